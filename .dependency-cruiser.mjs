@@ -71,6 +71,7 @@ const bundled = [
   'fastify',
   'ky',
   'node-cron',
+  'pg',
   'pino',
   'prom-client',
   're2js',

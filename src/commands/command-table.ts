@@ -2,6 +2,7 @@ import { defaultLimits } from '../forge/git/limits.ts';
 import { type CommandRow, defineCommand } from './command.ts';
 import { connectionCommands } from './connection-commands.ts';
 import { queueCommands } from './queue/queue-command-rows.ts';
+import { storeCommands } from './store/store-command-rows.ts';
 
 const mebibytes = (bytes: number): string => String(bytes / 1024 / 1024);
 
@@ -88,11 +89,14 @@ const ruleCommands = [
     },
   }),
 
-  defineCommand<{ json?: boolean }, readonly [paths: string[]]>({
+  defineCommand<{ json?: boolean; packs?: string }, readonly [paths: string[]]>({
     usage: 'test [paths...]',
     description:
       'run the rule tests (NAME.test.yml beside NAME.yml) and tell which rules and steps no case reaches',
-    flags: [['--json', 'print one JSON object']],
+    flags: [
+      ['--packs <folder>', 'packs that a repository’s file includes by name'],
+      ['--json', 'print one JSON object'],
+    ],
     examples: ['reeve test rules/', 'reeve test rules/demo/labels.test.yml'],
     async run({ args: [paths], options, environment, terminal }) {
       const { test } = await import('./rules/test.ts');
@@ -283,5 +287,6 @@ export const commandTable: readonly CommandRow[] = [
   ...runCommands,
   ...sweepCommands,
   ...queueCommands,
+  ...storeCommands,
   ...connectionCommands,
 ];

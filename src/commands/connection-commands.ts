@@ -6,7 +6,7 @@ export const connectionCommands = [
   defineCommand<SetupOptions>({
     usage: 'setup',
     description:
-      'connect a forge: token, secrets, hooks, and a delivery by each; run again it mends what is not so',
+      'connect a forge: token, secrets, hooks, and a delivery by each; a second run repairs what has changed',
     flags: [
       ['--url <url>', 'the forge (FORGE_URL)'],
       ['--token-file <file>', 'file with the access token of the account Reeve acts as (FORGE_TOKEN)'],

@@ -56,7 +56,7 @@ async function readSettings(environment: Variables, report: Report): Promise<Set
     if (!(error instanceof ReeveError)) throw error;
     report.add(
       'settings',
-      wrong(messageOf(error), 'mend these; docs/reference/settings.md tells what each means'),
+      wrong(messageOf(error), 'correct these; docs/reference/settings.md tells what each means'),
     );
     return undefined;
   }

@@ -73,7 +73,7 @@ export async function setup(
       JSON.stringify({ ok: steps.status === 0, changed, plan: options.plan ?? false, steps: report.entries }),
     );
   } else if (steps.status !== 0) {
-    terminal.out(terminal.style('red', 'Not connected yet: mend what is marked, and run this again.'));
+    terminal.out(terminal.style('red', 'Not connected yet: repair what is marked, and run this again.'));
   } else if (options.plan) {
     const planned = states.filter((state) => state === 'planned').length;
     terminal.out(

@@ -26,6 +26,8 @@ export type Settings = RuleGrants &
     readonly secrets: readonly SecretEntry[];
     readonly rules: string | undefined;
     readonly data: string;
+    /** Connection string of the store; undefined: the store is a file in `data`. */
+    readonly databaseUrl: string | undefined;
     readonly repositories: readonly string[];
     readonly allowAdmin: boolean;
     /** Secret values that operator rules can refer to. */
@@ -71,6 +73,7 @@ export async function loadSettings(
     secrets,
     rules: read('REEVE_RULES'),
     data: resolve(read('REEVE_DATA') ?? './data'),
+    databaseUrl: readDatabaseUrl(read, problems),
     repositories: operator.file?.repositories ?? [],
     allowAdmin: operator.file?.['allow-admin'] ?? false,
     ...readGrants(operator.file),
@@ -181,6 +184,28 @@ function readSignIn(read: ReadVariable, problems: string[]): Settings['signIn'] 
   return undefined;
 }
 
+function readDatabaseUrl(read: ReadVariable, problems: string[]): string | undefined {
+  const url = read('DATABASE_URL');
+  if (url !== undefined && !/^postgres(ql)?:\/\//.test(url))
+    problems.push('DATABASE_URL must begin with postgres://');
+  return url;
+}
+
+/** Returns the password of a connection string as it is, and as it is written there. */
+function passwordsOf(url: string): readonly string[] {
+  const written = /^[^:]+:\/\/[^:@/]*:([^@/]*)@/.exec(url)?.[1] ?? '';
+  const inQuery = new URLSearchParams(url.split('?')[1]).get('password') ?? '';
+  return [written, decodeSafely(written), inQuery].filter((password) => password !== '');
+}
+
+function decodeSafely(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 function linesOf(text: string | undefined): readonly string[] {
   return (text ?? '').split(/\r?\n/).filter((line) => line !== '');
 }
@@ -241,5 +266,8 @@ export function secretValues(settings: Settings): readonly string[] {
     ...(forge ? secretsOf(forge.credentials) : []),
     ...secrets.flatMap((entry) => [...entry.authorization, ...entry.hmac]),
     ...settings.namedSecrets.values(),
+    ...(settings.databaseUrl === undefined
+      ? []
+      : [settings.databaseUrl, ...passwordsOf(settings.databaseUrl)]),
   ];
 }

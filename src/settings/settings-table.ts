@@ -43,6 +43,12 @@ export const settingsTable: readonly SettingRow[] = [
   { name: 'REEVE_RULES', meaning: 'Folder of the operator’s rule files.' },
   { name: 'REEVE_DATA', meaning: 'Folder for all data that survives a restart.', default: './data' },
   {
+    name: 'DATABASE_URL',
+    meaning:
+      'Connection string of a PostgreSQL database for the store (postgres://USER:PASSWORD@HOST/DATABASE), instead of a file in REEVE_DATA. The parameter schema names the schema of its tables; default: reeve.',
+    secret: true,
+  },
+  {
     name: 'REEVE_CONFIG',
     meaning: 'The operator file: secrets with a scope, grants, served repositories, organizations, limits.',
   },

@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
+/** Time during which the same body counts as a copy (repository, organization and system hooks send one each). */
+export const copyWindowMs = 60_000;
+
 /**
  * Returns the mark of a delivery's uuid: the first 52 bits of a hexadecimal uuid, or for any other text its
  * checksum and length.

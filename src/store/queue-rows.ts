@@ -1,7 +1,10 @@
 /** The queue of one base branch. The repository is named by its id, which survives a rename. */
 export type QueueKey = { readonly repositoryId: number; readonly base: string };
 
-/** A merge queue as the store keeps it. `state` is plain data that only `queue/` reads and writes. */
+/**
+ * A merge queue as the store keeps it. `state` is plain data that only `queue/` reads and writes; the retention alone looks into it,
+ * for a queue with nothing in `entries` and `outbox` and without `paused` and `blocked`.
+ */
 export type QueueRow = QueueKey & {
   /** Full name of the repository when it was saved last, for people. */
   readonly repository: string;
@@ -39,6 +42,8 @@ export type QueueEvent = {
   /** Of `merged` and `left`: when it entered, and when its turn came. */
   readonly enteredAt?: Date | undefined;
   readonly turnAt?: Date | undefined;
+  /** Of `updated` and `merged`: id of the run that records the request. */
+  readonly run?: string | undefined;
   /** Of what a person did: `ada by the dashboard`. */
   readonly by?: string | undefined;
 };

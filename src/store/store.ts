@@ -145,7 +145,10 @@ export type Health = {
 };
 
 export type PruneLimits = {
-  /** Deletes deliveries that were settled before this; runs without a delivery, and history of queues, from before it. */
+  /**
+   * Deletes deliveries that were settled before this; runs without a delivery, and history of queues, from before it; and
+   * queues that hold nothing and were changed last before it.
+   */
   readonly olderThan?: Date;
   /** Deletes deliveries that died before this. */
   readonly deadOlderThan?: Date;

@@ -9,6 +9,7 @@ import { start, waitForExit, waitForOutput } from '../support/command.ts';
 import { makeDashboardApp } from '../support/dashboard-app.ts';
 
 const authorization = 'a-value-that-only-the-hook-knows';
+const { PATH, NODE_COMPILE_CACHE } = process.env;
 
 let folder: string;
 let data: string;
@@ -134,7 +135,7 @@ it('what was acknowledged before reeve.db-wal was removed is in the database aft
 const onSmallDisk = (script: string) =>
   spawnSync('unshare', ['--user', '--map-root-user', '--mount', 'sh', '-ec', script], {
     encoding: 'utf8',
-    env: { PATH: process.env.PATH, NO_COLOR: '1', ...environment() },
+    env: { PATH, NODE_COMPILE_CACHE, NO_COLOR: '1', ...environment() },
   });
 const canMount = onSmallDisk('mount -t tmpfs -o size=1m tmpfs /mnt').status === 0;
 

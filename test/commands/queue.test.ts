@@ -3,8 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { mergeQueueKind } from '../../src/actions/merging/queue-desk.ts';
 import { queueStateOf } from '../../src/queue/state.ts';
-import { mergeQueueKind, readQueueJob } from '../../src/queue/wake.ts';
+import { readQueueJob } from '../../src/queue/wake.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { reeve } from '../support/command.ts';
@@ -116,6 +117,7 @@ describe('queue list', () => {
     expect(queue).toEqual({
       repositoryId: 8,
       repository: 'acme/web',
+      pauses: [],
       base: 'main',
       entries: [
         {

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import memory from '../../bin/memory.json' with { type: 'json' };
 
 const reeve = 'bin/reeve.mjs';
+const { PATH, NODE_COMPILE_CACHE } = process.env;
 let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'reeve-start-'));
@@ -40,7 +41,8 @@ if (process.argv[1]?.endsWith('reeve.mjs')) {
     encoding: 'utf8',
     timeout: 60_000,
     env: {
-      PATH: process.env.PATH,
+      PATH,
+      NODE_COMPILE_CACHE,
       PORT: 'none',
       NODE_OPTIONS: `--import=${hook} ${given.options ?? ''}`.trim(),
     },
@@ -90,7 +92,7 @@ describe('a reader that has gone', () => {
   const pipe = (command: string) =>
     spawnSync('bash', ['--norc', '-c', `set -o pipefail; ${command}`], {
       encoding: 'utf8',
-      env: { PATH: process.env.PATH, NODE: process.execPath, REEVE: reeve, FOLDER: folder },
+      env: { PATH, NODE_COMPILE_CACHE, NODE: process.execPath, REEVE: reeve, FOLDER: folder },
     });
 
   it('ends a command quietly', () => {

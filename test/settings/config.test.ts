@@ -102,6 +102,26 @@ describe('with a forge', () => {
   });
 });
 
+describe('DATABASE_URL', () => {
+  const url = 'postgres://reeve:pass%2Fword-of-reeve@database.example/reeve';
+
+  it('is a secret with its password, and may be in a file', async () => {
+    const path = await file('database-url', `${url}\n`);
+
+    const settings = await loadSettings({ DATABASE_URL_FILE: path });
+
+    expect(settings.databaseUrl).toBe(url);
+    expect(secretValues(settings)).toEqual([url, 'pass%2Fword-of-reeve', 'pass/word-of-reeve']);
+  });
+
+  it('of another database is refused without repeating it', async () => {
+    const problems = await problemsOf({ DATABASE_URL: 'mysql://reeve:secret-word@h/reeve' });
+
+    expect(problems).toContain('DATABASE_URL must begin with postgres://');
+    expect(problems).not.toContain('secret-word');
+  });
+});
+
 describe('the operator file', () => {
   it('adds entries with a scope', async () => {
     const path = await file(

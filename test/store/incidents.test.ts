@@ -3,24 +3,16 @@ import { systemClock } from '../../src/clock.ts';
 import type { Run } from '../../src/engine/record.ts';
 import type { Occurrence } from '../../src/incidents/incident.ts';
 import type { Verdict } from '../../src/rules/verdict.ts';
-import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import type { Claim, Store } from '../../src/store/store.ts';
-import { makeStore } from '../support/make-store.ts';
+import { type MadeStore, storeKinds } from '../support/store-kinds.ts';
 import { makeDelivery, makeRun } from './make.ts';
 
 let nowMs: number;
 let store: Store;
-let path: string;
-let close: () => Promise<void>;
+let made: MadeStore;
 const clock = { ...systemClock, now: () => new Date(nowMs) };
 const start = Date.parse('2030-01-01T00:00:00Z');
 const dayMs = 86_400_000;
-
-beforeEach(async () => {
-  nowMs = start;
-  ({ store, path, close } = await makeStore({ clock }));
-});
-afterEach(() => close());
 
 const failed: Verdict = {
   rule: 'rules.yml#mark',
@@ -51,128 +43,140 @@ async function settle(lane: string, run: Run): Promise<void> {
   await store.settle(await claimIn(lane), [run]);
 }
 
-describe('a rule that fails in a run', () => {
-  it('is counted with the settlement, with its first and last time, its last reason and its run', async () => {
-    await settle('issue 1', runOf({}));
-    nowMs += 60_000;
-    const last = runOf({ reason: 'no label "y"' });
-    await settle('issue 2', last);
-
-    expect(await store.listIncidents()).toEqual([
-      {
-        kind: 'rule-failed',
-        key: 'rules.yml#mark',
-        count: 2,
-        subject: 'issue 2',
-        repositoryId: 1,
-        firstAt: new Date(start),
-        lastAt: new Date(start + 60_000),
-        reason: 'no label "y"',
-        level: 'operator',
-        source: 'rules.yml',
-        revision: 'r1',
-        run: last.id,
-        isPublic: true,
-      },
-    ]);
+describe.each(storeKinds)('in $title', ({ make }) => {
+  beforeEach(async () => {
+    nowMs = start;
+    made = await make({ clock });
+    store = made.store;
+  });
+  afterEach(async () => {
+    await store.close();
+    await made.close();
   });
 
-  it('is counted where the forge refused its change, and the answer is not for everyone', async () => {
-    const change = { id: 'c1', rules: [failed.rule], action: 'set-labels', target: 'label:x' };
-    const error = 'PUT /x: the forge answered 403';
-    await settle('issue 1', {
-      ...runOf({ verdict: 'matched' }),
-      // Of a change, only what is looked at.
-      changes: [change as unknown as Run['changes'][number]],
-      outcomes: [{ change: 'c1', status: 'failed', error }],
+  describe('a rule that fails in a run', () => {
+    it('is counted with the settlement, with its first and last time, its last reason and its run', async () => {
+      await settle('issue 1', runOf({}));
+      nowMs += 60_000;
+      const last = runOf({ reason: 'no label "y"' });
+      await settle('issue 2', last);
+
+      expect(await store.listIncidents()).toEqual([
+        {
+          kind: 'rule-failed',
+          key: 'rules.yml#mark',
+          count: 2,
+          subject: 'issue 2',
+          repositoryId: 1,
+          firstAt: new Date(start),
+          lastAt: new Date(start + 60_000),
+          reason: 'no label "y"',
+          level: 'operator',
+          source: 'rules.yml',
+          revision: 'r1',
+          run: last.id,
+          isPublic: true,
+        },
+      ]);
     });
 
-    const [incident] = await store.listIncidents();
-    expect(incident).toMatchObject({ key: failed.rule, reason: `set-labels label:x: ${error}` });
-    expect(incident?.isPublic).toBeUndefined();
+    it('is counted where the forge refused its change, and the answer is not for everyone', async () => {
+      const change = { id: 'c1', rules: [failed.rule], action: 'set-labels', target: 'label:x' };
+      const error = 'PUT /x: the forge answered 403';
+      await settle('issue 1', {
+        ...runOf({ verdict: 'matched' }),
+        // Of a change, only what is looked at.
+        changes: [change as unknown as Run['changes'][number]],
+        outcomes: [{ change: 'c1', status: 'failed', error }],
+      });
+
+      const [incident] = await store.listIncidents();
+      expect(incident).toMatchObject({ key: failed.rule, reason: `set-labels label:x: ${error}` });
+      expect(incident?.isPublic).toBeUndefined();
+    });
+
+    it('with an error of the forge keeps the reason for operators', async () => {
+      await settle('issue 1', runOf({ code: 'forge-forbidden', reason: 'GET /orgs/secret: 403' }));
+
+      expect((await store.listIncidents())[0]?.isPublic).toBeUndefined();
+    });
+
+    it('ends when the rule passes on the same subject, and not when it passes on another or is skipped', async () => {
+      await settle('issue 1', runOf({}));
+      await settle('issue 2', runOf({ verdict: 'matched' }));
+      await settle('issue 1', runOf({ verdict: 'skipped' }));
+      expect(await store.listIncidents()).toHaveLength(1);
+
+      await settle('issue 1', runOf({ verdict: 'unmatched' }));
+      expect(await store.listIncidents()).toEqual([]);
+    });
+
+    it('is over after seven days without a failure, and then counted anew', async () => {
+      await settle('issue 1', runOf({}));
+      nowMs += 7 * dayMs;
+      expect(await store.listIncidents()).toEqual([]);
+
+      await settle('issue 1', runOf({}));
+      expect(await store.listIncidents()).toMatchObject([{ count: 1, firstAt: new Date(nowMs) }]);
+    });
+
+    it('is not counted for an attempt that is repeated, nor for a lease that was lost', async () => {
+      await store.appendRuns([runOf({})], { repositoryId: 1 });
+      const claim = await claimIn('issue 1');
+      await store.release(claim);
+      await expect(store.settle(claim, [runOf({})])).rejects.toMatchObject({ code: 'lease-lost' });
+
+      expect(await store.listIncidents()).toEqual([]);
+    });
+
+    it('is still there after a restart, and seen by a reader beside the worker', async () => {
+      await settle('issue 1', runOf({}));
+      const reader = await made.open('reader');
+      expect(await reader.listIncidents()).toHaveLength(1);
+      await reader.close();
+      await store.close();
+      store = await made.open('worker');
+
+      expect(await store.listIncidents()).toHaveLength(1);
+    });
   });
 
-  it('with an error of the forge keeps the reason for operators', async () => {
-    await settle('issue 1', runOf({ code: 'forge-forbidden', reason: 'GET /orgs/secret: 403' }));
+  describe('incidents', () => {
+    const occurrence = (key: string, at = clock.now()): Occurrence => ({
+      kind: 'sweep-failed',
+      key,
+      at,
+      reason: 'refused',
+      level: 'operator',
+    });
 
-    expect((await store.listIncidents())[0]?.isPublic).toBeUndefined();
-  });
+    it('are kept up to a thousand of a kind, the latest', async () => {
+      await store.raise(
+        Array.from({ length: 1_005 }, (_, at) => occurrence(`r${at}`, new Date(start + at * 1_000))),
+      );
 
-  it('ends when the rule passes on the same subject, and not when it passes on another or is skipped', async () => {
-    await settle('issue 1', runOf({}));
-    await settle('issue 2', runOf({ verdict: 'matched' }));
-    await settle('issue 1', runOf({ verdict: 'skipped' }));
-    expect(await store.listIncidents()).toHaveLength(1);
+      const found = await store.listIncidents();
+      expect(found).toHaveLength(1_000);
+      expect(found[0]?.key).toBe('r1004');
+      expect(found.at(-1)?.key).toBe('r5');
+    });
 
-    await settle('issue 1', runOf({ verdict: 'unmatched' }));
-    expect(await store.listIncidents()).toEqual([]);
-  });
+    it('end by their keys, with an instant only those not seen since', async () => {
+      await store.raise([occurrence('old'), occurrence('new', new Date(start + 1_000)), occurrence('other')]);
 
-  it('is over after seven days without a failure, and then counted anew', async () => {
-    await settle('issue 1', runOf({}));
-    nowMs += 7 * dayMs;
-    expect(await store.listIncidents()).toEqual([]);
+      expect(await store.clear('sweep-failed', ['old', 'new'], { before: new Date(start + 500) })).toBe(1);
+      expect((await store.listIncidents()).map(({ key }) => key)).toEqual(['new', 'other']);
+      expect(await store.clear('rule-failed', ['new', 'other'])).toBe(0);
+    });
 
-    await settle('issue 1', runOf({}));
-    expect(await store.listIncidents()).toMatchObject([{ count: 1, firstAt: new Date(nowMs) }]);
-  });
+    it('that are over leave the store with what is old', async () => {
+      await settle('issue 1', runOf({}));
+      await store.raise([occurrence('stays')]);
+      nowMs += 8 * dayMs;
+      await store.prune({});
+      nowMs = start;
 
-  it('is not counted for an attempt that is repeated, nor for a lease that was lost', async () => {
-    await store.appendRuns([runOf({})], { repositoryId: 1 });
-    const claim = await claimIn('issue 1');
-    await store.release(claim);
-    await expect(store.settle(claim, [runOf({})])).rejects.toMatchObject({ code: 'lease-lost' });
-
-    expect(await store.listIncidents()).toEqual([]);
-  });
-
-  it('is still there after a restart, and seen by a reader beside the worker', async () => {
-    await settle('issue 1', runOf({}));
-    const reader = await openSqliteStore({ path, role: 'reader', clock });
-    expect(await reader.listIncidents()).toHaveLength(1);
-    await reader.close();
-    await store.close();
-    store = await openSqliteStore({ path, role: 'worker', clock });
-
-    expect(await store.listIncidents()).toHaveLength(1);
-  });
-});
-
-describe('incidents', () => {
-  const occurrence = (key: string, at = clock.now()): Occurrence => ({
-    kind: 'sweep-failed',
-    key,
-    at,
-    reason: 'refused',
-    level: 'operator',
-  });
-
-  it('are kept up to a thousand of a kind, the latest', async () => {
-    await store.raise(
-      Array.from({ length: 1_005 }, (_, at) => occurrence(`r${at}`, new Date(start + at * 1_000))),
-    );
-
-    const found = await store.listIncidents();
-    expect(found).toHaveLength(1_000);
-    expect(found[0]?.key).toBe('r1004');
-    expect(found.at(-1)?.key).toBe('r5');
-  });
-
-  it('end by their keys, with an instant only those not seen since', async () => {
-    await store.raise([occurrence('old'), occurrence('new', new Date(start + 1_000)), occurrence('other')]);
-
-    expect(await store.clear('sweep-failed', ['old', 'new'], { before: new Date(start + 500) })).toBe(1);
-    expect((await store.listIncidents()).map(({ key }) => key)).toEqual(['new', 'other']);
-    expect(await store.clear('rule-failed', ['new', 'other'])).toBe(0);
-  });
-
-  it('that are over leave the file with what is old', async () => {
-    await settle('issue 1', runOf({}));
-    await store.raise([occurrence('stays')]);
-    nowMs += 8 * dayMs;
-    await store.prune({});
-    nowMs = start;
-
-    expect((await store.listIncidents()).map(({ kind }) => kind)).toEqual(['sweep-failed']);
+      expect((await store.listIncidents()).map(({ kind }) => kind)).toEqual(['sweep-failed']);
+    });
   });
 });

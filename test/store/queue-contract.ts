@@ -299,6 +299,34 @@ export function describeQueueRows(title: string, backend: Backend): void {
         expect((await store.listQueueHistory()).map(({ id, text }) => [id, text])).toEqual([[451, 'young']]);
         expect(await store.readQueue(mainQueue)).toMatchObject({ revision: 2 });
       });
+
+      it('deletes queues at rest that were changed last before an instant, and keeps their younger history', async () => {
+        const rest = { version: 1, entries: [], left: [{ number: 1 }], outbox: [] };
+        const states: Readonly<Record<string, object>> = {
+          rest,
+          entry: { ...rest, entries: [{ number: 1 }] },
+          unsent: { ...rest, outbox: [{ kind: 'comment' }] },
+          paused: { ...rest, paused: { by: 'ada' } },
+          blocked: { ...rest, blocked: { commit: 'c' } },
+        };
+        for (const [base, state] of Object.entries(states)) await save(0, { base, state });
+        for (let count = 0; count < 450; count += 1) await save(0, { base: `old-${count}`, state: rest });
+        now = new Date(now.getTime() + 1_000);
+        const limit = now;
+        await save(0, { base: 'young', state: rest });
+        await save(1, { base: 'old-7', state: rest, events: [event('left')] });
+        now = new Date(now.getTime() + 86_400_000);
+
+        await store.prune({ maxBytes: 2 ** 40 });
+        expect(await store.listQueues()).toHaveLength(456);
+        await store.prune({ olderThan: limit });
+
+        const bases = (await store.listQueues()).map(({ base }) => base);
+        expect(bases.toSorted()).toEqual(['blocked', 'entry', 'old-7', 'paused', 'unsent', 'young']);
+        expect(await store.listQueueHistory({ base: 'old-7' })).toHaveLength(1);
+        expect(await save(1, { base: 'rest', state: rest })).toBe(false);
+        expect(await save(0, { base: 'rest', state: rest })).toBe(true);
+      });
     });
   });
 }

@@ -91,11 +91,12 @@ async function changeQueues(
 /** Returns whether each queue was changed, and the queue as it is now. */
 async function resultsAsData(
   results: readonly QueueResult[],
-  store: Pick<Store, 'readQueue'>,
+  store: Pick<Store, 'readQueue' | 'listPauses'>,
 ): Promise<readonly object[]> {
   const data: object[] = [];
+  const pauses = await store.listPauses();
   for (const { row, isChanged } of results)
-    data.push({ changed: isChanged, ...describeQueue((await store.readQueue(row)) ?? row) });
+    data.push({ changed: isChanged, ...describeQueue((await store.readQueue(row)) ?? row, pauses) });
   return data;
 }
 

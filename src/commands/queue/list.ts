@@ -27,7 +27,7 @@ export async function listMergeQueues(
     const all = asked === undefined ? await store.listQueues() : await findQueues(store, asked);
     const rows = all.filter(({ base }) => options.branch === undefined || base === options.branch);
     if (options.history) return await printHistory(rows, options, { store, terminal });
-    const queues = describeBusyQueues(rows);
+    const queues = describeBusyQueues(rows, await store.listPauses());
     if (options.json) terminal.out(JSON.stringify(queues));
     else if (queues.length === 0) terminal.out('No pull request is in a merge queue, and none is paused.');
     else for (const queue of queues) printQueue(queue, terminal);
@@ -38,7 +38,7 @@ export async function listMergeQueues(
 }
 
 function printQueue(
-  { repository, base, paused, blocked, entries }: DescribedQueue,
+  { repository, base, paused, pauses, blocked, entries }: DescribedQueue,
   terminal: Terminal,
 ): void {
   const now = new Date();
@@ -46,6 +46,7 @@ function printQueue(
     terminal.style('bold', plain(`${repository} ${base}: ${count(entries.length, 'pull request')}`)),
   );
   if (paused) terminal.out(plain(`  paused since ${paused.at.toISOString()} by ${paused.by}`));
+  for (const pause of pauses) terminal.out(plain(`  ${pause}`));
   if (blocked) {
     const since = blocked.since.toISOString();
     terminal.out(
@@ -85,7 +86,7 @@ async function printHistory(
   return 0;
 }
 
-function lineOf({ at, number, kind, text, by }: QueueHistoryRow): string {
+function lineOf({ at, number, kind, text, by, run }: QueueHistoryRow): string {
   const what = number === undefined ? kind : `#${number} ${kind}`;
-  return `${at.toISOString()}  ${what}: ${text}${by === undefined ? '' : `, by ${by}`}`;
+  return `${at.toISOString()}  ${what}: ${text}${by === undefined ? '' : `, by ${by}`}${run === undefined ? '' : `; reeve explain ${run}`}`;
 }

@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { ReeveError } from '../../errors.ts';
 import { contentFingerprint, uuidFingerprint } from '../fingerprint.ts';
+import { encodeJob } from '../job-body.ts';
 import { turnOf } from '../lane.ts';
 import type { Accepted, NewDelivery, NewJob } from '../store.ts';
-import { createDuplicates } from './duplicates.ts';
+import { createDuplicates } from './repeats/duplicates.ts';
 
 /** Writes that accept deliveries and jobs; to be called inside a transaction. */
 export interface Accept {
@@ -94,12 +94,4 @@ function createDeliveryRows(database: DatabaseSync) {
       return Number(job.run(door, uuid, kind, door, at, bytes, lane, turnOf(lane)).lastInsertRowid);
     },
   };
-}
-
-function encodeJob(job: NewJob): Buffer {
-  if (job.lane === '') throw new ReeveError('internal', `job ${job.kind} has no lane`);
-  const text = JSON.stringify(job.payload ?? null);
-  if (text === undefined)
-    throw new ReeveError('internal', `the payload of job ${job.kind} is not plain data`);
-  return Buffer.from(text);
 }

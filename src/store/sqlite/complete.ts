@@ -1,28 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Run } from '../../engine/record.ts';
-import { type RuleResults, ruleResultsOf } from '../../incidents/rule-failures.ts';
+import type { EncodedRun } from '../encoded-runs.ts';
 import type { Claim, Store } from '../store.ts';
 import type { IncidentTable } from './incident-table.ts';
-
-/** A run that is encoded outside the transaction: a run that is not plain data must fail before any write. */
-export type EncodedRun = {
-  readonly id: string;
-  readonly startedAt: string;
-  readonly json: string;
-  readonly item: string | undefined;
-  readonly results: RuleResults;
-};
-
-/** Encodes runs for storage. */
-export function encodeRuns(runs: readonly Run[], repositoryId?: number): readonly EncodedRun[] {
-  return runs.map((run) => ({
-    id: run.id,
-    startedAt: run.trigger.at,
-    json: JSON.stringify(run),
-    item: run.trigger.item,
-    results: ruleResultsOf(run, { repositoryId }),
-  }));
-}
 
 /**
  * The endings of an attempt, to be called inside a transaction. Each is one UPDATE fenced by the lease and returns whether

@@ -1,8 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-
-/** Time for which a delivery that may have crashed the process is handled alone; doubles with each suspicion. */
-const isolationMs = 10_000;
-const maxIsolationMs = 600_000;
+import type { SqlRow } from '../rows.ts';
+import { isolationMsOf, nextSuspected } from '../suspicion.ts';
 
 /**
  * Finds the delivery that crashes the process; to be called inside a transaction.
@@ -38,13 +36,7 @@ export function createCrashes(database: DatabaseSync): Crashes {
   const claimedAtMs = new Map<number, number>();
   let isOver = false;
 
-  /** Returns the next suspected delivery, alternating between both ends, so that a long-running one cannot hide the cause. */
-  const nextWaiting = (): number | undefined => {
-    const rows = waiting.all();
-    const isOdd = Math.max(...rows.map(({ suspicion }) => Number(suspicion))) % 2 === 1;
-    const row = isOdd ? rows[0] : rows.at(-1);
-    return row === undefined ? undefined : Number(row.id);
-  };
+  const nextWaiting = (): number | undefined => nextSuspected(waiting.all() as readonly SqlRow[]);
 
   return {
     takeBack() {
@@ -55,8 +47,7 @@ export function createCrashes(database: DatabaseSync): Crashes {
       // New suspects appear only at a start.
       if (isOver) return 'free';
       const claims = inFlight.all().map(({ id, suspicion }) => {
-        const aloneMs = Math.min(isolationMs * 2 ** Math.max(Number(suspicion) - 1, 0), maxIsolationMs);
-        const isYoung = nowMs - (claimedAtMs.get(Number(id)) ?? nowMs) < aloneMs;
+        const isYoung = nowMs - (claimedAtMs.get(Number(id)) ?? nowMs) < isolationMsOf(Number(suspicion));
         return { isSuspected: Number(suspicion) > 0, isYoung };
       });
       if (claims.some(({ isSuspected, isYoung }) => isSuspected && isYoung)) return 'wait';

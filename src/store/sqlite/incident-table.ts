@@ -2,16 +2,13 @@ import type { DatabaseSync } from 'node:sqlite';
 import {
   type Incident,
   type IncidentKind,
-  incidentKinds,
   isOpen,
   kindRow,
   type Occurrence,
 } from '../../incidents/incident.ts';
 import type { RuleResults } from '../../incidents/rule-failures.ts';
-import type { SqlRow } from './rows.ts';
-
-/** Maximum number of incidents of one kind; beyond it the least recent are removed. */
-const maxPerKind = 1_000;
+import { incidentsOf, maxIncidentsPerKind } from '../incident-rows.ts';
+import type { SqlRow } from '../rows.ts';
 
 /** The incidents of a store, to be used inside its transactions. */
 export interface IncidentTable {
@@ -55,15 +52,11 @@ export function createIncidentTable(database: DatabaseSync): IncidentTable {
     const overBefore = lastsMs === undefined ? '' : new Date(at.getTime() - lastsMs).toISOString();
     const json = JSON.stringify(details);
     upsert.run(kind, key, atText, atText, subject ?? null, json, overBefore, overBefore);
-    const excess = Number(size.get(kind)?.n) - maxPerKind;
+    const excess = Number(size.get(kind)?.n) - maxIncidentsPerKind;
     if (excess > 0) dropOldest.run(kind, kind, excess);
   };
 
-  // A later version of this program may have written kinds that this one does not know.
-  const read = (): readonly Incident[] =>
-    (all.all() as readonly SqlRow[])
-      .filter(({ kind }) => Object.hasOwn(incidentKinds, String(kind)))
-      .map(incidentOf);
+  const read = (): readonly Incident[] => incidentsOf(all.all() as readonly SqlRow[]);
 
   return {
     raise,
@@ -80,18 +73,5 @@ export function createIncidentTable(database: DatabaseSync): IncidentTable {
     prune(now) {
       for (const incident of read()) if (!isOpen(incident, now)) removeOne.run(incident.kind, incident.key);
     },
-  };
-}
-
-function incidentOf({ kind, key, count, first_at, last_at, subject, details }: SqlRow): Incident {
-  return {
-    // The border to the store: what is in this column was written by `raise` alone.
-    ...(JSON.parse(String(details)) as Pick<Incident, 'reason' | 'level'>),
-    kind: String(kind) as IncidentKind,
-    key: String(key),
-    count: Number(count),
-    firstAt: new Date(String(first_at)),
-    lastAt: new Date(String(last_at)),
-    ...(subject === null ? {} : { subject: String(subject) }),
   };
 }

@@ -144,13 +144,16 @@ export const migrations: readonly string[] = [
   `,
 ];
 
+/** The newest schema that this program knows. */
+export const schemaVersions = migrations.length;
+
 /** Brings a database to the newest schema, one step a transaction. Throws `store-newer` where a later program has been. */
 export function migrate(database: DatabaseSync, path: string, steps: readonly string[] = migrations): void {
   for (;;) {
     // Two processes may open a new file at once: the version is read under the lock of the step.
     database.exec('BEGIN IMMEDIATE');
     try {
-      const version = versionOf(database);
+      const version = schemaVersionOf(database);
       if (version > steps.length) {
         throw new ReeveError(
           'store-newer',
@@ -168,6 +171,7 @@ export function migrate(database: DatabaseSync, path: string, steps: readonly st
   }
 }
 
-function versionOf(database: DatabaseSync): number {
+/** Returns the schema of a database: 0 where no Reeve has made one. */
+export function schemaVersionOf(database: DatabaseSync): number {
   return Number(database.prepare('PRAGMA user_version').get()?.user_version);
 }

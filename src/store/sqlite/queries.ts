@@ -1,10 +1,8 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import type { Run } from '../../engine/record.ts';
+import { pageSizeOf, rowNumberOf, searchStretch } from '../paging.ts';
+import { deliveryColumns, deliveryOf, deliveryWithBodyOf, runOf, type SqlRow } from '../rows.ts';
 import type { Delivery, DeliveryQuery, DeliveryState, DeliveryWithBody, Page, RunQuery } from '../store.ts';
-import { deliveryColumns, deliveryOf, deliveryWithBodyOf, runOf, type SqlRow } from './rows.ts';
-
-/** Maximum number of deliveries that a search without an index examines per call. */
-const searchStretch = 50_000;
 
 /**
  * Which rows are in a state that few are in, by the index of that state: going through the table from its end would pass by
@@ -39,7 +37,7 @@ export function createQueries(database: DatabaseSync): Queries {
 
   return {
     listDeliveries(query) {
-      const limit = limitOf(query.limit);
+      const limit = pageSizeOf(query.limit);
       const from = query.before === undefined ? Number(newest.get()?.id) + 1 : Number(query.before);
       const asked = new Conditions('deliveries.id < ?', from);
       if (query.state !== undefined) asked.add(fewOf[query.state] ?? `state = '${query.state}'`);
@@ -66,19 +64,19 @@ export function createQueries(database: DatabaseSync): Queries {
     },
 
     readDelivery(id) {
-      const row = one.get(numberOf(id));
+      const row = one.get(rowNumberOf(id));
       return row === undefined ? undefined : deliveryWithBodyOf(row as SqlRow);
     },
 
     describeDelivery(id) {
-      const row = outside.get(numberOf(id));
+      const row = outside.get(rowNumberOf(id));
       return row === undefined ? undefined : deliveryOf(row as SqlRow);
     },
 
     listRuns(query) {
-      const limit = limitOf(query.limit);
+      const limit = pageSizeOf(query.limit);
       const asked = new Conditions('number < ?', query.before === undefined ? 2 ** 52 : Number(query.before));
-      if (query.delivery !== undefined) asked.add('delivery = ?', numberOf(query.delivery));
+      if (query.delivery !== undefined) asked.add('delivery = ?', rowNumberOf(query.delivery));
       if (query.repositoryId !== undefined) asked.add('repository_id = ?', query.repositoryId);
       if (query.since !== undefined) asked.add('started_at >= ?', query.since.toISOString());
       const sql = `SELECT number, run FROM runs WHERE ${asked.sql} ORDER BY number DESC LIMIT ?`;
@@ -115,13 +113,4 @@ class Conditions {
 
 function all(database: DatabaseSync, sql: string, values: readonly SQLInputValue[]): readonly SqlRow[] {
   return database.prepare(sql).all(...values) as readonly SqlRow[];
-}
-
-function limitOf(limit: number | undefined): number {
-  return Math.min(Math.max(Math.trunc(limit ?? 50), 1), 500);
-}
-
-/** An id that is not a number matches no row. */
-function numberOf(id: string): number {
-  return /^\d{1,15}$/.test(id) ? Number(id) : -1;
 }

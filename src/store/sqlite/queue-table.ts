@@ -1,21 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
-import type {
-  QueueEvent,
-  QueueHistoryRow,
-  QueueKey,
-  QueueLease,
-  QueueRow,
-  QueueRows,
-  QueueSave,
-} from '../queue-rows.ts';
-import type { SqlRow } from './rows.ts';
-
-/** Characters of a sentence of the history: it may quote the answer of a forge. */
-const maxTextChars = 1_000;
-
-/** Result of a save: `stale`: another save came first; `lost`: the lease is over. Both have changed nothing. */
-type QueueSaved = 'saved' | 'stale' | 'lost';
+import { pageSizeOf } from '../paging.ts';
+import { encodeQueueEvent, type QueueSaved, queueHistoryRowOf, queueRowOf } from '../queue-codec.ts';
+import type { QueueHistoryRow, QueueKey, QueueLease, QueueRow, QueueRows, QueueSave } from '../queue-rows.ts';
+import type { SqlRow } from '../rows.ts';
 
 /** The rows of merge queues, to be used inside the transactions of a store. */
 export interface QueueTable {
@@ -140,8 +128,8 @@ function createHistory(database: DatabaseSync): QueueTable['history'] {
   const ofBase = prepare('base = ? AND');
   const ofRepository = prepare('repository_id = ? AND');
   const ofQueue = prepare('repository_id = ? AND base = ? AND');
-  return ({ repositoryId, base, before = Number.MAX_SAFE_INTEGER, limit = 50 } = {}) => {
-    const most = Math.min(Math.max(Math.trunc(limit), 1), 500);
+  return ({ repositoryId, base, before = Number.MAX_SAFE_INTEGER, limit } = {}) => {
+    const most = pageSizeOf(limit);
     const find = (): readonly unknown[] => {
       if (repositoryId === undefined)
         return base === undefined ? ofAll.all(before, most) : ofBase.all(base, before, most);
@@ -155,45 +143,4 @@ function createHistory(database: DatabaseSync): QueueTable['history'] {
 
 function after(now: Date, ms: number): string {
   return new Date(now.getTime() + ms).toISOString();
-}
-
-function encodeQueueEvent(event: QueueEvent): string {
-  return JSON.stringify({ ...event, text: event.text.slice(0, maxTextChars) });
-}
-
-function queueRowOf(row: SqlRow): QueueRow {
-  return {
-    repositoryId: Number(row.repository_id),
-    base: String(row.base),
-    repository: String(row.repository),
-    state: JSON.parse(String(row.state)),
-    revision: Number(row.revision),
-    updatedAt: new Date(String(row.updated_at)),
-  };
-}
-
-/** An event as JSON keeps it. */
-type StoredQueueEvent = Omit<QueueEvent, 'at' | 'enteredAt' | 'turnAt'> &
-  Readonly<Record<'at', string> & Partial<Record<'enteredAt' | 'turnAt', string>>>;
-
-function queueHistoryRowOf(row: SqlRow): QueueHistoryRow {
-  // The border to the store: what is in this column was written by `encodeQueueEvent` alone.
-  const {
-    at,
-    base: baseCommit,
-    enteredAt,
-    turnAt,
-    ...event
-  } = JSON.parse(String(row.event)) as StoredQueueEvent;
-  return {
-    ...event,
-    id: Number(row.id),
-    repositoryId: Number(row.repository_id),
-    base: String(row.base),
-    repository: String(row.repository),
-    at: new Date(at),
-    ...(baseCommit === undefined ? {} : { baseCommit }),
-    ...(enteredAt === undefined ? {} : { enteredAt: new Date(enteredAt) }),
-    ...(turnAt === undefined ? {} : { turnAt: new Date(turnAt) }),
-  };
 }

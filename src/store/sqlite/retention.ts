@@ -1,60 +1,42 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Pruned, PruneLimits } from '../store.ts';
+import { type Deletions, type Expiry, pruneBatch, pruneStretch } from '../prune.ts';
+import type { StoreContext } from './methods/context.ts';
 
-/** Rows deleted in one transaction: an intake waits no longer than this takes. */
-const batch = 200;
-/** Rows looked at in one transaction. */
-const stretch = 2_000;
-
-/** Which ended deliveries to delete: those that ended before these instants, as RFC 3339; none where undefined. */
-type Expiry = { readonly settled: string | undefined; readonly dead: string | undefined };
-
-/** Beyond every RFC 3339 text. */
-const everyAge = '~';
-
-/** What a batch deleted. `next` is where the following one goes on; undefined at the end. */
-type Batch = {
-  readonly settled: number;
-  readonly dead: number;
-  readonly runs: number;
-  readonly next: number | undefined;
+/** What deleting takes, to be called inside a transaction. */
+export type DeletionSteps = {
+  readonly [Step in keyof Deletions]: (
+    ...given: Parameters<Deletions[Step]>
+  ) => Awaited<ReturnType<Deletions[Step]>>;
 };
 
-/** What deleting takes. */
-export interface Deletions {
-  /** Deletes expired deliveries with their runs, beginning after an id. One bounded batch, to be called inside a transaction. */
-  deleteExpired(expiry: Expiry, after: number): Batch;
-  /** Deletes runs without a delivery that started before an instant. One bounded batch, to be called inside a transaction. */
-  deleteLooseRuns(before: string): number;
-  /** Deletes plain data of keys with a prefix that is from before an instant. One bounded batch, to be called inside a transaction. */
-  deleteMemory(prefix: string, before: string): number;
-  /** Deletes history of queues from before an instant. One bounded batch, to be called inside a transaction. */
-  deleteQueueHistory(before: string): number;
-  /** Bytes in use: pages of the file that hold something. Freed pages are used again before the file grows. */
-  bytesInUse(): number;
-}
-
 /** Prepares the retention. */
-export function createDeletions(database: DatabaseSync): Deletions {
+export function createDeletions(database: DatabaseSync): DeletionSteps {
   const following = database.prepare(
     // The newest stays whatever its age: ids go on from it.
     `SELECT id, state, coalesce(settled_at, received_at) AS ended_at FROM deliveries
-     WHERE id > ? AND id < (SELECT max(id) FROM deliveries) ORDER BY id LIMIT ${stretch}`,
+     WHERE id > ? AND id < (SELECT max(id) FROM deliveries) ORDER BY id LIMIT ${pruneStretch}`,
   );
   const deleteDelivery = database.prepare('DELETE FROM deliveries WHERE id = ?');
   const deleteBody = database.prepare('DELETE FROM bodies WHERE id = ?');
   const deleteRuns = database.prepare('DELETE FROM runs WHERE delivery = ?');
   const deleteLoose = database.prepare(
     `DELETE FROM runs WHERE number IN
-       (SELECT number FROM runs WHERE delivery IS NULL AND started_at < ? ORDER BY started_at LIMIT ${batch})`,
+       (SELECT number FROM runs WHERE delivery IS NULL AND started_at < ? ORDER BY started_at LIMIT ${pruneBatch})`,
   );
   const deleteMemory = database.prepare(
     `DELETE FROM memory WHERE key IN
-       (SELECT key FROM memory WHERE key >= ? AND key < ? AND json_extract(value, '$.at') < ? LIMIT ${batch})`,
+       (SELECT key FROM memory WHERE key >= ? AND key < ? AND json_extract(value, '$.at') < ? LIMIT ${pruneBatch})`,
   );
   const deleteHistory = database.prepare(
     `DELETE FROM queue_history WHERE id IN
-       (SELECT id FROM queue_history WHERE at < ? ORDER BY at LIMIT ${batch})`,
+       (SELECT id FROM queue_history WHERE at < ? ORDER BY at LIMIT ${pruneBatch})`,
+  );
+  // A pause is kept until it is ended, and a foreign write until the checks of the base have passed.
+  const deleteRested = database.prepare(
+    `DELETE FROM queues WHERE (repository_id, base) IN
+       (SELECT repository_id, base FROM queues WHERE updated_at < ? AND json_array_length(state, '$.entries') = 0
+          AND json_array_length(state, '$.outbox') = 0 AND json_extract(state, '$.paused') IS NULL
+          AND json_extract(state, '$.blocked') IS NULL LIMIT ${pruneBatch})`,
   );
   const size = database.prepare(
     `SELECT (page_count - freelist_count) * page_size AS bytes
@@ -76,7 +58,7 @@ export function createDeletions(database: DatabaseSync): Deletions {
       seen += 1;
       if (row.state === 'settled' && isBefore(row.ended_at, settled)) found.settled.push(id);
       if (row.state === 'dead' && isBefore(row.ended_at, dead)) found.dead.push(id);
-      if (seen === stretch || found.settled.length + found.dead.length === batch)
+      if (seen === pruneStretch || found.settled.length + found.dead.length === pruneBatch)
         return { ...found, next: id };
     }
     return { ...found, next: undefined };
@@ -96,6 +78,8 @@ export function createDeletions(database: DatabaseSync): Deletions {
     deleteLooseRuns: (before) => Number(deleteLoose.run(before).changes),
     deleteMemory: (prefix, before) => Number(deleteMemory.run(prefix, `${prefix}\u{10ffff}`, before).changes),
     deleteQueueHistory: (before) => Number(deleteHistory.run(before).changes),
+    deleteQueues: (before) => Number(deleteRested.run(before).changes),
+    // Pages of the file that hold something: freed pages are used again before the file grows.
     bytesInUse: () => Number(size.get()?.bytes),
   };
 }
@@ -104,56 +88,17 @@ function isBefore(date: unknown, limit: string | undefined): boolean {
   return limit !== undefined && String(date) < limit;
 }
 
-/** Deletes what the limits do not keep, batch by batch. `onSettledGone` is called with the settled deliveries of each. */
-export async function prune(
-  retention: Deletions,
-  { olderThan, deadOlderThan, maxBytes = Number.POSITIVE_INFINITY, memory = [] }: PruneLimits,
-  parts: {
-    readonly write: <Result>(write: () => Result) => Promise<Result>;
-    readonly onSettledGone: (count: number) => void;
-  },
-): Promise<Pruned> {
-  const gone = { deliveries: 0, dead: 0, runs: 0 };
-
-  const deleteDeliveries = async (expiry: Expiry, mayGoOn: () => boolean): Promise<void> => {
-    let after: number | undefined = 0;
-    while (after !== undefined && mayGoOn()) {
-      const from: number = after;
-      const deleted: Batch = await parts.write(() => retention.deleteExpired(expiry, from));
-      parts.onSettledGone(deleted.settled);
-      gone.deliveries += deleted.settled + deleted.dead;
-      gone.dead += deleted.dead;
-      gone.runs += deleted.runs;
-      after = deleted.next;
-    }
+/** Returns deletions that take each step in a transaction of its own. */
+export function deleteInTurn(
+  steps: DeletionSteps,
+  { write, read }: Pick<StoreContext, 'write' | 'read'>,
+): Deletions {
+  return {
+    deleteExpired: (expiry, after) => write(() => steps.deleteExpired(expiry, after)),
+    deleteLooseRuns: (before) => write(() => steps.deleteLooseRuns(before)),
+    deleteMemory: (prefix, before) => write(() => steps.deleteMemory(prefix, before)),
+    deleteQueueHistory: (before) => write(() => steps.deleteQueueHistory(before)),
+    deleteQueues: (before) => write(() => steps.deleteQueues(before)),
+    bytesInUse: async () => read(steps.bytesInUse),
   };
-  const deleteRuns = async (before: string, mayGoOn: () => boolean): Promise<void> => {
-    for (let runs = batch; runs === batch && mayGoOn(); gone.runs += runs) {
-      runs = await parts.write(() => retention.deleteLooseRuns(before));
-    }
-  };
-
-  const deleteMemory = async (prefix: string, before: string): Promise<void> => {
-    for (let notes = batch; notes === batch; )
-      notes = await parts.write(() => retention.deleteMemory(prefix, before));
-  };
-
-  const deleteHistory = async (before: string): Promise<void> => {
-    for (let rows = batch; rows === batch; )
-      rows = await parts.write(() => retention.deleteQueueHistory(before));
-  };
-
-  const settled = olderThan?.toISOString();
-  const dead = deadOlderThan?.toISOString();
-  if (settled !== undefined || dead !== undefined) await deleteDeliveries({ settled, dead }, () => true);
-  if (settled !== undefined) {
-    await deleteRuns(settled, () => true);
-    await deleteHistory(settled);
-  }
-  for (const { prefix, before } of memory) await deleteMemory(prefix, before.toISOString());
-  const isTooLarge = (): boolean => retention.bytesInUse() > maxBytes;
-  await deleteDeliveries({ settled: everyAge, dead: undefined }, isTooLarge);
-  await deleteRuns(everyAge, isTooLarge);
-  await deleteDeliveries({ settled: undefined, dead: everyAge }, isTooLarge);
-  return gone;
 }

@@ -4,6 +4,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { type Clock, systemClock } from '../../clock.ts';
 import { ReeveError } from '../../errors.ts';
 import { createPrivateFile, createPrivateFolder } from '../../private-files.ts';
+import { Leases } from '../leases.ts';
+import { prune } from '../prune.ts';
 import type { Store } from '../store.ts';
 import { createAccept } from './accept.ts';
 import { createThreadedCheckpoints, logLimitBytes, noCheckpoints } from './checkpoints.ts';
@@ -19,7 +21,6 @@ import { createClaimMethods } from './methods/claim.ts';
 import { createCompleteMethods } from './methods/complete.ts';
 import type { StoreContext } from './methods/context.ts';
 import { createIncidentMethods } from './methods/incidents.ts';
-import { Leases } from './methods/leases.ts';
 import { createMemoryMethods } from './methods/memory.ts';
 import { createPauseMethods } from './methods/pauses.ts';
 import { createQueryMethods } from './methods/query.ts';
@@ -27,7 +28,7 @@ import { createQueueMethods } from './methods/queues.ts';
 import { SettledCount } from './methods/settled-count.ts';
 import { migrate } from './migrations.ts';
 import { createRedrive } from './redrive.ts';
-import { createDeletions, prune } from './retention.ts';
+import { createDeletions, deleteInTurn } from './retention.ts';
 
 export type SqliteOptions = {
   /** The file, made with mode 0600 where it does not exist; or `:memory:`. */
@@ -109,7 +110,7 @@ function createSqliteStore(
     onRefused: () => settled.markStale(),
   });
   const context = createContext(commits, { path, role, clock });
-  const { write, read } = context;
+  const { write } = context;
   const acceptance = createAccept(database, { recognise: role === 'worker' });
   const incidents = createIncidentTable(database);
   const completion = createCompletion(database, incidents);
@@ -140,10 +141,8 @@ function createSqliteStore(
 
     async prune(limits) {
       await write(() => incidents.prune(clock.now()));
-      return prune({ ...retention, bytesInUse: () => read(retention.bytesInUse) }, limits, {
-        write,
-        onSettledGone: (count) => settled.add(-count),
-      });
+      const deletions = deleteInTurn(retention, context);
+      return prune(deletions, limits, { onSettledGone: (count) => settled.add(-count) });
     },
 
     healthy: createHealthCheck({

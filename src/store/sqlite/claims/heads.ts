@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { turnOf } from '../../lane.ts';
-import type { SqlRow } from '../rows.ts';
+import type { SqlRow } from '../../rows.ts';
 
 /** At most this many repositories whose round is remembered; beyond, all rounds start again. */
 const maxRounds = 10_000;

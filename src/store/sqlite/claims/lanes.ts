@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
+import { deliveryColumns, deliveryWithBodyOf, type SqlRow } from '../../rows.ts';
 import type { Claim } from '../../store.ts';
-import type { Repeats } from '../repeats.ts';
-import { deliveryColumns, deliveryWithBodyOf, type SqlRow } from '../rows.ts';
+import type { Repeats } from '../repeats/repeats.ts';
 import { createHeads } from './heads.ts';
 import { createWaits } from './waits.ts';
 

@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { turnOf } from '../../lane.ts';
+import { deliveryColumns, deliveryWithBodyOf, type SqlRow } from '../../rows.ts';
 import type { DeliveryWithBody, Routing } from '../../store.ts';
-import type { Repeats } from '../repeats.ts';
-import { deliveryColumns, deliveryWithBodyOf, type SqlRow } from '../rows.ts';
+import type { Repeats } from '../repeats/repeats.ts';
 
 /** Bodies handed out for routing at once. */
 const maxUnroutedBytes = 16 * 2 ** 20;

@@ -1,11 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
+import type { Leases } from '../../leases.ts';
 import type { Store } from '../../store.ts';
 import { createLanes } from '../claims/lanes.ts';
 import { createRoutings } from '../claims/routing.ts';
 import { createCrashes } from '../crashes.ts';
-import { createRepeats } from '../repeats.ts';
+import { createRepeats } from '../repeats/repeats.ts';
 import type { StoreContext } from './context.ts';
-import type { Leases } from './leases.ts';
 import type { SettledCount } from './settled-count.ts';
 
 /** A clock that goes back by more than this was set: retries are held against it again. */

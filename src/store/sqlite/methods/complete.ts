@@ -1,8 +1,9 @@
+import { encodeRuns } from '../../encoded-runs.ts';
+import { type Leases, leaseLost } from '../../leases.ts';
 import type { Claim, Store } from '../../store.ts';
-import { type Completion, encodeRuns } from '../complete.ts';
+import type { Completion } from '../complete.ts';
 import type { Redrive } from '../redrive.ts';
 import type { StoreContext } from './context.ts';
-import { type Leases, leaseLost } from './leases.ts';
 import type { SettledCount } from './settled-count.ts';
 
 /** Returns the methods of the store that end an attempt, and those that record runs or revive deliveries. */

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Pause, PauseScope } from '../../../engine/bounds/pauses.ts';
-import type { AuditAction, AuditEntry, Store } from '../../store.ts';
+import { auditEntryOf, pausedObjectOf, pausedRepositoryOf, pauseKeyOf, pauseOf } from '../../pause-rows.ts';
+import type { Store } from '../../store.ts';
 import { createNoteAudit } from '../audit.ts';
 import type { StoreContext } from './context.ts';
 
@@ -25,57 +25,27 @@ export function createPauseMethods(
     pause: (scope, by) =>
       write(() => {
         const at = clock.now();
-        const { changes } = insert.run(scope.kind, keyOf(scope), repositoryIdOf(scope), at.toISOString(), by);
-        if (changes === 1) note({ at, by, action: 'pause', object: objectOf(scope) });
+        const { changes } = insert.run(
+          scope.kind,
+          pauseKeyOf(scope),
+          pausedRepositoryOf(scope),
+          at.toISOString(),
+          by,
+        );
+        if (changes === 1) note({ at, by, action: 'pause', object: pausedObjectOf(scope) });
         return changes === 1;
       }),
     resume: (scope, by) =>
       write(() => {
         const at = clock.now();
-        if (remove.run(scope.kind, keyOf(scope)).changes === 0) return false;
+        if (remove.run(scope.kind, pauseKeyOf(scope)).changes === 0) return false;
         wake.run(at.toISOString());
-        note({ at, by, action: 'resume', object: objectOf(scope) });
+        note({ at, by, action: 'resume', object: pausedObjectOf(scope) });
         return true;
       }),
-    listPauses: async () => read(() => list.all().map(toPause)),
+    listPauses: async () => read(() => list.all().map(pauseOf)),
     noteAudit: (entry) => write(() => note({ ...entry, at: clock.now() })),
     listAudit: async ({ before = Number.MAX_SAFE_INTEGER, limit = 50 } = {}) =>
-      read(() => entries.all(before, Math.min(limit, 500)).map(toAuditEntry)),
-  };
-}
-
-/** Names of repositories differ in case on no forge. */
-function keyOf(scope: PauseScope): string {
-  if (scope.kind === 'all') return '';
-  return scope.kind === 'repository' ? scope.name.toLowerCase() : scope.name;
-}
-
-function repositoryIdOf(scope: PauseScope): number | null {
-  return scope.kind === 'repository' ? (scope.repositoryId ?? null) : null;
-}
-
-function objectOf(scope: PauseScope): string {
-  return scope.kind === 'all' ? 'all writes' : `${scope.kind} ${scope.name}`;
-}
-
-function toPause(row: Readonly<Record<string, unknown>>): Pause {
-  return { scope: toScope(row), at: new Date(String(row.at)), by: String(row.by) };
-}
-
-function toScope({ kind, name, repository_id: id }: Readonly<Record<string, unknown>>): PauseScope {
-  if (kind === 'repository') {
-    return { kind, name: String(name), ...(id === null ? {} : { repositoryId: Number(id) }) };
-  }
-  return kind === 'rule' ? { kind, name: String(name) } : { kind: 'all' };
-}
-
-function toAuditEntry({ number, at, by, action, object }: Readonly<Record<string, unknown>>): AuditEntry {
-  return {
-    number: Number(number),
-    at: new Date(String(at)),
-    by: String(by),
-    // The border to the table: only this program writes it.
-    action: action as AuditAction,
-    object: String(object),
+      read(() => entries.all(before, Math.min(limit, 500)).map(auditEntryOf)),
   };
 }

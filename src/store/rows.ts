@@ -1,14 +1,14 @@
-import type { Run } from '../../engine/record.ts';
+import type { Run } from '../engine/record.ts';
 import {
   type Delivery,
   type DeliveryState,
   type DeliveryWithBody,
   type Door,
   deliveryStates,
-} from '../store.ts';
+} from './store.ts';
 
-/** What SQLite gives back: a value a column, by name. */
-export type SqlRow = Readonly<Record<string, null | number | bigint | string | Uint8Array>>;
+/** What a database gives back: a value a column, by name. Times are RFC 3339, JSON is text. */
+export type SqlRow = Readonly<Record<string, null | number | bigint | boolean | string | Uint8Array>>;
 
 /** The columns that `deliveryOf` reads. */
 export const deliveryColumns = `deliveries.id, door, uuid, event_type, entry, content_type, received_at, state, bytes, lane,

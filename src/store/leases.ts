@@ -1,5 +1,5 @@
-import { ReeveError } from '../../../errors.ts';
-import type { Claim } from '../../store.ts';
+import { ReeveError } from '../errors.ts';
+import type { Claim } from './store.ts';
 
 /** Leases of this process and when they end, in monotonic milliseconds: a clock that jumps ends none. */
 export class Leases {
@@ -11,6 +11,16 @@ export class Leases {
 
   end(lease: string): void {
     this.#ends.delete(lease);
+  }
+
+  /** Returns whether the lease was granted and is not yet given away. */
+  has(lease: string): boolean {
+    return this.#ends.has(lease);
+  }
+
+  /** Ends all leases. */
+  clear(): void {
+    this.#ends.clear();
   }
 
   /** Returns the leases that have ended by then. */

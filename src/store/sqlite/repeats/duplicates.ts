@@ -1,13 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { uuidFingerprint } from '../fingerprint.ts';
-import type { NewDelivery } from '../store.ts';
+import { copyWindowMs, uuidFingerprint } from '../../fingerprint.ts';
+import type { NewDelivery } from '../../store.ts';
 import { DedupeTable } from './dedupe-table.ts';
 
 /** The newest deliveries among which duplicates are recognised for certain. */
 export const rememberedDeliveries = 65_536;
-
-/** Time during which the same body counts as a copy (repository, organization and system hooks send one each). */
-const copyWindowMs = 60_000;
 
 /** Recognises a delivery that is stored already, and one that is a copy of another. */
 export interface Duplicates {

@@ -1,0 +1,140 @@
+import type { Liveness } from '../../../src/store/postgres/takeovers.ts';
+
+/** Shorter than in use, so that a run takes seconds. */
+export const liveness: Liveness = { beatMs: 200, silentMs: 600, lifeMs: 2_500 };
+
+/** What a worker did, at a time of the clock that all processes of a machine share. */
+export type AttemptEvent = {
+  readonly event: 'start' | 'finish' | 'settled' | 'lost';
+  readonly atMs: number;
+  readonly worker: string;
+  readonly id: string;
+  readonly lane: string;
+  /** Place in the lane. */
+  readonly n: number;
+  readonly lease: string;
+};
+
+/** A time from which on a worker did nothing any more, or nothing for a while. */
+export type Standstill = { readonly worker: string; readonly fromMs: number; readonly toMs: number };
+
+export type WorkersReport = {
+  readonly accepted: number;
+  /** Accepted, and never settled. */
+  readonly lost: number;
+  /** Attempts of one lane at the same time. */
+  readonly overlaps: number;
+  /** First attempts of deliveries before those of earlier ones of the lane. */
+  readonly outOfOrder: number;
+  /** Settled twice, or by an attempt that another one had replaced. */
+  readonly doubles: number;
+  /** Attempts that ended in a process that never stood still, and were taken from it all the same. */
+  readonly taken: number;
+  readonly attempts: number;
+  readonly takeoverMs: readonly number[];
+};
+
+/** Returns the milliseconds of the monotonic clock of the machine. */
+export function nowMs(): number {
+  return Number(process.hrtime.bigint()) / 1e6;
+}
+
+type Attempt = AttemptEvent & { readonly untilMs: number; readonly end: AttemptEvent | undefined };
+
+/** Returns what the events of all workers say. */
+export function judgeAttempts(
+  events: readonly AttemptEvent[],
+  standstills: readonly Standstill[],
+  accepted: readonly string[],
+): WorkersReport {
+  const attempts = attemptsOf(events, standstills);
+  const lanes = Map.groupBy(attempts, ({ lane }) => lane);
+  const deliveries = Map.groupBy(attempts, ({ id }) => id);
+  const settled = new Set(events.filter(({ event }) => event === 'settled').map(({ id }) => id));
+  const stood = new Set(standstills.map(({ worker }) => worker));
+  return {
+    accepted: accepted.length,
+    lost: accepted.filter((id) => !settled.has(id)).length,
+    overlaps: sum([...lanes.values()].map(overlapsOf)),
+    outOfOrder: sum([...lanes.values()].map(inversionsOf)),
+    doubles: sum([...deliveries.values()].map(doublesOf)),
+    taken: attempts.filter(({ end, worker }) => end?.event === 'lost' && !stood.has(worker)).length,
+    attempts: attempts.length,
+    takeoverMs: takeoversOf(deliveries, standstills),
+  };
+}
+
+/** A worker that was killed or stopped does nothing from then on: another one may begin. */
+function attemptsOf(events: readonly AttemptEvent[], standstills: readonly Standstill[]): readonly Attempt[] {
+  const finishes = new Map(
+    events.filter(({ event }) => event === 'finish').map((one) => [one.lease, one.atMs]),
+  );
+  const ends = new Map(
+    events.filter(({ event }) => event === 'settled' || event === 'lost').map((one) => [one.lease, one]),
+  );
+  return events
+    .filter(({ event }) => event === 'start')
+    .sort((a, b) => a.atMs - b.atMs)
+    .map((start) => {
+      const finishMs = finishes.get(start.lease) ?? Number.POSITIVE_INFINITY;
+      const stop = standstills.find(
+        ({ worker, fromMs }) => worker === start.worker && fromMs >= start.atMs && fromMs < finishMs,
+      );
+      return { ...start, untilMs: stop?.fromMs ?? finishMs, end: ends.get(start.lease) };
+    });
+}
+
+function overlapsOf(attempts: readonly Attempt[]): number {
+  let count = 0;
+  let untilMs = Number.NEGATIVE_INFINITY;
+  for (const attempt of attempts) {
+    if (attempt.atMs < untilMs) count += 1;
+    untilMs = Math.max(untilMs, attempt.untilMs);
+  }
+  return count;
+}
+
+function inversionsOf(attempts: readonly Attempt[]): number {
+  const seen = new Set<number>();
+  let last = -1;
+  let count = 0;
+  for (const { n } of attempts) {
+    if (seen.has(n)) continue;
+    seen.add(n);
+    if (n < last) count += 1;
+    last = Math.max(last, n);
+  }
+  return count;
+}
+
+function doublesOf(attempts: readonly Attempt[]): number {
+  const settled = attempts.filter(({ end }) => end?.event === 'settled');
+  const isReplaced = settled.filter(({ end, atMs }) =>
+    attempts.some((later) => later.atMs > atMs && later.atMs < (end?.atMs ?? 0)),
+  );
+  return Math.max(settled.length - 1, 0) + isReplaced.length;
+}
+
+/** Times from the death of a worker to the next attempt of what it was handling. */
+function takeoversOf(
+  deliveries: ReadonlyMap<string, readonly Attempt[]>,
+  standstills: readonly Standstill[],
+): readonly number[] {
+  const deaths = new Map(
+    standstills.filter(({ toMs }) => toMs === Number.POSITIVE_INFINITY).map((one) => [one.worker, one]),
+  );
+  const times: number[] = [];
+  for (const attempts of deliveries.values()) {
+    for (const [index, attempt] of attempts.entries()) {
+      const next = attempts[index + 1];
+      const death = deaths.get(attempt.worker);
+      if (death !== undefined && next !== undefined && attempt.untilMs === death.fromMs)
+        times.push(next.atMs - death.fromMs);
+    }
+  }
+  return times.sort((a, b) => a - b);
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}

@@ -1,0 +1,29 @@
+import type { Clock } from '../../clock.ts';
+import type { Leases } from '../leases.ts';
+import type { Connections } from './link/connections.ts';
+
+/** The identity of this process among those that share the store. */
+export interface WorkerIdentity {
+  /** Changes when the others have taken this process for dead; undefined in a process that claims nothing. */
+  readonly id: string | undefined;
+  /** Gives up the identity and everything that was claimed under it, and takes another one. */
+  renew(): Promise<void>;
+}
+
+/** What the methods of the store share. */
+export type PostgresContext = {
+  readonly database: Connections;
+  /** For statements that may be forgotten when the server loses power. */
+  readonly hasty: Connections;
+  /** The instant for `nowSql`; null: the clock of the server. */
+  at(): string | null;
+  /** The same for what is decided outside of the server. */
+  now(): Date;
+  readonly monotonicMs: Clock['monotonicMs'];
+  readonly worker: WorkerIdentity;
+  readonly leases: Leases;
+  /** Throws where the store was opened as reader. */
+  requireWorker(): void;
+  /** Tells the other processes that there is work. */
+  announceWork(): void;
+};

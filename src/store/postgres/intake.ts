@@ -1,0 +1,243 @@
+import { ReeveError } from '../../errors.ts';
+import { contentFingerprint, copyWindowMs } from '../fingerprint.ts';
+import { encodeJob } from '../job-body.ts';
+import { turnOf } from '../lane.ts';
+import type { SqlRow } from '../rows.ts';
+import type { Accepted, NewDelivery, NewJob } from '../store.ts';
+import type { PostgresContext } from './context.ts';
+import type { Sql } from './link/connections.ts';
+import { indexableText, storableOrNull, storableText } from './link/text.ts';
+
+/** Limits of one statement. */
+const maxDeliveries = 256;
+const maxBytes = 4 * 2 ** 20;
+/** Times that a delivery is looked for which another process stores, and prunes, at the same time. */
+const maxLooks = 3;
+
+/** A delivery that waits for its statement. */
+type Arrival = {
+  readonly delivery: NewDelivery;
+  /** Checksum of the content. */
+  readonly mark: number;
+  /** Of uuid and entry. */
+  readonly identity: string;
+  readonly resolve: (accepted: Accepted) => void;
+  readonly reject: (error: unknown) => void;
+};
+
+/**
+ * Stores deliveries and jobs. All deliveries that arrive while a statement is under way are stored by the next one: one commit
+ * serves many of them.
+ */
+export class Intake {
+  readonly #context: Pick<PostgresContext, 'database' | 'announceWork'>;
+  #arrivals: Arrival[] = [];
+  #draining: Promise<void> | undefined;
+  #refusedBytes = 0;
+
+  constructor(context: Pick<PostgresContext, 'database' | 'announceWork'>) {
+    this.#context = context;
+  }
+
+  accept(delivery: NewDelivery): Promise<Accepted> {
+    const { eventType, body, uuid, entry } = delivery;
+    const mark = contentFingerprint(eventType, body);
+    const identity = JSON.stringify([indexableText(uuid), indexableText(entry)]);
+    return new Promise((resolve, reject) => {
+      this.#arrivals.push({ delivery, mark, identity, resolve, reject });
+      this.#draining ??= this.#drain();
+    });
+  }
+
+  async enqueue(job: NewJob): Promise<Accepted> {
+    const body = encodeJob(job);
+    const { database, announceWork } = this.#context;
+    const lane = indexableText(job.lane);
+    const uuid = indexableText(job.uuid);
+    for (let look = 1; look <= maxLooks; look += 1) {
+      const { rows } = await database.query(insertJob, [
+        job.door,
+        uuid,
+        storableText(job.kind),
+        job.receivedAt.toISOString(),
+        lane,
+        turnOf(lane),
+        body,
+      ]);
+      if (rows[0] !== undefined) {
+        announceWork();
+        return { id: String(rows[0].id), known: false };
+      }
+      const found = await database.query("SELECT id FROM deliveries WHERE uuid = $1 AND door <> 'webhook'", [
+        uuid,
+      ]);
+      if (found.rows[0] !== undefined) return { id: String(found.rows[0].id), known: true };
+    }
+    throw vanished(job.uuid);
+  }
+
+  /** Size of the largest statement that the server has refused, until one of that size is stored; 0 for none. */
+  get refusedBytes(): number {
+    return this.#refusedBytes;
+  }
+
+  /** Resolves when everything that has arrived is stored. */
+  async finish(): Promise<void> {
+    await this.#draining;
+  }
+
+  async #drain(): Promise<void> {
+    // Other deliveries of this turn of the event loop join the first statement.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (this.#arrivals.length > 0) await this.#store(this.#take());
+    this.#draining = undefined;
+  }
+
+  /** Takes the next ones. Those with one content are stored one after the other: the later ones are copies of the first. */
+  #take(): Arrival[] {
+    const identities = new Set<string>();
+    const marks = new Set<number>();
+    let bytes = 0;
+    let count = 0;
+    for (const { delivery, identity, mark } of this.#arrivals) {
+      const isSame = identities.has(identity);
+      if (marks.has(mark) && !isSame) break;
+      if (count > 0 && (count === maxDeliveries || bytes + delivery.body.length > maxBytes)) break;
+      identities.add(identity);
+      marks.add(mark);
+      bytes += delivery.body.length;
+      count += 1;
+    }
+    return this.#arrivals.splice(0, count);
+  }
+
+  async #store(batch: readonly Arrival[]): Promise<void> {
+    const first = new Map<string, Arrival>();
+    for (const arrival of batch) if (!first.has(arrival.identity)) first.set(arrival.identity, arrival);
+    const bytes = batch.reduce((sum, { delivery }) => sum + delivery.body.length, 0);
+    try {
+      const stored = await storeDeliveries(this.#context.database, [...first.values()]);
+      for (const arrival of batch) {
+        const accepted = stored.get(arrival.identity);
+        if (accepted === undefined) arrival.reject(vanished(arrival.delivery.uuid));
+        else
+          arrival.resolve(
+            first.get(arrival.identity) === arrival ? accepted : { id: accepted.id, known: true },
+          );
+      }
+      if (bytes >= this.#refusedBytes) this.#refusedBytes = 0;
+      this.#context.announceWork();
+    } catch (error) {
+      const isRefusal = error instanceof ReeveError && error.code === 'store-unwritable';
+      if (isRefusal) this.#refusedBytes = Math.max(this.#refusedBytes, bytes);
+      if (isRefusal || batch.length === 1) {
+        for (const arrival of batch) arrival.reject(error);
+        return;
+      }
+      // One that the server cannot hold must not fail the others.
+      for (const arrival of batch) await this.#store([arrival]);
+    }
+  }
+}
+
+/** Stores deliveries with different identities; returns what became of each. */
+async function storeDeliveries(
+  sql: Sql,
+  arrivals: readonly Arrival[],
+): Promise<ReadonlyMap<string, Accepted>> {
+  const found = new Map<string, Accepted>();
+  let missing = arrivals;
+  for (let look = 1; look <= maxLooks && missing.length > 0; look += 1) {
+    const inserted = await sql.query(insertDeliveries, valuesOf(missing));
+    for (const row of inserted.rows) {
+      const copyOf = row.copy_of === null ? {} : { copyOf: String(row.copy_of) };
+      found.set(identityOf(row), { id: String(row.id), known: false, ...copyOf });
+    }
+    missing = missing.filter(({ identity }) => !found.has(identity));
+    if (missing.length === 0) break;
+    // A statement of its own: what another process stored during the first one is not visible to that.
+    const known = await sql.query(findKnown, [
+      missing.map(({ delivery }) => indexableText(delivery.uuid)),
+      missing.map(({ delivery }) => indexableText(delivery.entry)),
+    ]);
+    for (const row of known.rows) found.set(identityOf(row), { id: String(row.id), known: true });
+    missing = missing.filter(({ identity }) => !found.has(identity));
+  }
+  return found;
+}
+
+function identityOf({ uuid, entry }: SqlRow): string {
+  return JSON.stringify([uuid, entry]);
+}
+
+function valuesOf(arrivals: readonly Arrival[]): readonly unknown[] {
+  const given = arrivals.map(({ delivery }) => delivery);
+  const lengths = given.map(({ body }) => body.length);
+  let end = 0;
+  const lanes = given.map(({ route }) => (route === undefined ? null : indexableText(route.lane)));
+  return [
+    given.map(({ uuid }) => indexableText(uuid)),
+    given.map(({ eventType }) => storableText(eventType)),
+    given.map(({ entry }) => indexableText(entry)),
+    given.map(({ contentType }) => storableText(contentType)),
+    given.map(({ receivedAt }) => receivedAt.toISOString()),
+    arrivals.map(({ mark }) => mark),
+    lanes,
+    lanes.map((lane) => (lane === null ? null : turnOf(lane))),
+    given.map(({ route }) => route?.repositoryId ?? null),
+    given.map(({ route }) => storableOrNull(route?.repository)),
+    lengths.map((length) => {
+      end += length;
+      return end - length;
+    }),
+    lengths,
+    // One value for all bodies: an array of them would be written in hexadecimal.
+    Buffer.concat(given.map(({ body }) => body)),
+    copyWindowMs,
+  ];
+}
+
+function vanished(uuid: string): ReeveError {
+  return new ReeveError('internal', `the delivery ${uuid} is neither stored nor known`);
+}
+
+const insertDeliveries = `
+  WITH given AS MATERIALIZED (
+    SELECT uuid, event_type, entry, content_type, received_at, mark, lane, turn, repository_id, repository, position,
+      substring($13::bytea FROM begins + 1 FOR bytes) AS body, bytes
+    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::bigint[], $7::text[], $8::text[],
+      $9::bigint[], $10::text[], $11::integer[], $12::integer[]) WITH ORDINALITY AS given (uuid, event_type, entry,
+      content_type, received_at, mark, lane, turn, repository_id, repository, begins, bytes, position)
+  ), stored AS (
+    INSERT INTO deliveries (door, uuid, event_type, entry, content_type, received_at, state, routed, mark, bytes, lane, turn,
+      repository_id, repository, settled_at, reason, copy_of)
+    SELECT 'webhook', given.uuid, given.event_type, given.entry, given.content_type, given.received_at,
+      CASE WHEN original.id IS NULL THEN 'accepted' ELSE 'settled' END, false, given.mark, given.bytes, given.lane, given.turn,
+      given.repository_id, given.repository, CASE WHEN original.id IS NOT NULL THEN given.received_at END,
+      'copy of delivery ' || original.id, original.id
+    FROM given LEFT JOIN LATERAL (
+      SELECT earlier.id FROM deliveries AS earlier
+      WHERE earlier.state = 'accepted' AND earlier.attempts = 0 AND earlier.door = 'webhook' AND earlier.mark = given.mark
+        AND earlier.event_type = given.event_type AND earlier.bytes = given.bytes
+        AND abs(extract(epoch FROM given.received_at - earlier.received_at)) * 1000 <= $14::integer
+        AND (SELECT body FROM bodies WHERE bodies.id = earlier.id) = given.body
+      ORDER BY earlier.id LIMIT 1
+    ) AS original ON true
+    ORDER BY given.position
+    ON CONFLICT (uuid, entry) WHERE door = 'webhook' DO NOTHING
+    RETURNING id, uuid, entry, copy_of
+  ), kept AS (
+    INSERT INTO bodies (id, body) SELECT stored.id, given.body FROM stored JOIN given USING (uuid, entry)
+  )
+  SELECT id, uuid, entry, copy_of FROM stored`;
+
+const findKnown = `SELECT id, uuid, entry FROM deliveries
+  WHERE door = 'webhook' AND (uuid, entry) IN (SELECT * FROM unnest($1::text[], $2::text[]))`;
+
+const insertJob = `
+  WITH stored AS (
+    INSERT INTO deliveries (door, uuid, event_type, entry, content_type, received_at, state, routed, mark, bytes, lane, turn)
+    VALUES ($1, $2, $3, $1, 'application/json', $4, 'accepted', false, 0, length($7::bytea), $5, $6)
+    ON CONFLICT (uuid) WHERE door <> 'webhook' DO NOTHING RETURNING id
+  ), kept AS (INSERT INTO bodies (id, body) SELECT id, $7::bytea FROM stored)
+  SELECT id FROM stored`;

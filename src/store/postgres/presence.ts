@@ -1,0 +1,184 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import pg from 'pg';
+import { type Clock, systemClock } from '../../clock.ts';
+import type { WorkerIdentity } from './context.ts';
+import { channelOf, lockClassOf, type PostgresAddress } from './link/address.ts';
+import { type Connections, connectionOptions } from './link/connections.ts';
+import { asStoreRefusal } from './link/failures.ts';
+import { createTakeovers, type Liveness } from './takeovers.ts';
+
+/** A heartbeat that takes longer than this goes nowhere. */
+const beatTimeoutMs = 3_000;
+
+/** The place of this process among those that share the store. */
+export interface Presence extends WorkerIdentity {
+  /** Says good-bye: what is still claimed is taken over at once. */
+  leave(): Promise<void>;
+}
+
+/** For a process that claims nothing. */
+export const noPresence: Presence = { id: undefined, async renew() {}, async leave() {} };
+
+type WorkerRow = { readonly id: string; readonly lock: number };
+
+/** The connection of the heartbeats, which also holds the lock. */
+type HeartbeatSession = { readonly client: pg.Client; isLocked: boolean };
+
+type PresenceOptions = {
+  readonly address: PostgresAddress;
+  readonly database: Connections;
+  readonly monotonicMs: Clock['monotonicMs'];
+  readonly liveness: Liveness;
+  /** Called when the others have taken this process for dead: its leases are void, and it goes on under another id. */
+  readonly onVoid: () => void;
+  /** Called when another process has stored work. */
+  readonly onWork: () => void;
+};
+
+/**
+ * Enters this process among the workers. It has one row, one advisory lock that the server releases when its connection ends,
+ * and one heartbeat a second for all of its claims. With each heartbeat it takes over what dead processes have left, though not
+ * within a lease after a connection was lost: then the others may still be on their way back.
+ */
+export async function enterWorkers(options: PresenceOptions): Promise<Presence> {
+  const heart = new Heart(options, await register(options.database, options.liveness));
+  try {
+    await heart.start();
+    return heart;
+  } catch (error) {
+    await heart.leave();
+    throw asStoreRefusal(error, options.address.name);
+  }
+}
+
+class Heart implements Presence {
+  readonly #options: PresenceOptions;
+  readonly #liveness: Liveness;
+  readonly #lockClass: number;
+  readonly #takeOver: ReturnType<typeof createTakeovers>;
+  #row: WorkerRow;
+  #session: HeartbeatSession | undefined;
+  #graceUntilMs = 0;
+  #beating: Promise<void> | undefined;
+  #renewing: Promise<void> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: PresenceOptions, row: WorkerRow) {
+    this.#options = options;
+    this.#liveness = options.liveness;
+    this.#row = row;
+    this.#lockClass = lockClassOf(options.address.schema);
+    this.#takeOver = createTakeovers(options.database, this.#lockClass, options.liveness);
+  }
+
+  get id(): string {
+    return this.#row.id;
+  }
+
+  async start(): Promise<void> {
+    await this.#beat();
+    this.#timer = setInterval(() => {
+      this.#beating ??= this.#tick().finally(() => {
+        this.#beating = undefined;
+      });
+    }, this.#liveness.beatMs);
+    this.#timer.unref();
+  }
+
+  renew(): Promise<void> {
+    this.#renewing ??= this.#becomeAnother().finally(() => {
+      this.#renewing = undefined;
+    });
+    return this.#renewing;
+  }
+
+  async leave(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#beating;
+    await this.#options.database
+      .query("UPDATE workers SET alive_until = '-infinity' WHERE id = $1", [this.#row.id])
+      // The others find out by themselves.
+      .catch(() => {});
+    await this.#endSession();
+  }
+
+  async #tick(): Promise<void> {
+    try {
+      await this.#beat();
+    } catch {
+      // The next one connects again. Until then the store itself says what is wrong with the server.
+      this.#graceUntilMs = this.#options.monotonicMs() + this.#liveness.lifeMs;
+      void this.#endSession();
+    }
+  }
+
+  async #beat(): Promise<void> {
+    if (this.#session === undefined) {
+      this.#session = await this.#connect();
+      // What was notified meanwhile is not repeated.
+      this.#options.onWork();
+    }
+    const { client } = this.#session;
+    if (!this.#session.isLocked) {
+      // A connection of ours that was lost may hold it until the server notices.
+      const { rows } = await client.query('SELECT pg_try_advisory_lock($1, $2) AS is_locked', [
+        this.#lockClass,
+        this.#row.lock,
+      ]);
+      this.#session.isLocked = rows[0]?.is_locked === true;
+    }
+    const { rowCount } = await client.query(
+      `UPDATE workers SET seen_at = statement_timestamp(),
+         alive_until = statement_timestamp() + $2::integer * interval '1 ms' WHERE id = $1`,
+      [this.#row.id, this.#liveness.lifeMs],
+    );
+    if (rowCount === 0) await this.renew();
+    await this.#takeOver({ mayJudge: this.#options.monotonicMs() >= this.#graceUntilMs });
+  }
+
+  async #becomeAnother(): Promise<void> {
+    this.#options.onVoid();
+    this.#row = await register(this.#options.database, this.#liveness);
+    // The lock belongs to the row: the next heartbeat takes the new one.
+    if (this.#session !== undefined) this.#session.isLocked = false;
+  }
+
+  async #connect(): Promise<HeartbeatSession> {
+    const { address, onWork } = this.#options;
+    const client = new pg.Client({ ...connectionOptions(address), query_timeout: beatTimeoutMs });
+    // The next heartbeat finds out.
+    client.on('error', () => {});
+    // Our own come back as well.
+    client.on('notification', ({ payload }) => {
+      if (payload !== this.#row.id) onWork();
+    });
+    try {
+      await client.connect();
+      await client.query(`LISTEN ${channelOf(address.schema)}`);
+      return { client, isLocked: false };
+    } catch (error) {
+      void client.end().catch(() => {});
+      throw error;
+    }
+  }
+
+  /** Ends the connection; one that leads nowhere is not waited for. */
+  async #endSession(): Promise<void> {
+    const ended = this.#session?.client.end().catch(() => {});
+    this.#session = undefined;
+    await Promise.race([ended, systemClock.sleep(1_000)]);
+  }
+}
+
+/** Makes a row for this process. Until its first heartbeat it is as alive as after one. */
+async function register(database: Connections, { lifeMs }: Liveness): Promise<WorkerRow> {
+  const id = randomUUID();
+  const { rows } = await database.query(
+    `INSERT INTO workers (id, name, started_at, seen_at, alive_until)
+     VALUES ($1, $3, statement_timestamp(), statement_timestamp(), statement_timestamp() + $2::integer * interval '1 ms')
+     RETURNING lock`,
+    [id, lifeMs, `${hostname()} ${process.pid}`],
+  );
+  return { id, lock: Number(rows[0]?.lock) };
+}

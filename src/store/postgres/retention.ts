@@ -1,0 +1,111 @@
+import { type Deletions, type Expiry, everyAge, pruneBatch, pruneStretch } from '../prune.ts';
+import type { Sql } from './link/connections.ts';
+import { indexableText } from './link/text.ts';
+
+/** Bytes that a row takes beside its contents, with its entries in indexes; an estimate. */
+const rowBytes = 500;
+
+/** Returns what deleting takes. Each call is one statement. */
+export function createPostgresDeletions(sql: Sql): Deletions {
+  /** Bytes in use: counted once, then less by what was deleted, for counting reads all rows. */
+  let used: number | undefined;
+  const freed = (bytes: unknown): void => {
+    if (used !== undefined) used -= Number(bytes ?? 0);
+  };
+
+  return {
+    async deleteExpired({ settled, dead }: Expiry, after) {
+      const { rows } = await sql.query(deleteExpired, [after, limitInstant(settled), limitInstant(dead)]);
+      const [row = {}] = rows;
+      freed(row.freed);
+      return {
+        settled: Number(row.settled),
+        dead: Number(row.dead),
+        runs: Number(row.runs),
+        next: row.next === null ? undefined : Number(row.next),
+      };
+    },
+    async deleteLooseRuns(before) {
+      const { rows } = await sql.query(deleteLoose, [before]);
+      freed(rows[0]?.freed);
+      return Number(rows[0]?.runs);
+    },
+    async deleteMemory(prefix, before) {
+      const { count } = await sql.query(
+        `DELETE FROM memory WHERE key IN
+           (SELECT key FROM memory WHERE key >= $1 AND key < $2 AND at < $3 LIMIT ${pruneBatch})`,
+        [indexableText(prefix), `${indexableText(prefix)}\u{10ffff}`, before],
+      );
+      return count;
+    },
+    async deleteQueueHistory(before) {
+      const { count } = await sql.query(
+        `DELETE FROM queue_history WHERE id IN
+           (SELECT id FROM queue_history WHERE at < $1 ORDER BY at LIMIT ${pruneBatch})`,
+        [before],
+      );
+      return count;
+    },
+    async deleteQueues(before) {
+      const { count } = await sql.query(
+        `DELETE FROM queues WHERE (repository_id, base) IN
+           (SELECT repository_id, base FROM queues WHERE updated_at < $1 AND is_at_rest LIMIT ${pruneBatch})
+         AND updated_at < $1 AND is_at_rest`,
+        [before],
+      );
+      return count;
+    },
+    async bytesInUse() {
+      if (used === undefined) {
+        const { rows } = await sql.query(bytesInUse);
+        used = Number(rows[0]?.bytes);
+      }
+      return used;
+    },
+  };
+}
+
+function limitInstant(limit: string | undefined): string | null {
+  if (limit === undefined) return null;
+  return limit === everyAge ? 'infinity' : limit;
+}
+
+/**
+ * Deletes the next expired ones. Each is judged by its own date: the order of dates is that of ids only while no clock is set,
+ * and one that is dated in the future must not keep all later ones. The newest stays whatever its age, as in every store.
+ */
+const deleteExpired = `
+  WITH stretch AS MATERIALIZED (
+    SELECT id, state, coalesce(settled_at, received_at) AS ended_at FROM deliveries
+    WHERE id > $1 AND id < (SELECT max(id) FROM deliveries) ORDER BY id LIMIT ${pruneStretch}
+  ), expired AS MATERIALIZED (
+    SELECT id FROM stretch
+    WHERE state = 'settled' AND ended_at < $2::timestamptz OR state = 'dead' AND ended_at < $3::timestamptz
+    ORDER BY id LIMIT ${pruneBatch}
+  ), gone AS (
+    DELETE FROM deliveries WHERE id = ANY (ARRAY(SELECT id FROM expired)) AND state IN ('settled', 'dead')
+    RETURNING id, state, bytes
+  ), bodies_gone AS (DELETE FROM bodies WHERE id IN (SELECT id FROM gone)),
+  digests_gone AS (DELETE FROM digests WHERE delivery IN (SELECT id FROM gone)),
+  runs_gone AS (DELETE FROM runs WHERE delivery IN (SELECT id FROM gone) RETURNING octet_length(run) AS bytes)
+  SELECT (SELECT count(*) FROM gone WHERE state = 'settled') AS settled,
+    (SELECT count(*) FROM gone WHERE state = 'dead') AS dead,
+    (SELECT count(*) FROM runs_gone) AS runs,
+    (SELECT coalesce(sum(bytes + ${rowBytes}), 0) FROM gone)
+      + (SELECT coalesce(sum(bytes + ${rowBytes}), 0) FROM runs_gone) AS freed,
+    CASE
+      WHEN (SELECT count(*) FROM expired) = ${pruneBatch} THEN (SELECT max(id) FROM expired)
+      WHEN (SELECT count(*) FROM stretch) = ${pruneStretch} THEN (SELECT max(id) FROM stretch)
+    END AS next`;
+
+const deleteLoose = `
+  WITH gone AS (
+    DELETE FROM runs WHERE number IN
+      (SELECT number FROM runs WHERE delivery IS NULL AND started_at < $1 ORDER BY started_at LIMIT ${pruneBatch})
+    RETURNING octet_length(run) AS bytes
+  )
+  SELECT count(*) AS runs, coalesce(sum(bytes + ${rowBytes}), 0) AS freed FROM gone`;
+
+const bytesInUse = `
+  SELECT (SELECT coalesce(sum(bytes + ${rowBytes}), 0) FROM deliveries)
+    + (SELECT coalesce(sum(octet_length(run) + ${rowBytes}), 0) FROM runs) AS bytes`;

@@ -1,0 +1,127 @@
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { ReeveError } from '../../errors.ts';
+import { createPrivateFile, createPrivateFolder } from '../../private-files.ts';
+import { asStoreError } from './failures.ts';
+import { takeWorkerLock } from './lock.ts';
+import { schemaVersionOf, schemaVersions } from './migrations.ts';
+
+/** What a copy of a store holds. */
+export type StoreCopy = { readonly bytes: number; readonly deliveries: number; readonly runs: number };
+
+/**
+ * Copies the store at `path` into a new file with mode 0600, as it is at one instant, also while a server writes to it. The
+ * copy is checked and on the disk when this returns. Throws `usage` if the file exists, `store-unwritable` if a disk refuses.
+ */
+export function backUpStore(path: string, target: string): StoreCopy {
+  if (existsSync(target)) {
+    throw new ReeveError('usage', `${target} exists already: name a new file, or move this one away`);
+  }
+  const part = `${target}.${process.pid}.part`;
+  try {
+    const copy = copyStore(path, part);
+    renameSync(part, target);
+    syncFolder(dirname(target));
+    return copy;
+  } catch (error) {
+    throw asStoreError(error, target);
+  } finally {
+    rmSync(part, { force: true });
+  }
+}
+
+/**
+ * Puts a copy into the place of the store at `path`, and moves the store that is there aside, to the returned `replaced`.
+ * `stamp` is part of that name. Throws `store-locked` while a server uses the store, `usage` if the source is no store that
+ * this program can read; then nothing has changed.
+ */
+export function restoreStore(
+  path: string,
+  source: string,
+  stamp: string,
+): StoreCopy & { readonly replaced: string | undefined } {
+  if (!existsSync(source)) throw new ReeveError('usage', `there is no file ${source}`);
+  createPrivateFolder(dirname(path), { holds: basename(path) });
+  const lock = takeWorkerLock(path);
+  const part = `${path}.${process.pid}.part`;
+  const replaced = `${path}.replaced-${stamp}`;
+  try {
+    const copy = copyStore(source, part);
+    const hadStore = existsSync(path);
+    // The log first: SQLite would apply a log that stands beside a database to it, whichever database that is.
+    for (const suffix of ['-wal', '-shm', '']) {
+      if (existsSync(`${path}${suffix}`)) renameSync(`${path}${suffix}`, `${replaced}${suffix}`);
+    }
+    renameSync(part, path);
+    syncFolder(dirname(path));
+    return { ...copy, replaced: hadStore ? replaced : undefined };
+  } catch (error) {
+    throw asStoreError(error, path);
+  } finally {
+    rmSync(part, { force: true });
+    lock.release();
+  }
+}
+
+/** Writes one consistent copy to `part`, checks it, and waits until it is on the disk. */
+function copyStore(path: string, part: string): StoreCopy {
+  const database = new DatabaseSync(path, { timeout: 5_000 });
+  try {
+    requireStore(database, path);
+    createPrivateFile(part);
+    // Reads in one transaction: writers go on beside it, and their changes stay in the log until it has ended.
+    database.prepare('VACUUM INTO ?').run(part);
+  } finally {
+    database.close();
+  }
+  const file = openSync(part, 'r+');
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  const copy = new DatabaseSync(part, { readOnly: true });
+  try {
+    const { quick_check: verdict } = copy.prepare('PRAGMA quick_check(1)').get() ?? {};
+    if (verdict !== 'ok') throw new ReeveError('store-unwritable', `${path} is damaged: ${String(verdict)}`);
+    return {
+      bytes: statSync(part).size,
+      deliveries: countOf(copy, 'deliveries'),
+      runs: countOf(copy, 'runs'),
+    };
+  } finally {
+    copy.close();
+  }
+}
+
+function requireStore(database: DatabaseSync, path: string): void {
+  const known = database
+    .prepare(
+      `SELECT count(*) AS count FROM sqlite_master WHERE type = 'table' AND name IN ('deliveries', 'runs')`,
+    )
+    .get();
+  const version = schemaVersionOf(database);
+  if (Number(known?.count) !== 2 || version === 0) {
+    throw new ReeveError('usage', `${path} is a database, and no store of Reeve`);
+  }
+  if (version > schemaVersions) {
+    throw new ReeveError(
+      'store-newer',
+      `${path} has schema ${version}, this program knows ${schemaVersions}: use the newer Reeve`,
+    );
+  }
+}
+
+function countOf(database: DatabaseSync, table: 'deliveries' | 'runs'): number {
+  return Number(database.prepare(`SELECT count(*) AS count FROM ${table}`).get()?.count);
+}
+
+function syncFolder(path: string): void {
+  const folder = openSync(path, 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}

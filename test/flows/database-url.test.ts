@@ -1,0 +1,59 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { operations } from '../../src/contract/operations.ts';
+import { reeve } from '../support/command.ts';
+import { at, type Harness, startHarness } from '../support/harness.ts';
+import { startPostgres } from '../support/postgres-server.ts';
+
+describe('a bot with DATABASE_URL', () => {
+  let database: Awaited<ReturnType<typeof startPostgres>>;
+  let harness: Harness;
+  beforeAll(async () => {
+    // A server of its own, which syncs: the bot refuses one that does not.
+    database = await startPostgres();
+    harness = await startHarness({
+      on: 'the embedded forge',
+      server: { databaseUrl: database.url },
+      rules: `version: 1
+rules:
+  mark: { on: issues.opened, steps: [{ uses: set-labels, with: { add: [kept] } }] }
+`,
+    });
+  });
+  afterAll(async () => {
+    await harness.close();
+    await database.stop();
+  });
+
+  it('handles deliveries, keeps no store in its folder, and goes on after a restart', async () => {
+    const first = await harness.ada.call(operations.createIssue, { params: at, body: { title: 'one' } });
+    await harness.waitForRun(({ changes }) => changes.length === 1);
+    await harness.restart();
+    const second = await harness.ada.call(operations.createIssue, { params: at, body: { title: 'two' } });
+    await harness.waitForRun(
+      ({ trigger }) => trigger.item === `issue ${second.number}` || harness.runs.length > 1,
+    );
+    await harness.idle();
+
+    expect(await harness.labelsOf(first.number ?? 0)).toEqual(['kept']);
+    expect(await harness.labelsOf(second.number ?? 0)).toEqual(['kept']);
+    expect((await harness.server.store.listRuns()).items.length).toBeGreaterThanOrEqual(2);
+    expect(existsSync(join(harness.data, 'reeve.db'))).toBe(false);
+  });
+
+  it('is seen by the commands, of which those for files say what to use instead', async () => {
+    const environment = { ...harness.environment, DATABASE_URL: database.url };
+    const [run] = (await harness.server.store.listRuns()).items;
+
+    const paused = await reeve(['pause', 'acme/shop'], { environment });
+    const explained = await reeve(['explain', run?.id ?? ''], { environment });
+    const copied = await reeve(['store', 'backup', join(harness.data, 'copy.db')], { environment });
+
+    expect([paused.status, explained.status, copied.status], paused.error + explained.error).toEqual([
+      0, 0, 2,
+    ]);
+    expect(await harness.server.store.listPauses()).toHaveLength(1);
+    expect(copied.error).toContain('pg_dump');
+  });
+});

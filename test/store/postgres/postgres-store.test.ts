@@ -1,0 +1,143 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { afterEach, describe, expect, it } from 'vitest';
+import { openPostgresStore, type PostgresOptions } from '../../../src/store/postgres/postgres-store.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { makeSchema } from '../../support/postgres.ts';
+import { makeDelivery, makeRun } from '../make.ts';
+
+let opened: Store[] = [];
+afterEach(async () => {
+  for (const store of opened) await store.close();
+  opened = [];
+});
+
+async function open(url: string, options: Partial<PostgresOptions> = {}): Promise<Store> {
+  const store = await openPostgresStore({ url, role: 'worker', isVolatile: true, ...options });
+  opened.push(store);
+  return store;
+}
+
+/** Runs statements with PostgreSQL alone, in the schema of an address. */
+async function run(url: string, text: string): Promise<readonly Record<string, unknown>[]> {
+  const [base = '', query = ''] = url.split('?');
+  const parameters = new URLSearchParams(query);
+  const schema = parameters.get('schema');
+  parameters.delete('schema');
+  const client = new pg.Client({
+    connectionString: `${base}?${parameters}`,
+    options: `-c search_path=${schema}`,
+  });
+  await client.connect();
+  try {
+    return (await client.query(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+describe('the PostgreSQL database', () => {
+  it('is refused when the server does not sync', async () => {
+    await expect(open(await makeSchema(), { isVolatile: false })).rejects.toMatchObject({
+      code: 'settings',
+      message: expect.stringContaining('fsync off'),
+    });
+  });
+
+  it('is shared by any number of workers, unless one is to be alone', async () => {
+    const url = await makeSchema();
+    const first = await open(url);
+    const second = await open(url);
+    const { id } = await first.accept(makeDelivery());
+
+    expect(await second.describeDelivery(id)).toMatchObject({ id, state: 'accepted' });
+    await expect(open(url, { isAlone: true })).rejects.toMatchObject({ code: 'store-locked' });
+    await first.close();
+    await second.close();
+    await (await open(url, { isAlone: true })).accept(makeDelivery());
+  });
+
+  it('of a later version is used where that permits it', async () => {
+    const url = await makeSchema();
+    await (await open(url)).close();
+
+    await run(url, 'UPDATE schema_version SET version = 99, least_compatible = 1');
+    await expect((await open(url)).healthy()).resolves.toMatchObject({ ok: true });
+    await run(url, 'UPDATE schema_version SET version = 99, least_compatible = 98');
+    await expect(open(url)).rejects.toMatchObject({ code: 'store-newer' });
+  });
+
+  it('that cannot be reached is named without the password', async () => {
+    const password = randomBytes(12).toString('hex');
+    const failure = await open(`postgres://ada:${password}@127.0.0.1:1/reeve`).catch(
+      (error: unknown) => error,
+    );
+
+    expect(failure).toMatchObject({ code: 'store-unwritable' });
+    expect(String(failure)).toContain('127.0.0.1:1');
+    expect(JSON.stringify([String(failure), failure])).not.toContain(password);
+  });
+
+  it.each(['mysql://host/db', 'postgres://host/db?schema=Two Words'])('is refused for %s', async (url) => {
+    await expect(open(url)).rejects.toMatchObject({ code: 'settings' });
+  });
+
+  it('takes texts that it cannot hold as they are, and the deliveries beside them', async () => {
+    const store = await open(await makeSchema());
+    const hostile = 'nul \0, half \ud800';
+    const given = [
+      makeDelivery({
+        uuid: 'u'.repeat(10_000),
+        route: { lane: `lane ${hostile}`, repository: hostile, repositoryId: 7 },
+      }),
+      makeDelivery(),
+    ];
+
+    const accepted = await Promise.all(given.map((one) => store.accept(one)));
+    const again = await Promise.all(given.map((one) => store.accept(one)));
+    const [first, second] = accepted;
+    await store.route([
+      { id: first?.id ?? '', to: 'lane', lane: `lane ${hostile}`, repository: hostile, repositoryId: 7 },
+      { id: second?.id ?? '', to: 'lane', lane: 'x'.repeat(10_000) },
+    ]);
+    const claims = await store.claim({ limit: 5, leaseMs: 60_000 });
+    for (const claim of claims)
+      await store.settle(claim, [{ ...makeRun({}), code: hostile } as never], hostile);
+    await store.remember(hostile, { hostile });
+
+    expect(again.map(({ id, known }) => ({ id, known }))).toEqual(
+      accepted.map(({ id }) => ({ id, known: true })),
+    );
+    expect(claims).toHaveLength(2);
+    expect((await store.listRuns()).items).toMatchObject([{ code: hostile }, { code: hostile }]);
+    expect(await store.recall(hostile)).toEqual({ hostile });
+    expect(await store.counts()).toMatchObject({ settled: 2 });
+  });
+
+  it('recognises one uuid, and one content, that two processes accept at the same time', async () => {
+    const url = await makeSchema();
+    const stores = [await open(url), await open(url)];
+    const same = Array.from({ length: 40 }, () => makeDelivery());
+    const uuids = await Promise.all(same.flatMap((one) => stores.map((store) => store.accept(one))));
+    expect(uuids.filter(({ known }) => !known)).toHaveLength(same.length);
+
+    const contents = Array.from({ length: 40 }, (_, n) => Buffer.from(`{"content":${n}}`));
+    const ids = await Promise.all(
+      contents.flatMap((body) => stores.map((store) => store.accept(makeDelivery({ body })))),
+    );
+    const [store] = stores;
+    if (store === undefined) throw new Error('no store');
+    const waiting = await store.unrouted(1_000);
+    await store.route(
+      waiting.map(({ id, body }) => ({ id, to: 'lane', lane: Buffer.from(body).toString() })),
+    );
+    for (;;) {
+      const claims = await store.claim({ limit: 8, leaseMs: 60_000 });
+      for (const claim of claims) await store.settle(claim, []);
+      if (claims.length === 0) break;
+    }
+
+    const stored = await Promise.all(ids.map(({ id }) => store.describeDelivery(id)));
+    expect(stored.filter((one) => one?.copyOf === undefined)).toHaveLength(contents.length);
+  });
+});

@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { crashWorkers } from '../../../scripts/crash/workers/harness.ts';
+import { makeSchema } from '../../support/postgres.ts';
+
+describe('four processes on one PostgreSQL database', () => {
+  const options = process.env.LONG
+    ? { deliveries: 20_004, kills: 60, stops: 6, cuts: 6 }
+    : { deliveries: 900, kills: 2, stops: 1, cuts: 1 };
+
+  it('lose, reorder and double nothing when they are killed, stopped and cut off', async () => {
+    const { takeoverMs, attempts, ...report } = await crashWorkers({ url: await makeSchema(), ...options });
+
+    expect(report).toEqual({
+      accepted: options.deliveries,
+      lost: 0,
+      overlaps: 0,
+      outOfOrder: 0,
+      doubles: 0,
+      taken: 0,
+    });
+    expect(attempts).toBeGreaterThan(options.deliveries);
+    // Of many kills, some find a delivery in flight.
+    if (process.env.LONG) expect(takeoverMs.length).toBeGreaterThan(0);
+  });
+});
