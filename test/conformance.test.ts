@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { findFaults } from '../scripts/conformance/page.ts';
+import { conformancePage, findFaults } from '../scripts/conformance/page.ts';
 import { readResult } from '../scripts/conformance/result.ts';
 import { findProblems, readResults } from '../scripts/conformance.ts';
 import { differences } from './contract/differences.ts';
@@ -51,6 +51,7 @@ describe('a result', () => {
     flows: report(
       { title: 'flow', status: 'passed' },
       { title: 'stops [needs a stopped clock: it goes on]', status: 'skipped' },
+      { title: 'hears', status: 'skipped', meta: { lack: 'needs status events: it sends none' } },
       { title: 'was left out', status: 'skipped' },
     ),
     record:
@@ -67,9 +68,18 @@ describe('a result', () => {
     });
     expect(result.flows.skipped).toEqual([
       { case: 'labels > stops', reason: 'needs a stopped clock: it goes on' },
+      { case: 'labels > hears', reason: 'needs status events: it sends none' },
       { case: 'labels > was left out', reason: 'no reason given' },
     ]);
     expect(result.operations).toEqual({ 'hook.edit': [200, 404] });
+  });
+
+  it('names the files of flows that were not run', () => {
+    const result = readResult(given);
+
+    expect(conformancePage([result])).not.toContain('Not run');
+    const partial = { ...result, flows: { ...result.flows, notRun: ['outages', 'retention'] } };
+    expect(conformancePage([partial])).toContain('Not run, and not counted: outages, retention.');
   });
 
   it('is at fault for flows left out without a reason, and for kinds of answers that nothing asked for', () => {

@@ -61,6 +61,7 @@ describe.runIf(isDue)('the package', () => {
       'LICENSE',
       'README.md',
       'bin',
+      'deploy',
       'dist',
       'docs',
       'examples',

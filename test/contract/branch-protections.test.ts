@@ -216,7 +216,7 @@ describeContract('branch protections', (forge) => {
     await make('MAIN', { required_approvals: 2, enable_push: true });
     await make('*', { required_approvals: 7 });
 
-    const [own, theirs, nobodys] = [
+    const [own, theirs, noOnes] = [
       await branch('main', ada),
       await branch('main', writer),
       await branch('main'),
@@ -231,7 +231,7 @@ describeContract('branch protections', (forge) => {
       status_check_contexts: null,
     });
     expect(theirs.json).toMatchObject({ user_can_push: true, effective_branch_protection_name: '' });
-    expect(nobodys.json).toMatchObject({ protected: true, user_can_push: false, user_can_merge: false });
+    expect(noOnes.json).toMatchObject({ protected: true, user_can_push: false, user_can_merge: false });
   });
 
   it('is gone after its removal', async () => {

@@ -43,6 +43,29 @@ describeContract('merging', (forge) => {
     },
   );
 
+  it('as rebase leaves out a merge with the base, also where the head contains the base', async () => {
+    await write('elsewhere', 'x');
+    const base = (await ask('GET', '/branches/main')).json.commit.id;
+    expect((await ask('POST', '/pulls/1/update')).status).toBe(200);
+    const updated = (await ask('GET', '/branches/topic')).json.commit.id;
+
+    expect((await merge({ do: 'rebase' })).status).toBe(200);
+
+    const main = (await ask('GET', '/branches/main')).json.commit.id;
+    const commits = (await ask('GET', `/compare/${base}...${main}`)).json.commits;
+    expect(commits.map(({ parents }: { parents: readonly object[] }) => parents.length)).toEqual([1, 1]);
+    expect(main).not.toBe(updated);
+    expect((await ask('GET', '/contents/b.txt')).status).toBe(200);
+  });
+
+  it('is told by whom, and not in a list', async () => {
+    await merge({ do: 'merge' });
+
+    expect((await ask('GET', '/pulls/1')).json.merged_by).toMatchObject({ login: ada.name });
+    const [listed] = (await ask('GET', '/pulls?state=closed')).json;
+    expect([listed.merged, listed.merged_by]).toEqual([true, null]);
+  });
+
   it('tells the pull request in the message, or what the caller wants', async () => {
     await merge({ Do: 'merge' });
     const message = (await ask('GET', '/branches/main')).json.commit.message;

@@ -68,7 +68,8 @@ describeContract('tags and commits', (forge) => {
       sha: head,
       files: [{ filename: 'README.md', status: 'added' }],
       stats: { deletions: 0 },
-      commit: { verification: { verified: false } },
+      // The tree is told by the id of the commit.
+      commit: { verification: { verified: false }, tree: { sha: head } },
       author: { login: ada.name },
     });
     expect(byId.json.stats.total).toBe(byId.json.stats.additions);

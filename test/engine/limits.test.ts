@@ -86,6 +86,22 @@ describe('budgets an hour', () => {
     expect(asked).toEqual([undefined, 'p2']);
   });
 
+  it('count no write of a merge queue after a restart: it has a budget of its own', async () => {
+    const written = { id: '1', target: 'status:#1', value: 'pending', before: null, input: null };
+    const run = (kind: string): Run =>
+      ({
+        trigger: { kind, at: new Date(startMs - 60_000).toISOString() },
+        changes: [written],
+        outcomes: [{ change: '1', status: 'applied' }],
+      }) as unknown as Run;
+    const ledger = createBudgetLedger({
+      now: () => new Date(startMs),
+      readRuns: async () => ({ items: [run('merge-queue'), run('pull_request')], next: undefined }),
+    });
+
+    expect((await ledger.of(7)).spent().all).toBe(1);
+  });
+
   it('can be raised by the operator', () => {
     const raised = { ...budgets, delivery: { all: 60, repository: 60 } };
 

@@ -16,7 +16,7 @@ import {
 import { argumentArbitraries } from '../support/random-rules.ts';
 
 /** Pairs that each action leads. */
-const perAction = process.env.LONG ? 8_400 : 120;
+const perAction = process.env.LONG ? 8_400 : 60;
 const small = ['set-labels', 'set-issue', 'request-reviewers', 'react', 'comment', 'set-status'];
 
 /** What the pairs came to, by action: a law about writes says nothing where none are made. */
@@ -57,7 +57,7 @@ describe.each(actions.map(({ name }) => [name]))('pairs of rules and events, %s 
     expect(tally.written).toBeGreaterThan(perAction / 20);
     expect(tally.refused).toBeGreaterThan(perAction / 20);
     const isOfFiles = actions.find(({ name }) => name === lead)?.onlyFor !== 'operator';
-    if (isOfFiles) expect(tally.ofFiles).toBeGreaterThanOrEqual(Math.floor(perAction / 120));
+    if (isOfFiles) expect(tally.ofFiles).toBeGreaterThanOrEqual(Math.ceil(perAction / 120));
     // The plan shows almost every pair in full; where an earlier write made a later one needless, the run says so.
     expect(tally.unwritten).toBeLessThan(perAction / 20);
   });

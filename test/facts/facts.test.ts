@@ -54,7 +54,7 @@ it('asks anew what is older than it may be, and shares the rest', async () => {
   expect(server.requests).toHaveLength(3);
 });
 
-it('keeps what it is told to where all else is asked anew', async () => {
+it('a fact that is kept is not read again when all others are', async () => {
   const { server, facts } = await setUp((seen) => (seen.path.includes('files') ? [] : labels));
   const run = facts();
   await run.ask({ name: 'labels' });

@@ -86,7 +86,7 @@ it('300 issues opened at once are all done, hour by hour, and no change is refus
   const lines = log.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'a run is deferred');
   expect(lines).toHaveLength(50);
   expect(lines[0]).toMatchObject({
-    repository: 'acme/demo',
+    repository: `${at.owner}/${at.repo}`,
     why: expect.stringContaining('500 changes an hour'),
   });
 

@@ -2,9 +2,8 @@ import type { ChildProcess } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, type ExpectStatic, test } from 'vitest';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
-import type { Store } from '../../src/store/store.ts';
 import { start, waitForExit, waitForOutput } from '../support/command.ts';
 import { cpuMs } from '../support/cpu-time.ts';
 import { type FakeTime, fakeTimeIsMissing, makeFakeTime } from '../support/fake-time.ts';
@@ -22,80 +21,87 @@ const patienceMs = 240_000;
 /** How long before the end of a minute the clock is set: the slot of the next minute is due soon. */
 const beforeMinuteMs = 5_000;
 
-describe.skipIf(fakeTimeIsMissing)(`clock changes ${fakeTimeIsMissing ?? 'of a running server'}`, () => {
-  let folder: string;
-  let forge: ManyRepositories;
-  let time: FakeTime;
-  let store: Store;
-  let child: ChildProcess;
-  let url: string;
+type Place = {
+  readonly time: FakeTime;
+  readonly child: ChildProcess;
+  readonly url: string;
+  /** Returns the slots of the rule that have run, as instants. */
+  readonly slots: () => Promise<readonly string[]>;
+};
 
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'reeve-clock-'));
-    await writeFile(join(folder, 'rules.yml'), rules);
-    forge = await startManyRepositories(1);
-    time = makeFakeTime(folder);
-    child = start(['serve'], {
-      environment: {
-        FORGE_URL: forge.url,
-        FORGE_TOKEN: 'a-token-of-the-account-of-the-bot',
-        WEBHOOK_SECRET: 'a-secret-that-only-the-hook-knows',
-        REEVE_RULES: folder,
-        REEVE_DATA: join(folder, 'data'),
-        PORT: '0',
-        ...time.environment,
-      },
-    });
-    url = /"url":"([^"]+)"/.exec(await waitForOutput(child, /"listening"/))?.[1] ?? '';
-    store = await openSqliteStore({ path: join(folder, 'data', 'reeve.db'), role: 'reader' });
+/** Starts a server on a clock of its own. */
+async function startServerOn(folder: string, forge: ManyRepositories) {
+  await writeFile(join(folder, 'rules.yml'), rules);
+  const time = makeFakeTime(folder);
+  const child = start(['serve'], {
+    environment: {
+      FORGE_URL: forge.url,
+      FORGE_TOKEN: 'a-token-of-the-account-of-the-bot',
+      WEBHOOK_SECRET: 'a-secret-that-only-the-hook-knows',
+      REEVE_RULES: folder,
+      REEVE_DATA: join(folder, 'data'),
+      PORT: '0',
+      ...time.environment,
+    },
   });
-  afterEach(async () => {
-    const ended = waitForExit(child);
-    child.kill('SIGTERM');
+  const url = /"url":"([^"]+)"/.exec(await waitForOutput(child, /"listening"/))?.[1] ?? '';
+  return { time, child, url };
+}
+
+// The tests wait for the ends of minutes: they run at the same time, each with a folder, a forge and a server of its own.
+const it = test.extend<{ place: Place }>({
+  place: async ({ task: _task }, use) => {
+    const folder = await mkdtemp(join(tmpdir(), 'reeve-clock-'));
+    const forge = await startManyRepositories(1);
+    const server = await startServerOn(folder, forge);
+    const store = await openSqliteStore({ path: join(folder, 'data', 'reeve.db'), role: 'reader' });
+    const slots = async (): Promise<readonly string[]> => {
+      const { items } = await store.listDeliveries({ state: 'settled', search: 'sweep', limit: 500 });
+      return items.map(({ uuid }) => uuid.split('@')[1] ?? '').toReversed();
+    };
+    await use({ ...server, slots });
+    const ended = waitForExit(server.child);
+    server.child.kill('SIGTERM');
     await ended;
     await store.close();
     await forge.close();
     await rm(folder, { recursive: true, force: true });
-  });
+  },
+});
 
-  /** Returns the slots of the rule that have run, as instants. */
-  const slots = async (): Promise<readonly string[]> => {
-    const { items } = await store.listDeliveries({ state: 'settled', search: 'sweep', limit: 500 });
-    return items.map(({ uuid }) => uuid.split('@')[1] ?? '').toReversed();
-  };
-  /**
-   * Sets the clock about that far ahead, shortly before a minute ends, and waits until a slot of the new time has run: the
-   * one of the next minute, or one of the hour after it where the machine is busy.
-   */
-  const runsAt = async (seconds: number): Promise<void> => {
-    const aheadMs = seconds * 1_000;
-    const untilMinuteMs = 60_000 - ((Date.now() + aheadMs) % 60_000);
-    const shiftMs = aheadMs + untilMinuteMs - beforeMinuteMs;
-    time.setAhead(Math.round(shiftMs / 1_000));
-    const next = Date.now() + shiftMs;
-    const isOfNewTime = (slot: string): boolean =>
-      Date.parse(slot) > next && Date.parse(slot) < next + 3_600_000;
-    await expect.poll(async () => (await slots()).some(isOfNewTime), { timeout: patienceMs }).toBe(true);
-  };
+/**
+ * Sets the clock about that far ahead, shortly before a minute ends, and waits until a slot of the new time has run: the
+ * one of the next minute, or one of the hour after it where the machine is busy.
+ */
+async function runsAt(seconds: number, { time, slots }: Place, expect: ExpectStatic): Promise<void> {
+  const aheadMs = seconds * 1_000;
+  const untilMinuteMs = 60_000 - ((Date.now() + aheadMs) % 60_000);
+  const shiftMs = aheadMs + untilMinuteMs - beforeMinuteMs;
+  time.setAhead(Math.round(shiftMs / 1_000));
+  const next = Date.now() + shiftMs;
+  const isOfNewTime = (slot: string): boolean =>
+    Date.parse(slot) > next && Date.parse(slot) < next + 3_600_000;
+  await expect.poll(async () => (await slots()).some(isOfNewTime), { timeout: patienceMs }).toBe(true);
+}
 
-  it('a clock that goes 3 h ahead and back again stops no schedule', {
-    timeout: 4 * patienceMs,
-  }, async () => {
-    await runsAt(61);
-    await runsAt(3 * 3_600);
+const title = `clock changes ${fakeTimeIsMissing ?? 'of a running server'}`;
+describe.skipIf(fakeTimeIsMissing)(title, { concurrent: true, timeout: 4 * patienceMs }, () => {
+  it('a clock that goes 3 h ahead and back again stops no schedule', async ({ place, expect }) => {
+    await runsAt(61, place, expect);
+    await runsAt(3 * 3_600, place, expect);
     // Later than anything that ran before the clock went ahead.
-    await runsAt(600);
+    await runsAt(600, place, expect);
 
-    expect(new Set(await slots()).size).toBe((await slots()).length);
-    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    expect(new Set(await place.slots()).size).toBe((await place.slots()).length);
+    expect((await fetch(`${place.url}/readyz`)).status).toBe(200);
   });
 
-  it('a clock that goes 30 days ahead costs no more than a moment', { timeout: 4 * patienceMs }, async () => {
-    await runsAt(61);
-    const before = cpuMs(child.pid);
-    await runsAt(30 * 86_400);
+  it('a clock that goes 30 days ahead costs no more than a moment', async ({ place, expect }) => {
+    await runsAt(61, place, expect);
+    const before = cpuMs(place.child.pid);
+    await runsAt(30 * 86_400, place, expect);
 
-    expect(cpuMs(child.pid)).toBeLessThan(before + 5_000);
-    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    expect(cpuMs(place.child.pid)).toBeLessThan(before + 5_000);
+    expect((await fetch(`${place.url}/readyz`)).status).toBe(200);
   });
 });

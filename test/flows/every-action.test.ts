@@ -7,6 +7,7 @@ import { loadRuleFiles } from '../../src/sources/folder.ts';
 import { reeve } from '../support/command.ts';
 import { post } from '../support/deliveries.ts';
 import { findLeaks } from '../support/find-leaks.ts';
+import { skipWithout } from '../support/flow-requirements.ts';
 import { acme, type Harness, minimalScopes, people } from '../support/harness.ts';
 import { type HookReceiver, startReceiver } from '../support/hook-receiver.ts';
 import { startOperatorHarness, writesOf } from '../support/operator-harness.ts';
@@ -66,11 +67,10 @@ it('A9: every action has a row, and a restricted account runs it', async () => {
 });
 
 describe.each(actionRows.map((row) => [nameOf(row), row] as const))('%s', (_, row) => {
-  it('is as declared, changes nothing the second time, and is taken back as far as the API permits', async ({
-    skip,
-  }) => {
+  it('is as declared, changes nothing the second time, and is taken back as far as the API permits', async (context) => {
     const { requires } = row;
-    skip(requires !== undefined && !(await harness.bot.capabilities()).has[requires], `no ${requires} here`);
+    const isThere = requires === undefined || (await harness.bot.capabilities()).has[requires];
+    skipWithout(`${requires}: the forge has no such operation`, isThere, context);
     const arranged = (await row.arrange?.(harness, receiver.url.replace(/\/$/, ''))) ?? { index: 0 };
     await harness.idle();
     const first = await row.read(harness, arranged, receiver);

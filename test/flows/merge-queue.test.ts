@@ -7,7 +7,9 @@ import type { PullRequest } from '../../src/contract/resources/pulls.ts';
 import { queueStateOf } from '../../src/queue/state.ts';
 import { reeve } from '../support/command.ts';
 import { signInWithPassword } from '../support/dashboard-client.ts';
+import { cloneRepository, runGit } from '../support/git-client.ts';
 import { at, type Harness, people } from '../support/harness.ts';
+import { mergeByHand } from '../support/merge-by-hand.ts';
 import { startOperatorHarness, writesOf } from '../support/operator-harness.ts';
 import { addFile } from '../support/privilege-setup.ts';
 import { queueRules, shippedFiles } from '../support/shipped-rules.ts';
@@ -23,17 +25,37 @@ const clock = { ...systemClock, now: () => new Date(Date.now() + aheadMs) };
 const label = 'merge-queue';
 const timeout = 240_000;
 
-/** `method` takes the place of that in the rule. */
-async function start(method = 'merge', required: readonly string[] = ['ci', 'reeve/queue']): Promise<void> {
+const methods = ['merge', 'squash', 'rebase', 'rebase-merge', 'fast-forward-only'] as const;
+/** A rule for each method, with a label of its name. */
+const rulesOfMethods = `version: 1
+rules:
+${methods
+  .map(
+    (method) => `  ${method}:
+    on: { pull_request: [label_updated] }
+    each: pull_request
+    steps:
+      - uses: queue-merge
+        with: { when: 'labels.exists(l, l.name == "${method}")', method: ${method} }
+`,
+  )
+  .join('')}`;
+
+/** Default: the rules that ship. */
+async function start(yaml?: string): Promise<void> {
   const files = await shippedFiles(queueRules);
-  const yaml = (files['merge-queue.yml'] ?? '').replaceAll('method: merge', `method: ${method}`);
-  harness = await startOperatorHarness(yaml, {
-    labels: [label, 'queue-first'],
+  harness = await startOperatorHarness(yaml ?? files['merge-queue.yml'] ?? '', {
+    labels: [label, 'queue-first', ...methods],
     server: { clock, backoff: { firstMs: 50 } },
   });
   await harness.root.call(operations.editRepository, {
     params: at,
-    body: { allow_fast_forward_only_merge: true },
+    body: {
+      allow_fast_forward_only_merge: true,
+      allow_squash_merge: true,
+      allow_rebase: true,
+      allow_rebase_explicit: true,
+    },
   });
   await harness.root.call(operations.createBranchProtection, {
     params: at,
@@ -41,7 +63,7 @@ async function start(method = 'merge', required: readonly string[] = ['ci', 'ree
       rule_name: 'main',
       enable_push: true,
       enable_status_check: true,
-      status_check_contexts: [...required],
+      status_check_contexts: ['ci', 'reeve/queue'],
     },
   });
 }
@@ -60,6 +82,11 @@ const history = async () => {
   const rows = await harness.server.store.listQueueHistory({ limit: 500 });
   return rows.toReversed();
 };
+const commitOf = (sha: string) => harness.root.call(operations.getCommit, { params: { ...at, sha } });
+const tipOfMain = async (): Promise<string> => {
+  const { commit } = await harness.root.call(operations.getBranch, { params: { ...at, branch: 'main' } });
+  return commit?.id ?? '';
+};
 const mergedByQueue = async () =>
   (await history()).filter(({ kind }) => kind === 'merged').map(({ number }) => number);
 const left = async () =>
@@ -67,16 +94,20 @@ const left = async () =>
 const commentsOf = async (index: number) =>
   (await harness.root.call(operations.listComments, { params: { ...at, index } })).map(({ body }) => body);
 
-async function lineUp(branch: string, files: Readonly<Record<string, string>>): Promise<number> {
+async function lineUp(
+  branch: string,
+  files: Readonly<Record<string, string>>,
+  wanted?: string,
+): Promise<number> {
   const { number } = await harness.openPull(branch, files);
-  await addLabel(number);
-  await expect.poll(queued, { timeout: 20_000 }).toContain(number);
+  await addLabel(number, wanted);
+  await expect.poll(queued, { timeout: 60_000 }).toContain(number);
   return number;
 }
 
-async function addLabel(index: number): Promise<void> {
+async function addLabel(index: number, wanted = label): Promise<void> {
   const known = await harness.root.call(operations.listLabels, { params: at });
-  const labels = known.filter(({ name }) => name === label).map(({ id }) => id);
+  const labels = known.filter(({ name }) => name === wanted).map(({ id }) => id);
   await harness.ada.call(operations.addIssueLabels, { params: { ...at, index }, body: { labels } });
 }
 
@@ -156,6 +187,45 @@ describe('a merge queue', { timeout }, () => {
     expect(await stateOf(two)).toBe('open');
     expect((await commentsOf(two)).filter((body) => body?.includes('the check ci failed'))).toHaveLength(1);
     await expectTested([one, three]);
+
+    // Why each was merged: the rule, the tested head and base, and the answer; and what else was written.
+    const events = await history();
+    for (const number of [one, three]) {
+      const merged = events.find((event) => event.kind === 'merged' && event.number === number);
+      const run = await harness.server.store.readRun(merged?.run ?? '');
+      const { head } = await read(number);
+      expect(run?.trigger).toMatchObject({ kind: 'merge-queue', item: `${at.owner}/${at.repo}#${number}` });
+      expect(run?.rules).toMatchObject([
+        { verdict: 'matched', rule: expect.stringMatching(/#merge-queue$/) },
+      ]);
+      expect(run?.changes).toMatchObject([
+        {
+          rules: [run?.rules[0]?.rule],
+          operation: operations.mergePull.id,
+          target: `merge:#${number}`,
+          before: { head: head?.sha, base: merged?.baseCommit },
+          irreversible: 'a merge cannot be taken back: revert its commits',
+        },
+      ]);
+      expect(run?.outcomes).toMatchObject([{ status: 'applied' }]);
+    }
+    const { items } = await harness.server.store.listRuns({ limit: 100 });
+    const written = items
+      .filter(({ trigger }) => trigger.kind === 'merge-queue')
+      .flatMap(({ changes }) => changes.map(({ operation, target }) => `${operation} ${target}`));
+    expect(new Set(written)).toEqual(
+      new Set([
+        ...[one, two, three].map((number) => `${operations.createStatus.id} status:#${number}`),
+        ...[two, three].map((number) => `${operations.updatePull.id} update:#${number}`),
+        `${operations.createComment.id} comment:#${two}`,
+        ...[one, three].map((number) => `${operations.mergePull.id} merge:#${number}`),
+      ]),
+    );
+    const last = events.findLast(({ kind }) => kind === 'merged')?.run ?? '';
+    const explained = await reeve(['explain', last], { environment: harness.environment });
+    expect(explained.out).toMatch(/its checks passed on [0-9a-f]{10}, which contains [0-9a-f]{10} of main/);
+    const reverted = await reeve(['revert', last, '--plan'], { environment: harness.environment });
+    expect(`${reverted.out}${reverted.error}`).toContain('a merge cannot be taken back');
   });
 
   it('lets one go that conflicts with what was merged before it', async () => {
@@ -177,10 +247,7 @@ describe('a merge queue', { timeout }, () => {
       async each() {
         if (isDone) return;
         isDone = true;
-        await harness.root.call(operations.mergePull, {
-          params: { ...at, index: beside.number },
-          body: { do: 'merge', force_merge: true },
-        });
+        await mergeByHand(harness.root, beside.number, { do: 'merge', force_merge: true });
       },
     });
 
@@ -226,15 +293,91 @@ describe('a merge queue', { timeout }, () => {
     await expectTested([two]);
   });
 
-  it('merges fast forward only, onto the base that was tested', async () => {
-    await start('fast-forward-only');
-    const one = await lineUp('one', { 'one.txt': '1' });
-    const two = await lineUp('two', { 'two.txt': '2' });
+  it('merges with each method the content that was tested, onto the base that it was tested with', async () => {
+    await start(rulesOfMethods);
+    const numbers: number[] = [];
+    for (const method of methods) numbers.push(await lineUp(method, { [`${method}.txt`]: method }, method));
+    const before = await tipOfMain();
     await drain();
 
-    expect(await mergedByQueue()).toEqual([one, two]);
-    const { commit } = await harness.root.call(operations.getBranch, { params: { ...at, branch: 'main' } });
-    expect(commit?.id).toBe((await read(two)).head?.sha);
+    expect(await mergedByQueue()).toEqual(numbers);
+    const merged = (await history()).filter(({ kind }) => kind === 'merged');
+    let tip = before;
+    const clone = await cloneRepository(harness.cloneFrom(people.ada));
+    const treeOf = (sha: string) => clone.git('rev-parse', `${sha}^{tree}`);
+    for (const [at, { number = 0, head = '', baseCommit = '' }] of merged.entries()) {
+      const { merge_commit_sha: made } = await read(number);
+      const result = await commitOf(made ?? '');
+      const parents = result.parents?.map(({ sha }) => sha) ?? [];
+      // The base that it was tested with is what the one before it made, and nothing came in between.
+      expect(baseCommit).toBe(tip);
+      expect(await treeOf(made ?? '')).toBe(await treeOf(head));
+      const method = methods[at];
+      if (method === 'merge') expect(parents).toEqual([tip, head]);
+      else if (method === 'rebase-merge') expect(parents[0]).toBe(tip);
+      else if (method === 'fast-forward-only') expect(made).toBe(head);
+      // Forgejo rebases nothing that contains the base.
+      else if (method === 'rebase' && made === head) expect(harness.forge.embedded).toBeUndefined();
+      else expect(parents).toEqual([tip]);
+      tip = made ?? '';
+    }
+    clone.remove();
+    expect(await tipOfMain()).toBe(tip);
+    expect((await history()).filter(({ kind }) => kind === 'foreign-write')).toEqual([]);
+  });
+
+  it('takes no commit of a person for its update, and tests again what it cannot tell from one', async () => {
+    await start();
+    const { email } = await harness.ada.call(operations.getSelf, {});
+    const known = { name: 'Ada', email: email ?? '' };
+    const unknown = { name: 'reeve', email: 'reeve@elsewhere.example' };
+    const clone = await cloneRepository(harness.cloneFrom(people.ada), unknown);
+    const cases = [
+      { branch: 'by-ada', person: known, merges: 'origin/main' },
+      { branch: 'not-of-base', person: unknown, merges: 'origin/beside' },
+      { branch: 'not-to-tell', person: unknown, merges: 'origin/main' },
+    ];
+    const numbers: number[] = [];
+    for (const { branch } of cases) numbers.push(await lineUp(branch, { [`${branch}.txt`]: '1' }));
+    await addFile(harness.ada, at, 'beside', 'beside.txt');
+    // The first one may have its turn already: it is not to be updated before a person is faster.
+    const queue = (command: string) =>
+      reeve(['queue', command, `${at.owner}/${at.repo}`], { environment: { REEVE_DATA: harness.data } });
+    expect((await queue('pause')).status).toBe(0);
+    await addFile(harness.root, at, 'main', 'moved.txt');
+    await harness.idle();
+    // Without events there is only the commit to know it by.
+    for (const { id } of await harness.root.call(operations.listHooks, { params: at })) {
+      const params = { ...at, id: id ?? 0 };
+      await harness.root.call(operations.editHook, { params, body: { active: false } });
+    }
+    const pushes = new Map<number, Promise<unknown>>();
+    const push = async ({ branch, person, merges }: (typeof cases)[number]): Promise<void> => {
+      await clone.git('fetch', '--quiet', 'origin');
+      await clone.git('checkout', '--quiet', '-B', branch, `origin/${branch}`);
+      const identity = ['-c', `user.name=${person.name}`, '-c', `user.email=${person.email}`];
+      await runGit(clone.folder, [...identity, 'merge', '--quiet', '--no-ff', '-m', 'Merge', merges], person);
+      await clone.git('push', '--quiet', 'origin', branch);
+    };
+    // None of our updates arrives: a person is faster, and the answer never comes.
+    harness.proxy.decide = ({ path }) => {
+      const number = Number(/\/pulls\/(\d+)\/update/.exec(path)?.[1] ?? 0);
+      const made = cases[numbers.indexOf(number)];
+      if (made === undefined) return { kind: 'pass' };
+      if (!pushes.has(number)) pushes.set(number, push(made));
+      return { kind: 'reset' };
+    };
+    expect((await queue('resume')).status).toBe(0);
+    await drain({ red: numbers.slice(2), each: () => Promise.all(pushes.values()) });
+    clone.remove();
+
+    expect(await left()).toEqual([
+      [numbers[0], 'pushed'],
+      [numbers[1], 'pushed'],
+      [numbers[2], 'checks'],
+    ]);
+    expect(pushes.size).toBe(3);
+    expect(await mergedByQueue()).toEqual([]);
   });
 
   it('lets a pull request of a fork go that is behind, and merges one that is not', async () => {
@@ -247,7 +390,7 @@ describe('a merge queue', { timeout }, () => {
       const body = { title: branch, head: `${people.ada}:${branch}`, base: 'main' };
       const { number } = await harness.ada.call(operations.createPull, { params: at, body });
       await addLabel(number);
-      await expect.poll(queued, { timeout: 20_000 }).toContain(number);
+      await expect.poll(queued, { timeout: 60_000 }).toContain(number);
       numbers.push(number);
     }
     await drain();
@@ -271,7 +414,7 @@ describe('a merge queue', { timeout }, () => {
     const params = { ...at, index: unwanted, id };
     await harness.ada.call(operations.removeIssueLabel, { params });
     await addFile(harness.ada, at, 'one', 'more.txt');
-    await expect.poll(left, { timeout: 30_000 }).toHaveLength(3);
+    await expect.poll(left, { timeout: 60_000 }).toHaveLength(3);
 
     expect(Object.fromEntries(await left())).toEqual({
       [one]: 'pushed',
@@ -279,6 +422,7 @@ describe('a merge queue', { timeout }, () => {
       [unwanted]: 'unwanted',
     });
     // With its label it enters again, with the new commit.
+    await expect.poll(queued, { timeout: 60_000 }).toEqual([one]);
     await drain();
     expect(await mergedByQueue()).toEqual([one]);
   });
@@ -306,6 +450,10 @@ describe('a merge queue', { timeout }, () => {
     await expectTested([one, two]);
     expect(seen.size).toBeGreaterThan(6);
     for (const number of [one, two]) expect(await commentsOf(number)).toEqual([]);
+    const found = (await history()).find(({ kind, number }) => kind === 'merged' && number === one);
+    const run = await harness.server.store.readRun(found?.run ?? '');
+    expect(run?.outcomes).toMatchObject([{ status: 'applied' }]);
+    expect(run?.changes[0]?.reason).toMatch(/there was no answer, and the next look found it done$/);
   });
 
   it('is paused, changed and resumed by commands beside the running server, and the audit says by whom', async () => {
@@ -330,7 +478,21 @@ describe('a merge queue', { timeout }, () => {
     expect(await run('remove', `${repository}#${two}`)).toBe(0);
     await harness.idle();
     expect(writesOf(harness, from)).toEqual([]);
+
+    const beside = (...args: readonly string[]) =>
+      reeve(args, { environment: { ...harness.environment, REEVE_RULES: harness.rules ?? '' } });
+    expect(await beside('pause', 'merge-queue')).toMatchObject({ status: 0 });
+    // Longer than the time that each has from its turn on.
+    aheadMs += 7_200_000;
     expect(await run('resume', repository)).toBe(0);
+    await harness.idle();
+    expect(writesOf(harness, from)).toEqual([]);
+    const { out } = await beside('queue', 'list');
+    expect(out).toMatch(new RegExp(`#${three} .*the end of a pause: rule merge-queue is paused since`));
+    expect(out).toContain('reeve resume merge-queue ends it');
+    expect(await beside('resume', 'merge-queue')).toMatchObject({ status: 0 });
+    // Nothing but the end of the pause wakes it.
+    await expect.poll(() => writesOf(harness, from), { timeout: 60_000 }).not.toEqual([]);
     await drain();
 
     expect(await mergedByQueue()).toEqual([three, one]);
@@ -338,7 +500,14 @@ describe('a merge queue', { timeout }, () => {
     expect(await left()).toEqual([[two, 'removed']]);
     expect((await commentsOf(two)).join()).toContain('by reeve queue');
     const audit = await harness.server.store.listAudit();
-    expect(audit.map(({ action }) => action)).toEqual(['resume', 'remove', 'move', 'pause']);
+    expect(audit.map(({ action }) => action)).toEqual([
+      'resume',
+      'resume',
+      'pause',
+      'remove',
+      'move',
+      'pause',
+    ]);
     const password = (await readFile(join(harness.data, 'dashboard.password'), 'utf8')).trim();
     const operator = await signInWithPassword(harness.server.url, password);
     expect((await operator.get('/queues')).text).toContain(`<td>#${two}</td><td>left</td>`);

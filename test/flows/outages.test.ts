@@ -1,7 +1,7 @@
-import { afterEach, expect, it } from 'vitest';
+import { describe, test } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
 import type { Fault } from '../support/fault-proxy.ts';
-import { timeoutMs } from '../support/flow-names.ts';
+import { realServer, timeoutMs } from '../support/flow-names.ts';
 import { at, type Harness, startHarness } from '../support/harness.ts';
 
 const rules = `version: 1
@@ -14,8 +14,14 @@ rules:
 const outageMs = process.env.LONG ? 600_000 : 6_000;
 const page = '<html><title>Bad gateway</title></html>';
 
-let harness: Harness;
-afterEach(() => harness.close());
+// The tests wait for most of their time: they run at the same time, each with a forge and a bot of its own.
+const it = test.extend<{ harness: Harness }>({
+  harness: async ({ task: _task }, use) => {
+    const harness = await startHarness({ rules });
+    await use(harness);
+    await harness.close();
+  },
+});
 
 const outages: Readonly<Record<string, Fault>> = {
   'answers 502 for everything': { kind: 'answer', status: 502, body: page },
@@ -25,58 +31,59 @@ const outages: Readonly<Record<string, Fault>> = {
   'breaks every connection': { kind: 'reset' },
 };
 
-it.each(Object.keys(outages))(
-  'what happens while the forge %s is done when it is back, and no attempt is spent',
-  { timeout: 4 * timeoutMs + outageMs + 120_000 },
-  async (outage) => {
-    harness = await startHarness({ rules });
-    await harness.idle();
-    harness.proxy.decide = () => outages[outage] ?? { kind: 'pass' };
-    const from = harness.proxy.passed.length;
+// Those of a real server have the same names, one after the other.
+describe('a forge that is out', { concurrent: realServer === undefined }, () => {
+  it.for(Object.keys(outages))(
+    'what happens while the forge %s is done when it is back, and no attempt is spent',
+    { timeout: 4 * timeoutMs + outageMs + 120_000 },
+    async (outage, { harness, expect }) => {
+      await harness.idle();
+      harness.proxy.decide = () => outages[outage] ?? { kind: 'pass' };
+      const from = harness.proxy.passed.length;
 
-    const issues: number[] = [];
-    for (let number = 0; number < 12; number += 1) {
+      const issues: number[] = [];
+      for (let number = 0; number < 12; number += 1) {
+        const body = { title: `docs ${number}` };
+        issues.push((await harness.ada.call(operations.createIssue, { params: at, body })).number);
+      }
+      await harness.forge.settle();
+      await new Promise((resolve) => setTimeout(resolve, outageMs));
+      // A probe every 30 s at most, after those that were under way; not a request for each delivery and second.
+      expect(harness.proxy.passed.length - from).toBeLessThan(60 + outageMs / 10_000);
+      expect((await harness.server.store.counts()).dead).toBe(0);
+
+      harness.proxy.decide = () => ({ kind: 'pass' });
+      for (const issue of issues) {
+        await expect.poll(() => harness.labelsOf(issue)).toEqual(['area/docs']);
+      }
+      await harness.idle();
+      const { items } = await harness.server.store.listDeliveries({ search: 'issues', limit: 100 });
+      expect(new Set(items.map(({ attempts }) => attempts))).toEqual(new Set([1]));
+    },
+  );
+
+  it('an issue for which alone the forge answers 500 keeps no other waiting', {
+    timeout: 8 * timeoutMs,
+  }, async ({ harness, expect }) => {
+    await harness.idle();
+    harness.proxy.decide = ({ path }) =>
+      path.includes('/issues/1/') || path.endsWith('/issues/1')
+        ? { kind: 'answer', status: 500, body: '{"message":"internal"}' }
+        : { kind: 'pass' };
+
+    for (let number = 0; number < 6; number += 1) {
       const body = { title: `docs ${number}` };
-      issues.push((await harness.ada.call(operations.createIssue, { params: at, body })).number);
+      await harness.ada.call(operations.createIssue, { params: at, body });
     }
-    await harness.forge.settle();
-    await new Promise((resolve) => setTimeout(resolve, outageMs));
-    // A probe every 30 s at most, after those that were under way; not a request for each delivery and second.
-    expect(harness.proxy.passed.length - from).toBeLessThan(60 + outageMs / 10_000);
-    expect((await harness.server.store.counts()).dead).toBe(0);
 
-    harness.proxy.decide = () => ({ kind: 'pass' });
-    for (const issue of issues) {
-      await expect.poll(() => harness.labelsOf(issue)).toEqual(['area/docs']);
+    for (const issue of [2, 3, 4, 5, 6]) {
+      await expect.poll(() => harness.labelsOf(issue), { timeout: 2 * timeoutMs }).toEqual(['area/docs']);
     }
-    await harness.idle();
-    const { items } = await harness.server.store.listDeliveries({ search: 'issues', limit: 100 });
-    expect(new Set(items.map(({ attempts }) => attempts))).toEqual(new Set([1]));
-  },
-);
-
-it('an issue for which alone the forge answers 500 keeps no other waiting', {
-  timeout: 8 * timeoutMs,
-}, async () => {
-  harness = await startHarness({ rules });
-  await harness.idle();
-  harness.proxy.decide = ({ path }) =>
-    path.includes('/issues/1/') || path.endsWith('/issues/1')
-      ? { kind: 'answer', status: 500, body: '{"message":"internal"}' }
-      : { kind: 'pass' };
-
-  for (let number = 0; number < 6; number += 1) {
-    const body = { title: `docs ${number}` };
-    await harness.ada.call(operations.createIssue, { params: at, body });
-  }
-
-  for (const issue of [2, 3, 4, 5, 6]) {
-    await expect.poll(() => harness.labelsOf(issue), { timeout: 2 * timeoutMs }).toEqual(['area/docs']);
-  }
-  const poisoned = async () => {
-    const { items } = await harness.server.store.listDeliveries({ search: 'issues', limit: 100 });
-    return items.find(({ lane }) => lane?.endsWith('#1'));
-  };
-  await expect.poll(async () => (await poisoned())?.state, { timeout: 2 * timeoutMs }).toBe('retry');
-  expect((await poisoned())?.reason).toContain('500');
+    const poisoned = async () => {
+      const { items } = await harness.server.store.listDeliveries({ search: 'issues', limit: 100 });
+      return items.find(({ lane }) => lane?.endsWith('#1'));
+    };
+    await expect.poll(async () => (await poisoned())?.state, { timeout: 2 * timeoutMs }).toBe('retry');
+    expect((await poisoned())?.reason).toContain('500');
+  });
 });

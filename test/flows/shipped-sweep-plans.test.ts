@@ -118,7 +118,12 @@ const notified = (title: string) =>
     .toContainEqual(expect.objectContaining({ subject: expect.objectContaining({ title }) }));
 
 /** A situation in which a rule has something to do, and the minutes until then. A rule that looks twice is swept meanwhile. */
-type Situation = { readonly arrange?: () => Promise<unknown>; readonly minutes?: number };
+type Situation = {
+  readonly arrange?: () => Promise<unknown>;
+  readonly minutes?: number;
+  /** Its change is activity, after which it is quiet again; a real server's clock is months behind by then. */
+  readonly isActivity?: boolean;
+};
 
 async function offlineRunner(name: string): Promise<void> {
   await harness.putRunners([{ name, owner: acme, state: 'offline' }]);
@@ -164,6 +169,11 @@ const situations: Readonly<Record<string, Situation>> = {
       const { id: milestone } = await harness.root.call(operations.createMilestone, made);
       const params = { ...demo, index: await openIssue('in time') };
       await harness.root.call(operations.editIssue, { params, body: { milestone } });
+      // Forgejo counts the issues of a milestone when it comes to it.
+      const live = { params: { ...demo, id: milestone } };
+      await expect
+        .poll(() => harness.root.call(operations.getMilestone, live), { timeout: timeoutMs })
+        .toMatchObject({ open_issues: 1 });
     },
     minutes: 3 * day,
   },
@@ -186,7 +196,11 @@ const situations: Readonly<Record<string, Situation>> = {
   'runners.yml#runner-offline': { arrange: () => offlineRunner('tester'), minutes: 20 },
   'stale-issues.yml#warn-stale-issue': { arrange: () => openIssue('quiet'), minutes: 61 * day },
   'stale-issues.yml#close-stale-issue': { arrange: () => openIssue('warned', ['stale']), minutes: 15 * day },
-  'stale-pulls.yml#remind-of-pull': { arrange: () => openPull('reminded'), minutes: 14 * day },
+  'stale-pulls.yml#remind-of-pull': {
+    arrange: () => openPull('reminded'),
+    minutes: 14 * day,
+    isActivity: true,
+  },
   'stale-pulls.yml#close-old-draft': {
     arrange: () => openPull('draft', 'WIP: draft'),
     minutes: 91 * day,
@@ -211,7 +225,8 @@ it.each(Object.entries(situations))(
     expect(byItem(runs)).toEqual(byItem(planned));
     expect(runs.flatMap(({ outcomes }) => outcomes.filter(({ status }) => status === 'failed'))).toEqual([]);
     expect(appliedRules(runs)).toEqual([name]);
-    expect((await plan(name)).flatMap(({ changes }) => changes)).toEqual([]);
+    if (harness.forge.embedded || !situation.isActivity)
+      expect((await plan(name)).flatMap(({ changes }) => changes)).toEqual([]);
     swept.add(id);
   },
 );

@@ -74,7 +74,8 @@ it('a form without the mark of its page simulates nothing', async () => {
   expect(harness.proxy.passed.slice(from)).toEqual([]);
 });
 
-it('a simulation ends in limited time where the forge does not answer, and one runs at a time', async () => {
+it('a simulation ends with its time where the forge does not answer, and one runs at a time', async () => {
+  let time = new AbortController();
   const client = createClient({ url: harness.proxy.url, credentials: { token: harness.token } });
   const run = createSimulator(
     {},
@@ -85,14 +86,18 @@ it('a simulation ends in limited time where the forge does not answer, and one r
       settings: {},
       store: harness.server.store,
       clock: systemClock,
-      limitMs: 200,
+      limit: () => time.signal,
     },
   );
-  harness.proxy.decide = () => ({ kind: 'hang' });
+  harness.proxy.decide = () => {
+    time.abort();
+    return { kind: 'hang' };
+  };
   const about = { kind: 'repository', ...at } as const;
 
   const [first, second] = await Promise.allSettled([run(about), run(about)]);
   harness.proxy.decide = () => ({ kind: 'pass' });
+  time = new AbortController();
 
   expect(first).toMatchObject({ status: 'rejected', reason: { code: 'forge-timeout' } });
   expect(second).toMatchObject({ status: 'rejected', reason: { code: 'forge-throttled' } });

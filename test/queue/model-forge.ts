@@ -6,7 +6,7 @@ import {
   queueStateOf,
 } from '../../src/queue/state.ts';
 import type { QueuePorts } from '../../src/queue/work.ts';
-import type { QueueRows } from '../../src/store/queue-rows.ts';
+import type { QueueEvent, QueueRows } from '../../src/store/queue-rows.ts';
 
 /** A forge with one repository and one base branch, as far as a merge queue sees it, and the promises it checks at each merge. */
 
@@ -25,7 +25,16 @@ export type ModelPull = {
   priority: number;
   statuses: string[];
   comments: string[];
+  /** What people did to it. */
+  isPushed: boolean;
+  isRemoved: boolean;
+  isDeleted: boolean;
+  /** Since when every look has found that it cannot be merged. */
+  unmergeableSince: number | undefined;
 };
+
+/** A merge that the forge takes later than its client waits for an answer. */
+type LateMerge = { readonly number: number; readonly head: string; readonly dueMs: number };
 
 /** The process died here. */
 export class Killed extends Error {}
@@ -44,6 +53,13 @@ export class ModelForge {
   kills: Kill[] = [];
   /** Answers of the next attempts that are lost. */
   lostAnswers = 0;
+  /** How long the next merges take to arrive, each in milliseconds. Their answers are lost. */
+  lateMs: number[] = [];
+  readonly #late: LateMerge[] = [];
+  /** Looks to come at which the forge fails in a way that may last. */
+  problems = 0;
+  /** A person has chosen another order. */
+  isMoved = false;
   /** Refusals of the next merges. */
   refusals = 0;
   /** Someone writes to the base right before the next merges arrive. */
@@ -56,6 +72,7 @@ export class ModelForge {
   #unseen: { readonly number: number; readonly at: number } | undefined;
   readonly raced: number[] = [];
   #names = 0;
+  readonly #histories = new Map<string, ReadonlySet<string>>();
 
   now = (): Date => new Date(this.nowMs);
 
@@ -80,6 +97,10 @@ export class ModelForge {
       priority: 0,
       statuses: [],
       comments: [],
+      isPushed: false,
+      isRemoved: false,
+      isDeleted: false,
+      unmergeableSince: undefined,
       ...more,
     };
     this.pulls.set(pull.number, pull);
@@ -87,19 +108,24 @@ export class ModelForge {
   }
 
   contains(head: string, commit: string): boolean {
-    const seen = new Set<string>();
-    const open = [head];
-    for (let one = open.pop(); one !== undefined; one = open.pop()) {
-      if (one === commit) return true;
-      if (seen.has(one)) continue;
-      seen.add(one);
-      open.push(...(this.commits.get(one)?.parents ?? []));
-    }
-    return false;
+    return this.#historyOf(head).has(commit);
+  }
+
+  /** Commits never change, and looks ask for the same ones again and again. */
+  #historyOf(head: string): ReadonlySet<string> {
+    const known = this.#histories.get(head);
+    if (known) return known;
+    const parents = this.commits.get(head)?.parents ?? [];
+    const history = new Set([head]);
+    for (const parent of parents) for (const one of this.#historyOf(parent)) history.add(one);
+    this.#histories.set(head, history);
+    return history;
   }
 
   push(pull: ModelPull): void {
-    if (pull.state === 'open') pull.head = this.commit([pull.head], 'none');
+    if (pull.state !== 'open') return;
+    pull.head = this.commit([pull.head], 'none');
+    pull.isPushed = true;
   }
 
   writeToBase(): void {
@@ -135,6 +161,7 @@ export class ModelForge {
     const kill = this.kills.shift();
     if (kill === 'before') throw new Killed('before a write');
     this.requests += 1;
+    this.#arrive();
     const value = await send();
     if (kill === 'after') throw new Killed('after a write');
     return value;
@@ -142,13 +169,22 @@ export class ModelForge {
 
   #look(state: QueueState, number = state.entries[0]?.number): Omit<QueueObservation, 'branch'> {
     this.looks += 1;
+    this.#arrive();
     const at = this.now();
     const pull = this.pulls.get(number ?? 0);
     if (pull === undefined) return { at };
+    if (pull.isDeleted) return { at, gone: pull.number };
+    if (this.problems > 0) {
+      this.problems -= 1;
+      const isAwaited = number === state.entries[0]?.number || number === state.attempt?.number;
+      return isAwaited ? { at, problem: 'the base has no commit' } : { at };
+    }
     const entry = state.entries.find((one) => one.number === number);
     const parents = this.commits.get(pull.head)?.parents ?? [];
     const isUpdate = parents.length === 2 && parents[0] === entry?.head;
     if (this.slowMergeable > 0) this.slowMergeable -= 1;
+    const isMergeable = !pull.conflicts && this.slowMergeable === 0;
+    pull.unmergeableSince = isMergeable ? undefined : (pull.unmergeableSince ?? this.nowMs);
     const baseCheck = this.commits.get(this.tip)?.check ?? 'none';
     const check = this.commits.get(pull.head)?.check ?? 'none';
     return {
@@ -160,7 +196,7 @@ export class ModelForge {
         head: pull.head,
         base: 'main',
         isFork: pull.isFork,
-        isMergeable: !pull.conflicts && this.slowMergeable === 0,
+        isMergeable,
         merged: pull.merged && {
           isByUs: pull.merged === 'us',
           parent: this.isFastForward ? undefined : pull.parent,
@@ -203,7 +239,7 @@ export class ModelForge {
 
   #update({ attempt }: Extract<QueueAction, { kind: 'update' | 'merge' }>): QueueObservation['answer'] {
     const pull = this.pulls.get(attempt.number);
-    if (pull === undefined || pull.state !== 'open') return refused('it is closed');
+    if (pull === undefined || pull.isDeleted || pull.state !== 'open') return refused('it is closed');
     if (pull.conflicts) return { kind: 'refused', why: 'conflict', isConflict: true };
     if (pull.isFork) this.violations.push(`#${pull.number} is of a fork and was updated`);
     if (!this.contains(pull.head, this.tip)) pull.head = this.commit([pull.head, this.tip], 'none');
@@ -226,7 +262,7 @@ export class ModelForge {
       this.refusals -= 1;
       return refused('not now');
     }
-    if (pull === undefined || pull.state !== 'open') return refused('it is closed');
+    if (pull === undefined || pull.isDeleted || pull.state !== 'open') return refused('it is closed');
     if (pull.head !== attempt.head) return refused('its head is another one');
     if (pull.conflicts) return refused('it conflicts');
     const hasBase = this.contains(pull.head, this.tip);
@@ -238,15 +274,57 @@ export class ModelForge {
       this.violations.push(`#${pull.number} was merged without its status: ${pull.statuses.at(-1)}`);
     await this.#checkOrder(pull, rows);
     this.#checkBlock(pull, seenBase);
-    if (isRace && !hasBase) {
+    const lateMs = this.lateMs.shift();
+    if (lateMs !== undefined) {
+      this.#late.push({ number: pull.number, head: pull.head, dueMs: this.nowMs + lateMs });
+      return undefined;
+    }
+    this.#take(pull, hasBase);
+    return { kind: 'taken' };
+  }
+
+  #take(pull: ModelPull, hasBase: boolean): void {
+    if (!hasBase) {
       this.raced.push(pull.number);
       this.#unseen = { number: pull.number, at: this.nowMs };
     }
     this.#finish(pull, 'us');
-    return { kind: 'taken' };
+  }
+
+  /** What was sent arrives; the forge refuses it if the pull request has changed. */
+  #arrive(): void {
+    const due = this.#late.filter(({ dueMs }) => dueMs <= this.nowMs);
+    for (const one of due) {
+      this.#late.splice(this.#late.indexOf(one), 1);
+      const pull = this.pulls.get(one.number);
+      if (pull?.state !== 'open' || pull.isDeleted || pull.head !== one.head || pull.conflicts) continue;
+      const hasBase = this.contains(pull.head, this.tip);
+      if (hasBase || !this.isFastForward) this.#take(pull, hasBase);
+    }
+  }
+
+  /** Notes a pull request that left for a reason that is not so. */
+  checkReason({ kind, reason, number = 0, at, turnAt, head }: QueueEvent): void {
+    const pull = this.pulls.get(number);
+    if (kind !== 'left' || pull === undefined) return;
+    const unmergeableMs = at.getTime() - (pull.unmergeableSince ?? at.getTime());
+    const isSo: Readonly<Record<string, boolean>> = {
+      closed: pull.state === 'closed' || pull.isDeleted,
+      'merged-elsewhere': pull.merged === 'person',
+      checks: this.commits.get(pull.head)?.check === 'failure',
+      conflict: pull.conflicts || unmergeableMs >= 60_000,
+      pushed: pull.isPushed && head === pull.head,
+      unwanted: !pull.wanted || pull.draft,
+      timeout: turnAt !== undefined && at.getTime() - turnAt.getTime() >= 3_600_000,
+      fork: pull.isFork,
+      removed: pull.isRemoved,
+      refused: true,
+    };
+    if (isSo[reason ?? ''] !== true) this.violations.push(`#${number} left for ${reason}, which is not so`);
   }
 
   async #checkOrder(pull: ModelPull, rows: QueueRows): Promise<void> {
+    if (this.isMoved) return;
     const row = await rows.readQueue({ repositoryId: 1, base: 'main' });
     const { entries } = queueStateOf(row);
     const mine = entries.find(({ number }) => number === pull.number);

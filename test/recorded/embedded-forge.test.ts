@@ -54,10 +54,18 @@ const known: Readonly<Record<string, readonly Known[]>> = {
     since127('issue.projects', 'nothing → null', 'the projects of an issue'),
     since127('pull_request.requested_reviewers_teams[].visibility', 'nothing → text', 'who sees a team'),
     since127('events', 'nothing → pull_request_comment.created', 'replies to comments on lines'),
+    since127('pull_request.review_comments', 'nothing → number', 'no member is left out for being 0'),
     ...removals,
     withoutReleases,
   ],
-  '1.27': [withoutReleases],
+  '1.27': [
+    withoutReleases,
+    {
+      path: 'pull_request.review_comments',
+      told: 'nothing → number',
+      reason: 'recorded from a build without GOEXPERIMENT=jsonv2, which leaves out members that are 0',
+    },
+  ],
 };
 
 /** Parts of a forge that the embedded one does not have: no operation of the contract leads to them. */

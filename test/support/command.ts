@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { join } from 'node:path';
 import { runCommandLine } from '../../src/cli.ts';
 import { packageRoot } from '../../src/package.ts';
+import { builtProgram } from './built-program.ts';
 import { watchProcess } from './processes.ts';
 
 type CommandResult = { readonly status: number | null; readonly out: string; readonly error: string };
@@ -57,7 +57,7 @@ export function start(
   args: readonly string[],
   { environment = {}, cwd = packageRoot }: { environment?: Record<string, string>; cwd?: string } = {},
 ): ChildProcess {
-  const child = spawn(process.execPath, [join(packageRoot, 'src/cli.ts'), ...args], {
+  const child = spawn(process.execPath, [builtProgram(), ...args], {
     cwd,
     env: {
       PATH: process.env.PATH,

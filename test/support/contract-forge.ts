@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { createForge, type Forge } from '../../src/forge/forge.ts';
 import { expectDifferences } from './known-differences.ts';
+import { launcher } from './launcher.ts';
 import { passwordCost } from './password-cost.ts';
 import { realForge } from './real-forge.ts';
 import { recordOperations } from './record-operations.ts';
@@ -72,7 +73,7 @@ export function describeContract(subject: string, tests: (forge: ContractForge, 
 export async function startEmbedded(
   options: { data?: string } = {},
 ): Promise<ContractForge & { readonly forge: Forge }> {
-  const forge = await createForge({ passwordCost, clock: () => new Date(), ...options });
+  const forge = await createForge({ passwordCost, launcher, clock: () => new Date(), ...options });
   const url = await forge.listen();
   await forge.createAdministrator({ name: 'root', password: 'correct horse' });
   const token = await makeToken(url, 'root', 'correct horse');

@@ -8,6 +8,8 @@ import { operations } from '../../src/contract/operations.ts';
 import { createForge, type Forge } from '../../src/forge/forge.ts';
 import { createDeliveryBarrier, type DeliveryBarrier } from './delivery-barrier.ts';
 import { passwordOf, type RealServer, realServer } from './flow-names.ts';
+import type { FlowTemplate } from './flow-template.ts';
+import { launcher } from './launcher.ts';
 import { passwordCost } from './password-cost.ts';
 
 /** On a busy machine, a write of the embedded forge takes long: only a request that hangs ends here. */
@@ -43,7 +45,9 @@ export type FlowForgeOptions = {
   readonly clock?: () => Date;
   readonly control?: boolean;
   /** Default: what the environment says. */
-  readonly on?: 'the embedded forge';
+  readonly on?: 'the embedded forge' | undefined;
+  /** What the embedded forge begins with; its accounts are there when `makePerson` is asked for them. */
+  readonly template?: FlowTemplate | undefined;
 };
 
 /** Starts the embedded forge, or turns to the real server. The one place that decides between them. */
@@ -78,9 +82,15 @@ const accountOf = (username: string) => ({
   must_change_password: false,
 });
 
-async function startEmbedded({ data, clock = () => new Date(), control = false }: FlowForgeOptions) {
+async function startEmbedded({
+  data,
+  clock = () => new Date(),
+  control = false,
+  template,
+}: FlowForgeOptions) {
   const options = { clock, data: join(data, 'forge'), control };
-  let forge = await createForge({ passwordCost, ...options });
+  template?.copyTo(options.data);
+  let forge = await createForge({ passwordCost, launcher, ...options });
   const url = await forge.listen({ port: 0 });
   const as = (user: string): Client =>
     createClient({
@@ -89,25 +99,29 @@ async function startEmbedded({ data, clock = () => new Date(), control = false }
       credentials: { user, password: passwordOf(user) },
       sleep: async () => {},
     });
-  let administrator: Client | undefined;
+  const [first] = template?.people ?? [];
+  let administrator = first === undefined ? undefined : as(first);
+  const addPerson = async (name: string, isAdministrator: boolean): Promise<void> => {
+    if (isAdministrator || administrator === undefined) {
+      await forge.createAdministrator({ name, password: passwordOf(name) });
+      administrator = as(name);
+    } else await administrator.call(operations.createUser, { body: accountOf(name) });
+  };
   const flow: FlowForge = {
     url,
     get embedded() {
       return forge;
     },
     async makePerson(name, { isAdministrator = false, isRestricted = false } = {}) {
-      if (isAdministrator || administrator === undefined) {
-        await forge.createAdministrator({ name, password: passwordOf(name) });
-        administrator = as(name);
-      } else await administrator.call(operations.createUser, { body: accountOf(name) });
-      if (isRestricted) await restrict(administrator, name);
+      if (!template?.people.includes(name)) await addPerson(name, isAdministrator);
+      if (isRestricted && administrator) await restrict(administrator, name);
       return as(name);
     },
     makeToken: (name, scopes) => makeToken(url, name, scopes),
     settle: () => forge.deliveries.idle(),
     async restart() {
       await forge.close();
-      forge = await createForge({ passwordCost, ...options, rootUrl: url });
+      forge = await createForge({ passwordCost, launcher, ...options, rootUrl: url });
       await forge.listen({ port: Number(new URL(url).port) });
     },
     close: () => forge.close(),

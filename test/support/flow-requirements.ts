@@ -1,4 +1,4 @@
-import { it, type TestOptions } from 'vitest';
+import { it, type TestContext, type TestOptions } from 'vitest';
 import { realServer } from './flow-names.ts';
 
 /** What a flow may need of the forge beyond what every server has, and what to say where it is not there. */
@@ -12,6 +12,13 @@ const needs = {
     lack: 'FORGE_RESTART names no command that restarts the server',
   },
 } as const;
+
+declare module 'vitest' {
+  interface TaskMeta {
+    /** What a flow that was skipped under way needs, for the report. */
+    lack?: string;
+  }
+}
 
 /** Something that a flow needs of the forge it runs on. */
 type Need = keyof typeof needs;
@@ -40,4 +47,15 @@ export function requiring(need: Need): Declare {
   };
   // The border to vitest: `each` has many forms, and every one of them is passed on as it came.
   return Object.assign(declare, { each }) as unknown as Declare;
+}
+
+/** Skips a flow that is under way and has found out that the forge lacks what it needs; the report says what. */
+export function skipWithout(
+  need: string,
+  isThere: boolean,
+  { task, skip }: Pick<TestContext, 'task' | 'skip'>,
+): void {
+  if (isThere) return;
+  task.meta.lack = `needs ${need}`;
+  skip(`needs ${need}`);
 }

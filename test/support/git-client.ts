@@ -1,10 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createLauncher } from '../../src/forge/git/launcher.ts';
-
-/** Workers of tests hold much memory: the launcher starts git faster than they could. */
-const launcher = createLauncher({ temporary: tmpdir() });
+import { launcher } from './launcher.ts';
 
 /** A person's clone: the real git program with an identity of its own and nothing of the machine's settings. */
 export interface GitClone {

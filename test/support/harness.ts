@@ -11,7 +11,8 @@ import { type Server, type ServerOptions, startServer } from '../../src/server/s
 import { authorization, createBotHook, type HookLevel, secret } from './bot-hook.ts';
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 import { type FlowForge, type FlowForgeOptions, gitAddress, startFlowForge } from './flow-forge.ts';
-import { at, people, timeoutMs } from './flow-names.ts';
+import { at, people, realServer, timeoutMs } from './flow-names.ts';
+import { type FlowTemplate, flowTemplate } from './flow-template.ts';
 
 export { authorization, secret } from './bot-hook.ts';
 export { acme, at, people } from './flow-names.ts';
@@ -83,30 +84,59 @@ export type HarnessOptions = {
   readonly on?: FlowForgeOptions['on'];
 };
 
-/** Starts forge, proxy and bot: an organization, its repository demo with labels and rules, a hook that points to the bot. */
-export async function startHarness(options: HarnessOptions = {}): Promise<Harness> {
-  const data = await mkdtemp(join(tmpdir(), 'reeve-flow-'));
-  const forge = await startFlowForge({ data, ...(options.on ? { on: options.on } : {}) });
-  const proxy = await startFaultProxy(forge.url);
-  const root = await forge.makePerson(people.root, { isAdministrator: true });
-  const ada = await forge.makePerson(people.ada);
-  const isRestricted = options.isRestricted ?? process.env.FLOW_ACCOUNT === 'restricted';
-  const bot = await forge.makePerson(people.bot, { isRestricted });
+const usualLabels = ['area/docs', 'area/code', 'kept'];
+
+/** Makes an organization and its repository, in which ada and the bot may write, with labels. */
+async function arrangeRepository(root: Client, bot: Client, labels = usualLabels as readonly string[]) {
   await root.call(operations.createOrganization, { body: { username: at.owner } });
   await root.call(operations.createOrganizationRepository, {
     params: { org: at.owner },
     body: { name: at.repo, auto_init: true, default_branch: 'main' },
   });
   for (const collaborator of [people.ada, people.bot]) {
-    await root.call(operations.putCollaborator, {
-      params: { ...at, collaborator },
-      body: { permission: collaborator === people.bot ? (options.access ?? 'write') : 'write' },
-    });
+    const params = { ...at, collaborator };
+    await root.call(operations.putCollaborator, { params, body: { permission: 'write' } });
   }
-  for (const name of options.labels ?? ['area/docs', 'area/code', 'kept']) {
+  await createLabels(root, labels);
+  await bot.call(operations.star, { params: at });
+}
+
+async function createLabels(root: Client, names: readonly string[]): Promise<void> {
+  for (const name of names) {
     await root.call(operations.createLabel, { params: at, body: { name, color: 'ff0000' } });
   }
-  await bot.call(operations.star, { params: at });
+}
+
+/** Returns what an embedded forge begins with: all that no flow asks to be different. A real server begins empty. */
+async function templateOf({ on, labels }: HarnessOptions): Promise<FlowTemplate | undefined> {
+  if (realServer && on === undefined) return undefined;
+  return flowTemplate(labels ? 'without labels' : 'with labels', async (data) => {
+    const forge = await startFlowForge({ data, on: 'the embedded forge' });
+    const root = await forge.makePerson(people.root, { isAdministrator: true });
+    await forge.makePerson(people.ada);
+    const bot = await forge.makePerson(people.bot);
+    await arrangeRepository(root, bot, labels ? [] : usualLabels);
+    await forge.close();
+    return [people.root, people.ada, people.bot];
+  });
+}
+
+/** Starts forge, proxy and bot: an organization, its repository demo with labels and rules, a hook that points to the bot. */
+export async function startHarness(options: HarnessOptions = {}): Promise<Harness> {
+  const data = await mkdtemp(join(tmpdir(), 'reeve-flow-'));
+  const template = await templateOf(options);
+  const forge = await startFlowForge({ data, on: options.on, template });
+  const proxy = await startFaultProxy(forge.url);
+  const root = await forge.makePerson(people.root, { isAdministrator: true });
+  const ada = await forge.makePerson(people.ada);
+  const isRestricted = options.isRestricted ?? process.env.FLOW_ACCOUNT === 'restricted';
+  const bot = await forge.makePerson(people.bot, { isRestricted });
+  if (template === undefined) await arrangeRepository(root, bot, options.labels);
+  if (options.access === 'admin') {
+    const params = { ...at, collaborator: people.bot };
+    await root.call(operations.putCollaborator, { params, body: { permission: 'admin' } });
+  }
+  if (template !== undefined) await createLabels(root, options.labels ?? []);
 
   const runs: Run[] = [];
   const listeners = new Set<() => void>();
@@ -127,6 +157,8 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
       port,
       log: silentLog,
       backoff: { firstMs: 200 },
+      // Tests move the clock, and run commands beside the server: what they wait for comes at the next poll.
+      pollMs: 100,
       ...options.server,
       onRun: (run) => {
         runs.push(run);

@@ -7,7 +7,17 @@ import type {
   QueueRows,
 } from '../../src/store/queue-rows.ts';
 
-/** Creates rows of merge queues in memory, for tests of what works on them. States are copied, as a store does. */
+/** Freezes a value with all it holds. What is frozen already is so to the bottom. */
+function freezeDeep<Value>(value: Value): Value {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  for (const member of Object.values(value)) freezeDeep(member);
+  return Object.freeze(value);
+}
+
+/**
+ * Creates rows of merge queues in memory, for tests of what works on them. States are frozen: as with a store, nothing that
+ * was saved or read changes by itself, and code that tries to change it fails.
+ */
 export function createMemoryQueueRows(now: () => Date): QueueRows {
   const rows = new Map<string, QueueRow>();
   const leases = new Map<string, { readonly token: string; readonly untilMs: number }>();
@@ -20,7 +30,7 @@ export function createMemoryQueueRows(now: () => Date): QueueRows {
   };
   return {
     async readQueue(key) {
-      return structuredClone(rows.get(keyOf(key)));
+      return rows.get(keyOf(key));
     },
     async listQueues({ repositoryId } = {}) {
       const all = [...rows.values()];
@@ -31,7 +41,7 @@ export function createMemoryQueueRows(now: () => Date): QueueRows {
       const key = keyOf({ repositoryId, base });
       if ((rows.get(key)?.revision ?? 0) !== revision) return false;
       const row = { repositoryId, base, repository, revision: revision + 1, updatedAt: now() };
-      rows.set(key, structuredClone({ ...row, state }));
+      rows.set(key, freezeDeep({ ...row, state }));
       for (const event of events) {
         history.unshift({ ...event, id: history.length + 1, repositoryId, base, repository });
       }

@@ -30,6 +30,7 @@ import { createWorker, type Worker } from '../../src/worker/worker.ts';
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 import { type FlowForge, startFlowForge } from './flow-forge.ts';
 import { acme, people, realServer } from './flow-names.ts';
+import { type FlowTemplate, flowTemplate } from './flow-template.ts';
 import { createRunnerControl, type RunnerControl, type WantedRunner } from './runner-control.ts';
 
 export { acme, people } from './flow-names.ts';
@@ -88,6 +89,32 @@ function nextHour(): number {
   return Math.ceil(Date.now() / 3_600_000) * 3_600_000;
 }
 
+async function makeServedRepository(bot: Client, name: string): Promise<void> {
+  const body = { name, auto_init: true, default_branch: 'main' };
+  await bot.call(operations.createOrganizationRepository, { params: { org: acme }, body });
+  await bot.call(operations.star, { params: { owner: acme, repo: name } });
+}
+
+/** Makes the organization of the bot, with two repositories. */
+async function arrangeRepositories(bot: Client): Promise<void> {
+  await bot.call(operations.createOrganization, { body: { username: acme } });
+  for (const name of ['demo', 'ops']) await makeServedRepository(bot, name);
+}
+
+/** Returns what an embedded forge whose clock shows this begins with. A real server begins empty. */
+async function templateOf(now: Date): Promise<FlowTemplate | undefined> {
+  if (realServer) return undefined;
+  return flowTemplate(`sweeps at ${now.toISOString()}`, async (data) => {
+    const forge = await startFlowForge({ data, clock: () => now, control: true });
+    await forge.makePerson(people.root, { isAdministrator: true });
+    await forge.makePerson(people.ada);
+    const bot = await forge.makePerson(people.bot);
+    await arrangeRepositories(bot);
+    await forge.close();
+    return [people.root, people.ada, people.bot];
+  });
+}
+
 /** Starts forge and worker: organization acme, which the bot owns, its repositories demo and ops, and ada. */
 export async function startSweepHarness(
   options: {
@@ -104,12 +131,13 @@ export async function startSweepHarness(
   let nowMs = realServer ? nextHour() : Date.parse(options.at ?? '2026-05-04T10:00:00Z');
   const now = (): Date => new Date(nowMs);
   const forgeNow = (): Date => new Date(nowMs - (options.behindMs ?? 0));
-  const forge = await startFlowForge({ data, clock: forgeNow, control: true });
+  const template = await templateOf(forgeNow());
+  const forge = await startFlowForge({ data, clock: forgeNow, control: true, template });
   const proxy = await startFaultProxy(forge.url);
   const root = await forge.makePerson(people.root, { isAdministrator: true });
   const ada = await forge.makePerson(people.ada);
   const bot = await forge.makePerson(people.bot);
-  await bot.call(operations.createOrganization, { body: { username: acme } });
+  if (template === undefined) await arrangeRepositories(bot);
 
   const { token } = await forge.makeToken(people.bot, sweepScopes);
   const clock: Clock = {
@@ -202,11 +230,7 @@ export async function startSweepHarness(
       }
     },
     setRules: (yaml, path) => rules.replaceOperatorRules(rulesOf(yaml, path)),
-    async makeRepository(name) {
-      const body = { name, auto_init: true, default_branch: 'main' };
-      await bot.call(operations.createOrganizationRepository, { params: { org: acme }, body });
-      await bot.call(operations.star, { params: { owner: acme, repo: name } });
-    },
+    makeRepository: (name) => makeServedRepository(bot, name),
     async putRunners(runners) {
       runnerControl ??= createRunnerControl(forge, bot);
       await runnerControl.put(runners);
@@ -220,7 +244,5 @@ export async function startSweepHarness(
       await rm(data, { recursive: true, force: true });
     },
   };
-  await harness.makeRepository('demo');
-  await harness.makeRepository('ops');
   return harness;
 }

@@ -168,6 +168,10 @@ export const code: readonly Difference[] = [
     'merging > from a fork > is made once in each account, and only in one’s own organizations',
   ),
   onForgejo(
+    'Forgejo rebases nothing where the head contains the base: merge commits of the head stay.',
+    'merging > as rebase leaves out a merge with the base, also where the head contains the base',
+  ),
+  onForgejo(
     'Forgejo answers 409 where a protected file stops a merge.',
     'merging into a protected branch > is stopped by a protected file',
   ),

@@ -1,33 +1,11 @@
-import type { AddressInfo } from 'node:net';
-import type { FastifyInstance } from 'fastify';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { makeDelivery } from '../../store/make.ts';
-import { dashboardPassword, makeDashboardApp } from '../../support/dashboard-app.ts';
-import { type DashboardClient, signInWithPassword } from '../../support/dashboard-client.ts';
-import { makeStore } from '../../support/make-store.ts';
+import { serveDashboard, tableCells } from '../../support/serve-dashboard.ts';
 
-let made: Awaited<ReturnType<typeof makeStore>>;
-let app: FastifyInstance;
-let operator: DashboardClient;
-beforeEach(async () => {
-  made = await makeStore();
-  app = makeDashboardApp(made.store);
-  await app.listen({ port: 0, host: '127.0.0.1' });
-  const { port } = app.server.address() as AddressInfo;
-  operator = await signInWithPassword(`http://127.0.0.1:${port}`, dashboardPassword);
-});
-afterEach(async () => {
-  await app.close();
-  await made.close();
-});
-
-const cellsOf = (text: string): readonly (readonly string[])[] =>
-  [...text.matchAll(/<tr>(<td>.*?)<\/tr>/gs)].map(([, row = '']) =>
-    [...row.matchAll(/<td>(.*?)<\/td>/gs)].map(([, cell = '']) => cell.replaceAll(/<[^>]*>/g, '')),
-  );
+const dashboard = serveDashboard();
 
 it('an audit without entries says so', async () => {
-  const { status, text } = await operator.get('/audit');
+  const { status, text } = await dashboard.operator.get('/audit');
 
   expect(status).toBe(200);
   expect(text).toContain('No entries yet.');
@@ -35,7 +13,7 @@ it('an audit without entries says so', async () => {
 });
 
 it('each entry names who did what, newest first, and leads to deliveries and runs alone', async () => {
-  const { store } = made;
+  const { store } = dashboard;
   const { id } = await store.accept(makeDelivery());
   await store.route([{ id, to: 'dead', reason: 'malformed' }]);
   await store.redrive([id], 'ada by the dashboard');
@@ -45,9 +23,9 @@ it('each entry names who did what, newest first, and leads to deliveries and run
   await store.resume({ kind: 'repository', name: 'acme/shop' }, 'eve <b> by reeve resume');
   await store.noteAudit({ by: 'x', action: 'revert', object: 'run ../sign-out?"' });
 
-  const { text } = await operator.get('/audit');
+  const { text } = await dashboard.operator.get('/audit');
 
-  expect(cellsOf(text).map(([, ...rest]) => rest)).toEqual([
+  expect(tableCells(text).map(([, ...rest]) => rest)).toEqual([
     ['x', 'reverted', 'run ../sign-out?&quot;'],
     ['eve &lt;b&gt; by reeve resume', 'resumed', 'repository acme/shop'],
     ['root by reeve pause', 'paused', 'repository Acme/Shop'],
@@ -60,13 +38,13 @@ it('each entry names who did what, newest first, and leads to deliveries and run
 
 it('its pages lead to older entries until there is none, and show each entry once', async () => {
   for (let n = 1; n <= 150; n += 1)
-    await made.store.noteAudit({ by: 'ada', action: 'revert', object: `entry ${n}` });
+    await dashboard.store.noteAudit({ by: 'ada', action: 'revert', object: `entry ${n}` });
   const seen: string[] = [];
   const sizes: number[] = [];
   let path: string | undefined = '/audit';
   while (path !== undefined) {
-    const { text }: { text: string } = await operator.get(path);
-    const rows = cellsOf(text).map(([, , , object = '']) => object);
+    const { text }: { text: string } = await dashboard.operator.get(path);
+    const rows = tableCells(text).map(([, , , object = '']) => object);
     seen.push(...rows);
     sizes.push(rows.length);
     const next: string | undefined = /rel="next" href="\.\/([^"]+)"/.exec(text)?.[1];
@@ -78,9 +56,9 @@ it('its pages lead to older entries until there is none, and show each entry onc
 });
 
 it('a position that is no number, or beyond the first entry, is no error', async () => {
-  await made.store.noteAudit({ by: 'ada', action: 'revert', object: 'entry 1' });
+  await dashboard.store.noteAudit({ by: 'ada', action: 'revert', object: 'entry 1' });
 
-  expect((await operator.get('/audit?before=%22%3E%3Cscript%3E')).text).toContain('entry 1');
-  expect((await operator.get('/audit?before=999999999999999')).text).toContain('entry 1');
-  expect((await operator.get('/audit?before=1')).text).toContain('No older entries.');
+  expect((await dashboard.operator.get('/audit?before=%22%3E%3Cscript%3E')).text).toContain('entry 1');
+  expect((await dashboard.operator.get('/audit?before=999999999999999')).text).toContain('entry 1');
+  expect((await dashboard.operator.get('/audit?before=1')).text).toContain('No older entries.');
 });

@@ -1,11 +1,7 @@
-import type { AddressInfo } from 'node:net';
-import type { FastifyInstance } from 'fastify';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { queueStateOf } from '../../../src/queue/state.ts';
 import type { QueueEvent } from '../../../src/store/queue-rows.ts';
-import { dashboardPassword, makeDashboardApp } from '../../support/dashboard-app.ts';
-import { type DashboardClient, signInWithPassword } from '../../support/dashboard-client.ts';
-import { makeStore } from '../../support/make-store.ts';
+import { serveDashboard, tableCells } from '../../support/serve-dashboard.ts';
 import { makeQueueEntry, saveQueueState } from '../../support/stored-queue.ts';
 
 const hostile = '"><img src=x onerror=pwned()>';
@@ -14,31 +10,14 @@ const at = new Date('2030-01-01T00:00:00Z');
 const main = { repositoryId: 7, base: 'main' };
 const fields = { repository: '7', base: 'main' };
 
-let made: Awaited<ReturnType<typeof makeStore>>;
-let app: FastifyInstance;
-let operator: DashboardClient;
-beforeEach(async () => {
-  made = await makeStore();
-  app = makeDashboardApp(made.store);
-  await app.listen({ port: 0, host: '127.0.0.1' });
-  const { port } = app.server.address() as AddressInfo;
-  operator = await signInWithPassword(`http://127.0.0.1:${port}`, dashboardPassword);
-});
-afterEach(async () => {
-  await app.close();
-  await made.close();
-});
+const dashboard = serveDashboard();
 
-const cellsOf = (text: string): readonly (readonly string[])[] =>
-  [...text.matchAll(/<tr>(<td>.*?)<\/tr>/gs)].map(([, row = '']) =>
-    [...row.matchAll(/<td>(.*?)<\/td>/gs)].map(([, cell = '']) => cell.replaceAll(/<[^>]*>/g, '').trim()),
-  );
-const stateOf = async (key = main) => queueStateOf(await made.store.readQueue(key));
+const stateOf = async (key = main) => queueStateOf(await dashboard.store.readQueue(key));
 const numbers = async () => (await stateOf()).entries.map(({ number }) => number);
 const auditOf = async () =>
-  (await made.store.listAudit()).map(({ by, action, object }) => [by, action, object]);
+  (await dashboard.store.listAudit()).map(({ by, action, object }) => [by, action, object]);
 const saveThree = (): Promise<void> =>
-  saveQueueState(made.store, {
+  saveQueueState(dashboard.store, {
     entries: [
       makeQueueEntry(11, { phase: 'testing', turnAt: at.toISOString(), sinceAt: at.toISOString() }),
       makeQueueEntry(12),
@@ -47,7 +26,7 @@ const saveThree = (): Promise<void> =>
   });
 
 it('without merge queues, the page says so', async () => {
-  const { status, text } = await operator.get('/queues');
+  const { status, text } = await dashboard.operator.get('/queues');
 
   expect(status).toBe(200);
   expect(text).toContain('No pull request is in a merge queue, and none is paused.');
@@ -55,13 +34,27 @@ it('without merge queues, the page says so', async () => {
   expect(text).toContain('<a href="./queues">Merge queues</a>');
 });
 
+it('a pause of its rule is named, with who and since when', async () => {
+  await saveThree();
+  await dashboard.store.pause({ kind: 'rule', name: 'queue' }, hostile);
+
+  const { text } = await dashboard.operator.get('/queues');
+
+  expect(text).toMatch(/<p role="status">rule queue is paused since .*reeve resume queue ends it\.<\/p>/);
+  const waits = tableCells(text).map((cells) => cells[6]);
+  expect(waits).toEqual(
+    [1, 2, 3].map(() => expect.stringMatching(/^the end of a pause: rule queue is paused/)),
+  );
+  expect(text).not.toContain('<img');
+});
+
 it('each pull request is shown with position, phase, times and what it waits for', async () => {
   await saveThree();
 
-  const { text } = await operator.get('/queues');
+  const { text } = await dashboard.operator.get('/queues');
 
   expect(text).toContain('<h2>acme/shop main</h2>');
-  expect(cellsOf(text).map((row) => row.slice(0, 7))).toEqual([
+  expect(tableCells(text).map((row) => row.slice(0, 7))).toEqual([
     ['1', '#11', '0', 'testing', '2030-01-01 00:00:00 UTC', '2030-01-01 00:00:00 UTC', 'its checks'],
     ['2', '#12', '0', 'waiting', '2030-01-01 00:00:00 UTC', '', '#11'],
     ['3', '#13', '0', 'waiting', '2030-01-01 00:00:00 UTC', '', '#11 and 1 more'],
@@ -77,7 +70,7 @@ it('each pull request is shown with position, phase, times and what it waits for
 it('a position moves a pull request, and the audit has who did', async () => {
   await saveThree();
 
-  const answer = await operator.submit('/queues', 'queues/move', {
+  const answer = await dashboard.operator.submit('/queues', 'queues/move', {
     ...fields,
     number: '13',
     position: ' 1 ',
@@ -86,19 +79,19 @@ it('a position moves a pull request, and the audit has who did', async () => {
   expect(answer).toEqual({ status: 303, location: '../queues' });
   expect(await numbers()).toEqual([13, 11, 12]);
   expect(await auditOf()).toEqual([[by, 'move', 'acme/shop#13 in the queue of main to position 1']]);
-  expect((await operator.get('/audit')).text).toContain('<td>moved</td>');
+  expect((await dashboard.operator.get('/audit')).text).toContain('<td>moved</td>');
 });
 
 it('a pull request that is removed is shown as leaving, and the server is woken for it', async () => {
   await saveThree();
 
-  const answer = await operator.submit('/queues', 'queues/remove', { ...fields, number: '12' });
+  const answer = await dashboard.operator.submit('/queues', 'queues/remove', { ...fields, number: '12' });
 
   expect(answer.status).toBe(303);
   expect((await stateOf()).entries[1]?.removal).toEqual({ by });
-  expect((await operator.get('/queues')).text).toContain(`its removal, asked for by ${by}`);
+  expect((await dashboard.operator.get('/queues')).text).toContain(`its removal, asked for by ${by}`);
   expect(await auditOf()).toEqual([[by, 'remove', 'acme/shop#12 in the queue of main']]);
-  const { items } = await made.store.listDeliveries();
+  const { items } = await dashboard.store.listDeliveries();
   expect(items.map(({ eventType, lane }) => [eventType, lane])).toEqual([
     ['merge-queue', 'merge-queue 7 main'],
   ]);
@@ -107,16 +100,16 @@ it('a pull request that is removed is shown as leaving, and the server is woken 
 it('a queue is paused and goes on, with who and since when', async () => {
   await saveThree();
 
-  expect((await operator.submit('/queues', 'queues/pause', fields)).status).toBe(303);
+  expect((await dashboard.operator.submit('/queues', 'queues/pause', fields)).status).toBe(303);
 
-  const { text } = await operator.get('/queues');
+  const { text } = await dashboard.operator.get('/queues');
   expect((await stateOf()).paused).toEqual({ by, at: at.toISOString() });
   expect(text).toContain(
     `Paused since <time datetime="2030-01-01T00:00:00.000Z">2030-01-01 00:00:00 UTC</time> by ${by}`,
   );
   expect(text).toContain('the end of the pause');
   expect(text).not.toContain('Pause the queue');
-  expect((await operator.submit('/queues', 'queues/resume', fields)).status).toBe(303);
+  expect((await dashboard.operator.submit('/queues', 'queues/resume', fields)).status).toBe(303);
   expect((await stateOf()).paused).toBeUndefined();
   expect(await auditOf()).toEqual([
     [by, 'resume', 'queue acme/shop main'],
@@ -129,18 +122,18 @@ it('a button that was pressed before, and one of a queue that is gone, does noth
   const remove = { ...fields, number: '12' };
 
   const answers = [
-    await operator.submit('/queues', 'queues/remove', remove),
-    await operator.submit('/queues', 'queues/remove', remove),
-    await operator.submit('/queues', 'queues/move', { ...fields, number: '99', position: '1' }),
-    await operator.submit('/queues', 'queues/pause', { ...fields, base: 'gone' }),
-    await operator.submit('/queues', 'queues/pause', { ...fields, repository: '8' }),
+    await dashboard.operator.submit('/queues', 'queues/remove', remove),
+    await dashboard.operator.submit('/queues', 'queues/remove', remove),
+    await dashboard.operator.submit('/queues', 'queues/move', { ...fields, number: '99', position: '1' }),
+    await dashboard.operator.submit('/queues', 'queues/pause', { ...fields, base: 'gone' }),
+    await dashboard.operator.submit('/queues', 'queues/pause', { ...fields, repository: '8' }),
   ];
 
   expect(answers.map(({ status, location }) => [status, location])).toEqual(
     answers.map(() => [303, '../queues']),
   );
   expect(await auditOf()).toHaveLength(1);
-  expect(await made.store.listQueues()).toHaveLength(1);
+  expect(await dashboard.store.listQueues()).toHaveLength(1);
 });
 
 it.each([
@@ -156,7 +149,7 @@ it.each([
 ])('%s with %j is refused, and changes nothing', async (action, more) => {
   await saveThree();
 
-  const { status, text } = await operator.show('/queues', action, {
+  const { status, text } = await dashboard.operator.show('/queues', action, {
     ...fields,
     ...more,
   });
@@ -169,15 +162,15 @@ it.each([
 
 it('a form without the mark of its page does nothing', async () => {
   await saveThree();
-  const { text } = await operator.get('/queues');
+  const { text } = await dashboard.operator.get('/queues');
   const markOf = (path: string): string =>
     new RegExp(`action="\\./${path}"><input type="hidden" name="mark" value="(\\w+)"`).exec(text)?.[1] ?? '';
   expect(markOf('queues/pause')).not.toBe('');
 
   const answers = [
-    await operator.post('queues/pause', '00', fields),
-    await operator.post('queues/resume', markOf('queues/pause'), fields),
-    await operator.post('queues/remove', markOf('queues/move'), { ...fields, number: '12' }),
+    await dashboard.operator.post('queues/pause', '00', fields),
+    await dashboard.operator.post('queues/resume', markOf('queues/pause'), fields),
+    await dashboard.operator.post('queues/remove', markOf('queues/move'), { ...fields, number: '12' }),
   ];
 
   expect(answers.map(({ status }) => status)).toEqual([403, 403, 403]);
@@ -186,8 +179,7 @@ it('a form without the mark of its page does nothing', async () => {
 
 it('an anonymous viewer sees no queue and changes none', async () => {
   await saveThree();
-  const { port } = app.server.address() as AddressInfo;
-  const url = `http://127.0.0.1:${port}`;
+  const { url } = dashboard;
 
   const page = await fetch(`${url}/queues`);
   const form = await fetch(`${url}/queues/pause`, { method: 'POST', body: new URLSearchParams(fields) });
@@ -200,7 +192,7 @@ it('an anonymous viewer sees no queue and changes none', async () => {
 it('a base that someone wrote to, and hostile names, are shown as text', async () => {
   const since = at.toISOString();
   await saveQueueState(
-    made.store,
+    dashboard.store,
     {
       blocked: { commit: hostile, since },
       entries: [makeQueueEntry(4, { phase: 'testing', turnAt: since, removal: { by: hostile } })],
@@ -212,19 +204,19 @@ it('a base that someone wrote to, and hostile names, are shown as text', async (
     },
   );
 
-  const { text } = await operator.get('/queues');
+  const { text } = await dashboard.operator.get('/queues');
 
   expect(text).toContain('role="alert"');
   expect(text).toContain('&quot;&gt;&lt;img');
   expect(text).not.toContain('<img');
   const address = new URLSearchParams({ repository: '7', base: hostile }).toString();
-  expect((await operator.get(`/queues?${address}`)).text).toContain('All merge queues');
+  expect((await dashboard.operator.get(`/queues?${address}`)).text).toContain('All merge queues');
 });
 
 it('the history has what happened, why, by whom, and the time in the queue', async () => {
   const enteredAt = new Date(at.getTime() - 5_400_000);
   await saveQueueState(
-    made.store,
+    dashboard.store,
     {},
     {
       events: [
@@ -236,9 +228,9 @@ it('the history has what happened, why, by whom, and the time in the queue', asy
     },
   );
 
-  const { text } = await operator.get('/queues');
+  const { text } = await dashboard.operator.get('/queues');
 
-  expect(cellsOf(text).map(([, ...rest]) => rest)).toEqual([
+  expect(tableCells(text).map(([, ...rest]) => rest)).toEqual([
     ['acme/shop main', '', 'paused', 'paused', 'ada', ''],
     ['acme/shop main', '#4', 'base bypassed', 'someone wrote to main', '', ''],
     ['acme/shop main', '#4', 'merged', 'merged into main', '', '90 min'],
@@ -255,14 +247,14 @@ it('ten thousand events are paged, each shown once, of all queues or of one', as
       { length: 5_000 },
       (_, n): QueueEvent => ({ at, kind: 'entered', text: `${repositoryId}-${n}` }),
     );
-    await saveQueueState(made.store, {}, { base, repositoryId, events });
+    await saveQueueState(dashboard.store, {}, { base, repositoryId, events });
   }
   const textsFrom = async (first: string, most: number): Promise<readonly string[]> => {
     const seen: string[] = [];
     let path: string | undefined = first;
     for (let page = 0; page < most && path !== undefined; page += 1) {
-      const { text }: { text: string } = await operator.get(path);
-      seen.push(...cellsOf(text).map(([, , , , why = '']) => why));
+      const { text }: { text: string } = await dashboard.operator.get(path);
+      seen.push(...tableCells(text).map(([, , , , why = '']) => why));
       const next: string | undefined = /rel="next" href="\.\/([^"]+)"/.exec(text)?.[1];
       path = next && `/${next.replaceAll('&amp;', '&')}`;
     }
@@ -277,18 +269,18 @@ it('ten thousand events are paged, each shown once, of all queues or of one', as
 });
 
 it('a position that is no number, or before the first event, is no error', async () => {
-  await saveQueueState(made.store, {}, { events: [{ at, kind: 'entered', text: 'event 1' }] });
+  await saveQueueState(dashboard.store, {}, { events: [{ at, kind: 'entered', text: 'event 1' }] });
 
-  expect((await operator.get('/queues?before=%22%3E%3Cscript%3E')).text).toContain('event 1');
-  expect((await operator.get('/queues?repository=x&base=main')).text).toContain('event 1');
-  expect((await operator.get('/queues?before=1')).text).toContain('No older events.');
+  expect((await dashboard.operator.get('/queues?before=%22%3E%3Cscript%3E')).text).toContain('event 1');
+  expect((await dashboard.operator.get('/queues?repository=x&base=main')).text).toContain('event 1');
+  expect((await dashboard.operator.get('/queues?before=1')).text).toContain('No older events.');
 });
 
 it('a long queue is shown in part, and the rest is counted', async () => {
   const entries = Array.from({ length: 1_000 }, (_, n) => makeQueueEntry(n + 1));
   for (let n = 1; n <= 60; n += 1)
     await saveQueueState(
-      made.store,
+      dashboard.store,
       { entries: n === 1 ? entries : [makeQueueEntry(1)] },
       {
         repositoryId: n,
@@ -296,7 +288,7 @@ it('a long queue is shown in part, and the rest is counted', async () => {
       },
     );
 
-  const { text } = await operator.get('/queues');
+  const { text } = await dashboard.operator.get('/queues');
 
   expect(text).toContain('And 900 more; <code>reeve queue list</code> prints all.');
   expect(text.match(/<section>/g)).toHaveLength(50);

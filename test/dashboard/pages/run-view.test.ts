@@ -115,7 +115,7 @@ describe('what was changed', () => {
     operation: 'issue.replace-labels',
     method: 'PUT',
     path: '/repos/acme/demo/issues/1/labels',
-    input: { body: { labels: [4711] } },
+    input: { body: { labels: [47110815] } },
     target: 'label:kept',
     value: true,
     before: false,
@@ -153,7 +153,7 @@ describe('what was changed', () => {
     ],
     ['an organization', { action: 'sync-organization', path: '/orgs/acme' }, false, false, false],
   ];
-  const marks = ['4711', 'label:kept', 'the rule says so', 'because'];
+  const marks = ['47110815', 'label:kept', 'the rule says so', 'because'];
   const sees = (run: Run, viewerAccess: ViewerAccess): boolean => {
     const { text } = viewRun(run, viewerAccess);
     const found = marks.filter((word) => text.includes(word));

@@ -13,6 +13,7 @@ import type { LoadedRule } from '../../../src/rules/rule.ts';
 import { type Server, startServer } from '../../../src/server/server.ts';
 import { loadRuleFiles } from '../../../src/sources/folder.ts';
 import { type HookReceiver, startReceiver } from '../hook-receiver.ts';
+import { launcher } from '../launcher.ts';
 import { passwordCost } from '../password-cost.ts';
 
 /** On a busy machine, a write of the embedded forge takes long: only a request that hangs ends here. */
@@ -57,7 +58,13 @@ export async function startInstallation(): Promise<Installation> {
   const data = await mkdtemp(join(tmpdir(), 'reeve-missed-'));
   let nowMs = Date.parse('2026-05-04T10:00:00Z');
   const now = (): Date => new Date(nowMs);
-  const forge = await createForge({ passwordCost, clock: now, data: join(data, 'forge'), control: true });
+  const forge = await createForge({
+    passwordCost,
+    launcher,
+    clock: now,
+    data: join(data, 'forge'),
+    control: true,
+  });
   const url = await forge.listen({ port: 0 });
   const as = (user: string): Client =>
     createClient({ timeoutMs, url, credentials: { user, password: `${user}-password` } });
@@ -118,6 +125,8 @@ export async function startInstallation(): Promise<Installation> {
         port,
         log: silentLog,
         clock: { ...systemClock, now },
+        // A sweep is a job of another process: it starts at the next poll.
+        pollMs: 10,
         onRun: (run) => void runs.push(run),
         onSweepRun: (run) => void runs.push(run),
       });

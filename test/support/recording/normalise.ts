@@ -27,7 +27,7 @@ export function normalise(delivery: Fixture, secret: string, { suffix, rootUrl }
     .replaceAll(rootUrl.replace(/\/$/, ''), normalAddress)
     .replaceAll(host, new URL(normalAddress).host)
     // The account that the server's process runs under.
-    .replaceAll(/"ssh_url": "(?:ssh:\/\/)?\w+@/g, '"ssh_url": "git@');
+    .replaceAll(/(ssh_url\\*": ?\\*")(ssh:\/\/)?\w+@/g, '$1$2git@');
   const signatures = signaturesOf(text, secret);
   const headers = Object.entries(delivery.headers).map(([name, value]) => [
     name,

@@ -1,0 +1,229 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Client } from '../../src/client/client.ts';
+import { operations } from '../../src/contract/operations.ts';
+import { queueStateOf } from '../../src/queue/state.ts';
+import { authorization, secret } from '../support/bot-hook.ts';
+import { startFaultProxy } from '../support/fault-proxy.ts';
+import { type FlowForge, startFlowForge } from '../support/flow-forge.ts';
+import { acme, people } from '../support/flow-names.ts';
+import { addFile } from '../support/privilege-setup.ts';
+import { type KilledServer, startKilledServer } from '../support/queue/killed-server.ts';
+
+/** The process is killed at its k-th request that writes: before the forge has it, or once the forge has answered it. */
+type Kill = { readonly at: number; readonly when: 'before' | 'after' };
+
+const rules = `version: 1
+rules:
+  queue:
+    on: { pull_request: [opened, synchronized] }
+    each: pull_request
+    steps: [{ uses: queue-merge, with: { method: merge } }]
+`;
+
+let folder: string;
+let forge: FlowForge;
+let root: Client;
+let token: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'reeve-kills-'));
+  forge = await startFlowForge({ data: folder });
+  root = await forge.makePerson(people.root, { isAdministrator: true });
+  await forge.makePerson(people.bot);
+  await root.call(operations.createOrganization, { body: { username: acme } });
+  const scopes = ['read:user', 'read:organization', 'write:repository', 'write:issue'];
+  ({ token } = await forge.makeToken(people.bot, scopes));
+  await writeFile(join(folder, 'rules.yml'), rules);
+});
+afterAll(async () => {
+  await forge.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+type Place = { readonly at: { readonly owner: string; readonly repo: string }; readonly id: number };
+
+let places = 0;
+async function makePlace(): Promise<Place> {
+  places += 1;
+  const at = { owner: acme, repo: `killed-${places}` };
+  const body = { name: at.repo, auto_init: true, default_branch: 'main' };
+  const { id } = await root.call(operations.createOrganizationRepository, { params: { org: acme }, body });
+  await root.call(operations.putCollaborator, {
+    params: { ...at, collaborator: people.bot },
+    body: { permission: 'write' },
+  });
+  await root.call(operations.createBranchProtection, {
+    params: at,
+    body: {
+      rule_name: 'main',
+      enable_push: true,
+      enable_status_check: true,
+      status_check_contexts: ['ci', 'reeve/queue'],
+    },
+  });
+  return { at, id };
+}
+
+const statusesOf = ({ at }: Place, sha: string) =>
+  root.call(operations.listStatuses, { params: { ...at, sha } });
+
+/** CI passes on every head that it has not reported on. */
+async function runChecks(place: Place): Promise<void> {
+  const open = await root.call(operations.listPulls, { params: place.at, query: { state: 'open' } });
+  for (const { head } of open) {
+    const sha = head?.sha ?? '';
+    if ((await statusesOf(place, sha)).some(({ context }) => context === 'ci')) continue;
+    const body = { context: 'ci', state: 'success' };
+    await root.call(operations.createStatus, { params: { ...place.at, sha }, body });
+  }
+}
+
+/** Lets CI and time go on, and the server live again after each kill, until it is so. */
+async function until(place: Place, server: KilledServer, isSo: () => Promise<boolean>): Promise<void> {
+  for (;;) {
+    await server.revive();
+    await runChecks(place);
+    if (await isSo()) return;
+    const { accepted, claimed } = await server.store.counts();
+    // Time goes by only while the server waits for it: a busy machine makes nothing late.
+    if (accepted + claimed === 0) server.advance(5_000);
+    // A real server checks in the background whether a pull request can be merged, by its own clock.
+    await sleep(forge.embedded ? 50 : 300);
+  }
+}
+
+/** Lets two pull requests be merged; returns what was written, and where. */
+async function play(kill?: Kill): Promise<{ readonly place: Place; readonly written: readonly string[] }> {
+  const place = await makePlace();
+  const { at } = place;
+  const data = join(folder, at.repo);
+  const proxy = await startFaultProxy(forge.url);
+  const server = await startKilledServer({
+    url: proxy.url,
+    token,
+    data,
+    rules: folder,
+    repository: `${at.owner}/${at.repo}`,
+  });
+  const written: string[] = [];
+  proxy.decide = ({ method, path }) => {
+    if (method === 'GET') return { kind: 'pass' };
+    written.push(path.split('?')[0] ?? '');
+    if (written.length !== kill?.at) return { kind: 'pass' };
+    if (kill.when === 'after') return { kind: 'pass', after: () => server.kill() };
+    void server.kill();
+    return { kind: 'hang' };
+  };
+  try {
+    await root.call(operations.createHook, {
+      params: at,
+      body: {
+        type: 'gitea',
+        active: true,
+        events: ['push', 'pull_request', 'status'],
+        config: { url: `http://127.0.0.1:${server.port}/webhook`, content_type: 'json', secret },
+        authorization_header: authorization,
+      },
+    });
+    const readState = async () =>
+      queueStateOf((await server.store.listQueues({ repositoryId: place.id }))[0]);
+    // Both from the base as it is now: the second one has to be brought up to date.
+    for (const name of ['one', 'two']) await addFile(root, at, name, `${name}.txt`);
+    for (const name of ['one', 'two']) {
+      await root.call(operations.createPull, { params: at, body: { title: name, head: name, base: 'main' } });
+      // They enter in this order, or have left again.
+      const number = name === 'one' ? 1 : 2;
+      const hasEntered = async (): Promise<boolean> =>
+        (await server.store.listQueueHistory({ repositoryId: place.id })).some(
+          (row) => row.number === number,
+        );
+      await until(place, server, hasEntered);
+    }
+    await until(place, server, async () => {
+      const { entries, outbox } = await readState();
+      return entries.length + outbox.length === 0;
+    });
+    return { place, written };
+  } finally {
+    await server.close();
+    await proxy.close();
+  }
+}
+
+/** Returns the merges of a branch, the oldest first, and what each of them merged. */
+async function mergesInto({ at }: Place, branch: string) {
+  const { commit } = await root.call(operations.getBranch, { params: { ...at, branch } });
+  const merges: { readonly sha: string; readonly merged: string | undefined }[] = [];
+  for (let sha = commit?.id; sha; ) {
+    const { parents } = await root.call(operations.getCommit, { params: { ...at, sha } });
+    const [before, ...merged] = (parents ?? []).map((parent) => parent.sha);
+    if (before) merges.unshift({ sha, merged: merged.join() });
+    sha = before;
+  }
+  return merges;
+}
+
+/** Both were merged once, in their order, the second one tested with the first; and that is all that was said. */
+async function expectMerged(place: Place): Promise<void> {
+  const { at } = place;
+  const read = (index: number) => root.call(operations.getPull, { params: { ...at, index } });
+  const pulls = [await read(1), await read(2)];
+  expect(pulls.map(({ merged, merged_by }) => [merged, merged_by?.login])).toEqual([
+    [true, people.bot],
+    [true, people.bot],
+  ]);
+  const [one = '', two = ''] = pulls.map(({ head }) => head?.sha ?? '');
+  const merges = await mergesInto(place, 'main');
+  expect(
+    merges.map(({ merged }) => merged),
+    'what was merged, in order',
+  ).toEqual([one, two]);
+  const basehead = `${two}...${merges[0]?.sha}`;
+  const { total_commits: lacks } = await root.call(operations.compare, { params: { ...at, basehead } });
+  expect(lacks, 'what the second one lacked of the first').toBe(0);
+  for (const { number, head } of pulls) {
+    const comments = await root.call(operations.listComments, { params: { ...at, index: number } });
+    expect(comments.map(({ body }) => body)).toEqual([]);
+    const all = await statusesOf(place, head?.sha ?? '');
+    const [newest] = all
+      .filter(({ context }) => context === 'reeve/queue')
+      .toSorted((a, b) => Number(b.id) - Number(a.id));
+    expect(newest?.status).toBe('success');
+  }
+}
+
+describe('a merge queue whose process is killed', () => {
+  it('merges each pull request once, tested and in order, whichever write it dies at', async () => {
+    const { place, written } = await play();
+    await expectMerged(place);
+    const kinds = written.map((path) => path.split('/').at(-1) ?? '');
+    expect(kinds.filter((kind) => kind === 'merge' || kind === 'update')).toEqual([
+      'merge',
+      'update',
+      'merge',
+    ]);
+    const all = written.flatMap((_path, index) =>
+      (['before', 'after'] as const).map((when): Kill => ({ at: index + 1, when })),
+    );
+    // A few in the usual run: of the writes that must not be repeated, one after the other in both ways.
+    const attempts = all.filter(({ at }) => ['merge', 'update'].includes(kinds[at - 1] ?? ''));
+    const sample = attempts.filter(({ when }, index) => (when === 'after') === index < 4);
+    const kills = process.env.LONG ? all : sample;
+
+    const lane = async (): Promise<void> => {
+      for (let kill = kills.shift(); kill; kill = kills.shift()) {
+        const played = await play(kill);
+        await expectMerged(played.place).catch((error: unknown) => {
+          throw new Error(`killed ${kill?.when} write ${kill?.at} (${kinds[(kill?.at ?? 1) - 1]})`, {
+            cause: error,
+          });
+        });
+      }
+    };
+    // The processes wait for much of their time.
+    await Promise.all([lane(), lane(), lane()]);
+  });
+});

@@ -1,0 +1,34 @@
+import { cpSync, rmSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** The folder of an embedded forge that was arranged and closed, to begin other forges with. */
+export interface FlowTemplate {
+  /** Names of its accounts; the first is the administrator. */
+  readonly people: readonly string[];
+  /** Copies it to a folder that does not exist yet. */
+  copyTo(folder: string): void;
+}
+
+const made = new Map<string, Promise<FlowTemplate>>();
+
+/**
+ * Returns the template of this name. `arrange` starts a forge in a folder, arranges it, closes it, and returns the names of
+ * its accounts: once in a process, however many flows begin with it.
+ */
+export function flowTemplate(
+  name: string,
+  arrange: (folder: string) => Promise<readonly string[]>,
+): Promise<FlowTemplate> {
+  const known = made.get(name) ?? makeTemplate(arrange);
+  made.set(name, known);
+  return known;
+}
+
+async function makeTemplate(arrange: (folder: string) => Promise<readonly string[]>): Promise<FlowTemplate> {
+  const folder = await mkdtemp(join(tmpdir(), 'reeve-template-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const people = await arrange(folder);
+  return { people, copyTo: (target) => cpSync(join(folder, 'forge'), target, { recursive: true }) };
+}
