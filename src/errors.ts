@@ -108,7 +108,7 @@ export class ReeveError extends Error {
     return hostFailures.has(this.code);
   }
   /**
-   * Whether work that met this is kept and tried again: what is retryable, and what the operator has to mend. A token that
+   * Whether work that met this is kept and tried again: what is retryable, and what the operator has to repair. A token that
    * runs out would otherwise cost every delivery until it is noticed; asking the same again at once is of no use, though.
    */
   get keepsWork(): boolean {

@@ -6,6 +6,8 @@ import { type BenchAccess, createBenchForge } from './forge/create-bench-forge.t
 import { type BenchRow, type Measure, median, round } from './row.ts';
 
 const connections = 8;
+/** Requests of a load before it is measured, on each forge: the first ones measure how its code is compiled. */
+const warmUp = 600;
 const sizes = {
   small: { repositories: 10, issues: 100, hooks: 2, branches: 10 },
   large: { repositories: 10_000, issues: 100_000, hooks: 1_000, branches: 200 },
@@ -81,13 +83,13 @@ async function compare(
   { rounds, amount }: { rounds: number; amount: number },
 ): Promise<BenchRow> {
   const rates: Record<Name, number[]> = { small: [], large: [] };
-  // The first round warms up and is not counted.
-  for (let at = 0; at <= rounds; at += 1) {
-    for (const size of ['small', 'large'] as const) {
-      const forge = forgeOf(forges, size);
-      const rate = await shoot(forge, requests(forge.access), isGit ? amount / 4 : amount);
-      if (at > 0) rates[size].push(rate);
-    }
+  const run = (size: Name, count: number): Promise<number> => {
+    const forge = forgeOf(forges, size);
+    return shoot(forge, requests(forge.access), isGit ? count / 4 : count);
+  };
+  for (const size of ['small', 'large'] as const) await run(size, warmUp);
+  for (let at = 0; at < rounds; at += 1) {
+    for (const size of ['small', 'large'] as const) rates[size].push(await run(size, amount));
   }
   const [small, large] = [median(rates.small), median(rates.large)];
   const times = median(rates.small.map((rate, at) => rate / (rates.large[at] ?? 1)));

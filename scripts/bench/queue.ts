@@ -65,7 +65,7 @@ export const measure: Measure = async ({ quick }) => {
       },
       async attempt(action) {
         tally.writes += 1;
-        return sendQueueAttempt(action, 'bench', sending);
+        return sendQueueAttempt(action, sending);
       },
     };
     const judge: Parameters<typeof lookAtQueue>[0]['judge'] = async ({ number: index }) => ({

@@ -174,11 +174,12 @@ function failuresOf({ contract, flows }: Result): string {
     : `Failed, to be fixed:\n\n${failed.map((title) => `- ${title}`).join('\n')}`;
 }
 
-function flowsOf({ passed, failed, skipped }: Result['flows']): string {
+function flowsOf({ passed, failed, skipped, notRun = [] }: Result['flows']): string {
   if (passed + failed.length + skipped.length === 0)
     return 'The flows were not run completely on this server.';
   const rows = table(['the server', 'flows that are not possible'], byReason(skipped));
-  return rows || 'Every flow is possible.';
+  const gap = notRun.length === 0 ? '' : `Not run, and not counted: ${notRun.join(', ')}.`;
+  return [rows || 'Every flow is possible.', gap].filter(Boolean).join('\n\n');
 }
 
 function differencesOf(result: Result): string {

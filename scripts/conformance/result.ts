@@ -21,6 +21,8 @@ export const Result = z.strictObject({
     /** Flows that need what this server does not have. */
     skipped: z.array(caseWithReason),
     failed: z.array(z.string()),
+    /** Files that were not run on this day; their flows are not counted. */
+    notRun: z.array(z.string()).optional(),
   }),
   /** Statuses that each operation was answered with, by its id. */
   operations: z.record(z.string(), z.array(z.int())),
@@ -36,7 +38,11 @@ const Report = z.object({
           ancestorTitles: z.array(z.string()),
           title: z.string(),
           status: z.string(),
-          meta: z.object({ forge: z.string().optional(), difference: z.string().optional() }),
+          meta: z.object({
+            forge: z.string().optional(),
+            difference: z.string().optional(),
+            lack: z.string().optional(),
+          }),
         }),
       ),
     }),
@@ -84,7 +90,7 @@ export function readResult(given: {
 type Case = {
   readonly title: string;
   readonly status: string;
-  readonly meta: { readonly forge?: string | undefined; readonly difference?: string | undefined };
+  readonly meta: z.output<typeof Report>['testResults'][number]['assertionResults'][number]['meta'];
 };
 
 function casesOf(report: unknown): readonly Case[] {
@@ -105,8 +111,9 @@ function fileOf(path: string): string {
   return path.split('/').at(-1)?.replace('.test.ts', '') ?? '';
 }
 
-/** The reason stands at the end of the title: `… [needs control routes: only the embedded forge has them]`. */
-function skippedFlow({ title }: Case): { case: string; reason: string } {
+/** The reason is what the flow noted, or stands at the end of the title: `… [needs control routes: only … has them]`. */
+function skippedFlow({ title, meta }: Case): { case: string; reason: string } {
+  if (meta.lack !== undefined) return { case: title, reason: meta.lack };
   const [, name = title, reason = 'no reason given'] = /^(.*) \[(needs .*)\]$/s.exec(title) ?? [];
   return { case: name, reason };
 }

@@ -9,27 +9,19 @@ import { pullRequest } from '../facts/pull-request.ts';
 import { repository } from '../facts/repository.ts';
 import { statuses } from '../facts/statuses.ts';
 import { indexParams } from '../facts/where.ts';
-import { condition, defineAction, forgeText } from './action.ts';
+import { condition, defineAction } from './action.ts';
 import type { Change } from './change.ts';
 import { irreversible } from './inverses/irreversible.ts';
 import { deletionOf, undoDeleteBranch } from './merging/deletion.ts';
-import { mergeMethodOf, mergeMethods } from './merging/method.ts';
+import { mergeFields } from './merging/merge-fields.ts';
+import { mergeMethodOf } from './merging/method.ts';
 import { unpassedChecks } from './merging/protection.ts';
 import { sidesOf, waiting } from './merging/pull.ts';
 import type { PlanContext } from './plan-context.ts';
 
 const MergeForm = z.strictObject({
   when: condition().optional().meta({ description: 'It is merged as soon as this condition holds.' }),
-  method: z
-    .enum(mergeMethods)
-    .optional()
-    .meta({ description: 'How to merge; default: the default of the repository.' }),
-  title: forgeText()
-    .min(1)
-    .max(255)
-    .optional()
-    .meta({ description: 'First line of the commit message; default: that of the forge.' }),
-  message: forgeText().max(60_000).optional().meta({ description: 'Rest of the commit message.' }),
+  ...mergeFields,
   'delete-branch': z
     .boolean()
     .default(false)

@@ -6,12 +6,13 @@ import { pullRequest } from '../facts/pull-request.ts';
 import { repository } from '../facts/repository.ts';
 import { statuses } from '../facts/statuses.ts';
 import { repositoryOf, repositoryParams } from '../facts/where.ts';
-import { condition, defineAction, forgeText } from './action.ts';
+import { condition, defineAction } from './action.ts';
 import type { Change } from './change.ts';
 import { pathParams, readItems } from './inverses/forms.ts';
 import type { Inverse } from './inverses/inverse.ts';
 import { askWritten, isByUs } from './marker.ts';
-import { mergeMethodOf, mergeMethods } from './merging/method.ts';
+import { mergeFields } from './merging/merge-fields.ts';
+import { mergeMethodOf } from './merging/method.ts';
 import { sidesOf, waiting } from './merging/pull.ts';
 import { type QueuePlaceOfPull, type QueueWish, queueContext } from './merging/queue-desk.ts';
 import type { PlanContext } from './plan-context.ts';
@@ -22,16 +23,7 @@ const QueueMergeForm = z.strictObject({
   when: condition().optional().meta({
     description: 'It is in the queue while this condition holds, and leaves once it does not.',
   }),
-  method: z
-    .enum(mergeMethods)
-    .optional()
-    .meta({ description: 'How to merge; default: the default of the repository.' }),
-  title: forgeText()
-    .min(1)
-    .max(255)
-    .optional()
-    .meta({ description: 'First line of the commit message; default: that of the forge.' }),
-  message: forgeText().max(60_000).optional().meta({ description: 'Rest of the commit message.' }),
+  ...mergeFields,
   priority: z
     .int()
     .min(-100)
@@ -55,8 +47,17 @@ const pullFact = requestOf(pullRequest);
 const repositoryFact = requestOf(repository);
 const statusesFact = optionalRequestOf(statuses);
 
-/** The status that says that it left; the queue itself is told by the server. */
+/** Target of what lets a pull request in, before its number. */
+const enteringTarget = 'queue:#';
+
+/** The status that says that it left; the server ends its entry in the queue. */
 const undoEntering: Inverse = async (change, client) => {
+  // What the queue showed later is undone by what it shows next.
+  if (!change.target.startsWith(enteringTarget))
+    return {
+      value: change.after,
+      undo: () => 'the merge queue keeps this status itself: reeve queue remove',
+    };
   const params = pathParams(change);
   const all = await readItems(client, operations.listStatuses, { params });
   const [newest] = all
@@ -147,7 +148,7 @@ function enteringOf(
       params: { ...repositoryParams(facts.subject), sha: head },
       body: { context: queueContext, state: 'pending', description },
     },
-    target: `queue:#${number}`,
+    target: `${enteringTarget}${number}`,
     value: { place, wish } satisfies EnteringValue,
     before: null,
     after: { state: 'pending' },

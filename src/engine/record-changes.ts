@@ -46,11 +46,23 @@ function pathOf(operation: Operation, { params }: AnyInput): string {
 }
 
 /** Returns method and path of the request of a change; a message goes to the address that a secret contains. */
-function requestLine({ operation: id, input }: PlannedChange['change']): { method: string; path: string } {
+function requestLine({ operation: id, input }: Pick<PlannedChange['change'], 'operation' | 'input'>): {
+  method: string;
+  path: string;
+} {
   if (id === messageOperation)
     return { method: 'POST', path: `{secret: ${outgoingMessageOf(input).to.secret}}` };
   const operation = findOperation(id);
   return { method: operation?.method ?? '', path: operation ? pathOf(operation, input) : '' };
+}
+
+/** Returns what a record says of a request beside its input: method, path, and why it cannot be reverted, if it never can. */
+export function requestMembers(
+  action: string,
+  request: Pick<PlannedChange['change'], 'operation' | 'input'>,
+): Pick<RecordedChange, 'operation' | 'method' | 'path' | 'irreversible'> {
+  const { operation } = request;
+  return { operation, ...requestLine(request), ...irreversibleMember(action, operation) };
 }
 
 function irreversibleMember(action: string, operation: string): Pick<RecordedChange, 'irreversible'> {
@@ -67,15 +79,13 @@ export function recordChange(planned: PlannedChange, input: AnyInput): RecordedC
     level: levelOfChange(planned),
     step: proposals[0]?.step ?? '',
     action: change.action,
-    operation: change.operation,
-    ...requestLine(change),
+    ...requestMembers(change.action, change),
     input: recordedInput(change.action, input),
     target: change.target,
     value: change.value,
     before: change.before,
     after: change.after,
     reason: change.reason,
-    ...irreversibleMember(change.action, change.operation),
     ...(isEnforced(planned) ? {} : { observed: true }),
   };
 }

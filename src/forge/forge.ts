@@ -23,6 +23,7 @@ import { defaultFeatures, type Features } from './core/features.ts';
 import type { UserRow } from './core/rows.ts';
 import { secondsOf } from './core/time.ts';
 import { createEmit } from './events/emit.ts';
+import type { Launcher } from './git/launcher.ts';
 import { defaultLimits, type GitLimits } from './git/limits.ts';
 import { createGitStore } from './git/store.ts';
 import { handlers } from './handlers.ts';
@@ -71,6 +72,8 @@ type ForgeOptions = {
   readonly seed?: { readonly seed: Seed; readonly positionOf?: SeedFile['positionOf'] } | undefined;
   /** The cost N of scrypt for passwords, a power of 2, for an instance with many short-lived accounts; default 16,384. */
   readonly passwordCost?: number | undefined;
+  /** Starts git for several forges of one process, and outlives them; default: one of its own. */
+  readonly launcher?: Launcher | undefined;
   /** Mounts `/-/control/`; the forge then listens on loopback alone. */
   readonly control?: boolean | undefined;
 };
@@ -85,7 +88,7 @@ export async function createForge(options: ForgeOptions): Promise<Forge> {
   createPrivateFile(join(folder, 'forge.db'));
   const db = openDatabase(join(folder, 'forge.db'));
   const limits = { ...defaultLimits, ...options.limits };
-  const git = createGitStore(join(folder, 'repositories'), limits);
+  const git = createGitStore(join(folder, 'repositories'), limits, options.launcher);
   let address = options.rootUrl?.replace(/\/+$/, '');
   const rootUrl = () => {
     if (address === undefined) throw new ReeveError('internal', 'the forge has no address before it listens');

@@ -1,37 +1,42 @@
+import { mergeQueueKind } from '../actions/merging/queue-desk.ts';
 import type { Client } from '../client/client.ts';
 import type { Clock } from '../clock.ts';
 import type { Consequences } from '../engine/bounds/consequences.ts';
-import { isOfRepository } from '../engine/bounds/pauses.ts';
 import { type MadeWithFacts, makeEventRun, makeItemRun, type RunSettings } from '../engine/make-run.ts';
-import { messageOf } from '../errors.ts';
+import type { Run } from '../engine/record.ts';
+import { messageOf, ReeveError } from '../errors.ts';
 import type { FactMemory } from '../facts/fact.ts';
 import type { Log } from '../log.ts';
+import { findHeldRules } from '../queue/hold.ts';
 import { lookAtQueue } from '../queue/look.ts';
-import { blankDesk, ruleOfEntry, sendQueueAttempt, sendQueueWrite } from '../queue/send.ts';
-import { type PullSeen, type QueueEntry, queueStateOf } from '../queue/state.ts';
-import { mergeQueueKind, queueJob, readQueueJob } from '../queue/wake.ts';
+import { runOfAttempt, runOfWrite } from '../queue/queue-runs.ts';
+import { attemptRequest, blankDesk, sendQueueAttempt, sendQueueWrite } from '../queue/send.ts';
+import type { PullSeen, QueueEntry } from '../queue/state.ts';
+import { queueJob, readQueueJob } from '../queue/wake.ts';
 import { type QueuePlace, type QueuePorts, workOnQueue } from '../queue/work.ts';
+import { createWriteBudget, type WriteBudget } from '../queue/write-budget.ts';
 import { createRuleSet } from '../rules/rule-set.ts';
+import type { Verdict } from '../rules/verdict.ts';
 import type { Admissions, AdmittedEvent } from '../sources/admission.ts';
 import type { RuleSource } from '../sources/rule-source.ts';
 import { createStoredMemory } from '../store/action-memory.ts';
-import type { HandleJob } from '../store/lease.ts';
+import type { HandleJob, Lease } from '../store/lease.ts';
 import type { QueueEvent } from '../store/queue-rows.ts';
 import type { Delivery, Store } from '../store/store.ts';
 import { deliveryOrigin, findEventCause } from './run-attempt.ts';
-import { eventlessOf, storedEvent } from './stored-event.ts';
+import { storedEvent } from './stored-event.ts';
+import { admitQueue, leaveUnserved } from './unserved-queue.ts';
 
-/** Writes of the queues of one repository in an hour: their own budget, beside that of rules. */
-const writesPerHour = 2_000;
 const hourMs = 3_600_000;
-const pausedMs = 60_000;
+/** Wait before a queue is looked at under the new name of its repository. */
+const renamedMs = 1_000;
 /** A row that polls is replaced when it is this old: rows have a lifetime. */
 const renewedMs = 6 * hourMs;
 
 type MergeQueueOptions = {
   readonly client: Client;
   readonly account: () => Promise<{ id: number }>;
-  readonly admissions: Pick<Admissions, 'admit'>;
+  readonly admissions: Pick<Admissions, 'admit' | 'forget'>;
   readonly rules: Pick<RuleSource, 'rulesFor'>;
   readonly memory: FactMemory;
   readonly store: Store;
@@ -39,6 +44,8 @@ type MergeQueueOptions = {
   readonly settings: RunSettings;
   readonly consequences?: Consequences | undefined;
   readonly onEnqueued: () => void;
+  /** Told of the record of each request that a queue sends. */
+  readonly onWrite?: ((run: Run) => void) | undefined;
   /** Told of everything that happens in queues, once it is stored. */
   readonly onQueueEvent?: ((event: QueueEvent & QueuePlace) => void) | undefined;
   readonly log: Log;
@@ -47,16 +54,25 @@ type MergeQueueOptions = {
 /** Creates the handler of the jobs that work on merge queues. Jobs of one queue run one after the other. */
 export function createMergeQueueHandler(options: MergeQueueOptions): HandleJob {
   const { store, clock } = options;
-  const budget = createWriteBudget(clock);
+  const budget = createWriteBudget({ store, clock });
   return async (job, payload, lease) => {
     const { repository: claimed, base, number, pushed } = readQueueJob(payload);
-    const admission = await options.admissions.admit({}, eventlessOf(claimed, number ?? 0, mergeQueueKind));
-    if (admission.state === 'ignored') return { runs: [], reason: admission.reason };
+    const admission = await admitQueue(claimed, job, { ...options, now: clock.now });
+    if (admission.state === 'ignored') {
+      const { id: repositoryId, owner, name } = claimed;
+      const left = { repositoryId, base, repository: `${owner}/${name}` };
+      await leaveUnserved(left, admission.reason, { ...options, now: clock.now });
+      return { runs: [], reason: admission.reason };
+    }
     const { repository } = admission.event;
     const place = { repositoryId: repository.id, base, repository: `${repository.owner}/${repository.name}` };
-    const working = { ...options, job, event: admission.event, base, signal: lease.signal };
+    const working = { ...options, job, event: admission.event, base, place, lease };
     const ports = await portsOf(working, budget);
-    const { afterMs, why } = await workOnQueue(place, ports, { number, pushed });
+    const { afterMs, why, isPaused } = await workOnQueue(place, ports, { number, pushed }).catch((error) => {
+      if (!(error instanceof ReeveError) || error.code !== 'forge-moved') throw error;
+      options.admissions.forget(repository.id);
+      return { afterMs: renamedMs, why: 'the repository was renamed', isPaused: undefined };
+    });
     if (afterMs === undefined) return { runs: [], reason: why };
     const ageMs = clock.now().getTime() - job.receivedAt.getTime();
     if (ageMs >= renewedMs) {
@@ -64,7 +80,7 @@ export function createMergeQueueHandler(options: MergeQueueOptions): HandleJob {
       options.onEnqueued();
       return { runs: [], reason: 'a new job goes on' };
     }
-    return { runs: [], deferral: { afterMs, why, key: mergeQueueKind } };
+    return { runs: [], deferral: { afterMs, why, key: mergeQueueKind, ...(isPaused ? { isPaused } : {}) } };
   };
 }
 
@@ -72,13 +88,13 @@ type QueueWorking = MergeQueueOptions & {
   readonly job: Delivery;
   readonly event: AdmittedEvent;
   readonly base: string;
-  readonly signal: AbortSignal;
+  readonly place: QueuePlace;
+  readonly lease: Lease;
 };
 
-type WriteBudget = { waitMs(repositoryId: number): number; note(repositoryId: number): void };
-
 async function portsOf(working: QueueWorking, budget: WriteBudget): Promise<QueuePorts> {
-  const { store, clock, base, signal, consequences, settings, log } = working;
+  const { store, clock, base, consequences, settings, log } = working;
+  const { signal } = working.lease;
   const { repository } = working.event;
   const client = working.client.counted({ signal });
   const account = await working.account();
@@ -94,29 +110,72 @@ async function portsOf(working: QueueWorking, budget: WriteBudget): Promise<Queu
         `a ${write.kind} of the merge queue was refused`,
       ),
   };
-  const judge = (entry: QueueEntry) => judgeEntry(entry, working);
+  const record = createRecord(working, client);
+  const judge = async (entry: QueueEntry) => {
+    const judged = await judgeEntry(entry, working);
+    record.note(entry.rule, judged.verdict);
+    return judged;
+  };
   return {
     rows: store,
     now: clock.now,
     look: (state, about) => lookAtQueue({ client, account, repository, now: clock.now, judge }, state, about),
     async write(write) {
       budget.note(repository.id);
-      await sendQueueWrite(write, sending);
+      const sent = await sendQueueWrite(write, sending);
+      if (sent) await record.keep(write.rule, (parts) => runOfWrite(write, sent, parts));
     },
     async attempt(action) {
       budget.note(repository.id);
-      const row = await store.readQueue({ repositoryId: repository.id, base });
-      const rule = ruleOfEntry(queueStateOf(row), action.attempt.number);
-      return sendQueueAttempt(action, rule, sending);
+      const request = attemptRequest(action, sending);
+      const keep = (error?: string): Promise<void> =>
+        record.keep(action.attempt.rule, (parts) => runOfAttempt(action, { ...request, error }, parts));
+      const answer = await sendQueueAttempt(action, sending).catch(async (error: unknown) => {
+        await keep(`${messageOf(error)}; what became of it is seen at the next look`);
+        throw error;
+      });
+      await keep(answer?.kind === 'refused' ? answer.why : undefined);
+      return answer;
     },
-    async waitMs() {
+    async onFound(action) {
+      const request = { ...attemptRequest(action, sending), isFound: true };
+      await record.keep(action.attempt.rule, (parts) => runOfAttempt(action, request, parts));
+    },
+    waitMs: () => budget.waitMs(repository.id),
+    async held(rules) {
       const name = `${repository.owner}/${repository.name}`;
-      const isPaused = ((await settings.pauses?.()) ?? []).some(
-        ({ scope }) => scope.kind === 'all' || isOfRepository(scope, { name, id: repository.id }),
-      );
-      return isPaused ? pausedMs : budget.waitMs(repository.id);
+      const queue = { repositoryId: repository.id, repository: name };
+      return findHeldRules(rules, (await settings.pauses?.()) ?? [], queue);
     },
     onEvent: working.onQueueEvent,
+  };
+}
+
+/** Keeps the records of what is written, each with the last verdict of its rule. */
+function createRecord({ lease, place, job, clock, onWrite }: QueueWorking, client: Client) {
+  const verdicts = new Map<string, Verdict>();
+  let before = { requests: client.requests, ms: clock.monotonicMs() };
+  return {
+    note(rule: string, verdict: Verdict | undefined): void {
+      if (verdict) verdicts.set(rule, verdict);
+    },
+    async keep(
+      rule: string | undefined,
+      make: (parts: Parameters<typeof runOfWrite>[2]) => Run,
+    ): Promise<void> {
+      const now = { requests: client.requests, ms: clock.monotonicMs() };
+      const run = make({
+        place,
+        delivery: job.id,
+        at: clock.now(),
+        verdict: verdicts.get(rule ?? ''),
+        requests: now.requests - before.requests,
+        ms: Math.round(now.ms - before.ms),
+      });
+      before = now;
+      await lease.advance({ runs: [run], repositoryId: place.repositoryId, checkpoint: null });
+      onWrite?.(run);
+    },
   };
 }
 
@@ -124,10 +183,15 @@ async function portsOf(working: QueueWorking, budget: WriteBudget): Promise<Queu
 async function judgeEntry(
   entry: QueueEntry,
   working: QueueWorking,
-): Promise<{ readonly wanted: PullSeen['wanted']; readonly facts: MadeWithFacts['facts'] }> {
+): Promise<{
+  readonly wanted: PullSeen['wanted'];
+  readonly facts: MadeWithFacts['facts'];
+  readonly verdict: Verdict | undefined;
+}> {
   const made = await evaluateEntry(entry, working);
   if (made.retry) throw made.retry;
-  return { wanted: wantedOf(entry, made), facts: made.facts };
+  const verdict = made.run.rules.find(({ rule }) => rule === entry.rule);
+  return { wanted: wantedOf(entry, made), facts: made.facts, verdict };
 }
 
 function wantedOf({ number, rule }: QueueEntry, { run, awaiting }: MadeWithFacts): PullSeen['wanted'] {
@@ -145,7 +209,8 @@ function wantedOf({ number, rule }: QueueEntry, { run, awaiting }: MadeWithFacts
 }
 
 async function evaluateEntry(entry: QueueEntry, working: QueueWorking): Promise<MadeWithFacts> {
-  const { store, clock, client, memory, signal, settings, job } = working;
+  const { store, clock, client, memory, settings, job } = working;
+  const { signal } = working.lease;
   const { repository } = working.event;
   const subject = { kind: 'pull_request', repository, index: entry.number } as const;
   const delivery = entry.delivery === undefined ? undefined : await store.readDelivery(entry.delivery);
@@ -180,23 +245,4 @@ async function findAdmitted(
   if (delivery?.door !== 'webhook') return undefined;
   const admission = await admissions.admit(deliveryOrigin(delivery), storedEvent(delivery));
   return admission.state === 'ignored' ? undefined : admission.event;
-}
-
-/** Counts writes of the last hour, by repository. What was written before a restart does not count. */
-function createWriteBudget({ monotonicMs }: Pick<Clock, 'monotonicMs'>): WriteBudget {
-  const written = new Map<number, number[]>();
-  return {
-    waitMs(repositoryId) {
-      const times = written.get(repositoryId) ?? [];
-      const from = monotonicMs() - hourMs;
-      while ((times[0] ?? from + 1) <= from) times.shift();
-      if (times.length === 0) written.delete(repositoryId);
-      return times.length < writesPerHour ? 0 : (times[0] ?? 0) - from;
-    },
-    note(repositoryId) {
-      const times = written.get(repositoryId) ?? [];
-      times.push(monotonicMs());
-      written.set(repositoryId, times);
-    },
-  };
 }

@@ -1,3 +1,4 @@
+import { findPause, type Pause, pausedWords } from '../engine/bounds/pauses.ts';
 import type { QueueRow } from '../store/queue-rows.ts';
 import { type QueueEntry, type QueuePhase, type QueueState, queueStateOf } from './state.ts';
 
@@ -24,12 +25,19 @@ export type DescribedQueue = {
   readonly paused: { readonly by: string; readonly at: Date } | undefined;
   /** The commit that someone else wrote to the base, and since when nothing is merged for it. */
   readonly blocked: { readonly commit: string; readonly since: Date } | undefined;
+  /** What stops the writes of all or of some rules in it, as sentences. */
+  readonly pauses: readonly string[];
   readonly entries: readonly DescribedEntry[];
 };
 
-/** Describes a stored queue: positions, phases, and what each pull request waits for. */
-export function describeQueue(row: QueueRow): DescribedQueue {
+/** Describes a stored queue: positions, phases, and what each pull request waits for. `pauses`: those in force. */
+export function describeQueue(row: QueueRow, pauses: readonly Pause[]): DescribedQueue {
   const state = queueStateOf(row);
+  const repository = { name: row.repository, id: row.repositoryId };
+  const pauseOf = ({ rule }: Pick<QueueEntry, 'rule'>): string | undefined => {
+    const pause = findPause(pauses, { repository, rule });
+    return pause && pausedWords(pause);
+  };
   const { paused, blocked, entries } = state;
   return {
     repositoryId: row.repositoryId,
@@ -37,12 +45,13 @@ export function describeQueue(row: QueueRow): DescribedQueue {
     base: row.base,
     paused: paused && { by: paused.by, at: new Date(paused.at) },
     blocked: blocked && { commit: blocked.commit, since: new Date(blocked.since) },
+    pauses: [...new Set(entries.flatMap((entry) => pauseOf(entry) ?? []))],
     entries: entries.map((entry, at) => ({
       position: at + 1,
       number: entry.number,
       priority: entry.request.priority,
       phase: entry.phase,
-      waitsFor: describeWait(entry, at, { state, base: row.base }),
+      waitsFor: describeWait(entry, at, { state, base: row.base, pause: pauseOf(entry) }),
       head: entry.head,
       rule: entry.rule,
       enteredAt: new Date(entry.enteredAt),
@@ -52,9 +61,12 @@ export function describeQueue(row: QueueRow): DescribedQueue {
 }
 
 /** Describes the queues that hold a pull request, are paused, or wait for checks of their base; the others are at rest. */
-export function describeBusyQueues(rows: readonly QueueRow[]): readonly DescribedQueue[] {
+export function describeBusyQueues(
+  rows: readonly QueueRow[],
+  pauses: readonly Pause[],
+): readonly DescribedQueue[] {
   return rows
-    .map(describeQueue)
+    .map((row) => describeQueue(row, pauses))
     .filter(
       ({ entries, paused, blocked }) => entries.length > 0 || paused !== undefined || blocked !== undefined,
     );
@@ -63,10 +75,15 @@ export function describeBusyQueues(rows: readonly QueueRow[]): readonly Describe
 function describeWait(
   { removal, phase }: QueueEntry,
   at: number,
-  { state, base }: { readonly state: QueueState; readonly base: string },
+  {
+    state,
+    base,
+    pause,
+  }: { readonly state: QueueState; readonly base: string; readonly pause: string | undefined },
 ): string {
   if (removal) return `its removal, asked for by ${removal.by}`;
   if (state.paused) return 'the end of the pause';
+  if (pause !== undefined) return `the end of a pause: ${pause}`;
   const first = state.entries[0];
   if (at > 0 && first) return at === 1 ? `#${first.number}` : `#${first.number} and ${at - 1} more`;
   if (state.blocked && phase !== 'updating')

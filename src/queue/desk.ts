@@ -24,7 +24,8 @@ export function createQueueDesk(options: {
       const state = queueStateOf(await store.readQueue(placeOf(pull)));
       const entry = state.entries.find(({ number }) => number === pull.number);
       // Another head is a push, unless the queue is just bringing it up to date.
-      if (entry && (entry.head === pull.head || state.attempt?.number === pull.number)) return 'queued';
+      const isUpdated = state.attempt?.kind === 'update' && state.attempt.number === pull.number;
+      if (entry && (entry.head === pull.head || isUpdated)) return 'queued';
       const bar = findBar(state, pull);
       if (bar === undefined) return undefined;
       return { why: `it left the merge queue at ${bar.at} with this head, for ${bar.reason}` };
@@ -42,7 +43,8 @@ export function createQueueDesk(options: {
       onEvent?.({ ...place, at, kind: 'entered', number, head, text: 'entered' });
       const { entries, outbox } = queueStateOf(await store.readQueue(place));
       // Others are looked at when their turn comes.
-      if (entries[0]?.number === number || outbox.length > 0) {
+      const next = entries.find(({ held }) => !held);
+      if (next?.number === number || outbox.length > 0) {
         await store.enqueue(queueJob(pull.repository, pull.base, { at }));
         onEnqueued();
       }

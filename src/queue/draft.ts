@@ -1,9 +1,24 @@
 import type { QueueEvent } from '../store/queue-rows.ts';
-import type { LeaveReason, QueueEntry, QueueObservation, QueueState, QueueWrite } from './state.ts';
+import type {
+  LeaveReason,
+  QueueAction,
+  QueueEntry,
+  QueueObservation,
+  QueueState,
+  QueueWrite,
+} from './state.ts';
 
 /** A step under way: the state so far, and what has happened. */
-export type QueueDraft = { readonly state: QueueState; readonly events: readonly QueueEvent[] };
+export type QueueDraft = {
+  readonly state: QueueState;
+  readonly events: readonly QueueEvent[];
+  /** Rules for whose pull requests nothing is written now. */
+  readonly held?: readonly string[] | undefined;
+};
 
+/** Ages of a wait at which it is polled for the first times; then every minute. */
+const firstAgesMs = [10_000, 40_000];
+const everyMs = 60_000;
 /** Pull requests that left, which are remembered. */
 const maxLeft = 200;
 
@@ -28,19 +43,30 @@ export function withStatus(draft: QueueDraft, status: StatusWrite, at: Date): Qu
     (write) => write.kind !== 'status' || write.number !== status.number,
   );
   const id = `status ${status.number} ${at.toISOString()}`;
-  return { ...draft, state: { ...draft.state, outbox: [...others, { kind: 'status', id, ...status }] } };
+  const { rule = ruleOfEntry(draft.state, status.number) } = status;
+  const write: QueueWrite = { kind: 'status', id, ...status, rule };
+  return { ...draft, state: { ...draft.state, outbox: [...others, write] } };
 }
 
 /** Returns the draft with a comment to write. */
-export function withComment(draft: QueueDraft, number: number, text: string, at: Date): QueueDraft {
+export function withComment(
+  draft: QueueDraft,
+  { number, rule }: Pick<QueueEntry, 'number' | 'rule'>,
+  text: string,
+  at: Date,
+): QueueDraft {
   const id = `comment ${number} ${at.toISOString()}`;
-  const outbox: readonly QueueWrite[] = [...draft.state.outbox, { kind: 'comment', id, number, text }];
+  const outbox: readonly QueueWrite[] = [...draft.state.outbox, { kind: 'comment', id, number, rule, text }];
   return { ...draft, state: { ...draft.state, outbox } };
+}
+
+function ruleOfEntry({ entries }: QueueState, number: number): string | undefined {
+  return entries.find((entry) => entry.number === number)?.rule;
 }
 
 /** Reasons for which nothing is left to say on the pull request. */
 const silent: readonly LeaveReason[] = ['merged', 'merged-elsewhere'];
-/** Reasons after which a status would say nothing: the pull request is over. */
+/** Reasons that are not remembered: the pull request is over. */
 const ended: readonly LeaveReason[] = ['merged', 'merged-elsewhere', 'closed'];
 
 /** Returns the draft without a pull request: a status and one comment say why it left. */
@@ -50,7 +76,7 @@ export function leaveQueue(
   { reason, text, head = entry.head }: { reason: LeaveReason; text: string; head?: string | undefined },
   { at, branch }: Pick<QueueObservation, 'at' | 'branch'>,
 ): QueueDraft {
-  const { number } = entry;
+  const { number, rule } = entry;
   const { attempt, ...rest } = draft.state;
   const left = { number, head, reason, at: at.toISOString() };
   let next: QueueDraft = {
@@ -76,16 +102,22 @@ export function leaveQueue(
     enteredAt: new Date(entry.enteredAt),
     turnAt: entry.turnAt === undefined ? undefined : new Date(entry.turnAt),
   });
-  if (!ended.includes(reason)) {
-    const state = reason === 'checks' || reason === 'conflict' ? 'failure' : 'error';
-    const description = `left the merge queue of ${branch}: ${text}`;
-    next = withStatus(next, { number, head, state, description }, at);
-  }
   if (silent.includes(reason)) return next;
-  return withComment(next, number, `This left the merge queue of \`${branch}\`: ${text}.`, at);
+  // Also of a closed one: it may be opened again, and must not look as if it waited, or could be merged.
+  const state = reason === 'checks' || reason === 'conflict' ? 'failure' : 'error';
+  const description = `left the merge queue of ${branch}: ${text}`;
+  next = withStatus(next, { number, rule, head, state, description }, at);
+  return withComment(next, entry, `This left the merge queue of \`${branch}\`: ${text}.`, at);
 }
 
 /** Returns the milliseconds between an instant of the state and now; at least 0, also where the clock was set back. */
 export function msSince(instant: string, at: Date): number {
   return Math.max(at.getTime() - Date.parse(instant), 0);
+}
+
+/** Returns the action that waits: looks come after 10 s, 40 s and then every minute, and with events. */
+export function waitFor({ sinceAt }: QueueEntry, at: Date, why: string): QueueAction {
+  const ageMs = sinceAt === undefined ? 0 : msSince(sinceAt, at);
+  const nextMs = firstAgesMs.find((one) => one > ageMs);
+  return { kind: 'wait', afterMs: nextMs === undefined ? everyMs : nextMs - ageMs, why: `waits for ${why}` };
 }

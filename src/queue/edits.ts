@@ -1,5 +1,5 @@
 import type { QueueEvent, QueueKey, QueueRows } from '../store/queue-rows.ts';
-import { leaveQueue } from './draft.ts';
+import { leaveQueue, type QueueDraft } from './draft.ts';
 import { type LeaveReason, type LeftPull, type QueueEntry, type QueueState, queueStateOf } from './state.ts';
 
 /** The result of an edit: the new state and what happened; undefined: nothing is to be changed. */
@@ -47,7 +47,7 @@ export function moveInQueue(number: number, position: number, { by, at }: QueueE
 /** Takes the turn from every entry that is not the first. */
 export function waitUnlessFirst(entry: QueueEntry, at: number): QueueEntry {
   if (at === 0 || entry.turnAt === undefined) return entry;
-  const { turnAt: _turn, sinceAt: _since, toldHead: _told, ...kept } = entry;
+  const { turnAt: _turn, sinceAt: _since, toldHead: _told, unmergeableAt: _unmergeable, ...kept } = entry;
   return { ...kept, phase: 'waiting' };
 }
 
@@ -81,7 +81,10 @@ export function resumeQueue({ by, at }: QueueEditor): QueueEdit {
     const entries =
       first?.turnAt === undefined
         ? state.entries
-        : [{ ...first, turnAt: at.toISOString(), sinceAt: at.toISOString() }, ...others];
+        : [
+            { ...first, turnAt: at.toISOString(), sinceAt: at.toISOString(), unmergeableAt: undefined },
+            ...others,
+          ];
     return { state: { ...kept, entries }, events: [{ at, kind: 'resumed', text: 'resumed', by }] };
   };
 }
@@ -142,5 +145,16 @@ export function forgiveLeft(number: number): QueueEdit {
   return (state) => {
     const left = state.left.filter((one) => one.number !== number);
     return left.length === state.left.length ? undefined : { state: { ...state, left }, events: [] };
+  };
+}
+
+/** Lets every pull request go, and writes nothing of it: the repository is not served any more. */
+export function abandonQueue(why: string, at: Date, branch: string): QueueEdit {
+  return (before) => {
+    if (before.entries.length + before.outbox.length === 0) return undefined;
+    let draft: QueueDraft = { state: before, events: [] };
+    for (const entry of before.entries)
+      draft = leaveQueue(draft, entry, { reason: 'unserved', text: why }, { at, branch });
+    return { state: { ...draft.state, outbox: [] }, events: draft.events };
   };
 }

@@ -1,13 +1,18 @@
 import { leaveQueue, type QueueDraft, withEntry, withEvent } from './draft.ts';
 import { placeEntry } from './edits.ts';
+import { attemptUnderWay } from './settle-attempt.ts';
 import type { LeaveReason, PullSeen, QueueEntry, QueueObservation } from './state.ts';
 
 /** Lets a pull request go that was seen not to belong in the queue any more, whatever its position; notes what has changed. */
 export function judgePull(draft: QueueDraft, seen: QueueObservation): QueueDraft {
-  const { pull, at, branch } = seen;
-  const entry = draft.state.entries.find(({ number }) => number === pull?.number);
-  if (pull === undefined || entry === undefined) return draft;
-  const leaving = reasonToLeave(entry, pull, branch);
+  const { pull, gone, at, branch } = seen;
+  const entry = draft.state.entries.find(({ number }) => number === (pull?.number ?? gone));
+  if (entry === undefined) return draft;
+  if (pull === undefined)
+    return leaveQueue(draft, entry, { reason: 'closed', text: 'the forge does not show it any more' }, seen);
+  // Of a merge that was sent, it is first found out what became of it: it may arrive after all, also where it was closed and opened.
+  const isSent = attemptUnderWay(draft.state, pull, at)?.kind === 'merge' && !pull.merged;
+  const leaving = isSent ? undefined : reasonToLeave(entry, pull, branch);
   if (leaving !== undefined) return leaveQueue(draft, entry, { ...leaving, head: pull.head }, seen);
   let next = draft;
   if (pull.head !== entry.head) {

@@ -1,13 +1,16 @@
 import { sidesOf } from '../actions/merging/pull.ts';
 import type { Client } from '../client/client.ts';
+import type { RepositoryRef } from '../contract/events/subject.ts';
 import { operations } from '../contract/operations.ts';
 import type { Branch, CommitEntry } from '../contract/resources/branches.ts';
 import type { PullRequest } from '../contract/resources/pulls.ts';
+import { messageOf, ReeveError } from '../errors.ts';
 import { baseBranch } from '../facts/base-branch.ts';
 import { type Facts, requestOf } from '../facts/fact.ts';
 import { pullRequest } from '../facts/pull-request.ts';
 import { readNewestStatuses, statuses } from '../facts/statuses.ts';
 import { createUnlimitedMeter } from '../patterns/meter.ts';
+import { findDenial } from '../sources/doubt.ts';
 import { foreignStatuses, judgeChecks } from './checks.ts';
 import type { PullSeen, QueueEntry, QueueObservation, QueueState } from './state.ts';
 
@@ -15,7 +18,7 @@ import type { PullSeen, QueueEntry, QueueObservation, QueueState } from './state
 export type QueueLooking = {
   readonly client: Client;
   readonly account: { readonly id: number };
-  readonly repository: { readonly owner: string; readonly name: string };
+  readonly repository: RepositoryRef;
   readonly now: () => Date;
   /** Evaluates the rule of an entry now. `facts` know the pull request as it was evaluated. */
   judge(entry: QueueEntry): Promise<{ readonly wanted: PullSeen['wanted']; readonly facts: Facts }>;
@@ -31,6 +34,39 @@ type Look = QueueLooking & { readonly state: QueueState; readonly entry: QueueEn
 export async function lookAtQueue(
   looking: QueueLooking,
   state: QueueState,
+  about: { readonly number?: number | undefined; readonly pushed?: boolean | undefined },
+): Promise<Omit<QueueObservation, 'branch'>> {
+  try {
+    return await lookAtPull(looking, state, about);
+  } catch (error) {
+    // What may pass is tried again soon; with the rest, each pull request has until its timeout.
+    if (error instanceof ReeveError && error.keepsWork) throw error;
+    const denial = await findDenial(looking.client, looking.repository);
+    // Whether the repository is gone is decided where jobs are admitted.
+    if (denial) throw new ReeveError('repository-missing', denial.message, { cause: denial });
+    const at = looking.now();
+    const [first] = state.entries;
+    const { number = first?.number } = about;
+    if (number !== undefined && (await isGone(number, looking))) return { at, gone: number };
+    const isAwaited = number === first?.number || number === state.attempt?.number;
+    return isAwaited ? { at, problem: messageOf(error) } : { at };
+  }
+}
+
+/** Whether the forge does not know a pull request any more: people may delete one. */
+async function isGone(index: number, { client, repository }: QueueLooking): Promise<boolean> {
+  try {
+    await client.call(operations.getPull, { params: { ...asParams(repository), index } });
+    return false;
+  } catch (error) {
+    if (!(error instanceof ReeveError) || error.keepsWork) throw error;
+    return error.code === 'forge-not-found';
+  }
+}
+
+async function lookAtPull(
+  looking: QueueLooking,
+  state: QueueState,
   { number, pushed = false }: { readonly number?: number | undefined; readonly pushed?: boolean | undefined },
 ): Promise<Omit<QueueObservation, 'branch'>> {
   const [first] = state.entries;
@@ -39,7 +75,7 @@ export async function lookAtQueue(
   const look: Look = { ...looking, state, entry };
   const { wanted, facts } = await looking.judge(entry);
   const pull = await facts.ask(requestOf(pullRequest));
-  const seen = { ...(await pullOf(pull, look, pushed)), wanted };
+  const seen = { ...(await pullOf(pull, { ...look, facts }, pushed)), wanted };
   if (entry !== first || pull.state !== 'open') return { at: looking.now(), pull: seen };
   const base = await facts.ask(requestOf(baseBranch));
   const commit = base.commit?.id;
@@ -59,7 +95,13 @@ export async function lookAtQueue(
   };
 }
 
-async function pullOf(pull: PullRequest, look: Look, pushed: boolean): Promise<Omit<PullSeen, 'wanted'>> {
+type LookWithFacts = Look & { readonly facts: Facts };
+
+async function pullOf(
+  pull: PullRequest,
+  look: LookWithFacts,
+  pushed: boolean,
+): Promise<Omit<PullSeen, 'wanted'>> {
   const { head, base, isFork } = sidesOf(pull);
   return {
     number: pull.number,
@@ -84,8 +126,11 @@ async function commitAt(sha: string, { client, repository }: QueueLooking): Prom
   });
 }
 
-/** Returns the base commit that our update merged into the queued head; undefined if the new head is not our update. */
-async function updateOf(head: string, look: Look): Promise<string | undefined> {
+/**
+ * Returns the base commit that our update merged into the queued head; undefined if the new head is not our update. It is known by
+ * its parents, the queued head and a commit of the base, and by its author and committer, where the forge knows their accounts.
+ */
+async function updateOf(head: string, look: LookWithFacts): Promise<string | undefined> {
   const { entry, account, state } = look;
   const { attempt } = state;
   const isAsked =
@@ -95,7 +140,15 @@ async function updateOf(head: string, look: Look): Promise<string | undefined> {
   const [onto, merged, ...others] = (parents ?? []).map(({ sha }) => sha);
   // An account without a public address is not shown behind its commits.
   const isByOther = [author, committer].some((one) => one && one.id !== account.id);
-  return onto === entry.head && others.length === 0 && !isByOther ? merged : undefined;
+  if (onto !== entry.head || merged === undefined || others.length > 0 || isByOther) return undefined;
+  // The base may have moved between the last look and the update.
+  return merged === attempt.base || (await isOnBase(merged, look)) ? merged : undefined;
+}
+
+async function isOnBase(commit: string, look: LookWithFacts): Promise<boolean> {
+  const { commit: tip } = await look.facts.ask(requestOf(baseBranch));
+  if (!tip?.id || tip.id === commit) return tip?.id === commit;
+  return (await countLacking(tip.id, commit, look)) === 0;
 }
 
 /** Returns who merged it, and what our merge was made on. */
@@ -144,15 +197,20 @@ async function containsBase(
   { commit, mergeBase }: { readonly commit: string; readonly mergeBase: string | null | undefined },
   look: Look,
 ): Promise<boolean> {
-  const { entry, client, repository } = look;
+  const { entry } = look;
   const known = pull.head === entry.head ? entry.contains : pull.updatedWith;
   if (known === commit || pull.head === commit) return true;
   // It is that of the forge's last check: where it is old, the update is refused, and the next look asks.
   if (mergeBase && mergeBase !== commit && !entry.refusals) return false;
-  const params = { ...asParams(repository), basehead: `${pull.head}...${commit}` };
+  return (await countLacking(pull.head, commit, look)) === 0;
+}
+
+/** Returns how many commits of the second the first does not have. */
+async function countLacking(head: string, commit: string, { client, repository }: Look): Promise<number> {
+  const params = { ...asParams(repository), basehead: `${head}...${commit}` };
   const { total_commits: lacks } = await client.call(operations.compare, { params });
   if (lacks == null) throw new Error('the forge does not say how many commits there are');
-  return lacks === 0;
+  return lacks;
 }
 
 /** The checks of the base itself: those that it requires of others. */

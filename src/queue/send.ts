@@ -1,10 +1,11 @@
 import { type QueueDesk, queueContext } from '../actions/merging/queue-desk.ts';
 import type { Client } from '../client/client.ts';
+import type { AnyInput, Operation } from '../contract/operation.ts';
 import { operations } from '../contract/operations.ts';
 import type { Consequences } from '../engine/bounds/consequences.ts';
 import { ReeveError } from '../errors.ts';
 import { breakReferences } from '../patterns/issue-references.ts';
-import type { QueueAction, QueueObservation, QueueState, QueueWrite } from './state.ts';
+import type { QueueAttemptAction, QueueObservation, QueueWrite } from './state.ts';
 
 /** What the writes of a queue are sent with. */
 type QueueSending = {
@@ -20,29 +21,54 @@ type QueueSending = {
 /** Longest description that forges keep. */
 const maxDescription = 250;
 
-/** Sends a status or a comment. One that the forge refuses for good is given up: nothing depends on it. */
-export async function sendQueueWrite(write: QueueWrite, sending: QueueSending): Promise<void> {
+/** A request that a queue sent, for its record. */
+export type QueueRequestSent = {
+  readonly operation: Operation;
+  readonly input: AnyInput;
+  /** What was there before, where that is known. */
+  readonly before?: unknown;
+  /** Why the forge refused it. */
+  readonly error?: string | undefined;
+};
+
+/**
+ * Sends a status or a comment. One that the forge refuses for good is given up: nothing depends on it. Returns what was sent;
+ * undefined if it is there already.
+ */
+export async function sendQueueWrite(
+  write: QueueWrite,
+  sending: QueueSending,
+): Promise<QueueRequestSent | undefined> {
+  let request: QueueRequestSent | undefined;
   try {
-    await (write.kind === 'status' ? sendStatus(write, sending) : sendComment(write, sending));
+    request =
+      write.kind === 'status' ? statusRequest(write, sending) : await findCommentRequest(write, sending);
+    if (request) await sending.client.send(request.operation, request.input);
+    return request;
   } catch (error) {
-    if (!(error instanceof ReeveError) || error.keepsWork || error.code === 'forge-moved') throw error;
+    if (!isFinal(error)) throw error;
     sending.onRefused(write, error);
+    return request && { ...request, error: error.message };
   }
 }
 
-async function sendStatus(
+function isFinal(error: unknown): error is ReeveError {
+  return error instanceof ReeveError && !error.keepsWork && error.code !== 'forge-moved';
+}
+
+function statusRequest(
   { head, state, description }: Extract<QueueWrite, { kind: 'status' }>,
-  { client, repository: { owner, name: repo } }: QueueSending,
-): Promise<void> {
+  { repository: { owner, name: repo } }: QueueSending,
+): QueueRequestSent {
   const body = { context: queueContext, state, description: description.slice(0, maxDescription) };
-  await client.send(operations.createStatus, { params: { owner, repo, sha: head }, body });
+  return { operation: operations.createStatus, input: { params: { owner, repo, sha: head }, body } };
 }
 
 /** Edits our comment about this queue, or creates it. After a kill, it may be there already. */
-async function sendComment(
+async function findCommentRequest(
   { number, text }: Extract<QueueWrite, { kind: 'comment' }>,
   { client, account, base, repository: { owner, name: repo } }: QueueSending,
-): Promise<void> {
+): Promise<QueueRequestSent | undefined> {
   const marker = `<!-- reeve:merge-queue/${encodeURIComponent(base)} -->`;
   // Names of checks and words of the forge come from elsewhere.
   const said = breakReferences([{ text: text.replaceAll('@', '@\u200b'), isInserted: true }]);
@@ -51,11 +77,11 @@ async function sendComment(
   for await (const one of client.items(operations.listComments, { params })) {
     const isOurs = one.user?.id === account.id && one.body?.startsWith(marker);
     if (!isOurs) continue;
-    if (one.body?.trimEnd() === body.body) return;
-    await client.send(operations.editComment, { params: { owner, repo, id: one.id }, body });
-    return;
+    if (one.body?.trimEnd() === body.body) return undefined;
+    const input = { params: { owner, repo, id: one.id }, body };
+    return { operation: operations.editComment, input, before: one.body };
   }
-  await client.send(operations.createComment, { params, body });
+  return { operation: operations.createComment, input: { params, body } };
 }
 
 /**
@@ -63,16 +89,16 @@ async function sendComment(
  * the state, and what became of it is seen at the next look.
  */
 export async function sendQueueAttempt(
-  action: Extract<QueueAction, { kind: 'update' | 'merge' }>,
-  rule: string,
+  action: QueueAttemptAction,
   sending: QueueSending,
 ): Promise<QueueObservation['answer']> {
-  const end = await beginCause(action, rule, sending);
+  const end = await beginCause(action, sending);
+  const { operation, input } = attemptRequest(action, sending);
   try {
-    await sendAttempt(action, sending);
+    await sending.client.send(operation, input);
     return { kind: 'taken' };
   } catch (error) {
-    if (!(error instanceof ReeveError) || error.keepsWork) throw error;
+    if (!isFinal(error)) throw error;
     // Where the head has the base already, a forge may say so with the status of a conflict.
     const isConflict =
       error.status === 409 && /conflict/i.test(error.message) && !/up to date/i.test(error.message);
@@ -82,15 +108,14 @@ export async function sendQueueAttempt(
   }
 }
 
-async function sendAttempt(
-  action: Extract<QueueAction, { kind: 'update' | 'merge' }>,
-  { client, repository: { owner, name: repo } }: QueueSending,
-): Promise<void> {
+/** Returns the request of an update or a merge. */
+export function attemptRequest(
+  action: QueueAttemptAction,
+  { repository: { owner, name: repo } }: Pick<QueueSending, 'repository'>,
+): QueueRequestSent {
   const params = { owner, repo, index: action.attempt.number };
-  if (action.kind === 'update') {
-    await client.send(operations.updatePull, { params, query: { style: 'merge' } });
-    return;
-  }
+  if (action.kind === 'update')
+    return { operation: operations.updatePull, input: { params, query: { style: 'merge' } } };
   const { method, title, message } = action.request;
   const body = {
     do: method,
@@ -99,13 +124,12 @@ async function sendAttempt(
     ...(title === undefined ? {} : { merge_title_field: title }),
     ...(message === undefined ? {} : { merge_message_field: message }),
   };
-  await client.send(operations.mergePull, { params, body });
+  return { operation: operations.mergePull, input: { params, body } };
 }
 
 /** Our merges and updates run the rules that did not cause them, such as those that delete branches. */
 async function beginCause(
-  { kind, attempt: { number, head } }: Extract<QueueAction, { kind: 'update' | 'merge' }>,
-  rule: string,
+  { kind, attempt: { number, head, rule = '' } }: QueueAttemptAction,
   { consequences, repository, base }: QueueSending,
 ): Promise<(() => Promise<void>) | undefined> {
   const causes =
@@ -114,11 +138,6 @@ async function beginCause(
       : ({ event: 'updated', number, head } as const);
   const because = { run: 'merge-queue', change: `queue:#${number}` };
   return consequences?.begin(repository.id, { because, rules: [rule], depth: 1, causes });
-}
-
-/** Returns the rule that queued a pull request. */
-export function ruleOfEntry(state: QueueState, number: number): string {
-  return state.entries.find((entry) => entry.number === number)?.rule ?? '';
 }
 
 /** A desk at which nothing is known: a rule that is evaluated with it says what it wants anew. */

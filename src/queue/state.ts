@@ -56,6 +56,8 @@ export type QueueEntry = {
   readonly toldHead?: string | undefined;
   /** A person wants it out. */
   readonly removal?: { readonly by: string } | undefined;
+  /** Its rule was paused when it was seen last: it has no turn, and stands behind those that go on. */
+  readonly held?: true | undefined;
 };
 
 /** Why a pull request left. */
@@ -71,7 +73,8 @@ export type LeaveReason =
   | 'timeout'
   | 'fork'
   | 'refused'
-  | 'removed';
+  | 'removed'
+  | 'unserved';
 
 /** A pull request that left without a merge. */
 export type LeftPull = {
@@ -87,22 +90,34 @@ export type QueueWrite =
       readonly kind: 'status';
       readonly id: string;
       readonly number: number;
+      /** The rule that queued the pull request; absent in states of earlier versions. */
+      readonly rule?: string | undefined;
       readonly head: string;
       readonly state: 'pending' | 'success' | 'failure' | 'error';
       readonly description: string;
     }
-  | { readonly kind: 'comment'; readonly id: string; readonly number: number; readonly text: string };
+  | {
+      readonly kind: 'comment';
+      readonly id: string;
+      readonly number: number;
+      readonly rule?: string | undefined;
+      readonly text: string;
+    };
 
 /** An update or a merge, as it is sent. */
 export type QueueAttempt = {
   readonly kind: 'update' | 'merge';
   readonly number: number;
+  /** The rule that queued the pull request; absent in states of earlier versions. */
+  readonly rule?: string | undefined;
   readonly head: string;
   /** The base that was read immediately before. */
   readonly base: string;
   readonly at: string;
   /** The forge took it, and it is not to be seen yet. */
   readonly isAnswered?: true | undefined;
+  /** The forge refused it. Whether it has taken an earlier one, whose answer was lost, is seen at the next look. */
+  readonly refused?: { readonly why: string; readonly isConflict: boolean } | undefined;
 };
 
 export type BlockedBase = {
@@ -120,6 +135,9 @@ export type QueueAction =
   | { readonly kind: 'look' }
   /** Look again after this time, or when an event comes; absent: only when an event comes. */
   | { readonly kind: 'wait'; readonly afterMs?: number | undefined; readonly why: string };
+
+/** What may not be repeated blindly: its attempt is in the state before it is sent. */
+export type QueueAttemptAction = Extract<QueueAction, { kind: 'update' | 'merge' }>;
 
 /** The result of a step: the new state, what happened, what to do. Stored before anything is done. */
 export type QueueStep = {
@@ -162,16 +180,26 @@ export type PullSeen = {
   readonly contexts?: readonly string[] | undefined;
 };
 
+/** A rule of the queue that is paused, by its own name or with its repository or all; `why` says since when and by whom. */
+export type HeldRule = { readonly rule: string; readonly why: string };
+
 /** What was seen at once. `base` is read after `pull`. */
 export type QueueObservation = {
   readonly at: Date;
   /** The base branch of the queue. */
   readonly branch: string;
   readonly pull?: PullSeen | undefined;
+  /** A pull request that the forge does not show any more. */
+  readonly gone?: number | undefined;
+  /** Why the first pull request or its base cannot be looked at, and may never be. */
+  readonly problem?: string | undefined;
   readonly base?: { readonly commit: string; readonly checks?: ChecksSeen | undefined } | undefined;
-  /** The forge's answer to the attempt, where there is one. */
+  /** Rules whose pull requests nothing may be written for now. */
+  readonly held?: readonly HeldRule[] | undefined;
+  /** The forge's answer to the attempt, where there is one. `unsent`: a pause began before it was sent. */
   readonly answer?:
     | { readonly kind: 'taken' }
+    | { readonly kind: 'unsent' }
     | { readonly kind: 'refused'; readonly why: string; readonly isConflict: boolean }
     | undefined;
 };

@@ -1,14 +1,8 @@
-import {
-  leaveQueue,
-  msSince,
-  type QueueDraft,
-  withComment,
-  withEntry,
-  withEvent,
-  withStatus,
-} from './draft.ts';
+import { leaveQueue, msSince, type QueueDraft, waitFor, withEntry, withEvent, withStatus } from './draft.ts';
 import { waitUnlessFirst } from './edits.ts';
+import { holdPaused } from './hold.ts';
 import { judgePull } from './judge-pull.ts';
+import { attemptUnderWay, settleAttempt } from './settle-attempt.ts';
 import type {
   QueueAction,
   QueueAttempt,
@@ -18,22 +12,17 @@ import type {
   QueueStep,
 } from './state.ts';
 
-/** Time that the forge has to show what it has taken, or what it may have taken. */
-const shownMs = 30_000;
 const lookAgainMs = 5_000;
+/** Wait after a look that failed for a reason that may last. */
+const unseenMs = 60_000;
 /** Wait after a refusal, for each refusal in a row. */
 const refusedMs = 10_000;
 /** A forge says that a pull request cannot be merged until it has checked: this long it is not believed. */
 const unmergeableMs = 60_000;
 /** Time in which a status of a new base is expected, if there is ever one. */
 const baseStatusMs = 120_000;
-/** Ages of a wait at which it is polled for the first times; then every minute. */
-const firstAgesMs = [10_000, 40_000];
-const everyMs = 60_000;
 /** The rule that lets a pull request in writes its status at the same time: ours must come later. */
 const settlingMs = 2_000;
-/** Refusals in a row after which a pull request leaves. */
-const maxRefusals = 3;
 
 /**
  * Decides what a merge queue does next, from its state and from what was seen. It is pure: the caller stores the new state, then
@@ -45,14 +34,26 @@ const maxRefusals = 3;
  */
 export function stepQueue(state: QueueState, seen: QueueObservation): QueueStep {
   if (state.paused) return { state, events: [], actions: [{ kind: 'wait', why: 'it is paused' }] };
-  const settled = settleAttempt({ state, events: [] }, seen);
-  const judged = judgePull(settled, seen);
-  const newMs = ageOfNewcomer(judged.state.entries[0], seen.at);
+  const held = seen.held?.map(({ rule }) => rule);
+  const settled = settleAttempt({ state, events: [], held }, seen);
+  const judged = holdPaused(judgePull(settled, seen));
+  const [next] = judged.state.entries;
+  if (next?.held) {
+    const why = seen.held?.find(({ rule }) => rule === next.rule)?.why ?? 'it is paused';
+    return endOf(judged, { kind: 'wait', why });
+  }
+  const newMs = ageOfNewcomer(next, seen.at);
   if (newMs !== undefined)
     return endOf(judged, { kind: 'wait', afterMs: settlingMs - newMs, why: 'it has just entered' });
   const draft = giveTurn(judged, seen);
   const [first] = draft.state.entries;
   if (first === undefined) return endOf(draft, { kind: 'wait', why: 'it is empty' });
+  if (seen.problem !== undefined) {
+    if (isOverdue(first, seen.at)) return leaveOverdue(draft, first, seen);
+    return endOf(draft, { kind: 'wait', afterMs: unseenMs, why: seen.problem });
+  }
+  const waiting = awaitAttempt(draft, first, seen);
+  if (waiting !== undefined) return waiting;
   if (seen.pull?.number !== first.number || seen.base === undefined) return endOf(draft, { kind: 'look' });
   return proceed(draft, first, seen);
 }
@@ -64,95 +65,12 @@ function ageOfNewcomer(first: QueueEntry | undefined, at: Date): number | undefi
   return ageMs >= 0 && ageMs < settlingMs ? ageMs : undefined;
 }
 
-/** Returns the step that ends with this action, after the writes. */
-function endOf(draft: QueueDraft, ...last: readonly QueueAction[]): QueueStep {
-  const writes = draft.state.outbox.map((write): QueueAction => ({ kind: 'write', write }));
-  return { ...draft, actions: [...writes, ...last] };
-}
-
-/** Finds out what became of an update or a merge. */
-function settleAttempt(draft: QueueDraft, seen: QueueObservation): QueueDraft {
-  const { attempt, ...rest } = draft.state;
-  if (attempt === undefined) return draft;
-  const { answer, pull } = seen;
-  const entry = rest.entries.find(({ number }) => number === attempt.number);
-  const over: QueueDraft = { ...draft, state: rest };
-  if (entry === undefined) return over;
-  if (answer?.kind === 'refused') return refuseAttempt(over, entry, { attempt, answer }, seen);
-  if (answer?.kind === 'taken') {
-    const taken: QueueAttempt = { ...attempt, isAnswered: true };
-    return { ...draft, state: { ...rest, attempt: taken } };
-  }
-  if (pull?.number !== attempt.number) return draft;
-  if (attempt.kind === 'update') {
-    const isShown = pull.head !== attempt.head || msSince(attempt.at, seen.at) >= shownMs;
-    return isShown ? over : draft;
-  }
-  if (!pull.merged) return draft;
-  const isOurs = pull.merged.isByUs && pull.head === attempt.head;
-  return isOurs ? settleMerge(over, entry, attempt, seen) : over;
-}
-
-/** Notes our merge, and compares what it was made on with what was tested. */
-function settleMerge(
-  draft: QueueDraft,
-  entry: QueueEntry,
-  attempt: QueueAttempt,
-  seen: QueueObservation,
-): QueueDraft {
-  const { at, branch } = seen;
-  const { number } = entry;
-  const { parent } = seen.pull?.merged ?? {};
-  const text = `merged into ${branch}`;
-  const merged = leaveQueue(draft, { ...entry, contains: attempt.base }, { reason: 'merged', text }, seen);
-  if (parent === undefined || parent === attempt.base) return merged;
-  const why = `someone wrote to ${branch} between the last check and the merge: it was tested with ${attempt.base.slice(0, 10)} and merged onto ${parent.slice(0, 10)}`;
-  const noted = withEvent(merged, {
-    at,
-    kind: 'foreign-write',
-    number,
-    text: why,
-    head: attempt.head,
-    base: parent,
-  });
-  const commented = withComment(
-    noted,
-    number,
-    `This was merged by the merge queue, but ${why}. The queue merges nothing more until the checks of \`${branch}\` have passed.`,
-    at,
-  );
-  return {
-    ...commented,
-    state: { ...commented.state, blocked: { commit: parent, since: at.toISOString() } },
-  };
-}
-
-function refuseAttempt(
-  draft: QueueDraft,
-  entry: QueueEntry,
-  {
-    attempt,
-    answer,
-  }: {
-    readonly attempt: QueueAttempt;
-    readonly answer: Extract<QueueObservation['answer'], { kind: 'refused' }>;
-  },
-  seen: QueueObservation,
-): QueueDraft {
-  if (answer.isConflict && attempt.kind === 'update')
-    return leaveQueue(draft, entry, { reason: 'conflict', text: `it conflicts with ${seen.branch}` }, seen);
-  const refusals = (entry.refusals ?? 0) + 1;
-  if (refusals >= maxRefusals) {
-    const what = attempt.kind === 'merge' ? 'merge it' : 'update it';
-    const text = `the forge refused to ${what} ${refusals} times: ${answer.why}`;
-    return leaveQueue(draft, entry, { reason: 'refused', text }, seen);
-  }
-  return withEntry(draft, entry.number, {
-    refusals,
-    phase: 'updating',
-    sinceAt: seen.at.toISOString(),
-    ...(entry.phase === 'ready' ? { toldHead: undefined } : {}),
-  });
+/** Returns the step that ends with this action, after the writes. Those of paused rules are kept until the pause ends. */
+function endOf({ state, events, held = [] }: QueueDraft, ...last: readonly QueueAction[]): QueueStep {
+  const writes = state.outbox
+    .filter(({ rule = '' }) => !held.includes(rule))
+    .map((write): QueueAction => ({ kind: 'write', write }));
+  return { state, events, actions: [...writes, ...last] };
 }
 
 /** Gives the turn to the first, and takes it from those that were overtaken. */
@@ -167,25 +85,26 @@ function giveTurn(draft: QueueDraft, { at }: QueueObservation): QueueDraft {
   return withEvent(turned, { at, kind: 'first', number, text: 'is the first', head });
 }
 
+/**
+ * Waits until it is known what became of what was sent: nothing else is sent before, for the first neither, where a person has moved
+ * it before the one that was.
+ */
+function awaitAttempt(draft: QueueDraft, first: QueueEntry, seen: QueueObservation): QueueStep | undefined {
+  const { attempt, ...rest } = draft.state;
+  if (attempt === undefined) return undefined;
+  if (seen.pull?.number !== attempt.number) return endOf(draft, { kind: 'look' });
+  if (attemptUnderWay(draft.state, seen.pull, seen.at) === undefined)
+    return attempt.number === first.number ? undefined : endOf({ ...draft, state: rest }, { kind: 'look' });
+  const why = `the ${attempt.kind} of #${attempt.number} is not to be seen yet`;
+  return endOf(draft, { kind: 'wait', afterMs: lookAgainMs, why });
+}
+
 /** Brings the first pull request a step closer to its merge. */
 function proceed(draft: QueueDraft, first: QueueEntry, seen: QueueObservation): QueueStep {
   const { at, pull, base } = seen;
   if (pull === undefined || base === undefined) return endOf(draft, { kind: 'look' });
   const { turnAt = at.toISOString() } = first;
-  if (msSince(turnAt, at) >= first.request.timeoutMs) {
-    const minutes = Math.round(first.request.timeoutMs / 60_000);
-    return leaveAndLook(draft, first, 'timeout', `it was not merged within ${minutes} min of its turn`, seen);
-  }
-  const { attempt } = draft.state;
-  const isUnderWay =
-    attempt?.number === first.number && msSince(attempt.at, at) < shownMs && pull.head === attempt.head;
-  if (isUnderWay && seen.answer?.kind !== 'taken')
-    return endOf(draft, {
-      kind: 'wait',
-      afterMs: lookAgainMs,
-      why: `the ${attempt.kind} is not to be seen yet`,
-    });
-  if (isUnderWay) return endOf(draft, { kind: 'look' });
+  if (isOverdue(first, at)) return leaveOverdue(draft, first, seen);
   const refusedForMs = refusedMs * (first.refusals ?? 0) - msSince(first.sinceAt ?? turnAt, at);
   if (refusedForMs > 0 && first.phase === 'updating')
     return endOf(draft, { kind: 'wait', afterMs: refusedForMs, why: 'the forge refused it' });
@@ -194,6 +113,17 @@ function proceed(draft: QueueDraft, first: QueueEntry, seen: QueueObservation): 
   if (!pull.isMergeable) return waitForMergeable(blocked, first, seen);
   const open = withEntry(blocked, first.number, { unmergeableAt: undefined });
   return pull.containsBase ? awaitChecks(open, first, seen) : bringUpToDate(open, first, seen);
+}
+
+function isOverdue({ turnAt = '', request }: QueueEntry, at: Date): boolean {
+  return turnAt !== '' && msSince(turnAt, at) >= request.timeoutMs;
+}
+
+function leaveOverdue(draft: QueueDraft, first: QueueEntry, seen: QueueObservation): QueueStep {
+  const minutes = Math.round(first.request.timeoutMs / 60_000);
+  const why = seen.problem === undefined ? '' : `; it cannot be looked at: ${seen.problem}`;
+  const text = `it was not merged within ${minutes} min of its turn${why}`;
+  return leaveAndLook(draft, first, 'timeout', text, seen);
 }
 
 function leaveAndLook(
@@ -242,6 +172,7 @@ function bringUpToDate(draft: QueueDraft, first: QueueEntry, seen: QueueObservat
   const attempt: QueueAttempt = {
     kind: 'update',
     number,
+    rule: first.rule,
     head: first.head,
     base: base?.commit ?? '',
     at: at.toISOString(),
@@ -280,16 +211,10 @@ function awaitChecks(draft: QueueDraft, first: QueueEntry, seen: QueueObservatio
     const description = 'its checks passed with the base: it is merged now';
     return endOf(withStatus(ready, { number, head, state: 'success', description }, at), { kind: 'look' });
   }
-  const attempt: QueueAttempt = { kind: 'merge', number, head, base: commit, at: at.toISOString() };
+  const { rule } = first;
+  const attempt: QueueAttempt = { kind: 'merge', number, rule, head, base: commit, at: at.toISOString() };
   return endOf(
     { ...draft, state: { ...draft.state, attempt } },
     { kind: 'merge', attempt, request: first.request },
   );
-}
-
-/** Waits: looks come after 10 s, 40 s and then every minute, and with events. */
-function waitFor({ sinceAt }: QueueEntry, at: Date, why: string): QueueAction {
-  const ageMs = sinceAt === undefined ? 0 : msSince(sinceAt, at);
-  const nextMs = firstAgesMs.find((one) => one > ageMs);
-  return { kind: 'wait', afterMs: nextMs === undefined ? everyMs : nextMs - ageMs, why: `waits for ${why}` };
 }

@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { mergeQueueKind } from '../actions/merging/queue-desk.ts';
 import type { RepositoryRef } from '../contract/events/subject.ts';
 import type { NewJob } from '../store/store.ts';
-
-/** Kind of the job that works on a queue until it waits. */
-export const mergeQueueKind = 'merge-queue';
 
 const MergeQueueJob = z.object({
   repository: z.object({ id: z.number(), owner: z.string(), name: z.string() }),

@@ -58,7 +58,7 @@ export function createFileIncidents({
 
 /**
  * Brings the incidents of a place in line with its files as they are now: raises those that cannot be used, and ends the
- * incidents of files that are mended or gone, and of rules whose file has changed since they failed.
+ * incidents of files that are corrected or gone, and of rules whose file has changed since they failed.
  */
 async function noteFiles(store: IncidentStore, place: ReadPlace, now: Date): Promise<void> {
   const broken = place.files.filter(({ problems }) => problems.length > 0);

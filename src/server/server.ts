@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { createNamedSecrets } from '../actions/secrets.ts';
 import type { SignedIn } from '../client/credentials.ts';
 import type { SignInApplication } from '../client/oauth2.ts';
@@ -26,8 +25,8 @@ import type { Grant } from '../sources/grants.ts';
 import { createIdentities } from '../sources/identity.ts';
 import type { OrganizationSource } from '../sources/organization.ts';
 import type { ReportProblems } from '../sources/report.ts';
+import { openStoreAt } from '../store/open-store.ts';
 import type { Retention } from '../store/retention-limits.ts';
-import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
 import type { Store } from '../store/store.ts';
 import type { BackoffOptions } from '../worker/backoff.ts';
 import { createDashboardData } from './dashboard-data.ts';
@@ -43,6 +42,8 @@ export type ServerOptions = {
   readonly secrets: readonly SecretEntry[];
   /** Folder of everything that survives a restart. */
   readonly data: string;
+  /** Connection string of the PostgreSQL database with the store; absent: the store is a file in the folder. */
+  readonly databaseUrl?: string | undefined;
   /** Folder of the operator's rules; absent: there are none. */
   readonly rules?: string | undefined;
   /** Patterns of served repositories, beside the starred ones. */
@@ -77,6 +78,8 @@ export type ServerOptions = {
   readonly clock?: Clock;
   /** Waits between the attempts of a delivery, and its lifetime; default: the worker's. */
   readonly backoff?: BackoffOptions;
+  /** How often to look for retries that are due and for jobs of other processes; default: the worker's, 1 s. */
+  readonly pollMs?: number;
   /** Deliveries handled at once, and calls under way at the forge; default: 8. */
   readonly concurrency?: number | undefined;
   /** Largest body of a delivery in bytes; default: the receiver's, 8 MiB. */
@@ -123,22 +126,19 @@ type ServerParts = {
  * does not keep it from starting: deliveries are stored and wait.
  */
 export async function startServer(options: ServerOptions): Promise<Server> {
-  const {
-    log,
-    data,
-    organizations = [],
-    grants = [],
-    signal,
-    concurrency = 8,
-    clock = systemClock,
-  } = options;
+  const { log, data, organizations = [], grants = [] } = options;
+  const { signal, concurrency = 8, clock = systemClock } = options;
   const metrics = createMetrics();
   const link = await openForgeLink({ ...options, metrics, signal, concurrency, clock });
   const { client, login } = link;
   const lost = Promise.withResolvers<ReeveError>();
-  const path = join(data, 'reeve.db');
-  const store = await openSqliteStore({ path, role: 'worker', clock, onLost: lost.resolve });
   const running: Running = {};
+  const store = await openStoreAt(options, {
+    role: 'worker',
+    clock,
+    onLost: lost.resolve,
+    onWork: () => running.work?.worker.wake(),
+  });
   const stop = async (): Promise<void> => {
     const { doors, work, rules } = running;
     await inTurn([
@@ -232,6 +232,7 @@ async function createServerWork(
     repeated: options.repeated,
     preview: options.preview ? createPreview(looks) : undefined,
     backoff: options.backoff,
+    pollMs: options.pollMs,
     concurrency,
     answers: link.answers,
     retention: options.retention,

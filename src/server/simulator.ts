@@ -32,15 +32,15 @@ export function createSimulator(
     readonly settings: RunSettings;
     readonly store: Store;
     readonly clock: Clock;
-    /** Default: 20 s. */
-    readonly limitMs?: number;
+    /** Begins the time of one simulation: its calls end with the signal. Default: 20 s. */
+    readonly limit?: () => AbortSignal;
   },
 ): DashboardCommands['simulate'] {
   const { link, served, rules, store, clock } = parts;
   let isBusy = false;
 
   const simulateNow: DashboardCommands['simulate'] = async (subject) => {
-    const signal = AbortSignal.timeout(parts.limitMs ?? limitMs);
+    const signal = parts.limit?.() ?? AbortSignal.timeout(limitMs);
     const client = link.client.counted({ signal });
     const source = createRuleSource({
       client,

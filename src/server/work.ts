@@ -1,3 +1,4 @@
+import { mergeQueueKind } from '../actions/merging/queue-desk.ts';
 import type { Account } from '../client/account.ts';
 import type { Client } from '../client/client.ts';
 import type { Clock } from '../clock.ts';
@@ -19,7 +20,6 @@ import { caughtUpEvent } from '../handlers/stored-event.ts';
 import { leaveReverted, wakeAllQueues, wakeQueues } from '../handlers/wake-queues.ts';
 import type { Log } from '../log.ts';
 import { createQueueDesk } from '../queue/desk.ts';
-import { mergeQueueKind } from '../queue/wake.ts';
 import type { Admissions } from '../sources/admission.ts';
 import { createStoredMemory } from '../store/action-memory.ts';
 import type { HandleJob, WorkerStore } from '../store/lease.ts';
@@ -56,6 +56,7 @@ type WorkOptions = {
   readonly repeated: RepeatedChoice | undefined;
   readonly preview: Preview | undefined;
   readonly backoff: BackoffOptions | undefined;
+  readonly pollMs?: number | undefined;
   /** Deliveries handled at once. */
   readonly concurrency: number;
   readonly retention: Retention | undefined;
@@ -98,7 +99,13 @@ export function createWork(options: WorkOptions): Work {
     ...sweeps.jobHandlers,
     ...jobs,
     [revertKind]: createRevertHandler(options, onEnqueued),
-    [mergeQueueKind]: createMergeQueueHandler({ ...options, rules: rules.source, onEnqueued, onQueueEvent }),
+    [mergeQueueKind]: createMergeQueueHandler({
+      ...options,
+      rules: rules.source,
+      onEnqueued,
+      onQueueEvent,
+      onWrite: options.metrics.countRun,
+    }),
   });
   const worker = createWorker({
     store: withReports(store, rules),
@@ -111,6 +118,7 @@ export function createWork(options: WorkOptions): Work {
     probe: askWhoWeAre,
     localLanes: maintenanceLanes,
     backoff,
+    pollMs: options.pollMs,
   });
   return { worker, sweeps, wakeQueues: () => wakeAllQueues({ store, clock, onEnqueued }) };
 }

@@ -38,7 +38,7 @@ export type WorkerOptions = {
   /** Longest time without an end or an `advance`; then the attempt fails. Default 10 min. */
   readonly stallMs?: number;
   /** Polling interval for work without a wake-up: retries, jobs of other processes. Default 1 s. */
-  readonly pollMs?: number;
+  readonly pollMs?: number | undefined;
   readonly backoff?: BackoffOptions | undefined;
   readonly breaker?: BreakerOptions;
   /** Lanes whose work needs no forge: it continues during an outage. Default: none. */

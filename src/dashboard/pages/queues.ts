@@ -27,12 +27,14 @@ const eventWords: Readonly<Record<QueueHistoryRow['kind'], string>> = {
 /** Shows the merge queues with positions, phases and what each pull request waits for, and their history, newest first. */
 export async function queuesPage(
   pageRequest: PageRequest,
-  { store }: { readonly store: Pick<DashboardData['store'], 'listQueues' | 'listQueueHistory'> },
+  {
+    store,
+  }: { readonly store: Pick<DashboardData['store'], 'listQueues' | 'listQueueHistory' | 'listPauses'> },
 ): Promise<PageView> {
   const { query } = pageRequest;
   const before = /^\d{1,15}$/.exec(query.get('before') ?? '')?.[0];
   const only = queueOfQuery(query);
-  const all = describeBusyQueues(await store.listQueues());
+  const all = describeBusyQueues(await store.listQueues(), await store.listPauses());
   const queues = all.filter((queue) => only === undefined || isSameQueue(queue, only));
   const sections = queues.slice(0, shownQueues).map((queue) => queueSection(queue, pageRequest));
   const rest = queues.length - sections.length;
@@ -52,7 +54,7 @@ ${olderLink(found, only, pageRequest)}`;
 }
 
 function queueSection(queue: DescribedQueue, pageRequest: PageRequest): Html {
-  const { repository, base, entries, blocked } = queue;
+  const { repository, base, entries, blocked, pauses } = queue;
   const rows = entries.slice(0, shownEntries).map((entry) => entryCells(entry, queue, pageRequest));
   const rest = entries.length - rows.length;
   const heads = [
@@ -67,6 +69,7 @@ function queueSection(queue: DescribedQueue, pageRequest: PageRequest): Html {
   ];
   return html`<section><h2>${repository} ${base}</h2>
 <div>${pauseOrResume(queue, pageRequest)}</div>
+${pauses.map((pause) => html`<p role="status">${pause}.</p>`)}
 ${blocked && html`<p role="alert">Someone else wrote <code>${blocked.commit}</code> to ${base}: since ${timeTag(blocked.since)} the queue waits for its checks.</p>`}
 ${table(heads, rows, 'No pull request is in this queue.')}
 ${rest > 0 ? html`<p>And ${rest} more; <code>reeve queue list</code> prints all.</p>` : undefined}
@@ -114,7 +117,9 @@ function historyTable(
     timeTag(event.at),
     html`<a href="${root}queues?${addressOf(event)}">${event.repository} ${event.base}</a>`,
     event.number === undefined ? undefined : `#${event.number}`,
-    eventWords[event.kind],
+    event.run === undefined
+      ? eventWords[event.kind]
+      : html`<a href="${root}runs/${event.run}">${eventWords[event.kind]}</a>`,
     event.text,
     event.by,
     event.enteredAt && durationWords(event.at.getTime() - event.enteredAt.getTime()),

@@ -1,4 +1,5 @@
 import type { Subject } from '../../contract/events/subject.ts';
+import { nameOfRule } from '../../rules/verdict.ts';
 import { type Deferral, deferralKey } from '../budget/deferral.ts';
 import type { Plan } from '../plan.ts';
 import { isEnforcing, type PlannedChange, type RefusedChange } from '../proposal.ts';
@@ -62,6 +63,19 @@ export function isOfRepository(
   return isSame || scope.name.toLowerCase() === name.toLowerCase();
 }
 
+/** Returns the first pause that stops what a rule writes to a repository; undefined where none does. */
+export function findPause(
+  pauses: readonly Pause[],
+  { repository, rule }: { readonly repository: Parameters<typeof isOfRepository>[1]; readonly rule: string },
+): Pause | undefined {
+  return pauses.find(
+    ({ scope }) =>
+      scope.kind === 'all' ||
+      isOfRepository(scope, repository) ||
+      (scope.kind === 'rule' && (scope.name === rule || scope.name === nameOfRule(rule))),
+  );
+}
+
 /** What reads as a repository, `owner/name`; the rule of a pack, `include/rule`, is written with a `#` before it. */
 export const repositoryName = /^[^/\s#]+\/[^/\s#]+$/;
 
@@ -71,7 +85,8 @@ export function nameOfScope(scope: PauseScope): string {
   return scope.kind === 'rule' && repositoryName.test(scope.name) ? `#${scope.name}` : scope.name;
 }
 
-function pausedWords({ scope, at, by }: Pause): string {
+/** Returns what is paused, since when and by whom, and how to end it. */
+export function pausedWords({ scope, at, by }: Pause): string {
   const what = scope.kind === 'all' ? 'all writes are' : `${scope.kind} ${scope.name} is`;
   return `${what} paused since ${at.toISOString()} by ${by}; reeve resume ${nameOfScope(scope)} ends it`;
 }

@@ -1,3 +1,4 @@
+import { mergeQueueKind } from '../../actions/merging/queue-desk.ts';
 import { BoundedMap } from '../../cache/bounded-map.ts';
 import type { Level } from '../../rules/rule.ts';
 import type { Run } from '../record.ts';
@@ -130,8 +131,9 @@ export function targetKey(params: Readonly<Record<string, unknown>> | undefined,
   return `${JSON.stringify(rest)} ${target}`;
 }
 
-/** Returns the writes of a stored run. */
+/** Returns the writes of a stored run that count; a merge queue has a budget of its own. */
 function entriesOf(run: Run): readonly LedgerEntry[] {
+  if (run.trigger.kind === mergeQueueKind) return [];
   const written = new Set(
     run.outcomes.filter(({ status }) => status === 'applied').map(({ change }) => change),
   );

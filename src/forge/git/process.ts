@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import type { Readable } from 'node:stream';
 import { ReeveError } from '../../errors.ts';
 import type { LaunchedProgram } from './launched-program.ts';
-import { createLauncher } from './launcher.ts';
+import { createLauncher, type Launcher } from './launcher.ts';
 import { createSlots } from './slots.ts';
 
 type GitResult = { readonly code: number; readonly stdout: Buffer; readonly stderr: string };
@@ -32,11 +32,11 @@ export interface Git {
 
 /**
  * Creates the runner. `configFile` is the only configuration git reads. At most twice as many commands run at a time as
- * the machine has processors: more only wait for each other.
+ * the machine has processors: more only wait for each other. `shared`: a launcher that others use too, and that stays.
  */
-export function createGit(configFile: string): Git {
+export function createGit(configFile: string, shared?: Launcher): Git {
   const inSlot = createSlots(Math.max(4, availableParallelism() * 2));
-  const launcher = createLauncher();
+  const launcher = shared ?? createLauncher();
   const start: Git['start'] = (args, options) =>
     launcher.start({
       file: 'git',
@@ -46,7 +46,9 @@ export function createGit(configFile: string): Git {
     });
   return {
     start,
-    close: () => launcher.close(),
+    close() {
+      if (shared === undefined) launcher.close();
+    },
     run: (args, options = {}) => inSlot(() => finish(start(args, options), args, options)),
   };
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createPrivateFile, createPrivateFolder } from '../../private-files.ts';
 import { commitFiles, type FileCommit } from './commit-files.ts';
 import { configurationOf } from './configuration.ts';
+import type { Launcher } from './launcher.ts';
 import { defaultLimits, type GitLimits } from './limits.ts';
 import { createGit } from './process.ts';
 import { createReaderPool } from './reader-pool.ts';
@@ -42,13 +43,20 @@ export interface GitStore {
   close(): void;
 }
 
-/** Creates the store in a folder, which is created where it is missing. `limits` bound what a push may bring. */
-export function createGitStore(folder: string, limits: GitLimits = defaultLimits): GitStore {
+/**
+ * Creates the store in a folder, which is created where it is missing. `limits` bound what a push may bring. `launcher`: one
+ * that others use too; default: one of its own, which ends with it.
+ */
+export function createGitStore(
+  folder: string,
+  limits: GitLimits = defaultLimits,
+  launcher?: Launcher,
+): GitStore {
   createPrivateFolder(folder, { holds: 'git.config' });
   const configFile = join(folder, 'git.config');
   createPrivateFile(configFile);
   writeFileSync(configFile, configurationOf(limits));
-  const git = createGit(configFile);
+  const git = createGit(configFile, launcher);
   const readers = createReaderPool(git);
   const [inRefs, inPulls] = [createKeyedQueue(), createKeyedQueue()];
   const folderOf = (id: number): string => {

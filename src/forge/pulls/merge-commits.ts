@@ -44,8 +44,9 @@ async function rebase(
   git: GitRepository,
   { base, head, mergeBase, committer }: Merge,
 ): Promise<string | undefined> {
-  if (mergeBase === base.id) return head.id;
   const commits = await listCommits(git, { from: mergeBase, to: head.id }, { limit: 10_000 });
+  // Up to date for git, unless there is a merge to leave out.
+  if (mergeBase === base.id && commits.every(({ parents }) => parents.length === 1)) return head.id;
   let tip: CommitData = base;
   for (const commit of commits.toReversed()) {
     if (commit.parents.length !== 1) continue;

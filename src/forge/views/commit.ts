@@ -98,7 +98,8 @@ export function toCommitEntry<Person>(
       author: person(commit.author),
       committer: person(commit.committer),
       message: commit.message,
-      tree: toMeta(address, 'trees', commit.tree, created),
+      // The baseline tells the id of the commit instead of that of its tree.
+      tree: toMeta(address, 'trees', commit.id, created),
       verification: toVerification(commit),
     },
     author: toUser(commit.author.email),
