@@ -1,11 +1,11 @@
-import { createHash } from 'node:crypto';
 import { mergeQueueKind } from '../actions/merging/queue-desk.ts';
 import type { Outcome, RecordedChange, Run } from '../engine/record.ts';
 import { requestMembers } from '../engine/record-changes.ts';
 import type { Verdict } from '../rules/verdict.ts';
 import type { QueueEvent, QueueKey } from '../store/queue-rows.ts';
+import { runIdOfAttempt, runIdOfRequest } from './run-id.ts';
 import type { QueueRequestSent } from './send.ts';
-import type { QueueAttempt, QueueAttemptAction, QueueState, QueueWrite } from './state.ts';
+import type { QueueAttemptAction, QueueState, QueueWrite } from './state.ts';
 
 /**
  * What a queue writes is recorded as runs, one for each request: with the rule that queued the pull request, the values that its
@@ -39,7 +39,7 @@ export function runOfWrite(write: QueueWrite, sent: QueueRequestSent, parts: Que
   const outcome: Outcome = sent.error
     ? { change: change.id, status: 'failed', error: sent.error }
     : { change: change.id, status: 'applied' };
-  return runOfRequest(idOf(parts.place, write.id), { number, rule, change, outcome }, parts);
+  return runOfRequest(runIdOfRequest(parts.place, write.id), { number, rule, change, outcome }, parts);
 }
 
 /** Returns the record of an update or a merge. `error`: what the forge answered, or why there is no answer. */
@@ -120,16 +120,6 @@ function runOfRequest(
     requests,
     ms,
   };
-}
-
-function runIdOfAttempt({ kind, number, at }: QueueAttempt, place: QueueKey): string {
-  return idOf(place, `${kind} ${number} ${at}`);
-}
-
-/** Returns an id in the form of a UUID: the same for the same request. */
-function idOf({ repositoryId, base }: QueueKey, request: string): string {
-  const hex = createHash('sha256').update(`${repositoryId} ${base} ${request}`).digest('hex');
-  return hex.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
 /** Returns the event with the run that records its request. */

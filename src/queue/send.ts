@@ -5,6 +5,7 @@ import { operations } from '../contract/operations.ts';
 import type { Consequences } from '../engine/bounds/consequences.ts';
 import { ReeveError } from '../errors.ts';
 import { breakReferences } from '../patterns/issue-references.ts';
+import { runIdOfAttempt } from './run-id.ts';
 import type { QueueAttemptAction, QueueObservation, QueueWrite } from './state.ts';
 
 /** What the writes of a queue are sent with. */
@@ -129,14 +130,16 @@ export function attemptRequest(
 
 /** Our merges and updates run the rules that did not cause them, such as those that delete branches. */
 async function beginCause(
-  { kind, attempt: { number, head, rule = '' } }: QueueAttemptAction,
+  { kind, attempt }: QueueAttemptAction,
   { consequences, repository, base }: QueueSending,
 ): Promise<(() => Promise<void>) | undefined> {
+  const { number, head, rule = '' } = attempt;
   const causes =
     kind === 'merge'
       ? ({ event: 'merged', number, head, base } as const)
       : ({ event: 'updated', number, head } as const);
-  const because = { run: 'merge-queue', change: `queue:#${number}` };
+  // The run that records this attempt has one change.
+  const because = { run: runIdOfAttempt(attempt, { repositoryId: repository.id, base }), change: '1' };
   return consequences?.begin(repository.id, { because, rules: [rule], depth: 1, causes });
 }
 

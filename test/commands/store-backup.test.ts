@@ -135,6 +135,27 @@ describe('reeve store restore', () => {
     expect(await uuidsIn(pathOf('fresh/reeve.db'))).toEqual(['a']);
   });
 
+  it('takes the place of a damaged store, and of a log without a store', async () => {
+    await acceptAll(['a']);
+    await run('backup', pathOf('copy.db'));
+    const replacedBy = async (folder: string, files: Record<string, string>) => {
+      mkdirSync(pathOf(folder));
+      for (const [name, content] of Object.entries(files))
+        writeFileSync(pathOf(`${folder}/${name}`), content);
+      const environment = { REEVE_DATA: pathOf(folder) };
+      const { status } = await reeve(['store', 'restore', pathOf('copy.db')], { environment });
+      expect(status).toBe(0);
+      expect(await uuidsIn(pathOf(`${folder}/reeve.db`))).toEqual(['a']);
+      return readdirSync(pathOf(folder)).filter((name) => name.includes('replaced'));
+    };
+
+    const damaged = await replacedBy('damaged', { 'reeve.db': 'no database', 'reeve.db-wal': 'its log' });
+    const alone = await replacedBy('alone', { 'reeve.db-wal': 'a log' });
+
+    expect(damaged).toHaveLength(2);
+    expect(alone).toHaveLength(1);
+  });
+
   it('changes nothing while a server uses the store', async () => {
     await acceptAll(['a']);
     await run('backup', pathOf('copy.db'));

@@ -58,7 +58,7 @@ describeContract('merging', (forge) => {
     expect((await ask('GET', '/contents/b.txt')).status).toBe(200);
   });
 
-  it('is told by whom, and not in a list', async () => {
+  it('names who merged, except in lists', async () => {
     await merge({ do: 'merge' });
 
     expect((await ask('GET', '/pulls/1')).json.merged_by).toMatchObject({ login: ada.name });
@@ -66,7 +66,7 @@ describeContract('merging', (forge) => {
     expect([listed.merged, listed.merged_by]).toEqual([true, null]);
   });
 
-  it('tells the pull request in the message, or what the caller wants', async () => {
+  it('has the pull request in the message, or what the caller wants', async () => {
     await merge({ Do: 'merge' });
     const message = (await ask('GET', '/branches/main')).json.commit.message;
 

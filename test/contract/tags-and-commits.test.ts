@@ -60,7 +60,7 @@ describeContract('tags and commits', (forge) => {
     expect((await ask('GET', '/tags', undefined, reader)).status).toBe(200);
   });
 
-  it('tells of one commit, by id and by branch, with what it changes', async () => {
+  it('returns one commit, by id and by branch, with what it changes', async () => {
     const byId = await ask('GET', `/git/commits/${head}`);
     const byBranch = await ask('GET', '/git/commits/main?stat=false&files=false&verification=false');
 
@@ -68,7 +68,7 @@ describeContract('tags and commits', (forge) => {
       sha: head,
       files: [{ filename: 'README.md', status: 'added' }],
       stats: { deletions: 0 },
-      // The tree is told by the id of the commit.
+      // The forge sends the id of the commit as that of its tree.
       commit: { verification: { verified: false }, tree: { sha: head } },
       author: { login: ada.name },
     });

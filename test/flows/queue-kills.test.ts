@@ -81,12 +81,12 @@ async function runChecks(place: Place): Promise<void> {
   }
 }
 
-/** Lets CI and time go on, and the server live again after each kill, until it is so. */
-async function until(place: Place, server: KilledServer, isSo: () => Promise<boolean>): Promise<void> {
+/** Lets CI and time go on, and restarts the server after each kill, until the condition holds. */
+async function until(place: Place, server: KilledServer, holds: () => Promise<boolean>): Promise<void> {
   for (;;) {
     await server.revive();
     await runChecks(place);
-    if (await isSo()) return;
+    if (await holds()) return;
     const { accepted, claimed } = await server.store.counts();
     // Time goes by only while the server waits for it: a busy machine makes nothing late.
     if (accepted + claimed === 0) server.advance(5_000);

@@ -177,7 +177,7 @@ describe('a merge queue with pull requests in it', () => {
     ]);
   });
 
-  it('lets go what has the same head as one that another queue has brought up to date', async () => {
+  it('ends for both of two pull requests with one head, whichever of their queues is faster', async () => {
     const { root, at } = stage;
     await root.call(operations.createBranch, { params: at, body: { new_branch_name: 'next' } });
     await protect(stage, 'next');
@@ -192,7 +192,11 @@ describe('a merge queue with pull requests in it', () => {
 
     const ends = new Map(await reasons());
     expect(ends.get(two)).toBe('merged');
-    expect([ends.get(one), ends.get(number)].toSorted()).toEqual(['merged', 'pushed']);
+    // The slower queue sees either a head that it did not make, or one that is merged already.
+    expect([
+      ['merged', 'merged'],
+      ['merged', 'pushed'],
+    ]).toContainEqual([ends.get(one), ends.get(number)].toSorted());
   });
 
   it('is not left by the next ones when CI fails on the first', async () => {

@@ -7,7 +7,7 @@ import type {
   QueueRows,
 } from '../../src/store/queue-rows.ts';
 
-/** Freezes a value with all it holds. What is frozen already is so to the bottom. */
+/** Freezes a value and everything in it. What is frozen already was frozen with everything in it. */
 function freezeDeep<Value>(value: Value): Value {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   for (const member of Object.values(value)) freezeDeep(member);

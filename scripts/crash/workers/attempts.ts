@@ -1,7 +1,7 @@
 import type { Liveness } from '../../../src/store/postgres/takeovers.ts';
 
 /** Shorter than in use, so that a run takes seconds. */
-export const liveness: Liveness = { beatMs: 200, silentMs: 600, lifeMs: 2_500 };
+export const liveness: Liveness = { beatMs: 250, silentMs: 1_000, lifeMs: 5_000 };
 
 /** What a worker did, at a time of the clock that all processes of a machine share. */
 export type AttemptEvent = {
@@ -20,7 +20,7 @@ export type Standstill = { readonly worker: string; readonly fromMs: number; rea
 
 export type WorkersReport = {
   readonly accepted: number;
-  /** Accepted, and never settled. */
+  /** Accepted, and not settled after a complete attempt. */
   readonly lost: number;
   /** Attempts of one lane at the same time. */
   readonly overlaps: number;
@@ -41,20 +41,23 @@ export function nowMs(): number {
 
 type Attempt = AttemptEvent & { readonly untilMs: number; readonly end: AttemptEvent | undefined };
 
+/** Ids of deliveries: those that the store acknowledged, and those that it says are settled. */
+type StoredDeliveries = { readonly accepted: readonly string[]; readonly settled: ReadonlySet<string> };
+
 /** Returns what the events of all workers say. */
 export function judgeAttempts(
   events: readonly AttemptEvent[],
   standstills: readonly Standstill[],
-  accepted: readonly string[],
+  { accepted, settled }: StoredDeliveries,
 ): WorkersReport {
   const attempts = attemptsOf(events, standstills);
   const lanes = Map.groupBy(attempts, ({ lane }) => lane);
   const deliveries = Map.groupBy(attempts, ({ id }) => id);
-  const settled = new Set(events.filter(({ event }) => event === 'settled').map(({ id }) => id));
+  const finished = new Set(events.filter(({ event }) => event === 'finish').map(({ id }) => id));
   const stood = new Set(standstills.map(({ worker }) => worker));
   return {
     accepted: accepted.length,
-    lost: accepted.filter((id) => !settled.has(id)).length,
+    lost: accepted.filter((id) => !settled.has(id) || !finished.has(id)).length,
     overlaps: sum([...lanes.values()].map(overlapsOf)),
     outOfOrder: sum([...lanes.values()].map(inversionsOf)),
     doubles: sum([...deliveries.values()].map(doublesOf)),

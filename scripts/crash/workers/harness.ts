@@ -56,7 +56,7 @@ export async function crashWorkers(options: WorkersOptions): Promise<WorkersRepo
     await feeding;
     await untilSettled(store, accepted.length);
     await team.end();
-    return judgeAttempts(team.events(), team.standstills, accepted);
+    return judgeAttempts(team.events(), team.standstills, { accepted, settled: await settledIn(store) });
   } finally {
     await team.end();
     await store.close();
@@ -104,6 +104,18 @@ async function untilSettled(store: Store, count: number): Promise<void> {
     if (settled === count) return;
     if (settled !== last) [last, sinceMs] = [settled, nowMs()];
     await pause(50);
+  }
+}
+
+/** The database says it: a worker can be killed after the server has stored that it settled one, and before it writes so. */
+async function settledIn(store: Store): Promise<ReadonlySet<string>> {
+  const settled = new Set<string>();
+  for (let before: string | undefined; ; ) {
+    const query = { state: 'settled', limit: 500, ...(before === undefined ? {} : { before }) } as const;
+    const { items, next } = await insist(() => store.listDeliveries(query));
+    for (const { id } of items) settled.add(id);
+    if (next === undefined) return settled;
+    before = next;
   }
 }
 

@@ -18,7 +18,12 @@ export interface Presence extends WorkerIdentity {
 }
 
 /** For a process that claims nothing. */
-export const noPresence: Presence = { id: undefined, async renew() {}, async leave() {} };
+export const noPresence: Presence = {
+  id: undefined,
+  isCurrent: () => true,
+  async renew() {},
+  async leave() {},
+};
 
 type WorkerRow = { readonly id: string; readonly lock: number };
 
@@ -60,6 +65,8 @@ class Heart implements Presence {
   #row: WorkerRow;
   #session: HeartbeatSession | undefined;
   #graceUntilMs = 0;
+  /** Begin of the last heartbeat that the server has answered. */
+  #beatAtMs: number;
   #beating: Promise<void> | undefined;
   #renewing: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -68,12 +75,17 @@ class Heart implements Presence {
     this.#options = options;
     this.#liveness = options.liveness;
     this.#row = row;
+    this.#beatAtMs = options.monotonicMs();
     this.#lockClass = lockClassOf(options.address.schema);
     this.#takeOver = createTakeovers(options.database, this.#lockClass, options.liveness);
   }
 
   get id(): string {
     return this.#row.id;
+  }
+
+  isCurrent(): boolean {
+    return this.#options.monotonicMs() - this.#beatAtMs < this.#liveness.lifeMs;
   }
 
   async start(): Promise<void> {
@@ -128,12 +140,14 @@ class Heart implements Presence {
       ]);
       this.#session.isLocked = rows[0]?.is_locked === true;
     }
+    const beganMs = this.#options.monotonicMs();
     const { rowCount } = await client.query(
       `UPDATE workers SET seen_at = statement_timestamp(),
          alive_until = statement_timestamp() + $2::integer * interval '1 ms' WHERE id = $1`,
       [this.#row.id, this.#liveness.lifeMs],
     );
     if (rowCount === 0) await this.renew();
+    this.#beatAtMs = beganMs;
     await this.#takeOver({ mayJudge: this.#options.monotonicMs() >= this.#graceUntilMs });
   }
 

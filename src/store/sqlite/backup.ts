@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { ReeveError } from '../../errors.ts';
@@ -48,11 +48,7 @@ export function restoreStore(
   const replaced = `${path}.replaced-${stamp}`;
   try {
     const copy = copyStore(source, part);
-    const hadStore = existsSync(path);
-    // The log first: SQLite would apply a log that stands beside a database to it, whichever database that is.
-    for (const suffix of ['-wal', '-shm', '']) {
-      if (existsSync(`${path}${suffix}`)) renameSync(`${path}${suffix}`, `${replaced}${suffix}`);
-    }
+    const hadStore = keepAside(path, replaced);
     renameSync(part, path);
     syncFolder(dirname(path));
     return { ...copy, replaced: hadStore ? replaced : undefined };
@@ -61,6 +57,35 @@ export function restoreStore(
   } finally {
     rmSync(part, { force: true });
     lock.release();
+  }
+}
+
+/**
+ * Gives the store at `path` and its log a second name, so that a kill at any time leaves a store under the first. Returns
+ * whether there was one. No log stays under the first name: SQLite would apply it to whichever database stands beside it.
+ */
+function keepAside(path: string, replaced: string): boolean {
+  const hadStore = existsSync(path);
+  const hadLog = existsSync(`${path}-wal`);
+  if (hadLog) linkSync(`${path}-wal`, `${replaced}-wal`);
+  if (hadStore) emptyLog(path);
+  for (const suffix of ['-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true });
+  if (hadLog && statSync(`${replaced}-wal`).size === 0) rmSync(`${replaced}-wal`);
+  if (hadStore) linkSync(path, replaced);
+  return hadStore;
+}
+
+/** Moves what stands in the log alone into the database. One that is damaged keeps its log. */
+function emptyLog(path: string): void {
+  try {
+    const database = new DatabaseSync(path);
+    try {
+      database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    } finally {
+      database.close();
+    }
+  } catch {
+    // It is replaced in any case, and both files have their second names.
   }
 }
 

@@ -1,4 +1,5 @@
 import { turnOf } from '../../lane.ts';
+import { leaseLost } from '../../leases.ts';
 import type { Claim, Store } from '../../store.ts';
 import type { PostgresContext } from '../context.ts';
 import { isDuplicate } from '../link/failures.ts';
@@ -53,6 +54,8 @@ export function createClaimingMethods(context: PostgresContext): Pick<Store, 'cl
     const nowMs = monotonicMs();
     const limit = choice.by === 'id' ? 1 : options.limit;
     const claims = await takeClaims(hasty, choice, { worker: worker.id, at: context.at(), limit });
+    // A process that stood still meanwhile gives them back with the next claim.
+    if (!worker.isCurrent()) return [];
     for (const { lease } of claims) leases.grant(lease, nowMs + options.leaseMs);
     suspects.note(seen, claims, nowMs);
     rounds.note(claims);
@@ -81,6 +84,7 @@ export function createClaimingMethods(context: PostgresContext): Pick<Store, 'cl
       return claiming;
     },
     async heartbeat(claim, leaseMs) {
+      if (!worker.isCurrent()) throw leaseLost(claim);
       leases.extend(claim, monotonicMs(), leaseMs);
     },
   };
