@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import type { Client } from '../../src/client/client.ts';
+import { createConsequences } from '../../src/engine/bounds/consequences.ts';
+import { runOfAttempt } from '../../src/queue/queue-runs.ts';
+import { attemptRequest, sendQueueAttempt } from '../../src/queue/send.ts';
+import type { QueueAttemptAction } from '../../src/queue/state.ts';
+
+describe('the update of a queue', () => {
+  it('is the cause of the events that follow, under the id of the run that records it', async () => {
+    const kept = new Map<string, unknown>();
+    const store = {
+      recall: async (key: string) => kept.get(key),
+      remember: async (key: string, value: unknown) => void kept.set(key, value),
+    };
+    const at = new Date('2026-01-01T00:00:00Z');
+    const action: QueueAttemptAction = {
+      kind: 'update',
+      attempt: {
+        kind: 'update',
+        number: 7,
+        head: 'a'.repeat(40),
+        base: 'b'.repeat(40),
+        at: at.toISOString(),
+        rule: 'rules/a.yml#merge',
+      },
+    };
+    const repository = { id: 5, owner: 'acme', name: 'shop' };
+    await sendQueueAttempt(action, {
+      client: { send: async () => ({}) } as unknown as Client,
+      account: { id: 9 },
+      repository,
+      base: 'main',
+      consequences: createConsequences({ store, now: () => at }),
+      onRefused() {},
+    });
+    const run = runOfAttempt(action, attemptRequest(action, { repository }), {
+      place: { repositoryId: 5, base: 'main', repository: 'acme/shop' },
+      delivery: '1',
+      at,
+      verdict: undefined,
+      requests: 1,
+      ms: 1,
+    });
+
+    expect([...kept.values()].flat()).toMatchObject([
+      { because: { run: run.id, change: run.changes[0]?.id }, causes: { event: 'updated', number: 7 } },
+    ]);
+  });
+});
