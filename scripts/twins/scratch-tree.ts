@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readdir, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, readdir, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type ProcessResult, runProcess } from './run-process.ts';
@@ -46,6 +46,8 @@ export async function createScratchTree(
   const remove = () => rm(scratch, { recursive: true, force: true, maxRetries: 5 });
   try {
     await Promise.all([mkdir(folder), mkdir(temporary)]);
+    // A database that a test of root starts runs as another user.
+    await chmod(scratch, 0o711);
     await copyCheckout(root, folder);
     await symlink(await realpath(join(root, 'node_modules')), join(folder, 'node_modules'));
     await git('init', '--quiet');

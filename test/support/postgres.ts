@@ -41,6 +41,17 @@ export function createSchemas(): (name: string) => Promise<string> {
   };
 }
 
+/** Connects to the schema of an address with PostgreSQL alone. */
+export async function connectDirectly(url: string): Promise<pg.Client> {
+  const [base = '', query = ''] = url.split('?');
+  const parameters = new URLSearchParams(query);
+  const options = `-c search_path=${parameters.get('schema')}`;
+  parameters.delete('schema');
+  const client = new pg.Client({ connectionString: `${base}?${parameters}`, options });
+  await client.connect();
+  return client;
+}
+
 /** Deletes all rows, and lets numbers begin at 1 again. Faster than TRUNCATE, which replaces the files. */
 async function empty(url: string): Promise<void> {
   const [base = '', query = ''] = url.split('?');

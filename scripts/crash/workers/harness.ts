@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -18,6 +17,7 @@ import {
   type Standstill,
   type WorkersReport,
 } from './attempts.ts';
+import { openNetwork } from './network.ts';
 
 type WorkersOptions = {
   /** A schema on a server with a socket. */
@@ -193,53 +193,6 @@ function createTeam(url: string, folder: string) {
           .filter((line) => line.endsWith('}'))
           .map((line) => JSON.parse(line) as AttemptEvent),
       );
-    },
-  };
-}
-
-/** A port that leads to the socket of the server, and can be cut. */
-async function openNetwork(url: string) {
-  const parameters = new URLSearchParams(url.split('?')[1]);
-  const path = join(parameters.get('host') ?? '', '.s.PGSQL.5432');
-  parameters.delete('host');
-  const sockets = new Set<Socket>();
-  let isCut = false;
-  const server = createServer((near) => {
-    const far = connect(path);
-    for (const [socket, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      sockets.add(socket);
-      socket
-        .on('error', () => {})
-        .on('close', () => {
-          sockets.delete(socket);
-          other.destroy();
-        });
-    }
-    if (isCut) near.destroy();
-    near.pipe(far).pipe(near);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  const port = typeof address === 'object' ? address?.port : undefined;
-  const cutAll = (): void => {
-    for (const socket of sockets) socket.destroy();
-  };
-  return {
-    url: `postgres://reeve@127.0.0.1:${port}/postgres?${parameters}`,
-    async cut(ms: number) {
-      isCut = true;
-      cutAll();
-      await pause(ms);
-      isCut = false;
-    },
-    async close() {
-      server.close();
-      cutAll();
-      await once(server, 'close');
     },
   };
 }

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import pg from 'pg';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openPostgresStore, type PostgresOptions } from '../../../src/store/postgres/postgres-store.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { makeSchema } from '../../support/postgres.ts';
+import { connectDirectly, makeSchema } from '../../support/postgres.ts';
 import { makeDelivery, makeRun } from '../make.ts';
 
 let opened: Store[] = [];
@@ -20,15 +19,7 @@ async function open(url: string, options: Partial<PostgresOptions> = {}): Promis
 
 /** Runs statements with PostgreSQL alone, in the schema of an address. */
 async function run(url: string, text: string): Promise<readonly Record<string, unknown>[]> {
-  const [base = '', query = ''] = url.split('?');
-  const parameters = new URLSearchParams(query);
-  const schema = parameters.get('schema');
-  parameters.delete('schema');
-  const client = new pg.Client({
-    connectionString: `${base}?${parameters}`,
-    options: `-c search_path=${schema}`,
-  });
-  await client.connect();
+  const client = await connectDirectly(url);
   try {
     return (await client.query(text)).rows;
   } finally {

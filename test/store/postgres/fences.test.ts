@@ -1,0 +1,183 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Network, openNetwork } from '../../../scripts/crash/workers/network.ts';
+import { openPostgresStore } from '../../../src/store/postgres/postgres-store.ts';
+import type { Liveness } from '../../../src/store/postgres/takeovers.ts';
+import type { Claim, Store } from '../../../src/store/store.ts';
+import { connectDirectly, makeSchema } from '../../support/postgres.ts';
+import { makeDelivery } from '../make.ts';
+
+/** A process without its lock is dead at once; one that still has it, after a time that no test takes. */
+const liveness: Liveness = { beatMs: 50, silentMs: 300, lifeMs: 10_000 };
+
+/** One process that shares the store, behind a network of its own. */
+type Member = { readonly store: Store; readonly network: Network; workerId(): Promise<string> };
+
+const endings: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of endings.splice(0).reverse()) await end();
+});
+
+/** Opens a schema with two processes, and a connection of its own. */
+async function openPair(given: Liveness = liveness) {
+  const url = await makeSchema();
+  const join = async (): Promise<Member> => {
+    const network = await openNetwork(url);
+    endings.push(() => network.close());
+    const before = await workerIds().catch(() => new Set<string>());
+    const store = await openPostgresStore({
+      url: network.url,
+      role: 'worker',
+      isVolatile: true,
+      liveness: given,
+    });
+    endings.push(() => store.close());
+    const [own = ''] = [...(await workerIds())].filter((id) => !before.has(id));
+    return { store, network, workerId: async () => own };
+  };
+  const client = await connectDirectly(url);
+  endings.push(() => client.end());
+  const workerIds = async (): Promise<ReadonlySet<string>> =>
+    new Set((await client.query('SELECT id FROM workers')).rows.map(({ id }) => String(id)));
+  const beatsSince = async (since: Date): Promise<number> =>
+    (await client.query('SELECT id FROM workers WHERE seen_at > $1', [since])).rows.length;
+  const now = async (): Promise<Date> =>
+    (await client.query('SELECT clock_timestamp() AS now')).rows[0].now as Date;
+  // A server that has just started lets no process judge another one.
+  const age = 'SELECT extract(epoch FROM clock_timestamp() - pg_postmaster_start_time()) * 1000 AS ms';
+  await expect
+    .poll(async () => Number((await client.query(age)).rows[0].ms), { interval: 100 })
+    .toBeGreaterThan(given.lifeMs);
+  const [first, second] = [await join(), await join()];
+  return { url, client, first, second, workerIds, beatsSince, now };
+}
+
+async function acceptInto(store: Store, lanes: readonly string[]): Promise<readonly string[]> {
+  const ids: string[] = [];
+  for (const lane of lanes) ids.push((await store.accept(makeDelivery({ route: { lane } }))).id);
+  await store.route(ids.map((id, at) => ({ id, to: 'lane', lane: lanes[at] ?? '' })));
+  return ids;
+}
+
+/** Claims one delivery, once there is one. */
+async function claimOne(store: Store): Promise<Claim> {
+  const claims: Claim[] = [];
+  await expect
+    .poll(async () => {
+      const found = await store.claim({ limit: 1, leaseMs: 60_000 }).catch(() => []);
+      claims.push(...found);
+      return claims.length;
+    })
+    .toBe(1);
+  const [claim] = claims;
+  if (claim === undefined) throw new Error('nothing was claimed');
+  return claim;
+}
+
+const leaseLost = { code: 'lease-lost' };
+
+describe('a process that the others have taken for dead', () => {
+  it('ends, extends and continues nothing that another one has taken over', async () => {
+    const { first, second } = await openPair();
+    await acceptInto(first.store, ['1#1']);
+    const old = await claimOne(first.store);
+
+    first.network.set('cut');
+    const current = await claimOne(second.store);
+    first.network.set('pass');
+
+    expect(current.id).toBe(old.id);
+    const extend = (): Promise<unknown> =>
+      first.store.heartbeat(old, 60_000).catch(({ code }: { code: unknown }) => code);
+    await expect.poll(extend, { timeout: 60_000 }).toBe('lease-lost');
+    await expect(first.store.settle(old, [])).rejects.toMatchObject(leaseLost);
+    await expect(first.store.retry(old, { afterMs: 0, reason: 'again' })).rejects.toMatchObject(leaseLost);
+    await expect(first.store.defer(old, [], { afterMs: 0, why: 'budget' })).rejects.toMatchObject(leaseLost);
+    await expect(first.store.release(old)).rejects.toMatchObject(leaseLost);
+    await expect(first.store.bury(old, 'given up')).rejects.toMatchObject(leaseLost);
+    await expect(first.store.advance(old, { runs: [], checkpoint: 1 })).rejects.toMatchObject(leaseLost);
+    await second.store.settle(current, []);
+    expect(await second.store.describeDelivery(old.id)).toMatchObject({ state: 'settled', attempts: 2 });
+  });
+
+  it('claims under another identity, so that what it claims stays with it', async () => {
+    const { client, first, second, workerIds, beatsSince, now } = await openPair();
+    const oldId = await first.workerId();
+    first.network.set('cut');
+    await expect.poll(async () => (await workerIds()).has(oldId)).toBe(false);
+    await acceptInto(second.store, ['1#1']);
+
+    first.network.set('pass');
+    const claim = await claimOne(first.store);
+    const claimedAt = await now();
+    await expect.poll(() => beatsSince(claimedAt)).toBe(2);
+
+    const { rows } = await client.query(
+      "SELECT id FROM deliveries WHERE state = 'claimed' AND worker NOT IN (SELECT id FROM workers)",
+    );
+    expect(rows).toEqual([]);
+    expect(await second.store.claim({ limit: 1, leaseMs: 60_000 })).toEqual([]);
+    await first.store.settle(claim, []);
+  });
+});
+
+describe('processes that were all cut off', () => {
+  it('take nothing over from each other while they return', async () => {
+    const { client, first, second, workerIds, beatsSince, now } = await openPair();
+    await acceptInto(first.store, ['1#1', '2#1']);
+    const claims = [await claimOne(first.store), await claimOne(second.store)] as const;
+    const ids = await workerIds();
+    for (const { network } of [first, second]) network.set('cut');
+    // The server has noticed that both are gone, and they were silent for long enough to be dead.
+    await expect
+      .poll(async () => {
+        const { rows } = await client.query(
+          `SELECT count(*) FROM pg_locks JOIN workers ON objid = workers.lock::bigint::oid
+           WHERE locktype = 'advisory' AND objsubid = 2`,
+        );
+        return Number(rows[0].count);
+      })
+      .toBe(0);
+    const lastBeat = 'SELECT extract(epoch FROM clock_timestamp() - max(seen_at)) * 1000 AS ms FROM workers';
+    await expect
+      .poll(async () => Number((await client.query(lastBeat)).rows[0].ms))
+      .toBeGreaterThan(liveness.silentMs * 2);
+
+    for (const { network } of [first, second]) {
+      network.set('pass');
+      // Several heartbeats of those that are back, while the others are still away.
+      for (let beat = 1; beat <= 3; beat += 1) {
+        const since = await now();
+        await expect.poll(() => beatsSince(since)).toBeGreaterThan(0);
+      }
+    }
+
+    expect(await workerIds()).toEqual(ids);
+    await first.store.settle(claims[0], []);
+    await second.store.settle(claims[1], []);
+  });
+});
+
+describe('two processes that claim in one lane', () => {
+  it('get one delivery, even if one of them sees the lane as it was before the other claimed', async () => {
+    const { url, client, first, second } = await openPair();
+    const [before = '', after = ''] = await acceptInto(first.store, ['1#1', '1#1']);
+    // The earlier delivery is dead when the second process begins to claim, and returns to the lane before it goes on.
+    await first.store.bury(await claimOne(first.store), 'given up');
+    const locked = await connectDirectly(url);
+    endings.push(() => locked.end());
+    await locked.query('BEGIN');
+    await locked.query('SELECT id FROM workers WHERE id = $1 FOR UPDATE', [await second.workerId()]);
+    const claiming = second.store.claim({ limit: 1, leaseMs: 60_000 });
+    const waits = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%WITH heads%'";
+    await expect.poll(async () => (await client.query(waits)).rows.length).toBeGreaterThan(0);
+    await first.store.redrive([before], 'ada');
+    await first.store.route([{ id: before, to: 'lane', lane: '1#1' }]);
+    const claim = await claimOne(first.store);
+    await locked.query('COMMIT');
+
+    expect(claim.id).toBe(before);
+    expect(await claiming).toEqual([]);
+    await first.store.settle(claim, []);
+    expect((await claimOne(second.store)).id).toBe(after);
+  });
+});
