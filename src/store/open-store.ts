@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import { type Clock, systemClock } from '../clock.ts';
-import type { ReeveError } from '../errors.ts';
+import { ReeveError } from '../errors.ts';
+import type { PostgresOptions } from './postgres/postgres-store.ts';
+import type { ServerRole } from './shared-store.ts';
 import { openSqliteStore } from './sqlite/sqlite-store.ts';
 import type { Store } from './store.ts';
 
@@ -8,32 +10,37 @@ import type { Store } from './store.ts';
 export type StorePlace = { readonly data: string; readonly databaseUrl?: string | undefined };
 
 /**
- * Opens the store. A `worker` is alone: throws `store-locked` while another one uses the store. A `reader` stands beside it.
- * `onLost` is called when nothing can be stored any more, `onWork` when another process has stored work.
+ * Opens the store. A file has one process beside its readers: throws `store-locked` while another one uses it. A database is
+ * shared. `onLost` is called when nothing can be stored any more; `onWork`, `onNotice` and `onTakeover` tell of what other
+ * processes do.
  */
 export async function openStoreAt(
   place: StorePlace,
   options: {
-    readonly role: 'worker' | 'reader';
+    readonly role: ServerRole | 'reader';
     readonly clock?: Pick<Clock, 'now' | 'monotonicMs'>;
     readonly onLost?: (error: ReeveError) => void;
-    readonly onWork?: () => void;
-  },
+  } & Pick<PostgresOptions, 'onWork' | 'onNotice' | 'onTakeover'>,
 ): Promise<Store> {
-  const { role, clock, onLost, onWork } = options;
+  const { role, clock, onLost, ...shared } = options;
   if (place.databaseUrl === undefined) {
+    if (role === 'web')
+      throw new ReeveError(
+        'settings',
+        'REEVE_ROLE web needs DATABASE_URL: a store in a file has one process',
+      );
+    const inFile = role === 'reader' ? 'reader' : 'worker';
     const path = storeFileOf(place);
-    return openSqliteStore({ path, role, ...(clock && { clock }), ...(onLost && { onLost }) });
+    return openSqliteStore({ path, role: inFile, ...(clock && { clock }), ...(onLost && { onLost }) });
   }
   // Loaded where it is used: most installations have no database server.
   const { openPostgresStore } = await import('./postgres/postgres-store.ts');
   return openPostgresStore({
+    ...shared,
     url: place.databaseUrl,
     role,
     // All processes follow the clock of the server; one that is given is a test's.
     ...(clock && clock !== systemClock && { clock }),
-    ...(onWork && { onWork }),
-    isAlone: true,
   });
 }
 

@@ -2,6 +2,7 @@ import type { Pause, PauseScope } from '../engine/bounds/pauses.ts';
 import type { Run } from '../engine/record.ts';
 import type { Incident, IncidentKind, Occurrence } from '../incidents/incident.ts';
 import type { PersonsEdit, QueueRows } from './queue-rows.ts';
+import type { SharedStore } from './shared-store.ts';
 
 /** Trigger of work. Only `webhook` work has a forge's event as its body; all other work is a job of Reeve. */
 export type Door = 'webhook' | 'cron' | 'cli';
@@ -165,7 +166,7 @@ export type Pruned = { readonly deliveries: number; readonly dead: number; reado
  * `store-unwritable`, and the same call works again once the disk does; if files were deleted, with `store-lost`. Each
  * call is one transaction.
  */
-export interface Store extends QueueRows {
+export interface Store extends QueueRows, SharedStore {
   /**
    * Stores a delivery and resolves when its bytes are on the disk. The same uuid from the same entry is `known` and adds
    * nothing. The same body and Event-Type within 60 s, while the first is not yet claimed, is stored settled as its

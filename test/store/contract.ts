@@ -868,6 +868,18 @@ export function describeStore(title: string, backend: Backend): void {
         expect(await store.recall('sweep')).toEqual({ page: 3 });
         expect(await store.recall('gone')).toBeUndefined();
       });
+
+      it('revises data in one step', async () => {
+        const increment = (value: unknown): unknown => ({ n: ((value as { n?: number })?.n ?? 0) + 1 });
+
+        await Promise.all(Array.from({ length: 20 }, () => store.revise('count', increment)));
+        const same = await store.revise('count', (value) => value);
+        const gone = await store.revise('count', () => undefined);
+
+        expect([same, gone]).toEqual([{ n: 20 }, undefined]);
+        expect(await store.recall('count')).toBeUndefined();
+        expect(await store.revise('nothing', (value) => value)).toBeUndefined();
+      });
     });
 
     describe('prune', () => {

@@ -142,6 +142,13 @@ const steps: readonly MigrationStep[] = [
     );
     `,
   },
+  {
+    leastCompatible: 1,
+    sql: `
+    ALTER TABLE workers ADD COLUMN role text NOT NULL DEFAULT 'all', ADD COLUMN version text NOT NULL DEFAULT '';
+    CREATE TABLE leader (one boolean PRIMARY KEY DEFAULT true CHECK (one), worker uuid NOT NULL);
+    `,
+  },
 ];
 
 /**

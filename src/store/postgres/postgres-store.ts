@@ -2,6 +2,7 @@ import { type Clock, systemClock } from '../../clock.ts';
 import { messageOf, ReeveError } from '../../errors.ts';
 import { Leases } from '../leases.ts';
 import { prune } from '../prune.ts';
+import type { Notice, ServerRole } from '../shared-store.ts';
 import type { Health, Store } from '../store.ts';
 import { createClaimingMethods } from './claims/claim.ts';
 import { createRoutingMethods } from './claims/routings.ts';
@@ -14,35 +15,36 @@ import { Connections } from './link/connections.ts';
 import { asStoreRefusal } from './link/failures.ts';
 import { createPostgresMemory } from './memory.ts';
 import { migratePostgres } from './migrations.ts';
+import { createAnnouncer } from './notices.ts';
 import { createPostgresPauses } from './pauses.ts';
 import { enterWorkers, noPresence, type Presence } from './presence.ts';
+import { listProcesses } from './processes.ts';
 import { createPostgresQueries } from './queries.ts';
 import { createPostgresQueues } from './queues.ts';
 import { createPostgresDeletions } from './retention.ts';
-import { findOther, type Liveness, standardLiveness } from './takeovers.ts';
+import { type Liveness, standardLiveness } from './takeovers.ts';
 
 export type PostgresOptions = {
   /** The connection string. Its parameter `schema` names the schema of the tables; default: `reeve`. */
   readonly url: string;
-  /** `worker` accepts and claims, beside any number of others; `reader` reads, and inserts jobs. */
-  readonly role: 'worker' | 'reader';
+  /** `reader` reads, and inserts jobs; `web` also accepts; `worker` and `all` also claim. */
+  readonly role: ServerRole | 'reader';
   /** Default: the clock of the server, which all processes share. */
   readonly clock?: Pick<Clock, 'now' | 'monotonicMs'>;
-  /** Whether a worker is refused while another one is alive. Default: any number of them share the store. */
-  readonly isAlone?: boolean;
   /** How soon a process is taken for dead; the same for all of them. Default: `standardLiveness`. */
   readonly liveness?: Liveness;
   /** Called when another process has stored work. */
   readonly onWork?: () => void;
+  /** Called when another process has changed something that this one may have cached. */
+  readonly onNotice?: (notice: Notice) => void;
+  /** Called with the number of deliveries that this process took over from processes that died. */
+  readonly onTakeover?: (count: number) => void;
   /** Set if a loss of power may lose what was acknowledged (`fsync` is off): for tests. */
   readonly isVolatile?: boolean;
 };
 
 /** Connections of one process, beside one for its claims and one for its heartbeats. */
 const connections = 4;
-
-/** Other processes are told about work at most once in this time. */
-const announceMs = 20;
 
 /**
  * Opens the store in a PostgreSQL database. Any number of processes share it. Throws `settings`, `store-newer`,
@@ -77,41 +79,40 @@ async function requireDurability(database: Connections, { name }: PostgresAddres
   );
 }
 
-/** Enters this process among the workers. With `isAlone`, throws `store-locked` while another one is alive. */
+type StoreParts = {
+  readonly address: PostgresAddress;
+  readonly database: Connections;
+  readonly hasty: Connections;
+};
+
+/** Enters this process among those that share the store; a reader takes no part. */
 async function enter(
-  { address, database }: { readonly address: PostgresAddress; readonly database: Connections },
-  {
-    isAlone,
-    liveness,
-    leases,
-    onWork,
-  }: Required<Pick<PostgresOptions, 'isAlone' | 'liveness' | 'onWork'>> & { readonly leases: Leases },
+  { address, database }: StoreParts,
+  { role, liveness = standardLiveness, ...options }: PostgresOptions,
+  leases: Leases,
 ): Promise<Presence> {
-  const presence = await enterWorkers({
+  if (role === 'reader') return noPresence;
+  const { onWork = () => {}, onNotice = () => {}, onTakeover = () => {} } = options;
+  return enterWorkers({
     address,
     database,
     monotonicMs: systemClock.monotonicMs,
     liveness,
+    role,
     onVoid: () => leases.clear(),
     onWork,
+    onNotice,
+    onTakeover,
   });
-  const other = isAlone ? await findOther(database, lockClassOf(address.schema), presence.id) : undefined;
-  if (other === undefined) return presence;
-  await presence.leave();
-  throw new ReeveError(
-    'store-locked',
-    `the store in ${address.name} is in use by another Reeve (${other}): stop it, or give this one its own schema`,
-  );
 }
 
-async function createPostgresStore(
-  parts: { readonly address: PostgresAddress; readonly database: Connections; readonly hasty: Connections },
-  { role, clock, isAlone = false, liveness = standardLiveness, onWork = () => {} }: PostgresOptions,
-): Promise<Store> {
+async function createPostgresStore(parts: StoreParts, options: PostgresOptions): Promise<Store> {
   const { address, database, hasty } = parts;
+  const { role, clock, liveness = standardLiveness } = options;
+  const lockClass = lockClassOf(address.schema);
   const leases = new Leases();
   const monotonicMs = clock?.monotonicMs ?? systemClock.monotonicMs;
-  const worker = role === 'reader' ? noPresence : await enter(parts, { isAlone, liveness, leases, onWork });
+  const worker = await enter(parts, options, leases);
   const announcer = createAnnouncer(hasty, channelOf(address.schema), worker);
   const context: PostgresContext = {
     database,
@@ -122,8 +123,8 @@ async function createPostgresStore(
     worker,
     leases,
     requireWorker() {
-      if (role !== 'worker')
-        throw new ReeveError('internal', 'a store opened as reader neither accepts nor claims');
+      if (role === 'reader' || role === 'web')
+        throw new ReeveError('internal', `a store opened as ${role} claims nothing`);
     },
     announceWork: announcer.announce,
   };
@@ -134,7 +135,7 @@ async function createPostgresStore(
 
   return {
     async accept(delivery) {
-      context.requireWorker();
+      if (role === 'reader') throw new ReeveError('internal', 'a store opened as reader accepts nothing');
       if (closing !== undefined)
         throw new ReeveError('store-unwritable', `the store in ${address.name} is closed`);
       return intake.accept(delivery);
@@ -145,6 +146,9 @@ async function createPostgresStore(
     ...createEndingMethods(context),
     ...createPostgresQueries(context),
     ...memory,
+    announce: announcer.announceNotice,
+    isLeader: () => worker.isLeader(),
+    listProcesses: () => listProcesses(database, { self: worker.id, lockClass, liveness }),
     raise: incidents.raise,
     clear: incidents.clear,
     listIncidents: incidents.listIncidents,
@@ -171,42 +175,6 @@ async function createPostgresStore(
         await Promise.all([database.close(), hasty.close()]);
       })();
       return closing;
-    },
-  };
-}
-
-/** Tells the other processes about work. A notification that is lost costs the time until they look by themselves. */
-function createAnnouncer(
-  hasty: Connections,
-  channel: string,
-  worker: Presence,
-): { announce(): void; finish(): Promise<void> } {
-  let announcing: Promise<void> | undefined;
-  let isDue = false;
-  let restUntil: NodeJS.Timeout | undefined;
-  const announce = (): void => {
-    isDue = true;
-    if (restUntil !== undefined || announcing !== undefined) return;
-    isDue = false;
-    announcing = hasty
-      .query('SELECT pg_notify($1, $2)', [channel, worker.id ?? ''])
-      .then(
-        () => {},
-        () => {},
-      )
-      .finally(() => {
-        announcing = undefined;
-        restUntil = setTimeout(() => {
-          restUntil = undefined;
-          if (isDue) announce();
-        }, announceMs).unref();
-      });
-  };
-  return {
-    announce,
-    async finish() {
-      await announcing;
-      clearTimeout(restUntil);
     },
   };
 }

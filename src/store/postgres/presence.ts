@@ -2,10 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import pg from 'pg';
 import { type Clock, systemClock } from '../../clock.ts';
+import { packageVersion } from '../../package.ts';
+import type { Notice, ServerRole } from '../shared-store.ts';
 import type { WorkerIdentity } from './context.ts';
+import { resign, stand } from './leader.ts';
 import { channelOf, lockClassOf, type PostgresAddress } from './link/address.ts';
 import { type Connections, connectionOptions } from './link/connections.ts';
 import { asStoreRefusal } from './link/failures.ts';
+import { readNotification } from './notices.ts';
 import { createTakeovers, type Liveness } from './takeovers.ts';
 
 /** A heartbeat that takes longer than this goes nowhere. */
@@ -13,6 +17,8 @@ const beatTimeoutMs = 3_000;
 
 /** The place of this process among those that share the store. */
 export interface Presence extends WorkerIdentity {
+  /** Returns whether this process is the one that enqueues what is due. */
+  isLeader(): boolean;
   /** Says good-bye: what is still claimed is taken over at once. */
   leave(): Promise<void>;
 }
@@ -21,6 +27,7 @@ export interface Presence extends WorkerIdentity {
 export const noPresence: Presence = {
   id: undefined,
   isCurrent: () => true,
+  isLeader: () => false,
   async renew() {},
   async leave() {},
 };
@@ -37,8 +44,12 @@ type PresenceOptions = {
   readonly liveness: Liveness;
   /** Called when the others have taken this process for dead: its leases are void, and it goes on under another id. */
   readonly onVoid: () => void;
+  readonly role: ServerRole;
   /** Called when another process has stored work. */
   readonly onWork: () => void;
+  readonly onNotice: (notice: Notice) => void;
+  /** Called with the number of deliveries that were taken over from processes that died. */
+  readonly onTakeover: (count: number) => void;
 };
 
 /**
@@ -47,7 +58,7 @@ type PresenceOptions = {
  * within a lease after a connection was lost: then the others may still be on their way back.
  */
 export async function enterWorkers(options: PresenceOptions): Promise<Presence> {
-  const heart = new Heart(options, await register(options.database, options.liveness));
+  const heart = new Heart(options, await register(options.database, options));
   try {
     await heart.start();
     return heart;
@@ -62,6 +73,8 @@ class Heart implements Presence {
   readonly #liveness: Liveness;
   readonly #lockClass: number;
   readonly #takeOver: ReturnType<typeof createTakeovers>;
+  readonly #lead: () => Promise<boolean>;
+  #isLeader = false;
   #row: WorkerRow;
   #session: HeartbeatSession | undefined;
   #graceUntilMs = 0;
@@ -77,7 +90,9 @@ class Heart implements Presence {
     this.#row = row;
     this.#beatAtMs = options.monotonicMs();
     this.#lockClass = lockClassOf(options.address.schema);
-    this.#takeOver = createTakeovers(options.database, this.#lockClass, options.liveness);
+    this.#takeOver = createTakeovers(options.database, this.#lockClass, options);
+    // One that handles nothing reads no rules for their schedules.
+    this.#lead = options.role === 'web' ? async () => false : () => stand(options.database, this.#row.id);
   }
 
   get id(): string {
@@ -86,6 +101,10 @@ class Heart implements Presence {
 
   isCurrent(): boolean {
     return this.#options.monotonicMs() - this.#beatAtMs < this.#liveness.lifeMs;
+  }
+
+  isLeader(): boolean {
+    return this.#isLeader && this.isCurrent();
   }
 
   async start(): Promise<void> {
@@ -108,6 +127,8 @@ class Heart implements Presence {
   async leave(): Promise<void> {
     clearInterval(this.#timer);
     await this.#beating;
+    this.#isLeader = false;
+    await resign(this.#options.database, this.#row.id).catch(() => {});
     await this.#options.database
       .query("UPDATE workers SET alive_until = '-infinity' WHERE id = $1", [this.#row.id])
       // The others find out by themselves.
@@ -130,6 +151,7 @@ class Heart implements Presence {
       this.#session = await this.#connect();
       // What was notified meanwhile is not repeated.
       this.#options.onWork();
+      this.#options.onNotice({ topic: 'everything', key: '' });
     }
     const { client } = this.#session;
     if (!this.#session.isLocked) {
@@ -149,23 +171,28 @@ class Heart implements Presence {
     if (rowCount === 0) await this.renew();
     this.#beatAtMs = beganMs;
     await this.#takeOver({ mayJudge: this.#options.monotonicMs() >= this.#graceUntilMs });
+    this.#isLeader = await this.#lead();
   }
 
   async #becomeAnother(): Promise<void> {
     this.#options.onVoid();
-    this.#row = await register(this.#options.database, this.#liveness);
+    this.#isLeader = false;
+    this.#row = await register(this.#options.database, this.#options);
     // The lock belongs to the row: the next heartbeat takes the new one.
     if (this.#session !== undefined) this.#session.isLocked = false;
   }
 
   async #connect(): Promise<HeartbeatSession> {
-    const { address, onWork } = this.#options;
+    const { address, onWork, onNotice } = this.#options;
     const client = new pg.Client({ ...connectionOptions(address), query_timeout: beatTimeoutMs });
     // The next heartbeat finds out.
     client.on('error', () => {});
     // Our own come back as well.
-    client.on('notification', ({ payload }) => {
-      if (payload !== this.#row.id) onWork();
+    client.on('notification', ({ payload = '' }) => {
+      const { from, notice } = readNotification(payload);
+      if (from === this.#row.id) return;
+      if (notice) onNotice(notice);
+      else onWork();
     });
     try {
       await client.connect();
@@ -186,13 +213,17 @@ class Heart implements Presence {
 }
 
 /** Makes a row for this process. Until its first heartbeat it is as alive as after one. */
-async function register(database: Connections, { lifeMs }: Liveness): Promise<WorkerRow> {
+async function register(
+  database: Connections,
+  { liveness, role }: Pick<PresenceOptions, 'liveness' | 'role'>,
+): Promise<WorkerRow> {
   const id = randomUUID();
   const { rows } = await database.query(
-    `INSERT INTO workers (id, name, started_at, seen_at, alive_until)
-     VALUES ($1, $3, statement_timestamp(), statement_timestamp(), statement_timestamp() + $2::integer * interval '1 ms')
+    `INSERT INTO workers (id, name, role, version, started_at, seen_at, alive_until)
+     VALUES ($1, $3, $4, $5, statement_timestamp(), statement_timestamp(),
+       statement_timestamp() + $2::integer * interval '1 ms')
      RETURNING lock`,
-    [id, lifeMs, `${hostname()} ${process.pid}`],
+    [id, liveness.lifeMs, `${hostname()} ${process.pid}`, role, packageVersion()],
   );
   return { id, lock: Number(rows[0]?.lock) };
 }

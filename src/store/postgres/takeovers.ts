@@ -21,36 +21,29 @@ export const standardLiveness: Liveness = { beatMs: 1_000, silentMs: 3_000, life
 type TakeOver = (options: { readonly mayJudge: boolean }) => Promise<void>;
 
 /** Prepares it. `lockClass` is the class of the locks that live processes hold. */
-export function createTakeovers(database: Connections, lockClass: number, liveness: Liveness): TakeOver {
+export function createTakeovers(
+  database: Connections,
+  lockClass: number,
+  { liveness, onTakeover }: { readonly liveness: Liveness; readonly onTakeover: (count: number) => void },
+): TakeOver {
   const values = (mayJudge: boolean) => [mayJudge, lockClass, liveness.silentMs, liveness.lifeMs];
   return async ({ mayJudge }) => {
     const { rows } = await database.query(findDead, values(mayJudge));
     if (rows[0]?.is_needed !== true) return;
-    await database.transaction(async (sql) => {
+    const taken = await database.transaction(async (sql) => {
       await sql.query(removeDead, values(mayJudge));
-      await sql.query(giveBack);
+      const { count } = await sql.query(giveBack);
       await sql.query(
         'DELETE FROM queue_leases WHERE worker IS NOT NULL AND worker NOT IN (SELECT id FROM workers)',
       );
+      return count;
     });
+    if (taken > 0) onTakeover(taken);
   };
 }
 
-/** Returns the name of another process that is alive, if there is one. */
-export async function findOther(
-  database: Connections,
-  lockClass: number,
-  worker: string | undefined,
-): Promise<string | undefined> {
-  const { rows } = await database.query(
-    `SELECT name FROM workers WHERE id <> $1 AND alive_until >= statement_timestamp() AND ${isLocked(2)} LIMIT 1`,
-    [worker, lockClass],
-  );
-  return rows[0] === undefined ? undefined : String(rows[0].name);
-}
-
 /** Whether the lock of a row of `workers` is held; the class is parameter `number`. */
-function isLocked(number: number): string {
+export function hasSessionLock(number: number): string {
   return `EXISTS (
     SELECT FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND granted
       AND classid = $${number}::bigint::oid AND objid = workers.lock::bigint::oid
@@ -61,7 +54,7 @@ function isLocked(number: number): string {
 const isDead = `(alive_until = '-infinity' OR $1
   AND statement_timestamp() - pg_postmaster_start_time() > $4::integer * interval '1 ms'
   AND (alive_until < statement_timestamp()
-    OR seen_at < statement_timestamp() - $3::integer * interval '1 ms' AND NOT ${isLocked(2)}))`;
+    OR seen_at < statement_timestamp() - $3::integer * interval '1 ms' AND NOT ${hasSessionLock(2)}))`;
 
 const findDead = `SELECT EXISTS (SELECT FROM workers WHERE ${isDead})
   OR EXISTS (SELECT FROM deliveries WHERE state = 'claimed' AND worker NOT IN (SELECT id FROM workers)) AS is_needed`;

@@ -26,6 +26,7 @@ import { createPauseMethods } from './methods/pauses.ts';
 import { createQueryMethods } from './methods/query.ts';
 import { createQueueMethods } from './methods/queues.ts';
 import { SettledCount } from './methods/settled-count.ts';
+import { createSoleProcess } from './methods/sole-process.ts';
 import { migrate } from './migrations.ts';
 import { createRedrive } from './redrive.ts';
 import { createDeletions, deleteInTurn } from './retention.ts';
@@ -135,6 +136,7 @@ function createSqliteStore(
     ...createCompleteMethods({ completion, redrive: createRedrive(database) }, shared),
     ...createQueryMethods(database, { context, counts, settled }),
     ...createMemoryMethods(database, context),
+    ...createSoleProcess(role, clock),
     ...createIncidentMethods(incidents, context),
     ...createPauseMethods(database, context),
     ...createQueueMethods(database, context, { takeBack: role === 'worker' }),

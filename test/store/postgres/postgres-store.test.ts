@@ -35,17 +35,20 @@ describe('the PostgreSQL database', () => {
     });
   });
 
-  it('is shared by any number of workers, unless one is to be alone', async () => {
+  it('is shared by any number of processes; one for the web alone accepts, and claims nothing', async () => {
     const url = await makeSchema();
     const first = await open(url);
-    const second = await open(url);
-    const { id } = await first.accept(makeDelivery());
+    const second = await open(url, { role: 'web' });
+    const { id } = await second.accept(makeDelivery());
 
-    expect(await second.describeDelivery(id)).toMatchObject({ id, state: 'accepted' });
-    await expect(open(url, { isAlone: true })).rejects.toMatchObject({ code: 'store-locked' });
-    await first.close();
+    expect(await first.describeDelivery(id)).toMatchObject({ id, state: 'accepted' });
+    await expect(second.claim({ limit: 1, leaseMs: 60_000 })).rejects.toMatchObject({ code: 'internal' });
+    expect((await first.listProcesses()).map(({ role, isSelf }) => [role, isSelf])).toEqual([
+      ['worker', true],
+      ['web', false],
+    ]);
     await second.close();
-    await (await open(url, { isAlone: true })).accept(makeDelivery());
+    expect(await first.listProcesses()).toHaveLength(1);
   });
 
   it('of a later version is used where that permits it', async () => {

@@ -11,21 +11,34 @@ export function createMemoryMethods(
     readonly write: <Result>(work: () => Result) => Promise<Result>;
     readonly read: <Result>(ask: () => Result) => Result;
   },
-): Pick<Store, 'remember' | 'recall'> {
+): Pick<Store, 'remember' | 'recall' | 'revise'> {
   const put = database.prepare('INSERT OR REPLACE INTO memory (key, value) VALUES (?, ?)');
   const drop = database.prepare('DELETE FROM memory WHERE key = ?');
   const get = database.prepare('SELECT value FROM memory WHERE key = ?');
+  const set = (key: string, value: unknown): void => {
+    const json = value === undefined ? undefined : JSON.stringify(value);
+    if (json === undefined) drop.run(key);
+    else put.run(key, json);
+  };
+  const parse = (row: Record<string, unknown> | undefined): unknown =>
+    row === undefined ? undefined : JSON.parse(String(row.value));
   return {
     async remember(key, value) {
-      const json = value === undefined ? undefined : JSON.stringify(value);
-      await write(() => {
-        if (json === undefined) drop.run(key);
-        else put.run(key, json);
-      });
+      await write(() => set(key, value));
     },
     async recall(key) {
-      const row = read(() => get.get(key));
-      return row === undefined ? undefined : JSON.parse(String(row.value));
+      return parse(read(() => get.get(key)));
+    },
+    async revise(key, edit) {
+      // Most edits change nothing, which needs no place among the writes.
+      const seen = parse(read(() => get.get(key)));
+      if (edit(seen) === seen) return seen;
+      return write(() => {
+        const before = parse(get.get(key));
+        const after = edit(before);
+        if (after !== before) set(key, after);
+        return after;
+      });
     },
   };
 }

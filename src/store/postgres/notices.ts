@@ -1,0 +1,94 @@
+import type { Notice } from '../shared-store.ts';
+import type { Connections } from './link/connections.ts';
+
+/**
+ * The processes of a schema tell each other by notifications of the server: the id of the sender alone means that there is
+ * work, and a notice follows after a space.
+ */
+type Announcer = {
+  /** Tells of work. */
+  announce(): void;
+  announceNotice(notice: Notice): void;
+  /** Sends what is left. */
+  finish(): Promise<void>;
+};
+
+/** Other processes are told at most once in this time. */
+const announceMs = 20;
+/** The server sends no longer payloads. */
+const maxPayload = 7_000;
+/** More notices than this at once come down to one. */
+const maxNotices = 200;
+
+/** Creates the announcer. A notification that is lost costs the time until the others look by themselves. */
+export function createAnnouncer(
+  database: Connections,
+  channel: string,
+  sender: { readonly id: string | undefined },
+): Announcer {
+  const waiting = new Map<string, Notice | undefined>();
+  let sending: Promise<void> | undefined;
+  let rest: NodeJS.Timeout | undefined;
+
+  const send = (): void => {
+    if (waiting.size === 0 || rest !== undefined || sending !== undefined) return;
+    const payloads = payloadsOf([...waiting.values()], sender.id ?? '');
+    waiting.clear();
+    sending = database
+      .query('SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload', [channel, payloads])
+      .then(
+        () => {},
+        () => {},
+      )
+      .finally(() => {
+        sending = undefined;
+        rest = setTimeout(() => {
+          rest = undefined;
+          send();
+        }, announceMs).unref();
+      });
+  };
+  const add = (key: string, notice?: Notice): void => {
+    waiting.set(key, notice);
+    send();
+  };
+  return {
+    announce: () => add(''),
+    announceNotice: (notice) => add(`${notice.topic} ${notice.key}`, notice),
+    async finish() {
+      await sending;
+      clearTimeout(rest);
+      rest = undefined;
+      send();
+      await sending;
+      clearTimeout(rest);
+    },
+  };
+}
+
+function payloadsOf(notices: readonly (Notice | undefined)[], sender: string): readonly string[] {
+  const texts = notices.map((notice) => (notice ? `${sender} ${notice.topic} ${notice.key}` : sender));
+  const isTooMuch =
+    notices.length > maxNotices ||
+    texts.some((text) => Buffer.byteLength(text) > maxPayload || text.includes('\0'));
+  return isTooMuch ? [sender, `${sender} everything `] : texts;
+}
+
+/** Reads a notification. Without a notice it tells of work. */
+export function readNotification(payload: string): { readonly from: string; readonly notice?: Notice } {
+  const [from = '', topic, ...key] = payload.split(' ');
+  if (topic === undefined) return { from };
+  return { from, notice: isTopic(topic) ? { topic, key: key.join(' ') } : { topic: 'everything', key: '' } };
+}
+
+const topics: Readonly<Record<Notice['topic'], true>> = {
+  rules: true,
+  repository: true,
+  facts: true,
+  everything: true,
+};
+
+/** A later version may have topics that this one does not know. */
+function isTopic(text: string): text is Notice['topic'] {
+  return Object.hasOwn(topics, text);
+}
