@@ -1,25 +1,87 @@
 import { parseArgs } from 'node:util';
+import { startPostgres } from '../test/support/postgres-server.ts';
 import { crash } from './crash/harness.ts';
+import type { StoreKind } from './crash/servers.ts';
+import type { WorkersReport } from './crash/workers/attempts.ts';
+import { crashWorkersFor } from './crash/workers/harness.ts';
 
 /**
- * `npm run crash -- --kills N [--twin ack-first]`: kills the receiving server N times and prints what was acknowledged
- * and what of it was lost. Exit 1 when anything was lost, or the file was damaged.
+ * `npm run crash -- --kills N [--store sqlite|postgres] [--twin ack-first]`: kills receiving servers N times and prints what was
+ * acknowledged, what of it was lost, and what was handled at the wrong time or twice.
+ *
+ * `npm run crash -- --store postgres --minutes M`: four worker processes, of which one is killed every two seconds and one stands
+ * still for longer than its lease, while the database is restarted once.
+ *
+ * Exit 1 when anything was lost, out of order, handled twice at a time or settled twice, or the store was damaged.
  */
-const { values } = parseArgs({
-  options: { kills: { type: 'string', default: '100' }, twin: { type: 'string', default: '' } },
-});
-const kills = Number(values.kills);
-if (!Number.isSafeInteger(kills) || kills < 1 || !['', 'ack-first'].includes(values.twin)) {
-  console.error('usage: crash --kills N [--twin ack-first]');
-  process.exit(2);
+const usage = `usage: crash --kills N [--store sqlite|postgres] [--twin ack-first]
+       crash --store postgres --minutes M`;
+
+async function main(): Promise<boolean> {
+  const { values } = parseArgs({
+    options: {
+      kills: { type: 'string', default: '100' },
+      store: { type: 'string', default: 'sqlite' },
+      minutes: { type: 'string' },
+      twin: { type: 'string', default: '' },
+    },
+  });
+  const kills = Number(values.kills);
+  const minutes = Number(values.minutes ?? 1);
+  const isKnown = ['sqlite', 'postgres'].includes(values.store) && ['', 'ack-first'].includes(values.twin);
+  const isTimed = values.minutes !== undefined;
+  if (!isKnown || !Number.isSafeInteger(kills) || kills < 1 || !(minutes > 0 && minutes <= 1_440))
+    throw new Error(usage);
+  if (isTimed && values.store !== 'postgres') throw new Error(usage);
+  return isTimed ? crashForMinutes(minutes) : crashByKills(kills, values.store as StoreKind, values.twin);
 }
-const report = await crash({
-  kills,
-  twin: values.twin,
-  onKill: (done, acked, lost) => {
-    if (done % 50 === 0) console.error(`${done} of ${kills} kills: acked ${acked}, lost ${lost}`);
-  },
-});
-console.log(`acked ${report.acked}, lost ${report.lost}`);
-if (!report.isIntact) console.error('integrity_check failed');
-process.exit(report.lost > 0 || !report.isIntact ? 1 : 0);
+
+async function crashByKills(kills: number, store: StoreKind, twin: string): Promise<boolean> {
+  const { acked, isIntact, ...report } = await crash({
+    kills,
+    store,
+    twin,
+    onKill: (done, acked, lost) => {
+      if (done % 50 === 0) console.error(`${done} of ${kills} kills: acked ${acked}, lost ${lost}`);
+    },
+  });
+  console.log(`acked ${acked}, lost ${report.lost}`);
+  if (!isIntact) console.error('the database is damaged');
+  return print(report) && isIntact;
+}
+
+async function crashForMinutes(minutes: number): Promise<boolean> {
+  const server = await startPostgres();
+  try {
+    const { accepted, kills, taken, ...report } = await crashWorkersFor({
+      url: server.url,
+      seconds: minutes * 60,
+      killEveryMs: 2_000,
+      restart: server.restart,
+    });
+    console.log(`accepted ${accepted}, lost ${report.lost}`);
+    const isGood = print(report);
+    console.log(`kills ${kills}, attempts taken from processes that were alive ${taken}`);
+    return isGood && report.repeats <= kills;
+  } finally {
+    await server.stop();
+  }
+}
+
+/** Returns whether nothing was wrong. */
+function print(report: Omit<WorkersReport, 'accepted' | 'taken' | 'kills'>): boolean {
+  const { lost, overlaps, outOfOrder, doubles, repeats, attempts, takeoverMs } = report;
+  const percentile = (share: number): string =>
+    ((takeoverMs[Math.floor((takeoverMs.length - 1) * share)] ?? 0) / 1_000).toFixed(1);
+  console.log(`overlaps ${overlaps}, out of order ${outOfOrder}, settled twice ${doubles}`);
+  console.log(`attempts ${attempts}, complete attempts that were repeated ${repeats}`);
+  console.log(`takeovers ${takeoverMs.length}: p50 ${percentile(0.5)} s, max ${percentile(1)} s`);
+  return lost + overlaps + outOfOrder + doubles === 0;
+}
+
+try {
+  process.exitCode = (await main()) ? 0 : 1;
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 2;
+}

@@ -1,15 +1,34 @@
+import { appendFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 import fastify from 'fastify';
+import { ReeveError } from '../../src/errors.ts';
 import { silentLog } from '../../src/log.ts';
 import { serverOptions } from '../../src/receiver/limits.ts';
 import { receiver } from '../../src/receiver/route.ts';
+import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
-import type { Accepted, Store } from '../../src/store/store.ts';
+import type { Accepted, Claim, Store } from '../../src/store/store.ts';
 import { createWorker } from '../../src/worker/worker.ts';
 import { authorization, secret } from './sender.ts';
+import type { ServerOptions } from './servers.ts';
+import { type AttemptEvent, liveness, nowMs } from './workers/attempts.ts';
 
-/** One server under the harness: the real receiver, store and worker on a free port, told to the parent. */
-const [path = '', twin = ''] = process.argv.slice(2);
-const store = await openSqliteStore({ path, role: 'worker' });
+/**
+ * One server under the harness: the real receiver, store and worker on a free port, told to the parent. It writes the attempts of
+ * its deliveries to a file that survives its death.
+ */
+const { store: kind, address, twin, name, events } = JSON.parse(process.argv[2] ?? '{}') as ServerOptions;
+let wake = (): void => {};
+const store =
+  kind === 'postgres'
+    ? await openPostgresStore({ url: address, role: 'worker', liveness, onWork: () => wake() })
+    : await openSqliteStore({ path: address, role: 'worker' });
+
+const note = (event: AttemptEvent['event'], claim: Claim): void => {
+  const { n } = JSON.parse(Buffer.from(claim.body).toString()) as { n: number };
+  const { uuid: id, lane = '', lease } = claim;
+  appendFileSync(events, `${JSON.stringify({ event, atMs: nowMs(), worker: name, id, lane, n, lease })}\n`);
+};
 
 /** The broken twin: says that it has stored what it will store a moment later. */
 const ackFirst: Pick<Store, 'accept'> = {
@@ -20,7 +39,27 @@ const ackFirst: Pick<Store, 'accept'> = {
 };
 
 const app = fastify(serverOptions());
-const worker = createWorker({ store, log: silentLog, handle: async () => ({ runs: [] }) });
+const worker = createWorker({
+  store: {
+    ...store,
+    async settle(claim, runs, reason) {
+      try {
+        await store.settle(claim, runs, reason);
+        note('settled', claim);
+      } catch (error) {
+        if (error instanceof ReeveError && error.code === 'lease-lost') note('lost', claim);
+        throw error;
+      }
+    },
+  },
+  log: silentLog,
+  async handle(claim) {
+    note('start', claim);
+    await pause(Math.random() * 4);
+    note('finish', claim);
+    return { runs: [] };
+  },
+});
 await app.register(receiver, {
   store: twin === 'ack-first' ? ackFirst : store,
   secrets: [{ name: 'crash', scope: ['*'], authorization: [authorization], hmac: [secret] }],
@@ -29,6 +68,11 @@ await app.register(receiver, {
 });
 await app.listen({ port: 0, host: '127.0.0.1' });
 worker.start();
+wake = worker.wake;
 process.send?.({ port: Number(new URL(app.listeningOrigin).port) });
+process.on('message', async () => {
+  const { accepted, claimed, retry, deferred } = await store.counts();
+  process.send?.({ open: accepted + claimed + retry + deferred });
+});
 // A harness that died must not leave its servers behind.
 process.on('disconnect', () => process.exit(1));

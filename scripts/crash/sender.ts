@@ -11,30 +11,38 @@ interface Sending {
   stop(): Promise<void>;
 }
 
-/** Posts signed deliveries with `padBytes` beside what makes them one, over so many connections, until `stop`. */
+/** Repositories of each connection. */
+const repositories = 6;
+
+/**
+ * Posts signed deliveries with `padBytes` beside what makes them one, over so many connections, until `stop`. Each connection has
+ * its own repositories and sends one delivery after the other, with growing numbers `n`, to the ports in turn.
+ */
 export function startSending(
-  port: number,
+  ports: readonly number[],
   { connections, padBytes }: { connections: number; padBytes: number },
 ): Sending {
   const acked: string[] = [];
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   let isGoing = true;
 
-  const send = (): Promise<void> =>
+  const send = (line: number, turn: number): Promise<void> =>
     new Promise((resolve, reject) => {
       const uuid = randomUUID();
-      const repository = { id: acked.length % 50, full_name: 'acme/tool', owner: { id: 1 } };
+      const id = 1 + line + connections * (turn % repositories);
+      const repository = { id, full_name: `acme/tool-${id}`, owner: { id: 1 } };
       const body = JSON.stringify({
         ref: 'refs/heads/main',
         before: uuid,
         after: uuid,
+        n: Number(process.hrtime.bigint() / 1_000n),
         repository,
         sender: { id: 1, login: 'ada' },
         pad: 'x'.repeat(padBytes),
       });
       const outgoing = request({
         agent,
-        port,
+        port: ports[(line + turn) % ports.length],
         host: '127.0.0.1',
         path: '/webhook',
         method: 'POST',
@@ -56,11 +64,12 @@ export function startSending(
       outgoing.end(body);
     });
 
-  const line = async (): Promise<void> => {
-    // The server is killed under us: a broken connection is the end of this line, not of the harness.
-    while (isGoing) await send().catch(() => new Promise((resolve) => setTimeout(resolve, 5)));
+  const run = async (line: number): Promise<void> => {
+    // A server is killed under us: a broken connection is not the end of the harness.
+    for (let turn = 0; isGoing; turn += 1)
+      await send(line, turn).catch(() => new Promise((resolve) => setTimeout(resolve, 5)));
   };
-  const lines = Array.from({ length: connections }, line);
+  const lines = Array.from({ length: connections }, (_, line) => run(line));
   return {
     acked,
     async stop() {

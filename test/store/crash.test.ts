@@ -1,19 +1,25 @@
 import { describe, expect, it } from 'vitest';
 import { crash } from '../../scripts/crash/harness.ts';
 
-describe('a server that is killed at any moment', () => {
+describe.each(['sqlite', 'postgres'] as const)('servers with %s that are killed at any moment', (store) => {
   const kills = process.env.LONG ? 1_000 : 6;
 
-  it('has every delivery that it acknowledged', { timeout: 600_000 }, async () => {
-    const { acked, lost, isIntact } = await crash({ kills });
+  it('have every delivery that they acknowledged, in order and once', { timeout: 7_200_000 }, async () => {
+    const { acked, lost, isIntact, overlaps, outOfOrder, doubles } = await crash({ kills, store });
 
     // How many depends on the machine; none would prove nothing.
     expect(acked).toBeGreaterThan(0);
-    expect({ lost, isIntact }).toEqual({ lost: 0, isIntact: true });
+    expect({ lost, isIntact, overlaps, outOfOrder, doubles }).toEqual({
+      lost: 0,
+      isIntact: true,
+      overlaps: 0,
+      outOfOrder: 0,
+      doubles: 0,
+    });
   });
 
-  it('is caught when it acknowledges before it stores', async () => {
-    const { lost } = await crash({ kills: 6, twin: 'ack-first' });
+  it('are caught when they acknowledge before they store', async () => {
+    const { lost } = await crash({ kills: 6, store, twin: 'ack-first' });
 
     expect(lost).toBeGreaterThan(0);
   });

@@ -3,16 +3,18 @@ import { once } from 'node:events';
 import {
   accessSync,
   chmodSync,
-  chownSync,
   cpSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
   rmSync,
   statSync,
   symlinkSync,
+  writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
@@ -20,7 +22,10 @@ import { promisify } from 'node:util';
  * Runs one PostgreSQL for as long as its parent lives: prints its address once it accepts connections, and ends it when its own
  * input ends, which the death of the parent causes as well. Listens on a socket in its own folder only.
  *
- * `node postgres-keeper.ts [NAME=VALUE…]`: settings of the server.
+ * `node postgres-keeper.ts [--standby] [NAME=VALUE…]`: settings of the server. With `--standby`, a second server replicates it
+ * synchronously, and the address of that follows on the line. Each line of input is a command, answered by a line:
+ * `restart` stops the server in mode immediate and starts it again; `kill` kills it with SIGKILL; `promote` makes the standby
+ * a server of its own.
  */
 const execute = promisify(execFile);
 
@@ -60,68 +65,130 @@ function makeLinks(native: string): void {
   }
 }
 
-async function start(folder: string, settings: readonly string[]): Promise<ChildProcess> {
+/** Returns a function that finds a program of PostgreSQL. */
+function preparePrograms(folder: string): (name: string) => string {
   const installed = nativeFolder();
   const native = user.uid === undefined || isOpen(installed) ? installed : join(folder, 'native');
   if (native !== installed) cpSync(installed, native, { recursive: true, verbatimSymlinks: true });
   makeLinks(native);
   const program = (name: string): string => join(native, 'bin', name);
-  for (const name of ['initdb', 'postgres']) {
+  for (const name of ['initdb', 'postgres', 'pg_ctl']) {
     if ((statSync(program(name)).mode & 0o555) !== 0o555) chmodSync(program(name), 0o755);
   }
-  const data = join(folder, 'data');
-  const initdb = [
-    '--pgdata',
-    data,
-    '--username=reeve',
-    '--auth=trust',
-    '--encoding=UTF8',
-    '--locale=C',
-    '--no-sync',
-  ];
-  await execute(program('initdb'), initdb, { ...user, cwd: folder });
+  return program;
+}
+
+/** Runs a server on the data in `folder/data`, with its socket in `folder`; resolves when it accepts connections. */
+async function run(program: string, folder: string, settings: readonly string[]): Promise<ChildProcess> {
   const options = [`unix_socket_directories=${folder}`, 'listen_addresses=', ...settings];
-  const server = spawn(program('postgres'), ['-D', data, ...options.flatMap((option) => ['-c', option])], {
+  const data = join(folder, 'data');
+  const server = spawn(program, ['-D', data, ...options.flatMap((option) => ['-c', option])], {
     ...user,
     cwd: folder,
     stdio: ['ignore', 'ignore', 'pipe'],
+    // A process group of its own, for `kill`.
+    detached: true,
   });
   let said = '';
   const isReady = Promise.withResolvers<void>();
   server.stderr?.on('data', (chunk) => {
     said = (said + String(chunk)).slice(-10_000);
-    if (said.includes('ready to accept connections')) isReady.resolve();
+    if (/ready to accept (read-only )?connections/.test(said)) isReady.resolve();
   });
   server.once('exit', () => isReady.reject(new Error(`postgres ended: ${said}`)));
   await isReady.promise;
   return server;
 }
 
+async function endServer(server: ChildProcess | undefined, signal: NodeJS.Signals): Promise<void> {
+  if (server?.pid === undefined || server.exitCode !== null || server.signalCode !== null) return;
+  const ended = once(server, 'exit');
+  // SIGQUIT, immediate, is for the first process, which ends the others.
+  process.kill(signal === 'SIGKILL' ? -server.pid : server.pid, signal);
+  await ended;
+}
+
+/** Creates the data of a server, and of a standby as a copy of it; starts them. */
+async function startServers(folder: string, given: readonly string[]) {
+  const program = preparePrograms(folder);
+  const withStandby = given.includes('--standby');
+  const settings = given.filter((one) => one !== '--standby');
+  const data = join(folder, 'data');
+  const initdb = ['--pgdata', data, '--username=reeve', '--auth=trust', '--encoding=UTF8', '--locale=C'];
+  await execute(program('initdb'), [...initdb, '--no-sync'], { ...user, cwd: folder });
+  const standbyFolder = join(folder, 'standby');
+  if (withStandby) {
+    mkdirSync(standbyFolder);
+    cpSync(data, join(standbyFolder, 'data'), { recursive: true });
+    chmodSync(join(standbyFolder, 'data'), 0o700);
+    writeFileSync(join(standbyFolder, 'data/standby.signal'), '');
+    await giveAway(standbyFolder);
+    settings.push('synchronous_standby_names=standby');
+  }
+  let server = await run(program('postgres'), folder, settings);
+  const standby = withStandby
+    ? await run(program('postgres'), standbyFolder, [
+        ...given.filter((one) => one !== '--standby'),
+        `primary_conninfo=host=${folder} user=reeve application_name=standby`,
+      ])
+    : undefined;
+  return {
+    urls: [folder, ...(withStandby ? [standbyFolder] : [])].map(urlOf),
+    commands: {
+      async restart(): Promise<void> {
+        await endServer(server, 'SIGQUIT');
+        server = await run(program('postgres'), folder, settings);
+      },
+      kill: () => endServer(server, 'SIGKILL'),
+      async promote(): Promise<void> {
+        const options = ['promote', '-D', join(standbyFolder, 'data'), '-w'];
+        await execute(program('pg_ctl'), options, { ...user, cwd: folder });
+      },
+    } as Readonly<Record<string, () => Promise<void>>>,
+    async end(): Promise<void> {
+      // Immediate: nothing of it is needed any more.
+      await Promise.all([server, standby].map((one) => endServer(one, 'SIGQUIT')));
+    },
+  };
+}
+
+function urlOf(folder: string): string {
+  return `postgres://reeve@localhost/postgres?host=${encodeURIComponent(folder)}`;
+}
+
+/** Gives a folder to the user that the server runs as. */
+async function giveAway(folder: string): Promise<void> {
+  if (user.uid !== undefined) await execute('chown', ['-R', `${user.uid}:${user.gid}`, folder]);
+}
+
 if (import.meta.main) {
   const folder = mkdtempSync(join(tmpdir(), 'reeve-postgres-'));
-  // Readable by the user that the server runs as.
-  if (user.uid !== undefined) chownSync(folder, user.uid, user.gid);
-  let server: ChildProcess | undefined;
+  await giveAway(folder);
+  let servers: Awaited<ReturnType<typeof startServers>> | undefined;
   const end = async (): Promise<never> => {
-    if (server !== undefined && server.exitCode === null) {
-      const ended = once(server, 'exit');
-      // Immediate: nothing of it is needed any more.
-      server.kill('SIGQUIT');
-      await ended;
-    }
+    await servers?.end();
     rmSync(folder, { recursive: true, force: true });
     process.exit();
   };
-  const starting = start(folder, process.argv.slice(2));
-  process.stdin.resume().once('close', () => starting.then(end, end));
+  const starting = startServers(folder, process.argv.slice(2));
+  const input = createInterface({ input: process.stdin });
+  input.once('close', () => starting.then(end, end));
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
     process.once(signal, () => starting.then(end, end));
   try {
-    server = await starting;
-    process.stdout.write(`postgres://reeve@localhost/postgres?host=${encodeURIComponent(folder)}\n`);
+    servers = await starting;
+    process.stdout.write(`${servers.urls.join(' ')}\n`);
   } catch (error) {
     process.stderr.write(`${error}\n`);
     process.exitCode = 1;
     await end();
   }
+  input.on('line', async (line) => {
+    try {
+      await servers?.commands[line]?.();
+      process.stdout.write('done\n');
+    } catch (error) {
+      process.stdout.write(`${String(error).replaceAll('\n', ' ')}\n`);
+    }
+  });
 }

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -12,14 +12,41 @@ export const postgresVariable = 'REEVE_TEST_POSTGRES';
 
 const keeper = fileURLToPath(new URL('postgres-keeper.ts', import.meta.url));
 
-/** Starts a server of its own. It ends with this process, or with `stop`. */
-export async function startPostgres(
-  settings: readonly string[] = [],
-): Promise<{ readonly url: string; stop(): Promise<void> }> {
+/** A server of its own, and what can be done to it. */
+export interface PostgresServer {
+  readonly url: string;
+  /** The address of the standby; empty without one. */
+  readonly standbyUrl: string;
+  /** Stops the server in mode immediate, and starts it again. */
+  restart(): Promise<void>;
+  /** Kills all of its processes with SIGKILL. */
+  kill(): Promise<void>;
+  /** Makes the standby a server of its own. */
+  promote(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a server of its own; with `--standby` among the settings, also one that replicates it synchronously. It ends with this
+ * process, or with `stop`.
+ */
+export async function startPostgres(settings: readonly string[] = []): Promise<PostgresServer> {
   const child = spawn(process.execPath, [keeper, ...settings], { stdio: ['pipe', 'pipe', 'inherit'] });
-  const url = await firstLineOf(child);
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const { value } = await lines.next();
+  if (value === undefined) throw new Error('PostgreSQL did not start');
+  const [url = '', standbyUrl = ''] = value.split(' ');
+  const tell = async (command: string): Promise<void> => {
+    child.stdin.write(`${command}\n`);
+    const { value: answer = 'it ended' } = await lines.next();
+    if (answer !== 'done') throw new Error(`PostgreSQL, ${command}: ${answer}`);
+  };
   return {
     url,
+    standbyUrl,
+    restart: () => tell('restart'),
+    kill: () => tell('kill'),
+    promote: () => tell('promote'),
     async stop() {
       if (child.exitCode !== null) return;
       const ended = once(child, 'exit');
@@ -27,12 +54,6 @@ export async function startPostgres(
       await ended;
     },
   };
-}
-
-async function firstLineOf(child: ChildProcess): Promise<string> {
-  if (child.stdout === null) throw new Error('no output');
-  for await (const line of createInterface({ input: child.stdout })) return line;
-  throw new Error('PostgreSQL did not start');
 }
 
 /**

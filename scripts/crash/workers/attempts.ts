@@ -5,7 +5,7 @@ export const liveness: Liveness = { beatMs: 250, silentMs: 1_000, lifeMs: 5_000 
 
 /** What a worker did, at a time of the clock that all processes of a machine share. */
 export type AttemptEvent = {
-  readonly event: 'start' | 'finish' | 'settled' | 'lost';
+  readonly event: 'start' | 'finish' | 'settled' | 'retry' | 'lost';
   readonly atMs: number;
   readonly worker: string;
   readonly id: string;
@@ -28,9 +28,12 @@ export type WorkersReport = {
   readonly outOfOrder: number;
   /** Settled twice, or by an attempt that another one had replaced. */
   readonly doubles: number;
+  /** Complete attempts whose end was not stored, so that another one repeated what they did. */
+  readonly repeats: number;
   /** Attempts that ended in a process that never stood still, and were taken from it all the same. */
   readonly taken: number;
   readonly attempts: number;
+  readonly kills: number;
   readonly takeoverMs: readonly number[];
 };
 
@@ -39,7 +42,11 @@ export function nowMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }
 
-type Attempt = AttemptEvent & { readonly untilMs: number; readonly end: AttemptEvent | undefined };
+type Attempt = AttemptEvent & {
+  readonly untilMs: number;
+  readonly isFinished: boolean;
+  readonly end: AttemptEvent | undefined;
+};
 
 /** Ids of deliveries: those that the store acknowledged, and those that it says are settled. */
 type StoredDeliveries = { readonly accepted: readonly string[]; readonly settled: ReadonlySet<string> };
@@ -61,8 +68,10 @@ export function judgeAttempts(
     overlaps: sum([...lanes.values()].map(overlapsOf)),
     outOfOrder: sum([...lanes.values()].map(inversionsOf)),
     doubles: sum([...deliveries.values()].map(doublesOf)),
+    repeats: sum([...deliveries.values()].map(repeatsOf)),
     taken: attempts.filter(({ end, worker }) => end?.event === 'lost' && !stood.has(worker)).length,
     attempts: attempts.length,
+    kills: standstills.filter(({ toMs }) => toMs === Number.POSITIVE_INFINITY).length,
     takeoverMs: takeoversOf(deliveries, standstills),
   };
 }
@@ -73,17 +82,20 @@ function attemptsOf(events: readonly AttemptEvent[], standstills: readonly Stand
     events.filter(({ event }) => event === 'finish').map((one) => [one.lease, one.atMs]),
   );
   const ends = new Map(
-    events.filter(({ event }) => event === 'settled' || event === 'lost').map((one) => [one.lease, one]),
+    events.filter(({ event }) => ['settled', 'retry', 'lost'].includes(event)).map((one) => [one.lease, one]),
   );
+  const stops = Map.groupBy(standstills, ({ worker }) => worker);
   return events
     .filter(({ event }) => event === 'start')
     .sort((a, b) => a.atMs - b.atMs)
     .map((start) => {
       const finishMs = finishes.get(start.lease) ?? Number.POSITIVE_INFINITY;
-      const stop = standstills.find(
-        ({ worker, fromMs }) => worker === start.worker && fromMs >= start.atMs && fromMs < finishMs,
-      );
-      return { ...start, untilMs: stop?.fromMs ?? finishMs, end: ends.get(start.lease) };
+      // It may still begin something between the moment that is noted and the one at which the signal arrives.
+      const stop = stops
+        .get(start.worker)
+        ?.find(({ fromMs, toMs }) => toMs > start.atMs && fromMs < finishMs);
+      const untilMs = stop === undefined ? finishMs : Math.max(stop.fromMs, start.atMs);
+      return { ...start, untilMs, isFinished: finishes.has(start.lease), end: ends.get(start.lease) };
     });
 }
 
@@ -118,6 +130,13 @@ function doublesOf(attempts: readonly Attempt[]): number {
   return Math.max(settled.length - 1, 0) + isReplaced.length;
 }
 
+function repeatsOf(attempts: readonly Attempt[]): number {
+  return attempts.filter(
+    ({ isFinished, end }, index) =>
+      isFinished && (end === undefined || end.event === 'lost') && index < attempts.length - 1,
+  ).length;
+}
+
 /** Times from the death of a worker to the next attempt of what it was handling. */
 function takeoversOf(
   deliveries: ReadonlyMap<string, readonly Attempt[]>,
@@ -131,7 +150,7 @@ function takeoversOf(
     for (const [index, attempt] of attempts.entries()) {
       const next = attempts[index + 1];
       const death = deaths.get(attempt.worker);
-      if (death !== undefined && next !== undefined && attempt.untilMs === death.fromMs)
+      if (death !== undefined && next !== undefined && attempt.untilMs >= death.fromMs)
         times.push(next.atMs - death.fromMs);
     }
   }

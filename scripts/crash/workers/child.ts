@@ -2,14 +2,16 @@ import { appendFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ReeveError } from '../../../src/errors.ts';
 import { openPostgresStore } from '../../../src/store/postgres/postgres-store.ts';
+import type { Liveness } from '../../../src/store/postgres/takeovers.ts';
 import type { Claim } from '../../../src/store/store.ts';
-import { type AttemptEvent, liveness, nowMs } from './attempts.ts';
+import { type AttemptEvent, nowMs } from './attempts.ts';
+import { insist } from './traffic.ts';
 
 /**
  * One worker process under the harness: routes, claims and ends deliveries, and writes what it does to a file that survives its
  * death. The body of a delivery says what is done with it.
  */
-const [url = '', file = '', worker = ''] = process.argv.slice(2);
+const [url = '', file = '', worker = '', times = '{}'] = process.argv.slice(2);
 const concurrency = 4;
 const slowMs = 400;
 
@@ -17,26 +19,20 @@ const note = (event: Omit<AttemptEvent, 'atMs' | 'worker'>): void =>
   appendFileSync(file, `${JSON.stringify({ ...event, atMs: nowMs(), worker })}\n`);
 
 let wake = (): void => {};
-const store = await openPostgresStore({
-  url,
-  role: 'worker',
-  isVolatile: true,
-  liveness,
-  onWork: () => wake(),
-});
+const liveness = JSON.parse(times) as Liveness;
+const store = await insist(() =>
+  openPostgresStore({ url, role: 'worker', isVolatile: true, liveness, onWork: () => wake() }),
+);
 let active = 0;
 
-/** Calls the store until it answers. */
-async function insist(call: () => Promise<void>): Promise<'done' | 'lost'> {
-  for (;;) {
-    try {
-      await call();
-      return 'done';
-    } catch (error) {
-      if (error instanceof ReeveError && error.code === 'lease-lost') return 'lost';
-      if (!(error instanceof ReeveError) || error.code !== 'store-unwritable') throw error;
-      await pause(50);
-    }
+/** Ends an attempt, once the store can be reached. */
+async function end(call: () => Promise<void>): Promise<'done' | 'lost'> {
+  try {
+    await insist(call);
+    return 'done';
+  } catch (error) {
+    if (error instanceof ReeveError && error.code === 'lease-lost') return 'lost';
+    throw error;
   }
 }
 
@@ -48,9 +44,10 @@ async function handle(claim: Claim): Promise<void> {
   note({ event: 'finish', ...about });
   // Some fail once or twice: what waits for a retry comes back to a lane that goes on meanwhile.
   if (claim.attempts < 3 && Math.random() < 0.3) {
-    await insist(() => store.retry(claim, { afterMs: Math.random() * 20, reason: 'again' }));
+    const result = await end(() => store.retry(claim, { afterMs: Math.random() * 20, reason: 'again' }));
+    note({ event: result === 'done' ? 'retry' : 'lost', ...about });
   } else {
-    const result = await insist(() => store.settle(claim, []));
+    const result = await end(() => store.settle(claim, []));
     note({ event: result === 'done' ? 'settled' : 'lost', ...about });
   }
 }

@@ -8,7 +8,10 @@ describe('four processes on one PostgreSQL database', () => {
     : { deliveries: 900, kills: 2, stops: 1, cuts: 1 };
 
   it('lose, reorder and double nothing when they are killed, stopped and cut off', async () => {
-    const { takeoverMs, attempts, ...report } = await crashWorkers({ url: await makeSchema(), ...options });
+    const { takeoverMs, attempts, repeats, ...report } = await crashWorkers({
+      url: await makeSchema(),
+      ...options,
+    });
 
     expect(report).toEqual({
       accepted: options.deliveries,
@@ -17,8 +20,10 @@ describe('four processes on one PostgreSQL database', () => {
       outOfOrder: 0,
       doubles: 0,
       taken: 0,
+      kills: options.kills,
     });
     expect(attempts).toBeGreaterThan(options.deliveries);
+    expect(repeats).toBeLessThanOrEqual(4 * (options.kills + options.stops + options.cuts));
     // Of many kills, some find a delivery in flight.
     if (process.env.LONG) expect(takeoverMs.length).toBeGreaterThan(0);
   });
