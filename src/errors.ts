@@ -31,6 +31,7 @@ const codes = {
   'store-locked': { http: 503, exit: 2, retryable: false },
   'store-lost': { http: 503, exit: 1, retryable: false },
   'store-newer': { http: 503, exit: 2, retryable: false },
+  'store-unfinished': { http: 503, exit: 2, retryable: false },
   'lease-lost': { http: 500, exit: 1, retryable: true },
   // the process
   stopped: { http: 503, exit: 1, retryable: true },

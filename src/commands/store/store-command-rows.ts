@@ -1,6 +1,9 @@
 import { type CommandRow, defineCommand } from '../command.ts';
 
-const group = { name: 'store', description: 'back up the store of the server, and restore it' };
+const group = {
+  name: 'store',
+  description: 'back up the store of the server, restore it, and move it to another kind of store',
+};
 
 /** The rows of `reeve store`. */
 export const storeCommands: readonly CommandRow[] = [
@@ -30,6 +33,31 @@ export const storeCommands: readonly CommandRow[] = [
     async run({ args: [file], options, readerSettings, terminal }) {
       const { restore } = await import('./backup.ts');
       return restore(file, options, await readerSettings(), terminal);
+    },
+  }),
+
+  defineCommand<{ from: string; to: string; restart?: boolean; json?: boolean }>({
+    group,
+    usage: 'copy',
+    description: 'copy a store into an empty place, in SQLite or PostgreSQL; no server may use either',
+    requiredFlags: [
+      ['--from <place>', 'the store to copy: a data folder, a file, postgres://…, or env:NAME'],
+      ['--to <place>', 'where to copy it: a place without a store, in the same notation'],
+    ],
+    flags: [
+      ['--restart', 'delete what an interrupted copy has left in the target, and begin anew'],
+      ['--json', 'print tables, rows and digests as one JSON object'],
+    ],
+    notes: `env:NAME reads the place from the environment variable NAME, or from the file that NAME_FILE names: other users can see a
+password in a command. An interrupted copy goes on when the same command runs again. At the end, both stores are read
+and compared; the exit status is 0 only if they are equal (docs/postgresql.md).`,
+    examples: [
+      'reeve store copy --from /var/lib/reeve --to env:DATABASE_URL',
+      'reeve store copy --from env:DATABASE_URL --to ./data',
+    ],
+    async run({ options, environment, terminal }) {
+      const { copyStoreTo } = await import('./copy.ts');
+      return copyStoreTo(options, environment, terminal);
     },
   }),
 ];

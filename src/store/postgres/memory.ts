@@ -1,4 +1,5 @@
 import { systemClock } from '../../clock.ts';
+import { memoryDateOf } from '../memory-date.ts';
 import type { Store } from '../store.ts';
 import type { PostgresContext } from './context.ts';
 import type { Sql } from './link/connections.ts';
@@ -22,7 +23,12 @@ export function createPostgresMemory({
       await database.query(
         `INSERT INTO memory (key, value, at) VALUES ($1, $2, $3)
          ON CONFLICT (key) DO UPDATE SET value = excluded.value, at = excluded.at`,
-        [indexableText(key), json, storableOrNull(dateIn(value))],
+        [
+          indexableText(key),
+          json,
+          // The server does not look into JSON that may hold NUL.
+          storableOrNull(memoryDateOf(value)),
+        ],
       );
     },
     async recall(key) {
@@ -50,7 +56,7 @@ async function replace(
   value: unknown,
 ): Promise<boolean> {
   const json = value === undefined ? undefined : JSON.stringify(value);
-  const given = [indexableText(key), json ?? null, storableOrNull(dateIn(value))];
+  const given = [indexableText(key), json ?? null, storableOrNull(memoryDateOf(value))];
   if (before === undefined && json === undefined) return true;
   if (before === undefined) return (await database.query(insertNew, given)).count === 1;
   const { count } =
@@ -62,9 +68,3 @@ async function replace(
 
 const insertNew = 'INSERT INTO memory (key, value, at) VALUES ($1, $2, $3) ON CONFLICT (key) DO NOTHING';
 const updateSame = 'UPDATE memory SET value = $2, at = $3 WHERE key = $1 AND value = $4';
-
-/** The date that data is deleted by. The server does not look into JSON that may hold NUL. */
-function dateIn(value: unknown): string | undefined {
-  if (typeof value !== 'object' || value === null || !('at' in value)) return undefined;
-  return typeof value.at === 'string' ? value.at : undefined;
-}

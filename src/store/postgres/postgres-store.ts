@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from '../../clock.ts';
 import { messageOf, ReeveError } from '../../errors.ts';
+import { markKey, requireFinished } from '../copy/copy-mark.ts';
 import { Leases } from '../leases.ts';
 import { prune } from '../prune.ts';
 import type { Notice, ServerRole } from '../shared-store.ts';
@@ -8,6 +9,7 @@ import { createClaimingMethods } from './claims/claim.ts';
 import { createRoutingMethods } from './claims/routings.ts';
 import { createEndingMethods } from './complete.ts';
 import type { PostgresContext } from './context.ts';
+import { requireNoCopy } from './copy-lock.ts';
 import { createPostgresIncidents } from './incidents.ts';
 import { Intake } from './intake.ts';
 import { channelOf, lockClassOf, type PostgresAddress, readAddress } from './link/address.ts';
@@ -48,7 +50,7 @@ const connections = 4;
 
 /**
  * Opens the store in a PostgreSQL database. Any number of processes share it. Throws `settings`, `store-newer`,
- * `store-unwritable`.
+ * `store-locked`, `store-unfinished`, `store-unwritable`.
  */
 export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
   const address = readAddress(options.url);
@@ -61,6 +63,8 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   });
   try {
     await migratePostgres(address, database);
+    const { rows } = await database.query('SELECT value FROM memory WHERE key = $1', [markKey]);
+    requireFinished(rows[0]?.value, address.name);
     if (!options.isVolatile) await requireDurability(database, address);
     return await createPostgresStore({ address, database, hasty }, options);
   } catch (error) {
@@ -93,7 +97,7 @@ async function enter(
 ): Promise<Presence> {
   if (role === 'reader') return noPresence;
   const { onWork = () => {}, onNotice = () => {}, onTakeover = () => {} } = options;
-  return enterWorkers({
+  const presence = await enterWorkers({
     address,
     database,
     monotonicMs: systemClock.monotonicMs,
@@ -104,6 +108,13 @@ async function enter(
     onNotice,
     onTakeover,
   });
+  try {
+    await requireNoCopy(database, address);
+    return presence;
+  } catch (error) {
+    await presence.leave();
+    throw error;
+  }
 }
 
 async function createPostgresStore(parts: StoreParts, options: PostgresOptions): Promise<Store> {

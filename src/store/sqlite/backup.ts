@@ -120,7 +120,8 @@ function copyStore(path: string, part: string): StoreCopy {
   }
 }
 
-function requireStore(database: DatabaseSync, path: string): void {
+/** Throws `usage` if a database is no store, `store-newer` if a later program has changed it. */
+export function requireStore(database: DatabaseSync, path: string): void {
   const known = database
     .prepare(
       `SELECT count(*) AS count FROM sqlite_master WHERE type = 'table' AND name IN ('deliveries', 'runs')`,

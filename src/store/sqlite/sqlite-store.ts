@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { type Clock, systemClock } from '../../clock.ts';
 import { ReeveError } from '../../errors.ts';
 import { createPrivateFile, createPrivateFolder } from '../../private-files.ts';
+import { markKey, requireFinished } from '../copy/copy-mark.ts';
 import { Leases } from '../leases.ts';
 import { prune } from '../prune.ts';
 import type { Store } from '../store.ts';
@@ -54,7 +55,8 @@ const pageBytes = 32_768;
 
 /**
  * Opens the store in one SQLite file, in WAL mode; every write is on the disk before it resolves (`Commits`,
- * `Durability`). Leases of an earlier process are void. Throws `store-locked`, `store-newer`, `store-unwritable`.
+ * `Durability`). Leases of an earlier process are void. Throws `store-locked`, `store-newer`,
+ * `store-unfinished`, `store-unwritable`.
  */
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const { path, role } = options;
@@ -69,6 +71,8 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     }
     database = openSqliteFile(options);
     migrate(database, path);
+    const mark = database.prepare('SELECT value FROM memory WHERE key = ?').get(markKey);
+    requireFinished(mark?.value, path);
     return createSqliteStore(database, lock, options);
   } catch (error) {
     database?.close();
@@ -77,7 +81,8 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   }
 }
 
-function openSqliteFile(options: SqliteOptions): DatabaseSync {
+/** Opens the file with the settings of the store. */
+export function openSqliteFile(options: Pick<SqliteOptions, 'path' | 'maxFileBytes'>): DatabaseSync {
   const database = new DatabaseSync(options.path, { timeout: 5_000 });
   // fullfsync: on macOS a plain fsync leaves the bytes in the drive's cache; elsewhere it means nothing.
   database.exec(`PRAGMA page_size = ${pageBytes}; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;

@@ -1,0 +1,181 @@
+import { memoryDateOf } from '../memory-date.ts';
+import { isAtRest } from '../queue-codec.ts';
+import { markKey } from './copy-mark.ts';
+
+export type StoreKind = 'sqlite' | 'postgres';
+
+/** How a column is converted. `key`: a text in an index, which PostgreSQL holds shortened if it is long. */
+export type ColumnKind = 'integer' | 'boolean' | 'text' | 'key' | 'time' | 'bytes';
+
+/** A value as it is copied: the same for every kind of store. Times are RFC 3339. */
+export type CopyValue = null | number | boolean | string | Uint8Array;
+export type CopyRow = Readonly<Record<string, CopyValue>>;
+
+/** A column that one kind of store computes from the others. */
+type DerivedColumn = {
+  readonly kind: ColumnKind;
+  readonly compute: (row: CopyRow) => CopyValue;
+};
+
+/** One table that is copied. */
+export type CopiedTable = {
+  readonly name: string;
+  /** Columns of the primary key, in its order. Rows are copied in this order. */
+  readonly key: readonly string[];
+  readonly columns: Readonly<Record<string, ColumnKind>>;
+  /** Column with numbers that the database gives: the next one is greater than all of them. */
+  readonly numbered?: string;
+  /** Columns that keep their default in the target. */
+  readonly unset?: Partial<Record<StoreKind, readonly string[]>>;
+  readonly derived?: Partial<Record<StoreKind, Readonly<Record<string, DerivedColumn>>>>;
+  /** SQL of columns that are not copied as they are. `sameProcess` compares `other` with `deliveries`. */
+  readonly expressions?: (sameProcess: string) => Readonly<Record<string, string>>;
+  /** Condition in SQL of the rows that are copied; default: all. */
+  readonly only?: string;
+};
+
+/**
+ * A claim ends with its process, which does not run any more: the delivery waits. As after any crash, one that was handled alone
+ * has spent its attempt, and each of several is suspected (`sqlite/crashes.ts`, `postgres/takeovers.ts`).
+ */
+function releaseClaims(sameProcess: string): Readonly<Record<string, string>> {
+  const isClaimed = "state = 'claimed'";
+  const together = `(SELECT count(*) FROM deliveries AS other WHERE other.state = 'claimed'${sameProcess})`;
+  return {
+    state: `CASE WHEN ${isClaimed} THEN 'accepted' ELSE state END`,
+    crashes: `CASE WHEN ${isClaimed} AND ${together} = 1 THEN crashes + 1 ELSE crashes END`,
+    suspicion: `CASE WHEN ${isClaimed} AND ${together} > 1 THEN suspicion + 1 ELSE suspicion END`,
+    attempts: `CASE WHEN ${isClaimed} AND ${together} > 1 THEN attempts - 1 ELSE attempts END`,
+  };
+}
+
+/** The tables in the order in which they are copied: a row comes after those that it names. */
+export const copiedTables: readonly CopiedTable[] = [
+  {
+    name: 'deliveries',
+    key: ['id'],
+    numbered: 'id',
+    columns: {
+      id: 'integer',
+      door: 'text',
+      uuid: 'key',
+      event_type: 'text',
+      entry: 'key',
+      content_type: 'text',
+      received_at: 'time',
+      state: 'text',
+      routed: 'boolean',
+      mark: 'integer',
+      bytes: 'integer',
+      lane: 'key',
+      turn: 'key',
+      repository_id: 'integer',
+      repository: 'text',
+      attempts: 'integer',
+      crashes: 'integer',
+      suspicion: 'integer',
+      failing_since: 'time',
+      retry_at: 'time',
+      retry_wait_ms: 'integer',
+      deferral_key: 'text',
+      paused: 'boolean',
+      settled_at: 'time',
+      reason: 'text',
+      copy_of: 'integer',
+      repeat_of: 'integer',
+      checkpoint: 'text',
+      redriven_at: 'time',
+      redriven_by: 'text',
+    },
+    unset: { sqlite: ['lease'], postgres: ['lease', 'worker'] },
+    expressions: releaseClaims,
+  },
+  { name: 'bodies', key: ['id'], columns: { id: 'integer', body: 'bytes' } },
+  { name: 'digests', key: ['delivery'], columns: { delivery: 'integer', digest: 'bytes' } },
+  {
+    name: 'runs',
+    key: ['number'],
+    numbered: 'number',
+    columns: {
+      number: 'integer',
+      id: 'text',
+      delivery: 'integer',
+      repository_id: 'integer',
+      started_at: 'text',
+      run: 'text',
+    },
+  },
+  {
+    name: 'memory',
+    key: ['key'],
+    columns: { key: 'key', value: 'text' },
+    derived: {
+      postgres: {
+        at: { kind: 'text', compute: ({ value }) => memoryDateOf(JSON.parse(String(value))) ?? null },
+      },
+    },
+    only: `key <> '${markKey}'`,
+  },
+  {
+    name: 'incidents',
+    key: ['kind', 'key'],
+    columns: {
+      kind: 'text',
+      key: 'key',
+      count: 'integer',
+      first_at: 'time',
+      last_at: 'time',
+      subject: 'key',
+      details: 'text',
+    },
+  },
+  {
+    name: 'pauses',
+    key: ['kind', 'name'],
+    columns: { kind: 'text', name: 'key', repository_id: 'integer', at: 'time', by: 'text' },
+  },
+  {
+    name: 'audit',
+    key: ['number'],
+    numbered: 'number',
+    columns: { number: 'integer', at: 'time', by: 'text', action: 'text', object: 'text' },
+  },
+  {
+    name: 'queues',
+    key: ['repository_id', 'base'],
+    columns: {
+      repository_id: 'integer',
+      base: 'text',
+      repository: 'text',
+      state: 'text',
+      revision: 'integer',
+      updated_at: 'time',
+    },
+    derived: {
+      postgres: {
+        is_at_rest: { kind: 'boolean', compute: ({ state }) => isAtRest(JSON.parse(String(state))) },
+      },
+    },
+  },
+  {
+    name: 'queue_history',
+    key: ['id'],
+    numbered: 'id',
+    columns: {
+      id: 'integer',
+      repository_id: 'integer',
+      base: 'text',
+      repository: 'text',
+      at: 'time',
+      event: 'text',
+    },
+  },
+];
+
+/** The tables that are not copied, and why. */
+export const omittedTables: Readonly<Record<string, string>> = {
+  queue_leases: 'a lease belongs to a process, and none runs',
+  workers: 'the processes that run',
+  leader: 'the one of them that leads',
+  schema_version: 'the target has its own',
+};

@@ -1,0 +1,33 @@
+import { ReeveError } from '../../errors.ts';
+
+/** The key in the memory of a store under which a copy keeps how far it is. It is not copied itself. */
+export const markKey = 'store copy';
+
+/** How far a copy is, as its target keeps it. */
+export type CopyMark = {
+  /** Name of the source. */
+  readonly source: string;
+  /** RFC 3339, as are all times. */
+  readonly startedAt: string;
+  /** The table that is being copied, and the key of its last row that is here; absent before the first one. */
+  readonly table?: string;
+  readonly after?: readonly (string | number)[];
+  /** Set once the copy is complete and verified. */
+  readonly completedAt?: string;
+};
+
+/** Returns the mark that a store holds. */
+export function parseMark(json: unknown): CopyMark | undefined {
+  // The border to the store: only a copy writes under this key.
+  return typeof json === 'string' ? (JSON.parse(json) as CopyMark) : undefined;
+}
+
+/** Throws `store-unfinished` if the store is a copy that was not completed. `json` is the value under `markKey`. */
+export function requireFinished(json: unknown, name: string): void {
+  const mark = parseMark(json);
+  if (mark === undefined || mark.completedAt !== undefined) return;
+  throw new ReeveError(
+    'store-unfinished',
+    `the store in ${name} is an unfinished copy of ${mark.source}: run the same reeve store copy again to finish it, or with --restart to begin anew`,
+  );
+}

@@ -1,0 +1,157 @@
+import { ReeveError } from '../../errors.ts';
+import { type CopiedTable, copiedTables, type StoreKind } from './copied-tables.ts';
+import { type CopyMark, parseMark } from './copy-mark.ts';
+import { type CopySide, type CopyTarget, copyKeyOf } from './copy-side.ts';
+import { requireKnownTables } from './known-tables.ts';
+import { convertRow, RowDigest } from './row-form.ts';
+
+/** One table as both stores hold it after the copy. */
+export type ComparedTable = {
+  readonly table: string;
+  readonly rows: number;
+  /** The sum of the SHA-256 of each row: hexadecimal, independent of the order. */
+  readonly digest: string;
+  /** Whether the target holds the same. */
+  readonly isEqual: boolean;
+};
+
+/** Result of a copy. */
+export type CopyReport = {
+  readonly from: string;
+  readonly to: string;
+  /** `resumed`: began before; `verified`: was complete already, and was only compared. */
+  readonly begun: 'new' | 'resumed' | 'verified';
+  readonly tables: readonly ComparedTable[];
+};
+
+type CopyOptions = {
+  readonly now: () => Date;
+  /** Whether an unfinished copy in the target is deleted, and begun anew. */
+  readonly restart?: boolean;
+  /** Called after each batch. */
+  readonly onProgress?: (progress: { readonly table: string; readonly rows: number }) => void;
+};
+
+/**
+ * Copies a store into an empty one, and compares the two. A copy that was interrupted goes on after its last batch. The target is
+ * complete, and can be opened, once everything is equal; until then it is refused. Throws `usage` if the target holds
+ * something else.
+ */
+export async function transferStore(
+  source: CopySide,
+  target: CopyTarget,
+  options: CopyOptions,
+): Promise<CopyReport> {
+  if (source.name === target.name) throw new ReeveError('usage', `${source.name} cannot be copied to itself`);
+  await requireKnownTables(source);
+  await requireKnownTables(target);
+  const { mark, begun } = await begin(source, target, options);
+  if (begun !== 'verified') {
+    await copyTables(source, target, { mark, onProgress: options.onProgress ?? (() => {}) });
+    await target.settleDown();
+  }
+  const tables = await compare(source, target);
+  const report: CopyReport = { from: source.name, to: target.name, begun, tables };
+  const isEqual = tables.every((table) => table.isEqual);
+  if (begun === 'verified' && !isEqual)
+    throw new ReeveError(
+      'usage',
+      `${target.name} holds a copy of ${source.name} that was completed at ${mark.completedAt} and has changed since: name an empty place`,
+    );
+  if (begun !== 'verified' && isEqual)
+    await target.writeMark(JSON.stringify({ ...mark, completedAt: options.now().toISOString() }));
+  return report;
+}
+
+/** Finds out where to begin, and marks the target as unfinished. */
+async function begin(
+  source: CopySide,
+  target: CopyTarget,
+  { now, restart = false }: CopyOptions,
+): Promise<{ readonly mark: CopyMark; readonly begun: CopyReport['begun'] }> {
+  const fresh: CopyMark = { source: source.name, startedAt: now().toISOString() };
+  const mark = parseMark(await target.readMark());
+  if (mark === undefined || (mark.completedAt !== undefined && mark.source !== source.name)) {
+    await requireEmpty(target);
+    await target.writeMark(JSON.stringify(fresh));
+    return { mark: fresh, begun: 'new' };
+  }
+  if (mark.completedAt !== undefined) return { mark, begun: 'verified' };
+  if (restart) {
+    await target.clear(copiedTables, JSON.stringify(fresh));
+    return { mark: fresh, begun: 'new' };
+  }
+  if (mark.source === source.name) return { mark, begun: 'resumed' };
+  throw new ReeveError(
+    'usage',
+    `${target.name} holds an unfinished copy of ${mark.source}: copy from there to finish it, or delete it with --restart`,
+  );
+}
+
+async function requireEmpty(target: CopyTarget): Promise<void> {
+  for (const table of copiedTables) {
+    if (await target.isEmpty(table)) continue;
+    throw new ReeveError(
+      'usage',
+      `${target.name} is not empty (${table.name}): name a new place. A copy never overwrites a store`,
+    );
+  }
+}
+
+async function copyTables(
+  source: CopySide,
+  target: CopyTarget,
+  { mark, onProgress }: { readonly mark: CopyMark } & Required<Pick<CopyOptions, 'onProgress'>>,
+): Promise<void> {
+  const kinds = { from: source.kind, to: target.kind };
+  const first = Math.max(
+    copiedTables.findIndex(({ name }) => name === mark.table),
+    0,
+  );
+  for (const [index, table] of copiedTables.slice(first).entries()) {
+    let after = index === 0 ? mark.after : undefined;
+    for (let count = 0; ; ) {
+      const rows = await source.page(table, { after, mode: 'content' });
+      const last = rows.at(-1);
+      if (last === undefined) break;
+      after = copyKeyOf(table, last);
+      const converted = rows.map((row) => convertRow(table, row, kinds));
+      await target.write(table, converted, JSON.stringify({ ...mark, table: table.name, after }));
+      count += rows.length;
+      onProgress({ table: table.name, rows: count });
+    }
+    if (table.numbered !== undefined) await target.setLastNumber(table, await source.lastNumber(table));
+  }
+}
+
+async function compare(source: CopySide, target: CopyTarget): Promise<readonly ComparedTable[]> {
+  const compared: ComparedTable[] = [];
+  for (const table of copiedTables) {
+    const wanted = await digestRows(source, table, target.kind);
+    const found = await digestRows(target, table, target.kind);
+    const isBehind =
+      table.numbered !== undefined && (await target.lastNumber(table)) < (await source.lastNumber(table));
+    compared.push({
+      table: table.name,
+      rows: found.count,
+      digest: found.hex,
+      isEqual: found.count === wanted.count && found.hex === wanted.hex && !isBehind,
+    });
+  }
+  return compared;
+}
+
+/** Reads a table of a side as a store of the kind `to` holds it. */
+async function digestRows(side: CopySide, table: CopiedTable, to: StoreKind): Promise<RowDigest> {
+  const digest = new RowDigest();
+  for (let after: CopyMark['after']; ; ) {
+    const rows = await side.page(table, { after, mode: 'digest' });
+    const last = rows.at(-1);
+    if (last === undefined) return digest;
+    after = copyKeyOf(table, last);
+    digest.add(
+      table,
+      rows.map((row) => convertRow(table, row, { from: side.kind, to })),
+    );
+  }
+}

@@ -1,0 +1,31 @@
+import { existsSync, realpathSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { storeFileOf } from '../open-store.ts';
+import type { CopySide, CopyTarget } from './copy-side.ts';
+import { openSqliteSource, openSqliteTarget } from './sqlite-side.ts';
+
+/** Where a store to copy is: the connection string of a database, or the path of a file or of a data folder. */
+export type CopyPlace = { readonly databaseUrl: string } | { readonly path: string };
+
+/** Opens the store to copy from. */
+export async function openCopySource(place: CopyPlace): Promise<CopySide> {
+  if ('path' in place) return openSqliteSource(filePathOf(place.path));
+  // Loaded where it is used: most installations have no database server.
+  const { openPostgresSource } = await import('./postgres-side.ts');
+  return openPostgresSource(place.databaseUrl);
+}
+
+/** Opens the store to copy to. */
+export async function openCopyTarget(place: CopyPlace): Promise<CopyTarget> {
+  if ('path' in place) return openSqliteTarget(filePathOf(place.path));
+  const { openPostgresTarget } = await import('./postgres-side.ts');
+  return openPostgresTarget(place.databaseUrl);
+}
+
+/** Returns the file that a path means. One that does not exist is a file if it ends in `.db`, and a data folder otherwise. */
+function filePathOf(given: string): string {
+  const path = resolve(given);
+  if (!existsSync(path)) return path.endsWith('.db') ? path : storeFileOf({ data: path });
+  const real = realpathSync(path);
+  return statSync(real).isDirectory() ? storeFileOf({ data: real }) : real;
+}
