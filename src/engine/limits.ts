@@ -1,5 +1,6 @@
 import { type Budgets, budgets as standard } from './budget/budgets.ts';
-import { maxFlips, targetKey, type WriteHistory } from './budget/ledger.ts';
+import { maxFlips, targetKey } from './budget/ledger.ts';
+import type { WriteHistory } from './budget/write-history.ts';
 import { levelOfChange, type PlannedChange, type RefusedChange, ruleNames } from './proposal.ts';
 
 /** What bounds a plan: how much one run may write, and what was written of late where it goes. */

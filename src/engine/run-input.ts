@@ -11,7 +11,7 @@ import type { Consequences, EventCause } from './bounds/consequences.ts';
 import type { MessageDoor } from './bounds/messages.ts';
 import type { ReadPauses } from './bounds/pauses.ts';
 import type { Budgets } from './budget/budgets.ts';
-import type { BudgetLedger } from './budget/ledger.ts';
+import type { BudgetLedger } from './budget/write-history.ts';
 import { isEnforced, type PlannedChange } from './proposal.ts';
 import type { RunMode, Trigger } from './record.ts';
 

@@ -1,5 +1,4 @@
 import type { Change } from '../actions/change.ts';
-import type { Subject } from '../contract/events/subject.ts';
 import { ReeveError } from '../errors.ts';
 import { type Applied, type ApplyOptions, applyPlan } from './apply.ts';
 import { readDefaultBranch } from './bounds/grants.ts';
@@ -7,8 +6,8 @@ import { refuseEarlyEnds } from './bounds/last.ts';
 import { refuseMessages } from './bounds/messages.ts';
 import { pauseDeferral, refusePaused } from './bounds/pauses.ts';
 import type { Deferral } from './budget/deferral.ts';
-import type { WriteHistory } from './budget/ledger.ts';
-import { reserve } from './budget/reserve.ts';
+import { type LedgerPlace, reserve } from './budget/reserve.ts';
+import type { WriteHistory } from './budget/write-history.ts';
 import { type Evaluated, evaluateRules } from './evaluate-rules.ts';
 import { makePlan, type Plan, refuseUnfounded } from './plan.ts';
 import type { PlannedChange, Proposal } from './proposal.ts';
@@ -86,33 +85,27 @@ type Round = {
 /** Makes one plan of proposals, within all bounds, and applies it. */
 async function runRound(proposals: readonly Proposal[], round: RoundInput): Promise<Round> {
   const { input } = round;
-  const past = await readPast(proposals, input);
   const defaultBranch = await readDefaultBranch(candidatesOf(proposals), input.facts);
   const pauses = (await input.pauses?.()) ?? [];
-  const wanted = makePlan(proposals, { budgets: input.budgets, past }, round.from);
-  const permitted = refuseOutOfScope(
-    refuseRepeated(wanted, input.trigger),
-    input.facts.subject,
-    defaultBranch,
-  );
-  // In the same turn of the event loop as the plan: a run beside this one must not spend the same budget.
-  const unpaused = refusePaused(permitted, pauses, {
-    subject: input.facts.subject,
-    isSent: (planned) => isSent(planned, input),
-  });
-  const reserved = reserve(unpaused.plan, past, input);
-  const { plan, recorded } = await prepare(reserved.plan, round).catch((error) => {
+  const { subject } = input.facts;
+  const planOn = (past: WriteHistory | undefined) => {
+    const wanted = makePlan(proposals, { budgets: input.budgets, past }, round.from);
+    const permitted = refuseOutOfScope(refuseRepeated(wanted, input.trigger), subject, defaultBranch);
+    return refusePaused(permitted, pauses, { subject, isSent: (planned) => isSent(planned, input) });
+  };
+  const reserved = await reserve(planOn, ledgerPlaceOf(proposals, input), input);
+  const { plan, recorded } = await prepare(reserved.made.plan, round).catch(async (error) => {
     // Nothing was sent: an attempt that is made again must not find its own changes in the budgets.
-    reserved.release(new Set());
+    await reserved.release(new Set());
     throw error;
   });
   const applied = await applyChanges(plan, input);
-  reserved.release(idsOfApplied(applied));
+  await reserved.release(idsOfApplied(applied));
   return {
     run: recorded.complete(applied),
     plan,
     applied,
-    deferral: oneDeferral(reserved.deferral, unpaused.deferral ?? pauseDeferral(applied.paused)),
+    deferral: oneDeferral(reserved.deferral, reserved.made.deferral ?? pauseDeferral(applied.paused)),
     awaiting: awaitingOf(plan, applied),
   };
 }
@@ -169,15 +162,12 @@ function oneDeferral(ofBudget: Deferral | undefined, ofPause: Deferral | undefin
   return ofBudget && ofPause ? { ...ofBudget, isPaused: true } : (ofBudget ?? ofPause);
 }
 
-/** Returns what was written where the proposals go; undefined where there is nothing to write, or no ledger. */
-async function readPast(proposals: readonly Proposal[], input: RunInput): Promise<WriteHistory | undefined> {
+/** Returns where what the proposals write is counted; undefined where there is nothing to write, or no ledger. */
+function ledgerPlaceOf(proposals: readonly Proposal[], { ledger, facts }: RunInput): LedgerPlace | undefined {
   const hasWork = proposals.some(({ changes }) => changes.some(({ already }) => !already));
-  return hasWork ? input.ledger?.of(ledgerKeyOf(input.facts.subject)) : undefined;
-}
-
-/** The ledger counts by the repository's identity, or by what else the subject has. */
-function ledgerKeyOf({ kind, repository, organization }: Subject): number | string {
-  return repository?.id ?? `${kind} ${organization ?? ''}`;
+  // By the repository's identity, or by what else the subject has.
+  const { kind, repository, organization } = facts.subject;
+  return hasWork && ledger ? { ledger, place: repository?.id ?? `${kind} ${organization ?? ''}` } : undefined;
 }
 
 function candidatesOf(

@@ -290,7 +290,7 @@ async function runSettings(
   const readRuns: ReadRuns = (repositoryId, before) =>
     store.listRuns({ repositoryId, limit: 100, ...(before === undefined ? {} : { before }) });
   return {
-    ledger: createBudgetLedger({ now: clock.now, readRuns }),
+    ledger: createBudgetLedger({ now: clock.now, readRuns, store }),
     pauses: () => store.listPauses(),
     budgets,
     secrets: createNamedSecrets(namedSecrets ?? new Map(), await loadFingerprintKey(data)),

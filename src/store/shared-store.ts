@@ -33,6 +33,8 @@ export type Notice = {
 
 /** The part of the store by which processes that share it work together. In a file, there is one process alone. */
 export interface SharedStore {
+  /** Whether other processes may handle deliveries beside this one: what bounds them all is then kept here, not in memory. */
+  readonly isShared: boolean;
   /**
    * Replaces plain data in one step, whatever other processes do meanwhile. `edit` gets what stands under the key (undefined:
    * nothing) and returns what is to stand there (undefined: nothing; its argument: no change). It may be called several times.

@@ -3,7 +3,8 @@ import type { Action } from '../../src/actions/action.ts';
 import type { Change } from '../../src/actions/change.ts';
 import { setLabels } from '../../src/actions/set-labels.ts';
 import { budgets } from '../../src/engine/budget/budgets.ts';
-import { createBudgetLedger, type LedgerEntry } from '../../src/engine/budget/ledger.ts';
+import { createBudgetLedger } from '../../src/engine/budget/ledger.ts';
+import type { LedgerEntry } from '../../src/engine/budget/write-history.ts';
 import { makePlan } from '../../src/engine/plan.ts';
 import type { Proposal } from '../../src/engine/proposal.ts';
 import type { Run } from '../../src/engine/record.ts';
@@ -40,10 +41,10 @@ function entry(target: string, value: unknown, atMs = startMs, level: Level = 'o
 describe('budgets an hour', () => {
   it('begin anew after an hour, and give back what was not sent', async () => {
     let nowMs = startMs;
-    const past = await createBudgetLedger({ now: () => new Date(nowMs) }).of(1);
-    const takeBack = past.record([entry('a', true), entry('b', true)]);
+    const past = await createBudgetLedger({ now: () => new Date(nowMs) }).edit(1, (past) => past);
+    const noted = past.record([entry('a', true), entry('b', true)]);
     expect(past.spent().all).toBe(2);
-    takeBack([0]);
+    past.takeBack(noted, [0]);
     expect(past.spent().all).toBe(1);
     nowMs += 3_600_001;
 
@@ -82,7 +83,7 @@ describe('budgets an hour', () => {
       },
     });
 
-    expect((await ledger.of(7)).spent()).toEqual({ all: 3, repository: 3 });
+    expect(await ledger.edit(7, (past) => past.spent())).toEqual({ all: 3, repository: 3 });
     expect(asked).toEqual([undefined, 'p2']);
   });
 
@@ -99,7 +100,7 @@ describe('budgets an hour', () => {
       readRuns: async () => ({ items: [run('merge-queue'), run('pull_request')], next: undefined }),
     });
 
-    expect((await ledger.of(7)).spent().all).toBe(1);
+    expect((await ledger.edit(7, (past) => past.spent())).all).toBe(1);
   });
 
   it('can be raised by the operator', () => {
@@ -132,7 +133,7 @@ describe('deletions', () => {
 describe('a value that goes back and forth', () => {
   it('is stopped after five returns in ten minutes, on that target alone', async () => {
     let nowMs = startMs;
-    const past = await createBudgetLedger({ now: () => new Date(nowMs) }).of(1);
+    const past = await createBudgetLedger({ now: () => new Date(nowMs) }).edit(1, (past) => past);
     const planned = (value: boolean) => makePlan([wishFor([change('label:x', value)])], { past });
     for (let turn = 0; turn < 6; turn += 1) {
       nowMs += 30_000;
@@ -148,7 +149,7 @@ describe('a value that goes back and forth', () => {
   });
 
   it('is no flip where the value is a new one each time', async () => {
-    const past = await createBudgetLedger({ now: () => new Date(startMs) }).of(1);
+    const past = await createBudgetLedger({ now: () => new Date(startMs) }).edit(1, (past) => past);
     for (let turn = 0; turn < 20; turn += 1) past.record([{ ...entry('text', true), value: `"${turn}"` }]);
 
     expect(past.flips('{"index":1} text', 'other')).toEqual({ count: 0, returns: false });

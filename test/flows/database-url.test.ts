@@ -1,10 +1,18 @@
 import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
+import type { Run } from '../../src/engine/record.ts';
+import { silentLog } from '../../src/log.ts';
+import { startServer } from '../../src/server/server.ts';
 import { reeve } from '../support/command.ts';
-import { at, type Harness, startHarness } from '../support/harness.ts';
+import { at, authorization, type Harness, secret, startHarness } from '../support/harness.ts';
 import { startPostgres } from '../support/postgres-server.ts';
+
+/** Changes an hour. */
+const hour = { all: 12, repository: 12 };
 
 describe('a bot with DATABASE_URL', () => {
   let database: Awaited<ReturnType<typeof startPostgres>>;
@@ -14,7 +22,7 @@ describe('a bot with DATABASE_URL', () => {
     database = await startPostgres();
     harness = await startHarness({
       on: 'the embedded forge',
-      server: { databaseUrl: database.url },
+      server: { databaseUrl: database.url, budgets: { delivery: { all: 50, repository: 20 }, hour } },
       rules: `version: 1
 rules:
   mark: { on: issues.opened, steps: [{ uses: set-labels, with: { add: [kept] } }] }
@@ -55,5 +63,42 @@ rules:
     ]);
     expect(await harness.server.store.listPauses()).toHaveLength(1);
     expect(copied.error).toContain('pg_dump');
+    await harness.server.store.resume({ kind: 'repository', name: 'acme/shop' }, 'test');
+  });
+
+  it('spends one hourly budget with a second process, which handles its share', async () => {
+    const data = await mkdtemp(join(tmpdir(), 'reeve-second-'));
+    const before = harness.runs.length;
+    const others: Run[] = [];
+    const second = await startServer({
+      forge: { url: harness.proxy.url, credentials: { token: harness.token } },
+      secrets: [{ name: 'test', scope: ['*'], authorization: [authorization], hmac: [secret] }],
+      data,
+      databaseUrl: database.url,
+      repositories: [],
+      allowAdmin: false,
+      host: '127.0.0.1',
+      port: 0,
+      log: silentLog,
+      pollMs: 100,
+      budgets: { delivery: { all: 50, repository: 20 }, hour },
+      onRun: (run) => void others.push(run),
+    });
+    try {
+      const titles = Array.from({ length: 40 }, (_, place) => `many ${place}`);
+      await Promise.all(
+        titles.map((title) => harness.ada.call(operations.createIssue, { params: at, body: { title } })),
+      );
+      await harness.idle();
+
+      // Two of the budget were spent above.
+      const applied = [...harness.runs.slice(before), ...others].flatMap(({ outcomes }) => outcomes);
+      expect(applied.filter(({ status }) => status === 'applied')).toHaveLength(hour.all - 2);
+      expect(await second.store.counts()).toMatchObject({ deferred: 40 - hour.all + 2, dead: 0, retry: 0 });
+      expect([harness.runs.length - before, others.length]).not.toContain(0);
+    } finally {
+      await second.stop();
+      await rm(data, { recursive: true, force: true });
+    }
   });
 });

@@ -2,7 +2,7 @@ import { isRecoverable } from '../../rules/recoverable.ts';
 import type { Plan } from '../plan.ts';
 import { levelOfChange, type PlannedChange } from '../proposal.ts';
 import type { Budget } from './budgets.ts';
-import type { WriteHistory } from './ledger.ts';
+import type { WriteHistory } from './write-history.ts';
 
 /** A run that an hourly budget or a pause stopped: it keeps its trigger and runs again from live state. */
 export type Deferral = {

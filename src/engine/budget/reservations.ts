@@ -1,7 +1,7 @@
 import type { Budget } from './budgets.ts';
 
 /** Changes of a deferred run for which room is kept: all of them, and those of repository files among them. */
-type Reservation = Budget & { readonly owner: string; readonly atMs: number };
+export type Reservation = Budget & { readonly owner: string; readonly atMs: number };
 
 /** Changes that a run wants to make now. */
 type WantedBudget = Budget;
@@ -24,16 +24,22 @@ export interface Reservations {
 
 const hourMs = 3_600_000;
 /** Room that was not used for so long after its time is no longer kept: its delivery was superseded or is gone. */
-const unusedMs = 900_000;
+export const unusedMs = 900_000;
 
 /** Creates the reservations of a place. `writes` returns what was written within the last hour, the oldest first. */
 export function createReservations(options: {
   readonly writes: () => readonly Write[];
   readonly nowMs: () => number;
+  /** Returns the reservations, in order of their time. */
+  readonly reserved: () => readonly Reservation[];
+  /** Replaces them. */
+  readonly keep: (reserved: readonly Reservation[]) => void;
 }): Reservations {
-  const { writes, nowMs } = options;
-  /** In order of their time. */
-  let reserved: readonly Reservation[] = [];
+  const { writes, nowMs, keep } = options;
+  const live = (): readonly Reservation[] => {
+    const usedUpMs = nowMs() - unusedMs;
+    return options.reserved().filter(({ atMs }) => atMs > usedUpMs);
+  };
 
   /** Returns how long changes wait if these reservations come first. */
   const waitBehind = (earlier: readonly Reservation[], wanted: WantedBudget, hour: Budget): number => {
@@ -50,7 +56,7 @@ export function createReservations(options: {
   return {
     waitMs(owner, wanted, hour) {
       const now = nowMs();
-      reserved = reserved.filter(({ atMs }) => atMs > now - unusedMs);
+      const reserved = live();
       const place = reserved.findIndex((reservation) => reservation.owner === owner);
       if (place >= 0) return waitBehind(reserved.slice(0, place), wanted, hour);
       // What is written now is no longer counted in an hour: reservations after that take no room from it. They may be many,
@@ -60,11 +66,12 @@ export function createReservations(options: {
     },
     reserve(owner, wanted, afterMs) {
       const reservation = { ...wanted, owner, atMs: nowMs() + afterMs };
-      const others = reserved.filter((one) => one.owner !== owner);
-      reserved = [...others, reservation].sort((a, b) => a.atMs - b.atMs);
+      const others = live().filter((one) => one.owner !== owner);
+      keep([...others, reservation].sort((a, b) => a.atMs - b.atMs));
     },
     release(owner) {
-      reserved = reserved.filter((one) => one.owner !== owner);
+      const reserved = options.reserved();
+      if (reserved.some((one) => one.owner === owner)) keep(reserved.filter((one) => one.owner !== owner));
     },
   };
 }

@@ -157,6 +157,7 @@ async function createPostgresStore(parts: StoreParts, options: PostgresOptions):
     ...createEndingMethods(context),
     ...createPostgresQueries(context),
     ...memory,
+    isShared: true,
     announce: announcer.announceNotice,
     isLeader: () => worker.isLeader(),
     listProcesses: () => listProcesses(database, { self: worker.id, lockClass, liveness }),

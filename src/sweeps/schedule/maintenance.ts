@@ -3,6 +3,7 @@ import { storedFileKeptMs, storedFilePrefix } from '../../actions/files/stored.t
 import { sentMessageKeptMs, sentMessagePrefix } from '../../actions/sent-messages.ts';
 import { dispatchPrefix } from '../../actions/workflows/dispatches.ts';
 import { executionPrefix } from '../../engine/bounds/commands.ts';
+import { ledgerKeptMs, ledgerPrefix } from '../../engine/budget/shared-ledger.ts';
 import { messageOf } from '../../errors.ts';
 import { resistancePrefix } from '../../handlers/resistance.ts';
 import type { Log } from '../../log.ts';
@@ -49,6 +50,7 @@ export function createMaintenance(options: {
           { prefix: storedMemoryKey(storedFilePrefix), before: new Date(now.getTime() - storedFileKeptMs) },
           // Rows delete theirs when they end, unless a later row takes their place.
           { prefix: resistancePrefix, before },
+          { prefix: ledgerPrefix, before: new Date(now.getTime() - ledgerKeptMs) },
           { prefix: storedMemoryKey(sentMessagePrefix), before: new Date(now.getTime() - sentMessageKeptMs) },
         ];
         const gone = await store.prune({ olderThan, deadOlderThan, memory });

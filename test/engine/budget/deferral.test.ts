@@ -1,15 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Action } from '../../../src/actions/action.ts';
-import type { Change } from '../../../src/actions/change.ts';
-import { setLabels } from '../../../src/actions/set-labels.ts';
 import { budgets } from '../../../src/engine/budget/budgets.ts';
 import { deferBeyondHour } from '../../../src/engine/budget/deferral.ts';
-import { createBudgetLedger, type WriteHistory } from '../../../src/engine/budget/ledger.ts';
-import { makePlan, type Plan } from '../../../src/engine/plan.ts';
+import { createBudgetLedger } from '../../../src/engine/budget/ledger.ts';
+import type { WriteHistory } from '../../../src/engine/budget/write-history.ts';
+import type { Plan } from '../../../src/engine/plan.ts';
 import { levelOfChange } from '../../../src/engine/proposal.ts';
-import type { Level, LoadedRule } from '../../../src/rules/rule.ts';
-import { makeContext } from '../../support/make-context.ts';
+import { planOf } from '../../support/plan-of.ts';
 
 const startMs = Date.parse('2026-11-20T12:00:00Z');
 const hourMs = 3_600_000;
@@ -17,49 +14,7 @@ let nowMs = startMs;
 
 async function makePast(): Promise<WriteHistory> {
   nowMs = startMs;
-  return createBudgetLedger({ now: () => new Date(nowMs) }).of(1);
-}
-
-/** Returns a plan of so many changes of the operator and of the repository's file. */
-function planOf(operator: number, repository = 0, condition = 'true'): Plan {
-  const wish = (level: Level, count: number) => {
-    const id = `${level}.yml#rule`;
-    const rule = {
-      id,
-      name: 'rule',
-      level,
-      limits: {},
-      mode: 'enforce',
-      condition: { source: condition },
-      steps: [],
-    };
-    const changes = Array.from({ length: count }, (_, place): Change => {
-      const input = { params: { owner: 'acme', repo: 'demo', index: 1 } };
-      const target = `label:${level} ${place}`;
-      return {
-        action: 'x',
-        operation: 'x',
-        input,
-        target,
-        value: true,
-        before: false,
-        after: true,
-        reason: 'x',
-      };
-    });
-    const context = makeContext();
-    return {
-      rule: rule as unknown as LoadedRule,
-      step: '1',
-      action: setLabels as Action,
-      arguments: {},
-      context,
-      changes,
-    };
-  };
-  return makePlan([wish('operator', operator), wish('repository', repository)], {
-    budgets: { ...budgets, delivery: { all: 1_000, repository: 1_000 } },
-  });
+  return createBudgetLedger({ now: () => new Date(nowMs) }).edit(1, (past) => past);
 }
 
 /** Plans within the hourly budgets and notes what is left as written. Returns how many changes went, and the wait in ms. */

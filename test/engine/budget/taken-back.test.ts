@@ -54,6 +54,5 @@ it('changes that were not sent, since the forge did not say what it can do, spen
 
   await expect(run).rejects.toMatchObject({ code: 'forge-unavailable' });
   expect(asked).toBe(1);
-  const past = await ledger.of(1);
-  expect(past.spent()).toEqual({ all: 0, repository: 0 });
+  expect(await ledger.edit(1, (past) => past.spent())).toEqual({ all: 0, repository: 0 });
 });

@@ -10,6 +10,7 @@ export function createSoleProcess(
 ): Omit<SharedStore, 'revise'> {
   const startedAt = clock.now();
   return {
+    isShared: false,
     announce() {},
     isLeader: () => role === 'worker',
     async listProcesses() {
