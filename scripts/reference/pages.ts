@@ -176,7 +176,7 @@ function metricsPage(): string {
   ]);
   return page(
     'Metrics',
-    '`GET /metrics` of `reeve serve`, in the Prometheus format. It requires HTTP Basic authentication: any user name, and the password in `REEVE_DATA/dashboard.password`, which is created at the first start and readable only by its owner; copy it for Prometheus. To change the password, write another one to the file and restart Reeve. Counters start at zero with the process; gauges show the current state.',
+    '`GET /metrics` of `reeve serve`, in the Prometheus format. It requires HTTP Basic authentication: any user name, and the password of the dashboard, which `reeve password` shows; write it to a file for Prometheus. Counters start at zero with the process; gauges show the current state.',
     code(
       'yaml',
       `scrape_configs:

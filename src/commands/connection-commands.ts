@@ -63,4 +63,20 @@ owner alone. To try the hook of an organization, an account or the instance, a p
       return doctor(options, environment, terminal);
     },
   }),
+
+  defineCommand<{ renew?: boolean; json?: boolean }>({
+    usage: 'password',
+    description: 'show the password of the dashboard and of /metrics',
+    flags: [
+      ['--renew', 'generate another one first, and end the sessions of people who signed in'],
+      ['--json', 'print one JSON object'],
+    ],
+    notes: `With DATABASE_URL the password is in the database, for all processes; otherwise it is in REEVE_DATA/dashboard.password, and
+a new one takes effect when the server starts again.`,
+    examples: ['reeve password --settings reeve.env', 'reeve password > /etc/prometheus/reeve.password'],
+    async run({ options, readerSettings, terminal }) {
+      const { showPassword } = await import('./password.ts');
+      return showPassword(options, await readerSettings(), terminal);
+    },
+  }),
 ];

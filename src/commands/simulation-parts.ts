@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { createActionMemory } from '../actions/memory.ts';
 import { createNamedSecrets } from '../actions/secrets.ts';
 import { findAccount } from '../client/account.ts';
@@ -11,7 +9,7 @@ import { createFactMemory } from '../facts/ask.ts';
 import type { SimulationParts } from '../handlers/simulation/simulate.ts';
 import type { Terminal } from '../output/terminal.ts';
 import type { Settings } from '../settings/config.ts';
-import { loadFingerprintKey } from '../settings/secrets/named-secrets.ts';
+import { readFingerprintKey } from '../settings/secrets/fingerprint-key.ts';
 import { createEnrolment } from '../sources/enrolment.ts';
 import { createStoredMemory } from '../store/action-memory.ts';
 import type { Store } from '../store/store.ts';
@@ -86,12 +84,12 @@ async function readRunSettings(
     clock,
   }: { readonly client: Client; readonly store: Store | undefined; readonly clock: Clock },
 ): Promise<RunSettings> {
-  // The key is made by the first start of the server: a plan writes no file.
-  const hasKey = existsSync(join(data, 'fingerprint.key'));
+  // The first start of the server generates the key: a plan writes nothing.
+  const key = await readFingerprintKey(data, store);
   return {
     capabilities: () => client.capabilities(),
     budgets,
-    secrets: hasKey ? createNamedSecrets(namedSecrets, await loadFingerprintKey(data)) : undefined,
+    secrets: key && createNamedSecrets(namedSecrets, key),
     ledger:
       store &&
       createBudgetLedger({

@@ -37,8 +37,8 @@ export type DashboardParts = {
   readonly metrics: Metrics;
   readonly dashboardData: DashboardData & MetricData;
   readonly commands: DashboardCommands;
-  /** Of this installation: opens everything. */
-  readonly password: string;
+  /** Reads the password of this installation, which opens everything. */
+  readonly readPassword: () => Promise<string>;
   /** Address that people reach it at; absent: this machine alone, by its addresses. */
   readonly dashboardUrl?: string | undefined;
   /** Absent: people cannot sign in with their forge account. */
@@ -95,7 +95,7 @@ export const dashboard: FastifyPluginAsync<DashboardParts> = async (app, parts) 
 
 function registerMetrics(
   app: FastifyInstance,
-  { metrics, dashboardData: data, password, log }: DashboardParts,
+  { metrics, dashboardData: data, readPassword, log }: DashboardParts,
   throttle: FailureThrottle,
 ): void {
   app.get('/metrics', async (request, reply) => {
@@ -105,17 +105,18 @@ function registerMetrics(
     if (authorization !== undefined && throttle.isBlocked(request.ip)) {
       return plain.code(429).header('retry-after', '60').send('429: too many wrong passwords\n');
     }
-    if (!isSignedIn(authorization, password)) {
-      if (authorization !== undefined) {
-        throttle.recordFailure(request.ip);
-        log.warn({ address: request.ip }, 'a wrong password for the metrics');
-      }
-      return plain
-        .code(401)
-        .header('www-authenticate', 'Basic realm="reeve", charset="UTF-8"')
-        .send('401: sign in with any user and the password in REEVE_DATA/dashboard.password\n');
-    }
     try {
+      // Without a header there is nothing to compare.
+      if (authorization === undefined || !isSignedIn(authorization, await readPassword())) {
+        if (authorization !== undefined) {
+          throttle.recordFailure(request.ip);
+          log.warn({ address: request.ip }, 'a wrong password for the metrics');
+        }
+        return plain
+          .code(401)
+          .header('www-authenticate', 'Basic realm="reeve", charset="UTF-8"')
+          .send('401: sign in with any user and the password that `reeve password` shows\n');
+      }
       const text = await metrics.text(data);
       return reply.header('cache-control', 'no-store').type(metrics.contentType).send(text);
     } catch (error) {

@@ -2,12 +2,14 @@ import { createOAuth2, type SignInApplication } from '../client/oauth2.ts';
 import { redirectUri } from '../dashboard/sign-in/address.ts';
 import { createCommandQueue } from '../queue/queue-commands.ts';
 import type { SecretEntry } from '../receiver/secrets.ts';
-import { loadDashboardPassword } from '../settings/secrets/dashboard-password.ts';
+import { openDashboardPassword, passwordPath } from '../settings/secrets/dashboard-password.ts';
 import { type AppParts, createApp, listenOn } from './app.ts';
 
 /** The receiver and the dashboard, listening. */
 export type Doors = {
   readonly url: string;
+  /** Absent where processes share the password. */
+  readonly passwordFile: string | undefined;
   /** Accepts no more connections and lets open requests finish, for 5 s at most. */
   close(): Promise<void>;
 };
@@ -38,13 +40,13 @@ const requestGraceMs = 5_000;
 export async function openDoors(options: DoorsOptions): Promise<Doors> {
   const { data, secrets, host, port, forgeUrl, dashboard, signIn, wake, maxBodyBytes, ...parts } = options;
   const pages = new AbortController();
-  const password = await loadDashboardPassword(data);
+  const readPassword = await openDashboardPassword(data, parts);
   const commandQueue = createCommandQueue(parts.store, parts.dashboardData);
   const oauth2 = signIn && createOAuth2({ url: forgeUrl, application: signIn, signal: pages.signal });
   const app = createApp({
     ...parts,
     secrets,
-    password,
+    readPassword,
     dashboardUrl: dashboard,
     onStored: wake,
     maxBodyBytes,
@@ -81,6 +83,7 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
   const url = await listenOn(app, { host, port });
   return {
     url,
+    passwordFile: parts.store.isShared ? undefined : passwordPath(data),
     async close() {
       const timers = [
         setTimeout(() => pages.abort(), pageGraceMs),

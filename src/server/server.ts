@@ -17,8 +17,7 @@ import { createMessageSender } from '../http/message-sender.ts';
 import type { Log } from '../log.ts';
 import { createCoverage } from '../receiver/scope.ts';
 import type { SecretEntry } from '../receiver/secrets.ts';
-import { passwordPath } from '../settings/secrets/dashboard-password.ts';
-import { loadFingerprintKey } from '../settings/secrets/named-secrets.ts';
+import { loadFingerprintKey } from '../settings/secrets/fingerprint-key.ts';
 import { createAdmissions } from '../sources/admission.ts';
 import { createEnrolment, type Enrolment } from '../sources/enrolment.ts';
 import type { Grant } from '../sources/grants.ts';
@@ -176,7 +175,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     work.worker.start();
     await work.wakeQueues();
     if (!options.jobsOnly) await work.sweeps.start();
-    log.info({ url, data, ...(running.doors ? { passwordFile: passwordPath(data) } : {}) }, 'listening');
+    log.info({ url, data, passwordFile: running.doors?.passwordFile }, 'listening');
     return { url, store, stop, failed: lost.promise };
   } catch (error) {
     await stop();
@@ -284,7 +283,7 @@ async function openServerDoors(
 
 /** What every run of this process is given, whatever it is about. */
 async function runSettings(
-  { budgets, namedSecrets, notifyHosts, data }: ServerOptions,
+  { budgets, namedSecrets, notifyHosts, data, log }: ServerOptions,
   { link: { client }, store, clock }: Pick<ServerParts, 'link' | 'store' | 'clock'>,
 ): Promise<RunSettings> {
   const readRuns: ReadRuns = (repositoryId, before) =>
@@ -293,7 +292,7 @@ async function runSettings(
     ledger: createBudgetLedger({ now: clock.now, readRuns, store }),
     pauses: () => store.listPauses(),
     budgets,
-    secrets: createNamedSecrets(namedSecrets ?? new Map(), await loadFingerprintKey(data)),
+    secrets: createNamedSecrets(namedSecrets ?? new Map(), await loadFingerprintKey(data, { store, log })),
     messages: createMessageSender({ hosts: notifyHosts ?? [] }),
     capabilities: () => client.capabilities(),
   };

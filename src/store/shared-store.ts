@@ -33,7 +33,7 @@ export type Notice = {
 
 /** The part of the store by which processes that share it work together. In a file, there is one process alone. */
 export interface SharedStore {
-  /** Whether other processes may handle deliveries beside this one: what bounds them all is then kept here, not in memory. */
+  /** Whether other processes may work beside this one: what belongs to all of them is then kept here, not in memory or files. */
   readonly isShared: boolean;
   /**
    * Replaces plain data in one step, whatever other processes do meanwhile. `edit` gets what stands under the key (undefined:

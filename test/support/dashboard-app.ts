@@ -51,7 +51,7 @@ export function makeDashboardApp(
     metrics: createMetrics(),
     dashboardData: { ...dashboardData(store, now), ...parts.dashboardData },
     commands: storeCommands(store),
-    password: dashboardPassword,
+    readPassword: async () => dashboardPassword,
     clock: systemClock,
     onStored: () => {},
     ...parts,

@@ -16,7 +16,7 @@ import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { formatProblem } from '../../src/rules/problem.ts';
 import { registry } from '../../src/rules/registry.ts';
 import type { LoadedRule } from '../../src/rules/rule.ts';
-import { loadFingerprintKey } from '../../src/settings/secrets/named-secrets.ts';
+import { loadFingerprintKey } from '../../src/settings/secrets/fingerprint-key.ts';
 import { createAdmissions } from '../../src/sources/admission.ts';
 import { createEnrolment } from '../../src/sources/enrolment.ts';
 import { createIdentities } from '../../src/sources/identity.ts';
@@ -161,7 +161,8 @@ export async function startSweepHarness(
     runs.push(run);
   };
   const { namedSecrets } = options;
-  const secrets = namedSecrets && createNamedSecrets(namedSecrets, await loadFingerprintKey(data));
+  const secrets =
+    namedSecrets && createNamedSecrets(namedSecrets, await loadFingerprintKey(data, { store: undefined }));
   const settings = secrets ? { ...options.settings, secrets } : options.settings;
   const shared = {
     client,

@@ -1,6 +1,6 @@
 import { count } from '../../output/terminal.ts';
 import type { SecretEntry } from '../../receiver/secrets.ts';
-import { loadFingerprintKey } from '../../settings/secrets/named-secrets.ts';
+import { loadFingerprintKey } from '../../settings/secrets/fingerprint-key.ts';
 import { type Finding, ok, skipped, wrong } from '../finding.ts';
 import { hookKinds } from '../hooks/event-kinds.ts';
 import { fingerprintHook, missingKinds, type SetupHook } from '../hooks/match.ts';
@@ -148,7 +148,7 @@ function checkEachHook(
 
 async function checkSecrets(examination: Examination): Promise<Finding> {
   const { secrets, data } = examination.settings;
-  const key = await loadFingerprintKey(data);
+  const key = await loadFingerprintKey(data, { store: await examination.store() });
   const unknown: string[] = [];
   const look = checkEachHook('hooks send the configured secrets', ({ location, match, known }) => {
     if (match.found === undefined) return [];

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { messageOf, ReeveError } from '../../errors.ts';
 import { count } from '../../output/terminal.ts';
 import type { Settings } from '../../settings/config.ts';
-import { loadFingerprintKey } from '../../settings/secrets/named-secrets.ts';
+import { loadFingerprintKey, readFingerprintKey } from '../../settings/secrets/fingerprint-key.ts';
+import type { SecretStore } from '../../settings/secrets/installation-secret.ts';
 import { openStoreAt, storeFileOf } from '../../store/open-store.ts';
 import type { Store } from '../../store/store.ts';
 import { ok, skipped, wrong } from '../finding.ts';
@@ -70,7 +70,7 @@ async function withStore(hooks: Hooks, listener: DeliveryListener | undefined): 
   if (listener) return settleAll(hooks, listener.store, listener);
   // A plan leaves nothing behind: without a store, nothing is remembered.
   if (plan && settings.databaseUrl === undefined && !existsSync(storeFileOf(settings)))
-    return settleAll(hooks, { recall: async () => undefined, remember: async () => {} }, undefined);
+    return settleAll(hooks, noStore, undefined);
   const store = await steps.attempt('store', () => openStoreAt(settings, { role: 'reader' }));
   try {
     return await settleAll(hooks, store, undefined);
@@ -79,7 +79,15 @@ async function withStore(hooks: Hooks, listener: DeliveryListener | undefined): 
   }
 }
 
-type Memory = Pick<Store, 'recall' | 'remember'>;
+type Memory = Pick<Store, 'recall' | 'remember'> & SecretStore;
+
+/** For a plan without a store: nothing is remembered. */
+const noStore: Memory = {
+  isShared: false,
+  recall: async () => undefined,
+  remember: async () => {},
+  revise: async () => undefined,
+};
 
 async function settleAll(
   hooks: Hooks,
@@ -87,8 +95,11 @@ async function settleAll(
   listener: DeliveryListener | undefined,
 ): Promise<boolean> {
   const { settings, plan, steps } = hooks;
-  const isNew = plan && !existsSync(join(settings.data, 'fingerprint.key'));
-  const key = isNew ? randomBytes(32) : await steps.attempt('store', () => loadFingerprintKey(settings.data));
+  const key = await steps.attempt('store', async () =>
+    plan
+      ? ((await readFingerprintKey(settings.data, store)) ?? randomBytes(32))
+      : loadFingerprintKey(settings.data, { store }),
+  );
   let isWhole = true;
   for (const location of hooks.places) {
     const entry = entryFor(location, settings.secrets);

@@ -16,7 +16,7 @@ import { type ForgeSignIn, pathOnly, registerForgeSignIn } from './forge-sign-in
 import type { Sessions } from './sessions.ts';
 
 type SignInParts = {
-  readonly password: string;
+  readonly readPassword: () => Promise<string>;
   /** Absent: the password alone opens the dashboard. */
   readonly forge: ForgeSignIn | undefined;
   readonly dashboardUrl: string | undefined;
@@ -38,7 +38,7 @@ export function signInPage(dashboardUrl: string | undefined) {
 <input name="user" value="operator" autocomplete="username" hidden>
 <p><label>Password of this installation <input name="password" type="password" autocomplete="current-password" required></label>
 <button>Sign in</button></p></form>
-<p>It stands in <code>dashboard.password</code> in the folder of Reeve’s data, and lets see everything.</p>`;
+<p><code>reeve password</code> shows it, on the machine of Reeve. It lets see everything.</p>`;
     return { title: 'Sign in', content };
   };
 }
@@ -70,7 +70,7 @@ export function registerSignIn(app: FastifyInstance, pageHandler: PageHandler, p
       const blocked = reply.code(429).header('retry-after', '60');
       return showForm(request, blocked, to, 'Too many wrong passwords from your address: wait a minute.');
     }
-    if (!isSameSecret(form.get('password'), parts.password)) {
+    if (!isSameSecret(form.get('password'), await parts.readPassword())) {
       throttle.recordFailure(request.ip);
       log.warn({ address: request.ip }, 'a wrong password for the dashboard');
       return showForm(request, reply.code(401), to, 'This is not the password of this installation.');

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { messageOf, ReeveError } from '../../errors.ts';
 
@@ -21,6 +21,22 @@ export async function loadGenerated(path: string, make: () => Uint8Array | strin
       if (error.code !== 'EEXIST') throw error;
     });
     return await readFile(path);
+  } catch (cause) {
+    throw new ReeveError('settings', `REEVE_DATA: ${path} cannot be used: ${messageOf(cause)}`, { cause });
+  } finally {
+    await rm(made, { force: true });
+  }
+}
+
+/** Replaces such a file in one step, and returns what it holds now. Throws `settings` if it cannot be written. */
+export async function replaceGenerated(path: string, make: () => Uint8Array | string): Promise<Buffer> {
+  const made = `${path}.${randomBytes(6).toString('hex')}`;
+  const value = Buffer.from(make());
+  try {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await writeFile(made, value, { mode: 0o600, flag: 'wx' });
+    await rename(made, path);
+    return value;
   } catch (cause) {
     throw new ReeveError('settings', `REEVE_DATA: ${path} cannot be used: ${messageOf(cause)}`, { cause });
   } finally {

@@ -1,9 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { z } from 'zod';
-import { messageOf, ReeveError } from '../../errors.ts';
-import { loadGenerated } from './generated-file.ts';
+import { messageOf } from '../../errors.ts';
 
 /** A secret in the operator file: the value itself, a file that contains it, or an environment variable. */
 const NamedSecret = z
@@ -70,18 +67,4 @@ function readFrom(path: string, where: string, problems: string[]): string | und
     problems.push(`${where}: ${messageOf(error)}`);
     return undefined;
   }
-}
-
-/**
- * Returns the key of this installation's fingerprints, 32 bytes in `DATA/fingerprint.key` (mode 0600), and makes it where
- * there is none. Without the file, secrets of hooks are not recognised and are written once more.
- */
-export async function loadFingerprintKey(data: string): Promise<Uint8Array> {
-  const path = join(data, 'fingerprint.key');
-  const key = await loadGenerated(path, () => randomBytes(32));
-  if (key.byteLength === 32) return key;
-  throw new ReeveError(
-    'settings',
-    `REEVE_DATA: ${path} does not contain 32 bytes: delete it, and hooks with secrets are written again`,
-  );
 }

@@ -1,9 +1,9 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadSettings, secretValues } from '../../../src/settings/config.ts';
-import { loadFingerprintKey, readNamedSecrets } from '../../../src/settings/secrets/named-secrets.ts';
+import { readNamedSecrets } from '../../../src/settings/secrets/named-secrets.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -53,23 +53,5 @@ describe('named secrets', () => {
 
     expect([...settings.namedSecrets.keys()]).toEqual(['CI', 'OTHER']);
     expect(secretValues(settings)).toEqual(['value-of-ci', 'value-of-other']);
-  });
-});
-
-describe('the key of fingerprints', () => {
-  it('is made once, for this account alone, and kept', async () => {
-    const [first, second] = await Promise.all([loadFingerprintKey(folder), loadFingerprintKey(folder)]);
-    const path = join(folder, 'fingerprint.key');
-
-    expect(await loadFingerprintKey(folder)).toEqual(first);
-    expect(second).toEqual(first);
-    expect((await stat(path)).mode & 0o777).toBe(0o600);
-    expect((await readFile(path)).byteLength).toBe(32);
-  });
-
-  it('that was cut is not used', async () => {
-    await writeFile(join(folder, 'fingerprint.key'), 'short');
-
-    await expect(loadFingerprintKey(folder)).rejects.toMatchObject({ code: 'settings' });
   });
 });
