@@ -2,6 +2,7 @@ import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { checks } from '../../src/connection/checks/checks.ts';
+import { databaseChecks } from '../../src/connection/checks/database-checks.ts';
 import type { Examination } from '../../src/connection/checks/examination.ts';
 import { clockFinding } from '../../src/connection/checks/forge-checks.ts';
 import { nodeFinding, spaceFinding } from '../../src/connection/checks/machine-checks.ts';
@@ -350,7 +351,14 @@ async function listenOn(port: number): Promise<() => Promise<unknown>> {
 }
 
 it('every check is broken by a test', () => {
-  const alone = ['node', 'forge-tls', 'dashboard-tls', 'target', 'workflows'];
+  const alone = [
+    'node',
+    'forge-tls',
+    'dashboard-tls',
+    'target',
+    'workflows',
+    ...databaseChecks.map(({ id }) => id),
+  ];
   const broken = new Set([...rows.map(([id]) => id), ...alone]);
 
   expect(checks.map(({ id }) => id).filter((id) => !broken.has(id))).toEqual([]);

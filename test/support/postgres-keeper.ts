@@ -22,7 +22,8 @@ import { promisify } from 'node:util';
  * Runs one PostgreSQL for as long as its parent lives: prints its address once it accepts connections, and ends it when its own
  * input ends, which the death of the parent causes as well. Listens on a socket in its own folder only.
  *
- * `node postgres-keeper.ts [--standby] [NAME=VALUE…]`: settings of the server. With `--standby`, a second server replicates it
+ * `node postgres-keeper.ts [--programs=FOLDER] [--standby] [NAME=VALUE…]`: settings of the server. With `--programs`, the server of
+ * that folder, default: the one that npm installs. With `--standby`, a second server replicates it
  * synchronously, and the address of that follows on the line. Each line of input is a command, answered by a line:
  * `restart` stops the server in mode immediate and starts it again; `kill` kills it with SIGKILL; `promote` makes the standby
  * a server of its own.
@@ -66,7 +67,8 @@ function makeLinks(native: string): void {
 }
 
 /** Returns a function that finds a program of PostgreSQL. */
-function preparePrograms(folder: string): (name: string) => string {
+function preparePrograms(folder: string, given?: string): (name: string) => string {
+  if (given !== undefined) return (name) => join(given, name);
   const installed = nativeFolder();
   const native = user.uid === undefined || isOpen(installed) ? installed : join(folder, 'native');
   if (native !== installed) cpSync(installed, native, { recursive: true, verbatimSymlinks: true });
@@ -110,9 +112,10 @@ async function endServer(server: ChildProcess | undefined, signal: NodeJS.Signal
 
 /** Creates the data of a server, and of a standby as a copy of it; starts them. */
 async function startServers(folder: string, given: readonly string[]) {
-  const program = preparePrograms(folder);
+  const programs = given.find((one) => one.startsWith('--programs='))?.slice('--programs='.length);
+  const program = preparePrograms(folder, programs);
   const withStandby = given.includes('--standby');
-  const settings = given.filter((one) => one !== '--standby');
+  const settings = given.filter((one) => !one.startsWith('--'));
   const data = join(folder, 'data');
   const initdb = ['--pgdata', data, '--username=reeve', '--auth=trust', '--encoding=UTF8', '--locale=C'];
   await execute(program('initdb'), [...initdb, '--no-sync'], { ...user, cwd: folder });

@@ -27,8 +27,8 @@ export interface PostgresServer {
 }
 
 /**
- * Starts a server of its own; with `--standby` among the settings, also one that replicates it synchronously. It ends with this
- * process, or with `stop`.
+ * Starts a server of its own; with `--standby` among the settings, also one that replicates it synchronously;
+ * with `--programs=FOLDER`, of another version. It ends with this process, or with `stop`.
  */
 export async function startPostgres(settings: readonly string[] = []): Promise<PostgresServer> {
   const child = spawn(process.execPath, [keeper, ...settings], { stdio: ['pipe', 'pipe', 'inherit'] });

@@ -5,6 +5,7 @@ import { ReeveError } from '../../errors.ts';
 import type { Settings, Variables } from '../../settings/config.ts';
 import { type FolderFile, loadRuleFiles } from '../../sources/folder.ts';
 import { openStoreAt } from '../../store/open-store.ts';
+import type { PostgresState } from '../../store/postgres/examine.ts';
 import type { Store } from '../../store/store.ts';
 import { checkAccount, checkForge } from '../forge-findings.ts';
 import { type DeliveryListener, type ListenFailure, openListener } from '../hooks/listener.ts';
@@ -23,6 +24,8 @@ export interface Examination {
   account(): Promise<User>;
   rules(): Promise<readonly FolderFile[]>;
   store(): Promise<Store>;
+  /** The server of DATABASE_URL; undefined where the store is a file. */
+  database(): Promise<PostgresState | undefined>;
   hooks(): Promise<HookStates>;
   listening(): Promise<DeliveryListener | ListenFailure>;
   close(): Promise<void>;
@@ -58,6 +61,11 @@ export function examine(
     account,
     rules: once(async () => (settings.rules === undefined ? [] : loadRuleFiles([settings.rules]))),
     store,
+    database: once(async () => {
+      if (settings.databaseUrl === undefined) return undefined;
+      const { examinePostgres } = await import('../../store/postgres/examine.ts');
+      return examinePostgres(settings.databaseUrl);
+    }),
     hooks: once(async () => {
       const signed = [{ client, login: (await account()).login }];
       if (settings.setupToken !== undefined) {

@@ -151,6 +151,9 @@ const steps: readonly MigrationStep[] = [
   },
 ];
 
+/** The newest schema that this program knows. */
+export const postgresSchema = steps.length;
+
 /**
  * Brings the schema to the newest version, one process at a time, and creates it if it is missing. A database that a later
  * version has changed is used as it is where that version permits it; otherwise throws `store-newer`.

@@ -47,6 +47,8 @@ export type PostgresOptions = {
 
 /** Connections of one process, beside one for its claims and one for its heartbeats. */
 const connections = 4;
+/** Connections of a process that accepts or claims, at most. */
+export const connectionsPerProcess = connections + 2;
 
 /**
  * Opens the store in a PostgreSQL database. Any number of processes share it. Throws `settings`, `store-newer`,
