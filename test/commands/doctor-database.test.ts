@@ -105,6 +105,7 @@ describe('the doctor on PostgreSQL', () => {
     expect(stateOf({})).toBe('ok');
     expect(stateOf({ versionNumber: 140_012 })).toBe('wrong');
     expect(stateOf({ isStandby: true })).toBe('wrong');
+    expect(stateOf({ fsync: false })).toBe('wrong');
     expect(stateOf({ fullPageWrites: false })).toBe('wrong');
     expect(stateOf({ synchronousCommit: 'off' })).toBe('wrong');
     expect(stateOf({ schema: 2 })).toBe('warning');
