@@ -7,7 +7,7 @@ import { storeCommands } from './store/store-command-rows.ts';
 const mebibytes = (bytes: number): string => String(bytes / 1024 / 1024);
 
 const serveCommands = [
-  defineCommand<{ once?: boolean }>({
+  defineCommand<{ once?: boolean; role?: string }>({
     usage: 'serve',
     description: 'run the bot; without FORGE_URL, with an embedded forge beside it and a demo to look at',
     flags: [
@@ -15,15 +15,18 @@ const serveCommands = [
         '--once',
         'play the demo in a temporary folder and exit: 0 only if every label is where the rules want it',
       ],
+      ['--role <role>', 'what this process does, with DATABASE_URL: all, web or worker (REEVE_ROLE)'],
     ],
     examples: [
       'reeve serve',
       'reeve serve --once',
       'FORGE_URL=https://git.example.org FORGE_TOKEN_FILE=token reeve serve',
+      'DATABASE_URL_FILE=database reeve serve --role worker',
     ],
     async run({ options, settings, terminal }) {
       const { serve } = await import('./serve.ts');
-      return serve({ once: options.once ?? false }, await settings(), terminal);
+      const { once = false, role } = options;
+      return serve({ once }, await settings(role === undefined ? {} : { REEVE_ROLE: role }), terminal);
     },
   }),
 

@@ -16,8 +16,8 @@ export type CommandCall<Options, Arguments> = CommandContext & {
   /** Values of the flags, named as commander names them. */
   readonly options: Options;
   readonly args: Arguments;
-  /** Loads the settings from the environment. Throws `settings`. */
-  settings(): Promise<Settings>;
+  /** Loads the settings from the environment, and from variables that flags stand for. Throws `settings`. */
+  settings(flags?: Variables): Promise<Settings>;
   /** Loads the settings for a command that receives no deliveries: a forge token is enough to run it. */
   readerSettings(): Promise<Settings>;
 };
@@ -71,7 +71,7 @@ export function addCommand(
       ...context,
       options: command.optsWithGlobals(),
       args: command.processedArgs,
-      settings: async () => (await load()).loadSettings(context.environment),
+      settings: async (given) => (await load()).loadSettings({ ...context.environment, ...given }),
       readerSettings: async () => (await load()).loadSettings(context.environment, { needsSecrets: false }),
     });
     finish(status);

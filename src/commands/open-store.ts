@@ -11,7 +11,7 @@ import type { Store } from '../store/store.ts';
  */
 export async function openStore(settings: Settings, role: 'reader' | 'worker' = 'reader'): Promise<Store> {
   if (settings.databaseUrl === undefined) existingStorePath(settings);
-  return openStoreAt(settings, { role });
+  return openStoreAt(settings, role === 'reader' ? { role } : { role: 'all', isAlone: true });
 }
 
 /** Returns the path of the file with the store, which need not exist. Throws `usage` where the store is no file. */

@@ -45,6 +45,8 @@ export type DashboardParts = {
   readonly forge?: ForgeSignIn | undefined;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly log: Log;
+  /** False: the metrics alone. */
+  readonly hasPages: boolean;
 };
 
 type PageRow = {
@@ -90,7 +92,7 @@ export const dashboard: FastifyPluginAsync<DashboardParts> = async (app, parts) 
   const makeThrottle = (): FailureThrottle =>
     createFailureThrottle({ perMinute: maxFailures, clock: { now: parts.dashboardData.now } });
   registerMetrics(app, parts, makeThrottle());
-  await app.register(async (inner) => registerDashboardPages(inner, parts, makeThrottle));
+  if (parts.hasPages) await app.register(async (inner) => registerDashboardPages(inner, parts, makeThrottle));
 };
 
 function registerMetrics(

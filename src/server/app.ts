@@ -7,7 +7,9 @@ import type { SecretEntry } from '../receiver/secrets.ts';
 import type { Store } from '../store/store.ts';
 
 /** What the doors of the bot lead to. */
-export type AppParts = DashboardParts & {
+export type AppParts = Omit<DashboardParts, 'hasPages'> & {
+  /** False: neither the receiver nor the pages, only health and metrics. Default: everything. */
+  readonly isPublic?: boolean | undefined;
   readonly store: Store;
   /** Entries that `examineSecrets` found nothing wrong with. */
   readonly secrets: readonly SecretEntry[];
@@ -17,7 +19,14 @@ export type AppParts = DashboardParts & {
 };
 
 /** Creates the HTTP application: the receiver, the dashboard, and its health. */
-export function createApp({ store, secrets, onStored, maxBodyBytes, ...parts }: AppParts): FastifyInstance {
+export function createApp({
+  store,
+  secrets,
+  onStored,
+  maxBodyBytes,
+  isPublic = true,
+  ...parts
+}: AppParts): FastifyInstance {
   const { log, metrics } = parts;
   const app = fastify({ ...serverOptions(), logger: false, forceCloseConnections: 'idle' });
   app.server.maxConnections = maxConnections;
@@ -30,11 +39,11 @@ export function createApp({ store, secrets, onStored, maxBodyBytes, ...parts }: 
     if (isClosing) reply.header('connection', 'close');
   });
   const onAnswer = (code: number, result: string): void => metrics.countDelivery(code, result);
-  app.register(receiver, { store, secrets, log, onStored, onAnswer, maxBodyBytes });
+  if (isPublic) app.register(receiver, { store, secrets, log, onStored, onAnswer, maxBodyBytes });
   app.addHook('onResponse', async (request, reply) => {
     if (request.routeOptions.url === '/webhook') metrics.countAnswer(reply.elapsedTime);
   });
-  app.register(dashboard, parts);
+  app.register(dashboard, { ...parts, hasPages: isPublic });
   // Health says no more than its state: it is the one thing that a stranger may ask.
   app.get('/healthz', async (_request, reply) => reply.type('application/json').send('{"status":"ok"}'));
   app.get('/readyz', async (_request, reply) => {

@@ -78,8 +78,9 @@ export function createDashboardData(
     },
     async schedules() {
       const rows: ScheduleRow[] = [];
+      const states = await scheduler.status();
       for (const entry of scheduledRules(operator()))
-        rows.push(await readSchedule(entry, { store, sweeps, scheduler, clock, short }));
+        rows.push(await readSchedule(entry, { store, sweeps, states, clock, short }));
       return rows;
     },
   };
@@ -91,14 +92,14 @@ async function readSchedule(
   parts: {
     readonly store: Pick<Store, 'describeDelivery'>;
     readonly sweeps: Pick<ReturnType<typeof createSweepStore>, 'readResult'>;
-    readonly scheduler: Pick<Scheduler, 'status'>;
+    readonly states: Awaited<ReturnType<Scheduler['status']>>;
     readonly clock: Pick<Clock, 'now'>;
     readonly short: (path: string) => string;
   },
 ): Promise<ScheduleRow> {
-  const { store, sweeps, scheduler, clock, short } = parts;
+  const { store, sweeps, states, clock, short } = parts;
   const { id, schedule } = entry;
-  const state = scheduler.status().get(keyOfSchedule(entry));
+  const state = states.get(keyOfSchedule(entry));
   const result = await sweeps.readResult(id);
   const job = state?.job === undefined ? undefined : await store.describeDelivery(state.job);
   const checkpoint = job?.checkpoint as SweepCheckpoint | null | undefined;

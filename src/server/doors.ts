@@ -14,7 +14,7 @@ export type Doors = {
   close(): Promise<void>;
 };
 
-type DoorsOptions = Pick<AppParts, 'store' | 'log' | 'metrics' | 'dashboardData' | 'clock'> & {
+type DoorsOptions = Pick<AppParts, 'store' | 'log' | 'metrics' | 'dashboardData' | 'clock' | 'isPublic'> & {
   /** Folder of the dashboard's password. */
   readonly data: string;
   readonly secrets: readonly SecretEntry[];

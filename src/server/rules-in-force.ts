@@ -1,6 +1,7 @@
 import { relative } from 'node:path';
 import type { Client } from '../client/client.ts';
 import type { Clock } from '../clock.ts';
+import type { RepositoryRef } from '../contract/events/subject.ts';
 import { messageOf, ReeveError } from '../errors.ts';
 import type { Incident } from '../incidents/incident.ts';
 import { reportedFailuresOf } from '../incidents/reported-failures.ts';
@@ -38,6 +39,8 @@ export async function openRules(options: {
   readonly grants: readonly Grant[];
   readonly store: RulesStore;
   readonly reportProblems: ReportProblems;
+  /** Called with repositories whose events moved their default branch. */
+  readonly onMoved?: (repository: RepositoryRef) => void;
   readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
   readonly log: Log;
 }): Promise<RulesInForce> {

@@ -1,4 +1,3 @@
-import { createNamedSecrets } from '../actions/secrets.ts';
 import type { SignedIn } from '../client/credentials.ts';
 import type { SignInApplication } from '../client/oauth2.ts';
 import { type Clock, systemClock } from '../clock.ts';
@@ -6,18 +5,14 @@ import type { Event } from '../contract/events/events.ts';
 import { createMetrics, type Metrics } from '../dashboard/metrics/metrics.ts';
 import { createConsequences } from '../engine/bounds/consequences.ts';
 import type { Budgets } from '../engine/budget/budgets.ts';
-import { createBudgetLedger, type ReadRuns } from '../engine/budget/ledger.ts';
-import type { RunSettings } from '../engine/make-run.ts';
 import type { Run } from '../engine/record.ts';
 import type { RepeatedChoice } from '../engine/repeated.ts';
 import { ReeveError } from '../errors.ts';
 import { createFactMemory } from '../facts/ask.ts';
 import { createPreview } from '../handlers/preview.ts';
-import { createMessageSender } from '../http/message-sender.ts';
 import type { Log } from '../log.ts';
 import { createCoverage } from '../receiver/scope.ts';
 import type { SecretEntry } from '../receiver/secrets.ts';
-import { loadFingerprintKey } from '../settings/secrets/fingerprint-key.ts';
 import { createAdmissions } from '../sources/admission.ts';
 import { createEnrolment, type Enrolment } from '../sources/enrolment.ts';
 import type { Grant } from '../sources/grants.ts';
@@ -26,13 +21,17 @@ import type { OrganizationSource } from '../sources/organization.ts';
 import type { ReportProblems } from '../sources/report.ts';
 import { openStoreAt } from '../store/open-store.ts';
 import type { Retention } from '../store/retention-limits.ts';
+import type { Notice, ServerRole } from '../store/shared-store.ts';
 import type { Store } from '../store/store.ts';
 import type { BackoffOptions } from '../worker/backoff.ts';
 import { createDashboardData } from './dashboard-data.ts';
 import { type Doors, openDoors } from './doors.ts';
 import { type ForgeLink, openForgeLink } from './forge-link.ts';
 import { openRules, type RulesInForce } from './rules-in-force.ts';
+import { runSettings } from './run-settings.ts';
+import { announceDropped, announceForgotten, announceMoves, createNoticeTaker } from './shared-caches.ts';
 import { createSimulator } from './simulator.ts';
+import { allSettledOrThrow, inTurn } from './stop-steps.ts';
 import { createWork, type Work } from './work.ts';
 
 export type ServerOptions = {
@@ -87,6 +86,8 @@ export type ServerOptions = {
   readonly retention?: Retention;
   /** Told of every run. */
   readonly onRun?: (run: Run, event: Event) => void;
+  /** What this process does; default: everything. Other roles need `databaseUrl`. */
+  readonly role?: ServerRole | undefined;
   /** Does jobs and nothing else: no door is open, and no clock is looked at. Default: no. */
   readonly jobsOnly?: boolean;
   /** Told of every run over an item of a sweep. */
@@ -110,7 +111,12 @@ export interface Server {
 }
 
 /** What is running; absent what has not been started yet. */
-type Running = { rules?: RulesInForce; work?: Work; doors?: Doors };
+type Running = {
+  rules?: RulesInForce;
+  work?: Work;
+  doors?: Doors;
+  takeNotice?: (notice: Notice) => void;
+};
 
 /** What the parts of the bot share. */
 type ServerParts = {
@@ -126,17 +132,19 @@ type ServerParts = {
  */
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { log, data, organizations = [], grants = [] } = options;
-  const { signal, concurrency = 8, clock = systemClock } = options;
+  const { signal, concurrency = 8, clock = systemClock, role = 'all' } = options;
   const metrics = createMetrics();
   const link = await openForgeLink({ ...options, metrics, signal, concurrency, clock });
   const { client, login } = link;
   const lost = Promise.withResolvers<ReeveError>();
   const running: Running = {};
   const store = await openStoreAt(options, {
-    role: 'worker',
+    role,
+    isAlone: options.jobsOnly,
     clock,
     onLost: lost.resolve,
     onWork: () => running.work?.worker.wake(),
+    onNotice: (notice) => running.takeNotice?.(notice),
   });
   const stop = async (): Promise<void> => {
     const { doors, work, rules } = running;
@@ -166,16 +174,21 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       clock,
       log,
       reportProblems: options.reportProblems ?? 'status',
+      onMoved: announceMoves(store.announce),
     });
     running.rules = rules;
-    const work = await createServerWork(options, { ...shared, served, rules });
+    const { work, takeNotice } = await createServerWork(options, { ...shared, served, rules });
     running.work = work;
+    running.takeNotice = takeNotice;
     if (!options.jobsOnly) running.doors = await openServerDoors(options, { ...shared, served, rules, work });
     const url = running.doors?.url ?? '';
-    work.worker.start();
-    await work.wakeQueues();
-    if (!options.jobsOnly) await work.sweeps.start();
-    log.info({ url, data, passwordFile: running.doors?.passwordFile }, 'listening');
+    if (role !== 'web') {
+      work.worker.start();
+      await work.wakeQueues();
+      if (!options.jobsOnly) await work.sweeps.start();
+    }
+    const { passwordFile } = running.doors ?? {};
+    log.info({ url, data, role: role === 'all' ? undefined : role, passwordFile }, 'listening');
     return { url, store, stop, failed: lost.promise };
   } catch (error) {
     await stop();
@@ -185,48 +198,36 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   }
 }
 
-/** Takes every step, also after one that fails; then throws the first error. */
-async function inTurn(steps: readonly (() => Promise<unknown>)[]): Promise<void> {
-  const errors: unknown[] = [];
-  for (const step of steps) await step().catch((error) => errors.push(error));
-  if (errors.length > 0) throw errors[0];
-}
-
-/** Waits for all of them; then throws the first error. */
-async function allSettledOrThrow(promises: readonly (Promise<unknown> | undefined)[]): Promise<void> {
-  const failed = (await Promise.allSettled(promises)).find(({ status }) => status === 'rejected');
-  if (failed?.status === 'rejected') throw failed.reason;
-}
-
 async function createServerWork(
   options: ServerOptions,
   { served, rules, ...parts }: ServerParts & { served: Enrolment; rules: RulesInForce },
-): Promise<Work> {
+): Promise<{ readonly work: Work; readonly takeNotice: (notice: Notice) => void }> {
   const { link, store, metrics, clock } = parts;
   const { log, organizations = [], grants = [], concurrency = 8 } = options;
   const { client, account } = link;
   const memory = createFactMemory(clock);
   const consequences = createConsequences({ store, now: clock.now });
   const packs = rules.source;
+  const admissions = createAdmissions({
+    identities: createIdentities({ client, clock }),
+    served,
+    coverageOf: createCoverage(options.secrets),
+    onRefused: (kind) => metrics.countRefusedDelivery(kind),
+  });
   const looks = { client, account, grants, organizations, packs, store, memory, clock, log };
-  return createWork({
+  const work = createWork({
     client,
     account,
     whoAmI: link.login,
     repositories: options.repositories,
-    memory,
+    memory: announceDropped(memory, store.announce),
     store,
     metrics,
     clock,
     log,
-    admissions: createAdmissions({
-      identities: createIdentities({ client, clock }),
-      served,
-      coverageOf: createCoverage(options.secrets),
-      onRefused: (kind) => metrics.countRefusedDelivery(kind),
-    }),
+    admissions: announceForgotten(admissions, store.announce),
     rules,
-    settings: { ...(await runSettings(options, parts)), consequences },
+    settings: { ...(await runSettings(options, { client, store, clock })), consequences },
     consequences,
     repeated: options.repeated,
     preview: options.preview ? createPreview(looks) : undefined,
@@ -238,6 +239,7 @@ async function createServerWork(
     onRun: options.onRun,
     onSweepRun: options.onSweepRun,
   });
+  return { work, takeNotice: createNoticeTaker({ rules: rules.source, admissions, memory }) };
 }
 
 async function openServerDoors(
@@ -254,7 +256,7 @@ async function openServerDoors(
 ): Promise<Doors> {
   const { log, data, secrets, host, port, dashboard, signIn, forge, maxBodyBytes } = options;
   const { worker, sweeps } = work;
-  const settings = await runSettings(options, { link, store, clock });
+  const settings = await runSettings(options, { client: link.client, store, clock });
   const dashboardData = createDashboardData(store, rules.source, {
     clock,
     folder: options.rules,
@@ -267,6 +269,7 @@ async function openServerDoors(
     log,
     metrics,
     dashboardData,
+    isPublic: options.role !== 'worker',
     clock,
     wake: () => worker.wake(),
     simulate: createSimulator(options, { link, store, clock, served, rules, settings }),
@@ -279,21 +282,4 @@ async function openServerDoors(
     forgeUrl: forge.url,
     maxBodyBytes,
   });
-}
-
-/** What every run of this process is given, whatever it is about. */
-async function runSettings(
-  { budgets, namedSecrets, notifyHosts, data, log }: ServerOptions,
-  { link: { client }, store, clock }: Pick<ServerParts, 'link' | 'store' | 'clock'>,
-): Promise<RunSettings> {
-  const readRuns: ReadRuns = (repositoryId, before) =>
-    store.listRuns({ repositoryId, limit: 100, ...(before === undefined ? {} : { before }) });
-  return {
-    ledger: createBudgetLedger({ now: clock.now, readRuns, store }),
-    pauses: () => store.listPauses(),
-    budgets,
-    secrets: createNamedSecrets(namedSecrets ?? new Map(), await loadFingerprintKey(data, { store, log })),
-    messages: createMessageSender({ hosts: notifyHosts ?? [] }),
-    capabilities: () => client.capabilities(),
-  };
 }

@@ -5,6 +5,7 @@ import { type Credentials, type SignedIn, secretsOf } from '../client/credential
 import { messageOf, ReeveError } from '../errors.ts';
 import { type LogLevel, logLevels } from '../log.ts';
 import { examineSecrets, type SecretEntry } from '../receiver/secrets.ts';
+import { type ServerRole, serverRoles } from '../store/shared-store.ts';
 import { type RuleGrants, readGrants } from './operator-file/grants.ts';
 import { type OperatorEntry, type OperatorFile, readOperatorFile } from './operator-file/operator-file.ts';
 import { type Pace, readPace } from './operator-file/pace.ts';
@@ -28,6 +29,8 @@ export type Settings = RuleGrants &
     readonly data: string;
     /** Connection string of the store; undefined: the store is a file in `data`. */
     readonly databaseUrl: string | undefined;
+    /** What a server of this process does. */
+    readonly role: ServerRole;
     readonly repositories: readonly string[];
     readonly allowAdmin: boolean;
     /** Secret values that operator rules can refer to. */
@@ -74,6 +77,7 @@ export async function loadSettings(
     rules: read('REEVE_RULES'),
     data: resolve(read('REEVE_DATA') ?? './data'),
     databaseUrl: readDatabaseUrl(read, problems),
+    role: readRole(read, problems),
     repositories: operator.file?.repositories ?? [],
     allowAdmin: operator.file?.['allow-admin'] ?? false,
     ...readGrants(operator.file),
@@ -189,6 +193,17 @@ function readDatabaseUrl(read: ReadVariable, problems: string[]): string | undef
   if (url !== undefined && !/^postgres(ql)?:\/\//.test(url))
     problems.push('DATABASE_URL must begin with postgres://');
   return url;
+}
+
+function readRole(read: ReadVariable, problems: string[]): ServerRole {
+  const text = read('REEVE_ROLE') ?? 'all';
+  const role = serverRoles.find((one) => one === text);
+  if (role === undefined) problems.push(`REEVE_ROLE must be one of ${serverRoles.join(', ')}`);
+  else if (role !== 'all' && read('DATABASE_URL') === undefined)
+    problems.push(
+      `REEVE_ROLE ${role} needs DATABASE_URL: a store in a file has one process, which does everything`,
+    );
+  return role ?? 'all';
 }
 
 /** Returns the password of a connection string as it is, and as it is written there. */

@@ -49,6 +49,12 @@ export const settingsTable: readonly SettingRow[] = [
     secret: true,
   },
   {
+    name: 'REEVE_ROLE',
+    meaning:
+      'What this process does: web accepts deliveries and shows the dashboard, worker handles deliveries and looks at schedules, all does both. web and worker need DATABASE_URL.',
+    default: 'all',
+  },
+  {
     name: 'REEVE_CONFIG',
     meaning: 'The operator file: secrets with a scope, grants, served repositories, organizations, limits.',
   },

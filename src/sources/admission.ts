@@ -33,6 +33,8 @@ export interface Admissions {
   admit(origin: Origin, event: Event): Promise<Admission>;
   /** Removes a repository from the cache, because its name has changed. */
   forget(repositoryId: number): void;
+  /** Removes all that is cached. */
+  forgetAll(): void;
 }
 
 /**
@@ -104,6 +106,7 @@ export function createAdmissions(options: {
       return { state: 'admitted', event: eventAbout(event, subject, at) };
     },
     forget: (repositoryId) => identities.forget(repositoryId),
+    forgetAll: () => identities.forgetAll(),
   };
 }
 

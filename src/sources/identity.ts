@@ -21,6 +21,8 @@ export interface Identities {
   read(claimed: RepositoryRef): Promise<Identity>;
   /** Removes a repository from the cache, because its name has changed. */
   forget(repositoryId: number): void;
+  /** Removes all that is cached. */
+  forgetAll(): void;
 }
 
 /** How long an identity is cached. The forge refuses a write under an outdated name (301). */
@@ -57,6 +59,7 @@ export function createIdentities({
   return {
     read: (claimed) => cache.get(identityKey(claimed), () => ask(claimed)),
     forget: (repositoryId) => cache.deleteWhere(({ at }) => at.id === repositoryId),
+    forgetAll: () => cache.deleteWhere(() => true),
   };
 }
 

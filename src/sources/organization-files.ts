@@ -23,6 +23,8 @@ interface OrganizationFiles {
   look(owner: string): Promise<void>;
   /** Removes the files of organizations that come from this repository. */
   note(repository: RepositoryRef): void;
+  /** Removes all that is cached. */
+  forgetAll(): void;
   /** Returns the reader of the packs that the repositories of an owner may include. */
   packsFor(owner: string): PackReader;
   /** Packs that the operator offers. */
@@ -88,6 +90,10 @@ export function createOrganizationFiles(options: {
           log.warn({ organization: key, error: messageOf(error) }, 'other processes keep its old rules');
         });
       }
+    },
+    forgetAll() {
+      cache.deleteWhere(() => true);
+      options.onChange(new Set(['*']));
     },
     packsFor: (owner) => ({
       async read(request) {

@@ -42,7 +42,11 @@ export interface RuleFiles {
   note(repository: RepositoryRef, event: Event): void;
   /** Removes the files of organizations that come from the event's repository, where it may have changed them. */
   noteUnserved(event: Event): void;
+  /** Removes what comes from a repository whose default branch has moved. */
+  noteMoved(repository: RepositoryRef): void;
   forget(repositoryId: number): void;
+  /** Removes all that is cached. */
+  forgetAll(): void;
   /** Replaces the packs that the operator offers. */
   replaceOffers(offered: PackTree): void;
   /** Returns the reader of the packs that the repositories of an owner may include. */
@@ -51,8 +55,7 @@ export interface RuleFiles {
   offered(): PackTree;
 }
 
-/** Creates the cache. Files of repositories are cached by repository id, those of organizations by name. */
-export function createRuleFiles(options: {
+type RuleFilesOptions = {
   readonly client: Client;
   readonly organizations: readonly OrganizationSource[];
   readonly grants: readonly Grant[];
@@ -62,7 +65,12 @@ export function createRuleFiles(options: {
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly log: Log;
   readonly onRead: OnRead | undefined;
-}): RuleFiles {
+  /** Called with repositories whose events moved their default branch. */
+  readonly onMoved?: ((repository: RepositoryRef) => void) | undefined;
+};
+
+/** Creates the cache. Files of repositories are cached by repository id, those of organizations by name. */
+export function createRuleFiles(options: RuleFilesOptions): RuleFiles {
   const { client, clock, onRead, log } = options;
   const grants = createGrants(options.grants);
   const repositories = createTtlCache<number, RepositoryReading>({
@@ -91,6 +99,10 @@ export function createRuleFiles(options: {
           file.includes === true && (owners.has('*') || owners.has(head.at.owner.toLowerCase())),
       ),
   });
+  const noteMoved = (repository: RepositoryRef): void => {
+    repositories.delete(repository.id);
+    shared.note(repository);
+  };
 
   return {
     async ofRepository(at) {
@@ -110,14 +122,20 @@ export function createRuleFiles(options: {
     organizations: options.organizations.map(({ name }) => name.toLowerCase()),
     note(repository, event) {
       if (!movesDefaultBranch(event)) return;
-      repositories.delete(repository.id);
-      shared.note(repository);
+      noteMoved(repository);
+      options.onMoved?.(repository);
     },
     noteUnserved(event) {
       if (event.repository === undefined || !movesDefaultBranch(event)) return;
       shared.note(event.repository);
+      options.onMoved?.(event.repository);
     },
+    noteMoved,
     forget: (repositoryId) => repositories.delete(repositoryId),
+    forgetAll() {
+      repositories.deleteWhere(() => true);
+      shared.forgetAll();
+    },
     replaceOffers: shared.replaceOffers,
     packsFor: shared.packsFor,
     offered: shared.offered,

@@ -35,6 +35,10 @@ export interface RuleSource {
   read(repository: RepositoryRef): Promise<RepositoryRules>;
   /** Removes a repository from the cache, because its name has changed. */
   forget(repositoryId: number): void;
+  /** Removes cached rules that come from a repository whose default branch has moved. */
+  noteMoved(repository: RepositoryRef): void;
+  /** Removes all cached rules. */
+  forgetAll(): void;
   /**
    * Removes cached rules of a rules repository that an event may have changed. For events that are not
    * admitted: such a repository need not be served. The event is not trusted; a forged one costs one reading.
@@ -65,6 +69,8 @@ export function createRuleSource(options: {
   clock: Pick<Clock, 'monotonicMs'>;
   log?: Log;
   onRead?: OnRead;
+  /** Called with repositories whose events moved their default branch. */
+  onMoved?: (repository: RepositoryRef) => void;
 }): RuleSource {
   const { client, clock, onRead, log = silentLog } = options;
   let operator = createRuleSet(options.operatorRules);
@@ -77,6 +83,7 @@ export function createRuleSource(options: {
     clock,
     log,
     onRead,
+    onMoved: options.onMoved,
   });
   const sets = createRuleSets();
   return {
@@ -112,6 +119,8 @@ export function createRuleSource(options: {
     },
     read: async (repository) => (await files.ofRepository(repository)).file,
     forget: files.forget,
+    noteMoved: files.noteMoved,
+    forgetAll: files.forgetAll,
     noteUnserved: files.noteUnserved,
     replaceOperatorRules(rules, offered = new Map()) {
       operator = createRuleSet(rules);

@@ -11,7 +11,7 @@ export type StorePlace = { readonly data: string; readonly databaseUrl?: string 
 
 /**
  * Opens the store. A file has one process beside its readers: throws `store-locked` while another one uses it. A database is
- * shared. `onLost` is called when nothing can be stored any more; `onWork`, `onNotice` and `onTakeover` tell of what other
+ * shared, unless `isAlone` is set. `onLost` is called when nothing can be stored any more; `onWork`, `onNotice` and `onTakeover` tell of what other
  * processes do.
  */
 export async function openStoreAt(
@@ -19,10 +19,12 @@ export async function openStoreAt(
   options: {
     readonly role: ServerRole | 'reader';
     readonly clock?: Pick<Clock, 'now' | 'monotonicMs'>;
+    /** Throws `store-locked` also while another process uses the database. */
+    readonly isAlone?: boolean | undefined;
     readonly onLost?: (error: ReeveError) => void;
   } & Pick<PostgresOptions, 'onWork' | 'onNotice' | 'onTakeover'>,
 ): Promise<Store> {
-  const { role, clock, onLost, ...shared } = options;
+  const { role, clock, onLost, isAlone = false, ...shared } = options;
   if (place.databaseUrl === undefined) {
     if (role === 'web')
       throw new ReeveError(
@@ -35,13 +37,23 @@ export async function openStoreAt(
   }
   // Loaded where it is used: most installations have no database server.
   const { openPostgresStore } = await import('./postgres/postgres-store.ts');
-  return openPostgresStore({
+  const store = await openPostgresStore({
     ...shared,
     url: place.databaseUrl,
     role,
     // All processes follow the clock of the server; one that is given is a test's.
     ...(clock && clock !== systemClock && { clock }),
   });
+  if (isAlone) await requireNoOther(store);
+  return store;
+}
+
+/** Closes the store and throws `store-locked` where another process uses it. */
+async function requireNoOther(store: Store): Promise<void> {
+  const other = (await store.listProcesses()).find(({ isSelf }) => !isSelf);
+  if (other === undefined) return;
+  await store.close();
+  throw new ReeveError('store-locked', `the store is in use by another Reeve (${other.name}): stop it first`);
 }
 
 /** Returns the path of the file that holds the store of a data folder. */

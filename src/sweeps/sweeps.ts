@@ -9,6 +9,7 @@ import type { Snapshots } from './catch-up/snapshots.ts';
 import { createOpenPullsHandler, openPullsKind } from './open-pulls.ts';
 import { createMaintenance, scheduledMaintenance } from './schedule/maintenance.ts';
 import { createScheduler, type Scheduler } from './schedule/schedule.ts';
+import { createScheduleList, sweepOf } from './schedule/schedule-list.ts';
 import type { Scheduled } from './schedule/slots.ts';
 import type { SweepParts } from './sweep.ts';
 import { createSweepHandler } from './sweep-job.ts';
@@ -65,8 +66,10 @@ export function createSweeps(options: SweepsOptions): Sweeps {
   };
   /** Rules of repositories and organizations, as of their last reading. */
   let others: readonly LoadedRule[] = [];
+  const schedulesOfOthers = createScheduleList(store);
   const readRules = async (): Promise<void> => {
     others = (await rules.everyRule()).filter(({ level }) => level !== 'operator');
+    await schedulesOfOthers.save(others);
   };
   const chores = createMaintenance({
     store,
@@ -83,8 +86,9 @@ export function createSweeps(options: SweepsOptions): Sweeps {
     await readRules();
     return others.find((rule) => rule.id === id);
   };
-  const entries = (): readonly Scheduled[] => [
-    ...scheduledRules([...rules.operator(), ...others]),
+  const entries = async (): Promise<readonly Scheduled[]> => [
+    ...scheduledRules(rules.operator()),
+    ...(await schedulesOfOthers.read()),
     ...scheduledMaintenance(chores),
     { id: 'catch-up', schedule: { cron: catchUpCron, timezone: 'UTC' }, kind: 'catch-up', payload: {} },
   ];
@@ -133,12 +137,5 @@ export function createSweeps(options: SweepsOptions): Sweeps {
 
 /** Returns the entries of the scheduler for rules with clocks: one for each clock. */
 export function scheduledRules(rules: readonly LoadedRule[]): readonly Scheduled[] {
-  return rules.flatMap((rule) =>
-    rule.schedules.map((schedule) => ({
-      id: rule.id,
-      schedule,
-      kind: 'sweep',
-      payload: { rule: rule.id },
-    })),
-  );
+  return rules.flatMap(({ id, schedules }) => schedules.map((schedule) => sweepOf({ id, schedule })));
 }

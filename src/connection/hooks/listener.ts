@@ -53,7 +53,7 @@ async function beside(settings: Settings): Promise<DeliveryListener> {
 }
 
 async function open(settings: Settings): Promise<DeliveryListener | ListenFailure> {
-  const store = await openStoreAt(settings, { role: 'worker' }).catch((error: unknown) => {
+  const store = await openStoreAt(settings, { role: 'all', isAlone: true }).catch((error: unknown) => {
     if (error instanceof ReeveError && error.code === 'store-locked') return error.message;
     throw error;
   });

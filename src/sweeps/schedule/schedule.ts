@@ -2,12 +2,21 @@ import type { Clock } from '../../clock.ts';
 import { messageOf } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import type { Store } from '../../store/store.ts';
-import { createEnqueueDue, keyOfSchedule, type Scheduled, type ScheduleState } from './slots.ts';
+import {
+  createEnqueueDue,
+  type EnqueueDue,
+  keyOfSchedule,
+  type Scheduled,
+  type ScheduleState,
+} from './slots.ts';
 
 /** What the scheduler needs of the store. */
-type ScheduleStore = Pick<Store, 'enqueue' | 'recall' | 'remember' | 'describeDelivery' | 'endDeferral'>;
+type ScheduleStore = Pick<
+  Store,
+  'enqueue' | 'recall' | 'revise' | 'describeDelivery' | 'endDeferral' | 'isLeader'
+>;
 
-/** Turns what is due into jobs of the store, each slot once. */
+/** Turns what is due into jobs of the store, each slot once. Of the processes that share a store, the leader does so. */
 export interface Scheduler {
   /** Enqueues what became due since the last look. A clock that was set back makes no slot run again. */
   tick(now: Date): Promise<void>;
@@ -15,7 +24,7 @@ export interface Scheduler {
   start(): void;
   stop(): Promise<void>;
   /** Returns what is known of each schedule, by `id#cron`. */
-  status(): ReadonlyMap<string, ScheduleState>;
+  status(): Promise<ReadonlyMap<string, ScheduleState>>;
 }
 
 /** Key of the store under which the states of all schedules are kept. */
@@ -24,48 +33,27 @@ const scheduleKey = 'schedules';
 /** How often the clock is read. */
 const lookMs = 1_000;
 
-/** Creates the scheduler, at rest. `entries` is asked at each look, so that new rules count at once. */
-export function createScheduler(options: {
+type SchedulerOptions = {
   store: ScheduleStore;
-  entries: () => readonly Scheduled[];
+  entries: () => readonly Scheduled[] | Promise<readonly Scheduled[]>;
   clock: Pick<Clock, 'now'>;
   log: Log;
   /** Told that a job was stored. */
   onEnqueued?: () => void;
-}): Scheduler {
+};
+
+/** Creates the scheduler, at rest. `entries` is asked at each look, so that new rules count at once. */
+export function createScheduler(options: SchedulerOptions): Scheduler {
   const { store, log, clock } = options;
-  const enqueueDue = createEnqueueDue({ store, log, onEnqueued: options.onEnqueued ?? (() => {}) });
-  let states: Map<string, ScheduleState> | undefined;
+  const term = createTerm(options);
   let looking: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let lookedAtMinute: number | undefined;
 
-  const load = async (): Promise<Map<string, ScheduleState>> => {
-    if (states) return states;
-    const kept = await store.recall(scheduleKey);
-    // The border to the store: what is under this key was written by `save` alone.
-    states = new Map(Object.entries((kept ?? {}) as Record<string, ScheduleState>));
-    return states;
-  };
-
-  const lookAtAll = async (now: Date): Promise<void> => {
-    const known = await load();
-    let changed = false;
-    for (const entry of options.entries()) {
-      const key = keyOfSchedule(entry);
-      const before = known.get(key);
-      const after = await enqueueDue(entry, before, now);
-      if (after === before) continue;
-      known.set(key, after);
-      changed = true;
-    }
-    if (changed) await store.remember(scheduleKey, Object.fromEntries(known));
-  };
-
   const tick = async (now: Date): Promise<void> => {
     // One at a time: two looks would both find the same slot's predecessor at rest.
     while (looking) await looking;
-    looking = lookAtAll(now).finally(() => {
+    looking = term.lookAtAll(now).finally(() => {
       looking = undefined;
     });
     await looking;
@@ -82,6 +70,12 @@ export function createScheduler(options: {
 
   /** Looks when the clock shows another minute than at the last look, whichever way it went. */
   const lookEachMinute = (): void => {
+    // One that becomes the leader looks at once.
+    if (!store.isLeader()) {
+      lookedAtMinute = undefined;
+      term.end();
+      return;
+    }
     const minute = Math.floor(clock.now().getTime() / 60_000);
     if (minute === lookedAtMinute) return;
     lookedAtMinute = minute;
@@ -101,6 +95,50 @@ export function createScheduler(options: {
       timer = undefined;
       await looking?.catch(() => {}); // It was told where it was waited for.
     },
-    status: () => states ?? new Map(),
+    status: () => loadStates(store),
   };
+}
+
+/**
+ * Returns the look at all schedules, with what is known of them for as long as this process is the leader: another leader may
+ * have looked since.
+ */
+function createTerm({ store, log, entries, onEnqueued = () => {} }: SchedulerOptions): {
+  lookAtAll(now: Date): Promise<void>;
+  end(): void;
+} {
+  let term: { readonly states: Map<string, ScheduleState>; readonly enqueueDue: EnqueueDue } | undefined;
+  return {
+    async lookAtAll(now) {
+      if (!store.isLeader()) {
+        term = undefined;
+        return;
+      }
+      term ??= { states: await loadStates(store), enqueueDue: createEnqueueDue({ store, log, onEnqueued }) };
+      const { states, enqueueDue } = term;
+      const changed: Record<string, ScheduleState> = {};
+      for (const entry of await entries()) {
+        const key = keyOfSchedule(entry);
+        const before = states.get(key);
+        const after = await enqueueDue(entry, before, now);
+        if (after === before) continue;
+        states.set(key, after);
+        changed[key] = after;
+      }
+      if (Object.keys(changed).length === 0) return;
+      await store.revise(scheduleKey, (kept) => ({ ...statesIn(kept), ...changed }));
+    },
+    end() {
+      term = undefined;
+    },
+  };
+}
+
+async function loadStates(store: Pick<Store, 'recall'>): Promise<Map<string, ScheduleState>> {
+  return new Map(Object.entries(statesIn(await store.recall(scheduleKey))));
+}
+
+/** The border to the store: what is under the key was written by the scheduler alone. */
+function statesIn(kept: unknown): Record<string, ScheduleState> {
+  return (kept ?? {}) as Record<string, ScheduleState>;
 }

@@ -41,7 +41,11 @@ export function keyOfSchedule({ id, schedule }: Pick<Scheduled, 'id' | 'schedule
 }
 
 /** Enqueues the slot of a schedule that became due, and returns what is known of the schedule after that. */
-type EnqueueDue = (entry: Scheduled, state: ScheduleState | undefined, now: Date) => Promise<ScheduleState>;
+export type EnqueueDue = (
+  entry: Scheduled,
+  state: ScheduleState | undefined,
+  now: Date,
+) => Promise<ScheduleState>;
 
 /** Creates the function. It returns the same state if nothing happened. */
 export function createEnqueueDue(options: {

@@ -63,7 +63,7 @@ describe('the scheduler', () => {
     await restarted.tick(new Date('2026-05-05T10:01:00Z'));
 
     expect(await slots()).toEqual(['2026-05-05T03:17:00.000Z']);
-    expect(restarted.status().get('rules/a.yml#nightly#17 3 * * *')?.missed).toBe(4);
+    expect((await restarted.status()).get('rules/a.yml#nightly#17 3 * * *')?.missed).toBe(4);
   });
 
   it('runs a slot in place of the one before that an hourly budget deferred', async () => {
@@ -83,7 +83,7 @@ describe('the scheduler', () => {
       state: 'settled',
       reason: expect.stringContaining('2026-05-01T10:10:00.000Z runs in its place'),
     });
-    expect([...scheduler.status().values()].map(({ overlaps }) => overlaps)).toEqual([0]);
+    expect([...(await scheduler.status()).values()].map(({ overlaps }) => overlaps)).toEqual([0]);
   });
 
   it('leaves out a slot while the one before is under way, counts it, and goes on after it', async () => {
@@ -96,7 +96,7 @@ describe('the scheduler', () => {
     await scheduler.tick(new Date('2026-05-01T10:20:00Z'));
 
     expect(await slots()).toEqual(['2026-05-01T10:05:00.000Z', '2026-05-01T10:20:00.000Z']);
-    expect(scheduler.status().get('rules/a.yml#often#*/5 * * * *')?.overlaps).toBe(2);
+    expect((await scheduler.status()).get('rules/a.yml#often#*/5 * * * *')?.overlaps).toBe(2);
   });
 
   it('runs no slot twice when the clock is set back by two seconds a thousand times', async () => {

@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { operations } from '../../src/contract/operations.ts';
+import { silentLog } from '../../src/log.ts';
+import { type Server, startServer } from '../../src/server/server.ts';
+import { start } from '../support/command.ts';
+import { at, authorization, type Harness, secret, startHarness } from '../support/harness.ts';
+import { startPostgres } from '../support/postgres-server.ts';
+
+const entry = { name: 'test', scope: ['*'], authorization: [authorization], hmac: [secret] };
+const markWith = (label: string): string => `version: 1
+rules:
+  mark: { on: issues.opened, steps: [{ uses: set-labels, with: { add: [${label}] } }] }
+`;
+
+describe('processes that share a PostgreSQL database', () => {
+  let database: Awaited<ReturnType<typeof startPostgres>>;
+  beforeAll(async () => {
+    // A server of its own, which syncs: the bot refuses one that does not.
+    database = await startPostgres();
+  });
+  afterAll(() => database.stop());
+
+  const inSchema = (schema: string): string => {
+    const url = new URL(database.url.replace(/^postgres:/, 'http:'));
+    url.searchParams.set('schema', schema);
+    return url.href.replace(/^http:/, 'postgres:');
+  };
+  const open = async (harness: Harness, count: number): Promise<readonly number[]> => {
+    const issues: number[] = [];
+    for (let n = 0; n < count; n += 1) {
+      const issue = await harness.ada.call(operations.createIssue, { params: at, body: { title: `${n}` } });
+      issues.push(issue.number ?? 0);
+    }
+    await harness.idle();
+    return issues;
+  };
+
+  it('both use the rule that was changed on the forge', async () => {
+    const databaseUrl = inSchema('rules');
+    const harness = await startHarness({ on: 'the embedded forge', server: { databaseUrl } });
+    let handledByOther = 0;
+    const other: Server = await startServer({
+      forge: { url: harness.proxy.url, credentials: { token: harness.token } },
+      secrets: [entry],
+      data: harness.data,
+      databaseUrl,
+      repositories: [],
+      allowAdmin: false,
+      host: '127.0.0.1',
+      port: 0,
+      log: silentLog,
+      pollMs: 100,
+      onRun: () => {
+        handledByOther += 1;
+      },
+    });
+    /** Opens issues until both processes have handled some; returns all labels that they got. */
+    const labelsByBoth = async (): Promise<ReadonlySet<string>> => {
+      const labels = new Set<string>();
+      const [before, otherBefore] = [harness.runs.length, handledByOther];
+      for (let rounds = 0; rounds < 30; rounds += 1) {
+        for (const issue of await open(harness, 4)) labels.add((await harness.labelsOf(issue)).join(' '));
+        if (harness.runs.length > before && handledByOther > otherBefore) return labels;
+      }
+      throw new Error('one process handles everything');
+    };
+    try {
+      await harness.setRules(markWith('kept'));
+      expect([...(await labelsByBoth())]).toEqual(['kept']);
+
+      await harness.setRules(markWith('area/docs'));
+      await harness.idle();
+      expect([...(await labelsByBoth())]).toEqual(['area/docs']);
+    } finally {
+      await other.stop();
+      await harness.close();
+    }
+  });
+
+  it('share the work by their roles, and go on with what a killed one had', async () => {
+    const databaseUrl = inSchema('roles');
+    const harness = await startHarness({
+      on: 'the embedded forge',
+      rules: markWith('kept'),
+      // Named as that of the environment, by which the worker knows it.
+      server: { databaseUrl, role: 'web', secrets: [{ ...entry, name: 'environment' }] },
+    });
+    const environment = { ...harness.environment, DATABASE_URL: databaseUrl, PORT: '0' };
+    const startWorker = async () => {
+      const child = start(['serve', '--role', 'worker'], { environment });
+      let printed = '';
+      const url = await new Promise<string>((resolve, reject) => {
+        child.once('exit', () => reject(new Error(`the worker ended: ${printed}`)));
+        for (const stream of [child.stdout, child.stderr])
+          stream?.on('data', (part) => {
+            printed += String(part);
+            const found = /"url":"([^"]+)"/.exec(printed)?.[1];
+            if (found !== undefined) resolve(found);
+          });
+      });
+      return { child, url };
+    };
+    try {
+      const first = await startWorker();
+      const [early] = await open(harness, 1);
+      expect(await harness.labelsOf(early ?? 0)).toEqual(['kept']);
+      expect(harness.runs).toEqual([]);
+      const statusOf = async (path: string, method = 'GET') =>
+        (await fetch(`${first.url}${path}`, { method })).status;
+      expect([await statusOf('/healthz'), await statusOf('/metrics')]).toEqual([200, 401]);
+      expect([await statusOf('/'), await statusOf('/webhook', 'POST')]).toEqual([404, 404]);
+
+      first.child.kill('SIGKILL');
+      const issue = await harness.ada.call(operations.createIssue, { params: at, body: { title: 'late' } });
+      await startWorker();
+      await harness.idle();
+      expect(await harness.labelsOf(issue.number ?? 0)).toEqual(['kept']);
+      const processes = await harness.server.store.listProcesses();
+      expect(processes.map(({ role }) => role)).toEqual(['web', 'worker']);
+    } finally {
+      await harness.close();
+    }
+  });
+});
