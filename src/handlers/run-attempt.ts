@@ -91,7 +91,7 @@ export async function findEventCause(
   }: Pick<RunAttemptOptions, 'consequences' | 'client'> & { readonly signal: AbortSignal | undefined },
 ): Promise<EventCause | undefined> {
   if (event.sender?.id !== account.id) return undefined;
-  return consequences?.find(event, client.counted({ signal }));
+  return consequences?.find(event, client.counted({ signal }), signal);
 }
 
 /** Returns the error with which the forge denies the whole repository, or for which it cannot be asked whether it does. */

@@ -206,7 +206,7 @@ async function createServerWork(
   const { log, organizations = [], grants = [], concurrency = 8 } = options;
   const { client, account } = link;
   const memory = createFactMemory(clock);
-  const consequences = createConsequences({ store, now: clock.now });
+  const consequences = createConsequences({ store, clock });
   const packs = rules.source;
   const admissions = createAdmissions({
     identities: createIdentities({ client, clock }),

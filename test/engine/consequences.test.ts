@@ -32,6 +32,9 @@ const removed = (ref: string) => parseEvent('delete', { ref, ref_type: 'branch',
 
 let stored: Map<string, unknown>;
 let nowMs: number;
+let isShared: boolean;
+/** What happens while a process waits. */
+let sleep: (ms: number) => Promise<void>;
 let live: object;
 let asked: number;
 const client = {
@@ -44,15 +47,23 @@ const client = {
 const start = () =>
   createConsequences({
     store: {
+      isShared,
       recall: async (key) => stored.get(key),
-      remember: async (key, value) => void stored.set(key, structuredClone(value)),
+      async revise(key, edit) {
+        stored.set(key, structuredClone(edit(stored.get(key))));
+        return stored.get(key);
+      },
     },
-    now: () => new Date(nowMs),
+    clock: { now: () => new Date(nowMs), sleep: (ms) => sleep(ms) },
   });
 const begin = async (book: ReturnType<typeof start>, causes: Cause, more: Partial<EventCause> = {}) =>
   book.begin(1, { because, causes, rules: ['r.yml#merge'], depth: 1, ...more });
 beforeEach(() => {
   stored = new Map();
+  isShared = false;
+  sleep = async (ms) => {
+    nowMs += ms;
+  };
   nowMs = Date.parse('2026-03-01T12:00:00Z');
   live = { merge_commit_sha: moved, head: { sha: moved }, commit: { id: moved } };
   asked = 0;
@@ -170,6 +181,72 @@ describe('an event of our own account', () => {
     end();
 
     expect(await found).toMatchObject({ because });
+  });
+
+  describe('that another process sends', () => {
+    beforeEach(() => {
+      isShared = true;
+    });
+
+    it('waits for its answer, and for none that begins later', async () => {
+      const [one, two] = [start(), start()];
+      live = { merge_commit_sha: null };
+      const end = await begin(one, merged);
+      let looks = 0;
+      sleep = async (ms) => {
+        nowMs += ms;
+        looks += 1;
+        if (looks === 2)
+          await begin(one, { event: 'deleted', branch: 'other' }, { because: { run: 'r2', change: 'c1' } });
+        if (looks !== 3) return;
+        live = { merge_commit_sha: moved };
+        await end();
+      };
+
+      expect(await two.find(push('main', moved), client)).toMatchObject({ because });
+      expect(looks).toBe(3);
+    });
+
+    it('waits no longer than a request takes, where the process died', async () => {
+      await begin(start(), merged);
+      const beganMs = nowMs;
+
+      expect(await start().find(closed(), client)).toMatchObject({ because });
+      expect(nowMs - beganMs).toBe(60_000);
+    });
+
+    it('ends with the signal, also where the clock of the other process is ahead', async () => {
+      nowMs += 600_000;
+      await begin(start(), merged);
+      nowMs -= 600_000;
+      const stop = new AbortController();
+      let looks = 0;
+      sleep = async () => {
+        looks += 1;
+        if (looks === 5) stop.abort(new Error('stopped'));
+        stop.signal.throwIfAborted();
+      };
+      await expect(start().find(closed(), client, stop.signal)).rejects.toThrow('stopped');
+
+      sleep = async () => {};
+      expect(await start().find(closed(), client)).toMatchObject({ because });
+    });
+
+    it('is noted beside those of this process', async () => {
+      const [one, two] = [start(), start()];
+      for (const [number, book] of [one, two, one].entries()) {
+        await (
+          await begin(
+            book,
+            { ...merged, number: number + 1 },
+            { because: { run: `r${number}`, change: '1' } },
+          )
+        )();
+      }
+      for (const number of [1, 2, 3]) {
+        expect(await two.find(closed(number), client)).toMatchObject({ because: { run: `r${number - 1}` } });
+      }
+    });
   });
 
   it('costs no request where nothing of ours is known', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Client } from '../../src/client/client.ts';
+import { systemClock } from '../../src/clock.ts';
 import { createConsequences } from '../../src/engine/bounds/consequences.ts';
 import { runOfAttempt } from '../../src/queue/queue-runs.ts';
 import { attemptRequest, sendQueueAttempt } from '../../src/queue/send.ts';
@@ -9,8 +10,12 @@ describe('the update of a queue', () => {
   it('is the cause of the events that follow, under the id of the run that records it', async () => {
     const kept = new Map<string, unknown>();
     const store = {
+      isShared: false,
       recall: async (key: string) => kept.get(key),
-      remember: async (key: string, value: unknown) => void kept.set(key, value),
+      revise: async (key: string, edit: (value: unknown) => unknown) => {
+        kept.set(key, edit(kept.get(key)));
+        return kept.get(key);
+      },
     };
     const at = new Date('2026-01-01T00:00:00Z');
     const action: QueueAttemptAction = {
@@ -30,7 +35,7 @@ describe('the update of a queue', () => {
       account: { id: 9 },
       repository,
       base: 'main',
-      consequences: createConsequences({ store, now: () => at }),
+      consequences: createConsequences({ store, clock: { ...systemClock, now: () => at } }),
       onRefused() {},
     });
     const run = runOfAttempt(action, attemptRequest(action, { repository }), {

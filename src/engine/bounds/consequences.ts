@@ -1,6 +1,6 @@
 import type { Cause as DeclaredCause } from '../../actions/change.ts';
-import { BoundedMap } from '../../cache/bounded-map.ts';
 import type { Client } from '../../client/client.ts';
+import type { Clock } from '../../clock.ts';
 import type { Event } from '../../contract/events/events.ts';
 import { readMember } from '../../contract/events/payload-members.ts';
 import { operations } from '../../contract/operations.ts';
@@ -17,7 +17,6 @@ const maxDepth = 3;
 /** Changes kept for a repository, and for how long. */
 const maxChanges = 100;
 const keptMs = 86_400_000;
-const maxRepositories = 2_000;
 
 /** What caused an event: the change, the rules of its chain, and the depth of the event. */
 export type EventCause = {
@@ -32,6 +31,8 @@ type OwnChange = EventCause & {
   readonly causes: DeclaredCause;
   /** Commits of the events that were recognised, by kind of event: another commit is not of this change. */
   readonly bound: Readonly<Record<string, string>>;
+  /** The request is under way. Noted where another process may get the event, which waits for its end. */
+  readonly isUnanswered?: true;
 };
 
 /** The changes of ours that cause events. */
@@ -39,52 +40,49 @@ export interface Consequences {
   /** Notes a change that is about to be sent; the returned function is called with its answer, or without one. */
   begin(
     repositoryId: number,
-    change: Omit<OwnChange, 'at' | 'bound'>,
+    change: Omit<OwnChange, 'at' | 'bound' | 'isUnanswered'>,
   ): Promise<(answer?: unknown) => Promise<void>>;
   /** Returns what caused an event of our own account; undefined if no change of ours is known to. */
-  find(event: Event, client: Client): Promise<EventCause | undefined>;
+  find(event: Event, client: Client, signal?: AbortSignal): Promise<EventCause | undefined>;
 }
+
+/** The part of a store of plain data that the book needs; `isShared`: other processes send and find changes, too. */
+type ConsequenceStore = {
+  readonly isShared: boolean;
+  recall(key: string): Promise<unknown>;
+  revise(key: string, edit: (value: unknown) => unknown): Promise<unknown>;
+};
+
+type OwnChanges = readonly OwnChange[];
+
+/** Time that a request and its repetitions take at most. What is unanswered for longer was sent by a process that died. */
+const maxUnansweredMs = 60_000;
+/** Interval of the looks at changes that other processes send. */
+const lookMs = 100;
 
 /** Creates the book of changes on a store of plain data. */
 export function createConsequences(options: {
-  readonly store: {
-    recall(key: string): Promise<unknown>;
-    remember(key: string, value: unknown): Promise<void>;
-  };
-  readonly now: () => Date;
+  readonly store: ConsequenceStore;
+  readonly clock: Pick<Clock, 'now' | 'sleep'>;
 }): Consequences {
-  const { store, now } = options;
+  const { store, clock } = options;
   const inFlight = new Map<number, Set<Promise<void>>>();
-  const known = new BoundedMap<number, Promise<readonly OwnChange[]>>(maxRepositories);
-  const keyOf = (repositoryId: number): string => `own changes ${repositoryId}`;
 
-  /** Reads and changes the list of a repository, one after the other. */
-  const update = (
-    repositoryId: number,
-    edit: (list: readonly OwnChange[]) => readonly OwnChange[],
-  ): Promise<readonly OwnChange[]> => {
-    const before = known.get(repositoryId) ?? read(repositoryId);
-    const after = before.then(async (list) => {
+  const update = (repositoryId: number, edit: (list: OwnChanges) => OwnChanges): Promise<unknown> =>
+    store.revise(keyOf(repositoryId), (value) => {
+      const list = listIn(value);
       const edited = edit(list);
-      if (edited !== list) await store.remember(keyOf(repositoryId), edited);
-      return edited;
+      return edited === list ? value : edited;
     });
-    known.set(repositoryId, after);
-    // What could not be stored is read again.
-    after.catch(() => known.delete(repositoryId));
-    return after;
-  };
-  const bind = (repositoryId: number, change: NotedChange, match: EventMatch) =>
-    update(repositoryId, (list) => withCommit(list, change, match));
-  const read = async (repositoryId: number): Promise<readonly OwnChange[]> =>
-    // The border to the store: what is under this key was written above alone.
-    ((await store.recall(keyOf(repositoryId))) ?? []) as readonly OwnChange[];
+  const read = async (repositoryId: number): Promise<OwnChanges> =>
+    listIn(await store.recall(keyOf(repositoryId)));
 
   return {
     async begin(repositoryId, change) {
-      const at = now();
+      const at = clock.now();
+      const noted = { ...change, at: at.toISOString(), bound: {} };
       await update(repositoryId, (list) => [
-        { ...change, at: at.toISOString(), bound: {} },
+        store.isShared ? { ...noted, isUnanswered: true } : noted,
         ...list.filter((one) => at.getTime() - Date.parse(one.at) < keptMs).slice(0, maxChanges - 1),
       ]);
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -92,25 +90,29 @@ export function createConsequences(options: {
       inFlight.set(repositoryId, waiting.add(promise));
       return async (answer) => {
         const commit = change.causes.event === 'committed' ? commitIn(answer) : undefined;
-        const noted = { at: at.toISOString(), because: change.because };
-        // Where it cannot be stored, the commit is recognised as if the answer had been lost.
-        if (commit !== undefined) await bind(repositoryId, noted, { kind: 'push ', commit }).catch(() => {});
+        const match = commit === undefined ? undefined : { kind: 'push ', commit };
+        if (store.isShared || match !== undefined) {
+          // Where it cannot be stored, the commit is recognised as if the answer had been lost.
+          await update(repositoryId, (list) => markAnswered(list, noted, match)).catch(() => {});
+        }
         waiting.delete(promise);
         if (waiting.size === 0 && inFlight.get(repositoryId) === waiting) inFlight.delete(repositoryId);
         resolve();
       };
     },
 
-    async find(event, client) {
+    async find(event, client, signal) {
       const { repository } = event;
       if (repository === undefined) return undefined;
-      if ((await update(repository.id, (all) => all)).length === 0) return undefined;
+      if ((await read(repository.id)).length === 0) return undefined;
       // Until the answer is there, the forge may not yet show what it has done.
       await Promise.all(inFlight.get(repository.id) ?? []);
-      for (const change of await update(repository.id, (all) => all)) {
+      for (const change of await readAnswered(() => read(repository.id), clock, signal)) {
         const match = await matchOf(change, event, client);
         if (match === undefined) continue;
-        if (change.bound[match.kind] === undefined) await bind(repository.id, change, match);
+        if (change.bound[match.kind] === undefined) {
+          await update(repository.id, (list) => withCommit(list, change, match));
+        }
         const { because, rules, depth } = change;
         return depth <= maxDepth ? { because, rules, depth } : undefined;
       }
@@ -119,20 +121,58 @@ export function createConsequences(options: {
   };
 }
 
+function keyOf(repositoryId: number): string {
+  return `own changes ${repositoryId}`;
+}
+
+/** The border to the store: what is under these keys was written above alone. */
+function listIn(value: unknown): OwnChanges {
+  return (value ?? []) as OwnChanges;
+}
+
+/** Returns the changes of a repository once those are answered that any process has under way; what died with its process is not awaited. */
+async function readAnswered(
+  read: () => Promise<OwnChanges>,
+  { now, sleep }: Pick<Clock, 'now' | 'sleep'>,
+  signal: AbortSignal | undefined,
+): Promise<OwnChanges> {
+  const isUnderWay = ({ isUnanswered, at }: OwnChange): boolean =>
+    isUnanswered === true && now().getTime() - Date.parse(at) < maxUnansweredMs;
+  let list = await read();
+  // What begins meanwhile has caused none of the events that are there.
+  const awaited = list.filter(isUnderWay);
+  const isAwaited = (one: OwnChange): boolean =>
+    isUnderWay(one) && awaited.some((other) => isSameNoted(one, other));
+  // Clocks of processes differ: the number of looks has a limit, too.
+  for (let looks = maxUnansweredMs / lookMs; looks > 0 && list.some(isAwaited); looks -= 1) {
+    await sleep(lookMs, signal);
+    list = await read();
+  }
+  return list;
+}
+
 type EventMatch = { readonly kind: string; readonly commit: string };
 type NotedChange = Pick<OwnChange, 'at' | 'because'>;
 
 /** Returns the list with the commit of a change's events of a kind: another commit is not of this change. */
-function withCommit(
-  list: readonly OwnChange[],
-  { at, because }: NotedChange,
-  { kind, commit }: EventMatch,
-): readonly OwnChange[] {
+function withCommit(list: OwnChanges, change: NotedChange, { kind, commit }: EventMatch): OwnChanges {
   return list.map((one) =>
-    one.at === at && one.because.run === because.run && one.because.change === because.change
-      ? { ...one, bound: { ...one.bound, [kind]: commit } }
-      : one,
+    isSameNoted(one, change) ? { ...one, bound: { ...one.bound, [kind]: commit } } : one,
   );
+}
+
+/** Returns the list with a change that is answered. */
+function markAnswered(list: OwnChanges, change: NotedChange, match: EventMatch | undefined): OwnChanges {
+  const answered = list.map((one) => {
+    if (!isSameNoted(one, change)) return one;
+    const { isUnanswered: _, ...rest } = one;
+    return rest;
+  });
+  return match ? withCommit(answered, change, match) : answered;
+}
+
+function isSameNoted({ at, because }: NotedChange, other: NotedChange): boolean {
+  return at === other.at && because.run === other.because.run && because.change === other.because.change;
 }
 
 /** Returns how an event matches a change: the repository is the same. */

@@ -164,7 +164,7 @@ async function beginLife(
   const served = createEnrolment({ client, login: whoAmI, listed: repositories, clock });
   const rules = createRuleSource({ client, served, operatorRules, clock });
   const identities = createIdentities({ client, clock });
-  const consequences = createConsequences({ store, now: clock.now });
+  const consequences = createConsequences({ store, clock });
   const work = createWork({
     client,
     account,
