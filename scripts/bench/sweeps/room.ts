@@ -60,7 +60,7 @@ const things: readonly {
       } as const;
       const items = Object.fromEntries(Array.from({ length: 50 }, (_, number) => [number + 1, item]));
       for (let id = 1; id <= count; id += 1)
-        await seen.write(id, { at, items, refs: name('branch-', 2), tags: name('v1.', 10) });
+        await seen.edit(id, () => ({ at, items, refs: name('branch-', 2), tags: name('v1.', 10) }));
     },
   },
 ];

@@ -24,7 +24,7 @@ type CatchUpOptions = {
   readonly client: Client;
   readonly served: ServedBy;
   readonly snapshots: Snapshots;
-  readonly store: Pick<Store, 'enqueue' | 'remember' | 'recall'>;
+  readonly store: Pick<Store, 'enqueue' | 'remember' | 'recall' | 'listProcesses'>;
   readonly clock: Pick<Clock, 'now' | 'sleep'>;
   readonly log: Log;
   /** Told that a job was stored. */
@@ -50,7 +50,7 @@ type Candidate = Pick<Repository, 'id' | 'name' | 'full_name'> & {
  * Creates the handler that finds what was missed: each served repository is asked for what changed since it was last
  * seen, most recently updated first, and each difference becomes a job like the delivery that never came. What is seen
  * for the first time is a baseline and makes no events, but for a repository that was made after the latest pass and
- * before this process listened. One repository that fails is left for the next pass.
+ * before a process listened. One repository that fails is left for the next pass.
  */
 export function createCatchUp(options: CatchUpOptions): HandleJob {
   const { store, snapshots, log, clock } = options;
@@ -68,7 +68,7 @@ export function createCatchUp(options: CatchUpOptions): HandleJob {
     const startedAt = clock.now();
     await snapshots.save();
     const candidates = await listCandidates(client, options.served);
-    await createEmptyBaselines(candidates, options, listeningFrom);
+    await createEmptyBaselines(candidates, options, await earliest(listeningFrom, store));
     await store.remember(passKey, startedAt.toISOString());
     const waiting = await sortByPriority(candidates, store);
     const deferred: number[] = [];
@@ -118,17 +118,23 @@ async function listCandidates(client: Client, served: ServedBy): Promise<Candida
 async function createEmptyBaselines(
   candidates: readonly Candidate[],
   { snapshots, store }: Pick<CatchUpOptions, 'snapshots' | 'store'>,
-  listeningFrom: Date,
+  listeningFromMs: number,
 ): Promise<void> {
   // Forges tell whole seconds.
   const before = Math.floor(Date.parse(String(await store.recall(passKey))) / 1_000) * 1_000;
   for (const { id, createdAt } of candidates) {
     const createdMs = Date.parse(createdAt ?? '');
     // Without a pass before this one nothing is new: NaN is neither before nor after.
-    if (createdAt === undefined || !(createdMs >= before && createdMs < listeningFrom.getTime())) continue;
-    if ((await snapshots.read(id)) !== undefined) continue;
-    await snapshots.write(id, { at: createdAt, items: {}, refs: {}, tags: {}, isNew: true });
+    if (createdAt === undefined || !(createdMs >= before && createdMs < listeningFromMs)) continue;
+    const empty = { at: createdAt, items: {}, refs: {}, tags: {}, isNew: true } as const;
+    await snapshots.edit(id, (seen) => seen ?? empty);
   }
+}
+
+/** Returns the instant from which some process has listened that is alive. */
+async function earliest(own: Date, store: Pick<Store, 'listProcesses'>): Promise<number> {
+  const others = (await store.listProcesses()).filter(({ role, isSelf }) => role !== 'worker' && !isSelf);
+  return Math.min(own.getTime(), ...others.map(({ startedAt }) => startedAt.getTime()));
 }
 
 /** What the pass before had no requests left for comes first, then the most recently updated. */
@@ -151,12 +157,11 @@ async function catchUpWith(candidate: Candidate, client: Client, options: CatchU
   const missed = before === undefined ? [] : differencesOf(before, live);
   for (const one of missed) await enqueue(one, candidate, { store, now: clock.now() });
   if (missed.length > 0) options.onEnqueued();
-  // Deliveries that were settled meanwhile have been noted: what they say stays.
-  const known = (await snapshots.read(candidate.id)) ?? before;
   // Where nothing has an instant yet, the forge's word on the repository counts: our clock may be ahead of the forge's.
   const { updatedMs } = candidate;
   const from = updatedMs > 0 ? new Date(updatedMs) : clock.now();
-  await snapshots.write(candidate.id, advance(known, live, from));
+  // Deliveries that were settled meanwhile have been noted: what they say stays.
+  await snapshots.edit(candidate.id, (known) => advance(known ?? before, live, from));
   return missed.length;
 }
 

@@ -2,74 +2,81 @@ import { BoundedMap } from '../../cache/bounded-map.ts';
 import type { Clock } from '../../clock.ts';
 import type { Event } from '../../contract/events/events.ts';
 import type { Store } from '../../store/store.ts';
-import { applyEvent } from './apply-event.ts';
+import { applyNote, noteOf } from './apply-event.ts';
+import { createNotesInMemory, createSharedNotes, type KeptNote } from './notes.ts';
 import { maxItems, type RepositorySnapshot } from './snapshot.ts';
 
 /** What was last seen of each repository, advanced by catching up and by the deliveries that were settled. */
 export interface Snapshots {
   read(repositoryId: number): Promise<RepositorySnapshot | undefined>;
-  write(repositoryId: number, snapshot: RepositorySnapshot): Promise<void>;
+  /** Replaces a snapshot by what `change` makes of it, with all that was noted until then. */
+  edit(
+    repositoryId: number,
+    change: (seen: RepositorySnapshot | undefined) => RepositorySnapshot | undefined,
+  ): Promise<void>;
   /** Takes in an event that was handled, so that catching up does not find it again. */
   note(event: Event): Promise<void>;
-  /** Writes what was noted; after a crash before it, what is found again changes nothing. */
+  /** Writes what this process alone knows; after a crash before it, what is found again changes nothing. */
   save(): Promise<void>;
 }
 
-/** Repositories kept in memory. */
-const maxRepositories = 50;
-/** Notes are written together after this time at the latest, when another comes. */
+type SnapshotStore = Pick<Store, 'isShared' | 'recall' | 'revise'>;
+
+/** Repositories that are known to have a snapshot. */
+const maxKnown = 10_000;
+/** Notes of a repository, and repositories with notes in memory, beyond which they are written to the snapshots. */
+const maxNotes = 100;
+const maxNoted = 50;
+/** Notes in memory are written together after this time at the latest, when another comes. */
 const saveAfterMs = 30_000;
 
-export function createSnapshots(
-  store: Pick<Store, 'remember' | 'recall'>,
-  clock: Pick<Clock, 'monotonicMs'>,
-): Snapshots {
-  const cache = new BoundedMap<number, { seen: RepositorySnapshot; isDirty: boolean }>(maxRepositories);
+export function createSnapshots(store: SnapshotStore, clock: Pick<Clock, 'monotonicMs'>): Snapshots {
+  const notes = store.isShared ? createSharedNotes(store) : createNotesInMemory();
+  const known = new BoundedMap<number, true>(maxKnown);
   let savedAtMs = clock.monotonicMs();
   const keyOf = (id: number): string => `seen ${id}`;
 
-  const put = async (id: number, snapshot: RepositorySnapshot, isDirty: boolean): Promise<void> => {
-    const removed = cache.put(id, { seen: snapshot, isDirty });
-    if (removed?.[1].isDirty) await store.remember(keyOf(removed[0]), removed[1].seen);
-  };
-
   const snapshots: Snapshots = {
     async read(id) {
-      const known = cache.get(id);
-      if (known) return known.seen;
-      // The border to the store: what is under this key was written here alone.
-      return (await store.recall(keyOf(id))) as RepositorySnapshot | undefined;
+      // The notes first: what is moved from them into the snapshot meanwhile is applied twice.
+      const noted = await notes.read(id);
+      return applyAll(await store.recall(keyOf(id)), noted);
     },
-    async write(id, snapshot) {
-      const bounded = { ...snapshot, items: latest(snapshot.items) };
-      await store.remember(keyOf(id), bounded);
-      await put(id, bounded, false);
+    async edit(id, change) {
+      const noted = await notes.read(id);
+      await store.revise(keyOf(id), (value) => {
+        const after = change(applyAll(value, noted));
+        return after === undefined || after === value ? value : { ...after, items: latest(after.items) };
+      });
+      await notes.drop(id, noted);
     },
     async note(event) {
       const id = event.repository?.id;
-      const before = id === undefined ? undefined : await snapshots.read(id);
+      const note = noteOf(event);
+      if (id === undefined || note === undefined) return;
       // What was never seen has no baseline yet: the first catch-up makes it.
-      if (id === undefined || before === undefined) return;
-      const after = applyEvent(before, event);
-      if (after === before) return;
-      await put(id, after, true);
+      if (!known.has(id) && (await store.recall(keyOf(id))) === undefined) return;
+      known.set(id, true);
+      const count = await notes.add(id, note);
+      if (count >= maxNotes) await fold(id);
+      const noted = notes.unstored();
+      if (noted.length > maxNoted) await fold(noted[0] ?? id);
       if (clock.monotonicMs() - savedAtMs > saveAfterMs) await snapshots.save();
     },
     async save() {
       savedAtMs = clock.monotonicMs();
-      for (const [id, entry] of cache) {
-        if (!entry.isDirty) continue;
-        entry.isDirty = false;
-        try {
-          await store.remember(keyOf(id), { ...entry.seen, items: latest(entry.seen.items) });
-        } catch (error) {
-          entry.isDirty = true;
-          throw error;
-        }
-      }
+      for (const id of notes.unstored()) await fold(id);
     },
   };
+  const fold = (id: number): Promise<void> => snapshots.edit(id, (seen) => seen);
   return snapshots;
+}
+
+/** The border to the store: what is under these keys was written above alone. */
+function applyAll(value: unknown, notes: readonly KeptNote[]): RepositorySnapshot | undefined {
+  let seen = value as RepositorySnapshot | undefined;
+  for (const { note } of notes) seen = seen && applyNote(seen, note);
+  return seen;
 }
 
 function latest(items: RepositorySnapshot['items']): RepositorySnapshot['items'] {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { parseEvent } from '../../../src/contract/events/events.ts';
-import { applyEvent } from '../../../src/sweeps/catch-up/apply-event.ts';
+import { type Event, parseEvent } from '../../../src/contract/events/events.ts';
+import { applyNote, noteOf } from '../../../src/sweeps/catch-up/apply-event.ts';
 import { type CurrentRepository, differencesOf } from '../../../src/sweeps/catch-up/difference.ts';
 import { type RepositorySnapshot, toItemSnapshot } from '../../../src/sweeps/catch-up/snapshot.ts';
 
@@ -34,6 +34,15 @@ const liveWith = (
   items: given.pull ? [{ kind: 'pull_request', number: 7, value: given.pull }] : [],
   ...given,
 });
+
+function applyEvent(seen: RepositorySnapshot, event: Event): RepositorySnapshot {
+  const note = noteOf(event);
+  if (note === undefined) return seen;
+  const after = applyNote(seen, note);
+  // A note is applied twice where a process dies between its two writes.
+  expect(applyNote(after, note)).toEqual(after);
+  return after;
+}
 
 /** What is found after an event was handled, in the words of deliveries. */
 const foundAfter = (seen: RepositorySnapshot, live: CurrentRepository): readonly string[] =>
