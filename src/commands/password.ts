@@ -42,7 +42,9 @@ async function passwordInDatabase(settings: Settings, renew: boolean, terminal: 
   try {
     if (!renew) return await (await openDashboardPassword(settings.data, { store }))();
     const password = await renewDashboardPassword(settings.data, store);
-    terminal.error('Every process requires the new password from now on.');
+    // After the password: a session that was started with the old one meanwhile ends as well.
+    await store.sessions.removeAll();
+    terminal.error('Every process requires the new password from now on. All sessions have ended.');
     return password;
   } finally {
     await store.close();

@@ -92,6 +92,7 @@ export type DashboardData = {
     | 'readQueue'
     | 'listQueues'
     | 'listQueueHistory'
+    | 'sessions'
   >;
   readonly now: () => Date;
   readonly forge: () => ForgeHealth;

@@ -81,10 +81,11 @@ export function createPageHandler(options: {
     audience: ActAudience,
     run: (session: Session) => Promise<FastifyReply | undefined>,
   ): Promise<FastifyReply> => {
-    const session = sessions.find(request);
-    if (session === undefined)
-      return isFromElsewhere(request) ? lookAgain(request, reply) : askToSignIn(request, reply);
+    let session: Session | undefined;
     try {
+      session = await sessions.find(request);
+      if (session === undefined)
+        return isFromElsewhere(request) ? lookAgain(request, reply) : askToSignIn(request, reply);
       if (audience !== 'signing-out') await session.viewer.confirm();
       if (audience === 'operators' && !session.viewer.isOperator) {
         return send(request, reply.code(403), session, forOperators);
@@ -92,7 +93,7 @@ export function createPageHandler(options: {
       return (await run(session)) ?? send(request, reply.code(404), session, notThere);
     } catch (error) {
       if (error instanceof SignedOut) {
-        sessions.end(request, reply);
+        await sessions.end(request, reply);
         return askToSignIn(request, reply);
       }
       log.warn({ page: request.routeOptions.url, error: messageOf(error) }, 'a page cannot be shown now');

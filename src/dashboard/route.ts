@@ -25,7 +25,7 @@ import { simulatePage } from './pages/simulate.ts';
 import { sweepsPage } from './pages/sweeps.ts';
 import { registerPauseCommands } from './pause-commands.ts';
 import { registerQueueForms } from './queue-forms.ts';
-import type { ForgeSignIn } from './sign-in/forge-sign-in.ts';
+import { createForgeAccounts, type ForgeSignIn } from './sign-in/forge-accounts.ts';
 import { isSignedIn } from './sign-in/password.ts';
 import { createSessions } from './sign-in/sessions.ts';
 import { registerSignIn, signInPage } from './sign-in/sign-in.ts';
@@ -43,6 +43,8 @@ export type DashboardParts = {
   readonly dashboardUrl?: string | undefined;
   /** Absent: people cannot sign in with their forge account. */
   readonly forge?: ForgeSignIn | undefined;
+  /** Signs what a browser holds while it signs in at the forge; absent: a key of this process. */
+  readonly signInKey?: Uint8Array | undefined;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly log: Log;
   /** False: the metrics alone. */
@@ -140,7 +142,12 @@ async function registerDashboardPages(
   });
   await app.register(fastifyFormbody, { bodyLimit: maxFormBytes });
   await app.register(fastifyCookie);
-  const sessions = createSessions({ clock, isSecure: (request) => isSecureHost(request, dashboardUrl) });
+  const accounts = forge && createForgeAccounts(forge, clock);
+  const sessions = createSessions({
+    rows: data.store.sessions,
+    accounts,
+    isSecure: (request) => isSecureHost(request, dashboardUrl),
+  });
   const signInView = signInPage(forge && dashboardUrl);
   const pageHandler = createPageHandler({ sessions, entries, signInView, log });
   app.setErrorHandler<FastifyError>((error, request, reply) => {
@@ -150,7 +157,15 @@ async function registerDashboardPages(
     const title = status === 413 ? 'Too large' : status < 500 ? 'Not understood' : 'Not now';
     return pageHandler.showSignedOut(request, reply.code(status), { title, content: html`<p>${status}</p>` });
   });
-  registerSignIn(app, pageHandler, { ...parts, forge, dashboardUrl, sessions, makeThrottle });
+  registerSignIn(app, pageHandler, {
+    ...parts,
+    forge,
+    accounts,
+    dashboardUrl,
+    sessions,
+    makeThrottle,
+    clock: data,
+  });
   for (const { path, audience, view } of pages) {
     app.get(path, (request, reply) =>
       pageHandler.show(request, reply, audience, (pageRequest) => view(pageRequest, data)),

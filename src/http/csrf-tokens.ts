@@ -13,9 +13,8 @@ interface CsrfTokens {
   isValid(mark: string, who: string, purpose: string): boolean;
 }
 
-/** Creates the tokens. Their secret lives as long as the process: forms of an earlier process have to be loaded again. */
-export function createCsrfTokens(): CsrfTokens {
-  const secret = randomBytes(32);
+/** Creates the tokens. By default their secret lives as long as the process: forms of an earlier process have to be loaded again. */
+export function createCsrfTokens(secret: Uint8Array = randomBytes(32)): CsrfTokens {
   const tokenFor = (who: string, purpose: string): string =>
     createHmac('sha256', secret).update(`${who}\0${purpose}`).digest('hex');
   return {

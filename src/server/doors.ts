@@ -3,6 +3,7 @@ import { redirectUri } from '../dashboard/sign-in/address.ts';
 import { createCommandQueue } from '../queue/queue-commands.ts';
 import type { SecretEntry } from '../receiver/secrets.ts';
 import { openDashboardPassword, passwordPath } from '../settings/secrets/dashboard-password.ts';
+import { loadSignInKey } from '../settings/secrets/sign-in-key.ts';
 import { type AppParts, createApp, listenOn } from './app.ts';
 
 /** The receiver and the dashboard, listening. */
@@ -47,6 +48,7 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
     ...parts,
     secrets,
     readPassword,
+    signInKey: await loadSignInKey(data, parts.store),
     dashboardUrl: dashboard,
     onStored: wake,
     maxBodyBytes,

@@ -1,3 +1,5 @@
+import type { SessionRows } from './session-rows.ts';
+
 /**
  * What a process of Reeve does for the installation: `web` accepts deliveries and shows the dashboard, `worker` handles
  * deliveries and looks at schedules, `all` does both.
@@ -35,6 +37,8 @@ export type Notice = {
 export interface SharedStore {
   /** Whether other processes may work beside this one: what belongs to all of them is then kept here, not in memory or files. */
   readonly isShared: boolean;
+  /** Sessions of the dashboard. */
+  readonly sessions: SessionRows;
   /**
    * Replaces plain data in one step, whatever other processes do meanwhile. `edit` gets what stands under the key (undefined:
    * nothing) and returns what is to stand there (undefined: nothing; its argument: no change). It may be called several times.

@@ -1,7 +1,4 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { ClientOptions } from '../../client/client.ts';
-import { createLimiter } from '../../client/limiter.ts';
-import type { OAuth2 } from '../../client/oauth2.ts';
 import type { Clock } from '../../clock.ts';
 import { messageOf } from '../../errors.ts';
 import type { FailureThrottle } from '../../http/failure-throttle.ts';
@@ -11,37 +8,24 @@ import type { PageHandler } from '../page-handler.ts';
 import { setSecurityHeaders } from '../page-replies.ts';
 import { queryOf, rootOf } from '../request-path.ts';
 import { signInPath } from './address.ts';
-import { createForgeViewer, signInScopes } from './forge-viewer.ts';
-import { createPersonalClient } from './personal-client.ts';
+import type { ForgeAccounts, ForgeSignIn } from './forge-accounts.ts';
+import { signInScopes } from './forge-viewer.ts';
 import type { Sessions } from './sessions.ts';
 import { createSignInState } from './state.ts';
 
-/** How people sign in with their forge account. */
-export type ForgeSignIn = {
-  readonly oauth2: OAuth2;
-  /** Address of the forge, as for the client. */
-  readonly url: string;
-  /** Where the forge sends people back to, as it is registered there. */
-  readonly redirectUri: string;
-  /** Called with every request that is made for a signed-in person. */
-  readonly onRequest?: NonNullable<ClientOptions['onRequest']>;
-  /** Ends the requests made for people, once it is aborted. */
-  readonly signal?: AbortSignal;
-};
-
 type ForgeSignInParts = {
   readonly forge: ForgeSignIn;
+  readonly accounts: ForgeAccounts;
+  /** Signs what the browser holds meanwhile; absent: a key of this process. */
+  readonly signInKey: Uint8Array | undefined;
   readonly sessions: Sessions;
   readonly throttle: FailureThrottle;
   readonly isSecure: (request: FastifyRequest) => boolean;
   /** Shows the form, with what went wrong. */
   readonly showForm: (request: FastifyRequest, reply: FastifyReply, problem: string) => FastifyReply;
-  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly clock: Pick<Clock, 'now'>;
   readonly log: Log;
 };
-
-/** Calls under way at once for everybody who signed in: the bot’s own work goes before. */
-const maxAtOnce = 4;
 
 /** Registers the way to the forge and back (RFC 6749, section 4.1, with PKCE). */
 export function registerForgeSignIn(
@@ -49,11 +33,9 @@ export function registerForgeSignIn(
   pageHandler: PageHandler,
   parts: ForgeSignInParts,
 ): void {
-  const { forge, sessions, throttle, log, clock } = parts;
-  const { oauth2, redirectUri, url, onRequest, signal } = forge;
-  const state = createSignInState(parts.isSecure);
-  const limiter = createLimiter({ max: maxAtOnce });
-  const shared = { url, limiter, onRequest, signal };
+  const { forge, accounts, sessions, throttle, log } = parts;
+  const { oauth2, redirectUri } = forge;
+  const state = createSignInState(parts);
 
   const fail = (
     request: FastifyRequest,
@@ -96,9 +78,7 @@ export function registerForgeSignIn(
     }
     try {
       const tokens = await oauth2.redeem(code, { verifier: begun.verifier, redirectUri });
-      const client = createPersonalClient({ forge: shared, oauth2, tokens, clock });
-      const viewer = await createForgeViewer(client, clock);
-      sessions.start(request, reply, viewer);
+      const viewer = await sessions.start(request, reply, await accounts.identify(tokens));
       log.info({ viewer: viewer.name, operator: viewer.isOperator }, 'signed in to the dashboard');
     } catch (error) {
       if (!throttle.recordFailure(request.ip))

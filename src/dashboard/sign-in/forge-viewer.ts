@@ -35,15 +35,16 @@ function audienceOf(eventType: string): ReadableUnit | 'administrators' {
 
 /**
  * Returns who signed in with their forge account: a site administrator is an operator here, since they can read everything
- * on the forge; everybody else sees what the forge shows them, which is asked as them. Rejects with a `forge-…` error.
+ * on the forge; everybody else sees what the forge shows them, which is asked as them. `known` is who they were last.
  */
-export async function createForgeViewer(
+export function createForgeViewer(
   clientOf: () => Promise<Client>,
   clock: Pick<Clock, 'monotonicMs'>,
-): Promise<Viewer> {
+  known: Pick<User, 'id' | 'login' | 'is_admin'>,
+): Viewer {
   const selves = createTtlCache<'self', User>({ maxAgeMs, maxEntries: 1, clock });
   const readSelf = () => selves.get('self', async () => (await clientOf()).call(operations.getSelf, {}));
-  let self = await readSelf();
+  let self = known;
   const isOperator = (): boolean => self.is_admin === true;
 
   const repositories = createTtlCache<string, DeliveryAccess>({ maxAgeMs, maxEntries: maxKept, clock });
@@ -74,7 +75,7 @@ export async function createForgeViewer(
   };
 
   return {
-    name: `@${self.login} (${self.id})`,
+    name: `@${known.login} (${known.id})`,
     get isOperator() {
       return isOperator();
     },

@@ -10,9 +10,12 @@ const renewBeforeMs = 30_000;
 /** A person waits for the page: shorter than for the bot’s own work. */
 const patience = { timeoutMs: 5_000, tries: 2 } as const;
 
+/** Renews tokens; where processes share a session, once for all of them. */
+export type ShareRenewal = (renew: () => Promise<Tokens>) => Promise<Tokens>;
+
 type HeldTokens = {
   readonly client: Client;
-  readonly refreshToken: string | undefined;
+  readonly tokens: Tokens;
   readonly endsMs: number;
 };
 
@@ -26,21 +29,31 @@ export function createPersonalClient(options: {
   readonly oauth2: Pick<OAuth2, 'refresh'>;
   readonly tokens: Tokens;
   readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly share?: ShareRenewal | undefined;
 }): () => Promise<Client> {
-  const { forge, oauth2, clock } = options;
-  // A renewal need not bring another token to renew with (RFC 6749, section 6).
-  const hold = ({ accessToken, refreshToken, expiresInMs }: Tokens, before?: string): HeldTokens => ({
-    client: createClient({ ...forge, ...patience, credentials: { token: accessToken, scheme: 'Bearer' } }),
-    refreshToken: refreshToken ?? before,
-    endsMs: clock.monotonicMs() + expiresInMs,
+  const { forge, oauth2, clock, share = (renew) => renew() } = options;
+  const hold = (tokens: Tokens): HeldTokens => ({
+    client: createClient({
+      ...forge,
+      ...patience,
+      credentials: { token: tokens.accessToken, scheme: 'Bearer' },
+    }),
+    tokens,
+    endsMs: clock.monotonicMs() + tokens.expiresInMs,
   });
   let held = hold(options.tokens);
   let renewal: Promise<void> | undefined;
 
   const renew = async (): Promise<void> => {
-    if (held.refreshToken === undefined) throw new SignedOut('the sign-in is over');
+    const { refreshToken } = held.tokens;
+    if (refreshToken === undefined) throw new SignedOut('the sign-in is over');
     try {
-      held = hold(await oauth2.refresh(held.refreshToken), held.refreshToken);
+      // A renewal need not bring another token to renew with (RFC 6749, section 6).
+      const refresh = async (): Promise<Tokens> => {
+        const tokens = await oauth2.refresh(refreshToken);
+        return { ...tokens, refreshToken: tokens.refreshToken ?? refreshToken };
+      };
+      held = hold(await share(refresh));
     } catch (error) {
       const isOver = error instanceof ReeveError && error.code === 'forge-refused';
       throw isOver ? new SignedOut('the forge does not renew the sign-in', { cause: error }) : error;

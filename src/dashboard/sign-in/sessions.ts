@@ -1,19 +1,35 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Clock } from '../../clock.ts';
-import { createCsrfTokens, isSentByOtherSite } from '../../http/csrf-tokens.ts';
+import { BoundedMap } from '../../cache/bounded-map.ts';
+import { isSameSecret } from '../../http/constant-time-equal.ts';
+import { isSentByOtherSite } from '../../http/csrf-tokens.ts';
 import { formFieldsOf } from '../../http/form.ts';
-import type { Viewer } from '../viewer.ts';
+import type { SessionRows } from '../../store/session-rows.ts';
+import { passwordViewer, type Viewer } from '../viewer.ts';
+import type { ForgeAccounts } from './forge-accounts.ts';
+import {
+  formTokenOf,
+  keyOfSession,
+  type SessionContent,
+  sealSession,
+  unsealSession,
+} from './session-seal.ts';
+import { agedTokens, createSharedRenewal } from './shared-renewal.ts';
 
 /** A signed-in person, in one browser. */
 export type Session = { readonly id: string; readonly viewer: Viewer };
 
-/** Sessions, kept in memory: after a restart people sign in again, and nothing of theirs was written anywhere. */
+/**
+ * Sessions of signed-in people, the same in all processes that share a store. The id is in the cookie alone: the store has a
+ * key that is derived from it, and encrypts with another one what is kept.
+ */
 export interface Sessions {
-  find(request: FastifyRequest): Session | undefined;
-  /** Starts a session under a new random id, and ends the one the browser had. */
-  start(request: FastifyRequest, reply: FastifyReply, viewer: Viewer): void;
-  end(request: FastifyRequest, reply: FastifyReply): void;
+  /** Returns the session of a request; undefined if it has none. Rejects if the store cannot be read. */
+  find(request: FastifyRequest): Promise<Session | undefined>;
+  /** Starts a session under a new random id, ends the one the browser had, and returns the viewer. */
+  start(request: FastifyRequest, reply: FastifyReply, content: SessionContent): Promise<Viewer>;
+  /** Ends the session, in all processes. */
+  end(request: FastifyRequest, reply: FastifyReply): Promise<void>;
   /** Returns the mark of a form of this session. */
   csrfToken(session: Session, purpose: string): string;
   /** Tells whether a form is one that a page of ours showed in this session, and no other site sent it. */
@@ -21,18 +37,19 @@ export interface Sessions {
 }
 
 const lifeMs = 12 * 3_600_000;
-const maxSessions = 1_000;
-/** Sessions of one person; one sign-in more ends the oldest of theirs, and no one else's. */
-const maxOfOne = 10;
+const limits = { lifeMs, maxSessions: 10_000, maxOfPerson: 10 } as const;
+/** Viewers that are kept with what the forge has said of them; others are asked about again. */
+const maxViewers = 1_000;
 
 /** Creates the sessions. `isSecure` tells whether a request came to an address that people reach over HTTPS. */
 export function createSessions(options: {
-  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly rows: SessionRows;
+  /** Absent: forge accounts do not open the dashboard. */
+  readonly accounts: ForgeAccounts | undefined;
   readonly isSecure: (request: FastifyRequest) => boolean;
 }): Sessions {
-  const { clock } = options;
-  const kept = new Map<string, { readonly viewer: Viewer; readonly endsMs: number }>();
-  const csrfTokens = createCsrfTokens();
+  const { rows, accounts } = options;
+  const viewers = new BoundedMap<string, Viewer>(maxViewers);
 
   // A browser takes `__Host-` only over HTTPS, and from this very host alone.
   const nameFor = (request: FastifyRequest): string =>
@@ -43,39 +60,58 @@ export function createSessions(options: {
     const flags = { path: '/', httpOnly: true, sameSite: 'strict', maxAge: seconds, secure } as const;
     reply.setCookie(nameFor(request), value, flags);
   };
-
-  const makeRoom = ({ name }: Viewer): void => {
-    for (const [id, { endsMs }] of kept) if (endsMs <= clock.monotonicMs()) kept.delete(id);
-    const own = [...kept].filter(([, { viewer }]) => viewer.name === name);
-    // Operators are let be: the others can be as many as a forge has accounts.
-    const others = [...kept].filter(([, { viewer }]) => !viewer.isOperator);
-    const [oldest] = own.length >= maxOfOne ? own : kept.size >= maxSessions ? [...others, ...kept] : [];
-    if (oldest) kept.delete(oldest[0]);
+  const remove = async (id: string): Promise<void> => {
+    if (id === '') return;
+    viewers.delete(keyOfSession(id));
+    await rows.remove(keyOfSession(id));
+  };
+  /** Undefined: sign-in with forge accounts was switched off, or the row is not of this session. */
+  const viewerOf = (id: string, { sealed, ageMs }: { sealed: string; ageMs: number }): Viewer | undefined => {
+    const content = unsealSession(id, sealed);
+    if (content?.kind === 'password') return passwordViewer;
+    if (content === undefined) return undefined;
+    const tokens = agedTokens(content, ageMs);
+    return accounts?.viewerOf({ ...content, tokens }, createSharedRenewal(rows, id, sealed));
   };
 
   return {
-    find(request) {
+    async find(request) {
       const id = idOf(request);
-      const known = kept.get(id);
-      if (known && clock.monotonicMs() < known.endsMs) return { id, viewer: known.viewer };
-      kept.delete(id);
-      return undefined;
+      if (id === '') return undefined;
+      const key = keyOfSession(id);
+      const row = await rows.read(key);
+      if (row === undefined) {
+        viewers.delete(key);
+        return undefined;
+      }
+      let viewer = viewers.get(key);
+      if (viewer === undefined) {
+        viewer = viewerOf(id, row);
+        if (viewer) viewers.set(key, viewer);
+      }
+      return viewer && { id, viewer };
     },
-    start(request, reply, viewer) {
-      kept.delete(idOf(request));
+    async start(request, reply, content) {
+      await remove(idOf(request));
       const id = randomBytes(32).toString('base64url');
-      makeRoom(viewer);
-      kept.set(id, { viewer, endsMs: clock.monotonicMs() + lifeMs });
+      const sealed = sealSession(id, content);
+      const viewer = viewerOf(id, { sealed, ageMs: 0 });
+      if (viewer === undefined) throw new Error('there is no sign-in with forge accounts');
+      const { name: person, isOperator } = viewer;
+      const key = keyOfSession(id);
+      await rows.add({ key, person, isOperator, sealed }, limits);
+      viewers.set(key, viewer);
       write(request, reply, id, lifeMs / 1_000);
+      return viewer;
     },
-    end(request, reply) {
-      kept.delete(idOf(request));
+    async end(request, reply) {
       write(request, reply, '', 0);
+      await remove(idOf(request));
     },
-    csrfToken: ({ id }, purpose) => csrfTokens.tokenFor(id, purpose),
+    csrfToken: ({ id }, purpose) => formTokenOf(id, purpose),
     hasCsrfToken(request, { id }, purpose) {
       const given = formFieldsOf(request.body).get('mark');
-      return !isSentByOtherSite(request.headers) && csrfTokens.isValid(given, id, purpose);
+      return !isSentByOtherSite(request.headers) && isSameSecret(given, formTokenOf(id, purpose));
     },
   };
 }

@@ -11,8 +11,8 @@ import type { PageView } from '../page.ts';
 import type { PageHandler } from '../page-handler.ts';
 import { setSecurityHeaders } from '../page-replies.ts';
 import { rootOf } from '../request-path.ts';
-import { passwordViewer } from '../viewer.ts';
-import { type ForgeSignIn, pathOnly, registerForgeSignIn } from './forge-sign-in.ts';
+import type { ForgeAccounts, ForgeSignIn } from './forge-accounts.ts';
+import { pathOnly, registerForgeSignIn } from './forge-sign-in.ts';
 import type { Sessions } from './sessions.ts';
 
 type SignInParts = {
@@ -20,10 +20,13 @@ type SignInParts = {
   /** Absent: the password alone opens the dashboard. */
   readonly forge: ForgeSignIn | undefined;
   readonly dashboardUrl: string | undefined;
+  readonly accounts: ForgeAccounts | undefined;
+  /** Absent: a key of this process. */
+  readonly signInKey?: Uint8Array | undefined;
   readonly sessions: Sessions;
   /** Creates a count of what went wrong, by address. */
   readonly makeThrottle: () => FailureThrottle;
-  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly clock: Pick<Clock, 'now'>;
   readonly log: Log;
 };
 
@@ -51,7 +54,7 @@ function forgeLink(dashboardUrl: string, to: string) {
 
 /** Registers how people come in and leave. */
 export function registerSignIn(app: FastifyInstance, pageHandler: PageHandler, parts: SignInParts): void {
-  const { sessions, forge, dashboardUrl, log } = parts;
+  const { sessions, forge, accounts, dashboardUrl, log } = parts;
   const throttle = parts.makeThrottle();
   const view = signInPage(forge && dashboardUrl);
   const showForm = (request: FastifyRequest, reply: FastifyReply, to: string, problem?: string) =>
@@ -75,21 +78,23 @@ export function registerSignIn(app: FastifyInstance, pageHandler: PageHandler, p
       log.warn({ address: request.ip }, 'a wrong password for the dashboard');
       return showForm(request, reply.code(401), to, 'This is not the password of this installation.');
     }
-    sessions.start(request, reply, passwordViewer);
+    await sessions.start(request, reply, { kind: 'password' });
     log.info({ address: request.ip }, 'signed in to the dashboard with its password');
     return setSecurityHeaders(reply).redirect(`${rootOf(request)}${pathOnly(to).slice(1)}`, 303);
   });
 
   app.post('/sign-out', (request, reply) =>
     pageHandler.act(request, reply, 'signing-out', async () => {
-      sessions.end(request, reply);
+      await sessions.end(request, reply);
       return 'sign-in';
     }),
   );
 
-  if (forge === undefined) return;
+  if (forge === undefined || accounts === undefined) return;
   registerForgeSignIn(app, pageHandler, {
     forge,
+    accounts,
+    signInKey: parts.signInKey,
     sessions,
     throttle: parts.makeThrottle(),
     log,

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Clock } from '../../clock.ts';
 import { isSameSecret } from '../../http/constant-time-equal.ts';
 import { createCsrfTokens } from '../../http/csrf-tokens.ts';
 
@@ -13,7 +14,7 @@ type Begun = {
   readonly to: string;
 };
 
-/** What ties the forge's answer to the browser that asked: a cookie that only this process can have made. */
+/** What ties the forge's answer to the browser that asked: a cookie that only a process of this installation can have made. */
 interface SignInState {
   begin(request: FastifyRequest, reply: FastifyReply, to: string): Begun;
   /** Returns what this browser began, where `state` is that of it; undefined for everything else. */
@@ -23,9 +24,20 @@ interface SignInState {
 
 const seconds = 600;
 
-/** Creates it. Over HTTPS the cookie is one that no neighbouring site can set. */
-export function createSignInState(isSecure: (request: FastifyRequest) => boolean): SignInState {
-  const csrfTokens = createCsrfTokens();
+/**
+ * Creates it. Over HTTPS the cookie is one that no neighbouring site can set. It is signed with `signInKey`, so that the forge may
+ * send people back to another process that has the same key.
+ */
+export function createSignInState({
+  isSecure,
+  signInKey,
+  clock,
+}: {
+  readonly isSecure: (request: FastifyRequest) => boolean;
+  readonly signInKey: Uint8Array | undefined;
+  readonly clock: Pick<Clock, 'now'>;
+}): SignInState {
+  const csrfTokens = createCsrfTokens(signInKey);
   const nameFor = (request: FastifyRequest): string =>
     isSecure(request) ? '__Host-reeve_sign_in' : 'reeve_sign_in';
   // Lax: the forge's answer is a visit that begins on its site, and must bring this along.
@@ -39,7 +51,8 @@ export function createSignInState(isSecure: (request: FastifyRequest) => boolean
   return {
     begin(request, reply, to) {
       const [state, verifier] = [random(), random()];
-      const parts = [state, verifier, Buffer.from(to).toString('base64url')].join('.');
+      const ends = String(clock.now().getTime() + seconds * 1_000);
+      const parts = [state, verifier, Buffer.from(to).toString('base64url'), ends].join('.');
       write(request, reply, `${parts}.${csrfTokens.tokenFor('', parts)}`, seconds);
       return { state, verifier, challenge: challengeOf(verifier), to };
     },
@@ -47,8 +60,10 @@ export function createSignInState(isSecure: (request: FastifyRequest) => boolean
       const held = request.cookies[nameFor(request)] ?? '';
       const parts = held.slice(0, held.lastIndexOf('.'));
       if (!csrfTokens.isValid(held.slice(held.lastIndexOf('.') + 1), '', parts)) return undefined;
-      const [state = '', verifier = '', to = ''] = parts.split('.');
+      const [state = '', verifier = '', to = '', ends] = parts.split('.');
       if (state === '' || !isSameSecret(given, state)) return undefined;
+      // A browser may keep a cookie for longer than it was told to.
+      if (clock.now().getTime() >= Number(ends)) return undefined;
       return {
         state,
         verifier,

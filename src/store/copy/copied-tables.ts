@@ -177,5 +177,6 @@ export const omittedTables: Readonly<Record<string, string>> = {
   queue_leases: 'a lease belongs to a process, and none runs',
   workers: 'the processes that run',
   leader: 'the one of them that leads',
+  sessions: 'people sign in again',
   schema_version: 'the target has its own',
 };

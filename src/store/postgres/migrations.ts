@@ -149,6 +149,22 @@ const steps: readonly MigrationStep[] = [
     CREATE TABLE leader (one boolean PRIMARY KEY DEFAULT true CHECK (one), worker uuid NOT NULL);
     `,
   },
+  {
+    leastCompatible: 1,
+    sql: `
+    CREATE TABLE sessions (
+      key text COLLATE "C" PRIMARY KEY,
+      number bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
+      person text COLLATE "C" NOT NULL,
+      is_operator boolean NOT NULL,
+      sealed text NOT NULL,
+      sealed_at timestamptz NOT NULL,
+      ends_at timestamptz NOT NULL,
+      renewing_until timestamptz
+    );
+    CREATE INDEX sessions_of_person ON sessions (person, number);
+    `,
+  },
 ];
 
 /** The newest schema that this program knows. */

@@ -24,6 +24,7 @@ import { listProcesses } from './processes.ts';
 import { createPostgresQueries } from './queries.ts';
 import { createPostgresQueues } from './queues.ts';
 import { createPostgresDeletions } from './retention.ts';
+import { createPostgresSessions } from './sessions.ts';
 import { type Liveness, standardLiveness } from './takeovers.ts';
 
 export type PostgresOptions = {
@@ -144,6 +145,7 @@ async function createPostgresStore(parts: StoreParts, options: PostgresOptions):
   const intake = new Intake(context);
   const incidents = createPostgresIncidents(context);
   const memory = createPostgresMemory(context);
+  const sessions = createPostgresSessions(context);
   let closing: Promise<void> | undefined;
 
   return {
@@ -160,6 +162,7 @@ async function createPostgresStore(parts: StoreParts, options: PostgresOptions):
     ...createPostgresQueries(context),
     ...memory,
     isShared: true,
+    sessions,
     announce: announcer.announceNotice,
     isLeader: () => worker.isLeader(),
     listProcesses: () => listProcesses(database, { self: worker.id, lockClass, liveness }),
@@ -170,6 +173,7 @@ async function createPostgresStore(parts: StoreParts, options: PostgresOptions):
     ...createPostgresQueues(context),
     async prune(limits) {
       await incidents.dropEnded();
+      await sessions.dropEnded();
       return prune(createPostgresDeletions(database), limits);
     },
     async healthy(): Promise<Health> {

@@ -1,7 +1,5 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createSessions } from '../../../src/dashboard/sign-in/sessions.ts';
-import { passwordViewer, type Viewer } from '../../../src/dashboard/viewer.ts';
 import { dashboardPassword, makeDashboardApp } from '../../support/dashboard-app.ts';
 import { makeStore } from '../../support/make-store.ts';
 
@@ -10,7 +8,7 @@ let app: FastifyInstance;
 let nowMs = 0;
 let now = new Date('2030-01-01T00:00:00Z');
 beforeAll(async () => {
-  made = await makeStore();
+  made = await makeStore({ clock: { now: () => now, monotonicMs: () => nowMs } });
   app = makeDashboardApp(
     made.store,
     { clock: { monotonicMs: () => nowMs }, dashboardUrl: 'https://reeve.example.org/bot/' },
@@ -177,32 +175,6 @@ describe('many sessions', () => {
     const codes = await Promise.all(cookies.map(async (cookie) => (await get('/', { cookie })).statusCode));
 
     expect(codes).toEqual([401, 401, ...Array(10).fill(200)]);
-  });
-
-  it('of others end no operator’s', async () => {
-    const sessions = createSessions({ clock: { monotonicMs: () => 0 }, isSecure: () => false });
-    const viewerNamed = (name: string, isOperator: boolean): Viewer => ({
-      ...passwordViewer,
-      name,
-      isOperator,
-    });
-    const start = (viewer: Viewer): FastifyRequest => {
-      const cookies: Record<string, string> = {};
-      const reply = {
-        setCookie: (name: string, value: string) => {
-          cookies[name] = value;
-        },
-      };
-      // Of both only the cookies are used.
-      sessions.start({ cookies: {} } as FastifyRequest, reply as unknown as FastifyReply, viewer);
-      return { cookies } as unknown as FastifyRequest;
-    };
-    const operator = start(viewerNamed('@root (1)', true));
-    const first = start(viewerNamed('@first (2)', false));
-    for (let n = 0; n < 1_500; n += 1) start(viewerNamed(`@many${n} (${n + 3})`, false));
-
-    expect(sessions.find(operator)?.viewer.name).toBe('@root (1)');
-    expect(sessions.find(first)).toBeUndefined();
   });
 });
 

@@ -1,16 +1,18 @@
 import { hostname } from 'node:os';
 import type { Clock } from '../../../clock.ts';
 import { packageVersion } from '../../../package.ts';
+import { createMemorySessions } from '../../session-rows.ts';
 import type { SharedStore } from '../../shared-store.ts';
 
 /** Returns what processes share of a store that has one process beside its readers. */
 export function createSoleProcess(
   role: 'worker' | 'reader',
-  clock: Pick<Clock, 'now'>,
+  clock: Pick<Clock, 'now' | 'monotonicMs'>,
 ): Omit<SharedStore, 'revise'> {
   const startedAt = clock.now();
   return {
     isShared: false,
+    sessions: createMemorySessions(clock),
     announce() {},
     isLeader: () => role === 'worker',
     async listProcesses() {
