@@ -6,29 +6,44 @@ export interface ActionMemory {
   get(key: string): Promise<unknown>;
   /** Stores a value; undefined deletes it. */
   set(key: string, value: unknown): Promise<void>;
+  /**
+   * Replaces a value in one step, whatever other runs do meanwhile: `edit` gets what stands there (undefined: nothing) and returns
+   * what is to stand there. It may be called several times. Returns what stands there in the end.
+   */
+  revise(key: string, edit: (value: unknown) => unknown): Promise<unknown>;
 }
 
 /** Creates a memory that lives as long as the process, for doors without a store. */
 export function createActionMemory(): ActionMemory {
   const entries = new Map<string, unknown>();
+  const put = (key: string, value: unknown): void => {
+    if (value === undefined) entries.delete(key);
+    else entries.set(key, value);
+  };
   return {
-    async get(key) {
-      return entries.get(key);
-    },
-    async set(key, value) {
-      if (value === undefined) entries.delete(key);
-      else entries.set(key, value);
+    get: async (key) => entries.get(key),
+    set: async (key, value) => put(key, value),
+    async revise(key, edit) {
+      const value = edit(entries.get(key));
+      put(key, value);
+      return value;
     },
   };
 }
 
 /** Returns a memory that reads from another one and never changes it: what is set ends with the process. */
-export function createReadOnlyMemory(memory: ActionMemory): ActionMemory {
+export function createReadOnlyMemory(memory: Pick<ActionMemory, 'get'>): ActionMemory {
   const own = new Map<string, unknown>();
+  const get = async (key: string): Promise<unknown> => (own.has(key) ? own.get(key) : memory.get(key));
   return {
-    get: async (key) => (own.has(key) ? own.get(key) : memory.get(key)),
+    get,
     async set(key, value) {
       own.set(key, value);
+    },
+    async revise(key, edit) {
+      const value = edit(await get(key));
+      own.set(key, value);
+      return value;
     },
   };
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type { Subject } from '../contract/events/subject.ts';
 import type { ActionMemory } from './memory.ts';
 import type { PlanContext } from './plan-context.ts';
@@ -75,5 +76,9 @@ export async function touchMessage(
   if (context.dryRun || known === undefined) return;
   const isYoung = context.now.getTime() - Date.parse(known.at) < touchMs;
   if (known.digest === digest && isYoung) return;
-  await rememberMessage(key, { digest, number: known.number }, context);
+  const touched = { digest, number: known.number, at: context.now.toISOString() } satisfies SentMessage;
+  // A message that was sent meanwhile stays noted.
+  await context.memory.revise(`${sentMessagePrefix}${key}`, (value) =>
+    isDeepStrictEqual(value, known) ? touched : value,
+  );
 }

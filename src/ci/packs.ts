@@ -4,7 +4,7 @@ import type { Client } from '../client/client.ts';
 import type { PackReader } from '../rules/packs/gather-packs.ts';
 import { type NoPack, notOffered, type PackTree } from '../rules/packs/pack.ts';
 import { readPacks } from '../sources/folder-packs.ts';
-import { readOrganizationRules } from '../sources/organization.ts';
+import { type Pins, readOrganizationRules } from '../sources/organization.ts';
 import type { ActionRunner } from './runner.ts';
 
 const nothingNamed =
@@ -49,7 +49,11 @@ export function createActionPacks(
 /** The packs are read as for the repositories of an organization; its rules are not used. */
 async function readRepository(client: Client, rules: string): Promise<PackTree | NoPack> {
   const [name = ''] = rules.split('/');
-  const pins = { recall: async () => undefined, remember: async () => {} };
+  const pins: Pins = {
+    recall: async () => undefined,
+    remember: async () => {},
+    revise: async (_key, edit) => edit(undefined),
+  };
   const { head, files, offered } = await readOrganizationRules(client, { name, rules }, { pins, grants: [] });
   if (head !== undefined) return offered;
   const why = files.flatMap(({ problems }) => problems).join('; ');

@@ -121,12 +121,12 @@ async function portsOf(working: QueueWorking, budget: WriteBudget): Promise<Queu
     now: clock.now,
     look: (state, about) => lookAtQueue({ client, account, repository, now: clock.now, judge }, state, about),
     async write(write) {
-      budget.note(repository.id);
+      await budget.note(repository.id);
       const sent = await sendQueueWrite(write, sending);
       if (sent) await record.keep(write.rule, (parts) => runOfWrite(write, sent, parts));
     },
     async attempt(action) {
-      budget.note(repository.id);
+      await budget.note(repository.id);
       const request = attemptRequest(action, sending);
       const keep = (error?: string): Promise<void> =>
         record.keep(action.attempt.rule, (parts) => runOfAttempt(action, { ...request, error }, parts));

@@ -23,7 +23,7 @@ export type RunAttemptOptions = {
   /** The account Reeve acts as; asked once. */
   readonly account: () => Promise<{ id: number }>;
   readonly memory: FactMemory;
-  readonly store: Pick<Store, 'remember' | 'recall'>;
+  readonly store: Pick<Store, 'remember' | 'recall' | 'revise'>;
   readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
   readonly settings?: RunSettings;
   /** Finds what caused events of our own account; absent: they trigger nothing. */

@@ -87,7 +87,7 @@ type WaitingOptions = {
   readonly admissions: Pick<Admissions, 'admit'>;
   readonly rules: Pick<RuleSource, 'rulesFor'>;
   readonly memory: FactMemory;
-  readonly store: Pick<Store, 'readDelivery' | 'remember' | 'recall'>;
+  readonly store: Pick<Store, 'readDelivery' | 'remember' | 'recall' | 'revise'>;
   readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
   readonly settings?: RunSettings;
   readonly lifetimeMs?: number | undefined;

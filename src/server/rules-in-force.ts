@@ -28,7 +28,7 @@ export interface RulesInForce {
   stop(): Promise<void>;
 }
 
-type RulesStore = Pick<Store, 'remember' | 'recall' | 'raise' | 'clear' | 'listIncidents'>;
+type RulesStore = Pick<Store, 'remember' | 'recall' | 'revise' | 'raise' | 'clear' | 'listIncidents'>;
 
 /** Opens the sources of rules: the operator's folder, which is watched from then on, and the files on the forge. */
 export async function openRules(options: {

@@ -49,7 +49,11 @@ export function createSimulator(
       offered: rules.source.offered(),
       organizations,
       grants,
-      pins: { recall: (key) => store.recall(key), remember: async () => {} },
+      pins: {
+        recall: (key) => store.recall(key),
+        remember: async () => {},
+        revise: async (key, edit) => edit(await store.recall(key)),
+      },
       clock,
     });
     const { budgets, secrets, capabilities } = parts.settings;

@@ -24,6 +24,8 @@ export type OrganizationSource = {
 export interface Pins {
   recall(key: string): Promise<unknown>;
   remember(key: string, value: unknown): Promise<void>;
+  /** Replaces a value in one step, whatever other processes do meanwhile. Returns what stands there in the end. */
+  revise(key: string, edit: (value: unknown) => unknown): Promise<unknown>;
 }
 
 /** The rule files of an organization, each used or refused separately. */
@@ -178,10 +180,8 @@ async function offer(
 async function pinnedId(source: OrganizationSource, seen: number, pins: Pins): Promise<number> {
   if (source.id !== undefined) return source.id;
   const key = `organization rules ${source.name.toLowerCase()} ${source.rules.toLowerCase()}`;
-  const known = await pins.recall(key);
-  if (typeof known === 'number') return known;
-  await pins.remember(key, seen);
-  return seen;
+  // The first process that reads it decides, for all of them.
+  return Number(await pins.revise(key, (known) => (typeof known === 'number' ? known : seen)));
 }
 
 /** Rules of an organization apply only to its repositories, whatever their `in` is. */

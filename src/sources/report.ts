@@ -1,6 +1,7 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { BoundedMap } from '../cache/bounded-map.ts';
 import type { Client } from '../client/client.ts';
+import { type Clock, systemClock } from '../clock.ts';
 import { operations } from '../contract/operations.ts';
 import { messageOf } from '../errors.ts';
 import { type Log, silentLog } from '../log.ts';
@@ -34,12 +35,20 @@ export type ReportedFailure = { readonly text: string; readonly identity: string
 /** The last report: commit, digest of the problems, and the number of the issue, if any. */
 type Told = { readonly commit: string; readonly digest: string; readonly issue?: number };
 
+/** What is stored of a report: the last one, and the process that is making the next. */
+type KeptReport = Partial<Told> & { readonly claim?: { readonly by: string; readonly at: string } };
+
 /** The files of a repository as last read: its own, and those of an organization. */
 type KnownFiles = {
   readonly head: BranchHead;
   readonly repository?: readonly RepositoryRules[];
   readonly organization?: readonly RepositoryRules[];
 };
+
+/** Time after which a report that a process has begun is made by another one. */
+const claimMs = 60_000;
+/** Time until a report is attempted again that another process is making. */
+const againMs = 1_000;
 
 /** Maximum number of repositories whose files are cached for reports. */
 const maxKnown = 5_000;
@@ -56,8 +65,10 @@ export function createReporter(options: {
   /** Default: none is reported. */
   failures?: (repositoryId: number) => Promise<readonly ReportedFailure[]>;
   log?: Log;
+  clock?: Pick<Clock, 'now' | 'sleep'>;
 }): Reporter {
   const { client, how, pins, failures: findFailures = async () => [], log = silentLog } = options;
+  const { clock = systemClock } = options;
   const known = new BoundedMap<number, KnownFiles>(maxKnown);
   let telling: Promise<void> = Promise.resolve();
 
@@ -66,7 +77,6 @@ export function createReporter(options: {
     if (files === undefined || files.head.commit === '' || files.head.archived) return;
     const { head } = files;
     const key = `report rules ${repositoryId}`;
-    const before = (await pins.recall(key)) as Told | undefined;
     const broken = [...(files.organization ?? []), ...(files.repository ?? [])].flatMap(
       (file) => file.problems,
     );
@@ -74,14 +84,27 @@ export function createReporter(options: {
     const problems = [...broken, ...failures.map(({ text }) => text)];
     const identity = [...broken, ...failures.map((failure) => failure.identity)].join('\n');
     const digest = createHash('sha256').update(identity).digest('hex');
-    const isNew = before === undefined ? problems.length > 0 : isOther(before, head.commit, digest, how);
-    if (!isNew) return;
-    const issue =
-      how === 'issue' ? await syncIssue(client, head, { broken, problems }, before?.issue) : undefined;
-    if (how === 'status') await postRuleStatus(client, head.at, head.commit, summaryOf(problems));
-    const isOver = problems.length === 0 && issue === undefined;
-    const told: Told = { commit: head.commit, digest, ...(issue === undefined ? {} : { issue }) };
-    await pins.remember(key, isOver ? undefined : told);
+    const isDue = (before: Told | undefined): boolean =>
+      before === undefined ? problems.length > 0 : isOther(before, head.commit, digest, how);
+    const claimed = await claimReport(key, { pins, now: clock.now(), isDue });
+    if (claimed === 'done') return;
+    if (claimed === 'begun') {
+      void clock.sleep(againMs).then(() => refresh(repositoryId));
+      return;
+    }
+    try {
+      const issue =
+        how === 'issue'
+          ? await syncIssue(client, head, { broken, problems }, claimed.before?.issue)
+          : undefined;
+      if (how === 'status') await postRuleStatus(client, head.at, head.commit, summaryOf(problems));
+      const isOver = problems.length === 0 && issue === undefined;
+      const told: Told = { commit: head.commit, digest, ...(issue === undefined ? {} : { issue }) };
+      await pins.remember(key, isOver ? undefined : told);
+    } catch (error) {
+      await pins.remember(key, claimed.before).catch(() => {});
+      throw error;
+    }
   };
 
   const refresh = (repositoryId: number): void => {
@@ -110,6 +133,33 @@ export function createReporter(options: {
       await telling;
     },
   };
+}
+
+/**
+ * Claims a report, so that processes which read the same files at the same time do not all open an issue. `done`: this state is
+ * reported; `begun`: another process is making a report.
+ */
+async function claimReport(
+  key: string,
+  {
+    pins,
+    now,
+    isDue,
+  }: { readonly pins: Pins; readonly now: Date; readonly isDue: (before: Told | undefined) => boolean },
+): Promise<'done' | 'begun' | { readonly before: Told | undefined }> {
+  const claim = { by: randomUUID(), at: now.toISOString() };
+  let isDone = false;
+  let before: Told | undefined;
+  const stands = await pins.revise(key, (value) => {
+    // What this key holds was written here and above alone.
+    const { claim: other, ...told } = (value ?? {}) as KeptReport;
+    before = told.commit === undefined ? undefined : (told as Told);
+    isDone = !isDue(before);
+    const isBegun = other !== undefined && now.getTime() - Date.parse(other.at) < claimMs;
+    return isDone || isBegun ? value : ({ ...told, claim } satisfies KeptReport);
+  });
+  if (isDone) return 'done';
+  return (stands as KeptReport | undefined)?.claim?.by === claim.by ? { before } : 'begun';
 }
 
 /** A status belongs to its commit and is set again for the next one; an issue remains. */

@@ -131,4 +131,8 @@ export function createRuleSource(options: {
   };
 }
 
-const forgetful: Pins = { recall: async () => undefined, remember: async () => {} };
+const forgetful: Pins = {
+  recall: async () => undefined,
+  remember: async () => {},
+  revise: async (_key, edit) => edit(undefined),
+};

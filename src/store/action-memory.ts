@@ -7,9 +7,10 @@ export function storedMemoryKey(key: string): string {
 }
 
 /** Creates the memory of actions in the store, with its own key prefix. */
-export function createStoredMemory(store: Pick<Store, 'remember' | 'recall'>): ActionMemory {
+export function createStoredMemory(store: Pick<Store, 'remember' | 'recall' | 'revise'>): ActionMemory {
   return {
     get: (key) => store.recall(storedMemoryKey(key)),
     set: (key, value) => store.remember(storedMemoryKey(key), value),
+    revise: (key, edit) => store.revise(storedMemoryKey(key), edit),
   };
 }

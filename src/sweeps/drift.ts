@@ -23,7 +23,7 @@ export type Drift = {
 const maxEntries = 1_000;
 const indexKey = 'drift';
 
-type DriftStore = Pick<Store, 'remember' | 'recall'>;
+type DriftStore = Pick<Store, 'remember' | 'recall' | 'revise'>;
 
 /** What sweeps know of one rule's drift while they run. */
 export interface DriftBook {
@@ -67,8 +67,11 @@ export async function openDriftBook(store: DriftStore, rule: string): Promise<Dr
     async save() {
       if (!isChanged) return;
       isChanged = false;
-      const known = ((await store.recall(indexKey)) ?? []) as readonly string[];
-      if (!known.includes(rule)) await store.remember(indexKey, [...known, rule]);
+      // All rules have one index; the drift of a rule is written by its sweep, of which there is one at a time.
+      await store.revise(indexKey, (value) => {
+        const known = (value ?? []) as readonly string[];
+        return known.includes(rule) ? value : [...known, rule];
+      });
       await store.remember(key, entries.length === 0 ? undefined : entries);
     },
   };

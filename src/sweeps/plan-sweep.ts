@@ -62,13 +62,13 @@ export async function* planSweep(
     signal.throwIfAborted();
   };
   const listing = createWaitingClient(parts.client.counted({ signal }), pause);
-  const runners = createReadOnlyMemory({ get: parts.recall, set: async () => {} });
+  const runners = createReadOnlyMemory({ get: parts.recall });
   const pages = eachTarget(rule.each ?? { kind: 'repository' }, {
     client: listing,
     served: servedTo(rule, parts.served),
     rule,
     isInScope: scopeOfSweep(rule, patterns),
-    runners: createRunnerMemory({ recall: runners.get, remember: runners.set }),
+    runners: createRunnerMemory({ recall: runners.get, revise: runners.revise }),
     now: clock.now(),
     from: undefined,
   });

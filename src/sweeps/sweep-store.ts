@@ -13,7 +13,7 @@ export type SweepResult = SweepProgress & {
 };
 
 /** What sweeps keep between slots, by the rule's id. */
-export type SweepStore = Pick<Store, 'remember' | 'recall'> & {
+export type SweepStore = Pick<Store, 'remember' | 'recall' | 'revise'> & {
   /** Keeps where the next slot goes on; undefined where it begins anew. */
   keepRest(rule: string, next: unknown): Promise<void>;
   readRest(rule: string): Promise<unknown>;
@@ -21,10 +21,11 @@ export type SweepStore = Pick<Store, 'remember' | 'recall'> & {
   readResult(rule: string): Promise<SweepResult | undefined>;
 };
 
-export function createSweepStore(store: Pick<Store, 'remember' | 'recall'>): SweepStore {
+export function createSweepStore(store: Pick<Store, 'remember' | 'recall' | 'revise'>): SweepStore {
   return {
     remember: (key, value) => store.remember(key, value),
     recall: (key) => store.recall(key),
+    revise: (key, edit) => store.revise(key, edit),
     keepRest: (rule, next) => store.remember(`sweep-rest ${rule}`, next),
     readRest: (rule) => store.recall(`sweep-rest ${rule}`),
     keepResult: (rule, result) => store.remember(`sweep ${rule}`, result),

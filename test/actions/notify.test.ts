@@ -166,6 +166,12 @@ describe('the memory', () => {
         writes.push(value);
         await memory.set(key, value);
       },
+      async revise(key: string, edit: (value: unknown) => unknown) {
+        const before = await memory.get(key);
+        const after = await memory.revise(key, edit);
+        if (after !== before) writes.push(after);
+        return after;
+      },
     };
     const { send } = makeRule({ memory: watched });
     const at = (time: string) => ({ now: new Date(time) });
@@ -180,6 +186,29 @@ describe('the memory', () => {
       { number: 1, at: '2026-03-01T00:00:00.000Z' },
       { number: 1, at: '2026-03-02T00:00:00.000Z' },
     ]);
+  });
+
+  it('keeps what another process has sent meanwhile', async () => {
+    const memory = createActionMemory();
+    const { send } = makeRule({ memory });
+    await send({ text: 'a' }, {}, { now: new Date('2026-03-01T00:00:00Z') });
+    const other = { digest: 'of another text', number: 2, at: '2026-03-03T00:00:00Z' };
+    /** A memory in which another process sends between the read and the write. */
+    const keys: string[] = [];
+    const raced = {
+      ...memory,
+      async get(key: string) {
+        const known = await memory.get(key);
+        keys.push(key);
+        await memory.set(key, other);
+        return known;
+      },
+    };
+    const now = new Date('2026-03-03T00:00:00Z');
+    const { isOpen } = await makeRule({ memory: raced }).send({ text: 'a' }, {}, { now });
+
+    expect(isOpen).toBe(false);
+    expect(await memory.get(keys[0] ?? '')).toEqual(other);
   });
 });
 

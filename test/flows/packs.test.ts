@@ -219,6 +219,10 @@ it('every process has a changed pack in force within ten seconds of the push', a
   const pins = {
     recall: async (key: string) => stored.get(key),
     remember: async (key: string, value: unknown) => void stored.set(key, value),
+    async revise(key: string, edit: (value: unknown) => unknown) {
+      stored.set(key, edit(stored.get(key)));
+      return stored.get(key);
+    },
   };
   let nowMs = 0;
   const clock = { monotonicMs: () => nowMs };

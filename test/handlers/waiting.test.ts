@@ -56,6 +56,9 @@ function setup(
         else kept.set(key, value);
       },
       recall: async (key) => kept.get(key),
+      async revise() {
+        throw new Error('a row has one process at a time');
+      },
     },
     clock: { now: () => new Date(nowMs), monotonicMs: () => nowMs },
     lifetimeMs: options.lifetimeMs,

@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Run } from '../../src/engine/record.ts';
 import { createWriteBudget } from '../../src/queue/write-budget.ts';
+import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts';
 import { makeStore } from '../support/make-store.ts';
+import { makeSchema } from '../support/postgres.ts';
 
 let made: Awaited<ReturnType<typeof makeStore>>;
 beforeEach(async () => {
@@ -37,7 +39,7 @@ it('the writes of the last hour are counted from the stored runs after a restart
   const budget = createWriteBudget({ store: made.store, clock });
 
   expect(await budget.waitMs(7)).toBe(0);
-  budget.note(7);
+  await budget.note(7);
   expect(await budget.waitMs(7)).toBe(60_000);
   expect(await budget.waitMs(8)).toBe(0);
 
@@ -49,6 +51,7 @@ it('a repository without writes is asked of the store anew, and one with writes 
   let asked = 0;
   let nowMs = startMs;
   const store = {
+    ...made.store,
     async listRuns() {
       asked += 1;
       return { items: [], next: undefined };
@@ -60,11 +63,32 @@ it('a repository without writes is asked of the store anew, and one with writes 
   });
 
   expect(await budget.waitMs(7)).toBe(0);
-  budget.note(7);
+  await budget.note(7);
   for (let count = 0; count < 5; count += 1) expect(await budget.waitMs(7)).toBe(0);
   expect(asked).toBe(1);
   nowMs += 3_600_000;
   await budget.waitMs(7);
   await budget.waitMs(7);
   expect(asked).toBe(2);
+});
+
+it('processes that share a database write within one budget, and count once what is in the stored runs', async () => {
+  const nowMs = startMs;
+  const clock = { now: () => new Date(nowMs), monotonicMs: () => Math.random() };
+  const url = await makeSchema();
+  const stores = await Promise.all(
+    [1, 2].map(() => openPostgresStore({ url, role: 'reader', isVolatile: true })),
+  );
+  try {
+    const stored = Array.from({ length: 1_990 }, (_, at) => run(at, 'merge-queue', startMs - 60_000));
+    await stores[0]?.appendRuns(stored, { repositoryId: 7 });
+    const budgets = stores.map((store) => createWriteBudget({ store, clock }));
+
+    await Promise.all(Array.from({ length: 9 }, (_, at) => budgets[at % 2]?.note(7)));
+    expect(await Promise.all(budgets.map((budget) => budget.waitMs(7)))).toEqual([0, 0]);
+    await budgets[1]?.note(7);
+    expect(await Promise.all(budgets.map((budget) => budget.waitMs(7)))).toEqual([3_540_000, 3_540_000]);
+  } finally {
+    for (const store of stores) await store.close();
+  }
 });

@@ -14,6 +14,7 @@ function setUp() {
     async remember(key: string, value: unknown) {
       stored.set(key, value);
     },
+    revise: async () => undefined,
   };
   const start = () => {
     const dropped: string[] = [];

@@ -295,6 +295,10 @@ function sourceOf(
     pins: {
       recall: async (name) => kept.get(name),
       remember: async (name, value) => void kept.set(name, value),
+      async revise(name, edit) {
+        kept.set(name, edit(kept.get(name)));
+        return kept.get(name);
+      },
     },
     onRead: ({ files }) => problems.push(...files.flatMap((file) => file.problems)),
   });

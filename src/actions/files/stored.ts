@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { gitBlobId } from '../../facts/git-blob-id.ts';
 import type { PlanContext } from '../plan-context.ts';
 
@@ -40,7 +41,11 @@ export async function isKnownStored(
   const known = (await memory.get(keyOf(place))) as (StoredFile & { readonly at?: string }) | undefined;
   const isKnown = known?.wanted === wanted && known.stored === stored;
   const isYoung = now.getTime() - Date.parse(known?.at ?? '') < touchMs;
-  if (isKnown && !isYoung && !dryRun) await rememberStored(place, { wanted, stored }, context);
+  if (isKnown && !isYoung && !dryRun) {
+    const touched = { wanted, stored, at: now.toISOString() };
+    // What was stored meanwhile stays noted.
+    await memory.revise(keyOf(place), (value) => (isDeepStrictEqual(value, known) ? touched : value));
+  }
   return isKnown;
 }
 

@@ -35,13 +35,25 @@ export async function forgetDispatch(key: string, { memory }: PlanContext): Prom
   await memory.set(`${dispatchPrefix}${key}`, undefined);
 }
 
-/** Notes which dispatch has started a run: another one whose answer is lost has not. */
+/** Notes which dispatch has started a run, as the forge says: another one whose answer is lost has not. */
 export async function claimRun(
   dispatch: string,
   { repository, run }: { readonly repository: string; readonly run: number },
   { memory, now }: PlanContext,
 ): Promise<void> {
   await memory.set(claimKey(repository, run), { at: now.toISOString(), dispatch } satisfies ClaimedRun);
+}
+
+/** Notes the same where no other dispatch has claimed the run; returns whether it is that of this one. */
+async function claimFreeRun(
+  dispatch: string,
+  { repository, run }: { readonly repository: string; readonly run: number },
+  { memory, now }: PlanContext,
+): Promise<boolean> {
+  const own = { at: now.toISOString(), dispatch } satisfies ClaimedRun;
+  // What this key holds was set here alone.
+  const claimed = (await memory.revise(claimKey(repository, run), (known) => known ?? own)) as ClaimedRun;
+  return claimed.dispatch === dispatch;
 }
 
 function claimKey(repository: string, run: number): string {
@@ -73,16 +85,22 @@ async function readUnnamed(
   place: DispatchPlace,
   { memory }: PlanContext,
 ): Promise<UnnamedDispatches['dispatches']> {
-  // What this key holds was set below.
-  return ((await memory.get(unnamedKey(place))) as UnnamedDispatches | undefined)?.dispatches ?? [];
+  return unnamedIn(await memory.get(unnamedKey(place)));
+}
+
+/** What these keys hold was set below. */
+function unnamedIn(value: unknown): UnnamedDispatches['dispatches'] {
+  return (value as UnnamedDispatches | undefined)?.dispatches ?? [];
 }
 
 /** Notes that a dispatch was executed by a forge that did not name its run, which is newer than `after`. */
 export async function noteUnnamed(place: DispatchPlace, after: number, context: PlanContext): Promise<void> {
-  const others = (await readUnnamed(place, context)).filter(({ dispatch }) => dispatch !== place.key);
-  const dispatches = [...others, { dispatch: place.key, after }].slice(-maxUnnamed);
   const at = context.now.toISOString();
-  await context.memory.set(unnamedKey(place), { at, dispatches } satisfies UnnamedDispatches);
+  await context.memory.revise(unnamedKey(place), (value) => {
+    const others = unnamedIn(value).filter(({ dispatch }) => dispatch !== place.key);
+    const dispatches = [...others, { dispatch: place.key, after }].slice(-maxUnnamed);
+    return { at, dispatches } satisfies UnnamedDispatches;
+  });
 }
 
 /**
@@ -110,7 +128,7 @@ export async function findOwnRun(
       continue;
     }
     if (!dryRun) {
-      await claimRun(key, { repository, run: run.id }, context);
+      if (!(await claimFreeRun(key, { repository, run: run.id }, context))) continue;
       await noteDispatch(key, { state: 'done', at: now.toISOString(), run: run.id }, context);
     }
     return run.id;

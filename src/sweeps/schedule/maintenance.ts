@@ -7,6 +7,7 @@ import { ledgerKeptMs, ledgerPrefix } from '../../engine/budget/shared-ledger.ts
 import { messageOf } from '../../errors.ts';
 import { resistancePrefix } from '../../handlers/resistance.ts';
 import type { Log } from '../../log.ts';
+import { queueWritesKeptMs, queueWritesPrefix } from '../../queue/write-budget.ts';
 import { storedMemoryKey } from '../../store/action-memory.ts';
 import type { Retention } from '../../store/retention-limits.ts';
 import type { Store } from '../../store/store.ts';
@@ -51,6 +52,7 @@ export function createMaintenance(options: {
           // Rows delete theirs when they end, unless a later row takes their place.
           { prefix: resistancePrefix, before },
           { prefix: ledgerPrefix, before: new Date(now.getTime() - ledgerKeptMs) },
+          { prefix: queueWritesPrefix, before: new Date(now.getTime() - queueWritesKeptMs) },
           { prefix: storedMemoryKey(sentMessagePrefix), before: new Date(now.getTime() - sentMessageKeptMs) },
         ];
         const gone = await store.prune({ olderThan, deadOlderThan, memory });

@@ -47,43 +47,37 @@ const goneForMs = 7 * 86_400_000;
 const maxChanges = 50;
 const indexKey = 'runners';
 
-export function createRunnerMemory(store: Pick<Store, 'remember' | 'recall'>): RunnerMemory {
-  let writing: Promise<unknown> = Promise.resolve();
-  // One after the other: two rules that look at the same level must not undo each other.
-  const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
-    const turn = writing.then(work, work);
-    writing = turn.catch(() => {}); // The caller of the turn gets the error.
-    return turn;
-  };
+export function createRunnerMemory(store: Pick<Store, 'recall' | 'revise'>): RunnerMemory {
   const keyOf = (level: string): string => `${indexKey} ${level}`;
   // The border to the store: what is under these keys was written here alone.
-  const read = async (level: string) => ((await store.recall(keyOf(level))) ?? {}) as RunnerRecords;
-  const names = async () => ((await store.recall(indexKey)) ?? []) as readonly string[];
+  const recordsIn = (value: unknown): RunnerRecords => (value ?? {}) as RunnerRecords;
+  const namesIn = (value: unknown): readonly string[] => (value ?? []) as readonly string[];
+  const read = async (level: string) => recordsIn(await store.recall(keyOf(level)));
 
+  // In one step each: two rules that look at the same level, in whatever processes, must not undo each other.
   return {
-    observe: (level, seen, now) =>
-      inTurn(async () => {
-        const before = await read(level);
-        // Most repositories have none, and never had: ten thousand names of them would be written again for each.
-        if (seen.length === 0 && Object.keys(before).length === 0) return before;
-        const known = await names();
-        if (!known.includes(level)) await store.remember(indexKey, [...known, level]);
-        const records = merge(before, seen, now);
-        await store.remember(keyOf(level), records);
-        return records;
-      }),
-    told: (level, ids, rule) =>
-      inTurn(async () => {
-        const records = await read(level);
-        const marked = Object.entries(records).map(([id, record]) => [
-          id,
-          ids.includes(id) ? { ...record, told: [...new Set([...(record.told ?? []), rule])] } : record,
-        ]);
-        await store.remember(keyOf(level), Object.fromEntries(marked));
-      }),
+    async observe(level, seen, now) {
+      const before = await read(level);
+      // Most repositories have none, and never had: ten thousand names of them would be written again for each.
+      if (seen.length === 0 && Object.keys(before).length === 0) return before;
+      await store.revise(indexKey, (names) =>
+        namesIn(names).includes(level) ? names : [...namesIn(names), level],
+      );
+      return recordsIn(await store.revise(keyOf(level), (records) => merge(recordsIn(records), seen, now)));
+    },
+    async told(level, ids, rule) {
+      await store.revise(keyOf(level), (records) =>
+        Object.fromEntries(
+          Object.entries(recordsIn(records)).map(([id, record]) => [
+            id,
+            ids.includes(id) ? { ...record, told: [...new Set([...(record.told ?? []), rule])] } : record,
+          ]),
+        ),
+      );
+    },
     async levels() {
       const found: Record<string, RunnerRecords> = {};
-      for (const level of await names()) found[level] = await read(level);
+      for (const level of namesIn(await store.recall(indexKey))) found[level] = await read(level);
       return found;
     },
   };

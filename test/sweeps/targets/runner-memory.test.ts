@@ -9,9 +9,11 @@ function makeMemory() {
   const writes: string[] = [];
   const memory = createRunnerMemory({
     recall: async (key) => kept.get(key),
-    async remember(key, value) {
-      writes.push(key);
-      kept.set(key, value);
+    async revise(key, edit) {
+      const after = edit(kept.get(key));
+      if (after !== kept.get(key)) writes.push(key);
+      kept.set(key, after);
+      return after;
     },
   });
   return { memory, writes };
