@@ -23,7 +23,7 @@ afterEach(async () => {
 });
 const clock = { ...systemClock, now: () => new Date(Date.now() + aheadMs) };
 const label = 'merge-queue';
-const timeout = 240_000;
+const timeout = 900_000;
 
 const methods = ['merge', 'squash', 'rebase', 'rebase-merge', 'fast-forward-only'] as const;
 /** A rule for each method, with a label of its name. */
