@@ -1,5 +1,13 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -7,7 +15,13 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { metricTable } from '../src/dashboard/metrics/metric-table.ts';
 import { packageRoot } from '../src/package.ts';
+import { loadSettings } from '../src/settings/config.ts';
 import { settingsTable } from '../src/settings/settings-table.ts';
+import { loadRuleFiles } from '../src/sources/folder.ts';
+import { reeve } from './support/command.ts';
+import { makeDashboardApp } from './support/dashboard-app.ts';
+import { type DeploymentManifest, Kustomization, readManifests } from './support/kubernetes.ts';
+import { makeStore } from './support/make-store.ts';
 
 const execute = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), 'reeve-deploy-'));
@@ -83,8 +97,8 @@ describe('the configurations of proxies', () => {
     expect(report).toContain('test is successful');
   });
 
-  it('of Caddy is valid', async ({ skip }) => {
-    const path = join(packageRoot, 'deploy/proxy/Caddyfile');
+  it.each(['Caddyfile', 'two.Caddyfile'])('of Caddy is valid: %s', async (name, { skip }) => {
+    const path = join(packageRoot, 'deploy/proxy', name);
 
     const report = await validate('caddy', ['validate', '--adapter', 'caddyfile', '--config', path]);
     if (report === undefined) return skip('caddy is not installed');
@@ -124,27 +138,60 @@ describe('the alerts', () => {
 
 describe.each(readdirSync(join(packageRoot, 'deploy/compose')))('the compose file %s', (name) => {
   type Service = {
+    readonly image?: string;
+    readonly extends?: { readonly file: string; readonly service: string };
     readonly environment?: Readonly<Record<string, string>>;
     readonly secrets?: readonly string[];
     readonly volumes?: readonly string[];
+    readonly networks?: readonly string[];
+    readonly read_only?: boolean;
+    readonly cap_drop?: readonly string[];
   };
   type Compose = {
     readonly services: Readonly<Record<string, Service>>;
-    readonly secrets: Readonly<Record<string, unknown>>;
+    readonly secrets: Readonly<Record<string, { readonly file: string }>>;
     readonly volumes: Readonly<Record<string, unknown>>;
+    readonly networks?: Readonly<Record<string, unknown>>;
   };
-  const { services, secrets, volumes }: Compose = parse(read(`compose/${name}`));
-  const base: Compose = parse(read('compose/reeve.yml'));
+  const text = read(`compose/${name}`);
+  const { services, secrets, volumes, networks = {} }: Compose = parse(text, { merge: true });
+  /** The service with what it inherits from another file. */
+  const complete = ({ extends: from, ...own }: Service): Service => {
+    if (from === undefined) return own;
+    const base = (parse(read(`compose/${from.file}`)) as Compose).services[from.service] ?? {};
+    return { ...base, ...own, environment: { ...base.environment, ...own.environment } };
+  };
+  const all = Object.entries(services).map(([id, service]) => [id, complete(service)] as const);
+  const reeves = all.filter(([, { image }]) => image === 'reeve:local');
 
   it('sets variables that Reeve reads, and mounts each secret that it names', () => {
-    const { environment: own = {} } = services.reeve ?? {};
-    const { environment: inherited = {}, secrets: mounted = [] } = base.services.reeve ?? {};
-    const variables = { ...inherited, ...own };
-    const files = Object.values(variables).filter((value) => value.startsWith('/run/secrets/'));
+    expect(reeves.length).toBe(name === 'postgres.yml' ? 2 : 1);
+    for (const [, { environment: variables = {}, secrets: mounted = [], ...service }] of reeves) {
+      const files = Object.values(variables).filter((value) => value.startsWith('/run/secrets/'));
 
-    expect(Object.keys(variables).filter((variable) => !known.has(variable))).toEqual([]);
-    expect(files.map((path) => path.replace('/run/secrets/', ''))).toEqual(mounted);
-    expect(Object.keys(secrets)).toEqual(mounted);
+      expect(Object.keys(variables).filter((variable) => !known.has(variable))).toEqual([]);
+      expect(files.map((path) => path.replace('/run/secrets/', ''))).toEqual(mounted);
+      expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'] });
+    }
+    const used = new Set(all.flatMap(([, service]) => service.secrets ?? []));
+    expect(Object.keys(secrets).toSorted()).toEqual([...used].toSorted());
+  });
+
+  it('has no secret in it', () => {
+    for (const [, { environment: variables = {} }] of all)
+      expect(
+        Object.keys(variables).filter((variable) =>
+          /TOKEN|SECRET|PASS|DATABASE_URL|AUTHORIZATION/.test(variable),
+        ),
+      ).toEqual(Object.keys(variables).filter((variable) => variable.endsWith('_FILE')));
+    expect(Object.values(secrets).every(({ file }) => file.startsWith('./secrets/'))).toBe(true);
+    expect(text).not.toMatch(/postgres:\/\/|[\w+/]{32,}/);
+  });
+
+  it('declares each network that it uses', () => {
+    const used = all.flatMap(([, service]) => service.networks ?? []);
+
+    expect(Object.keys(networks).toSorted()).toEqual([...new Set(used)].toSorted());
   });
 
   it('declares each volume that it mounts', () => {
@@ -160,5 +207,201 @@ describe.each(readdirSync(join(packageRoot, 'deploy/compose')))('the compose fil
     if (!hasCompose?.includes('Compose')) return skip('docker compose is not installed');
 
     await validate('docker', ['compose', '-f', join(packageRoot, 'deploy/compose', name), 'config', '-q']);
+  });
+});
+
+describe('the manifests for Kubernetes', () => {
+  const folderOf = join(packageRoot, 'deploy/kubernetes');
+  const manifests = readManifests(folderOf);
+  const kustomization = Kustomization.parse(parse(read('kubernetes/kustomization.yaml')));
+  const all = manifests.map(({ manifest }) => manifest);
+  const ofKind = <Kind extends (typeof all)[number]['kind']>(kind: Kind) =>
+    all.filter((one): one is Extract<(typeof all)[number], { kind: Kind }> => one.kind === kind);
+  const deployments = ofKind('Deployment');
+  const configMaps = new Map(ofKind('ConfigMap').map(({ metadata, data }) => [metadata.name, data]));
+  const containerOf = ({ spec }: DeploymentManifest) => {
+    const [container] = spec.template.spec.containers;
+    if (container === undefined) throw new Error('no container');
+    return container;
+  };
+  /** The environment of a container, with that of the image. */
+  const environmentOf = (deployment: DeploymentManifest): Readonly<Record<string, string>> => {
+    const { env, envFrom } = containerOf(deployment);
+    const image = /^ENV (.*)$/m.exec(readFileSync(join(packageRoot, 'Dockerfile'), 'utf8'))?.[1] ?? '';
+    return {
+      ...Object.fromEntries(image.split(' ').map((pair) => pair.split('=') as [string, string])),
+      ...Object.assign({}, ...envFrom.map(({ configMapRef }) => configMaps.get(configMapRef.name))),
+      ...Object.fromEntries(env.map(({ name, value }) => [name, value])),
+    };
+  };
+
+  it('are all in the kustomization, whose image is that of this version', async () => {
+    const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'));
+
+    expect(kustomization.resources.toSorted()).toEqual(
+      [...new Set(manifests.map(({ file }) => file))].toSorted(),
+    );
+    expect(kustomization.images).toMatchObject([{ name: 'reeve', newTag: version }]);
+    expect(deployments.map((one) => containerOf(one).image)).toEqual(['reeve', 'reeve']);
+    expect(ofKind('Namespace').map(({ metadata }) => metadata.name)).toEqual([kustomization.namespace]);
+  });
+
+  it('are built by kubectl', async ({ skip }) => {
+    const built = await validate('kubectl', ['kustomize', folderOf]);
+    if (built === undefined) return skip('kubectl is not installed');
+
+    expect(built.match(/^kind: /gm)).toHaveLength(all.length);
+    expect(built).toContain(`image: ${kustomization.images[0]?.newName}:${kustomization.images[0]?.newTag}`);
+  });
+
+  it('run commands and flags that exist, one deployment for each role', async () => {
+    const { out } = await reeve(['serve', '--help']);
+    const roles = deployments.map((deployment) => {
+      const [program, script, ...words] = containerOf(deployment).args;
+      expect([program, script]).toEqual(['node', 'bin/reeve.mjs']);
+      expect(words.slice(0, 2)).toEqual(['serve', '--role']);
+      expect(words).toHaveLength(3);
+      return words[2];
+    });
+
+    expect(out).toContain('--role <role>');
+    expect(roles.toSorted()).toEqual(['web', 'worker']);
+    expect(readFileSync(join(packageRoot, 'Dockerfile'), 'utf8')).toContain(
+      'CMD ["node", "bin/reeve.mjs", "serve"]',
+    );
+  });
+
+  it('set variables that Reeve reads, and give it the settings that it needs', async () => {
+    for (const deployment of deployments) {
+      const environment = environmentOf(deployment);
+      const files = Object.entries(environment).filter(([name]) => name.endsWith('_FILE'));
+      const { volumeMounts } = containerOf(deployment);
+      const secrets = volumeMounts.find(({ name }) => name === 'secrets')?.mountPath ?? '';
+      const values: Readonly<Record<string, string>> = {
+        DATABASE_URL_FILE: 'postgres://reeve:a-password@database/reeve',
+        WEBHOOK_SECRET_FILE: 'kR7vQ2mZ9xB4nL6tW1sD8fH3jP5gC0yA',
+      };
+      const given = files.map(([name, path]) => {
+        expect(path.startsWith(`${secrets}/`), path).toBe(true);
+        return [name, write(name, values[name] ?? 'Zk4Vt9Qn2Xb7Lm1Wc6Rf3Hs8Jp5Gd0Ya')] as const;
+      });
+      const config = write('reeve.yml', configMaps.get('reeve-files')?.['reeve.yml'] ?? '');
+
+      const settings = await loadSettings({
+        ...environment,
+        ...Object.fromEntries(given),
+        REEVE_CONFIG: config,
+      });
+
+      expect(Object.keys(environment).filter((name) => !known.has(name) && !others.includes(name))).toEqual(
+        [],
+      );
+      expect(settings).toMatchObject({ host: '0.0.0.0', port: 8080, data: '/data', rules: '/rules' });
+      expect(settings.databaseUrl).toBe(values.DATABASE_URL_FILE);
+      expect(deployment.spec.template.spec.enableServiceLinks).toBe(false);
+    }
+  });
+
+  it('name keys of one secret, which the documentation creates, and hold none', () => {
+    const keys = new Set(
+      deployments
+        .flatMap((one) => Object.entries(environmentOf(one)))
+        .filter(([name]) => name.endsWith('_FILE'))
+        .map(([, path]) => path.split('/').at(-1)),
+    );
+    const documented = readFileSync(join(packageRoot, 'docs/deploy.md'), 'utf8');
+    const created = [...documented.matchAll(/--from-file=(?:[\w-]+=)?(?:secrets\/)?([\w-]+)/g)].map(
+      ([, key]) => key,
+    );
+    const volumes = deployments
+      .flatMap(({ spec }) => spec.template.spec.volumes)
+      .filter((volume) => 'secret' in volume);
+
+    expect(created.toSorted()).toEqual([...keys].toSorted());
+    expect(new Set(volumes.map(({ secret }) => secret.secretName))).toEqual(new Set(['reeve']));
+    expect(documented).toContain('create secret generic reeve ');
+    for (const { file } of manifests)
+      expect(read(`kubernetes/${file}`)).not.toMatch(/postgres:\/\/|[\w+/]{40,}|kind: Secret/);
+  });
+
+  it('mount each volume, and only what the pod has', () => {
+    for (const deployment of deployments) {
+      const { volumes } = deployment.spec.template.spec;
+      const mounted = containerOf(deployment).volumeMounts;
+
+      expect(mounted.map(({ name }) => name).toSorted()).toEqual(volumes.map(({ name }) => name).toSorted());
+      for (const volume of volumes)
+        if ('configMap' in volume) expect([...configMaps.keys()]).toContain(volume.configMap.name);
+      const writable = mounted.filter(({ readOnly }) => readOnly !== true).map(({ mountPath }) => mountPath);
+      expect(writable).toEqual(['/data', '/tmp']);
+      const config = environmentOf(deployment).REEVE_CONFIG ?? '';
+      expect(Object.keys(configMaps.get('reeve-files') ?? {})).toContain(config.replace('/etc/reeve/', ''));
+    }
+  });
+
+  it('ask for the health of the program at its port', async () => {
+    const { store, close } = await makeStore();
+    const app = makeDashboardApp(store);
+    try {
+      for (const deployment of deployments) {
+        const { ports, startupProbe, livenessProbe, readinessProbe } = containerOf(deployment);
+        expect(ports).toEqual([{ name: 'http', containerPort: Number(environmentOf(deployment).PORT) }]);
+        for (const { httpGet } of [startupProbe, livenessProbe, readinessProbe]) {
+          expect(httpGet.port).toBe('http');
+          expect((await app.inject({ url: httpGet.path })).statusCode).toBe(200);
+        }
+        expect(livenessProbe.httpGet.path).not.toBe(readinessProbe.httpGet.path);
+      }
+    } finally {
+      await app.close();
+      await close();
+    }
+  });
+
+  it('select the pods of their role', () => {
+    const labels = new Map(
+      deployments.map(({ metadata, spec }) => [metadata.name, spec.template.metadata.labels]),
+    );
+    for (const { metadata, spec } of deployments) {
+      expect(spec.selector.matchLabels).toEqual(spec.template.metadata.labels);
+      expect(spec.template.spec.topologySpreadConstraints[0]?.labelSelector.matchLabels).toEqual(
+        labels.get(metadata.name),
+      );
+    }
+    for (const { metadata, spec } of ofKind('PodDisruptionBudget')) {
+      expect(spec.selector.matchLabels).toEqual(labels.get(metadata.name));
+      const replicas = deployments.find((one) => one.metadata.name === metadata.name)?.spec.replicas ?? 0;
+      // Otherwise no node could be drained.
+      expect(spec.minAvailable).toBeLessThan(replicas);
+    }
+    const [service] = ofKind('Service');
+    expect(service?.spec.selector).toEqual(labels.get('reeve-web'));
+    expect(service?.spec.ports).toMatchObject([{ targetPort: 'http' }]);
+    const [ingress] = ofKind('Ingress');
+    expect(ingress?.spec.rules[0]?.http.paths[0]?.backend.service).toEqual({
+      name: service?.metadata.name,
+      port: { name: service?.spec.ports[0]?.name },
+    });
+    const [policy] = ofKind('NetworkPolicy');
+    for (const pod of labels.values())
+      expect(pod).toMatchObject(policy?.spec.podSelector.matchLabels ?? { none: '' });
+  });
+
+  it('hold rules without problems, which Reeve finds where the volume has them', async () => {
+    // A volume of Kubernetes: links to a folder that a change replaces.
+    const volume = mkdtempSync(join(folder, 'rules-'));
+    const rules = configMaps.get('reeve-rules') ?? {};
+    mkdirSync(join(volume, '..2026_11_01'));
+    symlinkSync('..2026_11_01', join(volume, '..data'));
+    for (const [name, text] of Object.entries(rules)) {
+      writeFileSync(join(volume, '..2026_11_01', name), text);
+      symlinkSync(join('..data', name), join(volume, name));
+    }
+
+    const files = await loadRuleFiles([volume]);
+
+    expect(files.map(({ path }) => path)).toEqual(Object.keys(rules).map((name) => join(volume, name)));
+    expect(files.flatMap(({ problems }) => problems)).toEqual([]);
+    expect(files.flatMap((file) => file.rules)).not.toEqual([]);
   });
 });

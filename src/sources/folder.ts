@@ -1,5 +1,5 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
-import { dirname, join, relative } from 'node:path';
+import { readdir, readFile, realpath, stat } from 'node:fs/promises';
+import { dirname, join, relative, sep } from 'node:path';
 import { messageOf, ReeveError } from '../errors.ts';
 import { type LoadedFile, loadRuleFile } from '../rules/files/load.ts';
 import { gatherPacks, type PackReader } from '../rules/packs/gather-packs.ts';
@@ -18,7 +18,8 @@ export type FolderContents = {
 
 /**
  * Returns the paths of the rule files at these paths, including those in folders, sorted by name. Rule tests
- * (`*.test.yml`), packs, hidden files and folders, and other types are skipped; a path that is a file is always included.
+ * (`*.test.yml`), packs, hidden files and folders, links that lead out of the folder, and other types are skipped; a path that is a
+ * file is always included.
  */
 export async function findRuleFiles(
   paths: readonly string[],
@@ -37,17 +38,34 @@ export async function findRuleFiles(
 
 async function inFolder(folder: string, withPacks: boolean): Promise<readonly string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  return entries
-    .filter((entry) => entry.isFile() && /\.ya?ml$/.test(entry.name) && !/\.test\.ya?ml$/.test(entry.name))
-    .map((entry) => join(entry.parentPath, entry.name))
-    .filter(
-      (path) =>
-        !relative(folder, path)
-          .split('/')
-          .some((part) => part.startsWith('.') || part === 'node_modules'),
-    )
-    .filter((path) => withPacks || !isPackPath(relative(folder, path)))
-    .toSorted();
+  const named = entries.filter(
+    ({ name, parentPath }) =>
+      /\.ya?ml$/.test(name) &&
+      !/\.test\.ya?ml$/.test(name) &&
+      !relative(folder, join(parentPath, name))
+        .split('/')
+        .some((part) => part.startsWith('.') || part === 'node_modules'),
+  );
+  const found: string[] = [];
+  for (const entry of named) {
+    const path = join(entry.parentPath, entry.name);
+    if (entry.isFile() || (entry.isSymbolicLink() && (await isLinkWithin(folder, path)))) found.push(path);
+  }
+  return found.filter((path) => withPacks || !isPackPath(relative(folder, path))).toSorted();
+}
+
+/**
+ * Returns whether a symbolic link leads to a file in the folder, as each file of a volume of Kubernetes does. Links that lead out
+ * of the folder are skipped: a checkout may hold them, and problems show lines of files.
+ */
+async function isLinkWithin(folder: string, path: string): Promise<boolean> {
+  try {
+    const target = await realpath(path);
+    return target.startsWith(`${await realpath(folder)}${sep}`) && (await stat(target)).isFile();
+  } catch {
+    // A link to nothing.
+    return false;
+  }
 }
 
 /**

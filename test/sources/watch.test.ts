@@ -1,4 +1,4 @@
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
@@ -68,4 +68,26 @@ it('loads nothing again where nothing changed, and keeps what is in force while 
   await looking.look();
 
   await until(['one']);
+});
+
+it('reads files of a volume of Kubernetes, which are links, and follows no link out of the folder', async () => {
+  const { watch: looking, until } = setUp();
+  const elsewhere = mkdtempSync(join(tmpdir(), 'reeve-outside-'));
+  writeFileSync(join(elsewhere, 'three.yml'), rule('three'));
+  symlinkSync(join(elsewhere, 'three.yml'), join(folder, 'three.yml'));
+  symlinkSync(join(folder, 'nothing.yml'), join(folder, 'four.yml'));
+  for (const version of ['first', 'second']) {
+    mkdirSync(join(folder, `..${version}`));
+    writeFileSync(join(folder, `..${version}`, 'two.yml'), rule(version));
+  }
+  symlinkSync('..first', join(folder, '..data'));
+  symlinkSync(join('..data', 'two.yml'), join(folder, 'two.yml'));
+  await looking.look();
+  await until(['one', 'first']);
+
+  // As a kubelet changes the volume.
+  symlinkSync('..second', join(folder, '..new'));
+  renameSync(join(folder, '..new'), join(folder, '..data'));
+  await until(['one', 'second']);
+  rmSync(elsewhere, { recursive: true });
 });
