@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   mkdirSync,
   mkdtempSync,
@@ -18,6 +19,7 @@ import { packageRoot } from '../src/package.ts';
 import { loadSettings } from '../src/settings/config.ts';
 import { settingsTable } from '../src/settings/settings-table.ts';
 import { loadRuleFiles } from '../src/sources/folder.ts';
+import { type BareServer, json, startBareServer } from './support/bare-server.ts';
 import { reeve } from './support/command.ts';
 import { makeDashboardApp } from './support/dashboard-app.ts';
 import { type DeploymentManifest, Kustomization, readManifests } from './support/kubernetes.ts';
@@ -97,13 +99,72 @@ describe('the configurations of proxies', () => {
     expect(report).toContain('test is successful');
   });
 
-  it.each(['Caddyfile', 'two.Caddyfile'])('of Caddy is valid: %s', async (name, { skip }) => {
-    const path = join(packageRoot, 'deploy/proxy', name);
+  it('of Caddy is valid', async ({ skip }) => {
+    const path = join(packageRoot, 'deploy/proxy/Caddyfile');
 
     const report = await validate('caddy', ['validate', '--adapter', 'caddyfile', '--config', path]);
     if (report === undefined) return skip('caddy is not installed');
 
     expect(report).toContain('Valid configuration');
+  });
+});
+
+describe('nginx before two Reeves', () => {
+  it('sends each delivery to one that acknowledges it', async ({ skip }) => {
+    if ((await validate('nginx', ['-v'])) === undefined) return skip('nginx is not installed');
+    const acknowledged: string[] = [];
+    const canStore = [true, true];
+    const startReeve = (index: number): Promise<BareServer> =>
+      startBareServer(({ method, path, body }, response) => {
+        if (canStore[index]) acknowledged.push(`${method} ${path} ${body.length} at ${index}`);
+        json(response, {}, canStore[index] ? 202 : 503);
+      });
+    const servers = [await startReeve(0), await startReeve(1)] as const;
+    const [first, second] = servers.map(({ url }) => new URL(url).host);
+    const free = await startBareServer((_, response) => json(response, {}));
+    await free.close();
+    const site = read('proxy/two.nginx.conf')
+      .replace(/^ +ssl_certificate.*\n/gm, '')
+      .replace('listen 443 ssl;', `listen ${new URL(free.url).host};`)
+      .replace('reeve-1:8080', String(first))
+      .replace('reeve-2:8080', String(second));
+    const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+      (name) => `${name}_temp_path ${join(folder, name)};`,
+    );
+    const path = write(
+      'two.conf',
+      `daemon off;\npid ${join(folder, 'two.pid')};\nerror_log ${join(folder, 'two.log')};\nevents {}\nhttp {\n  access_log off;\n${temporary.join('\n')}\n${site}}\n`,
+    );
+    const nginx = spawn('nginx', ['-e', join(folder, 'two.log'), '-c', path], {
+      env: environment,
+      stdio: 'ignore',
+    });
+    const ended = once(nginx, 'exit');
+    const body = 'x'.repeat(100_000);
+    const deliver = async (): Promise<number> =>
+      (await fetch(`${free.url}/webhook`, { method: 'POST', body })).status;
+    const deliverAll = (): Promise<readonly number[]> => Promise.all(Array.from({ length: 10 }, deliver));
+    const allStored = Array(10).fill(202);
+    try {
+      await expect.poll(() => deliver().catch(() => 0)).toBe(202);
+      acknowledged.length = 0;
+      expect(await deliverAll()).toEqual(allStored);
+      expect(acknowledged).toHaveLength(10);
+      expect(new Set(acknowledged).size).toBe(2);
+      expect((await fetch(`${free.url}/metrics`)).status).toBe(404);
+
+      canStore[0] = false;
+      acknowledged.length = 0;
+      expect(await deliverAll()).toEqual(allStored);
+      expect(acknowledged).toEqual(Array(10).fill('POST /webhook 100000 at 1'));
+      canStore[0] = true;
+      await servers[1].close();
+      expect(await deliverAll()).toEqual(allStored);
+    } finally {
+      nginx.kill();
+      await ended;
+      await Promise.all(servers.map((server) => server.close().catch(() => {})));
+    }
   });
 });
 
@@ -185,7 +246,8 @@ describe.each(readdirSync(join(packageRoot, 'deploy/compose')))('the compose fil
         ),
       ).toEqual(Object.keys(variables).filter((variable) => variable.endsWith('_FILE')));
     expect(Object.values(secrets).every(({ file }) => file.startsWith('./secrets/'))).toBe(true);
-    expect(text).not.toMatch(/postgres:\/\/|[\w+/]{32,}/);
+    const values = all.flatMap(([, service]) => Object.values(service.environment ?? {}));
+    expect(values.filter((value) => /postgres:\/\/|[\w+]{32,}/.test(value))).toEqual([]);
   });
 
   it('declares each network that it uses', () => {
