@@ -168,15 +168,16 @@ function operatorPage(): string {
 }
 
 function metricsPage(): string {
-  const rows = Object.entries(metricTable).map(([name, { type, labels, help }]) => [
+  const rows = Object.entries(metricTable).map(([name, { type, labels, help, ...of }]) => [
     word(name),
     type,
+    'ofInstallation' in of ? 'installation' : 'process',
     words(labels),
     help,
   ]);
   return page(
     'Metrics',
-    '`GET /metrics` of `reeve serve`, in the Prometheus format. It requires HTTP Basic authentication: any user name, and the password of the dashboard, which `reeve password` shows; write it to a file for Prometheus. Counters start at zero with the process; gauges show the current state.',
+    '`GET /metrics` of `reeve serve`, in the Prometheus format. It requires HTTP Basic authentication: any user name, and the password of the dashboard, which `reeve password` shows; write it to a file for Prometheus. Counters start at zero with the process; gauges show the current state. Scrape each process: what is about the installation is exported by the leader alone, and counters by the process that counted, so that a sum over processes is right.',
     code(
       'yaml',
       `scrape_configs:
@@ -185,7 +186,7 @@ function metricsPage(): string {
     static_configs: [{ targets: ["127.0.0.1:8080"] }]
 `,
     ),
-    table(['metric', 'type', 'labels', 'meaning'], rows),
+    table(['metric', 'type', 'of', 'labels', 'meaning'], rows),
     'The default metrics of a Node process are included: `process_*` and `nodejs_*`.',
   );
 }

@@ -93,6 +93,7 @@ export type DashboardData = {
     | 'listQueues'
     | 'listQueueHistory'
     | 'sessions'
+    | 'listProcesses'
   >;
   readonly now: () => Date;
   readonly forge: () => ForgeHealth;

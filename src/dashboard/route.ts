@@ -17,6 +17,7 @@ import { deliveriesPage } from './pages/deliveries.ts';
 import { canRedrive, deliveryPage, findDelivery } from './pages/delivery.ts';
 import { driftPage } from './pages/drift.ts';
 import { overviewPage } from './pages/overview.ts';
+import { processesPage } from './pages/processes.ts';
 import { queuesPage } from './pages/queues.ts';
 import { rulesPage } from './pages/rules.ts';
 import { runnersPage } from './pages/runners.ts';
@@ -71,6 +72,7 @@ const pages: readonly PageRow[] = [
   { path: '/drift', audience: 'operators', entry: 'Drift', view: driftPage },
   { path: '/rules', audience: 'operators', entry: 'Rules', view: rulesPage },
   { path: '/queues', audience: 'operators', entry: 'Merge queues', view: queuesPage },
+  { path: '/processes', audience: 'operators', entry: 'Processes', view: processesPage },
   { path: '/audit', audience: 'operators', entry: 'Audit', view: auditPage },
   { path: '/simulate', audience: 'operators', entry: 'Simulate', view: simulatePage },
 ];

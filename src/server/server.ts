@@ -145,6 +145,10 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     onLost: lost.resolve,
     onWork: () => running.work?.worker.wake(),
     onNotice: (notice) => running.takeNotice?.(notice),
+    onTakeover(deliveries) {
+      metrics.countTakeover(deliveries);
+      log.warn({ deliveries }, 'took over deliveries of a process that died');
+    },
   });
   const stop = async (): Promise<void> => {
     const { doors, work, rules } = running;

@@ -204,9 +204,20 @@ async function makeHostile(store: Store): Promise<{
       },
     ],
   };
+  const listProcesses = async (): ReturnType<Store['listProcesses']> =>
+    [true, false].map((is) => ({
+      id: text(),
+      name: text(),
+      role: 'all' as const,
+      version: text(),
+      startedAt: since,
+      seenAt: since,
+      isLeader: is,
+      isSelf: is,
+    }));
   return {
     parts: {
-      dashboardData: { ...emptyReadings(store), ...readings },
+      dashboardData: { ...emptyReadings(store), ...readings, store: { ...store, listProcesses } },
       commands: {
         ...storeCommands(store),
         simulate: async () => ({
@@ -299,6 +310,7 @@ describe.skipIf(!hasBrowser)(title, () => {
           '/drift',
           '/rules',
           '/queues',
+          '/processes',
           '/audit',
           `/simulate?${new URLSearchParams({ kind: 'branch', subject: hostileTexts[0] ?? '' })}`,
         ],
@@ -356,7 +368,7 @@ describe.skipIf(!hasBrowser)(title, () => {
 
     it('can be used by everybody: axe finds nothing on any page', async () => {
       const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-      const dark = paths.slice(0, 12).map((path) => ['dark', path] as const);
+      const dark = paths.slice(0, 13).map((path) => ['dark', path] as const);
       for (const [colorScheme, path] of [
         ...['/sign-in', ...paths].map((one) => ['light', one] as const),
         ...dark,

@@ -1,6 +1,8 @@
 /** Type, labels and help text of a metric. Labels have few values each, never the name of a repository or a user. */
 type MetricRow = {
   readonly type: 'counter' | 'gauge' | 'histogram';
+  /** Set if it is about the whole installation: then the leader alone exports it, so that a sum over processes is right. */
+  readonly ofInstallation?: true;
   readonly labels: readonly string[];
   readonly help: string;
 };
@@ -8,6 +10,22 @@ type MetricRow = {
 /** All metrics of Reeve, in the units of Prometheus: seconds, bytes, totals. */
 export const metricTable = {
   reeve_build_info: { type: 'gauge', labels: ['version'], help: 'Always 1; the label contains the version.' },
+  reeve_leader: {
+    type: 'gauge',
+    labels: [],
+    help: '1 in the process that enqueues what is due (the leader), 0 in every other one.',
+  },
+  reeve_processes: {
+    type: 'gauge',
+    ofInstallation: true,
+    labels: ['role'],
+    help: 'Live processes of the installation by role: all, web, worker.',
+  },
+  reeve_takeovers_total: {
+    type: 'counter',
+    labels: [],
+    help: 'Deliveries that this process took over from processes that died.',
+  },
   reeve_webhook_requests_total: {
     type: 'counter',
     labels: ['code', 'result'],
@@ -25,11 +43,13 @@ export const metricTable = {
   },
   reeve_deliveries: {
     type: 'gauge',
+    ofInstallation: true,
     labels: ['state'],
     help: 'Deliveries and jobs in the store: accepted and retry wait for an attempt, deferred wait for an hourly budget, dead wait for `reeve redrive`.',
   },
   reeve_queue_oldest_seconds: {
     type: 'gauge',
+    ofInstallation: true,
     labels: [],
     help: 'Age of the oldest delivery that waits for an attempt; 0 if none waits.',
   },
@@ -70,51 +90,61 @@ export const metricTable = {
   },
   reeve_runners: {
     type: 'gauge',
+    ofInstallation: true,
     labels: ['level', 'status'],
     help: 'Runners by level (organization, repository, user, instance) and status, as of the latest sweep.',
   },
   reeve_drift: {
     type: 'gauge',
+    ofInstallation: true,
     labels: [],
     help: 'Remaining differences between live state and the operator’s rules, as of the latest sweep; `reeve drift` lists them.',
   },
   reeve_incidents: {
     type: 'gauge',
+    ofInstallation: true,
     labels: ['kind'],
     help: 'Open incidents: rules that failed in the last seven days and have not passed since (rule-failed), sweeps with a refused list (sweep-failed), unusable rule files (file-broken).',
   },
   reeve_rule_failures: {
     type: 'gauge',
+    ofInstallation: true,
     labels: ['rule'],
     help: 'Number of failures of an operator’s rule since its incident began; absent if it does not fail.',
   },
   reeve_rule_last_failure_timestamp_seconds: {
     type: 'gauge',
+    ofInstallation: true,
     labels: ['rule'],
     help: 'Time of the latest failure of an operator’s rule, in seconds since 1970; absent if it does not fail.',
   },
   reeve_sweep_last_end_timestamp_seconds: {
     type: 'gauge',
+    ofInstallation: true,
     labels: ['rule'],
     help: 'End time of the latest sweep of an operator’s rule, in seconds since 1970.',
   },
   reeve_sweep_items: {
     type: 'gauge',
+    ofInstallation: true,
     labels: ['rule'],
     help: 'Items that the latest sweep of an operator’s rule evaluated.',
   },
   reeve_sweep_failed_items: {
     type: 'gauge',
+    ofInstallation: true,
     labels: ['rule'],
     help: 'Items that failed in the latest sweep of an operator’s rule.',
   },
   reeve_merge_queue_length: {
     type: 'gauge',
+    ofInstallation: true,
     labels: ['phase'],
     help: 'Pull requests in merge queues by phase: waiting for its turn, updating (brought up to date with its base), testing (waits for its checks), ready (merged next).',
   },
   reeve_merge_queues_paused: {
     type: 'gauge',
+    ofInstallation: true,
     labels: [],
     help: 'Merge queues that a person has paused.',
   },

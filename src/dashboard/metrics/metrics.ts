@@ -2,6 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { Run } from '../../engine/record.ts';
 import { type Incident, incidentKinds } from '../../incidents/incident.ts';
 import { packageVersion } from '../../package.ts';
+import { serverRoles } from '../../store/shared-store.ts';
 import type { Store } from '../../store/store.ts';
 import { type MetricName, metricTable } from './metric-table.ts';
 import { createQueueMetrics, type QueueMetrics } from './queue-metrics.ts';
@@ -16,7 +17,7 @@ type SweptRule = {
 
 /** What is read at each scrape. */
 export type MetricData = {
-  readonly store: Pick<Store, 'counts' | 'oldestWaiting' | 'listQueues'>;
+  readonly store: Pick<Store, 'counts' | 'oldestWaiting' | 'listQueues' | 'isLeader' | 'listProcesses'>;
   readonly now: () => Date;
   readonly forge: () => { readonly state: string };
   readonly runners: () => Promise<readonly { readonly level: string; readonly status: string }[]>;
@@ -33,6 +34,8 @@ export interface Metrics extends Pick<QueueMetrics, 'countQueueEvent'> {
   countAnswer(ms: number): void;
   /** Counts a stored delivery that was refused before any rule saw it. */
   countRefusedDelivery(reason: string): void;
+  /** Counts deliveries that were taken over from processes that died. */
+  countTakeover(deliveries: number): void;
   /** Returns how many deliveries were refused since the start, by status. */
   refusals(): ReadonlyMap<number, number>;
   /** Returns all of it, as Prometheus reads it. Rejects where the store cannot be read. */
@@ -53,7 +56,12 @@ export function createMetrics(): Metrics {
     return { name, help, labelNames: [...labels], registers: [register] };
   };
   const counter = (name: MetricName) => new Counter(common(name));
-  const gauge = (name: MetricName) => new Gauge(common(name));
+  const ofInstallation: Gauge[] = [];
+  const gauge = (name: MetricName) => {
+    const made = new Gauge(common(name));
+    if ('ofInstallation' in metricTable[name]) ofInstallation.push(made);
+    return made;
+  };
   const histogram = (name: MetricName, buckets: readonly number[] = seconds) =>
     new Histogram({ ...common(name), buckets: [...buckets] });
 
@@ -67,6 +75,9 @@ export function createMetrics(): Metrics {
   const deferredRuns = counter('reeve_runs_deferred_total');
   const forgeRequests = counter('reeve_forge_requests_total');
   const forgeSeconds = histogram('reeve_forge_request_seconds');
+  const takeovers = counter('reeve_takeovers_total');
+  const leader = gauge('reeve_leader');
+  const forge = gauge('reeve_forge_state');
   const queues = createQueueMetrics({ counter, gauge, histogram });
   const measure = createGauges(gauge);
   gauge('reeve_build_info').set({ version: packageVersion() }, 1);
@@ -94,22 +105,37 @@ export function createMetrics(): Metrics {
     countAnswer: (ms) => webhookSeconds.observe(ms / 1_000),
     countQueueEvent: (event) => queues.countQueueEvent(event),
     countRefusedDelivery: (reason) => refusedDeliveries.inc({ reason }),
+    countTakeover: (deliveries) => takeovers.inc(deliveries),
     async text(data) {
       if (!isAsked) collectDefaultMetrics({ register });
       isAsked = true;
-      const [rows] = await Promise.all([data.store.listQueues(), measure(data)]);
-      queues.measureQueues(rows);
+      const isLeader = data.store.isLeader();
+      if (isLeader) {
+        const [rows] = await Promise.all([data.store.listQueues(), measure(data)]);
+        queues.measureQueues(rows);
+      } else {
+        for (const one of ofInstallation) leaveOut(one);
+      }
+      leader.set(isLeader ? 1 : 0);
+      for (const state of forgeStates) forge.set({ state }, state === data.forge().state ? 1 : 0);
       return register.metrics();
     },
     contentType: register.contentType,
   };
 }
 
-/** Creates the gauges. The returned function sets them to what the readings say. */
+/** Exports no value of a gauge until it is set again. */
+function leaveOut(gauge: Gauge): void {
+  gauge.reset();
+  // A gauge without labels is 0 after a reset.
+  gauge.remove({});
+}
+
+/** Creates the gauges of the installation. The returned function sets them to what the readings say. */
 function createGauges(gauge: (name: MetricName) => Gauge): (readings: MetricData) => Promise<void> {
   const deliveries = gauge('reeve_deliveries');
   const oldest = gauge('reeve_queue_oldest_seconds');
-  const forge = gauge('reeve_forge_state');
+  const processes = gauge('reeve_processes');
   const runners = gauge('reeve_runners');
   const drift = gauge('reeve_drift');
   const incidentCounts = gauge('reeve_incidents');
@@ -120,9 +146,10 @@ function createGauges(gauge: (name: MetricName) => Gauge): (readings: MetricData
   const sweepFailures = gauge('reeve_sweep_failed_items');
 
   return async ({ store, now, ...data }) => {
-    const [counts, waiting, levels, swept, incidents] = await Promise.all([
+    const [counts, waiting, alive, levels, swept, incidents] = await Promise.all([
       store.counts(),
       store.oldestWaiting(),
+      store.listProcesses(),
       data.runners(),
       data.sweeps(),
       data.incidents(),
@@ -130,7 +157,7 @@ function createGauges(gauge: (name: MetricName) => Gauge): (readings: MetricData
     // From here on nothing waits: who asks at the same time sees whole numbers as well.
     for (const [state, count] of Object.entries(counts)) deliveries.set({ state }, count);
     oldest.set(waiting === undefined ? 0 : Math.max((now().getTime() - waiting.getTime()) / 1_000, 0));
-    for (const state of forgeStates) forge.set({ state }, state === data.forge().state ? 1 : 0);
+    for (const role of serverRoles) processes.set({ role }, alive.filter((one) => one.role === role).length);
     drift.set(swept.reduce((sum, one) => sum + one.drift, 0));
     for (const one of [runners, ruleFailures, ruleFailureTimes, sweepEnds, sweepItems, sweepFailures]) {
       one.reset();

@@ -5,6 +5,7 @@ import { operations } from '../../../src/contract/operations.ts';
 import { metricTable } from '../../../src/dashboard/metrics/metric-table.ts';
 import { createMetrics, type MetricData } from '../../../src/dashboard/metrics/metrics.ts';
 import { isSignedIn } from '../../../src/dashboard/sign-in/password.ts';
+import type { StoreProcess } from '../../../src/store/shared-store.ts';
 import { at, type Harness, startHarness } from '../../support/harness.ts';
 
 const basic = (user: string, password: string): string => `Basic ${btoa(`${user}:${password}`)}`;
@@ -94,12 +95,25 @@ rules:
   });
 });
 
+const makeProcess = (role: StoreProcess['role']): StoreProcess => ({
+  id: role,
+  name: `host ${role}`,
+  role,
+  version: '1.0.0',
+  startedAt: new Date('2030-01-01T00:00:00Z'),
+  seenAt: new Date('2030-01-01T00:00:00Z'),
+  isLeader: false,
+  isSelf: false,
+});
+
 describe('what is read at each scrape', () => {
   const readings: MetricData = {
     store: {
       counts: async () => ({ accepted: 2, claimed: 0, retry: 1, deferred: 0, settled: 9, dead: 3 }),
       oldestWaiting: async () => new Date('2030-01-01T00:00:00Z'),
       listQueues: async () => [],
+      isLeader: () => true,
+      listProcesses: async () => [makeProcess('all'), makeProcess('worker'), makeProcess('worker')],
     },
     now: () => new Date('2030-01-01T00:01:30Z'),
     forge: () => ({ state: 'refused' }),
@@ -168,5 +182,55 @@ describe('what is read at each scrape', () => {
     there = [];
 
     expect(await read()).not.toContain('reeve_runners{');
+  });
+
+  /** Values by name and labels. */
+  const samplesOf = (text: string): ReadonlyMap<string, number> =>
+    new Map([...text.matchAll(/^(reeve_\S+) (\S+)$/gm)].map(([, name = '', value]) => [name, Number(value)]));
+
+  it('is exported by the leader alone where it is about the installation: a sum over processes is right', async () => {
+    const events = [{ kind: 'merged', at: new Date(), enteredAt: undefined }] as const;
+    const [leader, other] = [createMetrics(), createMetrics()];
+    for (const metrics of [leader, other]) metrics.countQueueEvent({ ...events[0] });
+    leader.countTakeover(3);
+    const follower = { ...readings, store: { ...readings.store, isLeader: () => false } };
+
+    const [led, followed] = [samplesOf(await leader.text(readings)), samplesOf(await other.text(follower))];
+
+    expect(led.get('reeve_processes{role="worker"}')).toBe(2);
+    expect(led.get('reeve_processes{role="web"}')).toBe(0);
+    for (const [name, row] of Object.entries(metricTable)) {
+      const of = (samples: ReadonlyMap<string, number>) =>
+        [...samples.keys()].filter((key) => key.split('{', 1)[0] === name);
+      if (!('ofInstallation' in row)) continue;
+      expect(of(led), name).not.toEqual([]);
+      expect(of(followed), name).toEqual([]);
+    }
+    const gauges = Object.entries(metricTable).filter(([, { type }]) => type === 'gauge');
+    expect(gauges.flatMap(([name, row]) => ('ofInstallation' in row ? [] : [name]))).toEqual([
+      'reeve_build_info',
+      'reeve_leader',
+      'reeve_forge_state',
+    ]);
+    expect([led.get('reeve_leader'), followed.get('reeve_leader')]).toEqual([1, 0]);
+    expect([led.get('reeve_takeovers_total'), followed.get('reeve_takeovers_total')]).toEqual([3, 0]);
+    // Each process counts what it did, and says how it sees the forge.
+    expect(followed.get('reeve_merge_queue_merged_total')).toBe(1);
+    expect(followed.get('reeve_forge_state{state="refused"}')).toBe(1);
+  });
+
+  it('is left out by a process that is the leader no more, and is there again with the next turn', async () => {
+    let isLeader = true;
+    const metrics = createMetrics();
+    const read = async () =>
+      samplesOf(await metrics.text({ ...readings, store: { ...readings.store, isLeader: () => isLeader } }));
+    const first = await read();
+    isLeader = false;
+    const second = await read();
+    isLeader = true;
+
+    expect(second.has('reeve_drift')).toBe(false);
+    expect(second.has('reeve_deliveries{state="dead"}')).toBe(false);
+    expect(await read()).toEqual(first);
   });
 });
