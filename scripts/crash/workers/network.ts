@@ -9,23 +9,27 @@ export interface Network {
   readonly url: string;
   /**
    * `pass` forwards; `hold` forwards later, once it passes again; `cut` breaks and refuses connections; `swallow` leaves them
-   * open, and never forwards anything on them again.
+   * open, and never forwards anything on them again; `mute` swallows the answers alone.
    */
   set(mode: NetworkMode): void;
+  /** Leads connections from now on to another server, like a name or an address that moves. */
+  lead(url: string): void;
   /** Breaks and refuses connections for so long. */
   cut(ms: number): Promise<void>;
   close(): Promise<void>;
 }
 
-type NetworkMode = 'pass' | 'hold' | 'cut' | 'swallow';
+type NetworkMode = 'pass' | 'hold' | 'cut' | 'swallow' | 'mute';
 
 /** Opens a port on loopback that leads to the server of `url`, which names the folder of its socket. */
 export async function openNetwork(url: string): Promise<Network> {
   const parameters = new URLSearchParams(url.split('?')[1]);
-  const path = join(parameters.get('host') ?? '', '.s.PGSQL.5432');
+  let path = socketOf(url);
   parameters.delete('host');
   const sockets = new Set<Socket>();
   const swallowed = new Set<Socket>();
+  /** Those of the server. */
+  const farther = new Set<Socket>();
   let mode: NetworkMode = 'pass';
   const keep = (socket: Socket, other?: Socket): void => {
     sockets.add(socket);
@@ -34,6 +38,7 @@ export async function openNetwork(url: string): Promise<Network> {
       .on('close', () => {
         sockets.delete(socket);
         swallowed.delete(socket);
+        farther.delete(socket);
         other?.destroy();
       });
   };
@@ -47,8 +52,10 @@ export async function openNetwork(url: string): Promise<Network> {
     const far = connect(path);
     keep(near, far);
     keep(far, near);
+    farther.add(far);
     near.pipe(far).pipe(near);
     if (mode === 'hold') near.pause();
+    if (mode === 'mute') swallowed.add(far.unpipe().pause());
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -61,12 +68,16 @@ export async function openNetwork(url: string): Promise<Network> {
       if (mode === 'hold') socket.pause();
       if (mode === 'cut') socket.destroy();
       // The server learns nothing of it either: it keeps its end, with its locks.
-      if (mode === 'swallow') swallowed.add(socket.unpipe().pause());
+      if (mode === 'swallow' || (mode === 'mute' && farther.has(socket)))
+        swallowed.add(socket.unpipe().pause());
     }
   };
   return {
     url: `postgres://reeve@127.0.0.1:${port}/postgres?${parameters}`,
     set,
+    lead(other) {
+      path = socketOf(other);
+    },
     async cut(ms) {
       set('cut');
       await pause(ms);
@@ -78,4 +89,8 @@ export async function openNetwork(url: string): Promise<Network> {
       await once(server, 'close');
     },
   };
+}
+
+function socketOf(url: string): string {
+  return join(new URLSearchParams(url.split('?')[1]).get('host') ?? '', '.s.PGSQL.5432');
 }

@@ -58,8 +58,8 @@ export const connectionsPerProcess = connections + 2;
 export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
   const address = readAddress(options.url);
   const database = new Connections(address, { connections });
-  // A claim that the server forgets is made again, so it need not wait for the disk. Its statements are made for indexes: on
-  // a table without statistics, the server would read all rows.
+  // What surrounds a claim is done again if the server forgets it, so it need not wait for the disk. The statements are made for
+  // indexes: on a table without statistics, the server would read all rows.
   const hasty = new Connections(address, {
     connections: 1,
     settings: { synchronous_commit: 'off', enable_seqscan: 'off', enable_bitmapscan: 'off' },

@@ -72,7 +72,13 @@ describe('the PostgreSQL database', () => {
     expect(JSON.stringify([String(failure), failure])).not.toContain(password);
   });
 
-  it.each(['mysql://host/db', 'postgres://host/db?schema=Two Words'])('is refused for %s', async (url) => {
+  it.each([
+    'mysql://host/db',
+    'postgres://host/db?schema=Two Words',
+    'postgres://ada:a,b@one,two/db',
+    'postgres://one:5432,two:5432/db',
+    'postgres:///db?host=one,two',
+  ])('is refused for %s', async (url) => {
     await expect(open(url)).rejects.toMatchObject({ code: 'settings' });
   });
 

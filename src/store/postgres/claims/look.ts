@@ -54,11 +54,13 @@ const waiting = "state = 'accepted' AND routed";
 
 /**
  * Each of the few values is found by index seeks, however many rows wait: `later` and `earlier` jump from one repository to
- * the next.
+ * the next. A condition on waiting rows beside the one on suspicion would make the server read all waiting rows as long as it has
+ * no statistics.
  */
 const look = `
   WITH RECURSIVE moment AS (SELECT ${nowSql(1)} AS now),
   held AS MATERIALIZED (SELECT id, lane, lease, worker, suspicion FROM deliveries WHERE state = 'claimed'),
+  suspected AS MATERIALIZED (SELECT id, lane, suspicion, ${waiting} AS is_waiting FROM deliveries WHERE suspicion > 0),
   later AS (
     (SELECT turn FROM deliveries WHERE ${waiting} AND turn > $3 ORDER BY turn LIMIT 1)
     UNION ALL
@@ -78,7 +80,7 @@ const look = `
       FROM held WHERE worker = $2) AS own,
     ARRAY(SELECT lane FROM held) AS busy,
     (SELECT coalesce(json_agg(json_build_object('id', id, 'suspicion', suspicion) ORDER BY id), '[]')
-      FROM deliveries WHERE suspicion > 0 AND ${waiting} AND NOT EXISTS (SELECT FROM held WHERE held.lane = deliveries.lane)) AS suspects,
+      FROM suspected WHERE is_waiting AND NOT EXISTS (SELECT FROM held WHERE held.lane = suspected.lane)) AS suspects,
     ARRAY(SELECT turn FROM (SELECT turn FROM later UNION ALL SELECT turn FROM earlier) AS turns
       LIMIT $4::integer + (SELECT count(*) FROM held)) AS turns
   FROM moment`;

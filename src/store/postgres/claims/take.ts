@@ -48,6 +48,12 @@ const walk = (after: string, upTo = ''): string => `
   ) SELECT id, step FROM lanes WHERE lane <> ALL ($7::text[])
     AND NOT EXISTS (SELECT FROM deliveries AS held WHERE held.state = 'claimed' AND held.lane = lanes.lane))`;
 
+/**
+ * Makes this commit wait for the disk, if anything is claimed: a claim that a restart of the server forgets would be given to
+ * another process while this one handles it.
+ */
+const durable = "set_config('synchronous_commit', 'on', true)";
+
 /** First the next lane of each repository, then the one after that. */
 const headsByTurn = `
   SELECT found.id, row_number() OVER (ORDER BY found.round, given.position) AS place
@@ -76,7 +82,8 @@ const headById = 'SELECT $5::bigint AS id, 1 AS place LIMIT $3::integer';
  * `takeovers.ts`. The unique index on the lane of claimed rows refuses the whole statement where a lane was claimed meanwhile.
  *
  * What a delivery repeats may have died since it was routed: then this one is the first that is handled. Copies that another
- * process stored at the same time are settled now, when the first of them is claimed.
+ * process stored at the same time are settled now, when the first of them is claimed. They are found and locked apart from their
+ * end: in one step, a server without statistics reads all waiting deliveries.
  */
 const take = (heads: string): string => `
   WITH heads AS MATERIALIZED (${heads}),
@@ -93,18 +100,24 @@ const take = (heads: string): string => `
         WHERE own.delivery = deliveries.id AND earlier.delivery < deliveries.id AND it.state <> 'dead'
         ORDER BY earlier.delivery LIMIT 1) END
     FROM picked WHERE deliveries.id = picked.id RETURNING deliveries.*
-  ), copies AS (
-    UPDATE deliveries AS later SET state = 'settled', settled_at = ${nowSql(2)}, copy_of = picked.id,
-      reason = 'copy of delivery ' || picked.id
-    FROM picked
+  ), found AS MATERIALIZED (
+    SELECT picked.id AS original, copy.id FROM picked CROSS JOIN LATERAL (
+      SELECT later.id FROM deliveries AS later
+      WHERE later.door = 'webhook' AND later.state = 'accepted' AND later.attempts = 0 AND later.redriven_at IS NULL
+        AND later.mark = picked.mark AND later.id > picked.id AND later.event_type = picked.event_type
+        AND later.bytes = picked.bytes AND later.id <> ALL (ARRAY(SELECT id FROM picked))
+        AND abs(extract(epoch FROM later.received_at - picked.received_at)) * 1000 <= $4::integer
+        AND (SELECT body FROM bodies WHERE bodies.id = later.id) = (SELECT body FROM bodies WHERE bodies.id = picked.id)
+      FOR UPDATE OF later
+    ) AS copy
     WHERE picked.door = 'webhook' AND picked.attempts = 0 AND picked.redriven_at IS NULL
-      AND later.door = 'webhook' AND later.state = 'accepted' AND later.attempts = 0 AND later.redriven_at IS NULL
-      AND later.mark = picked.mark AND later.id > picked.id AND later.event_type = picked.event_type
-      AND later.bytes = picked.bytes AND later.id <> ALL (ARRAY(SELECT id FROM picked))
-      AND abs(extract(epoch FROM later.received_at - picked.received_at)) * 1000 <= $4::integer
-      AND (SELECT body FROM bodies WHERE bodies.id = later.id) = (SELECT body FROM bodies WHERE bodies.id = picked.id)
+  ), copies AS (
+    UPDATE deliveries AS later SET state = 'settled', settled_at = ${nowSql(2)}, copy_of = found.original,
+      reason = 'copy of delivery ' || found.original
+    FROM found WHERE later.id = ANY (ARRAY(SELECT id FROM found)) AND later.id = found.id
   )
-  SELECT ${deliveryColumns}, lease, body FROM taken AS deliveries JOIN bodies USING (id) JOIN heads USING (id) ORDER BY place`;
+  SELECT ${deliveryColumns}, lease, body, ${durable} FROM taken AS deliveries JOIN bodies USING (id) JOIN heads USING (id)
+  ORDER BY place`;
 
 const statements: Readonly<Record<Choice['by'], string>> = {
   turn: take(headsByTurn),

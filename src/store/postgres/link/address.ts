@@ -38,6 +38,8 @@ export function readAddress(given: string): PostgresAddress {
   const parameters = new URLSearchParams(query);
   const schema = parameters.get('schema') ?? 'reeve';
   if (!/^postgres(ql)?:\/\//.test(base)) throw unusable('it must begin with postgres://');
+  const hosts = parameters.get('host') ?? base.replace(/^.*(:\/\/|@)/s, '').split('/')[0];
+  if (hosts?.includes(',')) throw unusable('it names several hosts: use a name that leads to the primary');
   if (!/^[a-z_][a-z0-9_]{0,50}$/.test(schema)) throw unusable('the schema must be a name in lower case');
   parameters.delete('schema');
   try {

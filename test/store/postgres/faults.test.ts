@@ -1,0 +1,264 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Network, openNetwork } from '../../../scripts/crash/workers/network.ts';
+import { openPostgresStore } from '../../../src/store/postgres/postgres-store.ts';
+import type { Claim, NewDelivery, Store } from '../../../src/store/store.ts';
+import { makeSchema } from '../../support/postgres.ts';
+import { type PostgresServer, startPostgres } from '../../support/postgres-server.ts';
+import { makeDelivery } from '../make.ts';
+
+const endings: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of endings.splice(0).reverse()) await end();
+});
+
+const unwritable = { code: 'store-unwritable' };
+/** A connection that says nothing is given up sooner than in use. */
+const queryTimeoutMs = 400;
+
+async function startServer(settings: readonly string[]): Promise<PostgresServer> {
+  // Stopped in mode immediate, a server keeps what the system has, even if it is not on the disk.
+  const server = await startPostgres(['fsync=off', ...settings]);
+  endings.push(server.stop);
+  return server;
+}
+
+/** Opens a store behind a network of its own. */
+async function openBehind(url: string): Promise<{ store: Store; network: Network }> {
+  const network = await openNetwork(`${url}&query_timeout=${queryTimeoutMs}`);
+  endings.push(network.close);
+  return { store: await open(network.url), network };
+}
+
+async function open(url: string): Promise<Store> {
+  const store = await openPostgresStore({ url, role: 'worker', isVolatile: true });
+  endings.push(() => store.close());
+  return store;
+}
+
+async function acceptInto(store: Store, lane: string): Promise<string> {
+  const { id } = await insist(() => store.accept(makeDelivery({ route: { lane } })));
+  await insist(() => store.route([{ id, to: 'lane', lane }]));
+  return id;
+}
+
+async function claimAll(store: Store): Promise<readonly Claim[]> {
+  return insist(() => store.claim({ limit: 8, leaseMs: 600_000 }));
+}
+
+/** Repeats a call until the store takes it. */
+async function insist<Result>(call: () => Promise<Result>): Promise<Result> {
+  for (;;) {
+    try {
+      return await call();
+    } catch (error) {
+      expect(error).toMatchObject(unwritable);
+      await pause(20);
+    }
+  }
+}
+
+/** Senders that store deliveries one after the other, and remember what was acknowledged. */
+function startLoad(store: Store) {
+  const acknowledged: string[] = [];
+  let isGoing = true;
+  const lines = Array.from({ length: 8 }, async () => {
+    while (isGoing) {
+      const delivery: NewDelivery = makeDelivery();
+      await insist(() => store.accept(delivery));
+      acknowledged.push(delivery.uuid);
+    }
+  });
+  return {
+    acknowledged,
+    async reach(count: number): Promise<void> {
+      const from = acknowledged.length;
+      await expect.poll(() => acknowledged.length, { interval: 5 }).toBeGreaterThan(from + count);
+    },
+    async stop(): Promise<void> {
+      isGoing = false;
+      await Promise.all(lines);
+    },
+  };
+}
+
+/** Returns those that the database does not have, asked without the store. */
+async function missingIn(url: string, uuids: readonly string[]): Promise<readonly string[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows } = await client.query('SELECT uuid FROM reeve.deliveries JOIN reeve.bodies USING (id)');
+    const stored = new Set(rows.map(({ uuid }) => uuid));
+    return uuids.filter((uuid) => !stored.has(uuid));
+  } finally {
+    await client.end();
+  }
+}
+
+describe('a network that swallows what is sent', () => {
+  it('makes every call reject, and none after its end', { timeout: 120_000 }, async () => {
+    const { store, network } = await openBehind(await makeSchema());
+    await acceptInto(store, '1#1');
+    const [claim] = await claimAll(store);
+    if (claim === undefined) throw new Error('nothing was claimed');
+    const waiting = makeDelivery();
+
+    network.set('swallow');
+    const calls: Readonly<Record<string, () => Promise<unknown>>> = {
+      accept: () => store.accept(waiting),
+      enqueue: () =>
+        store.enqueue({
+          door: 'cron',
+          uuid: 'job',
+          kind: 'sweep',
+          lane: 'sweep',
+          receivedAt: new Date(),
+          payload: 1,
+        }),
+      unrouted: () => store.unrouted(10),
+      route: () => store.route([{ id: claim.id, to: 'dead', reason: 'malformed' }]),
+      claim: () => store.claim({ limit: 1, leaseMs: 60_000 }),
+      settle: () => store.settle(claim, []),
+      counts: () => store.counts(),
+      recall: () => store.recall('key'),
+      remember: () => store.remember('key', 1),
+      raise: () => store.raise([{ kind: 'rule-failed', key: 'a', at: new Date(), reason: 'no' } as never]),
+      saveQueue: () =>
+        store.saveQueue({ repositoryId: 1, base: 'main', repository: 'a/b', state: {}, revision: 0 }),
+    };
+    const answers = await Promise.all(
+      Object.entries(calls).map(async ([name, call]) => {
+        const code = await call().then(
+          () => 'answered',
+          (error: { code: unknown }) => error.code,
+        );
+        return [name, code];
+      }),
+    );
+    expect(answers).toEqual(Object.keys(calls).map((name) => [name, 'store-unwritable']));
+    expect(await store.healthy()).toMatchObject({ ok: false });
+
+    network.set('pass');
+    expect(await insist(() => store.accept(waiting))).toMatchObject({ known: false });
+    await insist(() => store.settle(claim, []));
+    expect(await store.healthy()).toMatchObject({ ok: true });
+    expect(await store.describeDelivery(claim.id)).toMatchObject({ state: 'settled', attempts: 1 });
+  });
+
+  it('loses answers, and what was asked for is neither done twice nor lost', {
+    timeout: 120_000,
+  }, async () => {
+    const { store, network } = await openBehind(await makeSchema());
+    await acceptInto(store, '1#1');
+    await acceptInto(store, '1#2');
+    const [ended] = await store.claim({ limit: 1, leaseMs: 600_000 });
+    if (ended === undefined) throw new Error('nothing was claimed');
+    const delivery = makeDelivery();
+    // Each of the calls below finds a connection that is open.
+    await Promise.all(Array.from({ length: 4 }, () => store.counts()));
+
+    network.set('mute');
+    const calls = [
+      store.accept(delivery),
+      store.settle(ended, []),
+      store.claim({ limit: 8, leaseMs: 600_000 }),
+    ];
+    for (const { status, ...result } of await Promise.allSettled(calls))
+      expect({ status, ...result }).toMatchObject({ status: 'rejected', reason: unwritable });
+    network.set('pass');
+
+    expect(await insist(() => store.accept(delivery))).toMatchObject({ known: true });
+    await insist(() => store.settle(ended, []));
+    await expect
+      .poll(async () => (await claimAll(store)).map(({ attempts }) => attempts), { interval: 200 })
+      .toEqual([1]);
+  });
+});
+
+describe('a server that is stopped in mode immediate under load', () => {
+  it('loses nothing that was acknowledged, and no attempt', { timeout: 240_000 }, async () => {
+    const server = await startServer([]);
+    const first = await open(server.url);
+    const second = await open(server.url);
+    await acceptInto(first, '1#1');
+    await acceptInto(second, '2#1');
+    const [own] = await first.claim({ limit: 1, leaseMs: 600_000 });
+    const [others] = await second.claim({ limit: 1, leaseMs: 600_000 });
+    if (own === undefined || others === undefined) throw new Error('nothing was claimed');
+    const load = startLoad(first);
+    await load.reach(50);
+
+    for (let restart = 1; restart <= 3; restart += 1) {
+      await server.restart();
+      await load.reach(50);
+    }
+    await load.stop();
+
+    expect(await missingIn(server.url, load.acknowledged)).toEqual([]);
+    await first.settle(own, []);
+    await second.settle(others, []);
+    expect(await first.describeDelivery(own.id)).toMatchObject({ state: 'settled', attempts: 1 });
+    expect(await first.describeDelivery(others.id)).toMatchObject({ state: 'settled', attempts: 1 });
+  });
+});
+
+describe('a claim that was made just before the server was stopped in mode immediate', () => {
+  it('is not given to another process', { timeout: 240_000 }, async () => {
+    const server = await startServer([]);
+    const first = await open(server.url);
+    const second = await open(server.url);
+    for (let restart = 1; restart <= 3; restart += 1) {
+      await acceptInto(first, `${restart}#1`);
+      const [claim] = await first.claim({ limit: 1, leaseMs: 600_000 });
+      if (claim === undefined) throw new Error('nothing was claimed');
+      // No other commit has made the server write since.
+      await server.restart();
+
+      expect(await claimAll(second)).toEqual([]);
+      await insist(() => first.settle(claim, []));
+    }
+  });
+});
+
+describe('a synchronous standby', () => {
+  const rounds = process.env.LONG ? 10 : 1;
+
+  it('that is promoted under load has all that was acknowledged', async () => {
+    for (let round = 1; round <= rounds; round += 1) {
+      const server = await startServer(['--standby']);
+      const { store, network } = await openBehind(server.url);
+      const id = await acceptInto(store, '1#1');
+      const [claim] = await claimAll(store);
+      if (claim === undefined) throw new Error('nothing was claimed');
+      const load = startLoad(store);
+      await load.reach(200);
+
+      await server.kill();
+      // The name of the database leads to the standby before that is promoted: it takes no writes yet.
+      network.lead(server.standbyUrl);
+      await expect
+        .poll(() => store.remember('key', 1).catch((error: Error) => error.message), { interval: 50 })
+        .toContain('the server is read-only: it is a standby, or was demoted to one');
+      const before = load.acknowledged.length;
+      await server.promote();
+      await load.reach(200);
+      await load.stop();
+
+      expect(before).toBeGreaterThan(200);
+      expect(await missingIn(server.standbyUrl, load.acknowledged)).toEqual([]);
+      await insist(() => store.settle(claim, []));
+      expect(await store.describeDelivery(id)).toMatchObject({ state: 'settled', attempts: 1 });
+    }
+  });
+
+  it('that is not promoted is refused with its reason', async () => {
+    const server = await startServer(['--standby']);
+    await (await open(server.url)).close();
+
+    await expect(open(server.standbyUrl)).rejects.toMatchObject({
+      ...unwritable,
+      message: expect.stringContaining('the server is read-only: it is a standby'),
+    });
+  });
+});
