@@ -84,7 +84,8 @@ it('300 issues opened at once are all done, hour by hour, and no change is refus
   expect(metrics).toContain('reeve_deliveries{state="deferred"} 50');
   expect(metrics).toContain('reeve_runs_deferred_total{door="webhook"} 50');
   const lines = log.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'a run is deferred');
-  expect(lines).toHaveLength(50);
+  // A delivery whose room comes later than it was told is deferred again.
+  expect(new Set(lines.map(({ delivery }) => delivery)).size).toBe(50);
   expect(lines[0]).toMatchObject({
     repository: `${at.owner}/${at.repo}`,
     why: expect.stringContaining('500 changes an hour'),
