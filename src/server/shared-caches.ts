@@ -47,8 +47,10 @@ export function announceDropped(memory: FactMemory, announce: Announce): FactMem
 export function createNoticeTaker({ rules, admissions, memory }: Caches): (notice: Notice) => void {
   const take: Readonly<Record<Notice['topic'], (key: string) => void>> = {
     rules(key) {
-      const repository = Repository.safeParse(JSON.parse(key));
-      if (repository.success) rules.noteMoved(repository.data);
+      const repository = readRepository(key);
+      // What this version cannot read may be about anything.
+      if (repository === undefined) rules.forgetAll();
+      else rules.noteMoved(repository);
     },
     repository(key) {
       admissions.forget(Number(key));
@@ -63,4 +65,13 @@ export function createNoticeTaker({ rules, admissions, memory }: Caches): (notic
     },
   };
   return ({ topic, key }) => take[topic](key);
+}
+
+/** Reads the key of a notice. Other versions, and other users of the database, may send what this one does not know. */
+function readRepository(key: string): RepositoryRef | undefined {
+  try {
+    return Repository.safeParse(JSON.parse(key)).data;
+  } catch {
+    return undefined;
+  }
 }

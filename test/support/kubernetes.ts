@@ -168,7 +168,7 @@ const Other = z.discriminatedUnion('kind', [
   }),
 ]);
 
-/** Order in which kustomize is told of files, and how it replaces images. */
+/** The files that kustomize applies, in their order, and the images that it replaces. */
 export const Kustomization = z.strictObject({
   apiVersion: z.literal('kustomize.config.k8s.io/v1beta1'),
   kind: z.literal('Kustomization'),

@@ -6,7 +6,7 @@ import type { Connections } from './link/connections.ts';
 export interface WorkerIdentity {
   /** Changes when the others have taken this process for dead; undefined in a process that claims nothing. */
   readonly id: string | undefined;
-  /** Returns false when the last heartbeat is so long ago that others may handle what this process has claimed. */
+  /** Returns false if other processes may have taken over the claims of this one: its last heartbeat is too old. */
   isCurrent(): boolean;
   /** Gives up the identity and everything that was claimed under it, and takes another one. */
   renew(): Promise<void>;

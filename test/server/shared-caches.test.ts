@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { createNoticeTaker } from '../../src/server/shared-caches.ts';
+import type { Notice } from '../../src/store/shared-store.ts';
+
+describe('a notice of another process', () => {
+  const taken = (notice: Notice): readonly unknown[] => {
+    const calls: unknown[] = [];
+    const note =
+      (name: string) =>
+      (...given: readonly unknown[]): void => {
+        calls.push([name, ...given]);
+      };
+    createNoticeTaker({
+      rules: { noteMoved: note('moved'), forget: note('forget rules'), forgetAll: note('forget all rules') },
+      admissions: { forget: note('forget identity'), forgetAll: note('forget all identities') },
+      memory: { drop: note('drop') },
+    })(notice);
+    return calls;
+  };
+  const shop = { id: 7, owner: 'acme', name: 'shop' };
+
+  it('drops what it names', () => {
+    expect(taken({ topic: 'rules', key: JSON.stringify(shop) })).toEqual([['moved', shop]]);
+    expect(taken({ topic: 'facts', key: '7/labels' })).toEqual([['drop', '7/labels']]);
+    expect(taken({ topic: 'repository', key: '7' })).toEqual([
+      ['forget identity', 7],
+      ['forget rules', 7],
+      ['drop', '7/'],
+    ]);
+  });
+
+  it('drops all rules where it cannot be read, and everything where notices may be missing', () => {
+    for (const key of ['', 'no JSON', '{"id":"7"}', 'null'])
+      expect(taken({ topic: 'rules', key })).toEqual([['forget all rules']]);
+    expect(taken({ topic: 'everything', key: '' })).toEqual([
+      ['forget all rules'],
+      ['forget all identities'],
+      ['drop', ''],
+    ]);
+  });
+});
