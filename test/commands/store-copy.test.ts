@@ -4,7 +4,11 @@ import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { takeCopyLock } from '../../src/store/postgres/copy-lock.ts';
+import { lockClassOf, readAddress } from '../../src/store/postgres/link/address.ts';
+import { connectionOptions } from '../../src/store/postgres/link/connections.ts';
 import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { makeDelivery } from '../store/make.ts';
@@ -131,6 +135,24 @@ describe('reeve store copy', () => {
     const everything = await readEverything(store);
     await store.close();
     expect(everything).toEqual(await readFile('reeve.db'));
+  });
+
+  it('waits for the lock of one that was killed, and is refused while it stays taken', async () => {
+    const url = await makeSchema();
+    const { openPostgresTarget } = await import('../../src/store/copy/postgres-side.ts');
+    const address = readAddress(url);
+    const first = await openPostgresTarget(url);
+    const impatient = new pg.Client(connectionOptions(address));
+    await impatient.connect();
+
+    await expect(takeCopyLock(impatient, address, 50)).rejects.toMatchObject({ code: 'store-locked' });
+    const second = openPostgresTarget(url);
+    const waiting = `SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND classid = $1::bigint::oid`;
+    const countWaiting = async () => (await impatient.query(waiting, [lockClassOf(address.schema)])).rowCount;
+    await expect.poll(countWaiting, { timeout: 60_000 }).toBe(1);
+    await first.close();
+    await (await second).close();
+    await impatient.end();
   });
 
   it('of which an unfinished result is refused by commands, which say how to go on', async () => {
