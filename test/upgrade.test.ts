@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Client, createClient } from '../src/client/client.ts';
 import { systemClock } from '../src/clock.ts';
 import { operations } from '../src/contract/operations.ts';
@@ -10,11 +10,12 @@ import { createForge, type Forge } from '../src/forge/forge.ts';
 import { silentLog } from '../src/log.ts';
 import { packageRoot } from '../src/package.ts';
 import { startServer } from '../src/server/server.ts';
-import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
+import { openStoreAt } from '../src/store/open-store.ts';
 import { type DeliveryState, deliveryStates } from '../src/store/store.ts';
 import { createSweepStore } from '../src/sweeps/sweep-store.ts';
 import { authorization, secret } from './support/bot-hook.ts';
 import { reeve, reeveProcess } from './support/command.ts';
+import { type PostgresServer, startPostgres } from './support/postgres-server.ts';
 
 /** What a recorded installation holds; see test/fixtures/upgrade/README.md. */
 type Recorded = {
@@ -44,6 +45,14 @@ const commits = readdirSync(fixtures)
   .map((name) => name.replace('.tar.gz', ''));
 const demo = { owner: 'acme', repo: 'demo' };
 
+/** Durable, as commands and the server demand. */
+let server: PostgresServer | undefined;
+let schemas = 0;
+beforeAll(async () => {
+  server = await startPostgres();
+});
+afterAll(() => server?.stop());
+
 let data: string;
 beforeEach(() => {
   data = mkdtempSync(join(tmpdir(), 'reeve-upgrade-'));
@@ -54,11 +63,32 @@ it('there is a recorded installation', () => {
   expect(commits).toContain('e8eb7d0');
 });
 
-describe.each(commits)('an installation of commit %s', (commit) => {
+/** In PostgreSQL, an installation is one that `reeve store copy` has moved there. */
+const installations = commits.flatMap((commit) => [
+  { commit, store: 'SQLite' },
+  { commit, store: 'PostgreSQL' },
+]);
+
+describe.each(installations)('an installation of commit $commit in $store', ({ commit, store: kind }) => {
   const recorded: Recorded = JSON.parse(readFileSync(join(fixtures, `${commit}.json`), 'utf8'));
-  beforeEach(() => {
+  beforeEach(async () => {
     mkdirSync(data, { recursive: true });
     execFileSync('tar', ['--extract', '--gzip', '--file', join(fixtures, `${commit}.tar.gz`), '-C', data]);
+    place = { data, databaseUrl: undefined };
+    if (kind === 'SQLite') return;
+    schemas += 1;
+    const databaseUrl = `${server?.url}&schema=upgrade_${schemas}`;
+    const args = ['store', 'copy', '--from', data, '--to', 'env:DATABASE_URL'];
+    const { status, error } = await reeve(args, { environment: { DATABASE_URL: databaseUrl } });
+    expect({ status, error }).toEqual({ status: 0, error: '' });
+    rmSync(join(data, 'reeve.db'));
+    place = { data, databaseUrl };
+  });
+  let place: { readonly data: string; readonly databaseUrl: string | undefined };
+  /** The settings of a command that uses the installation. */
+  const environmentOf = ({ data, databaseUrl }: typeof place): Record<string, string> => ({
+    REEVE_DATA: data,
+    ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
   });
 
   /** A clock that goes on an hour after the recording: retries are due, and nothing is too old. */
@@ -97,7 +127,7 @@ describe.each(commits)('an installation of commit %s', (commit) => {
   });
 
   it('opens with every delivery, run and memory that it had', async () => {
-    const store = await openSqliteStore({ path: join(data, 'reeve.db'), role: 'worker', clock });
+    const store = await openStoreAt(place, { role: 'all', clock });
     try {
       const { items } = await store.listDeliveries({ limit: 500 });
       const found = items.map(({ id, door, eventType, state, copyOf, checkpoint }) => [
@@ -149,11 +179,7 @@ describe.each(commits)('an installation of commit %s', (commit) => {
 
   it('defers a delivery that waited, and hands it out again', async () => {
     let now = clock.now();
-    const store = await openSqliteStore({
-      path: join(data, 'reeve.db'),
-      role: 'worker',
-      clock: { ...systemClock, now: () => now },
-    });
+    const store = await openStoreAt(place, { role: 'all', clock: { ...systemClock, now: () => now } });
     try {
       const [claim] = await store.claim({ limit: 1, leaseMs: 60_000 });
       if (claim === undefined) throw new Error('nothing waits');
@@ -183,7 +209,7 @@ describe.each(commits)('an installation of commit %s', (commit) => {
   });
 
   it('explains its runs and deliveries', async () => {
-    const environment = { REEVE_DATA: data };
+    const environment = environmentOf(place);
     const { redriven = '', ...runs } = recorded.runs;
     for (const [name, id] of Object.entries(runs)) {
       const { status, out, error } = await reeve(['explain', id], { environment });
@@ -203,7 +229,7 @@ describe.each(commits)('an installation of commit %s', (commit) => {
       const { labelled = 0 } = recorded.issues;
       const { reverted = '' } = recorded.runs;
       const environment = {
-        REEVE_DATA: data,
+        ...environmentOf(place),
         WEBHOOK_SECRET: secret,
         FORGE_URL: url,
         FORGE_USER: 'reeve',
@@ -229,7 +255,7 @@ describe.each(commits)('an installation of commit %s', (commit) => {
     const server = await startServer({
       forge: { url, credentials: { user: 'reeve', password: 'reeve-password' } },
       secrets: [{ name: 'recorded', scope: ['*'], authorization: [authorization], hmac: [secret] }],
-      data,
+      ...place,
       rules,
       repositories: [],
       allowAdmin: false,
