@@ -169,6 +169,9 @@ class Heart implements Presence {
       [this.#row.id, this.#liveness.lifeMs],
     );
     if (rowCount === 0) await this.renew();
+    // It stood still, perhaps with the machine and so with others, which look dead now and are on their way back.
+    if (beganMs - this.#beatAtMs > this.#liveness.silentMs)
+      this.#graceUntilMs = beganMs + this.#liveness.lifeMs;
     this.#beatAtMs = beganMs;
     await this.#takeOver({ mayJudge: this.#options.monotonicMs() >= this.#graceUntilMs });
     this.#isLeader = await this.#lead();

@@ -157,6 +157,31 @@ describe('processes that were all cut off', () => {
   });
 });
 
+describe('processes that all stood still, as when their machine was suspended', () => {
+  it('take nothing over from one that goes on later than the others', async () => {
+    const given: Liveness = { beatMs: 50, silentMs: 300, lifeMs: 5_000 };
+    const { first, second, workerIds, beatsSince, now } = await openPair(given);
+    await acceptInto(first.store, ['1#1', '2#1']);
+    const claims = [await claimOne(first.store), await claimOne(second.store)] as const;
+    const ids = await workerIds();
+
+    // Both are in this process. The second one is held, so that it comes back after several heartbeats of the first.
+    second.network.set('hold');
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, given.lifeMs + 500);
+    for (let beat = 1; beat <= 3; beat += 1) {
+      const since = await now();
+      await expect.poll(() => beatsSince(since)).toBe(1);
+    }
+    second.network.set('pass');
+    const since = await now();
+    await expect.poll(() => beatsSince(since)).toBe(2);
+
+    expect(await workerIds()).toEqual(ids);
+    await first.store.settle(claims[0], []);
+    await second.store.settle(claims[1], []);
+  });
+});
+
 describe('two processes that claim in one lane', () => {
   it('get one delivery, even if one of them sees the lane as it was before the other claimed', async () => {
     const { url, client, first, second } = await openPair();
