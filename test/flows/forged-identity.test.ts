@@ -1,5 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -10,6 +10,7 @@ import type { Delivery } from '../../src/store/store.ts';
 import { makeDeliveries } from '../support/deliveries.ts';
 import { uniqueName } from '../support/flow-names.ts';
 import { at, authorization, type Harness, people, secret, startHarness } from '../support/harness.ts';
+import { scrapeMetrics } from '../support/scrape-metrics.ts';
 
 /** The repository of a person who knows a secret for that repository alone. */
 const own = { owner: people.eve, repo: 'own' } as const;
@@ -98,14 +99,7 @@ const push = (repository: object, after = '1'.repeat(40)) => ({
 });
 const writes = (from: number) => harness.proxy.passed.slice(from).filter(({ method }) => method !== 'GET');
 
-async function metrics(): Promise<string> {
-  const password = (await readFile(join(harness.data, 'dashboard.password'), 'utf8')).trim();
-  const basic = Buffer.from(`reader:${password}`).toString('base64');
-  const answer = await fetch(`${harness.server.url}/metrics`, {
-    headers: { authorization: `Basic ${basic}` },
-  });
-  return answer.text();
-}
+const metrics = () => scrapeMetrics({ url: harness.server.url, data: harness.data });
 
 async function openIssue(title: string): Promise<number> {
   const { number } = await harness.ada.call(operations.createIssue, { params: at, body: { title } });

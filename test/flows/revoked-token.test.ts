@@ -6,6 +6,7 @@ import { operations } from '../../src/contract/operations.ts';
 import { signInWithPassword } from '../support/dashboard-client.ts';
 import { timeoutMs } from '../support/flow-names.ts';
 import { at, type Harness, startHarness } from '../support/harness.ts';
+import { scrapeWithPassword } from '../support/scrape-metrics.ts';
 
 const rules = `version: 1
 rules:
@@ -32,10 +33,7 @@ it('a revoked token shows on readyz, overview and metrics; its file is read agai
   expect(await readyz()).toEqual({ status: 200, body: { status: 'ok' } });
   const password = (await readFile(join(harness.data, 'dashboard.password'), 'utf8')).trim();
   const dashboard = await signInWithPassword(harness.server.url, password);
-  const metrics = async () => {
-    const authorization = `Basic ${Buffer.from(`reader:${password}`).toString('base64')}`;
-    return (await fetch(`${harness.server.url}/metrics`, { headers: { authorization } })).text();
-  };
+  const metrics = () => scrapeWithPassword(harness.server.url, password);
 
   await harness.revokeToken();
   const issue = await harness.ada.call(operations.createIssue, { params: at, body: { title: 'docs' } });

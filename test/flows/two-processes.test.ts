@@ -2,9 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
 import { silentLog } from '../../src/log.ts';
 import { type Server, startServer } from '../../src/server/server.ts';
-import { start } from '../support/command.ts';
+import { reeve, start } from '../support/command.ts';
 import { at, authorization, type Harness, secret, startHarness } from '../support/harness.ts';
 import { startPostgres } from '../support/postgres-server.ts';
+import { scrapeWithPassword } from '../support/scrape-metrics.ts';
 
 const entry = { name: 'test', scope: ['*'], authorization: [authorization], hmac: [secret] };
 const markWith = (label: string): string => `version: 1
@@ -112,14 +113,38 @@ describe('processes that share a PostgreSQL database', () => {
       expect([await statusOf('/healthz'), await statusOf('/metrics')]).toEqual([200, 401]);
       expect([await statusOf('/'), await statusOf('/webhook', 'POST')]).toEqual([404, 404]);
 
-      first.child.kill('SIGKILL');
+      // It dies while it handles a delivery, whose request the forge never answers.
+      let asked = 0;
+      harness.proxy.decide = () => {
+        asked += 1;
+        return { kind: 'hang' };
+      };
       const issue = await harness.ada.call(operations.createIssue, { params: at, body: { title: 'late' } });
-      await startWorker();
+      await expect.poll(() => asked).toBeGreaterThan(0);
+      first.child.kill('SIGKILL');
+      harness.proxy.decide = () => ({ kind: 'pass' });
+      const second = await startWorker();
       await harness.idle();
       expect(await harness.labelsOf(issue.number ?? 0)).toEqual(['kept']);
       // A process that was killed counts as alive until it is missed.
       const roles = async () => (await harness.server.store.listProcesses()).map(({ role }) => role);
       await expect.poll(roles).toEqual(['web', 'worker']);
+      // A sum over the processes is right: what one of them says alone is not repeated by the other.
+      const { status, out } = await reeve(['password'], { environment });
+      expect(status).toBe(0);
+      const total = async (metric: string): Promise<readonly number[]> => {
+        const scraped = [harness.server.url, second.url].map((url) => scrapeWithPassword(url, out.trim()));
+        const lines = (await Promise.all(scraped)).join('').split('\n');
+        return lines
+          .filter((line) => line.startsWith(`${metric} `))
+          .map((line) => Number(line.split(' ')[1]));
+      };
+      const takeovers = await total('reeve_takeovers_total');
+      expect(takeovers).toHaveLength(2);
+      expect(Math.max(...takeovers)).toBeGreaterThan(0);
+      await expect.poll(() => total('reeve_leader')).toEqual([0, 1]);
+      expect(await total('reeve_processes{role="web"}')).toEqual([1]);
+      expect(await total('reeve_deliveries{state="dead"}')).toEqual([0]);
     } finally {
       await harness.close();
     }

@@ -6,6 +6,7 @@ import { operations } from '../../src/contract/operations.ts';
 import { reeve } from '../support/command.ts';
 import { signInWithPassword } from '../support/dashboard-client.ts';
 import { acme, at, type Harness, people, repositoryScopes, startHarness } from '../support/harness.ts';
+import { scrapeWithPassword } from '../support/scrape-metrics.ts';
 
 const operatorRules = `version: 1
 rules:
@@ -64,13 +65,12 @@ async function views(): Promise<{
 }> {
   const password = await passwordOf();
   const operator = await signInWithPassword(harness.server.url, password);
-  const authorization = `Basic ${Buffer.from(`prometheus:${password}`).toString('base64')}`;
-  const metrics = await fetch(`${harness.server.url}/metrics`, { headers: { authorization } });
+  const metrics = await scrapeWithPassword(harness.server.url, password);
   const { status, out } = await reeve(['doctor', '--no-test', '--json'], { environment: environment() });
   const checks: readonly { id: string; state: string; text: string }[] = JSON.parse(out).checks;
   return {
     overview: (await operator.get('/')).text,
-    metrics: await metrics.text(),
+    metrics,
     doctor: Object.fromEntries(checks.map(({ id, state, text }) => [id, `${state}: ${text}`])),
     status,
   };
