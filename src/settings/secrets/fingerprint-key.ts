@@ -1,27 +1,16 @@
-import { randomBytes } from 'node:crypto';
-import { ReeveError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import {
-  type InstallationSecret,
+  describeKey,
   loadInstallationSecret,
   readInstallationSecret,
   type SecretStore,
 } from './installation-secret.ts';
 
-const keyBytes = 32;
-
-const fingerprintKey: InstallationSecret = {
+const fingerprintKey = describeKey({
   name: 'key of the fingerprints of secrets',
   file: 'fingerprint.key',
-  generate: () => randomBytes(keyBytes),
-  check(value, place) {
-    if (value.byteLength === keyBytes) return;
-    throw new ReeveError(
-      'settings',
-      `${place} does not contain ${keyBytes} bytes: delete it, and hooks with secrets are written again`,
-    );
-  },
-};
+  repair: 'delete it, and hooks with secrets are written again',
+});
 
 /**
  * Returns the key of this installation's fingerprints: 32 bytes in `DATA/fingerprint.key` (mode 0600), or in a shared database.

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, ReeveError } from '../../errors.ts';
@@ -16,6 +17,24 @@ export type InstallationSecret = {
   /** Throws `settings` if the value cannot be used. `place` names where it is. */
   readonly check: (value: Buffer, place: string) => void;
 };
+
+/** Length of the keys that are generated. */
+export const keyBytes = 32;
+
+/** Describes a key of 32 random bytes. `repair` says what a person does about one of another length. */
+export function describeKey({
+  repair,
+  ...key
+}: Pick<InstallationSecret, 'name' | 'file'> & { readonly repair: string }): InstallationSecret {
+  return {
+    ...key,
+    generate: () => randomBytes(keyBytes),
+    check(value, place) {
+      if (value.byteLength === keyBytes) return;
+      throw new ReeveError('settings', `${place} does not contain ${keyBytes} bytes: ${repair}`);
+    },
+  };
+}
 
 /** What the secrets of an installation are read from, beside its data folder. */
 export type SecretStore = Pick<Store, 'isShared' | 'recall' | 'revise'>;
