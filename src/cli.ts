@@ -10,7 +10,10 @@ import { packageVersion } from './package.ts';
  * Builds the command line. Commands are imported when they are called, so that `reeve --help` is quick. `finish` receives
  * the exit status of the command that ran.
  */
-function createProgram(context: CommandContext, finish: (status: number) => void): Command {
+function createProgram(
+  context: CommandContext & { isJson: boolean },
+  finish: (status: number) => void,
+): Command {
   const { terminal } = context;
   const program = new Command('reeve');
   const environment: Record<string, string | undefined> = { ...context.environment };
@@ -23,7 +26,7 @@ function createProgram(context: CommandContext, finish: (status: number) => void
     .exitOverride()
     .configureOutput({
       writeOut: (text) => terminal.out(text.trimEnd()),
-      writeErr: (text) => terminal.error(text.trimEnd()),
+      writeErr: (text) => context.isJson || terminal.error(text.trimEnd()),
     })
     .option(
       '--settings <file>',
@@ -43,20 +46,42 @@ function createProgram(context: CommandContext, finish: (status: number) => void
   for (const row of commandTable) addCommand(program, row, { context: { ...context, environment }, finish });
   return program;
 }
-/** Runs a command line and returns its exit status. Whatever went wrong is one message on stderr, never a stack. */
+/**
+ * Runs a command line and returns its exit status. Whatever went wrong is one message on stderr, never a stack; with `--json` it is
+ * one line of JSON there.
+ */
 export async function runCommandLine(argv: readonly string[], context: CommandContext): Promise<number> {
   let status = 0;
-  const program = createProgram(context, (given) => {
+  const isJson = wantsJson(argv);
+  const program = createProgram({ ...context, isJson }, (given) => {
     status = given;
   });
   try {
     await program.parseAsync([...argv], { from: 'user' });
     return status;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    context.terminal.error(`reeve: ${messageOf(error)}`);
-    return error instanceof ReeveError ? error.exit : 1;
+    if (error instanceof CommanderError && error.exitCode === 0) return 0;
+    const problem = describeError(error);
+    if (isJson) context.terminal.error(JSON.stringify({ error: problem }));
+    // commander has printed its own errors.
+    else if (!(error instanceof CommanderError)) context.terminal.error(`reeve: ${problem.message}`);
+    return problem.exit;
   }
+}
+
+/** Returns whether results are wanted as JSON, also where the command line cannot be parsed; behind `--` nothing is a flag. */
+function wantsJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--');
+  return (end === -1 ? argv : argv.slice(0, end)).includes('--json');
+}
+
+/** Returns an error as `--json` prints it: `code` is stable, `retryable` says whether the same command may succeed later. */
+function describeError(error: unknown) {
+  const { code, exit, retryable }: Pick<ReeveError, 'code' | 'exit' | 'retryable'> =
+    error instanceof ReeveError
+      ? error
+      : new ReeveError(error instanceof CommanderError ? 'usage' : 'internal', '');
+  return { code, exit, retryable, message: messageOf(error).replace(/^error: /, '') };
 }
 
 /** Runs the command line of this process. */

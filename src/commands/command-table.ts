@@ -2,6 +2,7 @@ import { defaultLimits } from '../forge/git/limits.ts';
 import { type CommandRow, defineCommand } from './command.ts';
 import { connectionCommands } from './connection-commands.ts';
 import { queueCommands } from './queue/queue-command-rows.ts';
+import { runCommands } from './runs/run-command-rows.ts';
 import { storeCommands } from './store/store-command-rows.ts';
 
 const mebibytes = (bytes: number): string => String(bytes / 1024 / 1024);
@@ -141,93 +142,6 @@ const ruleCommands = [
     async run({ terminal }) {
       const { schema } = await import('./rules/schema.ts');
       return schema(terminal);
-    },
-  }),
-];
-
-const runCommands = [
-  defineCommand<{ json?: boolean }, readonly [run: string]>({
-    usage: 'explain <run>',
-    description: 'tell why each rule of a recorded run did or did not fire: RUN, a delivery id, or last',
-    flags: [['--json', 'print each run as one line of JSON']],
-    examples: ['reeve explain last', 'reeve explain 42'],
-    async run({ args: [run], options, readerSettings, terminal }) {
-      const { explain } = await import('./runs/explain.ts');
-      return explain(run, options, await readerSettings(), terminal);
-    },
-  }),
-
-  defineCommand<{ plan?: boolean; json?: boolean }, readonly [run: string]>({
-    usage: 'revert <run>',
-    description: 'take back what a run did, where it is still so; what changed since is left alone',
-    flags: [
-      ['--plan', 'show what would be taken back; nothing is written'],
-      ['--json', 'print the run as one line of JSON'],
-    ],
-    examples: ['reeve revert --plan RUN', 'reeve revert RUN'],
-    async run({ args: [run], options, settings, terminal }) {
-      const { revert } = await import('./runs/revert.ts');
-      return revert(run, options, await settings(), terminal);
-    },
-  }),
-
-  defineCommand<
-    { event?: string; since?: string; rules?: string; json?: boolean },
-    readonly [delivery: string | undefined]
-  >({
-    usage: 'replay [delivery]',
-    description: 'hold a recorded file or a stored delivery against the rules of today; nothing is written',
-    flags: [
-      ['--event <kind>', 'kind of a file that holds a body alone'],
-      ['--since <time>', 'every stored delivery of the last 30m, 12h or 7d, compared with what it came to'],
-      ['--rules <path>', 'rule file or folder to try instead of what is in force'],
-      ['--json', 'print each result as one line of JSON'],
-    ],
-    examples: [
-      'reeve replay 42',
-      'reeve replay --event issues opened.json',
-      'reeve replay --since 7d --rules rules/',
-    ],
-    async run({ args: [delivery], options, readerSettings, terminal }) {
-      const { replay } = await import('./runs/replay.ts');
-      return replay(delivery, options, await readerSettings(), terminal);
-    },
-  }),
-
-  defineCommand<{ all?: boolean; json?: boolean }, readonly [deliveries: string[]]>({
-    usage: 'redrive [deliveries...]',
-    description: 'try dead deliveries again, those named or all',
-    flags: [
-      ['--all', 'every dead delivery'],
-      ['--json', 'print one JSON object'],
-    ],
-    examples: ['reeve redrive 42 43', 'reeve redrive --all'],
-    async run({ args: [ids], options, readerSettings, terminal }) {
-      const { redrive } = await import('./runs/redrive.ts');
-      return redrive(ids, options, await readerSettings(), terminal);
-    },
-  }),
-
-  defineCommand<{ json?: boolean }, readonly [name: string | undefined]>({
-    usage: 'pause [name]',
-    description:
-      'stop writes of a rule, to a repository (OWNER/REPO), or all, at once; deliveries are kept. Without a name, list the pauses',
-    flags: [['--json', 'print the pauses as one JSON list']],
-    examples: ['reeve pause all', 'reeve pause acme/shop', 'reeve pause label-by-path', 'reeve pause'],
-    async run({ args: [name], options, readerSettings, terminal }) {
-      const { pause } = await import('./runs/pause.ts');
-      return pause(name, options, await readerSettings(), terminal);
-    },
-  }),
-
-  defineCommand<{ json?: boolean }, readonly [name: string]>({
-    usage: 'resume <name>',
-    description: 'end a pause; what waited for it runs again from live state',
-    flags: [['--json', 'print one JSON object']],
-    examples: ['reeve resume all', 'reeve resume acme/shop'],
-    async run({ args: [name], options, readerSettings, terminal }) {
-      const { resume } = await import('./runs/pause.ts');
-      return resume(name, options, await readerSettings(), terminal);
     },
   }),
 ];

@@ -175,7 +175,7 @@ rules:
     const { status, error } = await reeve(['revert', 'none'], { environment });
 
     expect(status).toBe(2);
-    expect(error).toContain('there is no run "none"');
+    expect(error).toContain('there is no run or delivery "none"');
   });
 });
 

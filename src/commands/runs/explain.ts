@@ -3,8 +3,10 @@ import { ReeveError } from '../../errors.ts';
 import { printRun } from '../../output/print-run.ts';
 import { plain, type Terminal } from '../../output/terminal.ts';
 import type { Settings } from '../../settings/config.ts';
-import type { Delivery, Store } from '../../store/store.ts';
+import type { Delivery } from '../../store/store.ts';
 import { openStore } from '../open-store.ts';
+import { whyNoRun } from './delivery-state.ts';
+import { describeTarget, findRuns } from './find-target.ts';
 
 /**
  * Prints why each rule of a run did or did not fire, as it was recorded: nothing is asked of a forge. `id` is that of a
@@ -20,7 +22,7 @@ export async function explain(
   try {
     const runs = await findRuns(id, store);
     if (runs.length === 0) {
-      const delivery = /^\d+$/.test(id) ? await store.describeDelivery(id) : undefined;
+      const delivery = await describeTarget(id, store);
       if (delivery !== undefined) {
         if (options.json) terminal.out(JSON.stringify({ delivery }));
         else printDelivery(delivery, terminal);
@@ -28,7 +30,9 @@ export async function explain(
       }
       throw new ReeveError(
         'usage',
-        `there is no run or delivery "${id}"; reeve explain last shows the newest run`,
+        id === 'last'
+          ? 'there is no run yet'
+          : `there is no run or delivery "${id}"; reeve explain last shows the newest run`,
       );
     }
     for (const run of runs) {
@@ -41,14 +45,6 @@ export async function explain(
   }
 }
 
-/** Returns the run with this id, else the runs of the delivery with this id, oldest first. */
-async function findRuns(id: string, store: Pick<Store, 'readRun' | 'listRuns'>): Promise<readonly Run[]> {
-  if (id === 'last') return (await store.listRuns({ limit: 1 })).items;
-  const run = await store.readRun(id);
-  if (run) return [run];
-  return /^\d+$/.test(id) ? (await store.listRuns({ delivery: id })).items.toReversed() : [];
-}
-
 /** Prints why a delivery has no run. */
 function printDelivery(delivery: Delivery, terminal: Terminal): void {
   const { id, receivedAt, eventType, repository, state, attempts } = delivery;
@@ -58,18 +54,6 @@ function printDelivery(delivery: Delivery, terminal: Terminal): void {
   terminal.out(plain(`No run: ${whyNoRun(delivery)}.`));
   if (state === 'dead') terminal.out(`Once the cause is removed, reeve redrive ${id} runs it again.`);
   if (attempts > 1) terminal.out(terminal.style('dim', `${attempts} attempts`));
-}
-
-function whyNoRun({ state, reason, copyOf, repeatOf, retryAt }: Delivery): string {
-  if (copyOf !== undefined) {
-    return `it is a duplicate of delivery ${copyOf}, which came within a minute before; see reeve explain ${copyOf}`;
-  }
-  const why = reason ?? 'the reason is not recorded';
-  if (state === 'dead') return `it was given up: ${why}`;
-  if (state === 'settled') return repeatOf === undefined ? why : `${why} (it repeats delivery ${repeatOf})`;
-  if (state === 'claimed') return 'it is being handled now';
-  const next = retryAt === undefined ? '' : `, next attempt at ${retryAt.toISOString()}`;
-  return reason === undefined ? `it waits for its turn${next}` : `it waits: ${reason}${next}`;
 }
 
 function printExplained(run: Run, terminal: Terminal): void {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { systemClock } from '../../clock.ts';
 import type { Event } from '../../contract/events/events.ts';
 import { namedEvent } from '../../contract/events/named-event.ts';
@@ -15,10 +16,11 @@ import type { Settings } from '../../settings/config.ts';
 import { parseDurationMs } from '../../settings/duration.ts';
 import { eventAbout } from '../../sources/admission.ts';
 import { createIdentities } from '../../sources/identity.ts';
-import type { Store } from '../../store/store.ts';
+import type { Delivery, Store } from '../../store/store.ts';
 import { clientOf, openStore } from '../open-store.ts';
 import { readData } from '../read-data.ts';
 import { findRulesToTry, readRules } from '../rules-to-try.ts';
+import { isDeliveryId, requireDelivery } from './find-target.ts';
 
 type ReplayOptions = {
   readonly event?: string;
@@ -28,7 +30,7 @@ type ReplayOptions = {
 };
 
 /**
- * Holds a recorded or stored delivery against the rules of today, or with `since` every stored one of that time, and
+ * Holds a recorded or stored delivery (`given`: a file, the id of the delivery or of its run, or `last`) against the rules of today, or with `since` every stored one of that time, and
  * prints what they would do; writes nothing anywhere. Returns the exit status: 1 where a rule failed.
  */
 export async function replay(
@@ -38,7 +40,7 @@ export async function replay(
   terminal: Terminal,
 ): Promise<number> {
   if ((given === undefined) === (options.since === undefined))
-    throw new ReeveError('usage', 'name a file or the id of a delivery, or say --since 7d');
+    throw new ReeveError('usage', 'name a file, a delivery, a run or last, or give --since 7d');
   if (settings.forge === undefined && options.rules === undefined) {
     throw new ReeveError(
       'usage',
@@ -46,22 +48,29 @@ export async function replay(
     );
   }
   if (options.since !== undefined) return replaySince(options.since, options, settings, terminal);
-  const isStored = /^\d+$/.test(given ?? '');
-  const event = isStored ? await readStored(given ?? '', settings) : await readRecorded(given ?? '', options);
+  const { event, delivery } = await readGiven(given ?? '', options, settings);
   const player = await createPlayer(options, settings, terminal);
-  const run = await player(event, isStored ? given : undefined);
+  const run = await player(event, delivery);
   if (options.json) terminal.out(JSON.stringify(run));
   else printRun(run, terminal);
   return run.rules.some(({ verdict }) => verdict === 'failed') ? 1 : 0;
 }
 
-async function readStored(id: string, settings: Settings): Promise<Event> {
+type GivenEvent = { readonly event: Event; readonly delivery?: string };
+
+/** Reads the file that is named, else the stored delivery: by its id, by the id of its run, or the newest for `last`. */
+async function readGiven(given: string, options: ReplayOptions, settings: Settings): Promise<GivenEvent> {
+  // Ids have neither dots nor slashes: a misspelt file name is not looked up in the store.
+  const isTarget = given === 'last' || isDeliveryId(given) || (/^[\w-]+$/.test(given) && !existsSync(given));
+  if (!isTarget) return { event: await readRecorded(given, options) };
   const store = await openStore(settings);
   try {
+    const isMeant = ({ door, copyOf }: Delivery): boolean => door === 'webhook' && copyOf === undefined;
+    const id = await requireDelivery(given, store, { isMeant });
     const delivery = await store.readDelivery(id);
-    if (delivery === undefined) throw new ReeveError('usage', `there is no delivery ${id}`);
+    if (delivery === undefined) throw new ReeveError('usage', `delivery ${id} is not stored any more`);
     if (delivery.door !== 'webhook') throw new ReeveError('usage', `delivery ${id} is a job of Reeve's own`);
-    return eventOf(delivery);
+    return { event: eventOf(delivery), delivery: id };
   } finally {
     await store.close();
   }

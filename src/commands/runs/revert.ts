@@ -10,20 +10,23 @@ import type { Terminal } from '../../output/terminal.ts';
 import type { Settings } from '../../settings/config.ts';
 import type { Store } from '../../store/store.ts';
 import { clientOf, openStore } from '../open-store.ts';
+import { requireRun } from './find-target.ts';
 
 /** How long a server is given to take a job before the command says so and ends; the job stays. */
 const patienceMs = 60_000;
 
 /**
  * Takes back what a run did, where it is still so. Beside a running server it is the server that writes: one process
- * writes to one forge. Returns the exit status: 1 where a change was refused or failed.
+ * writes to one forge. `target` is the id of the run, that of its delivery, or `last`. Returns the exit status: 1 where a change
+ * was refused or failed.
  */
 export async function revert(
-  id: string,
+  target: string,
   options: { plan?: boolean; json?: boolean },
   settings: Settings,
   terminal: Terminal,
 ): Promise<number> {
+  const id = await findRunId(target, settings);
   const run = options.plan ? await revertHere(id, 'plan', settings) : await revertNow(id, settings);
   if (options.json) terminal.out(JSON.stringify(run));
   else {
@@ -32,6 +35,15 @@ export async function revert(
       terminal.out('The rules stay as they are: the next event may do the same again.');
   }
   return run.refused.length > 0 || run.outcomes.some(({ status }) => status === 'failed') ? 1 : 0;
+}
+
+async function findRunId(target: string, settings: Settings): Promise<string> {
+  const store = await openStore(settings);
+  try {
+    return (await requireRun(target, store)).id;
+  } finally {
+    await store.close();
+  }
 }
 
 async function revertNow(id: string, settings: Settings): Promise<Run> {
@@ -63,7 +75,6 @@ async function revertHere(id: string, mode: 'enforce' | 'plan', settings: Settin
 async function revertThere(id: string, settings: Settings): Promise<Run> {
   const store = await openStore(settings);
   try {
-    if ((await store.readRun(id)) === undefined) throw new ReeveError('usage', `there is no run "${id}"`);
     await noteRevert(id, store);
     const job = await store.enqueue({
       door: 'cli',

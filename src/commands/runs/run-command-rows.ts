@@ -1,0 +1,96 @@
+import { defineCommand } from '../command.ts';
+
+/** The commands about recorded runs and stored deliveries. */
+export const runCommands = [
+  defineCommand<{ json?: boolean }, readonly [run: string]>({
+    usage: 'explain <run>',
+    description: 'show why each rule of a recorded run did or did not match',
+    flags: [['--json', 'print each run as one line of JSON']],
+    notes: 'RUN is the id of a run or of a delivery, or last: the newest run.',
+    examples: ['reeve explain last', 'reeve explain 42'],
+    async run({ args: [run], options, readerSettings, terminal }) {
+      const { explain } = await import('./explain.ts');
+      return explain(run, options, await readerSettings(), terminal);
+    },
+  }),
+
+  defineCommand<{ plan?: boolean; json?: boolean }, readonly [run: string]>({
+    usage: 'revert <run>',
+    description: 'take back what a run did, where it is still so; what changed since is left alone',
+    flags: [
+      ['--plan', 'show what would be taken back; nothing is written'],
+      ['--json', 'print the run as one line of JSON'],
+    ],
+    notes:
+      'RUN is the id of a run, the id of a delivery of which one run changed something, or last: the newest run.',
+    examples: ['reeve revert --plan last', 'reeve revert 42'],
+    async run({ args: [run], options, settings, terminal }) {
+      const { revert } = await import('./revert.ts');
+      return revert(run, options, await settings(), terminal);
+    },
+  }),
+
+  defineCommand<
+    { event?: string; since?: string; rules?: string; json?: boolean },
+    readonly [delivery: string | undefined]
+  >({
+    usage: 'replay [delivery]',
+    description: 'hold a recorded file or a stored delivery against the rules of today; nothing is written',
+    flags: [
+      ['--event <kind>', 'kind of a file that holds a body alone'],
+      ['--since <time>', 'every stored delivery of the last 30m, 12h or 7d, compared with what it came to'],
+      ['--rules <path>', 'rule file or folder to try instead of what is in force'],
+      ['--json', 'print each result as one line of JSON'],
+    ],
+    notes: 'DELIVERY is a file, the id of a delivery or of a run of it, or last: the newest delivery.',
+    examples: [
+      'reeve replay last',
+      'reeve replay 42',
+      'reeve replay --event issues opened.json',
+      'reeve replay --since 7d --rules rules/',
+    ],
+    async run({ args: [delivery], options, readerSettings, terminal }) {
+      const { replay } = await import('./replay.ts');
+      return replay(delivery, options, await readerSettings(), terminal);
+    },
+  }),
+
+  defineCommand<{ all?: boolean; json?: boolean }, readonly [deliveries: string[]]>({
+    usage: 'redrive [deliveries...]',
+    description: 'try dead deliveries again, those named or all',
+    flags: [
+      ['--all', 'every dead delivery'],
+      ['--json', 'print one JSON object'],
+    ],
+    notes: `DELIVERIES are ids of deliveries or of their runs, or last: the newest dead delivery. For each that is not dead, the reason
+is shown.`,
+    examples: ['reeve redrive last', 'reeve redrive 42 43', 'reeve redrive --all'],
+    async run({ args: [ids], options, readerSettings, terminal }) {
+      const { redrive } = await import('./redrive.ts');
+      return redrive(ids, options, await readerSettings(), terminal);
+    },
+  }),
+
+  defineCommand<{ json?: boolean }, readonly [name: string | undefined]>({
+    usage: 'pause [name]',
+    description:
+      'stop writes of a rule, to a repository (OWNER/REPO), or all, at once; deliveries are kept. Without a name, list the pauses',
+    flags: [['--json', 'print the pauses as one JSON list']],
+    examples: ['reeve pause all', 'reeve pause acme/shop', 'reeve pause label-by-path', 'reeve pause'],
+    async run({ args: [name], options, readerSettings, terminal }) {
+      const { pause } = await import('./pause.ts');
+      return pause(name, options, await readerSettings(), terminal);
+    },
+  }),
+
+  defineCommand<{ json?: boolean }, readonly [name: string]>({
+    usage: 'resume <name>',
+    description: 'end a pause; what waited for it runs again from live state',
+    flags: [['--json', 'print one JSON object']],
+    examples: ['reeve resume all', 'reeve resume acme/shop'],
+    async run({ args: [name], options, readerSettings, terminal }) {
+      const { resume } = await import('./pause.ts');
+      return resume(name, options, await readerSettings(), terminal);
+    },
+  }),
+];
