@@ -27,9 +27,10 @@ export async function runAction(
     const failOn = runner.input('fail-on') || 'error';
     if (failOn !== 'error' && failOn !== 'never')
       throw new Error(`fail-on must be error or never, not "${failOn}"`);
-    const { findings, summary, details } = await command(runner);
-    runner.say(summary);
-    runner.output('result', findings === 0 ? 'ok' : 'findings');
+    const { findings, summary, details, isSkipped = false } = await command(runner);
+    if (isSkipped) runner.notice(summary);
+    else runner.say(summary);
+    runner.output('result', isSkipped ? 'skipped' : findings === 0 ? 'ok' : 'findings');
     runner.output('findings', String(findings));
     runner.summary(`### Reeve ${name}: ${inText(summary)}\n\n${details}\n`);
     return findings > 0 && failOn === 'error' ? 1 : 0;

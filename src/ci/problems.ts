@@ -10,6 +10,8 @@ export type Finished = {
   readonly summary: string;
   /** What stands below it, in Markdown. */
   readonly details: string;
+  /** Whether the command did nothing, for the reason that `summary` gives. */
+  readonly isSkipped?: boolean;
 };
 
 /** Marks each problem at its place, with the line of the file below. */

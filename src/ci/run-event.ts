@@ -43,7 +43,7 @@ export async function applyEventRules(runner: ActionRunner): Promise<Finished> {
   const started = readStarted(runner.environment);
   const { event } = started;
   if (event?.repository === undefined) return nothingIn(started, 0);
-  await refuseForks(runner, started, event);
+  if (await isFromFork(runner, started, event)) return skippedFork;
   if (runner.input('packs') !== '') requireDefaultBranch('packs', started);
   const own =
     runner.input('config') === '' ? await ownRules(runner, event) : await checkedOut(runner, started);
@@ -53,15 +53,25 @@ export async function applyEventRules(runner: ActionRunner): Promise<Finished> {
   return finish(runner, run, 0);
 }
 
-/** A fork brings code and text of strangers into a job whose token may write. What cannot be told counts as one. */
-async function refuseForks(runner: ActionRunner, { name }: Started, event: Event): Promise<void> {
+/** A fork is everyday work, and fails no job. */
+const skippedFork: Finished = {
+  findings: 0,
+  summary:
+    'skipped: the event is about a fork, for which this action does not write; Reeve as a server handles it',
+  details: '',
+  isSkipped: true,
+};
+
+/**
+ * Returns whether an event is about a fork, which brings code and text of strangers into a job whose token may write. Throws
+ * where that cannot be told: a workflow that starts for such events never does anything.
+ */
+async function isFromFork(runner: ActionRunner, { name }: Started, event: Event): Promise<boolean> {
   const origin = await readOrigin(actionClient(runner), event);
-  if (origin.from === 'repository') return;
-  const words =
-    origin.from === 'unknown'
-      ? `it cannot be told whether this ${name} is about a fork (${origin.reason})`
-      : 'the event is about a fork';
-  throw new Error(`${words}, for which this action does not write: run Reeve as a server`);
+  if (origin.from !== 'unknown') return origin.from === 'fork';
+  throw new Error(
+    `it cannot be told whether this ${name} is about a fork (${origin.reason}), for which this action does not write: run Reeve as a server`,
+  );
 }
 
 type LoadedRules = { readonly rules: readonly LoadedRule[]; readonly problems: number };

@@ -12,7 +12,8 @@ type Spot = { readonly path: string; readonly line: number; readonly column: num
 
 /**
  * The runner that an action talks to: Gitea Actions, Forgejo Actions, act or GitHub. Whatever comes from the repository or
- * the forge is never printed at the start of a line: runners read commands there, and old ones obeyed all of them.
+ * the forge is never printed at the start of a line: runners read commands there, and old ones obeyed all of them. Paths in the
+ * workspace are shown as those of the repository: where the runner keeps its checkout says nothing to a reader.
  */
 export interface ActionRunner {
   readonly environment: RunnerEnvironment;
@@ -21,6 +22,8 @@ export interface ActionRunner {
   input(name: string): string;
   /** Prints a line of text. */
   say(text: string): void;
+  /** Prints a text that the page of the job shows beside its steps. */
+  notice(text: string): void;
   /** Marks an error, at a place where it has one. */
   error(text: string, spot?: Spot): void;
   /** Keeps a value out of what the runner shows from here on. */
@@ -38,24 +41,31 @@ export function createActionRunner(
 ): ActionRunner {
   // Gitea and Forgejo keep the text of an annotation alone, so the place stands in it there; GitHub shows it at the place.
   const isGitea = environment.GITEA_ACTIONS === 'true' || environment.FORGEJO_ACTIONS === 'true';
+  const workspace = environment.GITHUB_WORKSPACE || process.cwd();
+  const prefix = workspace.endsWith('/') ? workspace : `${workspace}/`;
+  const shorten = (text: string): string => (prefix === '/' ? text : text.replaceAll(prefix, ''));
   const write = (path: string | undefined, text: string): void => {
-    if (path) appendFileSync(path, text);
+    if (path) appendFileSync(path, shorten(text));
   };
   const say = (text: string): void => {
-    for (const line of text.split('\n')) print(`| ${plain(line)}`);
+    for (const line of shorten(text).split('\n')) print(`| ${plain(line)}`);
   };
   return {
     environment,
-    workspace: environment.GITHUB_WORKSPACE ?? process.cwd(),
+    workspace,
     input: (name) => (environment[`INPUT_${name.toUpperCase()}`] ?? '').trim(),
     say,
+    notice(text) {
+      print(`::notice::${escapeMessage(shorten(text))}`);
+    },
     error(text, spot) {
-      if (spot === undefined) print(`::error::${escapeMessage(text)}`);
+      const message = shorten(text);
+      if (spot === undefined) print(`::error::${escapeMessage(message)}`);
       else if (isGitea)
-        print(`::error::${escapeMessage(`${spot.path}:${spot.line}:${spot.column}: ${text}`)}`);
+        print(`::error::${escapeMessage(`${spot.path}:${spot.line}:${spot.column}: ${message}`)}`);
       else {
         const place = `file=${escapeProperty(spot.path)},line=${spot.line},col=${spot.column}`;
-        print(`::error ${place}::${escapeMessage(text)}`);
+        print(`::error ${place}::${escapeMessage(message)}`);
       }
     },
     hide(secret) {

@@ -87,6 +87,9 @@ async function act(
   };
   const { status, stdout, stderr } = await (node ? runBundle(node, environment) : runSources(environment));
   const output = readFileSync(paths.GITHUB_OUTPUT, 'utf8');
+  const summary = readFileSync(paths.GITHUB_STEP_SUMMARY, 'utf8');
+  // Where the runner keeps its checkout says nothing to a reader.
+  expect(`${stdout}${stderr}${output}${summary}`).not.toContain(workspace);
   const [, , plan] = /plan<<(end_\S+)\n([\s\S]*?)\n\1\n/.exec(output) ?? [];
   return {
     status,
@@ -94,7 +97,7 @@ async function act(
     stderr,
     result: /result<<(end_\S+)\n(\w+)\n/.exec(output)?.[2],
     run: plan === undefined ? undefined : (JSON.parse(plan) as Run),
-    summary: readFileSync(paths.GITHUB_STEP_SUMMARY, 'utf8'),
+    summary,
   };
 }
 
@@ -243,29 +246,35 @@ describe('apply', () => {
 
   it.each([
     ['it was not told to write', {}, 'say apply: true'],
-    ['the head is a fork', { inputs: write, payload: 'a fork' }, 'about a fork'],
     ['the repository of the head is gone', { inputs: write, payload: 'gone' }, 'about a fork'],
     [
       'a file is named that a pull request brings',
       { inputs: { ...write, config: '.reeve.yml' } },
       'default branch alone',
     ],
-    [
-      'it is a fork of another name for the event',
-      { inputs: write, name: 'pull_request_target', payload: 'a fork' },
-      'about a fork',
-    ],
   ] as const)('refuses where %s', async (_title, given, words) => {
     await unlabel();
     const pull = opened.pull_request as { head: object };
-    const heads = { 'a fork': { ...pull.head, repo: { id: 4_711 } }, gone: { ...pull.head, repo: null } };
-    const payload =
-      'payload' in given ? { ...opened, pull_request: { ...pull, head: heads[given.payload] } } : opened;
+    const gone = { ...pull.head, repo: null };
+    const payload = 'payload' in given ? { ...opened, pull_request: { ...pull, head: gone } } : opened;
 
     const { status, out, result } = await act('apply', { ...given, payload });
 
     expect([status, result]).toEqual([2, 'failed']);
     expect(out).toContain(words);
+    expect(await labels()).toEqual([]);
+  });
+
+  it.each(['pull_request', 'pull_request_target'])('skips a fork with a notice, for %s', async (name) => {
+    await unlabel();
+    const pull = opened.pull_request as { head: object };
+    const fork = { ...pull.head, repo: { id: 4_711 } };
+    const payload = { ...opened, pull_request: { ...pull, head: fork } };
+
+    const { status, out, result } = await act('apply', { inputs: write, name, payload });
+
+    expect([status, result]).toEqual([0, 'skipped']);
+    expect(out).toContain('::notice::skipped: the event is about a fork');
     expect(await labels()).toEqual([]);
   });
 
@@ -313,13 +322,13 @@ rules:
       ['as Gitea tells of it', { is_pull: true }],
       ['as GitHub tells of it', { issue: { pull_request: { url: 'x' } } }],
       ['told as one on an issue', { is_pull: false, issue: { pull_request: null } }],
-    ])('on the pull request of a fork, %s, refuses', async (_title, on) => {
+    ])('on the pull request of a fork, %s, is skipped', async (_title, on) => {
       const payload = await commented(fromFork, on);
 
       const { status, out, result } = await act('apply', { name: 'issue_comment', payload, inputs: write });
 
-      expect([status, result]).toEqual([2, 'failed']);
-      expect(out).toContain('the event is about a fork');
+      expect([status, result]).toEqual([0, 'skipped']);
+      expect(out).toContain('::notice::skipped: the event is about a fork');
       expect(await labelsAt(fromFork)).toEqual([]);
     });
 
