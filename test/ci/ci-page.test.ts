@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+
+type Step = { readonly uses: string; readonly with?: Readonly<Record<string, string>> };
+type Workflow = {
+  readonly on: unknown;
+  readonly jobs: Readonly<Record<string, { readonly 'runs-on': string; readonly steps: readonly Step[] }>>;
+};
+
+const page = readFileSync('docs/ci.md', 'utf8');
+const action: { inputs: Record<string, unknown>; outputs: Record<string, unknown> } = parse(
+  readFileSync('action.yml', 'utf8'),
+);
+const workflows = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = '']) => text);
+/** The names in the first column of the table with this heading. */
+const namesIn = (heading: string): readonly string[] => {
+  const table = new RegExp(`^\\| ${heading} \\|.*\\n\\|.*\\n((?:\\|.*\\n)+)`, 'm').exec(page)?.[1] ?? '';
+  return [...table.matchAll(/^\| `([^`]+)`/gm)].map(([, name = '']) => name);
+};
+
+describe('docs/ci.md', () => {
+  it('has the workflows that it promises', () => {
+    expect(workflows).toHaveLength(4);
+  });
+
+  it.each(workflows)('has a workflow that gives the action what it takes: %s', (text) => {
+    const { on, jobs }: Workflow = parse(text);
+    const steps = Object.values(jobs).flatMap((job) => job.steps);
+    const ours = steps.filter(({ uses }) => uses === './' || uses.endsWith('/reeve/reeve@v1'));
+
+    expect(on).toBeDefined();
+    expect(ours.length).toBeGreaterThan(0);
+    expect(steps.filter((step) => !ours.includes(step) && step.uses !== 'actions/checkout@v4')).toEqual([]);
+    for (const { with: given = {} } of ours) {
+      expect(Object.keys(action.inputs)).toEqual(expect.arrayContaining(Object.keys(given)));
+      expect(['check', 'test', 'plan', 'apply']).toContain(given.command);
+      for (const value of Object.values(given)) expect(value).toBeTypeOf('string');
+    }
+  });
+
+  it('lists all inputs and outputs of the action', () => {
+    expect(namesIn('input')).toEqual(Object.keys(action.inputs));
+    expect(namesIn('output')).toEqual(Object.keys(action.outputs));
+  });
+});
