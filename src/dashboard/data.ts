@@ -87,6 +87,7 @@ export type DashboardData = {
     | 'describeDelivery'
     | 'listRuns'
     | 'readRun'
+    | 'readLatestRuns'
     | 'listAudit'
     | 'listPauses'
     | 'readQueue'
@@ -96,6 +97,8 @@ export type DashboardData = {
     | 'listProcesses'
   >;
   readonly now: () => Date;
+  /** Address of the forge as people open it, without a slash at its end. */
+  readonly forgeUrl: string;
   readonly forge: () => ForgeHealth;
   readonly rules: () => readonly RuleRow[];
   /** What needs attention, seen last first; files of the operator are named as in the folder. */

@@ -4,6 +4,7 @@ import { type FormFields, formFieldsOf } from '../http/form.ts';
 import { type Html, html } from '../http/html.ts';
 import type { Log } from '../log.ts';
 import { isKnownHost } from './hosts.ts';
+import { timeTag } from './look/time-tag.ts';
 import type { NavEntry, PageView } from './page.ts';
 import { createPageReplies, type PageAudience, setSecurityHeaders } from './page-replies.ts';
 import { isFromElsewhere, queryOf, requestPathOf, rootOf } from './request-path.ts';
@@ -17,6 +18,10 @@ export type PageRequest = {
   readonly query: URLSearchParams;
   /** The way to the root of the dashboard: links begin with it. */
   readonly root: string;
+  /** Address of the forge, without a slash at its end. */
+  readonly forgeUrl: string;
+  /** Returns an instant as its distance from now, with the exact time where the pointer is over it. */
+  time(at: Date | string | undefined): Html | undefined;
   /** The fields of the form that was sent; a request for a page has none. */
   readonly fields: FormFields;
   /** Returns a form of one button, which posts to a path, with further fields. */
@@ -68,12 +73,14 @@ export function createPageHandler(options: {
   readonly entries: readonly (NavEntry & { readonly audience: PageAudience })[];
   readonly signInView: (root: string, to: string) => PageView;
   readonly log: Log;
+  readonly now: () => Date;
+  readonly forgeUrl: string;
 }): PageHandler {
   const { sessions, log } = options;
   const { send, askToSignIn, lookAgain, showSignedOut } = createPageReplies(options);
 
   const visitOf = (request: FastifyRequest, session: Session): PageRequest =>
-    pageRequestOf(request, session, sessions);
+    pageRequestOf(request, session, options);
 
   const answer = async (
     request: FastifyRequest,
@@ -136,15 +143,26 @@ export function createPageHandler(options: {
 function pageRequestOf(
   request: FastifyRequest,
   session: Session,
-  sessions: Pick<Sessions, 'csrfToken'>,
+  {
+    sessions,
+    now,
+    forgeUrl,
+  }: {
+    readonly sessions: Pick<Sessions, 'csrfToken'>;
+    readonly now: () => Date;
+    readonly forgeUrl: string;
+  },
 ): PageRequest {
   const root = rootOf(request);
+  const asOf = now();
   return {
     viewer: session.viewer,
     // The router fills in the names of the path, texts all of them.
     params: request.params as Readonly<Record<string, string>>,
     query: queryOf(request),
     root,
+    forgeUrl,
+    time: (at) => timeTag(at, asOf),
     fields: formFieldsOf(request.body),
     button(path, text, further) {
       const mark = sessions.csrfToken(session, path);

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { html } from '../http/html.ts';
 import { contentSecurityPolicy, type NavEntry, type PageFrame, type PageView, wholePage } from './page.ts';
-import { rootOf } from './request-path.ts';
+import { requestPathOf, rootOf } from './request-path.ts';
 import type { Session, Sessions } from './sign-in/sessions.ts';
 
 /** Who may see a page: every signed-in viewer, or operators alone. */
@@ -44,6 +44,7 @@ export function createPageReplies(options: {
     return {
       root,
       entries: entries.filter(({ audience }) => viewer.isOperator || audience === 'everyone'),
+      currentPath: requestPathOf(request).split('/')[1] ?? '',
       viewer: { name: viewer.name, signOutMark: sessions.csrfToken(session, 'sign-out') },
     };
   };

@@ -8,8 +8,9 @@ import { html } from '../http/html.ts';
 import type { Log } from '../log.ts';
 import type { DashboardCommands, DashboardData } from './data.ts';
 import { isSecureHost } from './hosts.ts';
+import { styleSheet } from './look/style-sheet.ts';
 import type { MetricData, Metrics } from './metrics/metrics.ts';
-import { type NavEntry, type PageView, styleSheet } from './page.ts';
+import { markImage, type NavEntry, type PageView } from './page.ts';
 import { createPageHandler, type PageHandler, type PageRequest, rejectUnknownHost } from './page-handler.ts';
 import { type PageAudience, setSecurityHeaders } from './page-replies.ts';
 import { auditPage } from './pages/audit.ts';
@@ -151,7 +152,14 @@ async function registerDashboardPages(
     isSecure: (request) => isSecureHost(request, dashboardUrl),
   });
   const signInView = signInPage(forge && dashboardUrl);
-  const pageHandler = createPageHandler({ sessions, entries, signInView, log });
+  const pageHandler = createPageHandler({
+    sessions,
+    entries,
+    signInView,
+    log,
+    now: data.now,
+    forgeUrl: data.forgeUrl,
+  });
   app.setErrorHandler<FastifyError>((error, request, reply) => {
     const status = error.statusCode ?? 500;
     if (status >= 500)
@@ -177,12 +185,15 @@ async function registerDashboardPages(
   registerPauseCommands(app, pageHandler, parts);
   registerQueueForms(app, pageHandler, parts);
   registerSimulateCommand(app, pageHandler, parts);
-  app.get('/assets/dashboard.css', async (_request, reply) =>
-    setSecurityHeaders(reply)
-      .header('cache-control', 'max-age=300')
-      .type('text/css; charset=utf-8')
-      .send(styleSheet),
-  );
+  const assets = [
+    ['/assets/dashboard.css', 'text/css; charset=utf-8', styleSheet],
+    ['/assets/mark.svg', 'image/svg+xml', markImage],
+  ] as const;
+  for (const [path, type, text] of assets) {
+    app.get(path, async (_request, reply) =>
+      setSecurityHeaders(reply).header('cache-control', 'max-age=300').type(type).send(text),
+    );
+  }
 }
 
 function registerCommands(

@@ -27,7 +27,9 @@ export function createDashboardData(
     sweeps: { scheduler },
     metrics,
     forge,
+    forgeUrl,
   }: {
+    forgeUrl: string;
     forge: () => ForgeHealth;
     metrics: Pick<Metrics, 'refusals'>;
     clock: Pick<Clock, 'now'>;
@@ -46,6 +48,7 @@ export function createDashboardData(
   return {
     store,
     now: () => clock.now(),
+    forgeUrl: forgeUrl.replace(/\/+$/, ''),
     forge,
     refusals: () => metrics.refusals(),
     rules: () => operator().map((rule) => rowOf(rule, short)),

@@ -267,6 +267,7 @@ async function openServerDoors(
     sweeps,
     metrics,
     forge: () => link.state(worker.status().forge),
+    forgeUrl: forge.url,
   });
   return openDoors({
     store,

@@ -104,6 +104,8 @@ export type Routing =
 export type Page<Item> = { readonly items: readonly Item[]; readonly next: string | undefined };
 
 export type DeliveryQuery = {
+  /** Events of the forge, or jobs of Reeve. */
+  readonly door?: 'webhook' | 'job';
   readonly state?: DeliveryState;
   /** Part of the Event-Type, the repository's full name or the uuid; case-insensitive. */
   readonly search?: string;
@@ -246,6 +248,8 @@ export interface Store extends QueueRows, SharedStore {
   /** Lists newest first. */
   listRuns(query?: RunQuery): Promise<Page<Run>>;
   readRun(id: string): Promise<Run | undefined>;
+  /** Returns the newest run of each delivery that has one, by the id of the delivery. At most 500 ids. */
+  readLatestRuns(deliveries: readonly string[]): Promise<ReadonlyMap<string, Run>>;
   /**
    * Returns dead deliveries and jobs to the queue with all attempts; with `settled`, also settled webhook deliveries,
    * which keep their runs and get another one. Returns the number of redriven ids.

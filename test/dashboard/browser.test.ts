@@ -238,6 +238,7 @@ function emptyReadings(store: Store): AppParts['dashboardData'] {
   return {
     store,
     now: () => new Date('2030-01-01T00:00:00Z'),
+    forgeUrl: 'https://forge.example.org',
     rules: () => [],
     incidents: async () => [],
     schedules: async () => [],
@@ -253,13 +254,13 @@ function emptyReadings(store: Store): AppParts['dashboardData'] {
 const known = new Set(
   (
     'html head meta title link body a header nav ul li form input span button main h1 h2 h3 p div table thead tbody tr th td ' +
-    'code pre dl dt dd time details summary section strong label select option'
+    'code pre dl dt dd time details summary section strong label select option svg rect path'
   ).split(' '),
 );
 const knownAttributes = new Set(
   (
     'lang charset name content rel href class method action type value tabindex role aria-label scope datetime open selected ' +
-    'autocomplete required hidden id http-equiv'
+    'autocomplete required hidden id http-equiv title data-label aria-current aria-hidden viewBox width height rx d'
   ).split(' '),
 );
 
@@ -447,7 +448,7 @@ describe.skipIf(!hasBrowser)(title, () => {
 
       await page.waitForURL(`${url}/deliveries`);
       expect(await page.locator('header').innerText()).toContain(`@${people.root} (`);
-      await page.locator('tr', { hasText: 'issues' }).first().getByRole('link').click();
+      await page.locator('tr', { hasText: 'issues' }).first().locator('a.id').click();
       await page.getByRole('button', { name: 'Run it again' }).click();
       expect(await page.locator('dl').innerText()).toMatch(
         new RegExp(`by @${people.root} \\(\\d+\\) by the dashboard`),

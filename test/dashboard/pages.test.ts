@@ -148,10 +148,10 @@ describe('the list of deliveries', () => {
       });
     }
     const seen: string[] = [];
-    let path: string | undefined = '/deliveries?';
+    let path: string | undefined = '/deliveries?show=all';
     while (path !== undefined) {
       const { text }: { text: string } = await operator.get(path);
-      seen.push(...[...text.matchAll(/deliveries\/(\d+)"/g)].map(([, id = '']) => id));
+      seen.push(...[...text.matchAll(/class="id" href="\.\/deliveries\/(\d+)"/g)].map(([, id = '']) => id));
       const next: string | undefined = /rel="next" href="\.\/([^"]+)"/.exec(text)?.[1];
       path = next && `/${next.replaceAll('&amp;', '&')}`;
     }
@@ -217,7 +217,7 @@ describe('the other pages', () => {
     const { store } = harness.server;
     const before = await operator.get('/sweeps');
     expect(before.text).toContain('nightly.yml#nightly');
-    expect(before.text).toMatch(/<time datetime="[^"]+T03:00:00.000Z">/);
+    expect(before.text).toMatch(/<time datetime="[^"]+T03:00:00.000Z" title="[^"]+ 03:00:00 UTC">in /);
 
     const rule = `${join(folder, 'nightly.yml')}#nightly`;
     await store.enqueue({

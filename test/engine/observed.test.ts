@@ -88,6 +88,7 @@ it('the dashboard marks observed changes, and counts them apart', async () => {
   const { text } = viewRun(run, { ...viewer, units: new Set() });
 
   expect(text.match(/<span class="mark observed">observed, not sent<\/span>/g)).toHaveLength(2);
-  const table = await runTable([run], { describeDelivery: async () => undefined }, './');
-  expect(table.text).toContain('1 of 1, 2 observed, not sent');
+  const pageRequest = { root: './', forgeUrl: 'https://forge.example.org', time: () => undefined };
+  const table = await runTable([run], { describeDelivery: async () => undefined }, pageRequest);
+  expect(table.text).toContain('1 change</span> · <span class="whole">2 changes observed, not sent</span>');
 });

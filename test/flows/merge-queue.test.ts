@@ -520,7 +520,11 @@ describe('a merge queue', { timeout }, () => {
     ]);
     const password = (await readFile(join(harness.data, 'dashboard.password'), 'utf8')).trim();
     const operator = await signInWithPassword(harness.server.url, password);
-    expect((await operator.get('/queues')).text).toContain(`<td>#${two}</td><td>left</td>`);
+    expect((await operator.get('/queues')).text).toMatch(
+      new RegExp(
+        `#${two}</span></a></div></td><td [^>]*><div><a [^>]*>left<|#${two}</span></a></div></td><td [^>]*><div>left<`,
+      ),
+    );
     const authorization = `Basic ${btoa(`prometheus:${password}`)}`;
     const metrics = await (
       await fetch(`${harness.server.url}/metrics`, { headers: { authorization } })

@@ -766,6 +766,46 @@ export function describeStore(title: string, backend: Backend): void {
         ]);
       });
 
+      it('lists events of the forge and jobs apart', async () => {
+        const { id: event } = await store.accept(makeDelivery());
+        const job = {
+          door: 'cron',
+          kind: 'sweep',
+          lane: 'sweep',
+          receivedAt: new Date(),
+          payload: {},
+        } as const;
+        const { id: cron } = await store.enqueue({ ...job, uuid: 'one' });
+        const { id: cli } = await store.enqueue({ ...job, door: 'cli', uuid: 'two' });
+        const { id: last } = await store.accept(makeDelivery());
+        const find = async (door: 'webhook' | 'job') =>
+          (await store.listDeliveries({ door })).items.map(({ id }) => id);
+
+        expect(await find('webhook')).toEqual([last, event]);
+        expect(await find('job')).toEqual([cli, cron]);
+        expect(
+          (await store.listDeliveries({ door: 'job', state: 'accepted', limit: 1 })).items,
+        ).toMatchObject([{ id: cli }]);
+        expect(
+          (await store.listDeliveries({ door: 'job', search: 'sweep', before: cli })).items,
+        ).toMatchObject([{ id: cron }]);
+      });
+
+      it('reads the newest run of each of several deliveries', async () => {
+        const ids = await collect(3, async () => (await store.accept(makeDelivery())).id);
+        await store.route(ids.map((id, index) => ({ id, to: 'lane', lane: `lane ${index}` })));
+        for (const claim of await store.claim({ limit: 2, leaseMs: 60_000 }))
+          await store.settle(claim, [makeRun({ id: `old ${claim.id}` }), makeRun({ id: `new ${claim.id}` })]);
+        await store.appendRuns([makeRun({ id: 'of no delivery' })]);
+
+        const found = await store.readLatestRuns([...ids, '4711', 'x']);
+
+        expect([...found].map(([id, run]) => [id, run.id]).toSorted()).toEqual(
+          ids.slice(0, 2).map((id) => [id, `new ${id}`]),
+        );
+        expect(await store.readLatestRuns([])).toEqual(new Map());
+      });
+
       it('describes a delivery as it reads it, without the body', async () => {
         const { id } = await store.accept(makeDelivery({ eventType: 'issues' }));
         const { body, ...rest } = (await store.readDelivery(id)) ?? {};

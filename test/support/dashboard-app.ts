@@ -27,6 +27,7 @@ export function dashboardData(store: Store, now: () => Date = standingClock): Ap
   return {
     store,
     now,
+    forgeUrl: 'https://forge.example.org',
     rules: () => [],
     incidents: async () => [],
     schedules: async () => [],

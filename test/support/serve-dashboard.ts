@@ -33,6 +33,8 @@ export function serveDashboard(rules: readonly RuleRow[] = []): ServedDashboard 
 
 /** Returns the text of each cell of each row of the tables of a page. */
 export const tableCells = (page: string): readonly (readonly string[])[] =>
-  [...page.matchAll(/<tr>(<td>.*?)<\/tr>/gs)].map(([, row = '']) =>
-    [...row.matchAll(/<td>(.*?)<\/td>/gs)].map(([, cell = '']) => cell.replaceAll(/<[^>]*>/g, '').trim()),
+  [...page.matchAll(/<tr[^>]*>(<td.*?)<\/tr>/gs)].map(([, row = '']) =>
+    [...row.matchAll(/<td[^>]*>(.*?)<\/td>/gs)].map(([, cell = '']) =>
+      cell.replaceAll(/<[^>]*>/g, '').trim(),
+    ),
   );

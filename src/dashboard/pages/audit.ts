@@ -1,7 +1,9 @@
 import { type Html, html } from '../../http/html.ts';
 import type { AuditAction, AuditEntry } from '../../store/store.ts';
 import type { DashboardData } from '../data.ts';
-import { type PageView, table, timeTag } from '../page.ts';
+import { personLink } from '../links.ts';
+import { table } from '../look/table.ts';
+import type { PageView } from '../page.ts';
 import type { PageRequest } from '../page-handler.ts';
 
 const shown = 50;
@@ -17,7 +19,7 @@ const actionWords: Readonly<Record<AuditAction, string>> = {
 
 /** Shows what people did with Reeve, newest first. */
 export async function auditPage(
-  { query, root }: Pick<PageRequest, 'query' | 'root'>,
+  { query, root, forgeUrl, time }: Pick<PageRequest, 'query' | 'root' | 'forgeUrl' | 'time'>,
   { store }: { readonly store: Pick<DashboardData['store'], 'listAudit'> },
 ): Promise<PageView> {
   const before = /^\d{1,15}$/.exec(query.get('before') ?? '')?.[0];
@@ -27,8 +29,8 @@ export async function auditPage(
   });
   const entries = found.slice(0, shown);
   const rows = entries.map((entry) => [
-    timeTag(entry.at),
-    entry.by,
+    time(entry.at),
+    personLink(forgeUrl, entry.by),
     actionWords[entry.action],
     linkObject(entry, root),
   ]);
@@ -45,5 +47,5 @@ ${older || undefined}
 function linkObject({ object }: AuditEntry, root: string): Html | string {
   const [, kind, id] = /^(delivery|run) ([\w-]{1,36})$/.exec(object) ?? [];
   if (kind === undefined || id === undefined) return object;
-  return html`<a href="${root}${kind === 'run' ? 'runs' : 'deliveries'}/${id}">${object}</a>`;
+  return html`<a href="${root}${kind === 'run' ? 'runs' : 'deliveries'}/${id}">${kind} <span class="id">${id}</span></a>`;
 }

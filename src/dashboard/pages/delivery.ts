@@ -2,7 +2,9 @@ import { parsePayload } from '../../contract/events/parse-payload.ts';
 import { isOfRepository, type Pause } from '../../engine/bounds/pauses.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { Delivery, DeliveryWithBody, Store } from '../../store/store.ts';
-import { type PageView, timeTag } from '../page.ts';
+import { deliveryLink, personLink, subjectLink } from '../links.ts';
+import { markIds } from '../look/mark-ids.ts';
+import type { PageView } from '../page.ts';
 import type { PageRequest } from '../page-handler.ts';
 import type { DeliveryAccess } from '../viewer.ts';
 import { resolveAccess } from '../visibility.ts';
@@ -32,18 +34,18 @@ export async function deliveryPage(
   pageRequest: PageRequest,
   { store }: { store: Pick<Store, 'describeDelivery' | 'readDelivery' | 'listRuns' | 'listPauses'> },
 ): Promise<PageView | undefined> {
-  const { root, viewer } = pageRequest;
+  const { root, viewer, time } = pageRequest;
   const found = await findDelivery(pageRequest, store);
   if (found === undefined) return undefined;
   const { delivery, access } = found;
   const { items, next } = await store.listRuns({ delivery: delivery.id, limit: maxRuns });
   const viewerAccess = await resolveAccess(viewer, found);
   const runs = items.map(
-    (run) => html`<section><h2>Run of ${timeTag(run.trigger.at)}</h2>${viewRun(run, viewerAccess)}</section>`,
+    (run) => html`<section><h2>Run of ${time(run.trigger.at)}</h2>${viewRun(run, viewerAccess)}</section>`,
   );
   const whole = access === 'administrator' ? await store.readDelivery(delivery.id) : undefined;
   const pauses = viewer.isOperator ? await store.listPauses() : [];
-  const content = html`${aboutDelivery(delivery)}
+  const content = html`${aboutDelivery(delivery, pageRequest)}
 ${canRedrive(delivery, access) ? pageRequest.button(`deliveries/${delivery.id}/run`, 'Run it again') : undefined}
 ${viewer.isOperator ? repositoryPause(delivery, pauses, pageRequest) : undefined}
 ${runs.length > 0 ? runs : html`<p>No rule was evaluated: this delivery has no run.</p>`}
@@ -71,25 +73,28 @@ function repositoryPause(
   return pauseControl({ kind: 'repository', name }, own, pageRequest, `deliveries/${id}`);
 }
 
-function aboutDelivery(delivery: Delivery): Html {
+function aboutDelivery(delivery: Delivery, { root, time, forgeUrl }: PageRequest): Html {
   const { state, reason, redrivenAt, redrivenBy, retryAt, copyOf, repeatOf } = delivery;
   const about: readonly (readonly [string, Html | string | number | undefined])[] = [
     ['State', stateMark(state)],
-    ['Reason', reason],
-    ['Received', timeTag(delivery.receivedAt)],
+    ['Reason', reason && markIds(reason)],
+    ['Received', time(delivery.receivedAt)],
     ['By', delivery.door],
     ['Kind', delivery.eventType],
-    ['Repository', delivery.repository],
-    ['Delivery UUID', delivery.door === 'webhook' ? delivery.uuid : undefined],
+    ['About', subjectLink(forgeUrl, delivery)],
+    ['Delivery UUID', delivery.door === 'webhook' ? markIds(delivery.uuid) : undefined],
     ['Verified with', delivery.entry || undefined],
     ['Type', delivery.contentType || undefined],
     ['Attempts', delivery.attempts],
-    ['Failing since', timeTag(delivery.failingSince)],
-    ['Next attempt', timeTag(retryAt)],
-    ['Settled', timeTag(delivery.settledAt)],
-    ['Copy of', copyOf],
-    ['Repeated', repeatOf && `has the content of delivery ${repeatOf}`],
-    ['Run again', redrivenAt && html`${timeTag(redrivenAt)} by ${redrivenBy ?? 'an unknown person'}`],
+    ['Failing since', time(delivery.failingSince)],
+    ['Next attempt', time(retryAt)],
+    ['Settled', time(delivery.settledAt)],
+    ['Copy of', copyOf && deliveryLink(copyOf, root)],
+    ['Repeated', repeatOf && html`has the content of delivery ${deliveryLink(repeatOf, root)}`],
+    [
+      'Run again',
+      redrivenAt && html`${time(redrivenAt)} by ${personLink(forgeUrl, redrivenBy ?? 'an unknown person')}`,
+    ],
   ];
   const entries = about
     .filter(([, value]) => value !== undefined)

@@ -1,21 +1,27 @@
 import { html } from '../../http/html.ts';
 import type { DashboardData } from '../data.ts';
-import { type PageView, table, timeTag } from '../page.ts';
+import { itemLink } from '../links.ts';
+import { table } from '../look/table.ts';
+import type { PageView } from '../page.ts';
+import type { PageRequest } from '../page-handler.ts';
 
 /** Rows that a page shows; `reeve drift` prints all. */
 const shown = 500;
 
 /** Shows what sweeps found to be otherwise than a rule wants it, and since when. */
-export async function driftPage(_visit: unknown, data: Pick<DashboardData, 'drift'>): Promise<PageView> {
+export async function driftPage(
+  { time, forgeUrl }: Pick<PageRequest, 'time' | 'forgeUrl'>,
+  data: Pick<DashboardData, 'drift'>,
+): Promise<PageView> {
   const found = await data.drift();
   const rows = found
     .slice(0, shown)
     .map(({ item, target, live, wanted, since, rule, why }) => [
-      item,
+      itemLink(forgeUrl, item),
       target,
       html`<code>${JSON.stringify(live) ?? 'not there'}</code>`,
       html`<code>${JSON.stringify(wanted) ?? 'nothing'}</code>`,
-      timeTag(since),
+      time(since),
       rule,
       why,
     ]);

@@ -1,6 +1,9 @@
 import { type Html, html } from '../../http/html.ts';
 import { type Incident, type IncidentKind, incidentKinds, kindRow } from '../../incidents/incident.ts';
-import { table, timeTag } from '../page.ts';
+import { itemLink } from '../links.ts';
+import { markIds } from '../look/mark-ids.ts';
+import { table } from '../look/table.ts';
+import type { PageRequest } from '../page-handler.ts';
 
 /** Incidents that the overview shows; the metrics count all. */
 const shown = 50;
@@ -16,15 +19,18 @@ export function incidentLines(incidents: readonly Incident[], root: string): rea
 }
 
 /** Returns the table of incidents, seen last first; nothing where there is none. */
-export function incidentTable(incidents: readonly Incident[], root: string): Html | undefined {
+export function incidentTable(
+  incidents: readonly Incident[],
+  { root, time, forgeUrl }: Pick<PageRequest, 'root' | 'time' | 'forgeUrl'>,
+): Html | undefined {
   if (incidents.length === 0) return undefined;
   const rows = incidents
     .slice(0, shown)
     .map(({ kind, key, subject, count, lastAt, reason, run }) => [
-      html`${key}${subject === undefined ? '' : html`<div>on ${subject}</div>`}`,
+      html`${markIds(key)}${subject === undefined ? '' : html`<div>on ${itemLink(forgeUrl, subject)}</div>`}`,
       count,
-      run === undefined ? timeTag(lastAt) : html`<a href="${root}runs/${run}">${timeTag(lastAt)}</a>`,
-      html`<div>${kindRow(kind).title.toLowerCase()}</div>${reason}`,
+      run === undefined ? time(lastAt) : html`<a href="${root}runs/${run}">${time(lastAt)}</a>`,
+      html`<div>${kindRow(kind).title.toLowerCase()}</div>${markIds(reason)}`,
     ]);
   const rest = incidents.length - shown;
   return html`${table(['what', 'times', 'last', 'why'], rows, '')}

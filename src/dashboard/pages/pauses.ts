@@ -1,6 +1,6 @@
 import { nameOfScope, type Pause, type PauseScope } from '../../engine/bounds/pauses.ts';
 import { type Html, html } from '../../http/html.ts';
-import { timeTag } from '../page.ts';
+import { personLink } from '../links.ts';
 import type { PageRequest } from '../page-handler.ts';
 
 /** Pauses that the overview shows; `reeve pause` prints all. */
@@ -46,9 +46,10 @@ export function pauseControl(
 
 function describePause({ scope, at, by }: Pause, pageRequest: PageRequest, back: string): Html {
   const { kind } = scope;
+  const { time, forgeUrl } = pageRequest;
   const what = kind === 'all' ? 'all writes' : `${kind} ${scope.name}`;
   const fields = hiddenFields({ kind, name: nameOfScope(scope), back });
-  return html`Paused: ${what}, since ${timeTag(at)} by ${by} ${pageRequest.button('pauses/end', `Resume ${what}`, fields)}`;
+  return html`Paused: ${what}, since ${time(at)} by ${personLink(forgeUrl, by)} ${pageRequest.button('pauses/end', `Resume ${what}`, fields)}`;
 }
 
 function hiddenFields(fields: Readonly<Record<string, string>>): Html {

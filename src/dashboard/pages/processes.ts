@@ -1,10 +1,12 @@
 import { type Html, html } from '../../http/html.ts';
 import type { DashboardData } from '../data.ts';
-import { type PageView, table, timeTag } from '../page.ts';
+import { table } from '../look/table.ts';
+import type { PageView } from '../page.ts';
+import type { PageRequest } from '../page-handler.ts';
 
 /** Shows the processes of the installation that are alive, oldest first. */
 export async function processesPage(
-  _visit: unknown,
+  { time }: Pick<PageRequest, 'time'>,
   { store }: { readonly store: Pick<DashboardData['store'], 'listProcesses'> },
 ): Promise<PageView> {
   const found = await store.listProcesses();
@@ -12,8 +14,8 @@ export async function processesPage(
     name,
     role,
     version,
-    timeTag(startedAt),
-    timeTag(seenAt),
+    time(startedAt),
+    time(seenAt),
     html`${isLeader ? mark('leader') : undefined} ${isSelf ? mark('this one') : undefined}`,
   ]);
   const heads = ['process', 'role', 'version', 'started', 'last heartbeat', 'is'];

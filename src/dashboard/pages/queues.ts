@@ -2,7 +2,9 @@ import { type Html, html } from '../../http/html.ts';
 import { type DescribedEntry, type DescribedQueue, describeBusyQueues } from '../../queue/describe-queue.ts';
 import type { QueueHistoryRow, QueueKey } from '../../store/queue-rows.ts';
 import type { DashboardData } from '../data.ts';
-import { type PageView, table, timeTag } from '../page.ts';
+import { personLink, pullLink } from '../links.ts';
+import { table } from '../look/table.ts';
+import type { PageView } from '../page.ts';
 import type { PageRequest } from '../page-handler.ts';
 
 /** Queues, and pull requests of each, that the page shows; `reeve queue list` prints all. */
@@ -55,6 +57,7 @@ ${olderLink(found, only, pageRequest)}`;
 
 function queueSection(queue: DescribedQueue, pageRequest: PageRequest): Html {
   const { repository, base, entries, blocked, pauses } = queue;
+  const { time } = pageRequest;
   const rows = entries.slice(0, shownEntries).map((entry) => entryCells(entry, queue, pageRequest));
   const rest = entries.length - rows.length;
   const heads = [
@@ -70,7 +73,7 @@ function queueSection(queue: DescribedQueue, pageRequest: PageRequest): Html {
   return html`<section><h2>${repository} ${base}</h2>
 <div>${pauseOrResume(queue, pageRequest)}</div>
 ${pauses.map((pause) => html`<p role="status">${pause}.</p>`)}
-${blocked && html`<p role="alert">Someone else wrote <code>${blocked.commit}</code> to ${base}: since ${timeTag(blocked.since)} the queue waits for its checks.</p>`}
+${blocked && html`<p role="alert">Someone else wrote <code>${blocked.commit.slice(0, 10)}</code> to ${base}: since ${time(blocked.since)} the queue waits for its checks.</p>`}
 ${table(heads, rows, 'No pull request is in this queue.')}
 ${rest > 0 ? html`<p>And ${rest} more; <code>reeve queue list</code> prints all.</p>` : undefined}
 <p><a href="${pageRequest.root}queues?${addressOf(queue)}">History of ${repository} ${base}</a></p></section>`;
@@ -79,28 +82,28 @@ ${rest > 0 ? html`<p>And ${rest} more; <code>reeve queue list</code> prints all.
 function entryCells(
   { position, number, priority, phase, enteredAt, turnAt, waitsFor }: DescribedEntry,
   queue: DescribedQueue,
-  { button }: PageRequest,
+  { button, time, forgeUrl }: PageRequest,
 ): readonly (Html | string | number | undefined)[] {
   const fields = hiddenQueueFields(queue, number);
   const place = html`${fields}<label>Position of #${number} <input name="position" value="1" required autocomplete="off"></label> `;
   const change = html`${button('queues/move', `Move #${number}`, place)}${button('queues/remove', `Remove #${number}`, fields)}`;
   return [
     position,
-    `#${number}`,
+    pullLink(forgeUrl, queue.repository, number),
     priority,
     html`<span class="mark">${phase}</span>`,
-    timeTag(enteredAt),
-    timeTag(turnAt),
+    time(enteredAt),
+    time(turnAt),
     waitsFor,
     change,
   ];
 }
 
-function pauseOrResume(queue: DescribedQueue, { button }: PageRequest): Html {
+function pauseOrResume(queue: DescribedQueue, { button, time, forgeUrl }: PageRequest): Html {
   const { paused, repository, base } = queue;
   const fields = hiddenQueueFields(queue);
   if (paused === undefined) return button('queues/pause', `Pause the queue of ${repository} ${base}`, fields);
-  return html`Paused since ${timeTag(paused.at)} by ${paused.by} ${button('queues/resume', `Resume the queue of ${repository} ${base}`, fields)}`;
+  return html`Paused since ${time(paused.at)} by ${personLink(forgeUrl, paused.by)} ${button('queues/resume', `Resume the queue of ${repository} ${base}`, fields)}`;
 }
 
 function hiddenQueueFields({ repositoryId, base }: QueueKey, number?: number): Html {
@@ -110,18 +113,18 @@ ${number === undefined ? undefined : html`<input type="hidden" name="number" val
 
 function historyTable(
   events: readonly QueueHistoryRow[],
-  { root }: PageRequest,
+  { root, time, forgeUrl }: PageRequest,
   before: string | undefined,
 ): Html {
   const rows = events.map((event) => [
-    timeTag(event.at),
+    time(event.at),
     html`<a href="${root}queues?${addressOf(event)}">${event.repository} ${event.base}</a>`,
-    event.number === undefined ? undefined : `#${event.number}`,
+    event.number === undefined ? undefined : pullLink(forgeUrl, event.repository, event.number),
     event.run === undefined
       ? eventWords[event.kind]
       : html`<a href="${root}runs/${event.run}">${eventWords[event.kind]}</a>`,
     event.text,
-    event.by,
+    event.by === undefined ? undefined : personLink(forgeUrl, event.by),
     event.enteredAt && durationWords(event.at.getTime() - event.enteredAt.getTime()),
   ]);
   const heads = ['when', 'queue', 'pull request', 'what', 'why', 'who', 'time in the queue'];

@@ -1,7 +1,8 @@
 import type { Pause } from '../../engine/bounds/pauses.ts';
 import { html } from '../../http/html.ts';
 import type { DashboardData, RuleRow } from '../data.ts';
-import { type PageView, table } from '../page.ts';
+import { table } from '../look/table.ts';
+import type { PageView } from '../page.ts';
 import type { PageRequest } from '../page-handler.ts';
 import { pauseControl } from './pauses.ts';
 

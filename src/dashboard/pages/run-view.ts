@@ -2,7 +2,7 @@ import { describeChange, isObserved, observedWords } from '../../engine/describe
 import type { RecordedChange, Run } from '../../engine/record.ts';
 import { type Html, html } from '../../http/html.ts';
 import { type Finding, nameOfRule, type Verdict, wordsOf } from '../../rules/verdict.ts';
-import { table } from '../page.ts';
+import { table } from '../look/table.ts';
 import { maySeeChange, maySeeErrors, maySeeValue, type ViewerAccess, valueFor } from '../visibility.ts';
 
 const notForReaders = 'not for readers of this repository';

@@ -1,12 +1,17 @@
 import type { DashboardData } from '../data.ts';
-import { type PageView, table, timeTag } from '../page.ts';
+import { table } from '../look/table.ts';
+import type { PageView } from '../page.ts';
+import type { PageRequest } from '../page-handler.ts';
 import { stateMark } from './deliveries.ts';
 
 /** Those that need attention first. */
 const order = ['offline', 'online', 'gone'] as const;
 
 /** Shows the runners that sweeps have seen. */
-export async function runnersPage(_visit: unknown, data: Pick<DashboardData, 'runners'>): Promise<PageView> {
+export async function runnersPage(
+  { time }: Pick<PageRequest, 'time'>,
+  data: Pick<DashboardData, 'runners'>,
+): Promise<PageView> {
   const found = await data.runners();
   const sorted = found.toSorted(
     (a, b) => order.indexOf(a.status) - order.indexOf(b.status) || a.name.localeCompare(b.name),
@@ -15,7 +20,7 @@ export async function runnersPage(_visit: unknown, data: Pick<DashboardData, 'ru
     name,
     level,
     stateMark(status),
-    timeTag(since),
+    time(since),
     [busy ? 'works' : '', disabled ? 'disabled' : ''].filter(Boolean).join(', '),
     flaps,
     labels.join(' '),

@@ -1,68 +1,65 @@
-import { isObserved, observedWords } from '../../engine/describe-change.ts';
 import type { Run } from '../../engine/record.ts';
 import { type Html, html } from '../../http/html.ts';
 import { nameOfRule } from '../../rules/verdict.ts';
-import type { Store } from '../../store/store.ts';
-import { type PageView, table, timeTag } from '../page.ts';
+import type { Delivery, Store } from '../../store/store.ts';
+import { itemLink, subjectLink } from '../links.ts';
+import { type TableCell, table } from '../look/table.ts';
+import type { PageView } from '../page.ts';
 import type { PageRequest } from '../page-handler.ts';
-import { resolveAccess } from '../visibility.ts';
-import { formatSubject } from './deliveries.ts';
+import { operatorAccess, resolveAccess } from '../visibility.ts';
 import { findDelivery } from './delivery.ts';
+import { summarizeRun, viewOutcome } from './outcome.ts';
 import { viewRun } from './run-view.ts';
 
 type RunStore = { readonly store: Pick<Store, 'listRuns' | 'readRun' | 'describeDelivery'> };
 
-const runHeads = ['when', 'by', 'about', 'rules that matched', 'changes'] as const;
+const runHeads = ['outcome', 'event', 'about', 'rules that matched', 'by', 'when'] as const;
 
-/** Returns runs as a table, each with what its delivery is about. */
+/** Returns runs as a table, each with what its delivery is about, for operators. */
 export async function runTable(
   runs: readonly Run[],
   store: Pick<Store, 'describeDelivery'>,
-  root: string,
+  pageRequest: Pick<PageRequest, 'root' | 'time' | 'forgeUrl'>,
 ): Promise<Html> {
   const rows = runs.map(async (run) => {
     const { delivery: id } = run.trigger;
     const delivery = id === undefined ? undefined : await store.describeDelivery(id);
-    return runRow(run, delivery && formatSubject(delivery), root);
+    return runRow(run, delivery, pageRequest);
   });
   return table(runHeads, await Promise.all(rows), 'There is none.');
 }
 
-function runRow(run: Run, subject: string | undefined, root: string): readonly (Html | string)[] {
-  const { trigger, rules, outcomes, changes, refused } = run;
+function runRow(
+  run: Run,
+  delivery: Delivery | undefined,
+  { root, time, forgeUrl }: Pick<PageRequest, 'root' | 'time' | 'forgeUrl'>,
+): readonly TableCell[] {
+  const { trigger, rules } = run;
   const activity = trigger.activity === '' ? '' : `.${trigger.activity}`;
   const matched = rules.filter(({ verdict }) => verdict === 'matched').map(({ rule }) => nameOfRule(rule));
-  const failed = rules.filter(({ verdict }) => verdict === 'failed').length;
-  const applied = outcomes.filter(({ status }) => status === 'applied').length;
-  const observed = changes.filter((change) => isObserved(run, change)).length;
-  const sent = changes.length - observed;
-  const wrong = outcomes.filter(({ status }) => status === 'failed').length;
-  const said = [
-    sent === 0 ? '' : `${applied} of ${sent}`,
-    observed === 0 ? '' : `${observed} ${observedWords}`,
-    wrong > 0 ? `${wrong} failed` : '',
-    refused.length > 0 ? `${refused.length} refused` : '',
-  ];
+  const about = delivery ? subjectLink(forgeUrl, delivery) : itemLink(forgeUrl, trigger.item ?? '');
   return [
-    html`<a href="${root}runs/${run.id}">${timeTag(trigger.at)}</a>`,
+    viewOutcome(summarizeRun(run, operatorAccess), `${root}runs/${run.id}`),
+    `${trigger.kind}${activity}`,
+    trigger.item === undefined ? about : itemLink(forgeUrl, trigger.item),
+    matched.join(', '),
     trigger.door,
-    [`${trigger.kind}${activity}`, trigger.item ?? subject].filter(Boolean).join(' '),
-    `${matched.join(', ')}${failed > 0 ? ` (${failed} failed)` : ''}`,
-    said.filter(Boolean).join(', ') || 'none',
+    html`<a href="${root}runs/${run.id}">${time(trigger.at)}</a>`,
   ];
 }
 
 /** Shows the runs there were, newest first. */
-export async function runsPage({ query, root }: PageRequest, { store }: RunStore): Promise<PageView> {
+export async function runsPage(pageRequest: PageRequest, { store }: RunStore): Promise<PageView> {
+  const { query, root } = pageRequest;
   const before = /^\d{1,15}$/.exec(query.get('before') ?? '')?.[0];
   const { items, next } = await store.listRuns(before === undefined ? {} : { before });
   const older = next && html`<p><a rel="next" href="${root}runs?before=${next}">Older</a></p>`;
-  return { title: 'Runs', content: html`${await runTable(items, store, root)}${older || undefined}` };
+  return { title: 'Runs', content: html`${await runTable(items, store, pageRequest)}${older || undefined}` };
 }
 
 /** Shows one run. Viewers who may see its delivery may see it; a run without one is for operators. */
 export async function runPage(pageRequest: PageRequest, { store }: RunStore): Promise<PageView | undefined> {
-  const { params, viewer, root } = pageRequest;
+  const { params, viewer, root, time } = pageRequest;
   const run = await store.readRun(params.id ?? '');
   if (run === undefined) return undefined;
   const { delivery: id } = run.trigger;
@@ -76,6 +73,6 @@ export async function runPage(pageRequest: PageRequest, { store }: RunStore): Pr
   const about = trigger.item === undefined ? '' : ` ${trigger.item}`;
   return {
     title: `Run: ${trigger.kind}${about}`,
-    content: html`${from}<section><h2>${timeTag(trigger.at)}, by ${trigger.door}</h2>${viewRun(run, viewerAccess)}</section>`,
+    content: html`${from}<section><h2>${time(trigger.at)}, by ${trigger.door}</h2>${viewRun(run, viewerAccess)}</section>`,
   };
 }

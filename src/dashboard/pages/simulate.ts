@@ -4,17 +4,11 @@ import { type Html, html } from '../../http/html.ts';
 import { nameOfRule } from '../../rules/verdict.ts';
 import type { PageView } from '../page.ts';
 import type { PageRequest } from '../page-handler.ts';
-import type { ViewerAccess } from '../visibility.ts';
+import { operatorAccess } from '../visibility.ts';
 import { viewRun } from './run-view.ts';
 
 const kinds = Object.keys(simulatedKinds) as readonly SimulatedKind[];
 const maxSubjectChars = 1_000;
-const operatorAccess: ViewerAccess = {
-  isOperator: true,
-  access: 'administrator',
-  repository: undefined,
-  units: new Set(),
-};
 
 /** What was asked for: a kind and the subject as it was written. */
 export type AskedSimulation = { readonly kind: SimulatedKind; readonly subject: string };

@@ -1,4 +1,4 @@
-import { pageSizeOf, rowNumberOf, searchStretch } from '../paging.ts';
+import { maxPageSize, pageSizeOf, rowNumberOf, searchStretch } from '../paging.ts';
 import { deliveryColumns, deliveryOf, deliveryWithBodyOf, runOf } from '../rows.ts';
 import type { DeliveryState, Store } from '../store.ts';
 import type { PostgresContext } from './context.ts';
@@ -18,13 +18,21 @@ export function createPostgresQueries({
   database,
 }: Pick<PostgresContext, 'database'>): Pick<
   Store,
-  'listDeliveries' | 'readDelivery' | 'describeDelivery' | 'listRuns' | 'readRun' | 'counts' | 'oldestWaiting'
+  | 'listDeliveries'
+  | 'readDelivery'
+  | 'describeDelivery'
+  | 'listRuns'
+  | 'readRun'
+  | 'readLatestRuns'
+  | 'counts'
+  | 'oldestWaiting'
 > {
   return {
-    async listDeliveries({ state, search = '', repositoryId, before, limit } = {}) {
+    async listDeliveries({ door, state, search = '', repositoryId, before, limit } = {}) {
       const size = pageSizeOf(limit);
       const from = before === undefined ? (await newestId(database)) + 1 : Number(before);
       const asked = createConditions('deliveries.id < ?', from);
+      if (door !== undefined) asked.add(`door ${door === 'job' ? '<>' : '='} 'webhook'`);
       if (state !== undefined)
         asked.add(fewIn[state] ?? 'state = ?', ...(fewIn[state] === undefined ? [state] : []));
       if (repositoryId !== undefined) asked.add('repository_id = ?', repositoryId);
@@ -36,7 +44,7 @@ export function createPostgresQueries({
       }
       // Of the settled, and of all, a filter may have to pass by many rows.
       const isFew = state !== undefined && state !== 'settled';
-      const isStretch = (search !== '' || repositoryId !== undefined) && !isFew;
+      const isStretch = (search !== '' || repositoryId !== undefined || door !== undefined) && !isFew;
       const floor = isStretch ? Math.max(from - searchStretch, 1) : 0;
       if (floor > 0) asked.add('deliveries.id >= ?', floor);
       const { rows } = await database.query(
@@ -63,6 +71,15 @@ export function createPostgresQueries({
       return rows[0] && deliveryOf(rows[0]);
     },
 
+    ...createPostgresRuns(database),
+    ...createPostgresCounts(database),
+  };
+}
+
+function createPostgresRuns(
+  database: PostgresContext['database'],
+): Pick<Store, 'listRuns' | 'readRun' | 'readLatestRuns'> {
+  return {
     async listRuns({ delivery, repositoryId, since, before, limit } = {}) {
       const size = pageSizeOf(limit);
       const asked = createConditions('number < ?', before === undefined ? 2 ** 52 : Number(before));
@@ -82,7 +99,15 @@ export function createPostgresQueries({
       return rows[0] && runOf(rows[0]);
     },
 
-    ...createPostgresCounts(database),
+    async readLatestRuns(deliveries) {
+      const ids = deliveries.slice(0, maxPageSize).map(rowNumberOf);
+      const { rows } = await database.query(
+        `SELECT asked.id, latest.run FROM unnest($1::bigint[]) AS asked (id)
+        CROSS JOIN LATERAL (SELECT run FROM runs WHERE delivery = asked.id ORDER BY number DESC LIMIT 1) AS latest`,
+        [ids],
+      );
+      return new Map(rows.map((row) => [String(row.id), runOf(row)]));
+    },
   };
 }
 

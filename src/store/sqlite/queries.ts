@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import type { Run } from '../../engine/record.ts';
-import { pageSizeOf, rowNumberOf, searchStretch } from '../paging.ts';
+import { maxPageSize, pageSizeOf, rowNumberOf, searchStretch } from '../paging.ts';
 import { deliveryColumns, deliveryOf, deliveryWithBodyOf, runOf, type SqlRow } from '../rows.ts';
 import type { Delivery, DeliveryQuery, DeliveryState, DeliveryWithBody, Page, RunQuery } from '../store.ts';
 
@@ -24,6 +24,7 @@ export interface Queries {
   describeDelivery(id: string): Delivery | undefined;
   listRuns(query: RunQuery): Page<Run>;
   readRun(id: string): Run | undefined;
+  readLatestRuns(deliveries: readonly string[]): ReadonlyMap<string, Run>;
 }
 
 /** Prepares the queries. */
@@ -33,6 +34,7 @@ export function createQueries(database: DatabaseSync): Queries {
   );
   const outside = database.prepare(`SELECT ${deliveryColumns} FROM deliveries WHERE id = ?`);
   const run = database.prepare('SELECT run FROM runs WHERE id = ?');
+  const latestRun = database.prepare('SELECT run FROM runs WHERE delivery = ? ORDER BY number DESC LIMIT 1');
   const newest = database.prepare('SELECT coalesce(max(id), 0) AS id FROM deliveries');
 
   return {
@@ -40,6 +42,7 @@ export function createQueries(database: DatabaseSync): Queries {
       const limit = pageSizeOf(query.limit);
       const from = query.before === undefined ? Number(newest.get()?.id) + 1 : Number(query.before);
       const asked = new Conditions('deliveries.id < ?', from);
+      if (query.door !== undefined) asked.add(`+door ${query.door === 'job' ? '<>' : '='} 'webhook'`);
       if (query.state !== undefined) asked.add(fewOf[query.state] ?? `state = '${query.state}'`);
       if (query.repositoryId !== undefined) asked.add('repository_id = ?', query.repositoryId);
       const isSearch = query.search !== undefined && query.search !== '';
@@ -54,7 +57,7 @@ export function createQueries(database: DatabaseSync): Queries {
       }
       // Of the settled, and of all, a filter may have to pass by many rows.
       const isFew = query.state !== undefined && query.state !== 'settled';
-      const isStretch = (isSearch || query.repositoryId !== undefined) && !isFew;
+      const isStretch = (isSearch || query.repositoryId !== undefined || query.door !== undefined) && !isFew;
       const floor = isStretch ? Math.max(from - searchStretch, 1) : 0;
       if (floor > 0) asked.add('deliveries.id >= ?', floor);
       const sql = `SELECT ${deliveryColumns} FROM deliveries WHERE ${asked.sql} ORDER BY deliveries.id DESC LIMIT ?`;
@@ -88,6 +91,15 @@ export function createQueries(database: DatabaseSync): Queries {
     readRun(id) {
       const row = run.get(id);
       return row === undefined ? undefined : runOf(row as SqlRow);
+    },
+
+    readLatestRuns(deliveries) {
+      const found = new Map<string, Run>();
+      for (const id of deliveries.slice(0, maxPageSize)) {
+        const row = latestRun.get(rowNumberOf(id));
+        if (row !== undefined) found.set(id, runOf(row as SqlRow));
+      }
+      return found;
     },
   };
 }

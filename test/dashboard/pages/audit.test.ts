@@ -9,7 +9,7 @@ it('an audit without entries says so', async () => {
 
   expect(status).toBe(200);
   expect(text).toContain('No entries yet.');
-  expect(text).toContain('<a href="./audit">Audit</a>');
+  expect(text).toContain('<a href="./audit" aria-current="page">Audit</a>');
 });
 
 it('each entry names who did what, newest first, and leads to deliveries and runs alone', async () => {
@@ -32,7 +32,7 @@ it('each entry names who did what, newest first, and leads to deliveries and run
     ['root by reeve revert', 'reverted', `run ${run}`],
     ['ada by the dashboard', 'ran again', `delivery ${id}`],
   ]);
-  const links = [...text.matchAll(/<td><a href="([^"]*)"/g)].map(([, link]) => link);
+  const links = [...text.matchAll(/<div><a href="([^"]*)"/g)].map(([, link]) => link);
   expect(links).toEqual([`./runs/${run}`, `./deliveries/${id}`]);
 });
 

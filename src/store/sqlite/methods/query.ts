@@ -15,7 +15,14 @@ export function createQueryMethods(
   },
 ): Pick<
   Store,
-  'listDeliveries' | 'readDelivery' | 'describeDelivery' | 'listRuns' | 'readRun' | 'counts' | 'oldestWaiting'
+  | 'listDeliveries'
+  | 'readDelivery'
+  | 'describeDelivery'
+  | 'listRuns'
+  | 'readRun'
+  | 'readLatestRuns'
+  | 'counts'
+  | 'oldestWaiting'
 > {
   const { counts, settled } = options;
   const { read } = options.context;
@@ -26,6 +33,7 @@ export function createQueryMethods(
     describeDelivery: async (id) => read(() => queries.describeDelivery(id)),
     listRuns: async (query = {}) => read(() => queries.listRuns(query)),
     readRun: async (id) => read(() => queries.readRun(id)),
+    readLatestRuns: async (deliveries) => read(() => queries.readLatestRuns(deliveries)),
     counts: async () => read(() => ({ ...counts.countWaiting(), settled: settled.read() })),
     oldestWaiting: async () => read(() => counts.oldestWaiting()),
   };

@@ -1,0 +1,55 @@
+/** The one style sheet. Colours have a meaning: green is done, red needs a person, amber waits, blue is under way, grey is nothing to do. */
+export const styleSheet = `:root{color-scheme:light dark;
+--page:light-dark(#f6f7f9,#0f1216);--panel:light-dark(#fff,#171b21);--line:light-dark(#d5dae1,#2d343e);--soft:light-dark(#eef1f5,#20262e);
+--text:light-dark(#1a1e24,#e6e9ee);--muted:light-dark(#545c68,#a3acb9);--link:light-dark(#0b4fad,#8ab4f8);--brand:light-dark(#1f6f4a,#6fd3a0);
+--ok:light-dark(#0a5c1e,#86dfa0);--ok-soft:light-dark(#e0f3e5,#12301b);--bad:light-dark(#a40000,#ff9f9f);--bad-soft:light-dark(#fde6e6,#3b1414);
+--wait:light-dark(#6b4700,#f3cd7a);--wait-soft:light-dark(#fdf0d2,#352708);--busy:light-dark(#0b4fad,#9cc2ff);--busy-soft:light-dark(#e2edfd,#10264a);
+--small:.8125rem;--mono:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
+*{box-sizing:border-box}html{-webkit-text-size-adjust:100%;text-size-adjust:100%}
+body{margin:0;background:var(--page);color:var(--text);font:.9375rem/1.5 system-ui,-apple-system,"Segoe UI",sans-serif}
+a{color:var(--link);text-underline-offset:.15em}a:hover{text-decoration-thickness:2px}
+:focus-visible{outline:2px solid var(--link);outline-offset:2px;border-radius:.2rem}
+.skip{position:absolute;left:-99rem}.skip:focus{left:1rem;top:.25rem;background:var(--panel);padding:.25rem .5rem;z-index:1}
+header{background:var(--panel);border-bottom:1px solid var(--line)}
+.bar,nav ul,main{max-width:84rem;margin:0 auto;padding:0 1.25rem}
+.bar{display:flex;gap:.5rem 1rem;align-items:center;justify-content:space-between;padding-top:.75rem;padding-bottom:.25rem}
+.brand{display:flex;gap:.5rem;align-items:center;font-size:1.125rem;font-weight:650;letter-spacing:-.01em;color:var(--text);text-decoration:none}
+.brand svg{width:1.625rem;height:1.625rem;flex:none}.brand rect{fill:var(--brand)}.brand path{fill:none;stroke:var(--panel);stroke-width:2.4;stroke-linecap:round;stroke-linejoin:round}
+.bar form{display:flex;gap:.75rem;align-items:center;color:var(--muted);font-size:var(--small);min-width:0}.bar form span{overflow-wrap:anywhere}
+nav{overflow-x:auto;scrollbar-width:thin}nav ul{display:flex;list-style:none;gap:.25rem;width:max-content;min-width:min(100%,84rem)}
+nav a{display:block;padding:.5rem .625rem;color:var(--muted);text-decoration:none;white-space:nowrap;border-bottom:2px solid transparent}
+nav a:hover{color:var(--text);border-color:var(--line)}nav [aria-current]{color:var(--text);font-weight:600;border-color:var(--brand)}
+main{padding-top:1.25rem;padding-bottom:4rem;overflow-wrap:anywhere}
+h1{font-size:1.5rem;line-height:1.25;letter-spacing:-.015em;margin:0 0 1rem}h2{font-size:1.125rem;line-height:1.3;margin:2rem 0 .5rem}h3{font-size:1rem;margin:1.25rem 0 .25rem}
+p{margin:.5rem 0}ul{padding-left:1.25rem;margin:.5rem 0}.why,.muted{color:var(--muted)}
+.wide{overflow-x:auto;background:var(--panel);border:1px solid var(--line);border-radius:.5rem;margin:.75rem 0}
+table{border-collapse:collapse;width:100%}
+th{font-size:var(--small);font-weight:600;color:var(--muted);background:var(--soft);white-space:nowrap}
+td,th{text-align:left;vertical-align:top;padding:.5rem .75rem;border-bottom:1px solid var(--line)}tbody tr:last-child td{border-bottom:0}tbody tr:hover{background:var(--soft)}
+td{overflow-wrap:break-word}.outcome{min-width:17rem}a:has(>.mark){text-decoration:none}a:has(>.mark):hover .mark{text-decoration:underline}td.long{overflow-wrap:anywhere;min-width:16rem}td form{margin:.125rem 0}
+time,.id,.whole{white-space:nowrap}time[title]{cursor:help}.id{font-family:var(--mono);font-size:.875em}
+code,pre{font:.8125rem/1.5 var(--mono)}td code{white-space:pre-wrap}
+pre{white-space:pre-wrap;overflow-wrap:anywhere;background:var(--panel);border:1px solid var(--line);border-radius:.5rem;padding:.75rem;max-height:40rem;overflow:auto}
+.mark{display:inline-block;border-radius:1rem;padding:0 .6rem;font-size:var(--small);line-height:1.5rem;font-weight:600;white-space:nowrap;background:var(--soft);color:var(--muted)}
+tr:hover .mark{box-shadow:0 0 0 1px var(--line)}
+.settled,.applied,.matched,.online{background:var(--ok-soft);color:var(--ok)}
+.dead,.failed,.offline,.refused{background:var(--bad-soft);color:var(--bad)}
+.accepted,.retry,.deferred,.observed{background:var(--wait-soft);color:var(--wait)}
+.claimed,.planned{background:var(--busy-soft);color:var(--busy)}
+section{margin:1.5rem 0}details{margin:.5rem 0}summary{cursor:pointer;overflow-wrap:anywhere;padding:.25rem 0}
+dl{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:.3rem 1.5rem;background:var(--panel);border:1px solid var(--line);border-radius:.5rem;padding:.75rem 1rem;margin:.75rem 0}
+dt{color:var(--muted)}dd{margin:0;overflow-wrap:anywhere}
+button,input,select{font:inherit;color:inherit;background:var(--panel);border:1px solid light-dark(#8a929e,#5b6573);border-radius:.375rem;padding:.3rem .7rem;max-width:100%}
+button{cursor:pointer;font-weight:550;background:var(--soft)}button:hover{border-color:var(--text)}
+form.filter{display:flex;flex-wrap:wrap;gap:.75rem;align-items:end;margin:.75rem 0}form.filter label{display:grid;gap:.2rem;font-size:var(--small);color:var(--muted)}form.filter input,form.filter select{color:var(--text)}
+.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(7.5rem,1fr));gap:.625rem;list-style:none;padding:0}.tiles a{display:block;padding:.625rem .875rem;background:var(--panel);border:1px solid var(--line);border-radius:.5rem;text-decoration:none;color:var(--muted)}.tiles a:hover{border-color:var(--muted)}.tiles strong{display:block;font-size:1.5rem;line-height:1.2;font-weight:650;color:var(--text);font-variant-numeric:tabular-nums}
+.tabs{display:flex;flex-wrap:wrap;gap:.375rem;list-style:none;padding:0}.tabs a{display:block;padding:.2rem .75rem;border:1px solid var(--line);border-radius:1rem;text-decoration:none;background:var(--panel)}.tabs [aria-current]{background:var(--text);border-color:var(--text);color:var(--page)}
+[role=alert]{background:var(--bad-soft);border-left:.25rem solid var(--bad);border-radius:.25rem;padding:.5rem .75rem}
+@media (max-width:600px){
+.bar,nav ul,main{padding-left:.875rem;padding-right:.875rem}nav ul{padding-left:.25rem}h1{font-size:1.25rem}
+dl{grid-template-columns:minmax(0,1fr);gap:0}dd{margin:0 0 .5rem}
+.wide{background:none;border:0;overflow:visible}table,tbody,tr,td{display:block}thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
+tr{background:var(--panel);border:1px solid var(--line);border-radius:.5rem;margin:0 0 .625rem;padding:.375rem .75rem}
+td,td.long{border:0;padding:.2rem 0;display:grid;grid-template-columns:6.5rem minmax(0,1fr);gap:.5rem;min-width:0;overflow-wrap:anywhere}td.long,td.whole-line{grid-template-columns:minmax(0,1fr);gap:0}td:empty{display:none}.outcome{min-width:0}
+td::before{content:attr(data-label);color:var(--muted);font-size:var(--small);line-height:1.5rem}}
+`;
