@@ -23,7 +23,8 @@ USER node
 # Reeve listens on all interfaces of the container; the published ports decide which clients can connect.
 ENV NODE_ENV=production REEVE_DATA=/data HOST=0.0.0.0 PORT=8080
 VOLUME /data
-EXPOSE 8080
+# 3000 is the forge of the demo, which starts where no FORGE_URL is set.
+EXPOSE 8080 3000
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=30s --timeout=3s CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/healthz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 CMD ["node", "bin/reeve.mjs", "serve"]

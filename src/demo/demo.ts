@@ -55,7 +55,10 @@ export async function runDemo(
     const forge = await createForge({ clock: () => new Date(), data: join(data, 'forge'), log });
     closing.push(() => forge.close());
     await forge.createAdministrator({ name: 'root', password: secrets.rootPassword });
-    const forgeUrl = await listen(forge, once ? 0 : settings.forgePort);
+    const forgeUrl = await listen(
+      forge,
+      once ? { port: 0, host: '127.0.0.1' } : { port: settings.forgePort, host: settings.host },
+    );
     say(
       'forge',
       `${forgeUrl} is the embedded forge, with the accounts root (administrator), ada and reeve (the bot)`,
@@ -146,9 +149,9 @@ function demoServerOptions(
   };
 }
 
-/** Lets the forge listen on loopback and returns its URL. Throws `port-taken`. */
-async function listen(forge: Forge, port: number): Promise<string> {
-  return forge.listen({ port, host: '127.0.0.1' }).catch((cause: unknown) => {
+/** Lets the forge listen, where the bot does, and returns its URL. Throws `port-taken`. */
+async function listen(forge: Forge, { port, host }: { port: number; host: string }): Promise<string> {
+  return forge.listen({ port, host }).catch((cause: unknown) => {
     if (!(cause instanceof ReeveError) || cause.code !== 'port-taken') throw cause;
     throw new ReeveError('port-taken', `FORGE_PORT ${port}: ${cause.message}; set FORGE_PORT`, {
       cause,

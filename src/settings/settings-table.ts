@@ -64,7 +64,7 @@ export const settingsTable: readonly SettingRow[] = [
       'Value of the secret NAME, which operator rules refer to as { secret: NAME }; any number of variables.',
     secret: true,
   },
-  { name: 'HOST', meaning: 'Address to listen on.', default: '127.0.0.1' },
+  { name: 'HOST', meaning: 'Address to listen on; also that of the demo’s forge.', default: '127.0.0.1' },
   { name: 'PORT', meaning: 'Port to listen on; 0 selects a free one.', default: '8080' },
   { name: 'FORGE_PORT', meaning: 'Port of the embedded forge; 0 selects a free one.', default: '3000' },
   { name: 'LOG_LEVEL', meaning: `Lowest logged level: ${logLevels.join(', ')}.`, default: 'info' },
