@@ -1,7 +1,8 @@
+import { styleText } from 'node:util';
 import { type DestinationStream, pino } from 'pino';
 import { createRedactor } from './redactor.ts';
 
-/** What a part of Reeve may say to the operator. A record is one line of JSON on stderr. */
+/** What a part of Reeve may say to the operator. A record is one line on stderr: text on a terminal, JSON elsewhere. */
 export interface Log {
   debug(members: object, message: string): void;
   info(members: object, message: string): void;
@@ -20,13 +21,47 @@ export function createLog(options: {
   level?: LogLevel;
   secrets?: readonly string[];
   destination?: DestinationStream;
+  /** Whether a person reads the lines; default: where stderr is a terminal. */
+  isReadable?: boolean;
 }): Log {
   const redact = createRedactor(options.secrets ?? []);
   const target = options.destination ?? pino.destination({ fd: 2, sync: true });
-  const destination: DestinationStream = { write: (line) => target.write(redact(line)) };
+  const isReadable = options.isReadable ?? (options.destination === undefined && process.stderr.isTTY);
+  const toLine = isReadable ? formatRecord : (line: string) => line;
+  const destination: DestinationStream = { write: (line) => target.write(redact(toLine(redact(line)))) };
   return pino(
     { level: options.level ?? 'info', base: null, timestamp: pino.stdTimeFunctions.isoTime },
     destination,
+  );
+}
+
+const styles = { 20: 'dim', 30: 'green', 40: 'yellow', 50: 'red' } as const;
+
+/** Returns a record (one line of JSON) as a line for a person: time of day, level, message, and the members as `name=value`. */
+function formatRecord(record: string): string {
+  const { level, time, msg, ...members } = JSON.parse(record);
+  const at = new Date(time);
+  const clock = [at.getHours(), at.getMinutes(), at.getSeconds()].map((part) =>
+    String(part).padStart(2, '0'),
+  );
+  const name = (pino.levels.labels[level] ?? '').toUpperCase().padEnd(5);
+  const style = styles[level as keyof typeof styles] ?? 'dim';
+  const words = Object.entries(members).map(([key, value]) => ` ${key}=${formatValue(value)}`);
+  const text = escapeControls(`${msg}${words.join('')}`);
+  return `${clock.join(':')} ${styleText(style, name, { stream: process.stderr })} ${text}\n`;
+}
+
+/** Returns a text of one word as it is; everything else as JSON. */
+function formatValue(value: unknown): string {
+  if (typeof value === 'string' && /^[^\s"={}]+$/.test(value)) return value;
+  return JSON.stringify(value) ?? '';
+}
+
+/** Escapes what could move the cursor or forge a line: texts of records come from a forge. */
+function escapeControls(text: string): string {
+  return text.replace(
+    /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu,
+    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }
 

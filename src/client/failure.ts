@@ -1,3 +1,4 @@
+import type { Access, Operation } from '../contract/operation.ts';
 import { type ErrorCode, messageOf, ReeveError } from '../errors.ts';
 import { type Redact, redactNothing } from '../redactor.ts';
 import { forgeMessage } from './answer.ts';
@@ -18,23 +19,48 @@ const codeOfStatus: Readonly<Record<number, ErrorCode>> = {
 
 const advice: Partial<Record<ErrorCode, string>> = {
   'forge-unauthorized': 'the forge does not accept this credential: set a valid FORGE_TOKEN',
-  'forge-forbidden':
-    'the account or its token lacks access for this: see the needs of the action on its reference page',
   'forge-locked': 'the repository is archived',
 };
 
-/** Returns our error for an unsuccessful answer, with operation, status and the forge's message, but without headers. */
+/** Who may call an operation, as the end of "this needs". */
+const rightOf: Readonly<Record<Access, string | undefined>> = {
+  anyone: undefined,
+  'signed-in': undefined,
+  self: undefined,
+  reader: 'read access',
+  member: 'membership in the organization or team',
+  author: 'write access, or to be the author',
+  writer: 'write access',
+  admin: 'administrator access',
+  owner: 'to be an owner of the organization',
+  site: 'a site administrator',
+};
+
+/** Returns what an account and its token need to call an operation. */
+export function neededRight({
+  access,
+  scopes,
+  method,
+}: Pick<Operation, 'access' | 'scopes' | 'method'>): string {
+  const level = method === 'GET' ? 'read' : 'write';
+  const names = scopes.map((scope) => `${level}:${scope}`);
+  const token = names.length === 0 ? undefined : `a token with ${names.join(', ')}`;
+  const needs = [rightOf[access], token].filter(Boolean).join(', and ');
+  return needs === '' ? 'the account or its token lacks access' : `this needs ${needs}`;
+}
+
+/** Returns our error for an unsuccessful answer, with operation, status and the forge's message, but without headers. A 403 names what
+ * the operation needs. */
 export function forgeError(
   where: string,
   status: number,
   text: string,
   retryAfter: string | null,
-  redact: Redact = redactNothing,
+  { redact = redactNothing, operation }: { redact?: Redact; operation?: Operation } = {},
 ): ReeveError {
   const code = codeOfStatus[status] ?? (status >= 500 ? 'forge-unavailable' : 'forge-refused');
-  const words = [`${where}: the forge answered ${status}`, forgeMessage(text, redact), advice[code]].filter(
-    Boolean,
-  );
+  const hint = code === 'forge-forbidden' && operation ? neededRight(operation) : advice[code];
+  const words = [`${where}: the forge answered ${status}`, forgeMessage(text, redact), hint].filter(Boolean);
   return new ReeveError(code, words.join('; '), {
     status,
     request: where.replace(/ \S*?\/api\/v1(?=\/)/, ' '),

@@ -80,13 +80,10 @@ export function createTransport(options: TransportOptions, parts: TransportParts
           isRenewed = true;
           continue;
         }
-        failure = forgeError(
-          where,
-          answer.status,
-          answer.text,
-          answer.headers.get('retry-after'),
-          credential.redact,
-        );
+        failure = forgeError(where, answer.status, answer.text, answer.headers.get('retry-after'), {
+          redact: credential.redact,
+          operation,
+        });
       } catch (cause) {
         if (signal?.aborted) throw stopped(where);
         failure = unreachable(where, cause);

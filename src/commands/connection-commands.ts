@@ -19,6 +19,10 @@ export const connectionCommands = [
       ['--organization <names...>', 'make a hook in these organizations'],
       ['--user', 'make a hook of the account whose token makes the hooks'],
       ['--system', 'make a hook of the instance (needs a site administrator’s token)'],
+      [
+        '--serve <names...>',
+        'serve these repositories (owner/name, owner/*) without a star: repositories of the operator file',
+      ],
       ['--events <which>', 'what hooks hear: all (default), or rules: what the operator’s rules listen to'],
       ['--dashboard <url>', 'address of the dashboard: registers an OAuth2 application to sign in with'],
       ['--allow-admin', 'let Reeve act as a site administrator'],
@@ -32,7 +36,7 @@ export const connectionCommands = [
 owner alone. To try the hook of an organization, an account or the instance, a private repository is made and removed.`,
     examples: [
       'reeve setup',
-      'reeve setup --url https://git.example.org --token-file token --repository acme/demo --webhook https://reeve.example.org',
+      'reeve setup --url https://git.example.org --token-file token --repository acme/demo --serve acme/demo --webhook https://reeve.example.org',
       'reeve setup --organization acme --admin-token-file owner-token',
       'reeve setup --rotate',
     ],

@@ -1,48 +1,27 @@
-import { existsSync } from 'node:fs';
-import { type Client, createClient } from '../client/client.ts';
+import type { Client } from '../client/client.ts';
 import { secretsOf } from '../client/credentials.ts';
-import { describeNeededAccess } from '../connection/checks/access.ts';
-import { createReport, ok } from '../connection/finding.ts';
-import {
-  checkAccount,
-  checkAdministrator,
-  checkForge,
-  checkRestriction,
-  checkScopes,
-} from '../connection/forge-findings.ts';
+import { createReport } from '../connection/finding.ts';
 import { hookKinds } from '../connection/hooks/event-kinds.ts';
-import { hookLocations } from '../connection/hooks/places.ts';
 import { localAddress } from '../connection/hooks/probe-receiver.ts';
-import { checkServedHooks } from '../connection/hooks/served-hooks.ts';
-import { neededScopes } from '../connection/needed-scopes.ts';
-import {
-  type Answers,
-  gatherAnswers,
-  keptVariables,
-  type SetupOptions,
-} from '../connection/steps/answers.ts';
-import { saveEnvFile, saveOperatorFile } from '../connection/steps/files.ts';
-import { readOperatorText } from '../connection/steps/operator-text.ts';
+import { adoptWiderHooks } from '../connection/steps/adopt-hooks.ts';
+import { gatherAnswers, keptVariables, type SetupOptions } from '../connection/steps/answers.ts';
+import { rememberOperatorFile, saveEnvFile, saveOperatorFile } from '../connection/steps/files.ts';
 import { planSecrets, secretVariables, withoutOldValues } from '../connection/steps/secrets.ts';
-import { settleHooks } from '../connection/steps/settle-hooks.ts';
+import { checkServedNames } from '../connection/steps/serve-repositories.ts';
 import { setUpSignIn } from '../connection/steps/sign-in.ts';
-import { createSteps, type Steps, Stopped } from '../connection/steps/steps.ts';
+import { createSteps, Stopped } from '../connection/steps/steps.ts';
 import { wantWebhook } from '../connection/steps/wanted-webhook.ts';
 import type { Prompt } from '../output/prompt.ts';
 import { count, type Terminal } from '../output/terminal.ts';
-import type { LoadedRule } from '../rules/rule.ts';
-import { loadSettings, secretValues, type Variables } from '../settings/config.ts';
-import { parseOperatorFile } from '../settings/operator-file/operator-file.ts';
-import { loadRuleFiles } from '../sources/folder.ts';
-
-type SetupRun = {
-  readonly options: SetupOptions;
-  readonly answers: Answers;
-  readonly prompt: Prompt | undefined;
-  readonly steps: Steps;
-  /** Values that no line may hold; grows with what is made. */
-  readonly secrets: string[];
-};
+import type { Variables } from '../settings/config.ts';
+import {
+  type CheckedConnection,
+  checkConnection,
+  makersOf,
+  type SetupRun,
+  type WantedWebhook,
+} from './setup-checks.ts';
+import { connectHooks } from './setup-hooks.ts';
 
 /**
  * Connects a forge: token, secrets, env file, operator file, OAuth2 application, hooks, and a delivery by each of them. Run
@@ -61,10 +40,13 @@ export async function setup(
   ];
   const report = createReport(terminal, { json: options.json ?? false, secrets: () => secrets });
   const steps = createSteps(report);
+  const run: SetupRun = { options, answers, prompt, steps, secrets };
   try {
-    await connect({ options, answers, prompt, steps, secrets });
+    await connect(run);
   } catch (error) {
     if (!(error instanceof Stopped)) throw error;
+  } finally {
+    await run.undo?.();
   }
   const states = report.entries.map(({ state }) => state);
   const changed = states.filter((state) => state === 'changed').length;
@@ -91,61 +73,33 @@ export async function setup(
 }
 
 async function connect(run: SetupRun): Promise<void> {
-  const { options, answers, prompt } = run;
+  const { options, answers, prompt, steps } = run;
   const { environment } = answers;
   const checked = await checkConnection(run);
   const { file, rules, capabilities, makerAccount } = checked;
 
   const standardUrl = localAddress(environment.HOST || '127.0.0.1', Number(environment.PORT || 8080));
-  const webhook = await wantWebhook(options, file?.webhook, {
+  const asked = await wantWebhook(options, file?.webhook, {
     prompt,
     login: makerAccount.login,
     standardUrl,
   });
+  const adopted = await steps.attempt('hook', () => adoptWiderHooks(asked, makersOf(checked)));
+  for (const finding of adopted.findings) steps.tell('hook', finding);
+  const { webhook } = adopted;
+  const serve = options.serve ?? [];
+  if (serve.length > 0) {
+    const look = () => checkServedNames(checked.client, serve);
+    steps.tell('serve', await steps.attempt('serve', look), { mustBeRight: true });
+  }
+  const repositories = [...new Set([...(file?.repositories ?? []), ...serve])];
   const kinds = hookKinds(webhook.events ?? 'all', rules, capabilities);
   const dashboard = options.dashboard ?? file?.dashboard?.url;
 
-  const saved = await saveFiles(run, checked, { webhook, dashboard });
+  const saved = await saveFiles(run, checked, { webhook, repositories, dashboard });
   if (dashboard !== undefined) await connectSignIn(run, { client: checked.client, dashboard, saved });
-  const isWhole = await connectHooks(run, checked, { webhook, kinds, saved });
+  const isWhole = await connectHooks(run, checked, { webhook, repositories, kinds, wanted: saved.wanted });
   if (options.rotate && isWhole) await endRotation(run, saved);
-}
-
-type WantedWebhook = Awaited<ReturnType<typeof wantWebhook>>;
-
-/** What is known of the forge and the accounts once they were checked. */
-type CheckedConnection = Awaited<ReturnType<typeof checkConnection>>;
-
-/** Checks the forge, the accounts, the operator file and the rules. */
-async function checkConnection({ options, answers, steps }: SetupRun) {
-  const plan = options.plan ?? false;
-  const client = createClient(answers.forge);
-  const capabilities = await learn(steps, 'forge', () => checkForge(client, answers.forge.url));
-  const account = await learn(steps, 'token', () => checkAccount(client));
-  const { file } = parseOperatorFile(
-    answers.config,
-    await steps.attempt('operator-file', () => readOperatorText(answers.config)),
-  );
-  const allowAdmin = options.allowAdmin || file?.['allow-admin'] || false;
-  steps.tell('administrator', checkAdministrator(account, allowAdmin), { mustBeRight: true });
-  const restriction = checkRestriction(account, capabilities);
-  if (restriction) steps.tell('restricted', restriction);
-  const rules = await steps.attempt('rules', () => loadRules(answers.environment));
-  if ('token' in answers.forge.credentials) {
-    const look = () => checkScopes(client, neededScopes(rules), { capabilities, readOnly: plan });
-    steps.tell('scopes', await steps.attempt('scopes', look));
-  }
-  if (rules.length > 0) {
-    const needed = describeNeededAccess(rules);
-    steps.tell('access', ok(`make @${account.login} a collaborator with the access that ${needed}`));
-  }
-  const maker =
-    answers.setupToken === undefined
-      ? client
-      : createClient({ url: answers.forge.url, credentials: { token: answers.setupToken } });
-  const makerAccount =
-    maker === client ? account : await learn(steps, 'admin-token', () => checkAccount(maker));
-  return { client, capabilities, account, file, allowAdmin, rules, maker, makerAccount };
 }
 
 /** The environment that the env file gets, and what writes it. */
@@ -158,7 +112,11 @@ type SavedFiles = {
 async function saveFiles(
   run: SetupRun,
   { file, allowAdmin }: CheckedConnection,
-  { webhook, dashboard }: { webhook: WantedWebhook; dashboard: string | undefined },
+  {
+    webhook,
+    repositories,
+    dashboard,
+  }: { webhook: WantedWebhook; repositories: readonly string[]; dashboard: string | undefined },
 ): Promise<SavedFiles> {
   const { options, answers, steps } = run;
   const { environment } = answers;
@@ -176,10 +134,12 @@ async function saveFiles(
   steps.tell('env-file', await steps.attempt('env-file', writeEnvFile));
   const edit = {
     webhook,
+    repositories: repositories.length === 0 ? undefined : repositories,
     dashboard: dashboard && { url: dashboard },
     'allow-admin': allowAdmin || file?.['allow-admin'],
   };
   const writeOperatorFile = () => saveOperatorFile(answers.config, edit, plan);
+  if (!plan) run.undo = await steps.attempt('operator-file', () => rememberOperatorFile(answers.config));
   steps.tell('operator-file', await steps.attempt('operator-file', writeOperatorFile));
   return { wanted, writeEnvFile };
 }
@@ -204,44 +164,6 @@ async function connectSignIn(
   if (made) steps.tell('sign-in', made.finding);
 }
 
-/** Sets up the hooks and tries them. Returns whether every hook has the secrets of now. */
-async function connectHooks(
-  run: SetupRun,
-  { client, account, maker, makerAccount }: CheckedConnection,
-  {
-    webhook,
-    kinds,
-    saved: { wanted },
-  }: { webhook: WantedWebhook; kinds: ReturnType<typeof hookKinds>; saved: SavedFiles },
-): Promise<boolean> {
-  const { options, answers, steps } = run;
-  const plan = options.plan ?? false;
-  // A plan has written no operator file.
-  const isFileless = plan && !existsSync(answers.config);
-  const settings = await steps.attempt('settings', () =>
-    loadSettings(isFileless ? { ...wanted, REEVE_CONFIG: '' } : wanted),
-  );
-  run.secrets.push(...secretValues(settings));
-  const isWhole = await settleHooks({
-    settings,
-    steps,
-    plan,
-    test: options.test ?? true,
-    kinds,
-    makers: [
-      { client: maker, login: makerAccount.login },
-      ...(maker === client ? [] : [{ client, login: account.login }]),
-    ],
-    places: hookLocations(webhook),
-    url: webhook.url,
-  });
-  const served = { client, login: account.login, listed: settings.repositories, store: undefined };
-  const checkServed = () => checkServedHooks({ ...served, places: hookLocations(webhook), url: webhook.url });
-  const servedFinding = await steps.attemptAlone('served-hooks', checkServed);
-  if (servedFinding) steps.tell('served-hooks', servedFinding);
-  return isWhole;
-}
-
 /** Removes the former secrets from the env file: no hook sends them any more. */
 async function endRotation({ options, answers, steps }: SetupRun, saved: SavedFiles): Promise<void> {
   const { wanted, writeEnvFile } = saved;
@@ -253,22 +175,6 @@ async function endRotation({ options, answers, steps }: SetupRun, saved: SavedFi
     state: 'changed',
     text: `no hook sends the old values any more: ${answers.envFile} holds the new ones alone`,
   });
-}
-
-/** Looks, tells what was found, and returns what was learnt. */
-async function learn<Value>(
-  steps: Steps,
-  id: string,
-  look: () => Promise<{ finding: ReturnType<typeof ok>; value: Value }>,
-): Promise<Value> {
-  const { finding, value } = await steps.attempt(id, look);
-  steps.tell(id, finding);
-  return value;
-}
-
-async function loadRules(environment: Variables): Promise<readonly LoadedRule[]> {
-  if (!environment.REEVE_RULES) return [];
-  return (await loadRuleFiles([environment.REEVE_RULES])).flatMap(({ rules }) => rules);
 }
 
 /** The variables that stand in the env file, with undefined for the form that is not used. */

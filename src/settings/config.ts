@@ -138,7 +138,7 @@ function createReader(environment: Variables, problems: string[]): ReadVariable 
 
 function readSecretFile(name: string, path: string, problems: string[]): string | undefined {
   try {
-    const text = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
+    const text = readFileSync(path, 'utf8').replace(/[\r\n]+$/, '');
     if (text === '') problems.push(`${name}: ${path} is empty`);
     return text;
   } catch (error) {

@@ -145,7 +145,7 @@ describe('a call', () => {
 describe('an answer that is no success', () => {
   const bodies: readonly [number, string, string, string][] = [
     [401, '{"message":"token is required","url":"x"}', 'forge-unauthorized', 'token is required'],
-    [403, '', 'forge-forbidden', 'lacks access'],
+    [403, '', 'forge-forbidden', 'this needs read access, and a token with read:repository'],
     [404, '{"message":"not found","url":"x","errors":null}', 'forge-not-found', 'not found'],
     [404, '{"message":"gone"}null', 'forge-not-found', 'gone'],
     [409, '{"message":"exists"}', 'forge-conflict', 'exists'],

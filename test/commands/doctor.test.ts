@@ -563,7 +563,7 @@ describe.each(contractForges)('doctor on $name', ({ start: startForge }) => {
       text: expect.stringContaining('no delivery'),
     });
     expect(entriesOf(result, 'target')[0]?.advice).toContain(
-      '[webhook] ALLOWED_HOST_LIST = external,loopback',
+      'set ALLOWED_HOST_LIST = external,loopback, below [security] on Gitea 1.27 and later, below [webhook] on earlier',
     );
     expect(swallow.requests.some(({ path }) => path === '/webhook')).toBe(true);
   });
@@ -585,9 +585,13 @@ describe.each(contractForges)('doctor on $name', ({ start: startForge }) => {
   });
 
   it('lets no hook deliver with --no-test, and those of organizations only when thorough', async () => {
-    const { organization, owner, tokenFile } = setup;
+    const { organization, owner, bot, tokenFile } = setup;
     const adminTokenFile = await tokenFile(owner, ['all']);
-    expect(await setup.setup({ organization: [organization], adminTokenFile })).toMatchObject({ status: 0 });
+    // The hook of the organization covers its own repositories.
+    const other = await forge.makeRepository(owner, { auto_init: true });
+    await forge.share(other, owner, { with: bot, permission: 'admin' });
+    const asked = { organization: [organization], repository: [other], adminTokenFile };
+    expect(await setup.setup(asked)).toMatchObject({ status: 0 });
     const environment = { SETUP_TOKEN_FILE: adminTokenFile };
 
     const untested = await setup.doctor(environment, { test: false });

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { unlink, writeFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Prompt } from '../../src/output/prompt.ts';
 import { readEnvFile } from '../../src/settings/env-file.ts';
@@ -92,6 +92,88 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     expect(await connection.hooks()).toEqual([]);
     for (const made of ['reeve.env', 'reeve.yml', 'data'])
       expect(existsSync(connection.path(made))).toBe(false);
+  });
+
+  it('--serve serves a repository without a star, and refuses one that cannot be read', async () => {
+    const { repository, bot } = connection;
+    await forge.ask('DELETE', `/user/starred/${repository}`, { as: bot });
+
+    const hidden = await connection.setup({ serve: ['missing/nothing'] });
+    const left = existsSync(connection.path('reeve.yml'));
+    const served = await connection.setup({ serve: [repository] });
+    const again = await connection.setup();
+
+    expect(hidden.status).toBe(2);
+    expect(entriesOf(hidden, 'serve')[0]?.text).toContain('missing/nothing: there is no such repository');
+    expect(left).toBe(false);
+    expect(served.status).toBe(0);
+    expect(entriesOf(served, 'served-hooks')[0]?.text).toContain('each of 1 served repository');
+    expect(readFileSync(connection.path('reeve.yml'), 'utf8')).toContain(`repositories:\n  - ${repository}`);
+    expect(again.status).toBe(0);
+  });
+
+  it('leaves nothing of a failed run in the operator file', async () => {
+    const { repository, path } = connection;
+    const file = () => (existsSync(path('reeve.yml')) ? readFileSync(path('reeve.yml'), 'utf8') : undefined);
+
+    const failed = await connection.setup({ repository: ['missing/nothing'] });
+    const afterFailure = file();
+    const half = await connection.setup({ repository: [repository, 'missing/nothing'] });
+    const afterHalf = file();
+    const whole = await connection.setup({ repository: [] });
+
+    expect([failed.status, half.status, whole.status]).toEqual([1, 1, 0]);
+    expect(afterFailure).toBeUndefined();
+    expect(entriesOf(half, 'operator-file').at(-1)?.text).toContain(
+      'does not name repository missing/nothing',
+    );
+    expect(afterHalf).toContain(repository);
+    expect(afterHalf).not.toContain('missing/nothing');
+    expect(file()).toBe(afterHalf);
+  });
+
+  it('makes no second hook where the hook of the organization covers the repository', async () => {
+    const { organization, owner, repository } = connection;
+    const adminTokenFile = await connection.tokenFile(owner, ['all']);
+    const hooksOfOrganization = async () =>
+      (await forge.ask('GET', `/orgs/${organization}/hooks`, { as: owner })).json;
+    await connection.setup();
+    expect(await connection.hooks()).toHaveLength(1);
+
+    const wider = await connection.setup({ repository: [], organization: [organization], adminTokenFile });
+    expect(wider.status).toBe(0);
+    expect(entriesOf(wider, 'hook').at(-1)).toMatchObject({
+      state: 'changed',
+      text: `hook of repository ${repository}: removed, organization ${organization} has one`,
+    });
+    expect([await connection.hooks(), await hooksOfOrganization()]).toEqual([[], [expect.anything()]]);
+
+    await unlink(connection.path('reeve.yml'));
+    const forgotten = await connection.setup({ adminTokenFile });
+    expect(forgotten.status).toBe(0);
+    expect(entriesOf(forgotten, 'hook')[0]?.text).toContain(`organization ${organization} has a hook`);
+    expect([await connection.hooks(), await hooksOfOrganization()]).toEqual([[], [expect.anything()]]);
+    const doctor = await connection.doctor({ SETUP_TOKEN_FILE: adminTokenFile });
+    expect(entriesOf(doctor, 'hooks').filter(({ state }) => state === 'wrong')).toEqual([]);
+  });
+
+  it('names the right that is missing where the forge answers 403', async () => {
+    const { organization, bot, owner } = connection;
+    const other = await forge.makeRepository(owner, { in: organization, auto_init: true });
+    await forge.share(other, owner, { with: bot, permission: 'write' });
+
+    const result = await connection.setup({ repository: [other] });
+
+    expect(entriesOf(result, 'hook')[0]).toMatchObject({
+      state: 'wrong',
+      text: expect.stringMatching(/403.*this needs administrator access, and a token with read:repository/),
+    });
+  });
+
+  it('takes a token file with several line breaks at its end', async () => {
+    await writeFile(connection.path('token'), `${connection.bot.token}\r\n\n\n`);
+
+    expect((await connection.setup()).status).toBe(0);
   });
 
   it('makes the hooks of an organization and an account with a token that it does not keep', async () => {
@@ -287,7 +369,10 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     expect(entriesOf(unreachable, 'forge')).toMatchObject([{ state: 'wrong' }]);
     expect(elsewhere.status).toBe(1);
     expect(entriesOf(elsewhere, 'hook')).toMatchObject([{ state: 'wrong' }]);
-    expect(await reeveProcess(['setup'], { cwd: connection.path('') })).toMatchObject({ status: 1 });
+    expect(await reeveProcess(['setup'], { cwd: connection.path('') })).toMatchObject({
+      status: 2,
+      error: expect.stringContaining('set the locations of the hooks'),
+    });
     expect(
       await reeveProcess(['setup', '--settings', 'other.env'], { cwd: connection.folder }),
     ).toMatchObject({

@@ -27,13 +27,14 @@ const body = {
   sender: { id: 3, login: 'ada' },
 };
 
-const run = (args: readonly string[]) =>
+const run = (args: readonly string[], environment: Record<string, string> = {}) =>
   reeve(args, {
     environment: {
       REEVE_DATA: data,
       FORGE_URL: 'http://127.0.0.1:9',
       FORGE_TOKEN: 'a-token-of-the-bot',
       WEBHOOK_SECRET: 'a-secret-that-is-long-enough-for-it',
+      ...environment,
     },
   });
 const errorOf = (text: string): unknown => JSON.parse(text).error;
@@ -233,4 +234,19 @@ describe('with --json, an error is one line of JSON on stderr', () => {
   it('and text where --json is an argument behind --', async () => {
     expect((await run(['explain', '--', '--json'])).error).toMatch(/^reeve: there is no run or delivery/);
   });
+});
+
+it('sweep reads REEVE_RULES alone, not the rules or the examples of the folder it is called in', async () => {
+  const unset = await run(['sweep', 'stale-issues', '--plan']);
+  expect(unset).toMatchObject({ status: 2, error: expect.stringContaining('set REEVE_RULES') });
+
+  const rules = join(data, 'rules.yml');
+  await writeFile(
+    rules,
+    'version: 1\nrules: { nightly: { on: { schedule: "7 3 * * *" }, each: repository, steps: [{ uses: sync-labels, with: { labels: [{ name: a, color: ff0000 }] } }] } }\n',
+  );
+  const { error } = await run(['sweep', 'stale-issues', '--plan'], { REEVE_RULES: rules });
+  expect(error).toBe(
+    `reeve: no rule with a schedule is named "stale-issues"; there are\n  ${rules}#nightly\n`,
+  );
 });

@@ -2,11 +2,19 @@ import { ReeveError } from '../../errors.ts';
 import type { LoadedRule } from '../../rules/rule.ts';
 import type { Settings } from '../../settings/config.ts';
 import { loadRuleFiles } from '../../sources/folder.ts';
-import { pathsOrDefault } from '../rules/check.ts';
 
-/** Returns the operator's rule with a schedule that has this name or identity. Throws `usage` where there is not exactly one. */
+/**
+ * Returns the operator's rule with a schedule that has this name or identity. Throws `usage` where there is not exactly one.
+ * Only REEVE_RULES is read: a server runs no other schedules of an operator, and `rules/` of a checkout holds examples.
+ */
 export async function findSweepRule(name: string, settings: Settings): Promise<LoadedRule> {
-  const files = await loadRuleFiles(pathsOrDefault([], settings.rules));
+  if (settings.rules === undefined) {
+    throw new ReeveError(
+      'usage',
+      'a sweep runs a rule of the operator: set REEVE_RULES to the folder or file of these rules',
+    );
+  }
+  const files = await loadRuleFiles([settings.rules]);
   const scheduled = files.flatMap(({ rules }) => rules).filter(({ schedules }) => schedules.length > 0);
   const found = scheduled.filter((rule) => rule.id === name || rule.name === name);
   const [rule] = found;
@@ -16,7 +24,7 @@ export async function findSweepRule(name: string, settings: Settings): Promise<L
   throw new ReeveError(
     'usage',
     known === ''
-      ? 'no rule has a schedule'
+      ? `no rule in ${settings.rules} has a schedule`
       : `no rule with a schedule is named "${name}"; there are\n  ${known}`,
   );
 }

@@ -37,7 +37,7 @@ export const deliveryChecks: readonly Check[] = [
       'If no delivery arrived: whether `webhook.url` is an address that forges refuse by default (loopback, private).',
     fails: 'No delivery arrived, and the address is one of these.',
     remedy:
-      'Set `[webhook] ALLOWED_HOST_LIST = external,loopback` (or `private`) in the forge’s app.ini and restart it.',
+      'Set `ALLOWED_HOST_LIST = external,loopback` (or `private`) in the forge’s app.ini, below `[security]` on Gitea 1.27 and later, below `[webhook]` on earlier versions and on Forgejo, and restart it.',
     after: ['token', 'store', 'process', 'hooks'],
     run: checkTarget,
   },

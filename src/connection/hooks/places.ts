@@ -43,8 +43,41 @@ const rows: Readonly<Record<HookLevel, LocationRow>> = {
   },
 };
 
-/** Returns the places that the operator file names, the widest first. */
+/** Returns the places that get a hook, the widest first: those that the operator file names and that no wider one covers. */
 export function hookLocations(webhook: WebhookForm): readonly HookLocation[] {
+  const all = namedLocations(webhook);
+  return all.filter((location) => coveringLocation(location, all) === undefined);
+}
+
+/** A repository that needs no hook, and the place whose hook delivers its events. */
+export type CoveredLocation = { readonly location: HookLocation; readonly by: HookLocation };
+
+/** Returns the repositories that the operator file names and a wider place covers. */
+export function coveredLocations(webhook: WebhookForm): readonly CoveredLocation[] {
+  const all = namedLocations(webhook);
+  return all.flatMap((location) => {
+    const by = coveringLocation(location, all);
+    return by === undefined ? [] : [{ location, by }];
+  });
+}
+
+function coveringLocation(location: HookLocation, all: readonly HookLocation[]): HookLocation | undefined {
+  if (location.level !== 'repository') return undefined;
+  const { owner, repo } = repositoryAt(location);
+  return all.find((other) => other.level !== 'repository' && coversRepository(other, { owner, name: repo }));
+}
+
+/** Says whether a hook at a place delivers the events of a repository. */
+export function coversRepository(
+  { level, name }: HookLocation,
+  { owner, name: repository }: { readonly owner: string; readonly name: string },
+): boolean {
+  if (level === 'system') return true;
+  const location = name.toLowerCase();
+  return location === (level === 'repository' ? `${owner}/${repository}` : owner).toLowerCase();
+}
+
+function namedLocations(webhook: WebhookForm): readonly HookLocation[] {
   const named = (level: HookLevel, names: readonly string[] = []): HookLocation[] =>
     names.map((name) => ({ level, name }));
   return [

@@ -5,7 +5,7 @@ import { count } from '../../output/terminal.ts';
 import type { Store } from '../../store/store.ts';
 import { servedRepositories, toRepositoryRef } from '../../sweeps/targets/repositories.ts';
 import { type Finding, ok, wrong } from '../finding.ts';
-import { type HookLocation, listHooksAt } from './places.ts';
+import { coversRepository, type HookLocation, listHooksAt } from './places.ts';
 
 /** Repositories without a known hook whose own hooks are looked at; each costs a request. */
 const maxLooks = 100;
@@ -36,13 +36,13 @@ export async function checkServedHooks(given: ServedHooks): Promise<Finding> {
   for await (const page of servedRepositories(client, { login: async () => login, listed })) {
     for (const repository of page.repositories.map(toRepositoryRef)) {
       served += 1;
-      if (!locations.some((location) => holds(location, repository))) withoutHook.push(repository);
+      if (!locations.some((location) => coversRepository(location, repository))) withoutHook.push(repository);
     }
   }
   if (served === 0) {
     return wrong(
       `no repository is served: @${login} has starred none, and the operator file lists none that the account can read`,
-      `star the repositories to serve, as @${login}, or name them under repositories`,
+      `name them: reeve setup --serve OWNER/NAME; or sign in to the forge as @${login} and star them (over the API, starring needs a token with write:user)`,
     );
   }
   const silent: string[] = [];
@@ -59,12 +59,6 @@ export async function checkServedHooks(given: ServedHooks): Promise<Finding> {
     `no hook delivers from ${named}${others}, of ${all}${more}`,
     'reeve setup --repository OWNER/NAME creates the hook; --organization creates one for all of an organization',
   );
-}
-
-function holds({ level, name }: HookLocation, { owner, name: repository }: RepositoryRef): boolean {
-  if (level === 'system') return true;
-  const location = name.toLowerCase();
-  return location === (level === 'repository' ? `${owner}/${repository}` : owner).toLowerCase();
 }
 
 /** Looks at a repository's own hooks; where they cannot be seen, or there is none, at what it has delivered. */

@@ -25,10 +25,7 @@ export async function reachOf(address: string): Promise<Reach> {
   return isIn(privateNetworks) ? 'private' : 'external';
 }
 
-/**
- * Returns what the forge's administrator sets so that hooks may go there. Every Gitea and Forgejo reads this section; from
- * Gitea 1.27 on it is called `[security]` too.
- */
+/** Returns what the forge's administrator sets so that hooks may go there. Gitea 1.27 moved the setting to another section. */
 export function allowAdvice(reach: 'loopback' | 'private'): string {
-  return `by default, a forge delivers only to public addresses: in its app.ini set [webhook] ALLOWED_HOST_LIST = external,${reach} and restart it`;
+  return `by default, a forge delivers only to public addresses: in its app.ini set ALLOWED_HOST_LIST = external,${reach}, below [security] on Gitea 1.27 and later, below [webhook] on earlier versions and on Forgejo, and restart it`;
 }

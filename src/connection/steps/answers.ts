@@ -15,6 +15,7 @@ export type SetupOptions = {
   readonly user?: boolean;
   readonly organization?: readonly string[];
   readonly repository?: readonly string[];
+  readonly serve?: readonly string[];
   readonly events?: string;
   readonly dashboard?: string;
   readonly allowAdmin?: boolean;

@@ -1,4 +1,4 @@
-import { chmod, mkdir, readFile, stat } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Variables } from '../../settings/config.ts';
 import { editEnvText, writePrivateFile } from '../../settings/env-file.ts';
@@ -18,6 +18,15 @@ export async function saveOperatorFile(path: string, edit: OperatorEdit, plan: b
   const wanted = editOperatorText(await readOperatorText(path), edit);
   // It may hold secrets: made by us it is private, and a mode that was chosen is checked by the doctor.
   return saveSetupFile({ path, live, wanted, plan, isPrivate: live !== undefined });
+}
+
+/** Returns what puts the operator file back as it is now; a file that is not there now is removed. */
+export async function rememberOperatorFile(path: string): Promise<() => Promise<void>> {
+  const before = await readIfPresent(path);
+  return async () => {
+    if (before === undefined) await rm(path, { force: true });
+    else if ((await readIfPresent(path)) !== before) await writePrivateFile(path, before);
+  };
 }
 
 async function saveSetupFile(file: {

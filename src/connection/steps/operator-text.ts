@@ -6,7 +6,9 @@ import { ReeveError } from '../../errors.ts';
 import { parseOperatorFile } from '../../settings/operator-file/operator-file.ts';
 
 /** What setup says in the operator file; a member that is undefined is taken out. */
-export type OperatorEdit = Readonly<Record<'webhook' | 'dashboard' | 'allow-admin', unknown>>;
+export type OperatorEdit = Readonly<
+  Partial<Record<'webhook' | 'repositories' | 'dashboard' | 'allow-admin', unknown>>
+>;
 
 const head = `# The operator file of Reeve: docs/reference/operator-file.md says what can stand here.
 version: 1

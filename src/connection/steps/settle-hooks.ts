@@ -9,7 +9,8 @@ import { openStoreAt, storeFileOf } from '../../store/open-store.ts';
 import type { Store } from '../../store/store.ts';
 import { ok, skipped, wrong } from '../finding.ts';
 import { type DeliveryListener, openListener } from '../hooks/listener.ts';
-import { type HookLocation, locationName } from '../hooks/places.ts';
+import { recallSetupHook } from '../hooks/match.ts';
+import { type CoveredLocation, type HookLocation, locationName } from '../hooks/places.ts';
 import { readHooks, type Signed } from '../hooks/read-hooks.ts';
 import { entryFor } from '../hooks/secret-entry.ts';
 import { findingOfTest } from '../hooks/test-finding.ts';
@@ -30,6 +31,8 @@ type Hooks = {
   readonly settings: Settings;
   readonly steps: Steps;
   readonly places: readonly HookLocation[];
+  /** Repositories that need no hook of their own. */
+  readonly covered: readonly CoveredLocation[];
   readonly url: string;
   readonly kinds: readonly string[];
   readonly plan: boolean;
@@ -37,11 +40,19 @@ type Hooks = {
   readonly test: boolean;
 };
 
+/** What became of the hooks. */
+export type SettledHooks = {
+  /** Whether every hook is as it must be. */
+  readonly isWhole: boolean;
+  /** Places that have no hook, or that cannot be looked at. */
+  readonly absent: readonly HookLocation[];
+};
+
 /**
- * Brings about the hook of each place, has it deliver, and removes what it takes the place of. Returns whether every one
- * is as it must be. Where a Reeve runs that would refuse the deliveries, nothing is touched.
+ * Brings about the hook of each place, has it deliver, and removes what it takes the place of. Where a Reeve runs that would
+ * refuse the deliveries, nothing is touched.
  */
-export async function settleHooks(hooks: Hooks): Promise<boolean> {
+export async function settleHooks(hooks: Hooks): Promise<SettledHooks> {
   const { settings, steps, places: locations } = hooks;
   const [first] = settings.secrets;
   if (hooks.plan || !hooks.test || first === undefined) return withStore(hooks, undefined);
@@ -49,7 +60,7 @@ export async function settleHooks(hooks: Hooks): Promise<boolean> {
   const listener = await steps.attempt('receiver', () => openListener(settings, entry));
   if ('advice' in listener) {
     steps.tell('receiver', wrong(listener.text, listener.advice), { mustBeRight: true });
-    return false;
+    return { isWhole: false, absent: [] };
   }
   const where = `${settings.host}:${settings.port}`;
   steps.tell(
@@ -65,7 +76,7 @@ export async function settleHooks(hooks: Hooks): Promise<boolean> {
   }
 }
 
-async function withStore(hooks: Hooks, listener: DeliveryListener | undefined): Promise<boolean> {
+async function withStore(hooks: Hooks, listener: DeliveryListener | undefined): Promise<SettledHooks> {
   const { settings, plan, steps } = hooks;
   if (listener) return settleAll(hooks, listener.store, listener);
   // A plan leaves nothing behind: without a store, nothing is remembered.
@@ -93,7 +104,7 @@ async function settleAll(
   hooks: Hooks,
   store: Memory,
   listener: DeliveryListener | undefined,
-): Promise<boolean> {
+): Promise<SettledHooks> {
   const { settings, plan, steps } = hooks;
   const key = await steps.attempt('store', async () =>
     plan
@@ -101,6 +112,8 @@ async function settleAll(
       : loadFingerprintKey(settings.data, { store }),
   );
   let isWhole = true;
+  const absent: HookLocation[] = [];
+  const right: HookLocation[] = [];
   for (const location of hooks.places) {
     const entry = entryFor(location, settings.secrets);
     if (entry === undefined) {
@@ -113,13 +126,42 @@ async function settleAll(
         ),
       );
       isWhole = false;
+      absent.push(location);
       continue;
     }
     const wish = { url: hooks.url, kinds: hooks.kinds, entry, key };
     const isRight = await steps.attemptAlone('hook', () => settle(hooks, location, wish, store, listener));
     isWhole &&= isRight ?? false;
+    if (isRight === undefined) absent.push(location);
+    if (isRight) right.push(location);
   }
-  return isWhole;
+  for (const one of hooks.covered) {
+    if (right.some(({ level, name }) => level === one.by.level && name === one.by.name))
+      await steps.attemptAlone('hook', () => removeCovered(hooks, one, store));
+  }
+  return { isWhole, absent };
+}
+
+/** Removes the hook of a repository that a wider one covers: both would deliver every event. */
+async function removeCovered(
+  { makers, plan, steps, url }: Hooks,
+  { location, by }: CoveredLocation,
+  store: Memory,
+): Promise<void> {
+  const title = `hook of ${locationName(location)}`;
+  const known = await recallSetupHook(store, location);
+  const seen = await readHooks(makers, location).catch((error: unknown) => {
+    if (error instanceof ReeveError && (error.status === 403 || error.status === 404)) return undefined;
+    throw error;
+  });
+  const here = seen?.live.filter(({ id, config }) => config?.url === url || id === known?.id) ?? [];
+  if (seen === undefined || here.length === 0)
+    return steps.tell('hook', ok(`${title}: not needed, ${locationName(by)} has one`));
+  if (!plan) await removeHooks(seen.client, location, here);
+  steps.tell('hook', {
+    state: plan ? 'planned' : 'changed',
+    text: `${title}: ${plan ? 'would be removed' : 'removed'}, ${locationName(by)} has one`,
+  });
 }
 
 async function settle(

@@ -1,7 +1,7 @@
 import { ReeveError } from '../../errors.ts';
 import type { Prompt } from '../../output/prompt.ts';
 import { WebhookForm } from '../../settings/operator-file/webhook.ts';
-import { hookLocations } from '../hooks/places.ts';
+import { type HookLocation, hookLocations } from '../hooks/places.ts';
 import type { SetupOptions } from './answers.ts';
 
 /**
@@ -38,6 +38,23 @@ export async function wantWebhook(
     events: options.events ?? live?.events,
   };
   return validateWebhook(form);
+}
+
+/** Returns the form without these places; undefined where none is left. */
+export function withoutLocations(
+  webhook: WebhookForm,
+  gone: readonly HookLocation[],
+): WebhookForm | undefined {
+  const left = (level: HookLocation['level'], names: readonly string[] | undefined): string[] | undefined =>
+    union(names?.filter((name) => !gone.some((one) => one.level === level && one.name === name)));
+  const form = {
+    ...webhook,
+    system: gone.some(({ level }) => level === 'system') ? undefined : webhook.system,
+    users: left('user', webhook.users),
+    organizations: left('organization', webhook.organizations),
+    repositories: left('repository', webhook.repositories),
+  };
+  return hookLocations(form).length === 0 ? undefined : form;
 }
 
 function union(...lists: readonly (readonly string[] | undefined)[]): string[] | undefined {
