@@ -15,6 +15,7 @@ const benches: Readonly<Record<string, () => Promise<{ readonly measure: Measure
   sweeps: () => import('./bench/sweeps.ts'),
   forge: () => import('./bench/forge.ts'),
   queue: () => import('./bench/queue.ts'),
+  pages: () => import('./bench/pages.ts'),
 };
 
 const { values } = parseArgs({

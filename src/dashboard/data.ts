@@ -81,6 +81,7 @@ export type DashboardData = {
   readonly store: Pick<
     Store,
     | 'counts'
+    | 'healthy'
     | 'oldestWaiting'
     | 'listDeliveries'
     | 'readDelivery'

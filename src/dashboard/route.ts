@@ -20,6 +20,7 @@ import { driftPage } from './pages/drift.ts';
 import { overviewPage } from './pages/overview.ts';
 import { processesPage } from './pages/processes.ts';
 import { queuesPage } from './pages/queues.ts';
+import { rulePage } from './pages/rule.ts';
 import { rulesPage } from './pages/rules.ts';
 import { runnersPage } from './pages/runners.ts';
 import { runPage, runsPage } from './pages/runs.ts';
@@ -72,6 +73,7 @@ const pages: readonly PageRow[] = [
   { path: '/runners', audience: 'operators', entry: 'Runners', view: runnersPage },
   { path: '/drift', audience: 'operators', entry: 'Drift', view: driftPage },
   { path: '/rules', audience: 'operators', entry: 'Rules', view: rulesPage },
+  { path: '/rules/show', audience: 'operators', view: rulePage },
   { path: '/queues', audience: 'operators', entry: 'Merge queues', view: queuesPage },
   { path: '/processes', audience: 'operators', entry: 'Processes', view: processesPage },
   { path: '/audit', audience: 'operators', entry: 'Audit', view: auditPage },

@@ -32,6 +32,8 @@ async function makeHostile(store: Store): Promise<{
   parts: Partial<AppParts>;
   ids: readonly string[];
   runs: readonly string[];
+  /** A rule that was evaluated. */
+  rule: string;
   used: () => number;
 }> {
   let used = 0;
@@ -83,6 +85,7 @@ async function makeHostile(store: Store): Promise<{
     outcomes: [{ change: '1', status: 'failed', error: text() }],
   });
   const runs: string[] = [];
+  let rule: string | undefined;
   for (let n = 0; n < 12; n += 1) {
     const { id } = await store.accept(
       makeDelivery({
@@ -98,6 +101,7 @@ async function makeHostile(store: Store): Promise<{
     if (claim === undefined) throw new Error('nothing to claim');
     const made = { ...run(), trigger: { ...run().trigger, delivery: id } };
     runs.push(made.id);
+    rule ??= made.rules[0]?.rule;
     if (n % 2 === 0) await store.settle(claim, [made], text());
     else {
       await store.appendRuns([made]);
@@ -111,8 +115,8 @@ async function makeHostile(store: Store): Promise<{
   const { items } = await store.listDeliveries();
   for (const { repository = '', repositoryId } of items.slice(0, 6))
     await store.pause({ kind: 'repository', name: repository, repositoryId }, text());
-  const [rule, other] = [text(), text()];
-  for (const name of [rule, text()]) await store.pause({ kind: 'rule', name }, text());
+  const [paused, other] = [text(), text()];
+  for (const name of [paused, text()]) await store.pause({ kind: 'rule', name }, text());
   const since = new Date('2030-01-01T00:00:00Z');
   for (let n = 1; n <= 3; n += 1) {
     const person = { by: text(), at: since.toISOString() };
@@ -130,7 +134,7 @@ async function makeHostile(store: Store): Promise<{
     rules: () => [
       {
         id: text(),
-        name: rule,
+        name: paused,
         file: text(),
         line: 1,
         mode: 'enforce' as const,
@@ -230,6 +234,7 @@ async function makeHostile(store: Store): Promise<{
     },
     ids: items.map(({ id }) => id),
     runs,
+    rule: rule ?? '',
     used: () => used,
   };
 }
@@ -311,6 +316,7 @@ describe.skipIf(!hasBrowser)(title, () => {
           '/drift',
           '/rules',
           '/queues',
+          `/rules/show?${new URLSearchParams({ rule: hostile.rule })}`,
           '/processes',
           '/audit',
           `/simulate?${new URLSearchParams({ kind: 'branch', subject: hostileTexts[0] ?? '' })}`,

@@ -94,7 +94,7 @@ async function visitAs(name: string): Promise<DashboardClient> {
 type Known = { readonly id: string; readonly eventType: string; readonly repository: string | undefined };
 
 async function seenBy(dashboard: DashboardClient): Promise<readonly Known[]> {
-  const { text } = await dashboard.get('/deliveries');
+  const { text } = await dashboard.get('/deliveries?show=all');
   const { items } = await harness.server.store.listDeliveries({ limit: 500 });
   return items.filter(({ id }) => text.includes(`deliveries/${id}"`));
 }

@@ -71,9 +71,11 @@ it('a delivery that is sent again under a new id runs, and is marked as repeated
   const password = (await readFile(join(harness.data, 'dashboard.password'), 'utf8')).trim();
   const dashboard = await signInWithPassword(harness.server.url, password);
   expect((await dashboard.get(`/deliveries/${id}`)).text).toContain(
-    `has the content of delivery ${replayed?.repeatOf}`,
+    `has the content of delivery <a class="id" href="../deliveries/${replayed?.repeatOf}">`,
   );
-  expect((await dashboard.get('/deliveries')).text).toContain(`repeated: the same as ${replayed?.repeatOf}`);
+  expect((await dashboard.get('/deliveries')).text).toContain(
+    `repeated: the same as <a class="id" href="./deliveries/${replayed?.repeatOf}">`,
+  );
 });
 
 it('a repeated delivery triggers nothing where the operator refuses repeats, until the operator redrives it', async () => {

@@ -53,7 +53,8 @@ const change = (number: number, id: string, label: string): RecordedChange => ({
   reason: 'add',
 });
 
-function makeExampleRun(n: number, given: Partial<Run> = {}): Run {
+/** Returns a run of the example: two rules were evaluated, two changes applied. */
+export function makeExampleRun(n: number, given: Partial<Run> = {}): Run {
   return {
     schema: 1,
     id: `0b9a6c1e-7d52-4f3a-9c1b-${String(n).padStart(12, '0')}`,
@@ -198,6 +199,8 @@ function pathsOf(ids: readonly string[], runs: readonly string[]): readonly stri
     '/',
     ...lists.split(' ').map((name) => `/${name}`),
     '/deliveries?state=dead',
+    '/deliveries?show=jobs',
+    '/rules/show?rule=triage.yml%23triage',
     ...ids.map((id) => `/deliveries/${id}`),
     ...runs.slice(0, 3).map((id) => `/runs/${id}`),
   ];

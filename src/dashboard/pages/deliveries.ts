@@ -164,10 +164,7 @@ async function deliveryRows(
       const run = runs.get(delivery.id);
       const outcome =
         delivery.state === 'settled' && run !== undefined
-          ? viewOutcome(
-              summarizeRun(run, await resolveAccess(viewer, seen)),
-              `${root}deliveries/${delivery.id}`,
-            )
+          ? html`${viewOutcome(summarizeRun(run, await resolveAccess(viewer, seen)), `${root}deliveries/${delivery.id}`)}${repeatNote(delivery, root)}`
           : viewState(delivery, pageRequest);
       return [
         outcome,
@@ -191,11 +188,13 @@ function viewState(
   if (copyOf !== undefined) return html`${mark} copy of ${deliveryLink(copyOf, root)}`;
   const isWaiting = (state === 'retry' || state === 'deferred') && retryAt !== undefined;
   const next = isWaiting ? html`<div>next attempt ${time(retryAt)}</div>` : undefined;
-  const why =
-    reason === undefined && repeatOf !== undefined
-      ? html`repeated: the same as ${deliveryLink(repeatOf, root)}`
-      : markIds(reason ?? '');
+  const why = reason === undefined ? repeatNote({ repeatOf }, root) : markIds(reason);
   return html`<div class="outcome">${mark} ${why}${next}</div>`;
+}
+
+function repeatNote({ repeatOf }: Pick<Delivery, 'repeatOf'>, root: string): Html | undefined {
+  if (repeatOf === undefined) return undefined;
+  return html`<div class="muted">repeated: the same as ${deliveryLink(repeatOf, root)}</div>`;
 }
 
 /** Returns what a delivery is about: `acme/demo#7`, where its lane is that of one issue or pull request; undefined for none. */

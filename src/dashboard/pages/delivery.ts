@@ -41,13 +41,14 @@ export async function deliveryPage(
   const { items, next } = await store.listRuns({ delivery: delivery.id, limit: maxRuns });
   const viewerAccess = await resolveAccess(viewer, found);
   const runs = items.map(
-    (run) => html`<section><h2>Run of ${time(run.trigger.at)}</h2>${viewRun(run, viewerAccess)}</section>`,
+    (run) =>
+      html`<section><h2>Run of ${time(run.trigger.at)}</h2>${viewRun(run, viewerAccess, pageRequest)}</section>`,
   );
   const whole = access === 'administrator' ? await store.readDelivery(delivery.id) : undefined;
   const pauses = viewer.isOperator ? await store.listPauses() : [];
   const content = html`${aboutDelivery(delivery, pageRequest)}
-${canRedrive(delivery, access) ? pageRequest.button(`deliveries/${delivery.id}/run`, 'Run it again') : undefined}
-${viewer.isOperator ? repositoryPause(delivery, pauses, pageRequest) : undefined}
+<div class="actions">${canRedrive(delivery, access) ? pageRequest.button(`deliveries/${delivery.id}/run`, 'Run it again') : undefined}
+${viewer.isOperator ? repositoryPause(delivery, pauses, pageRequest) : undefined}</div>
 ${runs.length > 0 ? runs : html`<p>No rule was evaluated: this delivery has no run.</p>`}
 ${next ? html`<p>There are more runs than these ${maxRuns}.</p>` : undefined}
 ${whole && viewPayload(whole, root)}`;

@@ -4,6 +4,7 @@ import { itemLink } from '../links.ts';
 import { markIds } from '../look/mark-ids.ts';
 import { table } from '../look/table.ts';
 import type { PageRequest } from '../page-handler.ts';
+import { ruleLink } from './rule-link.ts';
 
 /** Incidents that the overview shows; the metrics count all. */
 const shown = 50;
@@ -27,7 +28,7 @@ export function incidentTable(
   const rows = incidents
     .slice(0, shown)
     .map(({ kind, key, subject, count, lastAt, reason, run }) => [
-      html`${markIds(key)}${subject === undefined ? '' : html`<div>on ${itemLink(forgeUrl, subject)}</div>`}`,
+      html`${kind === 'file-broken' ? markIds(key) : ruleLink(key, root, key)}${subject === undefined ? '' : html`<div>on ${itemLink(forgeUrl, subject)}</div>`}`,
       count,
       run === undefined ? time(lastAt) : html`<a href="${root}runs/${run}">${time(lastAt)}</a>`,
       html`<div>${kindRow(kind).title.toLowerCase()}</div>${markIds(reason)}`,

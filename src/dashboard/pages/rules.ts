@@ -5,6 +5,7 @@ import { table } from '../look/table.ts';
 import type { PageView } from '../page.ts';
 import type { PageRequest } from '../page-handler.ts';
 import { pauseControl } from './pauses.ts';
+import { ruleLink } from './rule-link.ts';
 
 /** Shows the rules in force, and first the files that cannot be used, with what is wrong in them. */
 export async function rulesPage(
@@ -22,11 +23,18 @@ export async function rulesPage(
   );
   const pauses = await data.store.listPauses();
   const rows = data.rules().map((rule) => {
-    const { name, file, line, mode, listensTo, description } = rule;
+    const { id, name, file, line, mode, listensTo, description } = rule;
     const control = pauseControl({ kind: 'rule', name }, pausesOf(rule, pauses), pageRequest, 'rules');
-    return [name, listensTo.join(', '), mode, `${file}:${line}`, description, control];
+    const about = description === undefined ? undefined : html`<div class="muted">${description}</div>`;
+    return [
+      html`${ruleLink(id, pageRequest.root)}${about}`,
+      listensTo.join(', '),
+      mode,
+      `${file}:${line}`,
+      control,
+    ];
   });
-  const heads = ['rule', 'listens to', 'mode', 'place', 'what for', 'writes'];
+  const heads = ['rule', 'listens to', 'mode', 'place', 'writes'];
   const content = html`${broken.length > 0 ? html`<h2>Files that cannot be used</h2>${broken}` : undefined}
 <h2>In force, of the operator</h2>${table(heads, rows, 'There is none.')}
 <p>Rules of repositories and organizations stand in their own files; each run says which it asked.</p>`;

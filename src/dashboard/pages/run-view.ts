@@ -2,15 +2,21 @@ import { describeChange, isObserved, observedWords } from '../../engine/describe
 import type { RecordedChange, Run } from '../../engine/record.ts';
 import { type Html, html } from '../../http/html.ts';
 import { type Finding, nameOfRule, type Verdict, wordsOf } from '../../rules/verdict.ts';
+import { placeLink } from '../links.ts';
 import { table } from '../look/table.ts';
+import type { PageRequest } from '../page-handler.ts';
 import { maySeeChange, maySeeErrors, maySeeValue, type ViewerAccess, valueFor } from '../visibility.ts';
+import { ruleLink } from './rule-link.ts';
 
 const notForReaders = 'not for readers of this repository';
 
+/** Where the links of a run lead; absent: it has none. */
+type RunLinks = Pick<PageRequest, 'root' | 'forgeUrl'>;
+
 /** Shows a run: each rule’s verdict with the values it saw, the planned changes, and their outcomes. */
-export function viewRun(run: Run, viewerAccess: ViewerAccess): Html {
+export function viewRun(run: Run, viewerAccess: ViewerAccess, links?: RunLinks): Html {
   const { requests, ms, mode, trigger } = run;
-  const view = (verdict: Verdict): Html => viewVerdict(verdict, viewerAccess);
+  const view = (verdict: Verdict): Html => viewVerdict(verdict, viewerAccess, links);
   const asked = run.rules.filter(({ verdict }) => verdict !== 'skipped').map(view);
   // On a forge with many rules most were not evaluated: they are listed, and folded, for viewers who may see all rules.
   const others = viewerAccess.isOperator ? run.rules : [];
@@ -29,12 +35,15 @@ ${skipped.length > 0 ? html`<details><summary>Rules that were not evaluated: ${s
 
 const resultWords = { held: 'yes', not: 'no', error: 'error', unevaluated: 'not evaluated' } as const;
 
-function viewVerdict(verdict: Verdict, viewerAccess: ViewerAccess): Html {
+function viewVerdict(verdict: Verdict, viewerAccess: ViewerAccess, links: RunLinks | undefined): Html {
   const { rule, source, commit, line, findings } = verdict;
   const why =
     verdict.verdict !== 'failed' || maySeeErrors(verdict, viewerAccess) ? wordsOf(verdict) : undefined;
   const file = viewerAccess.isOperator ? source : source.slice(source.lastIndexOf('/') + 1);
-  const at = commit === '' ? '' : ` at ${commit.slice(0, 10)}`;
+  const place =
+    links && isLinked(verdict, viewerAccess)
+      ? { file, line, commit, source }
+      : { file, line, commit, source: '' };
   const rows = findings.map((finding) => [
     resultWords[finding.result],
     html`<code>${finding.expression}</code>`,
@@ -42,13 +51,21 @@ function viewVerdict(verdict: Verdict, viewerAccess: ViewerAccess): Html {
     `${finding.line}:${finding.column}`,
   ]);
   const head = html`<strong>${nameOfRule(rule)}</strong> <span class="mark ${verdict.verdict}">${verdict.verdict}</span>
-${why === undefined ? undefined : html`<span class="why">${why}</span>`} <code>${file}:${line}${at}</code>`;
-  if (rows.length === 0) return html`<p>${head}</p>`;
+${why === undefined ? undefined : html`<span class="why">${why}</span>`}`;
+  const history =
+    links && viewerAccess.isOperator ? html` · ${ruleLink(rule, links.root, 'history')}` : undefined;
+  const where = html`${placeLink(links?.forgeUrl ?? '', place)}${history}`;
+  if (rows.length === 0) return html`<p>${head} ${where}</p>`;
   const shown = table(['result', 'condition', 'values', 'line'], rows, '');
-  return html`<details${verdict.verdict === 'unmatched' ? undefined : openMark}><summary>${head}</summary>${shown}</details>`;
+  return html`<details${verdict.verdict === 'unmatched' ? undefined : openMark}><summary>${head}</summary><div class="where">${where}</div>${shown}</details>`;
 }
 
 const openMark = html` open`;
+
+/** A rule file may be in a repository that the viewer cannot read: for others than operators only their own is a link. */
+function isLinked({ source }: Verdict, { isOperator, repository }: ViewerAccess): boolean {
+  return isOperator || (repository !== undefined && source.startsWith(`${repository}/`));
+}
 
 function seenBy({ values, result }: Finding, verdict: Verdict, viewerAccess: ViewerAccess): Html {
   const maySee = (name: string): boolean =>

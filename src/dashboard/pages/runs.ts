@@ -73,6 +73,6 @@ export async function runPage(pageRequest: PageRequest, { store }: RunStore): Pr
   const about = trigger.item === undefined ? '' : ` ${trigger.item}`;
   return {
     title: `Run: ${trigger.kind}${about}`,
-    content: html`${from}<section><h2>${time(trigger.at)}, by ${trigger.door}</h2>${viewRun(run, viewerAccess)}</section>`,
+    content: html`${from}<section><h2>${time(trigger.at)}, by ${trigger.door}</h2>${viewRun(run, viewerAccess, pageRequest)}</section>`,
   };
 }

@@ -34,7 +34,7 @@ export function simulationView(
   const planned = runs.map(({ trigger, ...run }) => {
     const activity = trigger.activity === '' ? '' : `.${trigger.activity}`;
     const heading = html`<h2>${trigger.kind}${activity} ${trigger.item}</h2>`;
-    return html`<section>${heading}${viewRun({ ...run, trigger }, operatorAccess)}</section>`;
+    return html`<section>${heading}${viewRun({ ...run, trigger }, operatorAccess, pageRequest)}</section>`;
   });
   const others = left.map(({ rule, why }) => html`<li>${nameOfRule(rule)}: ${why}</li>`);
   const files = broken.map(

@@ -1,0 +1,126 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { systemClock } from '../../src/clock.ts';
+import type { Run } from '../../src/engine/record.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
+import { dashboardPassword, makeDashboardApp } from '../../test/support/dashboard-app.ts';
+import { exampleData, makeExampleRun } from '../../test/support/example-dashboard.ts';
+import { type Measure, median, round } from './row.ts';
+
+/** The pages of the dashboard, asked for by an operator, in a store with very many deliveries: what the server takes for each. */
+export const measure: Measure = async ({ quick }) => {
+  const deliveries = quick ? 50_000 : 1_000_000;
+  const rounds = quick ? 5 : 15;
+  const folder = await mkdtemp(join(tmpdir(), 'reeve-bench-'));
+  const path = join(folder, 'reeve.db');
+  try {
+    await (await openSqliteStore({ path, role: 'worker' })).close();
+    fill(path, deliveries);
+    const store = await openSqliteStore({ path, role: 'worker' });
+    const data = { ...exampleData(store), now: () => systemClock.now() };
+    const app = makeDashboardApp(store, { dashboardData: data }, () => systemClock.now());
+    try {
+      const cookie = await signIn(app);
+      const shown = [
+        '/',
+        '/deliveries',
+        '/deliveries?show=jobs',
+        '/deliveries?show=all',
+        '/deliveries?state=settled',
+        '/deliveries?state=dead',
+        '/deliveries?search=shop-7',
+        '/deliveries?search=nothing-like-it',
+        `/deliveries/${deliveries - 1}`,
+        '/runs',
+        `/runs/${runId(deliveries - 1)}`,
+        '/rules',
+        '/rules/show?rule=triage.yml%23triage',
+        '/sweeps',
+        '/runners',
+        '/drift',
+        '/queues',
+        '/processes',
+        '/audit',
+      ];
+      const times: { readonly page: string; readonly ms: number }[] = [];
+      for (const page of shown) times.push({ page, ms: await timeOf(app, page, cookie, rounds) });
+      const slowest = times.toSorted((a, b) => b.ms - a.ms)[0] ?? { page: '', ms: Number.NaN };
+      return [
+        {
+          name: `${shown.length} pages of the dashboard with ${deliveries.toLocaleString('en')} deliveries: the slowest`,
+          value: round(slowest.ms),
+          unit: 'ms',
+          against: `${slowest.page}; the middle one ${round(median(times.map(({ ms }) => ms)))} ms`,
+          ratio: null,
+          target: '<= 50 ms',
+          ok: slowest.ms <= 50,
+        },
+      ];
+    } finally {
+      await app.close();
+      await store.close();
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+};
+
+type App = ReturnType<typeof makeDashboardApp>;
+
+async function signIn(app: App): Promise<string> {
+  const answer = await app.inject({
+    method: 'POST',
+    url: '/sign-in',
+    headers: { host: 'localhost', 'content-type': 'application/x-www-form-urlencoded' },
+    payload: new URLSearchParams({ password: dashboardPassword }).toString(),
+  });
+  return String(answer.headers['set-cookie']).split(';')[0] ?? '';
+}
+
+/** Returns the middle time of an answer, after one that is not measured. */
+async function timeOf(app: App, url: string, cookie: string, rounds: number): Promise<number> {
+  const times: number[] = [];
+  for (let round = 0; round <= rounds; round += 1) {
+    const start = performance.now();
+    const { statusCode } = await app.inject({ url, headers: { host: 'localhost', cookie } });
+    if (statusCode !== 200) throw new Error(`${url} answered ${statusCode}`);
+    if (round > 0) times.push(performance.now() - start);
+  }
+  return median(times);
+}
+
+/** Every hundredth row is a job, every thousandth dead; each of the newest 10,000 has a run. The oldest is 30 days old. */
+function fill(path: string, deliveries: number): void {
+  const database = new DatabaseSync(path);
+  const stepMs = Math.floor((30 * 86_400_000) / deliveries);
+  const start = Date.now() - deliveries * stepMs;
+  const at = (id: string): string =>
+    `strftime('%Y-%m-%dT%H:%M:%fZ', (${start} + ${id} * ${stepMs}) / 1000.0, 'unixepoch')`;
+  database.exec(`BEGIN;
+    WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${deliveries})
+    INSERT INTO deliveries (id, door, uuid, event_type, entry, content_type, received_at, state, routed, mark, bytes, lane,
+      repository_id, repository, attempts, settled_at, reason)
+    SELECT n, iif(n % 100 = 0, 'cron', 'webhook'), printf('%08x-0000-4000-8000-%012x', n, n),
+      iif(n % 100 = 0, 'sweep', 'pull_request'), 'default', 'application/json', ${at('n')},
+      iif(n % 1000 = 1, 'dead', 'settled'), 1, 0, 2, 'acme/shop-' || (n % 50) || '#' || (n % 9000), n % 50,
+      'acme/shop-' || (n % 50), 1, ${at('n')}, iif(n % 1000 = 1, 'given up', NULL) FROM numbers;
+    INSERT INTO bodies (id, body) SELECT id, CAST('{"action":"opened"}' AS BLOB) FROM deliveries;`);
+  const insert = database.prepare(
+    'INSERT INTO runs (id, delivery, repository_id, started_at, run) VALUES (?, ?, ?, ?, ?)',
+  );
+  for (let id = Math.max(deliveries - 10_000, 1); id <= deliveries; id += 1) {
+    const example = makeExampleRun(1);
+    const startedAt = new Date(start + id * stepMs).toISOString();
+    const trigger = { ...example.trigger, delivery: String(id), at: startedAt };
+    const run: Run = { ...example, id: runId(id), trigger };
+    insert.run(run.id, id, id % 50, startedAt, JSON.stringify(run));
+  }
+  database.exec('COMMIT');
+  database.close();
+}
+
+function runId(number: number): string {
+  return `0b9a6c1e-7d52-4f3a-9c1b-${String(number).padStart(12, '0')}`;
+}

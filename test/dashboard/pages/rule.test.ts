@@ -1,0 +1,71 @@
+import { expect, it } from 'vitest';
+import type { Verdict } from '../../../src/rules/verdict.ts';
+import { makeDelivery, makeRun } from '../../store/make.ts';
+import { serveDashboard, tableCells } from '../../support/serve-dashboard.ts';
+
+const id = '/srv/rules/triage.yml#triage';
+const dashboard = serveDashboard([
+  {
+    id,
+    name: 'triage',
+    file: 'triage.yml',
+    line: 3,
+    mode: 'enforce',
+    listensTo: ['pull_request.opened'],
+    description: 'Labels by <path>.',
+  },
+]);
+const path = `/rules/show?rule=${encodeURIComponent('triage.yml#triage')}`;
+
+const runWith = (verdict: Verdict['verdict'], rule = id) => ({
+  ...makeRun({}),
+  rules: [{ rule, source: '/srv/rules/triage.yml', commit: '', line: 3, verdict, findings: [] }],
+});
+
+it('a rule shows how often it matched, and each evaluation with the way to its run', async () => {
+  const runs = [runWith('matched'), runWith('matched'), runWith('unmatched'), runWith('failed')];
+  const others = [runWith('skipped'), runWith('matched', '/srv/rules/other.yml#triage')];
+  await dashboard.store.appendRuns([...runs, ...others]);
+
+  const { text } = await dashboard.operator.get(path);
+
+  expect(text).toContain('<h1>Rule triage</h1>');
+  expect(text).toContain('Labels by &lt;path&gt;.');
+  expect(text).toContain('<strong>50 %</strong>matched');
+  expect(text).toContain('<strong>1</strong>times failed');
+  expect(tableCells(text).map(([verdict]) => verdict)).toEqual(['failed', 'unmatched', 'matched', 'matched']);
+  for (const run of runs) expect(text).toContain(`href="../runs/${run.id}"`);
+});
+
+it('a rule that was not evaluated says so; one that there is not is not found', async () => {
+  expect((await dashboard.operator.get(path)).text).toContain('Not evaluated in all runs.');
+  expect((await dashboard.operator.get('/rules/show?rule=nothing')).status).toBe(404);
+  expect((await dashboard.operator.get('/rules/show')).status).toBe(404);
+});
+
+it('a rule of a repository, which is in no folder of the operator, is found by its runs', async () => {
+  const run = runWith('matched', 'acme/shop/.reeve.yml#mark');
+  await dashboard.store.appendRuns([run]);
+
+  const { status, text } = await dashboard.operator.get('/rules/show?rule=acme%2Fshop%2F.reeve.yml%23mark');
+
+  expect(status).toBe(200);
+  expect(text).toContain('<strong>100 %</strong>matched');
+});
+
+it('the overview names each dead delivery with its reason', async () => {
+  const { store } = dashboard;
+  const { id: delivery } = await store.accept(makeDelivery({ eventType: 'issues' }));
+  await store.route([{ id: delivery, to: 'dead', reason: 'malformed: no repository' }]);
+
+  const { text } = await dashboard.operator.get('/');
+
+  expect(text).toContain('Dead deliveries: 1');
+  expect(tableCells(text)).toContainEqual([
+    delivery,
+    'issues',
+    '',
+    'malformed: no repository',
+    expect.any(String),
+  ]);
+});
