@@ -209,3 +209,20 @@ it('folds the rules that were not asked, with why, for operators alone', () => {
   expect(text).toContain('of a later version');
   expect(viewRun(run, administrator).text).not.toContain('other');
 });
+
+it('links to a rule file are for operators, and for others in their own repository; the history of a rule is for operators', () => {
+  const links = { root: './', forgeUrl: 'https://forge.example.org' };
+  const linksOf = (source: string, viewerAccess: ViewerAccess) => {
+    const made = withValue('issue.title');
+    const rules = made.rules.map((rule) => ({ ...rule, rule: `${source}#mark`, source, commit: 'abcdef' }));
+    const { text } = viewRun({ ...made, rules }, viewerAccess, links);
+    return [...text.matchAll(/<a href="([^"]*)"/g)].map(([, href]) => href);
+  };
+  const own = 'https://forge.example.org/acme/demo/src/commit/abcdef/.reeve.yml#L3';
+  const history = './rules/show?rule=acme%2Fdemo%2F.reeve.yml%23mark';
+
+  expect(linksOf('acme/demo/.reeve.yml', operator)).toEqual([own, history]);
+  expect(linksOf('acme/demo/.reeve.yml', administrator)).toEqual([own]);
+  expect(linksOf('acme/secret/.reeve.yml', administrator)).toEqual([]);
+  expect(linksOf('acme/secret/.reeve.yml', reader)).toEqual([]);
+});
