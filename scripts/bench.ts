@@ -16,6 +16,7 @@ const benches: Readonly<Record<string, () => Promise<{ readonly measure: Measure
   forge: () => import('./bench/forge.ts'),
   queue: () => import('./bench/queue.ts'),
   pages: () => import('./bench/pages.ts'),
+  start: () => import('./bench/start.ts'),
 };
 
 const { values } = parseArgs({
