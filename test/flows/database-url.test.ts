@@ -1,15 +1,12 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
 import type { Run } from '../../src/engine/record.ts';
-import { silentLog } from '../../src/log.ts';
-import { startServer } from '../../src/server/server.ts';
 import { reeve } from '../support/command.ts';
-import { at, authorization, type Harness, secret, startHarness } from '../support/harness.ts';
+import { at, type Harness, startHarness } from '../support/harness.ts';
 import { startPostgres } from '../support/postgres-server.ts';
+import { markRule, startSecondServer } from '../support/second-server.ts';
 
 /** Changes an hour. */
 const hour = { all: 12, repository: 12 };
@@ -23,10 +20,7 @@ describe('a bot with DATABASE_URL', () => {
     harness = await startHarness({
       on: 'the embedded forge',
       server: { databaseUrl: database.url, budgets: { delivery: { all: 50, repository: 20 }, hour } },
-      rules: `version: 1
-rules:
-  mark: { on: issues.opened, steps: [{ uses: set-labels, with: { add: [kept] } }] }
-`,
+      rules: markRule('kept'),
     });
   });
   afterAll(async () => {
@@ -67,20 +61,9 @@ rules:
   });
 
   it('spends one hourly budget with a second process, which handles its share', async () => {
-    const data = await mkdtemp(join(tmpdir(), 'reeve-second-'));
     const before = harness.runs.length;
     const others: Run[] = [];
-    const second = await startServer({
-      forge: { url: harness.proxy.url, credentials: { token: harness.token } },
-      secrets: [{ name: 'test', scope: ['*'], authorization: [authorization], hmac: [secret] }],
-      data,
-      databaseUrl: database.url,
-      repositories: [],
-      allowAdmin: false,
-      host: '127.0.0.1',
-      port: 0,
-      log: silentLog,
-      pollMs: 100,
+    const second = await startSecondServer(harness, database.url, {
       budgets: { delivery: { all: 50, repository: 20 }, hour },
       onRun: (run) => void others.push(run),
     });
@@ -98,7 +81,6 @@ rules:
       expect([harness.runs.length - before, others.length]).not.toContain(0);
     } finally {
       await second.stop();
-      await rm(data, { recursive: true, force: true });
     }
   });
 });

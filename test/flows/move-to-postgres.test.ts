@@ -3,6 +3,7 @@ import { operations } from '../../src/contract/operations.ts';
 import { reeve } from '../support/command.ts';
 import { at, type Harness, startHarness } from '../support/harness.ts';
 import { startPostgres } from '../support/postgres-server.ts';
+import { markRule } from '../support/second-server.ts';
 
 describe('a bot that moves from SQLite to PostgreSQL', () => {
   let database: Awaited<ReturnType<typeof startPostgres>>;
@@ -19,10 +20,7 @@ describe('a bot that moves from SQLite to PostgreSQL', () => {
           return databaseUrl;
         },
       },
-      rules: `version: 1
-rules:
-  mark: { on: issues.opened, steps: [{ uses: set-labels, with: { add: [kept] } }] }
-`,
+      rules: markRule('kept'),
     });
   });
   afterAll(async () => {

@@ -1,17 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
-import { silentLog } from '../../src/log.ts';
-import { type Server, startServer } from '../../src/server/server.ts';
 import { reeve, start } from '../support/command.ts';
-import { at, authorization, type Harness, secret, startHarness } from '../support/harness.ts';
+import { at, type Harness, startHarness } from '../support/harness.ts';
 import { startPostgres } from '../support/postgres-server.ts';
 import { scrapeWithPassword } from '../support/scrape-metrics.ts';
-
-const entry = { name: 'test', scope: ['*'], authorization: [authorization], hmac: [secret] };
-const markWith = (label: string): string => `version: 1
-rules:
-  mark: { on: issues.opened, steps: [{ uses: set-labels, with: { add: [${label}] } }] }
-`;
+import { hookSecrets, markRule, startSecondServer } from '../support/second-server.ts';
 
 describe('processes that share a PostgreSQL database', () => {
   let database: Awaited<ReturnType<typeof startPostgres>>;
@@ -40,17 +33,7 @@ describe('processes that share a PostgreSQL database', () => {
     const databaseUrl = inSchema('rules');
     const harness = await startHarness({ on: 'the embedded forge', server: { databaseUrl } });
     let handledByOther = 0;
-    const other: Server = await startServer({
-      forge: { url: harness.proxy.url, credentials: { token: harness.token } },
-      secrets: [entry],
-      data: harness.data,
-      databaseUrl,
-      repositories: [],
-      allowAdmin: false,
-      host: '127.0.0.1',
-      port: 0,
-      log: silentLog,
-      pollMs: 100,
+    const other = await startSecondServer(harness, databaseUrl, {
       onRun: () => {
         handledByOther += 1;
       },
@@ -66,10 +49,10 @@ describe('processes that share a PostgreSQL database', () => {
       throw new Error('one process handles everything');
     };
     try {
-      await harness.setRules(markWith('kept'));
+      await harness.setRules(markRule('kept'));
       expect([...(await labelsByBoth())]).toEqual(['kept']);
 
-      await harness.setRules(markWith('area/docs'));
+      await harness.setRules(markRule('area/docs'));
       // The notice may come after the first issues. Without it, the other process keeps the old rule for ten minutes.
       let labels = await labelsByBoth();
       for (let rounds = 0; rounds < 5 && labels.has('kept'); rounds += 1) labels = await labelsByBoth();
@@ -84,9 +67,9 @@ describe('processes that share a PostgreSQL database', () => {
     const databaseUrl = inSchema('roles');
     const harness = await startHarness({
       on: 'the embedded forge',
-      rules: markWith('kept'),
+      rules: markRule('kept'),
       // Named as that of the environment, by which the worker knows it.
-      server: { databaseUrl, role: 'web', secrets: [{ ...entry, name: 'environment' }] },
+      server: { databaseUrl, role: 'web', secrets: [{ name: 'environment', ...hookSecrets }] },
     });
     const environment = { ...harness.environment, DATABASE_URL: databaseUrl, PORT: '0' };
     const startWorker = async () => {
