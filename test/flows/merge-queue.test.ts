@@ -12,6 +12,7 @@ import { at, type Harness, people } from '../support/harness.ts';
 import { mergeByHand } from '../support/merge-by-hand.ts';
 import { startOperatorHarness, writesOf } from '../support/operator-harness.ts';
 import { addFile } from '../support/privilege-setup.ts';
+import { reportChecks, requireStatuses } from '../support/queue/queue-repository.ts';
 import { queueRules, shippedFiles } from '../support/shipped-rules.ts';
 
 let harness: Harness;
@@ -57,15 +58,7 @@ async function start(yaml?: string): Promise<void> {
       allow_rebase_explicit: true,
     },
   });
-  await harness.root.call(operations.createBranchProtection, {
-    params: at,
-    body: {
-      rule_name: 'main',
-      enable_push: true,
-      enable_status_check: true,
-      status_check_contexts: ['ci', 'reeve/queue'],
-    },
-  });
+  await requireStatuses(harness.root, at);
 }
 
 const read = (index: number): Promise<PullRequest> =>
@@ -111,17 +104,8 @@ async function addLabel(index: number, wanted = label): Promise<void> {
   await harness.ada.call(operations.addIssueLabels, { params: { ...at, index }, body: { labels } });
 }
 
-/** CI: reports on heads without a report; on those of pull requests in `red` that they failed. */
-async function runChecks(red: readonly number[] = []): Promise<void> {
-  const open = await harness.root.call(operations.listPulls, { params: at, query: { state: 'open' } });
-  for (const { number, head } of open) {
-    const params = { ...at, sha: head?.sha ?? '' };
-    const known = await harness.root.call(operations.listStatuses, { params });
-    if (known.some(({ context }) => context === 'ci')) continue;
-    const state = red.includes(number) ? 'failure' : 'success';
-    await harness.root.call(operations.createStatus, { params, body: { context: 'ci', state } });
-  }
-}
+const runChecks = (red: readonly number[] = []) =>
+  reportChecks(harness.root, at, ({ number }) => red.includes(number));
 
 /** Whether the server handles something, or starts again. */
 async function isWorking(): Promise<boolean> {

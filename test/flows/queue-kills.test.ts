@@ -12,6 +12,12 @@ import { type FlowForge, startFlowForge } from '../support/flow-forge.ts';
 import { acme, people } from '../support/flow-names.ts';
 import { addFile } from '../support/privilege-setup.ts';
 import { type KilledServer, startKilledServer } from '../support/queue/killed-server.ts';
+import {
+  makeQueueRepository,
+  newestQueueStatus,
+  type RepositoryAt,
+  reportChecks,
+} from '../support/queue/queue-repository.ts';
 
 /** The process is killed at its k-th request that writes: before the forge has it, or once the forge has answered it. */
 type Kill = { readonly at: number; readonly when: 'before' | 'after' };
@@ -43,49 +49,19 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-type Place = { readonly at: { readonly owner: string; readonly repo: string }; readonly id: number };
+type Place = { readonly at: RepositoryAt; readonly id: number };
 
 let places = 0;
-async function makePlace(): Promise<Place> {
+function makePlace(): Promise<Place> {
   places += 1;
-  const at = { owner: acme, repo: `killed-${places}` };
-  const body = { name: at.repo, auto_init: true, default_branch: 'main' };
-  const { id } = await root.call(operations.createOrganizationRepository, { params: { org: acme }, body });
-  await root.call(operations.putCollaborator, {
-    params: { ...at, collaborator: people.bot },
-    body: { permission: 'write' },
-  });
-  await root.call(operations.createBranchProtection, {
-    params: at,
-    body: {
-      rule_name: 'main',
-      enable_push: true,
-      enable_status_check: true,
-      status_check_contexts: ['ci', 'reeve/queue'],
-    },
-  });
-  return { at, id };
-}
-
-const statusesOf = ({ at }: Place, sha: string) =>
-  root.call(operations.listStatuses, { params: { ...at, sha } });
-
-/** CI passes on every head that it has not reported on. */
-async function runChecks(place: Place): Promise<void> {
-  const open = await root.call(operations.listPulls, { params: place.at, query: { state: 'open' } });
-  for (const { head } of open) {
-    const sha = head?.sha ?? '';
-    if ((await statusesOf(place, sha)).some(({ context }) => context === 'ci')) continue;
-    const body = { context: 'ci', state: 'success' };
-    await root.call(operations.createStatus, { params: { ...place.at, sha }, body });
-  }
+  return makeQueueRepository(root, { owner: acme, name: `killed-${places}`, bot: people.bot });
 }
 
 /** Lets CI and time go on, and restarts the server after each kill, until the condition holds. */
 async function until(place: Place, server: KilledServer, holds: () => Promise<boolean>): Promise<void> {
   for (;;) {
     await server.revive();
-    await runChecks(place);
+    await reportChecks(root, place.at);
     if (await holds()) return;
     const { accepted, claimed } = await server.store.counts();
     // Time goes by only while the server waits for it: a busy machine makes nothing late.
@@ -187,11 +163,7 @@ async function expectMerged(place: Place): Promise<void> {
   for (const { number, head } of pulls) {
     const comments = await root.call(operations.listComments, { params: { ...at, index: number } });
     expect(comments.map(({ body }) => body)).toEqual([]);
-    const all = await statusesOf(place, head?.sha ?? '');
-    const [newest] = all
-      .filter(({ context }) => context === 'reeve/queue')
-      .toSorted((a, b) => Number(b.id) - Number(a.id));
-    expect(newest?.status).toBe('success');
+    expect(await newestQueueStatus(root, at, head?.sha ?? '')).toBe('success');
   }
 }
 

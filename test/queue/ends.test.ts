@@ -7,11 +7,11 @@ import {
   queueRules,
   startQueueInstallation,
 } from '../support/queue/queue-installation.ts';
+import { requireStatuses } from '../support/queue/queue-repository.ts';
 import {
   listStageQueues,
   openPull,
   openStage,
-  protect,
   type QueueStage,
   report,
   rest,
@@ -131,7 +131,7 @@ describe('a merge queue with pull requests in it', () => {
   it('waits for the checks that the base requires now', async () => {
     await giveTurn();
     await stage.root.call(operations.deleteBranchProtection, { params: { ...stage.at, name: 'main' } });
-    await protect(stage, 'main', ['ci', 'lint']);
+    await requireStatuses(stage.root, stage.at, { contexts: ['ci', 'lint'] });
     await finish();
 
     expect(await reasons()).toEqual([
@@ -180,7 +180,7 @@ describe('a merge queue with pull requests in it', () => {
   it('ends for both of two pull requests with one head, whichever of their queues is faster', async () => {
     const { root, at } = stage;
     await root.call(operations.createBranch, { params: at, body: { new_branch_name: 'next' } });
-    await protect(stage, 'next');
+    await requireStatuses(stage.root, stage.at, { branch: 'next', contexts: ['ci'] });
     const labels = (await root.call(operations.listLabels, { params: at }))
       .filter(({ name }) => name === 'merge')
       .map(({ id }) => id);

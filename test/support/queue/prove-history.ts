@@ -5,6 +5,7 @@ import type { PullRequest } from '../../../src/contract/resources/pulls.ts';
 import type { QueueHistoryRow } from '../../../src/store/queue-rows.ts';
 import { runGit } from '../git-client.ts';
 import { botName } from './queue-installation.ts';
+import { newestQueueStatus } from './queue-repository.ts';
 import { listAllPulls, listStageQueues, type QueueStage } from './queue-stage.ts';
 
 /** A commit as git tells it. */
@@ -115,11 +116,8 @@ async function proveTold(
   if (last && last.reason !== 'merged-elsewhere')
     expect(bodies.join(), `why #${number} left`).toContain(last.text.slice(0, 20));
   if (merged) return;
-  const statuses = await root.call(operations.listStatuses, { params: { ...at, sha: head?.sha ?? '' } });
-  const [newest] = statuses
-    .filter(({ context }) => context === 'reeve/queue')
-    .toSorted((a, b) => Number(b.id) - Number(a.id));
-  expect([undefined, 'failure', 'error'], `the status of #${number}`).toContain(newest?.status);
+  const newest = await newestQueueStatus(root, at, head?.sha ?? '');
+  expect([undefined, 'failure', 'error'], `the status of #${number}`).toContain(newest);
 }
 
 const secondOf = (at: Date): number => Math.floor(at.getTime() / 1_000);

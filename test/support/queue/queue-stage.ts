@@ -3,6 +3,7 @@ import type { PullRequest } from '../../../src/contract/resources/pulls.ts';
 import { queueStateOf } from '../../../src/queue/state.ts';
 import { addFile } from '../privilege-setup.ts';
 import { org, type QueueInstallation, queueLabels } from './queue-installation.ts';
+import { requireStatuses } from './queue-repository.ts';
 
 /** A repository in which a history of merge queues is played, and what a person who watched it would know. */
 export type QueueStage = QueueInstallation & {
@@ -55,25 +56,8 @@ export async function openStage(
     raced: [],
     serial: 0,
   };
-  await protect(stage, 'main', requiresQueue ? ['ci', 'reeve/queue'] : ['ci']);
+  await requireStatuses(root, at, requiresQueue ? {} : { contexts: ['ci'] });
   return stage;
-}
-
-/** Lets a branch require statuses. */
-export async function protect(
-  { root, at }: QueueStage,
-  branch: string,
-  contexts: readonly string[] = ['ci'],
-): Promise<void> {
-  await root.call(operations.createBranchProtection, {
-    params: at,
-    body: {
-      rule_name: branch,
-      enable_push: true,
-      enable_status_check: true,
-      status_check_contexts: [...contexts],
-    },
-  });
 }
 
 /** Opens a pull request that wants to be merged. CI has passed on it, as it often has before a label is set. */

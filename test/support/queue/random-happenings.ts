@@ -3,7 +3,8 @@ import { operations } from '../../../src/contract/operations.ts';
 import type { PullRequest } from '../../../src/contract/resources/pulls.ts';
 import { ReeveError } from '../../../src/errors.ts';
 import { addFile } from '../privilege-setup.ts';
-import { listAllPulls, openPull, protect, type QueueStage, report, runChecks } from './queue-stage.ts';
+import { requireStatuses } from './queue-repository.ts';
+import { listAllPulls, openPull, type QueueStage, report, runChecks } from './queue-stage.ts';
 
 /** What happens to a pull request, by name. */
 const toPulls = {
@@ -147,5 +148,5 @@ async function makeNext(stage: QueueStage): Promise<void> {
   const all = await root.call(operations.listBranches, { params: at });
   if (all.some(({ name }) => name === 'next')) return;
   await root.call(operations.createBranch, { params: at, body: { new_branch_name: 'next' } });
-  await protect(stage, 'next');
+  await requireStatuses(root, at, { branch: 'next', contexts: ['ci'] });
 }
