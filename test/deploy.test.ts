@@ -114,8 +114,10 @@ describe('nginx before two Reeves', () => {
     if ((await validate('nginx', ['-v'])) === undefined) return skip('nginx is not installed');
     const acknowledged: string[] = [];
     const canStore = [true, true];
+    const hangs = [false, false];
     const startReeve = (index: number): Promise<BareServer> =>
       startBareServer(({ method, path, body }, response) => {
+        if (hangs[index]) return;
         if (canStore[index]) acknowledged.push(`${method} ${path} ${body.length} at ${index}`);
         json(response, {}, canStore[index] ? 202 : 503);
       });
@@ -158,6 +160,15 @@ describe('nginx before two Reeves', () => {
       expect(await deliverAll()).toEqual(allStored);
       expect(acknowledged).toEqual(Array(10).fill('POST /webhook 100000 at 1'));
       canStore[0] = true;
+
+      hangs[0] = true;
+      acknowledged.length = 0;
+      expect(await deliverAll()).toEqual(allStored);
+      expect(acknowledged).toEqual(Array(10).fill('POST /webhook 100000 at 1'));
+      // The forge gives up after 5 s.
+      const [, waitSeconds] = /location = \/webhook \{[^}]*proxy_read_timeout (\d+)s;/.exec(site) ?? [];
+      expect(Number(waitSeconds)).toBeLessThan(5);
+      hangs[0] = false;
       await servers[1].close();
       expect(await deliverAll()).toEqual(allStored);
     } finally {
