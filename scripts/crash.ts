@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { startPostgres } from '../test/support/postgres-server.ts';
 import { crash } from './crash/harness.ts';
+import { crashQueue, type QueueCrashReport } from './crash/queue/harness.ts';
 import type { StoreKind } from './crash/servers.ts';
 import type { WorkersReport } from './crash/workers/attempts.ts';
 import { crashWorkersFor } from './crash/workers/harness.ts';
@@ -12,10 +13,15 @@ import { crashWorkersFor } from './crash/workers/harness.ts';
  * `npm run crash -- --store postgres --minutes M`: four worker processes, of which one is killed every two seconds and one stands
  * still for longer than its lease, while the database is restarted once.
  *
- * Exit 1 when anything was lost, out of order, handled twice at a time or settled twice, or the store was damaged.
+ * `npm run crash -- --queue --store postgres --kills N [--seed S]`: two `reeve serve` processes with one merge queue, an embedded
+ * forge and CI; pull requests are opened all the time.
+ *
+ * Exit 1 when anything was lost, out of order, handled twice at a time or settled twice, or the store was damaged; when a pull request
+ * was merged twice, untested, or against what it brings.
  */
 const usage = `usage: crash --kills N [--store sqlite|postgres] [--twin ack-first]
-       crash --store postgres --minutes M`;
+       crash --store postgres --minutes M
+       crash --queue --store postgres --kills N [--seed S]`;
 
 async function main(): Promise<boolean> {
   const { values } = parseArgs({
@@ -24,15 +30,20 @@ async function main(): Promise<boolean> {
       store: { type: 'string', default: 'sqlite' },
       minutes: { type: 'string' },
       twin: { type: 'string', default: '' },
+      queue: { type: 'boolean', default: false },
+      seed: { type: 'string' },
     },
   });
   const kills = Number(values.kills);
   const minutes = Number(values.minutes ?? 1);
+  const seed = Number(values.seed ?? Math.floor(Math.random() * 1_000_000));
   const isKnown = ['sqlite', 'postgres'].includes(values.store) && ['', 'ack-first'].includes(values.twin);
   const isTimed = values.minutes !== undefined;
   if (!isKnown || !Number.isSafeInteger(kills) || kills < 1 || !(minutes > 0 && minutes <= 1_440))
     throw new Error(usage);
-  if (isTimed && values.store !== 'postgres') throw new Error(usage);
+  if ((isTimed || values.queue) && values.store !== 'postgres') throw new Error(usage);
+  if (values.queue && (isTimed || values.twin !== '' || !Number.isSafeInteger(seed))) throw new Error(usage);
+  if (values.queue) return crashQueueByKills(kills, seed);
   return isTimed ? crashForMinutes(minutes) : crashByKills(kills, values.store as StoreKind, values.twin);
 }
 
@@ -66,6 +77,47 @@ async function crashForMinutes(minutes: number): Promise<boolean> {
   } finally {
     await server.stop();
   }
+}
+
+async function crashQueueByKills(kills: number, seed: number): Promise<boolean> {
+  console.log(`seed ${seed}`);
+  const stopping = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stopping.abort());
+  const server = await startPostgres();
+  try {
+    const report = await crashQueue({
+      databaseUrl: server.url,
+      kills,
+      stops: Math.floor(kills / 20),
+      gapMs: 1_500,
+      seed,
+      signal: stopping.signal,
+      onKill: (done) => {
+        if (done % 10 === 0) console.error(`${done} of ${kills} kills`);
+      },
+      onWrong: (finding) => console.error(finding),
+    });
+    return printQueue(report);
+  } finally {
+    await server.stop();
+  }
+}
+
+/** Returns whether nothing was wrong. */
+function printQueue(report: QueueCrashReport): boolean {
+  const { pulls, merged, failed, conflicting, repeated, requests } = report;
+  const { mergedTwice, untested, brokenBases, lost, wrong, misreported, comments } = report;
+  console.log(`kills ${report.kills}, processes that stood still ${report.stops}`);
+  console.log(
+    `pull requests ${pulls}: merged ${merged}, left ${failed} by a failed check, ${conflicting} by a conflict`,
+  );
+  console.log(
+    `merged twice ${mergedTwice}, untested ${untested}, commits of the base that fail ${brokenBases}`,
+  );
+  console.log(`lost ${lost}, wrong end ${wrong}, wrong history ${misreported}, further comments ${comments}`);
+  console.log(`requests to merge ${requests}, statuses that repeat the one before ${repeated}`);
+  const all = [mergedTwice, untested, brokenBases, lost, wrong, misreported, comments];
+  return merged > 0 && all.every((count) => count === 0);
 }
 
 /** Returns whether nothing was wrong. */

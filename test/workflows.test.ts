@@ -57,7 +57,7 @@ describe.each(paths)('%s', (path) => {
 
     expect([...new Set(scripts)].toSorted()).toEqual(['bench', 'check', 'crash', 'test:long', 'twins']);
     const crashes = commands.filter((run) => run.includes('npm run crash'));
-    expect(crashes.map((run) => run.includes('--store postgres'))).toEqual([false, true, true]);
+    expect(crashes.map((run) => run.includes('--store postgres'))).toEqual([false, true, true, true]);
   });
 
   it('names only scripts that package.json has', () => {

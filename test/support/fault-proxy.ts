@@ -9,7 +9,8 @@ export type Fault =
   | {
       readonly kind: 'pass';
       readonly before?: () => Promise<unknown>;
-      readonly after?: () => Promise<unknown>;
+      /** Runs before the answer, with its status, is passed on. */
+      readonly after?: (status: number) => Promise<unknown>;
     }
   | {
       readonly kind: 'answer';
@@ -26,8 +27,8 @@ export type FaultProxy = {
   readonly url: string;
   /** What passed, in order. */
   readonly passed: Passing[];
-  /** Decides for each request; default: passes everything. */
-  decide: (passing: Passing) => Fault;
+  /** Decides for each request, by its credential too; default: passes everything. */
+  decide: (passing: Passing, authorization?: string) => Fault;
   close(): Promise<void>;
 };
 
@@ -38,7 +39,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
   const server = createServer(async (request, response) => {
     const passing = { method: request.method ?? '', path: request.url ?? '' };
     proxy.passed.push(passing);
-    const fault = proxy.decide(passing);
+    const fault = proxy.decide(passing, request.headers.authorization);
     if (fault.kind === 'reset') return request.socket.destroy();
     if (fault.kind === 'hang') return;
     if (fault.kind === 'answer') {
@@ -60,7 +61,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
         }
         const chunks: Buffer[] = [];
         for await (const chunk of answer) chunks.push(chunk as Buffer);
-        await fault.after?.();
+        await fault.after?.(answer.statusCode ?? 502);
         response.writeHead(answer.statusCode ?? 502, answer.headers).end(Buffer.concat(chunks));
       },
     );

@@ -20,6 +20,7 @@ const longest = [
   'commands/shutdown',
   'flows/backport',
   'flows/queue-kills',
+  'flows/queue-crash',
   'flows/labels',
   'flows/demo',
   'flows/shipped-rules',

@@ -1,0 +1,123 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { start } from '../../../test/support/command.ts';
+
+type BotsOptions = {
+  /** A folder for each process is made here. */
+  readonly folder: string;
+  /** The same for all. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** The token of each process: there are as many processes as tokens. */
+  readonly tokens: readonly string[];
+};
+
+/** `reeve serve` processes that are killed and started again. They are known by their numbers, from 0. */
+export interface Bots {
+  /** Where those listen that run now. */
+  addresses(): readonly string[];
+  /** Returns the process that a request is from. */
+  byCredential(authorization: string | undefined): number | undefined;
+  /** Numbers of those that are not stopped. */
+  going(): readonly number[];
+  /** Ends a process with SIGKILL and starts it again. Does nothing while it is being started. */
+  kill(bot: number): Promise<void>;
+  /** Lets a process stand still, with SIGSTOP, until `go`. */
+  stop(bot: number): void;
+  go(bot: number): void;
+  /** Kills all for good. */
+  end(): Promise<void>;
+  /** Processes that were killed. */
+  kills(): number;
+  /** Returns what all of them logged last. */
+  logs(): string;
+  /** Rejects when a process ends by itself. */
+  readonly failed: Promise<never>;
+}
+
+type Running = { child: ChildProcess | undefined; url: string | undefined; isStopped: boolean; log: string };
+
+const keptLog = 20_000;
+
+/** Starts them. */
+export async function startBots({ folder, environment, tokens }: BotsOptions): Promise<Bots> {
+  const all = tokens.map((): Running => ({ child: undefined, url: undefined, isStopped: false, log: '' }));
+  const failed = Promise.withResolvers<never>();
+  // A failure between two waits for it is not an unhandled one.
+  failed.promise.catch(() => {});
+  let kills = 0;
+  let isEnding = false;
+
+  const begin = async (number: number): Promise<void> => {
+    const bot = all[number];
+    if (bot === undefined || isEnding) return;
+    const data = join(folder, `bot-${number}`);
+    await mkdir(data, { recursive: true });
+    const child = start(['serve'], {
+      environment: {
+        ...environment,
+        FORGE_TOKEN: tokens[number] ?? '',
+        REEVE_DATA: data,
+        HOST: '127.0.0.1',
+        PORT: '0',
+      },
+    });
+    bot.child = child;
+    await new Promise<void>((resolve) => {
+      const read = (part: unknown): void => {
+        bot.log = (bot.log + String(part)).slice(-keptLog);
+        const found = bot.child === child && /"url":"([^"]+)"[^\n]*listening/.exec(String(part))?.[1];
+        if (!found) return;
+        bot.url = found;
+        resolve();
+      };
+      child.stdout?.on('data', read);
+      child.stderr?.on('data', read);
+      child.once('exit', (code) => {
+        if (bot.child === child && !isEnding)
+          failed.reject(new Error(`process ${number} ended with ${code}: ${bot.log}`));
+        resolve();
+      });
+    });
+  };
+  const finish = async (bot: Running): Promise<void> => {
+    const { child } = bot;
+    Object.assign(bot, { child: undefined, url: undefined, isStopped: false });
+    if (child === undefined) return;
+    const ended = once(child, 'exit');
+    if (child.kill('SIGKILL')) await ended;
+  };
+
+  await Promise.all(all.map((_bot, number) => begin(number)));
+  return {
+    failed: failed.promise,
+    addresses: () => all.flatMap(({ url }) => url ?? []),
+    byCredential(authorization) {
+      const found = tokens.findIndex((token) => authorization?.endsWith(token));
+      return found < 0 ? undefined : found;
+    },
+    going: () => all.flatMap(({ isStopped }, number) => (isStopped ? [] : number)),
+    async kill(number) {
+      const bot = all[number];
+      if (bot?.child === undefined) return;
+      kills += 1;
+      await finish(bot);
+      await begin(number);
+    },
+    stop(number) {
+      const bot = all[number];
+      if (bot?.child?.kill('SIGSTOP')) bot.isStopped = true;
+    },
+    go(number) {
+      const bot = all[number];
+      if (bot?.isStopped && bot.child?.kill('SIGCONT')) bot.isStopped = false;
+    },
+    async end() {
+      isEnding = true;
+      await Promise.all(all.map(finish));
+    },
+    kills: () => kills,
+    logs: () => all.map(({ log }, number) => `process ${number}:\n${log}`).join('\n'),
+  };
+}

@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { crashQueue } from '../../scripts/crash/queue/harness.ts';
+import { startPostgres } from '../support/postgres-server.ts';
+
+describe('two processes with one merge queue', () => {
+  let database: Awaited<ReturnType<typeof startPostgres>>;
+  beforeAll(async () => {
+    // A server of its own, which syncs: the bot refuses one that does not.
+    database = await startPostgres();
+  });
+  afterAll(() => database.stop());
+
+  it('merge every pull request once, tested, or say why not, when they are killed', async () => {
+    const wrong: string[] = [];
+    const seed = process.env.LONG ? Math.floor(Math.random() * 1_000_000) : 1;
+
+    const { merged, mergedTwice, untested, brokenBases, lost, ...report } = await crashQueue({
+      databaseUrl: database.url,
+      seed,
+      gapMs: 1_000,
+      onWrong: (finding) => wrong.push(finding),
+      ...(process.env.LONG
+        ? { kills: 60, stops: 3 }
+        : {
+            kills: 4,
+            stops: 0,
+            openAtOnce: 2,
+            // What never reaches the forge would be waited for in vain for half a minute.
+            plan: [{ at: 'update', when: 'after' }, { at: 'merge', when: 'after' }, 'both'],
+          }),
+    });
+
+    expect(wrong, `seed ${seed}`).toEqual([]);
+    const { wrong: unexpected, misreported, comments } = report;
+    expect({ mergedTwice, untested, brokenBases, lost, unexpected, misreported, comments }).toEqual({
+      mergedTwice: 0,
+      untested: 0,
+      brokenBases: 0,
+      lost: 0,
+      unexpected: 0,
+      misreported: 0,
+      comments: 0,
+    });
+    expect(merged).toBeGreaterThan(0);
+  });
+});
