@@ -17,6 +17,7 @@ const benches: Readonly<Record<string, () => Promise<{ readonly measure: Measure
   queue: () => import('./bench/queue.ts'),
   pages: () => import('./bench/pages.ts'),
   start: () => import('./bench/start.ts'),
+  postgres: () => import('./bench/postgres.ts'),
 };
 
 const { values } = parseArgs({

@@ -2,16 +2,17 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import startedAs from '../../bin/memory.json' with { type: 'json' };
-import { type Child, startChild } from './child.ts';
-import type { Load, LoadResult } from './intake/load.ts';
+import {
+  type Kind,
+  loadInTurns,
+  medianOf,
+  ratioOf,
+  requireStored,
+  type Server,
+  startServer,
+} from './intake/rounds.ts';
 import { authorization } from './intake/secrets.ts';
-import { type BenchRow, type Measure, median, round } from './row.ts';
-
-const connections = 64;
-const kinds = ['bare', 'reeve', 'octokit'] as const;
-type Kind = (typeof kinds)[number];
-type Server = { readonly child: Child; readonly port: number };
+import { type BenchRow, type Measure, round } from './row.ts';
 
 /**
  * Durable intake: 8 KB deliveries over 64 connections, each with its own uuid and body, header and signature verified,
@@ -21,48 +22,26 @@ export const measure: Measure = async ({ quick }) => {
   const rounds = quick ? 4 : 7;
   const perConnection = quick ? 150 : 300;
   const folder = await mkdtemp(join(tmpdir(), 'reeve-bench-'));
-  const { child: load } = await startChild(new URL('./intake/load.ts', import.meta.url));
   const servers = new Map<Kind, Server>();
   try {
-    for (const kind of kinds) servers.set(kind, await startServer(kind, join(folder, 'reeve.db')));
-    const results = new Map<Kind, LoadResult[]>(kinds.map((kind) => [kind, []]));
-    // The first round warms up and is not counted.
-    for (let at = 0; at <= rounds; at += 1) {
-      for (const [kind, { port }] of servers) {
-        const result = await load.ask<LoadResult>({ port, connections, perConnection } satisfies Load);
-        if (result.refused > 0) throw new Error(`${kind} refused ${result.refused} requests`);
-        if (at > 0) results.get(kind)?.push(result);
-      }
-    }
+    for (const kind of ['bare', 'reeve', 'octokit'] as const)
+      servers.set(kind, await startServer(kind, join(folder, 'reeve.db')));
+    const { results, sent } = await loadInTurns(servers, { rounds, perConnection });
     const reeve = serverOf(servers, 'reeve');
-    const counts = await reeve.child.ask<Record<string, number>>('counts');
-    const sent = (rounds + 1) * connections * perConnection;
-    if (counts.accepted !== sent) throw new Error(`${sent} sent, stored ${JSON.stringify(counts)}`);
+    await requireStored(reeve, sent);
     const loadedBytes = await reeve.child.ask<number>('memory');
     await sendHostile(reeve.port, 200 * 2 ** 20);
     const hostileBytes = await reeve.child.ask<number>('memory');
     return rowsOf(results, loadedBytes, hostileBytes);
   } finally {
-    await load.stop();
     for (const { child } of servers.values()) await child.stop();
     await rm(folder, { recursive: true, force: true });
   }
 };
 
-function rowsOf(
-  results: ReadonlyMap<Kind, readonly LoadResult[]>,
-  loaded: number,
-  hostile: number,
-): BenchRow[] {
-  const of = (kind: Kind, member: 'perSecond' | 'p99Ms'): number =>
-    median((results.get(kind) ?? []).map((result) => result[member]));
-  // Round by round: neighbours in time share the noise.
-  const ratioTo = (kind: Kind): number =>
-    median(
-      (results.get('reeve') ?? []).map(
-        (own, at) => own.perSecond / (results.get(kind)?.[at]?.perSecond ?? 1),
-      ),
-    );
+function rowsOf(results: Parameters<typeof medianOf>[0], loaded: number, hostile: number): BenchRow[] {
+  const of = (kind: Kind, member: 'perSecond' | 'p99Ms'): number => medianOf(results, kind, member);
+  const ratioTo = (kind: Kind): number => ratioOf(results, 'reeve', kind);
   const rate = of('reeve', 'perSecond');
   const p99 = of('reeve', 'p99Ms');
   const p99Ratio = p99 / of('bare', 'p99Ms');
@@ -100,12 +79,6 @@ function rowsOf(
     memory('memory under that load, started as reeve serve does', loaded),
     memory('memory after a hostile 200 MB body, started as reeve serve does', hostile),
   ];
-}
-
-async function startServer(kind: Kind, path: string): Promise<Server> {
-  const script = new URL('./intake/server.ts', import.meta.url);
-  const { child, ready } = await startChild(script, [kind, path], kind === 'reeve' ? startedAs : {});
-  return { child, port: Number(ready) };
 }
 
 function serverOf(servers: ReadonlyMap<Kind, Server>, kind: Kind): Server {

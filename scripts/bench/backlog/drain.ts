@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { silentLog } from '../../../src/log.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts';
 import { createWorker } from '../../../src/worker/worker.ts';
+import { storeBacklog } from './deliveries.ts';
 
 export type DrainResult = {
   readonly handled: number;
@@ -10,38 +10,9 @@ export type DrainResult = {
   readonly growthBytes: number;
 };
 
-/** Repositories and issues of each: 1,000 lanes. */
-const repositories = 50;
-const issues = 20;
-
 async function drain(path: string, deliveries: number): Promise<DrainResult> {
   const store = await openSqliteStore({ path, role: 'worker' });
-  for (let from = 0; from < deliveries; from += 1_000) {
-    await Promise.all(
-      Array.from({ length: Math.min(1_000, deliveries - from) }, (_, at) => {
-        const number = from + at;
-        const index = (Math.floor(number / repositories) % issues) + 1;
-        const repository = { id: (number % repositories) + 1, full_name: 'acme/tool', owner: { id: 1 } };
-        const sender = { id: 1, login: 'ada' };
-        const body = {
-          action: 'edited',
-          number: index,
-          issue: { number: index },
-          repository,
-          sender,
-          at: number,
-        };
-        return store.accept({
-          uuid: randomUUID(),
-          eventType: 'issues',
-          entry: 'bench',
-          contentType: 'application/json',
-          receivedAt: new Date(),
-          body: Buffer.from(JSON.stringify({ ...body, pad: 'x'.repeat(1_000) })),
-        });
-      }),
-    );
-  }
+  await storeBacklog(store, deliveries);
   const newest = new Map<string, number>();
   let handled = 0;
   let misordered = 0;

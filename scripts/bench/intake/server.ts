@@ -1,3 +1,4 @@
+import type { Store } from '../../../src/store/store.ts';
 import { authorization, secret } from './secrets.ts';
 
 /**
@@ -24,27 +25,17 @@ const kinds = {
     return typeof address === 'object' && address !== null ? address.port : 0;
   },
   async reeve(path: string): Promise<number> {
-    const { default: fastify } = await import('fastify');
-    const { silentLog } = await import('../../../src/log.ts');
-    const { serverOptions } = await import('../../../src/receiver/limits.ts');
-    const { receiver } = await import('../../../src/receiver/route.ts');
     const { openSqliteStore } = await import('../../../src/store/sqlite/sqlite-store.ts');
-    const store = await openSqliteStore({ path, role: 'worker' });
-    const app = fastify(serverOptions());
-    await app.register(receiver, {
-      store,
-      secrets: [{ name: 'bench', scope: ['*'], authorization: [authorization], hmac: [secret] }],
-      log: silentLog,
-    });
-    await app.listen({ port: 0, host: '127.0.0.1' });
-    process.on('message', async (question) => {
-      if (question === 'counts') process.send?.(await store.counts());
-    });
-    return Number(new URL(app.listeningOrigin).port);
+    return receive(await openSqliteStore({ path, role: 'worker' }));
+  },
+  /** Reeve with its store in PostgreSQL. */
+  async postgres(url: string): Promise<number> {
+    const { openPostgresStore } = await import('../../../src/store/postgres/postgres-store.ts');
+    return receive(await openPostgresStore({ url, role: 'web' }));
   },
 };
 
-const [kind = '', path = ''] = process.argv.slice(2);
+const [kind = '', address = ''] = process.argv.slice(2);
 let peakBytes = 0;
 setInterval(() => {
   peakBytes = Math.max(peakBytes, process.memoryUsage.rss());
@@ -53,4 +44,23 @@ process.on('message', (question) => {
   if (question === 'memory') process.send?.(Math.max(peakBytes, process.memoryUsage.rss()));
 });
 process.on('disconnect', () => process.exit(1));
-process.send?.(await kinds[kind as keyof typeof kinds](path));
+process.send?.(await kinds[kind as keyof typeof kinds](address));
+
+/** Serves the receiver of Reeve; the parent may ask what it has stored. */
+async function receive(store: Store): Promise<number> {
+  const { default: fastify } = await import('fastify');
+  const { silentLog } = await import('../../../src/log.ts');
+  const { serverOptions } = await import('../../../src/receiver/limits.ts');
+  const { receiver } = await import('../../../src/receiver/route.ts');
+  const app = fastify(serverOptions());
+  await app.register(receiver, {
+    store,
+    secrets: [{ name: 'bench', scope: ['*'], authorization: [authorization], hmac: [secret] }],
+    log: silentLog,
+  });
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  process.on('message', async (question) => {
+    if (question === 'counts') process.send?.(await store.counts());
+  });
+  return Number(new URL(app.listeningOrigin).port);
+}

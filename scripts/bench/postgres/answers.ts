@@ -1,0 +1,39 @@
+/** What a process is asked for, and with what. */
+export type Question = { readonly ask: string; readonly value?: unknown };
+
+/** Answers the questions of the parent, one at a time, for as long as it lives. */
+export function answerQuestions(
+  answers: Readonly<Record<string, (value: never) => unknown>>,
+  ready: unknown,
+): void {
+  process.on('message', async ({ ask, value }: Question) => {
+    const answer = answers[ask];
+    if (answer === undefined) throw new Error(`no answer to ${ask}`);
+    process.send?.((await answer(value as never)) ?? 'done');
+  });
+  process.on('disconnect', () => process.exit(1));
+  process.send?.(ready);
+}
+
+/** How many were handled, and when the first and the last of them, in milliseconds of the monotonic clock of the machine. */
+export type Handled = { readonly count: number; readonly firstMs: number; readonly lastMs: number };
+
+/** Counts what a process has handled. */
+export function createTally() {
+  let count = 0;
+  let firstMs = 0;
+  let lastMs = 0;
+  return {
+    add(more = 1): void {
+      lastMs = nowMs();
+      if (count === 0) firstMs = lastMs;
+      count += more;
+    },
+    read: (): Handled => ({ count, firstMs, lastMs }),
+  };
+}
+
+/** Returns the milliseconds of the clock that all processes of the machine share. */
+export function nowMs(): number {
+  return Number(process.hrtime.bigint()) / 1e6;
+}

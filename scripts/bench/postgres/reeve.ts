@@ -1,0 +1,89 @@
+import fastify from 'fastify';
+import { routeDelivery } from '../../../src/handlers/route-delivery.ts';
+import { silentLog } from '../../../src/log.ts';
+import { serverOptions } from '../../../src/receiver/limits.ts';
+import { receiver } from '../../../src/receiver/route.ts';
+import { openStoreAt } from '../../../src/store/open-store.ts';
+import type { ServerRole } from '../../../src/store/shared-store.ts';
+import { createWorker } from '../../../src/worker/worker.ts';
+import { storeBacklog } from '../backlog/deliveries.ts';
+import { authorization, secret } from '../intake/secrets.ts';
+import { answerQuestions, createTally, nowMs } from './answers.ts';
+
+/** How this script is started. */
+export type ReeveProcess = {
+  readonly data: string;
+  /** Absent: the store is in a file. */
+  readonly databaseUrl?: string;
+  readonly role: ServerRole;
+  readonly concurrency: number;
+};
+
+/** One process of Reeve: receiver, store and worker, with a handler that does nothing. Says its port when it is ready. */
+const { role, concurrency, ...place } = JSON.parse(process.argv[2] ?? '{}') as ReeveProcess;
+let wake = (): void => {};
+const store = await openStoreAt(place, { role, onWork: () => wake() });
+const tally = createTally();
+/** When the handler began, by uuid. */
+const starts = new Map<string, number>();
+
+const worker = createWorker({
+  store: {
+    ...store,
+    async settle(...settlement) {
+      await store.settle(...settlement);
+      tally.add();
+    },
+  },
+  log: silentLog,
+  concurrency,
+  async handle({ uuid }) {
+    starts.set(uuid, nowMs());
+    return { runs: [] };
+  },
+});
+
+const app = fastify(serverOptions());
+await app.register(receiver, {
+  store,
+  secrets: [{ name: 'bench', scope: ['*'], authorization: [authorization], hmac: [secret] }],
+  log: silentLog,
+  onStored: () => wake(),
+});
+await app.listen({ port: 0, host: '127.0.0.1' });
+
+async function routeAll(): Promise<void> {
+  for (;;) {
+    const deliveries = await store.unrouted(500);
+    if (deliveries.length === 0) return;
+    await store.route(deliveries.map((delivery) => routeDelivery(delivery).routing));
+  }
+}
+
+/** Claims again and again, and settles what was claimed; returns how long each claim took. */
+async function claim({ times, limit }: { times: number; limit: number }): Promise<readonly number[]> {
+  const taken: number[] = [];
+  for (let at = 0; at < times; at += 1) {
+    const startMs = nowMs();
+    const claims = await store.claim({ limit, leaseMs: 60_000 });
+    taken.push(nowMs() - startMs);
+    if (claims.length !== limit) throw new Error(`claimed ${claims.length} of ${limit}`);
+    await Promise.all(claims.map((claim) => store.settle(claim, [])));
+  }
+  return taken;
+}
+
+answerQuestions(
+  {
+    store: (deliveries: number) => storeBacklog(store, deliveries),
+    route: routeAll,
+    claim,
+    start() {
+      worker.start();
+      wake = worker.wake;
+    },
+    handled: tally.read,
+    starts: () => [...starts],
+  },
+  Number(new URL(app.listeningOrigin).port),
+);
