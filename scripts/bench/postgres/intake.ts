@@ -21,7 +21,7 @@ export async function measureIntake({ quick, makePlace }: PartOptions): Promise<
     servers.set('bare', await startServer('bare', ''));
     servers.set('reeve', await startServer('reeve', join(place.folder, 'reeve.db')));
     servers.set('postgres', await startServer('postgres', storeUrl(place)));
-    const load = quick ? { rounds: 2, perConnection: 75 } : { rounds: 7, perConnection: 300 };
+    const load = quick ? { rounds: 2, perConnection: 75 } : { rounds: 5, perConnection: 150 };
     const { results, sent } = await loadInTurns(servers, load);
     for (const [kind, server] of servers) if (kind !== 'bare') await requireStored(server, sent);
     return rowsOf(results);

@@ -35,7 +35,7 @@ type Name = keyof typeof contenders;
 
 /** A backlog of jobs of 1 KB over 1,000 lanes, handled by processes that do nothing with them; each end is synced. */
 export async function measureThroughput({ quick, makePlace }: PartOptions): Promise<readonly BenchRow[]> {
-  const jobs = quick ? 1_000 : 10_000;
+  const jobs = quick ? 1_000 : 4_000;
   const rounds = quick ? 1 : 3;
   const rates = new Map<Name, number[]>();
   for (let at = 0; at < rounds; at += 1) {

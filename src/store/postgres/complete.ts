@@ -6,7 +6,7 @@ import type { Claim, Store } from '../store.ts';
 import { insertAudit } from './audit.ts';
 import type { PostgresContext } from './context.ts';
 import { noteResults } from './incidents.ts';
-import type { Sql } from './link/connections.ts';
+import { prepareOnce, type Sql } from './link/connections.ts';
 import { storableOrNull, storableText } from './link/text.ts';
 import { nowSql } from './link/time.ts';
 
@@ -171,12 +171,12 @@ async function writeEnding(
 ): Promise<boolean> {
   const update = `UPDATE deliveries SET ${set} WHERE id = $1 AND lease = $2 AND state = 'claimed'`;
   const given = [Number(claim.id), claim.lease, ...values];
-  if (runs.length === 0) return (await sql.query(update, given)).count === 1;
+  if (runs.length === 0) return (await sql.query(prepareOnce(update), given)).count === 1;
   const first = given.length + 1;
   const { count } = await sql.query(
-    `WITH ended AS (${update} RETURNING id), kept AS (
+    prepareOnce(`WITH ended AS (${update} RETURNING id), kept AS (
        INSERT INTO runs ${runColumns} SELECT ${runValues(first)} WHERE EXISTS (SELECT FROM ended) ${replaceRun})
-     SELECT id FROM ended`,
+     SELECT id FROM ended`),
     [...given, ...runLists(runs), Number(claim.id), repositoryId ?? claim.repositoryId ?? null],
   );
   return count === 1;

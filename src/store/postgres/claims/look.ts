@@ -1,5 +1,5 @@
 import type { SqlRow } from '../../rows.ts';
-import type { Sql } from '../link/connections.ts';
+import { prepareOnce, type Sql } from '../link/connections.ts';
 import { nowSql } from '../link/time.ts';
 
 /** What a claim has to know before it chooses. */
@@ -57,7 +57,7 @@ const waiting = "state = 'accepted' AND routed";
  * the next. A condition on waiting rows beside the one on suspicion would make the server read all waiting rows as long as it has
  * no statistics.
  */
-const look = `
+const look = prepareOnce(`
   WITH RECURSIVE moment AS (SELECT ${nowSql(1)} AS now),
   held AS MATERIALIZED (SELECT id, lane, lease, worker, suspicion FROM deliveries WHERE state = 'claimed'),
   suspected AS MATERIALIZED (SELECT id, lane, suspicion, ${waiting} AS is_waiting FROM deliveries WHERE suspicion > 0),
@@ -83,4 +83,4 @@ const look = `
       FROM suspected WHERE is_waiting AND NOT EXISTS (SELECT FROM held WHERE held.lane = suspected.lane)) AS suspects,
     ARRAY(SELECT turn FROM (SELECT turn FROM later UNION ALL SELECT turn FROM earlier) AS turns
       LIMIT $4::integer + (SELECT count(*) FROM held)) AS turns
-  FROM moment`;
+  FROM moment`);

@@ -2,6 +2,7 @@ import { turnOf } from '../../lane.ts';
 import { deliveryColumns, deliveryWithBodyOf } from '../../rows.ts';
 import type { Routing, Store } from '../../store.ts';
 import type { PostgresContext } from '../context.ts';
+import { prepareOnce } from '../link/connections.ts';
 import { indexableText, storableOrNull } from '../link/text.ts';
 import { nowSql } from '../link/time.ts';
 
@@ -50,14 +51,14 @@ function valuesOf(routings: readonly Routing[]): readonly unknown[] {
   ];
 }
 
-const unrouted = `
+const unrouted = prepareOnce(`
   WITH waiting AS (
     SELECT id, sum(bytes) OVER (ORDER BY id) AS up_to, row_number() OVER (ORDER BY id) AS position
     FROM (SELECT id, bytes FROM deliveries WHERE state = 'accepted' AND NOT routed ORDER BY id LIMIT $1) AS first
   )
   SELECT ${deliveryColumns}, body FROM deliveries JOIN bodies USING (id)
   WHERE id = ANY (ARRAY(SELECT id FROM waiting WHERE position = 1 OR up_to <= ${maxUnroutedBytes}))
-  ORDER BY id`;
+  ORDER BY id`);
 
 /**
  * One statement, because a process may stand still between two. Rows are locked in the order of their ids: several processes route

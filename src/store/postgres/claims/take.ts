@@ -1,7 +1,7 @@
 import { copyWindowMs } from '../../fingerprint.ts';
 import { deliveryColumns, deliveryWithBodyOf } from '../../rows.ts';
 import type { Claim } from '../../store.ts';
-import type { Sql } from '../link/connections.ts';
+import { prepareOnce, type Sql } from '../link/connections.ts';
 import { nowSql } from '../link/time.ts';
 
 /** Which deliveries to claim: each the oldest of its lane. */
@@ -120,7 +120,7 @@ const take = (heads: string): string => `
   ORDER BY place`;
 
 const statements: Readonly<Record<Choice['by'], string>> = {
-  turn: take(headsByTurn),
-  lane: take(headsByLane),
-  id: take(headById),
+  turn: prepareOnce(take(headsByTurn)),
+  lane: prepareOnce(take(headsByLane)),
+  id: prepareOnce(take(headById)),
 };

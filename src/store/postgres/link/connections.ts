@@ -30,6 +30,18 @@ function readTime(text: string): string {
     : new Date(`${text.replace(' ', 'T').replace(/\+00$/, '')}Z`).toISOString();
 }
 
+/** Names of prepared statements, by their text. */
+const preparedNames = new Map<string, string>();
+
+/**
+ * Marks a statement to be prepared once for each connection: reading it takes the server longer than running it. Returns it
+ * unchanged. Not for texts that differ from call to call: a connection keeps every one.
+ */
+export function prepareOnce(text: string): string {
+  if (!preparedNames.has(text)) preparedNames.set(text, `reeve_${preparedNames.size + 1}`);
+  return text;
+}
+
 /** Returns the options of a connection. */
 export function connectionOptions(
   address: PostgresAddress,
@@ -121,6 +133,11 @@ export class Connections implements Sql {
 }
 
 async function send(client: pg.ClientBase, text: string, values: readonly unknown[]): Promise<SqlResult> {
-  const { rows, rowCount } = await client.query(text, [...values]);
+  const name = preparedNames.get(text);
+  const { rows, rowCount } = await client.query({
+    text,
+    values: [...values],
+    ...(name !== undefined && { name }),
+  });
   return { rows, count: rowCount ?? 0 };
 }
