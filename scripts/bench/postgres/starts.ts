@@ -17,7 +17,7 @@ type Stage = { readonly port: number; readonly worker: Child; readonly sentMs: M
  * accepts it, with SQLite in the same.
  */
 export async function measureStarts({ quick, makePlace }: PartOptions): Promise<readonly BenchRow[]> {
-  const deliveries = quick ? 60 : 500;
+  const deliveries = quick ? 60 : 300;
   const place = makePlace();
   await mkdir(place.folder);
   const options = { data: place.folder, concurrency: 8 };

@@ -23,13 +23,19 @@ const usageOfIndex = `SELECT idx_scan, idx_tup_read FROM pg_stat_user_indexes
 /** Enough for the server to keep plans, which it makes anew for the first five times. */
 const early = 10;
 
+const vacuum = 'VACUUM ANALYZE deliveries, bodies, digests, workers';
+
 it.each([
   ['without statistics', { analyze: 'SELECT 1' }],
-  ['with statistics', { analyze: 'VACUUM ANALYZE deliveries, bodies' }],
+  ['with statistics', { analyze: vacuum }],
   ['without statistics, with statements prepared on a small table', { analyze: 'SELECT 1', isEarly: true }],
+  [
+    'with statements and statistics of a small table',
+    { earlyAnalyze: vacuum, analyze: 'SELECT 1', isEarly: true },
+  ],
 ])(
   'claiming reads a few rows by their indexes while 100,000 wait: %s',
-  async (_name, { analyze, isEarly }) => {
+  async (_name, { analyze, isEarly, earlyAnalyze = 'SELECT 1' }) => {
     const url = await makeSchema();
     const open = () => openPostgresStore({ url, role: 'worker', isVolatile: true });
     const first = await open();
@@ -40,6 +46,7 @@ it.each([
       await client.query('ALTER TABLE bodies SET (autovacuum_enabled = off)');
       await client.query(fill(1, early));
       await client.query("INSERT INTO bodies SELECT id, '{}' FROM deliveries");
+      await client.query(earlyAnalyze);
       await claimAndSettle(first, early, 1);
       if (!isEarly) await first.close();
       await client.query(fill(early + 1, early + waiting));
