@@ -12,7 +12,7 @@ export type BenchRow = {
   readonly ok: boolean;
 };
 
-/** What a file of `scripts/bench/` exports as `measure`. `quick`: all files together stay within 40 s. */
+/** What a file of `scripts/bench/` exports as `measure`. `quick`: all files together stay within 100 s. */
 export type Measure = (options: { readonly quick: boolean }) => Promise<readonly BenchRow[]>;
 
 /** Returns the middle value: one round beside a noisy neighbour must not decide. */
