@@ -25,7 +25,9 @@ const early = 10;
 
 const vacuum = 'VACUUM ANALYZE deliveries, bodies, digests, workers';
 
-it.each([
+type Case = { readonly analyze: string; readonly earlyAnalyze?: string; readonly isEarly?: boolean };
+
+it.each<[string, Case]>([
   ['without statistics', { analyze: 'SELECT 1' }],
   ['with statistics', { analyze: vacuum }],
   ['without statistics, with statements prepared on a small table', { analyze: 'SELECT 1', isEarly: true }],
