@@ -197,6 +197,24 @@ const sweepCommands = [
   }),
 ];
 
+const shellCommands = [
+  defineCommand<object, readonly [shell: string]>({
+    usage: 'completion <shell>',
+    description: 'print the script by which bash, zsh or fish completes commands and flags',
+    notes:
+      'SHELL is bash, zsh or fish. The script is generated from the commands: generate it again after an update.',
+    examples: [
+      'source <(reeve completion bash)',
+      'reeve completion zsh > "${fpath[1]}/_reeve"',
+      'reeve completion fish > ~/.config/fish/completions/reeve.fish',
+    ],
+    async run({ args: [shell], terminal }) {
+      const { completion } = await import('./completion/completion.ts');
+      return completion(shell, commandTable, terminal);
+    },
+  }),
+];
+
 /** The commands of `reeve`, in the order of its help. */
 export const commandTable: readonly CommandRow[] = [
   ...serveCommands,
@@ -206,4 +224,5 @@ export const commandTable: readonly CommandRow[] = [
   ...queueCommands,
   ...storeCommands,
   ...connectionCommands,
+  ...shellCommands,
 ];
