@@ -1,6 +1,7 @@
 import { createClient } from '../client/client.ts';
 import { describeNeededAccess } from '../connection/checks/access.ts';
-import { ok } from '../connection/finding.ts';
+import { closingCommands, findOpenSecretFiles } from '../connection/checks/file-modes.ts';
+import { ok, warning } from '../connection/finding.ts';
 import {
   checkAccount,
   checkAdministrator,
@@ -44,6 +45,11 @@ export async function checkConnection({ options, answers, steps }: SetupRun) {
   const client = createClient(answers.forge);
   const capabilities = await learn(steps, 'forge', () => checkForge(client, answers.forge.url));
   const account = await learn(steps, 'token', () => checkAccount(client));
+  const open = await findOpenSecretFiles(answers.environment);
+  if (open.length > 0) {
+    const text = `other users of this machine can read ${open.map(({ path }) => path).join(', ')}`;
+    steps.tell('file-modes', warning(text, closingCommands(open)));
+  }
   const { file } = parseOperatorFile(
     answers.config,
     await steps.attempt('operator-file', () => readOperatorText(answers.config)),

@@ -80,5 +80,5 @@ async function leaveOut(
       : void (await saveOperatorFile(answers.config, { webhook: left }, false)),
   );
   const names = gone.map(locationName).join(', ');
-  steps.tell('operator-file', skipped(`${answers.config} does not name ${names}: there is no hook`));
+  steps.tell('operator-file', skipped(`${names} taken out of ${answers.config} again: no hook was created`));
 }

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { unlink, writeFile } from 'node:fs/promises';
+import { chmod, unlink, writeFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Prompt } from '../../src/output/prompt.ts';
 import { readEnvFile } from '../../src/settings/env-file.ts';
@@ -116,6 +116,9 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     const { repository, path } = connection;
     const file = () => (existsSync(path('reeve.yml')) ? readFileSync(path('reeve.yml'), 'utf8') : undefined);
 
+    const stopped = await connection.setup({}, { LOG_LEVEL: 'loud' });
+    expect(entriesOf(stopped, 'settings')).toMatchObject([{ state: 'wrong' }]);
+    expect(file()).toBeUndefined();
     const failed = await connection.setup({ repository: ['missing/nothing'] });
     const afterFailure = file();
     const half = await connection.setup({ repository: [repository, 'missing/nothing'] });
@@ -124,9 +127,7 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
 
     expect([failed.status, half.status, whole.status]).toEqual([1, 1, 0]);
     expect(afterFailure).toBeUndefined();
-    expect(entriesOf(half, 'operator-file').at(-1)?.text).toContain(
-      'does not name repository missing/nothing',
-    );
+    expect(entriesOf(half, 'operator-file').at(-1)?.text).toContain('repository missing/nothing taken out');
     expect(afterHalf).toContain(repository);
     expect(afterHalf).not.toContain('missing/nothing');
     expect(file()).toBe(afterHalf);
@@ -168,6 +169,17 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
       state: 'wrong',
       text: expect.stringMatching(/403.*this needs administrator access, and a token with read:repository/),
     });
+  });
+
+  it('warns of a token file that other users can read', async () => {
+    await chmod(connection.path('token'), 0o644);
+
+    const result = await connection.setup();
+
+    expect(entriesOf(result, 'file-modes')).toMatchObject([
+      { state: 'warning', advice: `chmod 600 ${connection.path('token')}` },
+    ]);
+    expect(result.status).toBe(0);
   });
 
   it('takes a token file with several line breaks at its end', async () => {

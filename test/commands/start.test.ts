@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -106,4 +106,27 @@ describe('a reader that has gone', () => {
 
     expect(pipe(`"$NODE" "$REEVE" check "$FOLDER/bad.yml" 2>&1 | ${leaves}`).status).toBe(1);
   });
+});
+
+it('npm in a checkout says nothing of the engines of libraries: it installs the Node that they need', () => {
+  const checkout = join(folder, 'checkout');
+  mkdirSync(checkout);
+  const about = { name: 'a', version: '1.0.0', private: true, engines: { node: '>=999' } };
+  writeFileSync(join(checkout, 'package.json'), JSON.stringify(about));
+  writeFileSync(
+    join(checkout, 'package-lock.json'),
+    JSON.stringify({ name: 'a', version: '1.0.0', lockfileVersion: 3, packages: { '': about } }),
+  );
+  const install = (): string =>
+    spawnSync('npm', ['ci', '--dry-run', '--offline'], {
+      cwd: checkout,
+      encoding: 'utf8',
+      env: { PATH, HOME: folder },
+    }).stderr;
+
+  const before = install();
+  copyFileSync('.npmrc', join(checkout, '.npmrc'));
+
+  expect(before).toContain('EBADENGINE');
+  expect(install()).toBe('');
 });

@@ -1,5 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Variables } from '../../settings/config.ts';
 import { parseOperatorFile } from '../../settings/operator-file/operator-file.ts';
 import type { Examination } from './examination.ts';
 
@@ -19,9 +20,6 @@ type OpenPath = { readonly path: string; readonly mode: '600' | '700' };
  */
 export async function findOpenPaths(examination: Examination): Promise<readonly OpenPath[]> {
   const { environment, envFile, settings } = examination;
-  const named = Object.entries(environment).flatMap(([name, path]) =>
-    /^(FORGE|WEBHOOK|SETUP|OAUTH2|REEVE_SECRET)_\w+_FILE$/.test(name) && path ? [path] : [],
-  );
   const config = environment.REEVE_CONFIG;
   const own = [
     ...(envFile === undefined ? [] : [envFile]),
@@ -31,10 +29,18 @@ export async function findOpenPaths(examination: Examination): Promise<readonly 
   const folders = privateFolders.map((name) => join(settings.data, name));
   const open = await Promise.all([
     ...own.map((path) => keepOpen({ path, mode: '600' }, 0o077)),
-    ...named.map((path) => keepOpen({ path, mode: '600' }, 0o007)),
+    findOpenSecretFiles(environment),
     ...folders.map((path) => keepOpen({ path, mode: '700' }, 0o077)),
   ]);
   return [...new Map(open.flat().map((one) => [one.path, one])).values()];
+}
+
+/** Returns the files of one secret each (NAME_FILE) that other users may read. */
+export async function findOpenSecretFiles(environment: Variables): Promise<readonly OpenPath[]> {
+  const named = Object.entries(environment).flatMap(([name, path]) =>
+    /^(FORGE|WEBHOOK|SETUP|OAUTH2|REEVE_SECRET)_\w+_FILE$/.test(name) && path ? [path] : [],
+  );
+  return (await Promise.all(named.map((path) => keepOpen({ path, mode: '600' }, 0o007)))).flat();
 }
 
 /** A path that does not exist is closed to all accounts. */
