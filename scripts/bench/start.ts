@@ -23,13 +23,13 @@ export const measure: Measure = async ({ quick }) => {
     const helpMs: number[] = [];
     // Side by side: what the machine does meanwhile is in both.
     for (let at = -1; at < rounds; at += 1) {
-      const bare = await timeRun(['-e', '0']);
-      const help = await timeRun([reeve, '--help']);
+      const bare = await timeRun(['-e', '0'], folder);
+      const help = await timeRun([reeve, '--help'], folder);
       if (at < 0) continue;
       bareMs.push(bare);
       helpMs.push(help);
     }
-    const readyMs = await timeServe(reeve, folder, quick ? 3 : 9);
+    const [firstMs = 0, ...readyMs] = await timeServe(reeve, folder, quick ? 3 : 9);
     const bytes = await sizeOf(join(installed, 'node_modules'));
     const help = median(helpMs);
     const bare = median(bareMs);
@@ -49,8 +49,8 @@ export const measure: Measure = async ({ quick }) => {
         name: 'reeve serve, start until it accepts deliveries',
         value: round(ready),
         unit: 'ms',
-        against: `node -e 0: ${round(bare)} ms`,
-        ratio: round(ready / bare),
+        against: `first start: ${round(firstMs)} ms`,
+        ratio: null,
         target: '<= 500 ms',
         ok: ready <= 500,
       },
@@ -82,19 +82,19 @@ async function install(folder: string): Promise<string> {
   return installed;
 }
 
-/** Variables that a person at a shell has; what the measuring process was started with is left out. */
-const plainEnvironment = { PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: process.env.TMPDIR };
+/** Variables that a person at a shell has, without HOME; what the measuring process was started with is left out. */
+const plainEnvironment = { PATH: process.env.PATH, TMPDIR: process.env.TMPDIR };
 
 /** Returns the time of a process from its start to its end. Rejects where it fails. */
-async function timeRun(args: readonly string[]): Promise<number> {
+async function timeRun(args: readonly string[], home: string): Promise<number> {
   const startedAt = performance.now();
-  const child = spawn(process.execPath, args, { env: plainEnvironment, stdio: 'ignore' });
+  const child = spawn(process.execPath, args, { env: { ...plainEnvironment, HOME: home }, stdio: 'ignore' });
   const [code] = await once(child, 'exit');
   if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}`);
   return performance.now() - startedAt;
 }
 
-/** Returns the times from the start of the server until `/readyz` answers 200. */
+/** Returns the times from the start of the server until `/readyz` answers 200; in the first, no code is compiled yet. */
 async function timeServe(reeve: string, folder: string, rounds: number): Promise<readonly number[]> {
   const forge = startReeve(reeve, ['forge', '--port', '0', '--admin', 'bench:a-long-password', '--json'], {
     cwd: await makeFolder(folder, 'forge'),
@@ -104,11 +104,12 @@ async function timeServe(reeve: string, folder: string, rounds: number): Promise
     const config = join(folder, 'reeve.yml');
     await writeFile(config, 'version: 1\nallow-admin: true\n', { mode: 0o600 });
     const found: number[] = [];
-    for (let at = 0; at < rounds; at += 1) {
+    for (let at = -1; at < rounds; at += 1) {
       const startedAt = performance.now();
       const server = startReeve(reeve, ['serve'], {
         cwd: await makeFolder(folder, `serve-${at}`),
         environment: {
+          HOME: folder,
           REEVE_CONFIG: config,
           FORGE_URL: url,
           FORGE_USER: 'bench',
@@ -143,7 +144,8 @@ function startReeve(
   args: readonly string[],
   { cwd, environment = {} }: { cwd: string; environment?: Record<string, string> },
 ): ChildProcess {
-  const env = { ...plainEnvironment, ...environment };
+  // Compiled code is kept below HOME.
+  const env = { ...plainEnvironment, HOME: cwd, ...environment };
   return spawn(process.execPath, [reeve, ...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
 }
 

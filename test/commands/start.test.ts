@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -129,4 +129,34 @@ it('npm in a checkout says nothing of the engines of libraries: it installs the 
 
   expect(before).toContain('EBADENGINE');
   expect(install()).toBe('');
+});
+
+describe('compiled code', () => {
+  const run = (environment: Record<string, string>) =>
+    spawnSync(process.execPath, [reeve, '--version'], { encoding: 'utf8', env: { PATH, ...environment } });
+
+  it('is kept below the cache folder of the user, and not among temporary files', () => {
+    const [home, temporary] = [join(folder, 'home'), join(folder, 'temporary')];
+    for (const path of [home, temporary]) mkdirSync(path);
+
+    expect(run({ HOME: home, TMPDIR: temporary }).status).toBe(0);
+    expect(readdirSync(join(home, '.cache/reeve'))).toHaveLength(1);
+    expect(run({ HOME: home, TMPDIR: temporary, XDG_CACHE_HOME: join(folder, 'xdg') }).status).toBe(0);
+    expect(readdirSync(join(folder, 'xdg/reeve'))).toHaveLength(1);
+    expect(readdirSync(temporary)).toEqual([]);
+  });
+
+  it('is not needed: where nothing can be written, the command runs', () => {
+    const { status, stderr } = run({ HOME: '/dev/null' });
+
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  });
+
+  it('is not kept where Node is told so', () => {
+    const home = join(folder, 'none');
+    mkdirSync(home);
+
+    expect(run({ HOME: home, NODE_DISABLE_COMPILE_CACHE: '1' }).status).toBe(0);
+    expect(readdirSync(home)).toEqual([]);
+  });
 });
