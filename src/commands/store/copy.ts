@@ -3,7 +3,12 @@ import { messageOf, ReeveError } from '../../errors.ts';
 import { count, plain, type Terminal } from '../../output/terminal.ts';
 import type { Variables } from '../../settings/config.ts';
 import { type CopyReport, transferStore } from '../../store/copy/copy-store.ts';
-import { type CopyPlace, openCopySource, openCopyTarget } from '../../store/copy/open-copy-sides.ts';
+import {
+  type CopyPlace,
+  isSamePlace,
+  openCopySource,
+  openCopyTarget,
+} from '../../store/copy/open-copy-sides.ts';
 import { keepFilesPrivate } from '../private-umask.ts';
 
 type CopyFlags = {
@@ -24,6 +29,8 @@ export async function copyStoreTo(
 ): Promise<number> {
   keepFilesPrivate();
   const places = { from: readPlace('--from', from, environment), to: readPlace('--to', to, environment) };
+  if (isSamePlace(places.from, places.to))
+    throw new ReeveError('usage', '--from and --to name the same place: a store is not copied to itself');
   const source = await openCopySource(places.from);
   let report: CopyReport;
   try {

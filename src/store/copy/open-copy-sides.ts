@@ -7,6 +7,12 @@ import { openSqliteSource, openSqliteTarget } from './sqlite-side.ts';
 /** Where a store to copy is: the connection string of a database, or the path of a file or of a data folder. */
 export type CopyPlace = { readonly databaseUrl: string } | { readonly path: string };
 
+/** Returns whether both places are named alike: a store would wait for its own lock. */
+export function isSamePlace(one: CopyPlace, other: CopyPlace): boolean {
+  if ('path' in one) return 'path' in other && filePathOf(one.path) === filePathOf(other.path);
+  return 'databaseUrl' in other && one.databaseUrl === other.databaseUrl;
+}
+
 /** Opens the store to copy from. */
 export async function openCopySource(place: CopyPlace): Promise<CopySide> {
   if ('path' in place) return openSqliteSource(filePathOf(place.path));
