@@ -18,16 +18,16 @@ type Forge = { readonly child: Child; readonly port: number; readonly access: Be
 
 /** What is asked; pages are equally long on both forges, so that the size of the forge is all that differs. */
 const loads: readonly { name: string; isGit?: boolean; requests: (access: BenchAccess) => Asked[] }[] = [
-  { name: 'GET issue', requests: () => [{ path: '/repos/root/measured/issues/1' }] },
+  { name: 'GET issue', requests: () => [{ path: '/repos/owner/measured/issues/1' }] },
   {
     name: 'list branches',
     isGit: true,
-    requests: () => [{ path: '/repos/root/measured/branches?limit=10' }],
+    requests: () => [{ path: '/repos/owner/measured/branches?limit=10' }],
   },
   {
     name: 'GET contents',
     isGit: true,
-    requests: () => [{ path: '/repos/root/measured/contents/README.md' }],
+    requests: () => [{ path: '/repos/owner/measured/contents/README.md' }],
   },
   {
     name: 'PUT labels',
@@ -35,11 +35,11 @@ const loads: readonly { name: string; isGit?: boolean; requests: (access: BenchA
     requests: ({ labels }) =>
       [labels, labels.slice(0, 1)].map((wanted) => ({
         method: 'PUT',
-        path: '/repos/root/measured/issues/1/labels',
+        path: '/repos/owner/measured/issues/1/labels',
         body: JSON.stringify({ labels: wanted }),
       })),
   },
-  { name: 'list issues', requests: () => [{ path: '/repos/root/measured/issues?limit=10' }] },
+  { name: 'list issues', requests: () => [{ path: '/repos/owner/measured/issues?limit=10' }] },
   { name: 'list own repositories', requests: () => [{ path: '/user/repos?limit=10' }] },
 ];
 

@@ -3,10 +3,10 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
+  intakeRow,
   type Kind,
   loadInTurns,
   medianOf,
-  ratioOf,
   requireStored,
   type Server,
   startServer,
@@ -41,8 +41,6 @@ export const measure: Measure = async ({ quick }) => {
 
 function rowsOf(results: Parameters<typeof medianOf>[0], loaded: number, hostile: number): BenchRow[] {
   const of = (kind: Kind, member: 'perSecond' | 'p99Ms'): number => medianOf(results, kind, member);
-  const ratioTo = (kind: Kind): number => ratioOf(results, 'reeve', kind);
-  const rate = of('reeve', 'perSecond');
   const p99 = of('reeve', 'p99Ms');
   const p99Ratio = p99 / of('bare', 'p99Ms');
   const megabytes = (bytes: number): number => Math.round(bytes / 2 ** 20);
@@ -55,15 +53,8 @@ function rowsOf(results: Parameters<typeof medianOf>[0], loaded: number, hostile
     target: '<= 150 MB',
     ok: megabytes(bytes) <= 150,
   });
-  const intake = (against: string, kind: Kind, target: number): BenchRow => ({
-    name: 'durable intake, 8 KB, 64 connections',
-    value: Math.round(rate),
-    unit: 'deliveries/s',
-    against: `${against}: ${Math.round(of(kind, 'perSecond'))}/s`,
-    ratio: round(ratioTo(kind)),
-    target: `>= ${target} x`,
-    ok: ratioTo(kind) >= target,
-  });
+  const intake = (against: string, other: Kind, target: number): BenchRow =>
+    intakeRow(results, { name: 'durable intake', kind: 'reeve', against, other, target });
   return [
     intake('bare fastify that parses and stores nothing', 'bare', 0.75),
     intake('@octokit/webhooks, stores nothing', 'octokit', 1.5),

@@ -152,7 +152,7 @@ describe('compiled code', () => {
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   });
 
-  it('is not kept where Node is told so', () => {
+  it('is not kept with NODE_DISABLE_COMPILE_CACHE', () => {
     const home = join(folder, 'none');
     mkdirSync(home);
 

@@ -15,20 +15,13 @@ import { type KilledServer, startKilledServer } from '../support/queue/killed-se
 import {
   makeQueueRepository,
   newestQueueStatus,
+  queueRules,
   type RepositoryAt,
   reportChecks,
 } from '../support/queue/queue-repository.ts';
 
 /** The process is killed at its k-th request that writes: before the forge has it, or once the forge has answered it. */
 type Kill = { readonly at: number; readonly when: 'before' | 'after' };
-
-const rules = `version: 1
-rules:
-  queue:
-    on: { pull_request: [opened, synchronized] }
-    each: pull_request
-    steps: [{ uses: queue-merge, with: { method: merge } }]
-`;
 
 let folder: string;
 let forge: FlowForge;
@@ -42,7 +35,7 @@ beforeAll(async () => {
   await root.call(operations.createOrganization, { body: { username: acme } });
   const scopes = ['read:user', 'read:organization', 'write:repository', 'write:issue'];
   ({ token } = await forge.makeToken(people.bot, scopes));
-  await writeFile(join(folder, 'rules.yml'), rules);
+  await writeFile(join(folder, 'rules.yml'), queueRules);
 });
 afterAll(async () => {
   await forge.close();

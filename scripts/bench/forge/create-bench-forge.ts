@@ -19,8 +19,8 @@ export async function createBenchForge(
   const forge = await createForge({ clock: () => new Date(), data });
   try {
     await forge.listen();
-    await forge.createAdministrator({ name: 'root', password: 'password' });
-    const basic = `Basic ${Buffer.from('root:password').toString('base64')}`;
+    await forge.createAdministrator({ name: 'owner', password: 'password' });
+    const basic = `Basic ${Buffer.from('owner:password').toString('base64')}`;
     const post = async (path: string, body: object): Promise<{ id: number; sha1: string }> => {
       const response = await fetch(`${forge.url}/api/v1${path}`, {
         method: 'POST',
@@ -31,13 +31,13 @@ export async function createBenchForge(
       // The answers of these few operations all have what is asked for.
       return (await response.json()) as { id: number; sha1: string };
     };
-    const { sha1: token } = await post('/users/root/tokens', { name: 'bench', scopes: ['all'] });
+    const { sha1: token } = await post('/users/owner/tokens', { name: 'bench', scopes: ['all'] });
     const { id } = await post('/user/repos', { name: 'measured', auto_init: true });
     const labels: number[] = [];
     for (const name of ['one', 'two']) {
-      labels.push((await post('/repos/root/measured/labels', { name, color: 'ffffff' })).id);
+      labels.push((await post('/repos/owner/measured/labels', { name, color: 'ffffff' })).id);
     }
-    await post('/repos/root/measured/issues', { title: 'measured', body: 'text', labels });
+    await post('/repos/owner/measured/issues', { title: 'measured', body: 'text', labels });
     addBranches(join(data, 'repositories', `${id}.git`), size.branches);
     return { token, labels };
   } finally {

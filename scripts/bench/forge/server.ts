@@ -4,7 +4,7 @@ import { createForge } from '../../../src/forge/forge.ts';
 const [data = ''] = process.argv.slice(2);
 const forge = await createForge({ clock: () => new Date(), data });
 const url = await forge.listen();
-await forge.createAdministrator({ name: 'root', password: 'password' });
+await forge.createAdministrator({ name: 'owner', password: 'password' });
 let peakBytes = 0;
 setInterval(() => {
   peakBytes = Math.max(peakBytes, process.memoryUsage.rss());

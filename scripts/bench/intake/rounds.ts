@@ -1,6 +1,6 @@
 import startedAs from '../../../bin/memory.json' with { type: 'json' };
 import { type Child, startChild } from '../child.ts';
-import { median } from '../row.ts';
+import { type BenchRow, median, round } from '../row.ts';
 import type { Load, LoadResult } from './load.ts';
 
 /** What `server.ts` can be. */
@@ -51,10 +51,35 @@ export function medianOf(results: Results, kind: Kind, member: 'perSecond' | 'p9
 }
 
 /** Returns the rate of a server ÷ that of another one, round by round: neighbours in time share the noise. */
-export function ratioOf(results: Results, kind: Kind, other: Kind): number {
+function ratioOf(results: Results, kind: Kind, other: Kind): number {
   return median(
     (results.get(kind) ?? []).map(
       (own, at) => own.perSecond / (results.get(other)?.[at]?.perSecond ?? Number.NaN),
     ),
   );
+}
+
+/** Returns the row of the rate of a server beside another one. */
+export function intakeRow(
+  results: Results,
+  row: {
+    readonly name: string;
+    readonly kind: Kind;
+    readonly against: string;
+    readonly other: Kind;
+    /** The least ratio. */
+    readonly target: number;
+  },
+): BenchRow {
+  const { name, kind, against, other, target } = row;
+  const ratio = ratioOf(results, kind, other);
+  return {
+    name: `${name}, 8 KB, ${connections} connections`,
+    value: Math.round(medianOf(results, kind, 'perSecond')),
+    unit: 'deliveries/s',
+    against: `${against}: ${Math.round(medianOf(results, other, 'perSecond'))}/s`,
+    ratio: round(ratio),
+    target: `>= ${target} x`,
+    ok: ratio >= target,
+  };
 }

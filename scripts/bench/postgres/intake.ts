@@ -1,10 +1,10 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
+  intakeRow,
   type Kind,
   loadInTurns,
   medianOf,
-  ratioOf,
   requireStored,
   type Server,
   startServer,
@@ -31,18 +31,10 @@ export async function measureIntake({ quick, makePlace }: PartOptions): Promise<
 }
 
 function rowsOf(results: Parameters<typeof medianOf>[0]): readonly BenchRow[] {
-  const rate = medianOf(results, 'postgres', 'perSecond');
   const p99 = medianOf(results, 'postgres', 'p99Ms');
   const sqliteP99 = medianOf(results, 'reeve', 'p99Ms');
-  const intake = (against: string, kind: Kind, target: number): BenchRow => ({
-    name: 'PostgreSQL: durable intake, 8 KB, 64 connections',
-    value: Math.round(rate),
-    unit: 'deliveries/s',
-    against: `${against}: ${Math.round(medianOf(results, kind, 'perSecond'))}/s`,
-    ratio: round(ratioOf(results, 'postgres', kind)),
-    target: `>= ${target} x`,
-    ok: ratioOf(results, 'postgres', kind) >= target,
-  });
+  const intake = (against: string, other: Kind, target: number): BenchRow =>
+    intakeRow(results, { name: 'PostgreSQL: durable intake', kind: 'postgres', against, other, target });
   return [
     intake('bare fastify that parses and stores nothing', 'bare', 0.1),
     intake('SQLite', 'reeve', 0.2),

@@ -9,6 +9,7 @@ import type { Store } from '../../../src/store/store.ts';
 import { startFaultProxy } from '../../../test/support/fault-proxy.ts';
 import { createRandom } from '../../../test/support/missed/random.ts';
 import { endProcesses } from '../../../test/support/processes.ts';
+import { queueRules } from '../../../test/support/queue/queue-repository.ts';
 import { authorization, secret } from '../sender.ts';
 import { nowMs } from '../workers/attempts.ts';
 import { startBots } from './bots.ts';
@@ -41,14 +42,6 @@ type QueueCrashOptions = {
   readonly onWrong?: (finding: string) => void;
 };
 
-const rules = `version: 1
-rules:
-  queue:
-    on: { pull_request: [opened, synchronized] }
-    each: pull_request
-    steps: [{ uses: queue-merge, with: { method: merge } }]
-`;
-
 /** More changes than a long run makes in an hour: it is not about budgets. */
 const operatorFile = `version: 1
 repositories: ["${org}/*"]
@@ -72,7 +65,7 @@ export async function crashQueue(options: QueueCrashOptions): Promise<QueueCrash
   try {
     const rulesFolder = join(folder, 'rules');
     await mkdir(rulesFolder);
-    await writeFile(join(rulesFolder, 'rules.yml'), rules);
+    await writeFile(join(rulesFolder, 'rules.yml'), queueRules);
     const forge = await startQueueForge(join(folder, 'forge'), 2);
     const proxy = await startFaultProxy(forge.url);
     ending.push(proxy.close);

@@ -48,7 +48,7 @@ type PullEnd = {
   readonly repeated: number;
 };
 
-/** Judges it. `onWrong` is told of each finding. */
+/** Judges what was seen of a run. `onWrong` receives each finding. */
 export async function judgeQueue(
   forge: QueueForge,
   { contributions, reports, merges, history }: Seen,

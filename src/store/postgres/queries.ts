@@ -1,6 +1,7 @@
 import { maxPageSize, pageSizeOf, rowNumberOf, searchStretch } from '../paging.ts';
 import { deliveryColumns, deliveryOf, deliveryWithBodyOf, runOf } from '../rows.ts';
 import type { DeliveryState, Store } from '../store.ts';
+import type { StoreQueries } from '../store-queries.ts';
 import type { PostgresContext } from './context.ts';
 import { storableText } from './link/text.ts';
 
@@ -14,19 +15,7 @@ const fewIn: Partial<Record<DeliveryState, string>> = {
 };
 
 /** Returns the methods that only read. */
-export function createPostgresQueries({
-  database,
-}: Pick<PostgresContext, 'database'>): Pick<
-  Store,
-  | 'listDeliveries'
-  | 'readDelivery'
-  | 'describeDelivery'
-  | 'listRuns'
-  | 'readRun'
-  | 'readLatestRuns'
-  | 'counts'
-  | 'oldestWaiting'
-> {
+export function createPostgresQueries({ database }: Pick<PostgresContext, 'database'>): StoreQueries {
   return {
     async listDeliveries({ door, state, search = '', repositoryId, before, limit } = {}) {
       const size = pageSizeOf(limit);

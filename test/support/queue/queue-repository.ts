@@ -5,6 +5,15 @@ import type { PullRequest } from '../../../src/contract/resources/pulls.ts';
 /** A repository, as paths of the API name it. */
 export type RepositoryAt = { readonly owner: string; readonly repo: string };
 
+/** Rules that put every pull request into the queue of its base. */
+export const queueRules = `version: 1
+rules:
+  queue:
+    on: { pull_request: [opened, synchronized] }
+    each: pull_request
+    steps: [{ uses: queue-merge, with: { method: merge } }]
+`;
+
 /** Statuses that a base usually requires. `reeve/queue` keeps people from merging beside the queue. */
 const usualContexts = ['ci', 'reeve/queue'] as const;
 

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Store } from '../../store.ts';
+import type { StoreQueries } from '../../store-queries.ts';
 import type { Counts } from '../counts.ts';
 import { createQueries } from '../queries.ts';
 import type { StoreContext } from './context.ts';
@@ -13,17 +13,7 @@ export function createQueryMethods(
     readonly counts: Counts;
     readonly settled: SettledCount;
   },
-): Pick<
-  Store,
-  | 'listDeliveries'
-  | 'readDelivery'
-  | 'describeDelivery'
-  | 'listRuns'
-  | 'readRun'
-  | 'readLatestRuns'
-  | 'counts'
-  | 'oldestWaiting'
-> {
+): StoreQueries {
   const { counts, settled } = options;
   const { read } = options.context;
   const queries = createQueries(database);
