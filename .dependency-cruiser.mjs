@@ -32,6 +32,7 @@ const floors = [
 
 /** The floors of `src/forge`, lowest first, in the same form. */
 const forgeFloors = [
+  ['detection'],
   ['git'],
   ['core'],
   ['access'],

@@ -40,7 +40,7 @@ it.each([
   ['GET', '/api/v1/repos/a/b/git/commits/0a1b', 'commit.get'],
   ['GET', '/api/v1/repos/a/b/git/commits/v1.2', 'commit.get'],
   ['GET', '/api/v1/repos/a/b/git/commits/v1.2.diff', 'commit.diff'],
-  ['GET', '/api/v1/repos/a/b/contents', 'contents.get'],
+  ['GET', '/api/v1/repos/a/b/contents', 'contents.list'],
   ['POST', '/api/v1/repos/a/b/contents', 'contents.change'],
   ['POST', '/api/v1/repos/a/b/contents/x/y', 'contents.create'],
   ['GET', '/a/b', undefined],

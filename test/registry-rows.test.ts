@@ -84,7 +84,8 @@ describe.each(Object.values(operations).map((row: Operation) => [row.id, row] as
 );
 
 function targetOf({ path }: Operation): RegExp {
-  if (path.includes('{owner}/{repo}')) return /^(repository|code|issues|pulls|issues-or-pulls|wiki)$/;
+  if (path.includes('{owner}/{repo}'))
+    return /^(repository|code|issues|pulls|issues-or-pulls|wiki|releases)$/;
   if (path.startsWith('/teams/')) return /^team$/;
   if (/^\/(admin\/)?users\/\{/.test(path)) return /^account$/;
   return path.startsWith('/orgs/{org}') ? /^organization$/ : /^instance$/;

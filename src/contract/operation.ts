@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { z } from 'zod';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -34,6 +35,7 @@ export type OperationTarget =
   | 'pulls'
   | 'issues-or-pulls'
   | 'wiki'
+  | 'releases'
   | 'organization'
   | 'team'
   | 'account'
@@ -67,8 +69,8 @@ export type Operation = {
   readonly success: number;
   /** Absent: the answer has no body. */
   readonly response?: z.ZodType;
-  /** The answer is plain text; absent: JSON. */
-  readonly media?: 'text';
+  /** The answer is plain text, or the bytes of a file, which the client returns as text; absent: JSON. */
+  readonly media?: 'text' | 'file';
   readonly errors: readonly number[];
   /** When an archived repository is refused with 423: before or after the role is checked, or after the body was read. */
   readonly archived?: 'before-role' | 'after-role' | 'after-body';
@@ -113,10 +115,15 @@ export type InputOf<O extends Operation> = Given<'params', O['params']> &
 /** Output of a call: the answer as parsed by the row's shape. */
 export type AnswerOf<O extends Operation> = O extends { response: infer R } ? OutputOf<R> : undefined;
 
-/** Return value of a server's handler: the answer before it is parsed by the row's shape. */
-export type ReplyOf<O extends Operation> = O extends { response: infer R extends z.ZodType }
-  ? z.input<R>
-  : undefined;
+/** Bytes of a file, whole or as they come. */
+export type FileBody = Buffer | Readable;
+
+/** Return value of a server's handler: the answer before it is parsed by the row's shape; no bytes for `304`. */
+export type ReplyOf<O extends Operation> = O extends { media: 'file' }
+  ? FileBody | undefined
+  : O extends { response: infer R extends z.ZodType }
+    ? z.input<R>
+    : undefined;
 
 /** Input of an operation that is known only at run time (a change read from the store). */
 export type AnyInput = {

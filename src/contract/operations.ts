@@ -6,6 +6,8 @@ import { commentOperations } from './resources/comments.ts';
 import { commitOperations } from './resources/commits.ts';
 import { contentsOperations } from './resources/contents.ts';
 import { dependencyOperations } from './resources/dependencies.ts';
+import { fileReadOperations } from './resources/files.ts';
+import { gitReadOperations } from './resources/git-reads.ts';
 import { hookOperations } from './resources/hooks.ts';
 import { instanceOperations } from './resources/instance.ts';
 import { issueOperations } from './resources/issues.ts';
@@ -52,6 +54,8 @@ export const operations = {
   ...tagOperations,
   ...commitOperations,
   ...contentsOperations,
+  ...gitReadOperations,
+  ...fileReadOperations,
   ...labelOperations,
   ...issueOperations,
   ...commentOperations,

@@ -17,6 +17,7 @@ function fieldsOf<
 export const repositoryAs = fieldsOf('repository', inRepository, 'repository');
 export const codeAs = fieldsOf('code', inRepository, 'repository');
 export const pullsAs = fieldsOf('pulls', inRepository, 'repository');
+export const releasesAs = fieldsOf('releases', inRepository, 'repository');
 export const wikiAs = fieldsOf('wiki', inRepository, 'repository');
 /** Issues, and the issue side of pull requests. */
 export const issuesAs = fieldsOf('issues-or-pulls', inRepository, 'issue');

@@ -8,7 +8,9 @@ import { branchHandlers } from './code/branches.ts';
 import { commitHandlers } from './code/commits.ts';
 import { compareHandlers } from './code/compare.ts';
 import { contentsHandlers } from './code/contents.ts';
+import { fileReadHandlers } from './code/file-reads.ts';
 import { fileHandlers } from './code/files.ts';
+import { gitReadHandlers } from './code/git-reads.ts';
 import { patchHandlers } from './code/patches.ts';
 import { tagHandlers } from './code/tags.ts';
 import { hookHandlers } from './hooks/hooks.ts';
@@ -65,6 +67,8 @@ export const handlers: Handlers = {
   ...tagHandlers,
   ...forkHandlers,
   ...fileHandlers,
+  ...fileReadHandlers,
+  ...gitReadHandlers,
   ...patchHandlers,
   ...compareHandlers,
   ...branchHandlers,

@@ -2,7 +2,14 @@ import type { Difference } from './differences.ts';
 import { code } from './forgejo/code.ts';
 import { issues } from './forgejo/issues.ts';
 import { people } from './forgejo/people.ts';
+import { reads } from './forgejo/reads.ts';
 import { surface } from './forgejo/surface.ts';
 
 /** What Forgejo 15 answers otherwise, as it was seen to. */
-export const forgejoDifferences: readonly Difference[] = [...surface, ...people, ...code, ...issues];
+export const forgejoDifferences: readonly Difference[] = [
+  ...surface,
+  ...people,
+  ...code,
+  ...issues,
+  ...reads,
+];

@@ -97,6 +97,19 @@ export const contentsOperations = {
     normalize: 'contents',
     source: 'routers/api/v1/repo/file.go GetContents',
   }),
+  listContents: defineOperation({
+    id: 'contents.list',
+    meaning: 'Returns the entries of the root; on an empty repository 404, on Forgejo an empty list.',
+    method: 'GET',
+    path: '/repos/{owner}/{repo}/contents',
+    ...codeAs('reader'),
+    query: z.object({ ref: text.optional() }),
+    success: 200,
+    response: z.union([ContentsEntry, z.array(ContentsEntry)]),
+    errors: [404],
+    normalize: 'contents',
+    source: 'routers/api/v1/repo/file.go GetContentsList',
+  }),
   getContentsExt: defineOperation({
     id: 'contents.get-ext',
     meaning:

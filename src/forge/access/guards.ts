@@ -123,9 +123,14 @@ function inUnit(
   const unit = unitOf(operation, issue?.is_pull === 1);
   if (unit === undefined) return target;
   const permission = permissionOf(db, caller, target.repository, target.owner, unit);
-  if (permission !== 'none') return { ...target, permission };
-  const status = unit === 'code' ? 403 : 404;
-  throw new ForgeProblem(status, status === 404 ? 'not found' : 'user should have read access to the code');
+  // Releases that are switched off stay open to administrators, as on the baseline.
+  const isOff =
+    unit === 'releases' &&
+    !settingsOf(target.repository).has_releases &&
+    !reaches(target.permission, 'admin');
+  if (permission !== 'none' && !isOff) return { ...target, permission };
+  if (unit !== 'code' && unit !== 'releases') throw new ForgeProblem(404, 'not found');
+  throw new ForgeProblem(403, `user should have read access to the ${unit}`);
 }
 
 /**

@@ -1,5 +1,4 @@
 import { ForgeProblem, found } from '../core/errors.ts';
-import { listChangesOf } from '../git/changes.ts';
 import type { CommitData } from '../git/commit.ts';
 import { readDiff } from '../git/diff.ts';
 import { isIdPrefix, isObjectId, isRefName } from '../git/names.ts';
@@ -7,8 +6,8 @@ import { readCommit, resolveRef } from '../git/refs.ts';
 import type { GitRepository } from '../git/repository.ts';
 import { readBlob } from '../git/tree.ts';
 import { defineHandlers } from '../http/handler.ts';
-import { repositoryAddress, toChangeSummary } from '../views/commit.ts';
-import { toEntry } from './compare.ts';
+import { repositoryAddress } from '../views/commit.ts';
+import { toDetailed } from './git-reads.ts';
 
 /** Returns a commit by its id or by a branch or tag; an id comes first, because a branch may be called like one. */
 async function findCommit(git: GitRepository, sha: string): Promise<CommitData> {
@@ -19,25 +18,13 @@ async function findCommit(git: GitRepository, sha: string): Promise<CommitData> 
 
 /** One commit by its id or by a branch or tag, and the bytes of a file by their id. */
 export const commitHandlers = defineHandlers({
-  async getCommit({ context, params, query, caller, repository, owner }) {
+  async getCommit({ context, params, query, caller, repository, owner, permission }) {
     const { sha } = params;
     if (!isRefName(sha) && !isIdPrefix(sha)) throw new ForgeProblem(422, `no valid ref or sha: ${sha}`);
     const git = context.git.open(repository.id);
     const commit = await findCommit(git, sha);
-    const entry = toEntry(
-      context,
-      repositoryAddress(context.rootUrl(), owner.name, repository.name),
-      commit,
-      caller,
-    );
-    const { verification, ...plain } = entry.commit;
-    const { files, stats } = toChangeSummary((await listChangesOf(git, [commit.id])).get(commit.id) ?? []);
-    return {
-      ...entry,
-      commit: query.verification === false ? plain : { ...plain, verification },
-      files: query.files === false ? null : files,
-      stats: query.stat === false ? null : stats,
-    };
+    const [detailed] = await toDetailed({ context, caller, repository, owner, permission }, [commit], query);
+    return found(detailed);
   },
 
   async getCommitDiff({ context, params, repository }) {

@@ -3,7 +3,7 @@ import type { RepositoryTarget } from '../access/targets.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem } from '../core/errors.ts';
 import { lastCommits } from '../git/history.ts';
-import { cleanTreePath } from '../git/names.ts';
+import { cleanTreePath, isObjectId } from '../git/names.ts';
 import { resolveRef } from '../git/refs.ts';
 import type { GitRepository } from '../git/repository.ts';
 import { findEntry, readTree, type TreeEntry } from '../git/tree.ts';
@@ -21,6 +21,11 @@ type EntryView = Awaited<ReturnType<typeof toContentsEntry>>;
 
 /** `contents` and `contents-ext`: what stands in a tree, read from git. */
 export const contentsHandlers = defineHandlers({
+  listContents: async ({ query, ...call }) => {
+    const includes = { fileContent: true, lfs: false, commit: true, message: false };
+    return await readContents({ ...call, filepath: '', ref: query.ref || undefined }, includes);
+  },
+
   getContents: async ({ params, query, ...call }) => {
     const includes = { fileContent: true, lfs: false, commit: true, message: false };
     return await readContents({ ...call, filepath: params.filepath, ref: query.ref || undefined }, includes);
@@ -66,9 +71,11 @@ async function readContents(asked: ContentsRequest, includes: Includes): Promise
   const git = context.git.open(repository.id);
   const path = cleanTreePath(withoutClimbing(filepath));
   const word = ref ?? repository.default_branch;
-  // A whole name of a ref is none here: only a branch, a tag or a commit is.
+  // A whole name of a ref is none here, nor is the beginning of an id: only a branch, a tag or a commit is.
   const resolved = word.startsWith('refs/') ? undefined : await resolveRef(git, word);
-  if (resolved === undefined) throw new ForgeProblem(404, `object does not exist [id: ${word}, rel_path: ]`);
+  const isShort = resolved?.kind === 'commit' && !isObjectId(word.toLowerCase());
+  if (resolved === undefined || isShort)
+    throw new ForgeProblem(404, `object does not exist [id: ${word}, rel_path: ]`);
   if (filepath.includes('\0')) throw new ForgeProblem(404, 'object does not exist');
   if (path === undefined || (path === '' && filepath !== '')) {
     throw new ForgeProblem(400, `path contains a malformed path component [path: ${filepath}]`);

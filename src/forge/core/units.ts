@@ -1,7 +1,8 @@
 import type { Operation } from '../../contract/operation.ts';
 
 /** A part of a repository that has an access level of its own. */
-export type Unit = 'code' | 'issues' | 'pulls' | 'wiki';
+export type Unit = 'code' | 'issues' | 'pulls' | 'wiki' | 'releases';
+const units: readonly Unit[] = ['code', 'issues', 'pulls', 'wiki', 'releases'];
 
 /** Every name a team's `units` and `units_map` know, in the baseline's order. */
 export const unitNames = [
@@ -23,7 +24,5 @@ export const unitNames = [
  */
 export function unitOf({ target }: Operation, isPull: boolean): Unit | undefined {
   if (target === 'issues-or-pulls') return isPull ? 'pulls' : 'issues';
-  return target === 'code' || target === 'issues' || target === 'pulls' || target === 'wiki'
-    ? target
-    : undefined;
+  return units.find((unit) => unit === target);
 }

@@ -50,7 +50,8 @@ export function parseCommit(id: string, content: Buffer): CommitData {
   };
 }
 
-function parseSignature(text: string): Signature {
+/** Returns who and when as a line of a commit or tag object says it. */
+export function parseSignature(text: string): Signature {
   const match = /^(.*?) ?<(.*?)> (-?\d+) ([+-]\d{4})$/s.exec(text);
   return {
     name: match?.[1] ?? '',

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import type { Readable } from 'node:stream';
+import { PassThrough, type Readable } from 'node:stream';
 import { ReeveError } from '../../errors.ts';
 import type { LaunchedProgram } from './launched-program.ts';
 import { createLauncher, type Launcher } from './launcher.ts';
@@ -26,6 +26,11 @@ export interface Git {
   run(args: readonly string[], options?: GitOptions): Promise<GitResult>;
   /** Starts a command that stays; the caller ends it. Not counted against the places of `run`. */
   start(args: readonly string[], options: Pick<GitOptions, 'folder' | 'environment'>): LaunchedProgram;
+  /**
+   * Starts a command whose output is passed on as it comes, and fails where the command does. A reader that goes away ends
+   * the command. Undefined where as many as allowed run already.
+   */
+  stream(args: readonly string[], options: Pick<GitOptions, 'folder' | 'input'>): Readable | undefined;
   /** Lets go of what starts commands, once those that run have ended. */
   close(): void;
 }
@@ -44,13 +49,62 @@ export function createGit(configFile: string, shared?: Launcher): Git {
       cwd: options.folder ?? '/',
       env: cleanEnvironment(configFile, options),
     });
+  let streams = 0;
   return {
     start,
+    stream(args, options) {
+      if (streams >= maxStreams) return undefined;
+      streams += 1;
+      return passOn(start(args, options), args, options, () => {
+        streams -= 1;
+      });
+    },
     close() {
       if (shared === undefined) launcher.close();
     },
     run: (args, options = {}) => inSlot(() => finish(start(args, options), args, options)),
   };
+}
+
+/** Commands whose output goes straight to clients: archives and large files. */
+const maxStreams = 32;
+/** A command that a slow client holds open for longer is ended. */
+const maxStreamMs = 600_000;
+
+function passOn(
+  child: LaunchedProgram,
+  args: readonly string[],
+  { input }: Pick<GitOptions, 'input'>,
+  onClosed: () => void,
+): Readable {
+  const output = new PassThrough();
+  let stderr = '';
+  const fail = (reason: string): void => {
+    output.destroy(new ReeveError('git-failed', `git ${args[0] ?? ''} ${reason}`));
+  };
+  const timer = setTimeout(() => fail(`took longer than ${maxStreamMs} ms`), maxStreamMs);
+  timer.unref();
+  child.stderr.on('data', (piece: Buffer) => {
+    if (stderr.length < 4_000) stderr += piece.toString('utf8');
+  });
+  child.stdin.on('error', () => {});
+  child.stdin.end(input);
+  child.stdout.pipe(output, { end: false });
+  child.on('error', (cause) => fail(`did not start: ${cause.message}`));
+  // The end of the output is no success: a command that fails halfway must not look like a whole file.
+  child.on('close', (code) => {
+    if (code !== 0) fail(`ended with ${code ?? -1}: ${stderr.trim().slice(0, 500)}`);
+    else if (child.stdout.readableEnded) output.end();
+    else child.stdout.on('end', () => output.end());
+  });
+  output.on('close', () => {
+    clearTimeout(timer);
+    child.stdout.unpipe(output);
+    child.stdout.resume();
+    child.kill();
+    onClosed();
+  });
+  return output;
 }
 
 /** The environment from nothing: a variable that the operator exported (GIT_DIR, GIT_SSH …) must not steer the forge. */

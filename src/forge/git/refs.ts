@@ -37,6 +37,26 @@ export async function listRefs(
   });
 }
 
+/** A ref, and what it points at: `tag` for an annotated tag. */
+export type TypedRef = Ref & { readonly type: string };
+
+/** Refs that a call of the forge itself needs for a moment. */
+const internal = 'refs/reeve/';
+
+/** Returns all refs, also those of pull requests and notes, whose full name begins with a text, by name. */
+export async function listAllRefs(repository: GitRepository, prefix = 'refs/'): Promise<readonly TypedRef[]> {
+  const { stdout } = await repository.git.run(
+    ['for-each-ref', '--format=%(objectname) %(objecttype) %(refname)'],
+    { folder: repository.folder },
+  );
+  const lines = stdout.toString('utf8').split('\n').filter(Boolean);
+  return lines.flatMap((line) => {
+    const [id = '', type = '', ...rest] = line.split(' ');
+    const name = rest.join(' ');
+    return name.startsWith(prefix) && !name.startsWith(internal) ? [{ id, type, name }] : [];
+  });
+}
+
 /** Returns the names of branches, the last committed first, then by name. */
 export async function listBranchNames(repository: GitRepository): Promise<readonly string[]> {
   const { stdout } = await repository.git.run(

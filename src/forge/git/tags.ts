@@ -1,4 +1,4 @@
-import { formatSignature, type Signature } from './commit.ts';
+import { formatSignature, parseSignature, type Signature } from './commit.ts';
 import { isObjectId, isRefName } from './names.ts';
 import type { GitRepository } from './repository.ts';
 
@@ -41,6 +41,35 @@ export async function findTag(repository: GitRepository, name: string): Promise<
   const tags = await listTags(repository, `refs/tags/${name}`);
   // A pattern also means everything below it.
   return tags.find((tag) => tag.name === name);
+}
+
+/** The object of an annotated tag. */
+export type TagObject = {
+  readonly id: string;
+  /** Id of what it points at. */
+  readonly target: string;
+  readonly name: string;
+  readonly tagger: Signature;
+  readonly message: string;
+};
+
+/** Returns the object of an annotated tag by its whole id; undefined for any other object. */
+export async function readTagObject(repository: GitRepository, id: string): Promise<TagObject | undefined> {
+  const info = isObjectId(id) ? await repository.objects.info(id) : undefined;
+  const object = info?.type === 'tag' ? await repository.objects.read(id) : undefined;
+  if (object === undefined) return undefined;
+  const text = object.content.toString('utf8');
+  const gap = text.indexOf('\n\n');
+  const head = gap < 0 ? text : text.slice(0, gap);
+  const member = (name: string): string => new RegExp(`^${name} (.*)$`, 'm').exec(head)?.[1] ?? '';
+  return {
+    id,
+    target: member('object'),
+    name: member('tag'),
+    tagger: parseSignature(member('tagger')),
+    // A signature follows the message.
+    message: (gap < 0 ? '' : text.slice(gap + 2)).replace(/-----BEGIN [A-Z ]*SIGNATURE-----.*$/s, ''),
+  };
 }
 
 /** Writes the object of an annotated tag; moves no ref. Returns its id. */

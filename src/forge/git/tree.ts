@@ -42,6 +42,40 @@ function parseTree(content: Buffer, idBytes: number): TreeEntry[] {
   return entries;
 }
 
+/** An entry anywhere below a tree, with its whole path. */
+export type DeepEntry = TreeEntry & { readonly path: string };
+
+/** Entries that are read below one tree at most: a tree may contain itself a million times over. */
+const maxDeepEntries = 200_000;
+
+/** Returns every entry below a tree in git's order, each folder before what is in it; undefined where there are too many. */
+export async function readTreeDeep(
+  repository: GitRepository,
+  id: string,
+): Promise<readonly DeepEntry[] | undefined> {
+  const all: DeepEntry[] = [];
+  const known = new Map<string, readonly TreeEntry[]>();
+  /** The next folder is asked for while this one is walked: one process answers in order, without a wait for each. */
+  async function walk(treeId: string, prefix: string): Promise<boolean> {
+    const entries = known.get(treeId) ?? (await readTree(repository, treeId)) ?? [];
+    known.set(treeId, entries);
+    await Promise.all(
+      entries.map(async (entry) => {
+        if (entry.kind !== 'dir' || known.has(entry.id)) return;
+        known.set(entry.id, (await readTree(repository, entry.id)) ?? []);
+      }),
+    );
+    for (const entry of entries) {
+      const path = `${prefix}${entry.name}`;
+      all.push({ ...entry, path });
+      if (all.length > maxDeepEntries) return false;
+      if (entry.kind === 'dir' && !(await walk(entry.id, `${path}/`))) return false;
+    }
+    return true;
+  }
+  return (await walk(id, '')) ? all : undefined;
+}
+
 /** Returns the entry at a clean path below a commit; undefined where the path leads nowhere. The root has no entry. */
 export async function findEntry(
   repository: GitRepository,

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Operation, ReplyOf } from '../../contract/operation.ts';
 import type { OperationName, operations } from '../../contract/operations.ts';
 import type { Actor } from '../access/actor.ts';
@@ -12,6 +13,8 @@ export interface Reply {
   /** Another status than the row's `success`. */
   status(code: number): void;
   header(name: string, value: string): void;
+  /** A header that scripts of other sites may read, too. After `total`, which does the same for its headers. */
+  expose(name: string, value: string): void;
   /** Length of the whole list, for the row's kind of paging. */
   total(count: number): void;
 }
@@ -48,6 +51,8 @@ export type HandlerCall<O extends Operation = Operation> = TargetOf<O['path']> &
   /** Reads the file that came with the request; for rows with `upload`. */
   readonly upload: O extends { upload: string } ? () => Promise<Upload> : undefined;
   readonly reply: Reply;
+  /** Headers of the request, for files: which part is asked for, and what the client has already. */
+  readonly headers: IncomingHttpHeaders;
 };
 
 /** Answers one operation, given a checked and bound request. Throws `ForgeProblem` to refuse. */

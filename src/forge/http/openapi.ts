@@ -95,7 +95,7 @@ const failures: Readonly<Record<number, string>> = {
 
 function describeResponses(operation: Operation): object {
   const { success, response, media } = operation;
-  const content = response && (media === 'text' ? asText : asJson(response));
+  const content = response && (media === undefined ? asJson(response) : contentOf[media]);
   // What every operation can answer, beside what its row names.
   const statuses = new Set([401, 403, 404, ...operation.errors]);
   const refusal = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
@@ -109,7 +109,10 @@ function describeResponses(operation: Operation): object {
   };
 }
 
-const asText = { 'text/plain': { schema: { type: 'string' } } };
+const contentOf = {
+  text: { 'text/plain': { schema: { type: 'string' } } },
+  file: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } },
+};
 
 /** What a request carries: a file in a form, JSON, or nothing. */
 function describeBody({ upload, body }: Operation): object {

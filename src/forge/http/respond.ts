@@ -12,6 +12,7 @@ import type { Handler, HandlerCall, Reply } from './handler.ts';
 import { readUpload } from './uploads.ts';
 
 const json = 'application/json;charset=utf-8';
+const exposeHeaders = 'Access-Control-Expose-Headers';
 
 /** Answers one request of one operation. */
 type RequestHandler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
@@ -65,11 +66,14 @@ async function perform(passage: Passage): Promise<FastifyReply> {
     context,
     upload: () => readUpload(operation.upload ?? '', sentBy(request)),
     reply: createReply(said, passage, page),
+    headers: request.headers,
     // The row decides which members a call has; `HandlerCall` derives the same from the row's type.
   } as unknown as HandlerCall;
   const result = await handler(call);
   reply.code(said.status).headers(said.headers);
   if (result === undefined) return reply.send();
+  // A file names its own type.
+  if (operation.media === 'file') return reply.send(result);
   if (operation.media === 'text') return reply.type('text/plain; charset=utf-8').send(result);
   return reply.type(json).send(JSON.stringify(result));
 }
@@ -95,6 +99,11 @@ function createReply(
     },
     header(name, value) {
       said.headers[name] = value;
+    },
+    expose(name, value) {
+      said.headers[name] = value;
+      const exposed = said.headers[exposeHeaders];
+      said.headers[exposeHeaders] = exposed === undefined ? name : `${exposed}, ${name}`;
     },
     total(count) {
       if (operation.paging === 'body') return;

@@ -3,6 +3,7 @@ import { type Html, html } from '../../http/html.ts';
 import { createActorReader, headerCredentials } from '../access/actor.ts';
 import { Redirect } from '../access/redirects.ts';
 import { coversScopes } from '../access/scopes.ts';
+import type { FileAnswer } from '../code/serve-file.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem } from '../core/errors.ts';
 import type { UserRow } from '../core/rows.ts';
@@ -15,6 +16,9 @@ type PathNames = {
   readonly org: string;
   readonly id: string;
   readonly uuid: string;
+  readonly kind: string;
+  readonly sha: string;
+  readonly '*': string;
 };
 /** What a page shows. */
 export type PageContent = { readonly title: string; readonly content: Html };
@@ -25,7 +29,14 @@ export type PageVisit = { readonly names: PathNames; readonly caller: UserRow | 
 export type Show = (
   request: FastifyRequest,
   reply: FastifyReply,
-  view: (visit: PageVisit) => PageContent,
+  view: (visit: PageVisit) => PageContent | Promise<PageContent>,
+) => Promise<FastifyReply>;
+
+/** Answers a request with a file of a repository, whose access is the code's alone. */
+export type SendFile = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  serve: (visit: PageVisit) => Promise<FileAnswer>,
 ) => Promise<FastifyReply>;
 
 /** Answers a form: does what it asks, then leads to a page. `act` returns the path of that page. */
@@ -36,12 +47,15 @@ export type Act = (
 ) => Promise<FastifyReply>;
 
 /** Creates the handler of pages and forms. Basic credentials identify the caller; the browser asks for them. */
-export function createForgePageHandler(context: ForgeContext): { readonly show: Show; readonly act: Act } {
+export function createForgePageHandler(context: ForgeContext): {
+  readonly show: Show;
+  readonly act: Act;
+  readonly sendFile: SendFile;
+} {
   const readActor = createActorReader(context);
 
-  async function visitOf(request: FastifyRequest, level: 'read' | 'write'): Promise<PageVisit> {
+  async function visitOf(request: FastifyRequest, needed: readonly string[]): Promise<PageVisit> {
     const actor = await readActor(headerCredentials(request));
-    const needed = [`${level}:repository`, `${level}:issue`];
     if (actor.scopes && !coversScopes(actor.scopes, needed)) {
       throw new ForgeProblem(403, `the token does not have the scopes ${needed.join(' and ')}`);
     }
@@ -62,7 +76,7 @@ export function createForgePageHandler(context: ForgeContext): { readonly show: 
     async show(request, reply, view) {
       protect(reply);
       try {
-        const { title, content } = view(await visitOf(request, 'read'));
+        const { title, content } = await view(await visitOf(request, readScopes));
         return reply.type('text/html; charset=utf-8').send(page(title, content));
       } catch (error) {
         return refuse(reply, error);
@@ -71,13 +85,25 @@ export function createForgePageHandler(context: ForgeContext): { readonly show: 
     async act(request, reply, act) {
       protect(reply);
       try {
-        return reply.redirect(act(await visitOf(request, 'write')), 303);
+        return reply.redirect(act(await visitOf(request, writeScopes)), 303);
       } catch (error) {
+        return refuse(reply, error);
+      }
+    },
+    async sendFile(request, reply, serve) {
+      try {
+        const { status, headers, body } = await serve(await visitOf(request, ['read:repository']));
+        return reply.code(status).headers(headers).send(body);
+      } catch (error) {
+        protect(reply);
         return refuse(reply, error);
       }
     },
   };
 }
+
+const readScopes = ['read:repository', 'read:issue'];
+const writeScopes = ['write:repository', 'write:issue'];
 
 /** A page that is missing for this caller may exist for another one: 404, no request for credentials. */
 function refuse(reply: FastifyReply, error: unknown): FastifyReply {

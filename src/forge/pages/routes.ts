@@ -10,6 +10,7 @@ import type { RepositoryRow, UserRow } from '../core/rows.ts';
 import { refuseCrossSiteWrites } from '../http/cross-site.ts';
 import { describeApi } from '../http/openapi.ts';
 import { apiPage } from './api.ts';
+import { registerFilePages } from './files.ts';
 import { createFormGuard } from './forms.ts';
 import { registerHookPages } from './hooks.ts';
 import { styles } from './page.ts';
@@ -21,7 +22,7 @@ import { viewIssue, viewRepositories, viewRepository } from './views.ts';
 /** Registers the pages on which a person sees what is there and what hooks were sent, complete without scripts. */
 export async function registerPages(app: FastifyInstance, context: ForgeContext): Promise<void> {
   refuseCrossSiteWrites(app, context);
-  const { show, act } = createForgePageHandler(context);
+  const { show, act, sendFile } = createForgePageHandler(context);
   const { db } = context;
   const targetOf = ({ names, caller }: PageVisit) => findRepository(db, names.owner, names.repo, caller);
 
@@ -49,6 +50,7 @@ export async function registerPages(app: FastifyInstance, context: ForgeContext)
       return { title: `Protections of ${repositoryTitle(target)}`, content };
     }),
   );
+  registerFilePages(app, context, { show, sendFile });
   registerHookPages(app, context, { show, act, guard: createFormGuard() });
   registerRunnerPages(app, context, show);
 }

@@ -1,5 +1,6 @@
 import {
   canCreateRepositoryIn,
+  canSee,
   permissionOf,
   publicRepositories,
   reaches,
@@ -9,7 +10,7 @@ import type { RepositoryTarget } from '../access/targets.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem, found } from '../core/errors.ts';
 import { mergeSettings } from '../core/repository-settings.ts';
-import type { RepositoryRow } from '../core/rows.ts';
+import type { RepositoryRow, UserRow } from '../core/rows.ts';
 import { secondsOf } from '../core/time.ts';
 import { readBranch } from '../git/refs.ts';
 import { defineHandlers } from '../http/handler.ts';
@@ -112,6 +113,14 @@ SELECT (SELECT count(*) FROM repositories WHERE owner_id = ?1)
 /** What answers for repositories. */
 export const repositoryHandlers = defineHandlers({
   getRepository: (call) => toRepository(call.context, call.repository, { ...call, viewer: call.caller }),
+
+  getRepositoryById({ context, params, caller }) {
+    const { db } = context;
+    const repository = found(db.get<RepositoryRow>('SELECT * FROM repositories WHERE id = ?', params.id));
+    const owner = found(db.get<UserRow>('SELECT * FROM users WHERE id = ?', repository.owner_id));
+    if (!canSee(db, caller, repository, owner)) throw new ForgeProblem(404, 'not found');
+    return toRepository(context, repository, { owner, viewer: caller });
+  },
 
   async createRepository({ context, caller, body }) {
     const repository = await createRepository(context, caller, caller, body);

@@ -1,0 +1,257 @@
+import { findPull } from '../access/find-issue.ts';
+import type { RepositoryTarget } from '../access/targets.ts';
+import type { ForgeContext } from '../core/context.ts';
+import { ForgeProblem, found } from '../core/errors.ts';
+import type { UserRow } from '../core/rows.ts';
+import { listChangesOf } from '../git/changes.ts';
+import { type CommitData, instantOf } from '../git/commit.ts';
+import { type CommitFilter, countFiltered, listFiltered } from '../git/commit-log.ts';
+import { lastCommits } from '../git/history.ts';
+import { cleanTreePath, isIdPrefix, isRefName } from '../git/names.ts';
+import { listAllRefs, readCommit, readTag, type TypedRef } from '../git/refs.ts';
+import type { GitRepository } from '../git/repository.ts';
+import { findRevision, isRevision } from '../git/revisions.ts';
+import { readTagObject } from '../git/tags.ts';
+import { findEntry, readBlob, readTree, readTreeDeep, type TreeEntry } from '../git/tree.ts';
+import { defineHandlers } from '../http/handler.ts';
+import { escapePath, repositoryAddress, toChangeSummary, toVerification } from '../views/commit.ts';
+import { toPull } from '../views/pull.ts';
+import { toEntry } from './compare.ts';
+
+type ReadTarget = RepositoryTarget & { readonly context: ForgeContext; readonly caller: UserRow | undefined };
+
+function addressOf({ context, owner, repository }: ReadTarget) {
+  return repositoryAddress(context.rootUrl(), owner.name, repository.name);
+}
+
+/** Refs, tags, trees, notes and lists of commits, read from git. */
+export const gitReadHandlers = defineHandlers({
+  listRefs: async (call) => await listRefsUnder(call, ''),
+  findRefs: async (call) => await listRefsUnder(call, call.params.ref),
+
+  async getTagObject({ params, ...call }) {
+    const git = call.context.git.open(call.repository.id);
+    const tag = await readTagObject(git, params.sha);
+    if (tag === undefined) {
+      throw new ForgeProblem(400, `object does not exist [id: ${params.sha}, rel_path: ]`);
+    }
+    // The commit is that of the tag's name, which may have moved on.
+    const commit = await readTag(git, tag.name);
+    if (commit === undefined)
+      throw new ForgeProblem(400, `object does not exist [id: ${tag.name}, rel_path: ]`);
+    const { api } = addressOf(call);
+    return {
+      tag: tag.name,
+      sha: tag.id,
+      url: `${api}/git/tags/${tag.id}`,
+      message: tag.message,
+      tagger: { name: tag.tagger.name, email: tag.tagger.email, date: instantOf(tag.tagger) },
+      object: { type: 'commit', url: `${api}/git/commits/${commit.id}`, sha: commit.id },
+      verification: toVerification(commit),
+    };
+  },
+
+  async getTree({ params, query, reply, ...call }) {
+    const git = call.context.git.open(call.repository.id);
+    const tree = isRevision(params.sha) ? await git.objects.info(await treeName(git, params.sha)) : undefined;
+    if (tree?.type !== 'tree') throw new ForgeProblem(400, `sha not found [${params.sha}]`);
+    const all = query.recursive ? await readTreeDeep(git, tree.id) : await readTree(git, tree.id);
+    if (all === undefined) throw new ForgeProblem(400, 'the tree has too many entries');
+    const wanted = query.per_page ?? 0;
+    const size = wanted > 0 && wanted <= treesPerPage ? wanted : treesPerPage;
+    const page = Math.max(1, query.page ?? 1);
+    const from = size * (page - 1);
+    const { api } = addressOf(call);
+    const shown = all.slice(from, from + size);
+    reply.total(all.length);
+    return {
+      sha: tree.id,
+      url: `${api}/git/trees/${tree.id}`,
+      tree: shown.length === 0 ? null : await Promise.all(shown.map((entry) => toTreeEntry(git, api, entry))),
+      truncated: shown.length > 0 && from + size < all.length,
+      page,
+      total_count: all.length,
+    };
+  },
+
+  async getNote({ params, query, ...call }) {
+    const { sha } = params;
+    if (!isRefName(sha) && !isIdPrefix(sha)) throw new ForgeProblem(422, `no valid ref or sha: ${sha}`);
+    const git = call.context.git.open(call.repository.id);
+    const commit = await findRevision(git, sha);
+    const id = found(commit?.id, `object does not exist [id: ${sha}, rel_path: ]`);
+    const { message, path, notes } = found(await findNote(git, id), `commit doesn't exist: ${sha}`);
+    const [directory, name] = splitPath(path);
+    const writer = (await lastCommits(git, notes, directory, [name])).get(name);
+    const [shape] = await toDetailed(call, writer ? [writer] : [], query);
+    return { message, commit: shape ?? null };
+  },
+
+  async listCommits({ query, page, reply, ...call }) {
+    const { since, until } = {
+      since: secondsOfQuery(query.since, 'since'),
+      until: secondsOfQuery(query.until, 'until'),
+    };
+    if (call.repository.is_empty) throw new ForgeProblem(409, 'Git Repository is empty.');
+    const git = call.context.git.open(call.repository.id);
+    const path = query.path ? readPath(query.path) : undefined;
+    const filter = { ...(await openFilter(call, git, query)), since, until, path };
+    const count = await countFiltered(git, filter);
+    if (path !== undefined && count === 0) await assertPathHasHistory(git, filter);
+    // A path has pages of its own size, whatever the request says; the headers follow the request.
+    const size = path === undefined ? page.limit : commitsPerPath;
+    const ids = await listFiltered(git, filter, { skip: (page.page - 1) * size, limit: size });
+    const commits = await Promise.all(ids.map((id) => readCommit(git, id)));
+    reply.total(count);
+    const pages = Math.ceil(count / page.limit);
+    reply.expose('X-Page', String(page.page));
+    reply.expose('X-PerPage', String(page.limit));
+    reply.expose('X-Total', String(count));
+    reply.expose('X-PageCount', String(pages));
+    reply.expose('X-HasMore', String(page.page < pages));
+    return await toDetailed(
+      call,
+      commits.filter((commit) => commit !== undefined),
+      query,
+    );
+  },
+
+  getCommitPull({ params, ...call }) {
+    const { context, repository, caller } = call;
+    const row = context.db.get<{ number: number }>(
+      'SELECT number FROM pulls WHERE repo_id = ? AND merged_commit_sha = ? AND is_merged = 1 ORDER BY id LIMIT 1',
+      repository.id,
+      params.sha,
+    );
+    const { number } = found(row, `pull request does not exist [merged commit: ${params.sha}]`);
+    const { issue } = findPull(context, call, number);
+    return toPull(context, issue, { ...call, viewer: caller });
+  },
+});
+
+/** Entries of a tree on one page at most. */
+const treesPerPage = 1000;
+/** Commits of a path on one page. */
+const commitsPerPath = 50;
+
+async function listRefsUnder(call: ReadTarget, name: string) {
+  const refs = await listAllRefs(call.context.git.open(call.repository.id), `refs/${name}`);
+  const { api } = addressOf(call);
+  if (refs.length === 0) throw new ForgeProblem(404, 'not found');
+  return refs.map((ref: TypedRef) => ({
+    ref: ref.name,
+    url: `${api}/git/${escapePath(ref.name)}`,
+    object: { type: ref.type, sha: ref.id, url: `${api}/git/${ref.type}s/${ref.id}` },
+  }));
+}
+
+/** Returns how git is asked for a tree; a commit comes first where a name is that of a branch and of a tag. */
+async function treeName(git: GitRepository, word: string): Promise<string> {
+  if (word.includes(':')) return word;
+  const commit = await findRevision(git, word);
+  return commit?.tree ?? `${word}^{tree}`;
+}
+
+async function toTreeEntry(git: GitRepository, api: string, entry: TreeEntry & { readonly path?: string }) {
+  const type = entry.kind === 'dir' ? 'tree' : entry.kind === 'submodule' ? 'commit' : 'blob';
+  const size = type === 'blob' ? ((await git.objects.info(entry.id))?.size ?? 0) : 0;
+  return {
+    path: entry.path ?? entry.name,
+    mode: entry.mode.padStart(6, '0'),
+    type,
+    size,
+    sha: entry.id,
+    url: type === 'commit' ? '' : `${api}/git/${type}s/${entry.id}`,
+  };
+}
+
+const notesRef = 'refs/notes/commits';
+
+/** Notes lie under the id of their commit, cut into folders of two digits where there are many. */
+async function findNote(git: GitRepository, commitId: string) {
+  const notes = await readCommit(git, notesRef);
+  if (notes === undefined) return undefined;
+  for (let depth = 0; depth <= 3; depth += 1) {
+    const folders = commitId.slice(0, depth * 2).match(/../g) ?? [];
+    const path = [...folders, commitId.slice(depth * 2)].join('/');
+    const entry = await findEntry(git, notes.id, path);
+    if (entry?.kind !== 'file') continue;
+    const content = (await readBlob(git, entry.id))?.content;
+    return { message: content?.toString('utf8') ?? '', path, notes: notes.id };
+  }
+  return undefined;
+}
+
+function splitPath(path: string): [string, string] {
+  const at = path.lastIndexOf('/');
+  return at < 0 ? ['', path] : [path.slice(0, at), path.slice(at + 1)];
+}
+
+/** What `false` omits of a commit; absent means all of it. */
+type Parts = {
+  readonly stat?: boolean | undefined;
+  readonly verification?: boolean | undefined;
+  readonly files?: boolean | undefined;
+};
+
+/** Returns commits as answers about single commits show them, with one comparison for all. */
+export async function toDetailed(
+  { context, caller, ...call }: ReadTarget,
+  commits: readonly CommitData[],
+  { stat = true, verification = true, files = true }: Parts,
+) {
+  const git = context.git.open(call.repository.id);
+  const address = addressOf({ context, caller, ...call });
+  const ids = commits.map(({ id }) => id);
+  const changes = stat || files ? await listChangesOf(git, ids) : undefined;
+  return commits.map((commit) => {
+    const entry = toEntry(context, address, commit, caller);
+    const summary = toChangeSummary(changes?.get(commit.id) ?? []);
+    return {
+      ...entry,
+      commit: { ...entry.commit, verification: verification ? entry.commit.verification : null },
+      files: files ? summary.files : null,
+      stats: stat ? summary.stats : null,
+    };
+  });
+}
+
+/** Go's RFC 3339: seconds and a zone are needed. */
+function secondsOfQuery(text: string | undefined, name: string): number | undefined {
+  if (!text) return undefined;
+  const isInstant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d([.,]\d+)?(Z|[+-]\d\d:\d\d)$/.test(text);
+  const at = isInstant ? Date.parse(text.replace(',', '.')) : Number.NaN;
+  if (Number.isNaN(at)) {
+    throw new ForgeProblem(422, `invalid '${name}' format, expected ISO 8601 (RFC3339)`);
+  }
+  return Math.floor(at / 1000);
+}
+
+/** A path that leads out of the tree; both forges answer 500. */
+function readPath(text: string): string {
+  const path = text.startsWith('/') ? undefined : cleanTreePath(text);
+  if (!path) throw new ForgeProblem(422, `the path is outside of the repository [path: ${text}]`);
+  return path;
+}
+
+async function openFilter(
+  { repository }: ReadTarget,
+  git: GitRepository,
+  { sha, not }: { readonly sha?: string | undefined; readonly not?: string | undefined },
+): Promise<CommitFilter> {
+  const idOf = async (word: string): Promise<string> => {
+    const commit = await findRevision(git, word);
+    return found(commit?.id, `object does not exist [id: ${word}, rel_path: ]`);
+  };
+  const to = await idOf(sha || repository.default_branch);
+  return { to, ...(not ? { not: await idOf(not) } : {}) };
+}
+
+/** A path that no commit touches is unknown; one that none touched at the time in question has an empty list. */
+async function assertPathHasHistory(git: GitRepository, filter: CommitFilter): Promise<void> {
+  const isLimited = filter.since !== undefined || filter.until !== undefined;
+  const ever = isLimited
+    ? await listFiltered(git, { ...filter, since: undefined, until: undefined }, { skip: 0, limit: 1 })
+    : [];
+  if (ever.length === 0) throw new ForgeProblem(404, 'not found');
+}

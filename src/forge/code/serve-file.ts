@@ -1,0 +1,159 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { Transform } from 'node:stream';
+import type { FileBody } from '../../contract/operation.ts';
+import { ForgeProblem } from '../core/errors.ts';
+import type { Seconds } from '../core/rows.ts';
+import { sniffContentType, sniffedBytes } from '../detection/content-type.ts';
+import type { GitRepository } from '../git/repository.ts';
+
+/** A file of a repository as it is to be sent. */
+export type ServedFile = {
+  readonly id: string;
+  /** Bytes. */
+  readonly size: number;
+  /** Without folders. */
+  readonly name: string;
+  /** When its last commit was made. */
+  readonly modifiedAt: Seconds;
+  /** Anyone may keep a copy. */
+  readonly isPublic: boolean;
+};
+
+/** An answer with a file, a part of one, or nothing where the client has it. */
+export type FileAnswer = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: FileBody | undefined;
+};
+
+/** Larger files are passed on as git writes them, and never held whole. */
+const heldBytes = 1024 * 1024;
+
+/** Returns a file of a repository as an answer to a request: whole, the part of `Range`, or 304. */
+export async function serveFile(
+  git: GitRepository,
+  file: ServedFile,
+  request: IncomingHttpHeaders,
+): Promise<FileAnswer> {
+  const validators = {
+    etag: `"${file.id}"`,
+    'last-modified': new Date(file.modifiedAt * 1000).toUTCString(),
+  };
+  if (isUnchanged(file, request)) return { status: 304, headers: validators, body: undefined };
+  const { head, body } = await openBlob(git, file);
+  const type = sniffContentType(head);
+  const headers = {
+    ...validators,
+    ...contentHeaders(type),
+    'cache-control': `${file.isPublic ? 'public' : 'private'}, max-age=21600`,
+    'content-disposition': contentDisposition('inline', file.name),
+    'access-control-expose-headers': 'Content-Disposition',
+  };
+  const range = readRange(request.range, file.size);
+  if (range === undefined) {
+    return { status: 200, headers: { ...headers, 'content-length': String(file.size) }, body };
+  }
+  const { start, end } = range;
+  return {
+    status: 206,
+    headers: {
+      ...headers,
+      'content-range': `bytes ${start}-${end}/${file.size}`,
+      'content-length': String(end - start + 1),
+    },
+    body: Buffer.isBuffer(body) ? body.subarray(start, end + 1) : cut(body, start, end),
+  };
+}
+
+/** Returns the headers that keep what users uploaded from running in the forge's own origin. */
+export function contentHeaders(type: string): Readonly<Record<string, string>> {
+  const policy = type.startsWith('application/pdf')
+    ? "default-src 'none'; style-src 'unsafe-inline'"
+    : "default-src 'none'; style-src 'unsafe-inline'; sandbox";
+  return {
+    'content-type': type,
+    'x-content-type-options': 'nosniff',
+    ...(/^(audio|video)\//.test(type) ? {} : { 'content-security-policy': policy }),
+  };
+}
+
+/** Returns the header of a file's name: plain where it can be (RFC 6266), percent-encoded where it cannot. */
+export function contentDisposition(kind: 'inline' | 'attachment', name: string): string {
+  if (/^[\w.!#$&^`|~+-]+$/.test(name)) return `${kind}; filename=${name}`;
+  if (/^[\x20-\x7e]+$/.test(name)) return `${kind}; filename="${name.replace(/["\\]/g, '\\$&')}"`;
+  const encoded = encodeURIComponent(name.toWellFormed()).replace(
+    /['()*]/g,
+    (sign) => `%${sign.charCodeAt(0).toString(16)}`,
+  );
+  return `${kind}; filename*=utf-8''${encoded}`;
+}
+
+function isUnchanged({ id, modifiedAt }: ServedFile, request: IncomingHttpHeaders): boolean {
+  const known = request['if-none-match'];
+  if (known !== undefined) {
+    const tags = known.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+    return tags.includes('*') || tags.includes(`"${id}"`);
+  }
+  const since = Date.parse(request['if-modified-since'] ?? '');
+  return !Number.isNaN(since) && modifiedAt * 1000 <= since;
+}
+
+async function openBlob(
+  git: GitRepository,
+  { id, size }: ServedFile,
+): Promise<{ readonly head: Buffer; readonly body: FileBody }> {
+  if (size <= heldBytes) {
+    const body = (await git.objects.read(id))?.content ?? Buffer.alloc(0);
+    return { head: body, body };
+  }
+  const body = git.git.stream(['cat-file', 'blob', id], { folder: git.folder });
+  if (body === undefined) throw tooManyFiles();
+  const head = await new Promise<Buffer>((resolve, reject) => {
+    body.once('error', reject);
+    body.once('readable', () => {
+      body.off('error', reject);
+      const first = (body.read() as Buffer | null) ?? Buffer.alloc(0);
+      body.unshift(first);
+      resolve(first.subarray(0, sniffedBytes));
+    });
+  });
+  return { head, body };
+}
+
+/** Returns the refusal of a further large file where many are being read already. */
+export function tooManyFiles(): ForgeProblem {
+  return new ForgeProblem(503, 'too many files are being read, try again', 'error', { 'retry-after': '5' });
+}
+
+/** One range is served; several, and units other than bytes, mean the whole file. */
+function readRange(header: string | undefined, size: number): { start: number; end: number } | undefined {
+  if (size === 0 || header === undefined || !header.startsWith('bytes=')) return undefined;
+  const match = /^bytes=(\d{1,15})-(\d{0,15})$/.exec(header);
+  const start = Number(match?.[1] ?? -1);
+  if (start < 0 || start >= size) throw new ForgeProblem(416, 'invalid start range');
+  const end = match?.[2] ? Math.min(Number(match[2]), size - 1) : size - 1;
+  if (end < start) throw new ForgeProblem(400, 'invalid end range');
+  return { start, end };
+}
+
+/** Passes on the bytes from `start` to `end`, and ends the source after them. */
+function cut(source: Exclude<FileBody, Buffer>, start: number, end: number): Transform {
+  let at = 0;
+  const part = new Transform({
+    transform(piece: Buffer, _encoding, done) {
+      const from = Math.max(0, start - at);
+      const to = Math.max(0, end + 1 - at);
+      at += piece.length;
+      const wanted = piece.subarray(from, to);
+      if (wanted.length > 0) this.push(wanted);
+      if (at > end) {
+        this.push(null);
+        source.destroy();
+      }
+      done();
+    },
+  });
+  source.on('error', (error) => part.destroy(error));
+  part.on('close', () => source.destroy());
+  return source.pipe(part);
+}

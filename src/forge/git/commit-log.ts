@@ -1,0 +1,48 @@
+import { isObjectId } from './names.ts';
+import type { GitRepository } from './repository.ts';
+
+/** Which commits a list has: reachable from `to`, not from `not`; of one path alone, and of a time. */
+export type CommitFilter = {
+  /** Whole id. */
+  readonly to: string;
+  /** Whole id. */
+  readonly not?: string | undefined;
+  /** Clean path of a file or folder. */
+  readonly path?: string | undefined;
+  /** Seconds since 1970, of the committer's date. */
+  readonly since?: number | undefined;
+  readonly until?: number | undefined;
+};
+
+function argumentsOf({ to, not, path, since, until }: CommitFilter): string[] {
+  if (!isObjectId(to) || (not !== undefined && !isObjectId(not))) throw new TypeError('whole ids are needed');
+  return [
+    ...(since === undefined ? [] : [`--max-age=${Math.max(0, since)}`]),
+    ...(until === undefined ? [] : [`--min-age=${Math.max(0, until)}`]),
+    to,
+    ...(not === undefined ? [] : [`^${not}`]),
+    '--',
+    ...(path === undefined ? [] : [path]),
+  ];
+}
+
+/** Returns how many commits a filter lets through. */
+export async function countFiltered(repository: GitRepository, filter: CommitFilter): Promise<number> {
+  const { stdout } = await repository.git.run(['rev-list', '--count', ...argumentsOf(filter)], {
+    folder: repository.folder,
+  });
+  return Number(stdout.toString('latin1').trim());
+}
+
+/** Returns the ids of commits that a filter lets through, newest first. */
+export async function listFiltered(
+  repository: GitRepository,
+  filter: CommitFilter,
+  { skip, limit }: { readonly skip: number; readonly limit: number },
+): Promise<readonly string[]> {
+  const { stdout } = await repository.git.run(
+    ['rev-list', `--skip=${skip}`, `--max-count=${limit}`, ...argumentsOf(filter)],
+    { folder: repository.folder },
+  );
+  return stdout.toString('latin1').split('\n').filter(Boolean);
+}

@@ -1,0 +1,31 @@
+import type { Difference } from '../differences.ts';
+import { onForgejo } from './row.ts';
+
+/** Refs, trees, lists of commits, files and archives. */
+export const reads: readonly Difference[] = [
+  onForgejo(
+    'Forgejo answers a tree with the id of the commit.',
+    'git reads > of a tree > has the id of the tree, not that of the commit',
+  ),
+  onForgejo(
+    'Forgejo says of the last page of a tree that more follows.',
+    'git reads > of a tree > go through its folders when asked, page by page',
+  ),
+  onForgejo(
+    'Forgejo 15 ignores `since` and `until` in lists of commits.',
+    'git reads > of commits > are those of a time',
+    'git reads > of commits > of a time that is none are refused: since=yesterday',
+    'git reads > of commits > of a time that is none are refused: until=2024-01-01',
+    'git reads > of commits > of a time that is none are refused: since=2024-13-01T00:00:00Z',
+  ),
+  onForgejo(
+    'Forgejo takes the beginning of an id for a `ref` of contents.',
+    'files > as they are > are not found by the contents at the beginning of an id',
+  ),
+  onForgejo(
+    'Forgejo answers 404 for the raw file of an unknown `ref`.',
+    'files > as they are > of an unknown ref are those of the default branch',
+  ),
+  onForgejo('Forgejo makes archives of the whole commit.', 'files > in an archive > are those of a path'),
+  onForgejo('Forgejo 15 has no operation for licences.', 'files > say the licence of a repository'),
+];
