@@ -7,6 +7,7 @@ import { createCredential } from './credential.ts';
 import type { Credentials } from './credentials.ts';
 import { withoutSecrets } from './failure.ts';
 import { eachItem, eachPage, type ListPage } from './paging.ts';
+import { type RequestList, RequestLog } from './request-log.ts';
 import { readAnswer } from './shape.ts';
 import { type Attempts, createTransport, type RequestCounts, type TransportOptions } from './transport.ts';
 
@@ -40,6 +41,8 @@ export interface Client {
   readonly requests: number;
   /** Number of 403 and 404 answers so far: the object does not exist, or is not accessible to this account. */
   readonly denials: number;
+  /** The first requests so far, each with its answer, without secrets. */
+  readonly requestList: RequestList;
   /**
    * Returns a client that shares everything with this one except the request count. With a signal, its calls end when
    * that signal is aborted, instead of this client's signal; `tries` sets the number of tries of a read.
@@ -78,7 +81,7 @@ export function createClient(options: ClientOptions): Client {
   const ask = createTransport(options, { credential, onOutage: () => capabilities.forget() });
 
   const create = ({ signal, tries = 3 }: Pick<ClientOptions, 'signal' | 'tries'>): Client => {
-    const counts: RequestCounts = { requests: 0, denials: 0 };
+    const counts: RequestCounts = { requests: 0, denials: 0, log: new RequestLog(redact) };
     const attempts: Attempts = { tries, signal, counts };
 
     /** Every request passes here, so that no error contains our credential. */
@@ -100,6 +103,9 @@ export function createClient(options: ClientOptions): Client {
       },
       get denials() {
         return counts.denials;
+      },
+      get requestList() {
+        return counts.log.list();
       },
       // The row determines the answer's type, and `readAnswer` has validated the answer against the row's shape.
       call: (operation, input) => send(operation, input as AnyInput) as Promise<never>,

@@ -1,17 +1,18 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { AnyInput, Operation } from '../contract/operation.ts';
-import type { ReeveError } from '../errors.ts';
+import { messageOf, type ReeveError } from '../errors.ts';
 import { type Log, silentLog } from '../log.ts';
 import { apiRoot, redirectOf, requestUrl } from './address.ts';
-import type { ForgeAnswer } from './answer.ts';
+import { type ForgeAnswer, forgeMessage } from './answer.ts';
 import type { Credential } from './credential.ts';
 import { sendRequest } from './exchange.ts';
 import { forgeError, stopped, unreachable } from './failure.ts';
 import { createLimiter, type Limiter } from './limiter.ts';
+import type { RequestLog } from './request-log.ts';
 import { encodeBody } from './shape.ts';
 
-/** What a client has counted so far. */
-export type RequestCounts = { requests: number; denials: number };
+/** What a client has counted so far, and its first requests. */
+export type RequestCounts = { requests: number; denials: number; readonly log: RequestLog };
 
 /** How a call is tried: the maximum tries of a read, what ends it, and where its requests are counted. */
 export type Attempts = {
@@ -20,7 +21,7 @@ export type Attempts = {
   readonly counts: RequestCounts;
 };
 
-type Sent = { readonly url: URL; readonly body: string | undefined };
+type Sent = { readonly url: URL; readonly body: string | undefined; readonly attempt: number };
 
 /** Sends a call until it is answered: repeats reads, follows redirects of reads, and renews a refused credential. */
 type TransportCall = (operation: Operation, input: AnyInput, attempts: Attempts) => Promise<ForgeAnswer>;
@@ -68,7 +69,7 @@ export function createTransport(options: TransportOptions, parts: TransportParts
       let failure: ReeveError;
       try {
         const used = credential.headers().authorization;
-        const answer = await limiter.run(() => request(operation, { url, body }, attempts), signal);
+        const answer = await limiter.run(() => request(operation, { url, body, attempt }, attempts), signal);
         if (answer.status >= 200 && answer.status < 300) return answer;
         if (answer.status >= 300 && answer.status < 400) {
           url = redirectOf(answer, url, root, where, mayRepeat && hops < 5);
@@ -103,12 +104,13 @@ function createRequest(
   { log = silentLog, timeoutMs = 10_000, onRequest }: TransportOptions,
   { credential, limiter, onOutage }: TransportParts & { readonly limiter: Limiter },
 ): (operation: Operation, sent: Sent, attempts: Attempts) => Promise<ForgeAnswer> {
-  return async (operation, { url, body }, { signal, counts }) => {
+  return async (operation, { url, body, attempt }, { signal, counts }) => {
     counts.requests += 1;
     const where = `${operation.method} ${url.pathname}`;
     const started = performance.now();
     let overloaded = true;
     let status: number | undefined;
+    let failure: string | undefined;
     try {
       const answer = await sendRequest({
         url,
@@ -127,13 +129,16 @@ function createRequest(
       status = answer.status;
       if (status === 403 || status === 404) counts.denials += 1;
       overloaded = status === 429 || status === 503;
+      if (status >= 400) failure = forgeMessage(answer.text, credential.redact);
       return answer;
     } catch (error) {
       if (!signal?.aborted) onOutage();
+      failure = messageOf(error).replace(`${where}: `, '');
       throw error;
     } finally {
       const ms = performance.now() - started;
       if (!signal?.aborted) limiter.observe(ms, overloaded);
+      counts.log.add({ method: operation.method, url, status, ms, attempt, error: failure });
       log.debug({ operation: operation.id, ms: Math.round(ms) }, 'asked the forge');
       onRequest?.({ method: operation.method, status, ms });
     }

@@ -86,6 +86,7 @@ export type DashboardData = {
     | 'listDeliveries'
     | 'readDelivery'
     | 'describeDelivery'
+    | 'readHeaders'
     | 'listRuns'
     | 'readRun'
     | 'readLatestRuns'

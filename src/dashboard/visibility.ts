@@ -88,3 +88,14 @@ export function maySeeErrors(
   // Of the repository's own file its administrators hear what is wrong.
   return access === 'administrator' && repository !== undefined && source.startsWith(`${repository}/`);
 }
+
+/** Tells whether a request of a run may be shown: administrators see those to their repository, which they can make as well. */
+export function maySeeRequest(
+  { path }: { readonly path: string },
+  { isOperator, access, repository }: ViewerAccess,
+): boolean {
+  if (isOperator) return true;
+  if (access !== 'administrator' || repository === undefined) return false;
+  const [home] = path.split('?', 1);
+  return `${home}/`.toLowerCase().startsWith(`/repos/${repository}/`.toLowerCase());
+}

@@ -40,7 +40,29 @@ export async function recordRun(options: {
           outcomes.find(({ change }) => change === planned.id) ?? { change: planned.id, status: 'planned' },
       ),
       requests: client?.requests ?? 0,
+      ...recordRequests(input),
       ms: Math.round(clock.monotonicMs() - startedMs),
     }),
+  };
+}
+
+/** Characters of the forge's message that are kept with a request. */
+const maxErrorLength = 200;
+
+/** Returns the requests of a run so far. A forge may repeat in an error what it was sent: no value of a secret is kept. */
+export function recordRequests({
+  client,
+  secrets,
+}: Pick<RunInput, 'client' | 'secrets'>): Pick<Run, 'forgeRequests' | 'forgeRequestsLeftOut'> {
+  if (client === undefined) return {};
+  const { requests, leftOut } = client.requestList;
+  const redact = (text: string): string => secrets?.redact(text) ?? text;
+  return {
+    forgeRequests: requests.map(({ path, error, ...request }) => ({
+      ...request,
+      path: redact(path),
+      ...(error === undefined ? {} : { error: redact(error).slice(0, maxErrorLength) }),
+    })),
+    ...(leftOut === 0 ? {} : { forgeRequestsLeftOut: leftOut }),
   };
 }

@@ -1,3 +1,4 @@
+import type { ForgeRequest } from '../client/request-log.ts';
 import type { Level } from '../rules/rule.ts';
 import type { Verdict } from '../rules/verdict.ts';
 
@@ -78,5 +79,9 @@ export type Run = {
   readonly outcomes: readonly Outcome[];
   /** Requests sent to the forge, by the client's own count. */
   readonly requests: number;
+  /** The first of them, each with its answer. Absent in runs of earlier versions and in runs without a forge. */
+  readonly forgeRequests?: readonly ForgeRequest[];
+  /** How many more there were. Absent: none. */
+  readonly forgeRequestsLeftOut?: number;
   readonly ms: number;
 };

@@ -7,6 +7,7 @@ import { messageOf } from '../errors.ts';
 import { withPermissionHint } from './permission-hint.ts';
 import type { Outcome, RecordedChange, Run, Trigger } from './record.ts';
 import { recordedInput } from './record-changes.ts';
+import { recordRequests } from './record-run.ts';
 
 type RevertRefusal = { readonly change: RecordedChange; readonly why: string };
 
@@ -71,6 +72,7 @@ export async function revertRun(
     refused,
     outcomes,
     requests: client.requests,
+    ...recordRequests({ client, secrets: undefined }),
     ms: Math.round(clock.monotonicMs() - startedMs),
   };
 }

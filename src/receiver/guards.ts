@@ -8,6 +8,7 @@ import type { Log } from '../log.ts';
 import type { NewDelivery, Route } from '../store/store.ts';
 import { createHeaderCheck, digestOfAuthorization } from './authorization.ts';
 import type { Bodies } from './body.ts';
+import { createKeptHeaders } from './kept-headers.ts';
 import { ReceiverRefusal } from './refusal.ts';
 import type { SecretEntry } from './secrets.ts';
 import { createVerify, type VerifiedEntry } from './verify.ts';
@@ -33,6 +34,7 @@ export function createGuards(options: {
 }): Guards {
   const { bodies, clock, log } = options;
   const verify = createVerify(options.secrets);
+  const keptHeaders = createKeptHeaders();
   const mayPass = createHeaderCheck(options.secrets);
   const throttle = createFailureThrottle({ perMinute: options.failuresPerMinute, clock });
 
@@ -65,8 +67,14 @@ export function createGuards(options: {
       if (verifiedEntries.length === 0) throw unauthorized(request, failed);
       const headers = readHeaders(request);
       const { verifiedEntry, route } = examineRequest(verifiedEntries, headers, body);
+      const uuid = headers.delivery;
       const delivery = {
-        uuid: headers.delivery,
+        uuid,
+        headers: keptHeaders(request.raw.rawHeaders, {
+          uuid,
+          eventType: headers.eventType,
+          bytes: body.length,
+        }),
         eventType: headers.eventType,
         entry: verifiedEntry.name,
         contentType,

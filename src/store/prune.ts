@@ -1,9 +1,28 @@
-import type { Pruned, PruneLimits } from './store.ts';
+export type PruneLimits = {
+  /**
+   * Deletes deliveries that were settled before this; runs without a delivery, and history of queues, from before it; and
+   * queues that hold nothing and were changed last before it.
+   */
+  readonly olderThan?: Date;
+  /** Deletes deliveries that died before this. */
+  readonly deadOlderThan?: Date;
+  readonly maxBytes?: number;
+  /** Deletes plain data under keys with these prefixes whose member `at` is before the date. */
+  readonly memory?: readonly { readonly prefix: string; readonly before: Date }[];
+  /** Deletes samples of these widths that begin before the date. */
+  readonly samples?: readonly { readonly minutes: number; readonly before: Date }[];
+};
+
+/** Number of deletions; `deliveries` includes the dead ones. */
+export type Pruned = { readonly deliveries: number; readonly dead: number; readonly runs: number };
 
 /** Rows deleted in one transaction: an intake waits no longer than this takes. */
 export const pruneBatch = 200;
 /** Rows looked at in one transaction. */
 export const pruneStretch = 2_000;
+
+/** Headers are kept longer than deliveries: the instant of their last use is renewed once a day. */
+const headerSetsKeptMs = 2 * 86_400_000;
 
 /** Which ended deliveries to delete: those that ended before these instants, as RFC 3339; none where undefined. */
 export type Expiry = { readonly settled: string | undefined; readonly dead: string | undefined };
@@ -31,6 +50,10 @@ export interface Deletions {
   deleteQueueHistory(before: string): Promise<number>;
   /** Deletes queues at rest that nothing happened to since an instant. */
   deleteQueues(before: string): Promise<number>;
+  /** Deletes headers that no delivery has had since an instant. */
+  deleteHeaderSets(before: string): Promise<number>;
+  /** Deletes samples of a width that begin before an instant. */
+  deleteSamples(minutes: number, before: Date): Promise<number>;
   /** Bytes in use; freed space is used again before the store grows. */
   bytesInUse(): Promise<number>;
 }
@@ -38,7 +61,7 @@ export interface Deletions {
 /** Deletes what the limits do not keep, batch by batch. `onSettledGone` is called with the settled deliveries of each. */
 export async function prune(
   deletions: Deletions,
-  { olderThan, deadOlderThan, maxBytes = Number.POSITIVE_INFINITY, memory = [] }: PruneLimits,
+  { olderThan, deadOlderThan, maxBytes = Number.POSITIVE_INFINITY, memory = [], samples = [] }: PruneLimits,
   { onSettledGone = () => {} }: { readonly onSettledGone?: (count: number) => void } = {},
 ): Promise<Pruned> {
   const always = async (): Promise<boolean> => true;
@@ -71,6 +94,14 @@ export async function prune(
     for (let rows = pruneBatch; rows === pruneBatch; ) rows = await deletions.deleteQueues(before);
   };
 
+  const deleteSamples = async (minutes: number, before: Date): Promise<void> => {
+    for (let rows = pruneBatch; rows === pruneBatch; ) rows = await deletions.deleteSamples(minutes, before);
+  };
+  const deleteHeaderSets = async (limit: number): Promise<void> => {
+    const before = new Date(limit - headerSetsKeptMs).toISOString();
+    for (let rows = pruneBatch; rows === pruneBatch; ) rows = await deletions.deleteHeaderSets(before);
+  };
+
   const settled = olderThan?.toISOString();
   const dead = deadOlderThan?.toISOString();
   if (settled !== undefined || dead !== undefined) await deleteDeliveries({ settled, dead }, always);
@@ -78,6 +109,9 @@ export async function prune(
     await deleteRuns(settled, always);
     await deleteQueues(settled);
   }
+  if (olderThan !== undefined && deadOlderThan !== undefined)
+    await deleteHeaderSets(Math.min(olderThan.getTime(), deadOlderThan.getTime()));
+  for (const { minutes, before } of samples) await deleteSamples(minutes, before);
   for (const { prefix, before } of memory) await deleteMemory(prefix, before.toISOString());
   const isTooLarge = async (): Promise<boolean> => (await deletions.bytesInUse()) > maxBytes;
   await deleteDeliveries({ settled: everyAge, dead: undefined }, isTooLarge);

@@ -6,6 +6,7 @@ export type StoreQueries = Pick<
   | 'listDeliveries'
   | 'readDelivery'
   | 'describeDelivery'
+  | 'readHeaders'
   | 'listRuns'
   | 'readRun'
   | 'readLatestRuns'

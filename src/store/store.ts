@@ -1,8 +1,11 @@
 import type { Pause, PauseScope } from '../engine/bounds/pauses.ts';
 import type { Run } from '../engine/record.ts';
 import type { Incident, IncidentKind, Occurrence } from '../incidents/incident.ts';
+import type { Pruned, PruneLimits } from './prune.ts';
 import type { PersonsEdit, QueueRows } from './queue-rows.ts';
+import type { SampleRows } from './samples.ts';
 import type { SharedStore } from './shared-store.ts';
+import type { HeaderRows } from './stored-headers.ts';
 
 /** Trigger of work. Only `webhook` work has a forge's event as its body; all other work is a job of Reeve. */
 export type Door = 'webhook' | 'cron' | 'cli';
@@ -27,6 +30,8 @@ export type NewDelivery = {
   readonly entry: string;
   readonly contentType: string;
   readonly receivedAt: Date;
+  /** Headers of the request, as `encodeHeaders` writes them; absent: none are kept. */
+  readonly headers?: string;
   /** The signed JSON bytes. For a form, the value of `payload`. */
   readonly body: Uint8Array;
   /** Set if the body was parsed before the answer. */
@@ -147,28 +152,12 @@ export type Health = {
   readonly freeBytes: number | undefined;
 };
 
-export type PruneLimits = {
-  /**
-   * Deletes deliveries that were settled before this; runs without a delivery, and history of queues, from before it; and
-   * queues that hold nothing and were changed last before it.
-   */
-  readonly olderThan?: Date;
-  /** Deletes deliveries that died before this. */
-  readonly deadOlderThan?: Date;
-  readonly maxBytes?: number;
-  /** Deletes plain data under keys with these prefixes whose member `at` is before the date. */
-  readonly memory?: readonly { readonly prefix: string; readonly before: Date }[];
-};
-
-/** Number of deletions; `deliveries` includes the dead ones. */
-export type Pruned = { readonly deliveries: number; readonly dead: number; readonly runs: number };
-
 /**
  * Persistent data. Every promise resolves after its effect is durable. If the disk refuses, it rejects with
  * `store-unwritable`, and the same call works again once the disk does; if files were deleted, with `store-lost`. Each
  * call is one transaction.
  */
-export interface Store extends QueueRows, SharedStore {
+export interface Store extends QueueRows, HeaderRows, SampleRows, SharedStore {
   /**
    * Stores a delivery and resolves when its bytes are on the disk. The same uuid from the same entry is `known` and adds
    * nothing. The same body and Event-Type within 60 s, while the first is not yet claimed, is stored settled as its

@@ -57,6 +57,9 @@ export function createWaitingClient(client: Client, pause: (ms: number) => Promi
     get denials() {
       return client.denials;
     },
+    get requestList() {
+      return client.requestList;
+    },
     call: (operation, input) => patiently(() => client.call(operation, input)),
     // A write is planned again from fresh reads, never just repeated.
     send: (operation, input) => client.send(operation, input),

@@ -36,6 +36,48 @@ afterEach(async () => {
   for (const server of open.splice(0)) await server.close();
 });
 
+describe('the list of requests', () => {
+  it('has every try with its answer, and neither queries nor credentials', async () => {
+    let answers = 0;
+    const { client } = await serve((_seen, response) => {
+      answers += 1;
+      if (answers === 1) json(response, { message: `down for ${token}` }, 503);
+      else if (answers === 2) json(response, [], 200);
+      else response.destroy();
+    });
+    const own = client.counted({ tries: 2 });
+    const query = { page: 2, limit: 50, labels: token };
+
+    await own.call(operations.listIssues, { params: { ...params }, query } as never);
+    await failureOf(client.counted({ tries: 1 }).call(operations.getSelf, {}));
+    const cut = client.counted({ tries: 1 });
+    await failureOf(cut.call(operations.getRepository, { params }));
+
+    const path = '/repos/acme/demo/issues?page=2&limit=50';
+    expect(own.requestList).toMatchObject({
+      requests: [
+        { method: 'GET', path, status: 503, attempt: 1, error: 'down for [secret]' },
+        { method: 'GET', path, status: 200, attempt: 2 },
+      ],
+      leftOut: 0,
+    });
+    expect(cut.requestList.requests).toMatchObject([
+      { path: '/repos/acme/demo', attempt: 1, error: expect.stringMatching(/^the forge cannot be reached/) },
+    ]);
+    expect(cut.requestList.requests[0]).not.toHaveProperty('status');
+    expect(client.requestList.requests).toEqual([]);
+    expect(JSON.stringify([own.requestList, cut.requestList])).not.toContain(token);
+  });
+
+  it('holds the first ones, and says how many more there were', async () => {
+    const { client } = await serve((_seen, response) => json(response, { id: 1, login: 'reeve' }));
+    for (let n = 0; n < 53; n += 1) await client.call(operations.getSelf, {});
+
+    expect(client.requestList.requests).toHaveLength(50);
+    expect(client.requestList.leftOut).toBe(3);
+  });
+});
+
 describe('a call', () => {
   it('hides its own credential in what a forge answers', async () => {
     const { client } = await serve((_seen, response) => {

@@ -83,6 +83,26 @@ describe('explain, revert, replay and redrive take a run, a delivery or last', (
     }
   });
 
+  it('explain lists the requests of a run', async () => {
+    const request = {
+      method: 'GET',
+      path: '/repos/a/b/issues/1',
+      status: 404,
+      ms: 7,
+      attempt: 2,
+      error: 'gone',
+    };
+    const asked = { ...makeRun({}), forgeRequests: [request], forgeRequestsLeftOut: 2 };
+    await store.appendRuns([asked, makeRun({ id: 'of an earlier version' })]);
+
+    const { out } = await run(['explain', asked.id, '--requests']);
+    expect(out).toMatch(/GET \/repos\/a\/b\/issues\/1 +404 +7 ms +try 2 +gone/);
+    expect(out).toContain('2 later requests were not recorded');
+    expect((await run(['explain', asked.id])).out).not.toContain('/issues/1 ');
+    expect(JSON.parse((await run(['explain', asked.id, '--json'])).out).forgeRequests).toEqual([request]);
+    expect((await run(['explain', 'of an earlier version', '--requests'])).out).toContain('are not recorded');
+  });
+
   it('revert: of the runs of a delivery, the one that changed something', async () => {
     const first = await handled([[], [change]]);
     for (const target of [first.runs[1] ?? '', first.delivery]) {

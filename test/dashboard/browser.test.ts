@@ -83,6 +83,8 @@ async function makeHostile(store: Store): Promise<{
     changes: [change('1')],
     refused: [{ change: change('2'), why: text() }],
     outcomes: [{ change: '1', status: 'failed', error: text() }],
+    forgeRequests: [{ method: text(), path: text(), ms: 1, attempt: 1, error: text() }],
+    forgeRequestsLeftOut: 1,
   });
   const runs: string[] = [];
   let rule: string | undefined;
@@ -219,9 +221,17 @@ async function makeHostile(store: Store): Promise<{
       isLeader: is,
       isSelf: is,
     }));
+  const readHeaders = async (): ReturnType<Store['readHeaders']> => ({
+    headers: [{ name: text(), value: text() }, { name: text() }],
+    leftOut: 1,
+  });
   return {
     parts: {
-      dashboardData: { ...emptyReadings(store), ...readings, store: { ...store, listProcesses } },
+      dashboardData: {
+        ...emptyReadings(store),
+        ...readings,
+        store: { ...store, listProcesses, readHeaders },
+      },
       commands: {
         ...storeCommands(store),
         simulate: async () => ({

@@ -96,6 +96,21 @@ describe('a delivery', () => {
     expect(bytes.text).toBe(Buffer.from(stored?.body ?? []).toString());
   });
 
+  it('shows the headers that it came with, and the requests of its run with their answers', async () => {
+    const [id = ''] = await idsOf('issues');
+    const { text } = await operator.get(`/deliveries/${id}`);
+
+    expect(text).toMatch(/<code>x-gitea-event<\/code><\/div><\/td><td[^>]*><div><code>issues<\/code>/);
+    expect(text).toMatch(
+      /<code>authorization<\/code><\/div><\/td><td[^>]*><div><span class="muted">not stored/,
+    );
+    expect(text).toMatch(
+      /<code>PUT \/repos\/acme\/demo\/issues\/1\/labels<\/code><\/div><\/td><td[^>]*><div><span class="mark settled">200/,
+    );
+    const store = JSON.stringify(await harness.server.store.listRuns({ limit: 500 }));
+    expect(store).not.toContain(harness.token);
+  });
+
   it('runs again at the press of a button, to the same end, and keeps who pressed it', async () => {
     const [id = ''] = await idsOf('issues');
     const before = harness.runs.length;

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createNamedSecrets } from '../../src/actions/secrets.ts';
 import { findAccount } from '../../src/client/account.ts';
 import { createClient } from '../../src/client/client.ts';
 import { systemClock } from '../../src/clock.ts';
@@ -53,4 +54,34 @@ it('a run counts its own requests and denials, and none that its client made bef
   expect(run.rules).toMatchObject([{ verdict: 'failed', code: 'forge-not-found' }]);
   expect({ requests: run.requests, denials }).toEqual({ requests: 1, denials: 1 });
   expect(client.requests).toBe(1);
+  expect(run.forgeRequests).toMatchObject([
+    { method: 'GET', path: '/repos/acme/shop/issues/7', status: 404, attempt: 1 },
+  ]);
+});
+
+it('a run records no value of a secret in its requests, whatever the forge answers', async () => {
+  const token = 'a-token-that-no-one-else-may-see';
+  const named = 'a-value-of-a-named-secret';
+  const echo = await startBareServer((_seen, response) =>
+    json(response, { message: `bad: ${token} ${named} ${'x'.repeat(500)}` }, 500),
+  );
+  const client = createClient({ url: echo.url, credentials: { token }, tries: 1 });
+  try {
+    const { run } = await makeEventRun(event, {
+      mode: 'plan',
+      door: 'cli',
+      rules: createRuleSet(rules),
+      facts: { client, memory: createFactMemory(systemClock) },
+      secrets: createNamedSecrets(new Map([['HOOK', named]]), new Uint8Array(32)),
+      clock: systemClock,
+    });
+
+    const [request] = run.forgeRequests ?? [];
+    expect(request?.error).toMatch(/^bad: \[secret\] \{secret: HOOK\} x+$/);
+    expect(request?.error).toHaveLength(200);
+    expect(JSON.stringify(run.forgeRequests)).not.toContain(token);
+    expect(JSON.stringify(run.forgeRequests)).not.toContain(named);
+  } finally {
+    await echo.close();
+  }
 });

@@ -54,6 +54,55 @@ describe('a delivery that passes every guard', () => {
     expect(stored).toEqual(['202 stored', 'woken']);
   });
 
+  it('keeps its headers: of those that may be secret, the name alone', async () => {
+    await start();
+    const body = JSON.stringify(makePush());
+    const canary = 'canary-8f3a1c';
+    const headers = makeHeaders(body, {
+      'user-agent': 'Go-http-client/1.1',
+      'x-github-delivery': '5f7c',
+      'x-hub-signature-256': `sha256=${canary}`,
+      cookie: `session=${canary}`,
+      'proxy-authorization': canary,
+      'x-api-key': canary,
+      'x-forwarded-for': canary,
+      traceparent: canary,
+    });
+
+    const { id } = (await post(body, headers)).json<{ id: string }>();
+
+    const kept = await store.readHeaders(id);
+    const storedAs = (name: string): unknown => kept?.headers.find((header) => header.name === name);
+    expect(kept?.headers.map(({ name }) => name)).toEqual(expect.arrayContaining(Object.keys(headers)));
+    expect(storedAs('user-agent')).toEqual({ name: 'user-agent', value: 'Go-http-client/1.1' });
+    expect(storedAs('x-gitea-delivery')).toEqual({
+      name: 'x-gitea-delivery',
+      value: headers['x-gitea-delivery'],
+    });
+    expect(storedAs('x-github-delivery')).toEqual({ name: 'x-github-delivery', value: '5f7c' });
+    expect(storedAs('content-length')).toEqual({ name: 'content-length', value: String(body.length) });
+    for (const name of ['authorization', 'x-gitea-signature', 'x-hub-signature-256', 'cookie', 'x-api-key'])
+      expect(storedAs(name), name).toEqual({ name });
+    const text = JSON.stringify(kept);
+    for (const hidden of [canary, authorization, secret, sign(body)]) expect(text).not.toContain(hidden);
+  });
+
+  it('keeps a limited number of headers, says how many were left out, and stores no value that is not plain', async () => {
+    await start();
+    const body = JSON.stringify(makePush());
+    const many = Object.fromEntries(Array.from({ length: 80 }, (_, n) => [`x-more-${n}`, 'value']));
+
+    const { id } = (
+      await post(body, makeHeaders(body, { accept: 'x'.repeat(201), [`x-${'n'.repeat(80)}`]: '1', ...many }))
+    ).json<{ id: string }>();
+
+    const kept = await store.readHeaders(id);
+    expect(kept?.headers).toHaveLength(64);
+    expect(kept?.leftOut).toBeGreaterThan(20);
+    expect(kept?.headers).toContainEqual({ name: 'accept' });
+    expect(JSON.stringify(kept)).not.toContain('nnnn');
+  });
+
   it('is answered 200 when its uuid is known, with the id it has', async () => {
     await start();
     const body = JSON.stringify(makePush());

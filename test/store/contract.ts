@@ -3,6 +3,7 @@ import type { Clock } from '../../src/clock.ts';
 import { ReeveError } from '../../src/errors.ts';
 import { digestOfBody } from '../../src/store/fingerprint.ts';
 import { type Claim, type DeliveryState, deliveryStates, type Store } from '../../src/store/store.ts';
+import { encodeHeaders } from '../../src/store/stored-headers.ts';
 import { collect, makeDelivery, makeRun } from './make.ts';
 
 /** One kind of store, for the suite that every kind has to pass. */
@@ -69,6 +70,57 @@ export function describeStore(title: string, backend: Backend): void {
     });
 
     describe('accept', () => {
+      it('keeps headers, the same ones once, with what differs from delivery to delivery', async () => {
+        const headers = encodeHeaders(
+          [
+            ['user-agent', 'forge: 1=2'],
+            ['x-gitea-delivery', { same: 'uuid' }],
+            ['content-length', { same: 'bytes' }],
+            ['cookie'],
+          ],
+          3,
+        );
+        const given = [1, 2].map(() => makeDelivery({ receivedAt: now, headers }));
+        const ids = await collect(
+          2,
+          async (index) => (await store.accept(given[index] ?? makeDelivery())).id,
+        );
+        const { id: bare } = await store.accept(makeDelivery({ receivedAt: now }));
+        await reopen();
+
+        for (const [index, id] of ids.entries())
+          expect(await store.readHeaders(id)).toEqual({
+            headers: [
+              { name: 'user-agent', value: 'forge: 1=2' },
+              { name: 'x-gitea-delivery', value: given[index]?.uuid },
+              { name: 'content-length', value: String(given[index]?.body.length) },
+              { name: 'cookie' },
+            ],
+            leftOut: 3,
+          });
+        expect(await store.readHeaders(bare)).toBeUndefined();
+        expect(await store.readHeaders('999')).toBeUndefined();
+      });
+
+      it('keeps headers for as long as deliveries have them', async () => {
+        const accept = async (agent: string): Promise<string> =>
+          (
+            await store.accept(
+              makeDelivery({ receivedAt: now, headers: encodeHeaders([['user-agent', agent]], 0) }),
+            )
+          ).id;
+        const days = (count: number): void => advanceMs(count * 86_400_000);
+        const gone = await accept('old');
+        const renewed = await accept('in use');
+        days(3);
+        await accept('in use');
+
+        await store.prune({ olderThan: now, deadOlderThan: now });
+
+        expect(await store.readHeaders(gone)).toBeUndefined();
+        expect(await store.readHeaders(renewed)).toBeDefined();
+      });
+
       it('keeps the bytes and what the headers said', async () => {
         const given = makeDelivery({
           receivedAt: now,
@@ -919,6 +971,49 @@ export function describeStore(title: string, backend: Backend): void {
         expect([same, gone]).toEqual([{ n: 20 }, undefined]);
         expect(await store.recall('count')).toBeUndefined();
         expect(await store.revise('nothing', (value) => value)).toBeUndefined();
+      });
+    });
+
+    describe('samples', () => {
+      const at = new Date('2026-03-01T12:00:00.000Z');
+      const later = new Date('2026-03-01T12:05:00.000Z');
+
+      it('are summed, the greatest, or the last of their span, also when several are added at once', async () => {
+        const add = (name: string, merge: 'sum' | 'max' | 'last', ...amounts: readonly number[]) =>
+          Promise.all(amounts.map((amount) => store.addSamples([{ minutes: 5, at, name, amount, merge }])));
+        await add('sum', 'sum', 3, 4, 5);
+        await add('max', 'max', 3, 9, 5);
+        for (const amount of [3, 9, 5]) await add('last', 'last', amount);
+        await store.addSamples([
+          { minutes: 5, at: later, name: 'sum', amount: 1, merge: 'sum' },
+          { minutes: 60, at, name: 'sum', amount: 7, merge: 'sum' },
+          { minutes: 60, at, name: 'level', amount: 2.4, merge: 'max' },
+        ]);
+        await store.addSamples([]);
+
+        expect(await store.readSamples({ minutes: 5, since: at })).toEqual([
+          { at, name: 'last', amount: 5 },
+          { at, name: 'max', amount: 9 },
+          { at, name: 'sum', amount: 12 },
+          { at: later, name: 'sum', amount: 1 },
+        ]);
+        expect(await store.readSamples({ minutes: 5, since: later })).toHaveLength(1);
+        expect(await store.readSamples({ minutes: 60, since: at })).toHaveLength(2);
+      });
+
+      it('are deleted by width and age', async () => {
+        const spans = Array.from({ length: 450 }, (_, n) => new Date(at.getTime() + n * 300_000));
+        await store.addSamples(
+          spans.map((span) => ({ minutes: 5, at: span, name: 'a', amount: 1, merge: 'sum' })),
+        );
+        await store.addSamples([{ minutes: 60, at, name: 'a', amount: 1, merge: 'sum' }]);
+
+        await store.prune({ samples: [{ minutes: 5, before: spans[449] ?? at }] });
+
+        expect(await store.readSamples({ minutes: 5, since: at })).toEqual([
+          { at: spans[449], name: 'a', amount: 1 },
+        ]);
+        expect(await store.readSamples({ minutes: 60, since: at })).toHaveLength(1);
       });
     });
 

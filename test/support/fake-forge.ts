@@ -283,6 +283,7 @@ export function createFakeForge(state: FakeForgeState): FakeForge {
     written,
     requests: 0,
     denials: 0,
+    requestList: { requests: [], leftOut: 0 },
     counted: () => forge,
     capabilities: async () => capabilitiesOf(state.version),
     // As in the client, the row decides the type of the answer, which has been held against it.

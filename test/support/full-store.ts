@@ -1,4 +1,5 @@
 import type { Store } from '../../src/store/store.ts';
+import { encodeHeaders } from '../../src/store/stored-headers.ts';
 import { makeDelivery, makeRun } from '../store/make.ts';
 
 /** Texts and bytes that are hard to keep. JSON holds all of them in both kinds of store. */
@@ -14,7 +15,16 @@ export async function fillStore(store: Store, { claims = 0 } = {}): Promise<void
     repository: 'acme/shop',
   });
   const accept = (number: number, body = Buffer.from(`{"n":${number}}`)) =>
-    store.accept(makeDelivery({ uuid: `uuid-${number}`, body, eventType: `kind-${number % 3}` }));
+    store.accept(
+      makeDelivery({
+        uuid: `uuid-${number}`,
+        body,
+        eventType: `kind-${number % 3}`,
+        ...(number % 2 === 0
+          ? {}
+          : { headers: encodeHeaders([['x-kind', `kind-${number % 3}`], ['cookie']], 1) }),
+      }),
+    );
   for (let number = 1; number <= 8; number += 1) await accept(number, number === 3 ? hardBody : undefined);
   const unrouted = await store.unrouted(8);
   await store.route(
@@ -105,6 +115,11 @@ export async function fillStore(store: Store, { claims = 0 } = {}): Promise<void
     events: [event, event],
   });
   await store.claimQueue(queue, 60_000);
+  const sample = { minutes: 60, at: event.at, amount: 3, merge: 'sum' } as const;
+  await store.addSamples([
+    { ...sample, name: 'deliveries' },
+    { ...sample, minutes: 5, name: 'latency/12' },
+  ]);
   if (claims > 0) await store.claim({ limit: claims, leaseMs: 60_000 });
 }
 
@@ -115,7 +130,13 @@ export async function readEverything(store: Store) {
     const { items, next } = await store.listDeliveries({ limit: 3, ...(before && { before }) });
     for (const { id } of items) {
       const found = await store.readDelivery(id);
-      deliveries.push(found && { ...found, body: Buffer.from(found.body).toString('hex') });
+      deliveries.push(
+        found && {
+          ...found,
+          body: Buffer.from(found.body).toString('hex'),
+          headers: await store.readHeaders(id),
+        },
+      );
     }
     if (next === undefined) break;
     before = next;
@@ -126,6 +147,10 @@ export async function readEverything(store: Store) {
     runsOfRepository: (await store.listRuns({ repositoryId: 7, limit: 500 })).items,
     counts: await store.counts(),
     oldest: await store.oldestWaiting(),
+    samples: [
+      await store.readSamples({ minutes: 5, since: new Date(0) }),
+      await store.readSamples({ minutes: 60, since: new Date(0) }),
+    ],
     memory: await Promise.all([...keys, 'a list'].map((key) => store.recall(key))),
     incidents: await store.listIncidents(),
     pauses: await store.listPauses(),

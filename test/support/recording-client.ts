@@ -12,6 +12,7 @@ export function makeRecordingClient(): Client & { readonly sent: Sent[] } {
     sent,
     requests: 0,
     denials: 0,
+    requestList: { requests: [], leftOut: 0 },
     counted: () => client,
     capabilities: async () => capabilitiesOf('1.27.0'),
     async call() {

@@ -1,6 +1,7 @@
 import type { Run } from '../../engine/record.ts';
 import { ReeveError } from '../../errors.ts';
 import { printRun } from '../../output/print-run.ts';
+import { tableOf } from '../../output/table.ts';
 import { plain, type Terminal } from '../../output/terminal.ts';
 import type { Settings } from '../../settings/config.ts';
 import type { Delivery } from '../../store/store.ts';
@@ -14,7 +15,7 @@ import { describeTarget, findRuns } from './find-target.ts';
  */
 export async function explain(
   id: string,
-  options: { json?: boolean },
+  options: { json?: boolean; requests?: boolean },
   settings: Settings,
   terminal: Terminal,
 ): Promise<number> {
@@ -37,7 +38,10 @@ export async function explain(
     }
     for (const run of runs) {
       if (options.json) terminal.out(JSON.stringify(run));
-      else printExplained(run, terminal);
+      else {
+        printExplained(run, terminal);
+        if (options.requests) printRequests(run, terminal);
+      }
     }
     return 0;
   } finally {
@@ -64,4 +68,22 @@ function printExplained(run: Run, terminal: Terminal): void {
   terminal.out(terminal.style('dim', plain(`run ${run.id}  ${trigger.at}  ${from}${item}  ${mode}`)));
   printRun(run, terminal);
   terminal.out(terminal.style('dim', `${run.requests} requests, ${run.ms} ms`));
+}
+
+/** Prints the requests to the forge that a run sent, each with its answer. */
+function printRequests({ forgeRequests, forgeRequestsLeftOut = 0 }: Run, terminal: Terminal): void {
+  if (forgeRequests === undefined) {
+    terminal.out(terminal.style('dim', 'The requests of this run are not recorded.'));
+    return;
+  }
+  const rows = forgeRequests.map(({ method, path, status, ms, attempt, error }) => [
+    plain(`${method} ${path}`),
+    status === undefined ? 'no answer' : String(status),
+    `${ms} ms`,
+    attempt === 1 ? '' : `try ${attempt}`,
+    plain(error ?? ''),
+  ]);
+  if (rows.length > 0) terminal.out(tableOf(['REQUEST', 'ANSWER', 'TOOK', 'TRY', 'ERROR'], rows));
+  if (forgeRequestsLeftOut > 0)
+    terminal.out(terminal.style('dim', `${forgeRequestsLeftOut} later requests were not recorded`));
 }

@@ -2,12 +2,15 @@ import { defineCommand } from '../command.ts';
 
 /** The commands about recorded runs and stored deliveries. */
 export const runCommands = [
-  defineCommand<{ json?: boolean }, readonly [run: string]>({
+  defineCommand<{ json?: boolean; requests?: boolean }, readonly [run: string]>({
     usage: 'explain <run>',
     description: 'show why each rule of a recorded run did or did not match',
-    flags: [['--json', 'print each run as one line of JSON']],
+    flags: [
+      ['--requests', 'list the requests to the forge as well, each with its answer'],
+      ['--json', 'print each run, with its requests, as one line of JSON'],
+    ],
     notes: 'RUN is the id of a run or of a delivery, or last: the newest run.',
-    examples: ['reeve explain last', 'reeve explain 42'],
+    examples: ['reeve explain last', 'reeve explain --requests 42'],
     async run({ args: [run], options, readerSettings, terminal }) {
       const { explain } = await import('./explain.ts');
       return explain(run, options, await readerSettings(), terminal);

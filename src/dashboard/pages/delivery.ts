@@ -10,6 +10,7 @@ import type { DeliveryAccess } from '../viewer.ts';
 import { resolveAccess } from '../visibility.ts';
 import { formatSubject, stateMark } from './deliveries.ts';
 import { pauseControl } from './pauses.ts';
+import { viewHeaders } from './request-view.ts';
 import { viewRun } from './run-view.ts';
 
 /** Bytes of a payload that a page shows; the rest comes by its link. */
@@ -32,7 +33,11 @@ export async function findDelivery(
 /** Shows one delivery: its data, the verdict of each rule with the reason, and the changes. */
 export async function deliveryPage(
   pageRequest: PageRequest,
-  { store }: { store: Pick<Store, 'describeDelivery' | 'readDelivery' | 'listRuns' | 'listPauses'> },
+  {
+    store,
+  }: {
+    store: Pick<Store, 'describeDelivery' | 'readDelivery' | 'readHeaders' | 'listRuns' | 'listPauses'>;
+  },
 ): Promise<PageView | undefined> {
   const { root, viewer, time } = pageRequest;
   const found = await findDelivery(pageRequest, store);
@@ -45,13 +50,14 @@ export async function deliveryPage(
       html`<section><h2>Run of ${time(run.trigger.at)}</h2>${viewRun(run, viewerAccess, pageRequest)}</section>`,
   );
   const whole = access === 'administrator' ? await store.readDelivery(delivery.id) : undefined;
+  const headers = whole?.door === 'webhook' ? await store.readHeaders(delivery.id) : undefined;
   const pauses = viewer.isOperator ? await store.listPauses() : [];
   const content = html`${aboutDelivery(delivery, pageRequest)}
 <div class="actions">${canRedrive(delivery, access) ? pageRequest.button(`deliveries/${delivery.id}/run`, 'Run it again') : undefined}
 ${viewer.isOperator ? repositoryPause(delivery, pauses, pageRequest) : undefined}</div>
 ${runs.length > 0 ? runs : html`<p>No rule was evaluated: this delivery has no run.</p>`}
 ${next ? html`<p>There are more runs than these ${maxRuns}.</p>` : undefined}
-${whole && viewPayload(whole, root)}`;
+${whole?.door === 'webhook' ? viewHeaders(headers) : undefined}${whole && viewPayload(whole, root)}`;
   const subject = formatSubject(delivery);
   const what = subject ? `${delivery.eventType} in ${subject}` : delivery.eventType;
   return { title: `Delivery ${delivery.id}: ${what}`, content };

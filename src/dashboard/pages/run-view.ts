@@ -6,6 +6,7 @@ import { placeLink } from '../links.ts';
 import { table } from '../look/table.ts';
 import type { PageRequest } from '../page-handler.ts';
 import { maySeeChange, maySeeErrors, maySeeValue, type ViewerAccess, valueFor } from '../visibility.ts';
+import { viewForgeRequests } from './request-view.ts';
 import { ruleLink } from './rule-link.ts';
 
 const notForReaders = 'not for readers of this repository';
@@ -30,7 +31,8 @@ export function viewRun(run: Run, viewerAccess: ViewerAccess, links?: RunLinks):
   return html`<p>Run <code>${run.id}</code>, ${mode}, ${requests} requests, ${ms} ms${trigger.repeated ? ', of a repeated delivery' : ''}</p>
 ${asked.length > 0 ? asked : html`<p>No rule was evaluated.</p>`}
 ${skipped.length > 0 ? html`<details><summary>Rules that were not evaluated: ${skipped.length}</summary>${skipped}</details>` : undefined}
-<h3>Changes</h3>${table(['change', 'reason', 'request', 'outcome'], rows, 'No changes.')}`;
+<h3>Changes</h3>${table(['change', 'reason', 'request', 'outcome'], rows, 'No changes.')}
+${viewForgeRequests(run, viewerAccess)}`;
 }
 
 const resultWords = { held: 'yes', not: 'no', error: 'error', unevaluated: 'not evaluated' } as const;

@@ -86,9 +86,15 @@ export const copiedTables: readonly CopiedTable[] = [
       checkpoint: 'text',
       redriven_at: 'time',
       redriven_by: 'text',
+      header_set: 'integer',
     },
     unset: { sqlite: ['lease'], postgres: ['lease', 'worker'] },
     expressions: releaseClaims,
+  },
+  {
+    name: 'header_sets',
+    key: ['id'],
+    columns: { id: 'integer', headers: 'text', used_at: 'time' },
   },
   { name: 'bodies', key: ['id'], columns: { id: 'integer', body: 'bytes' } },
   { name: 'digests', key: ['delivery'], columns: { delivery: 'integer', digest: 'bytes' } },
@@ -169,6 +175,11 @@ export const copiedTables: readonly CopiedTable[] = [
       at: 'time',
       event: 'text',
     },
+  },
+  {
+    name: 'samples',
+    key: ['minutes', 'at', 'name'],
+    columns: { minutes: 'integer', at: 'integer', name: 'key', amount: 'integer' },
   },
 ];
 

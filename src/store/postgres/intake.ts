@@ -4,6 +4,7 @@ import { encodeJob } from '../job-body.ts';
 import { turnOf } from '../lane.ts';
 import type { SqlRow } from '../rows.ts';
 import type { Accepted, NewDelivery, NewJob } from '../store.ts';
+import { KnownHeaderSets } from '../stored-headers.ts';
 import type { PostgresContext } from './context.ts';
 import type { Sql } from './link/connections.ts';
 import { indexableText, storableOrNull, storableText } from './link/text.ts';
@@ -34,6 +35,7 @@ export class Intake {
   #arrivals: Arrival[] = [];
   #draining: Promise<void> | undefined;
   #refusedBytes = 0;
+  readonly #headerSets = new KnownHeaderSets();
 
   constructor(context: Pick<PostgresContext, 'database' | 'announceWork'>) {
     this.#context = context;
@@ -116,7 +118,7 @@ export class Intake {
     for (const arrival of batch) if (!first.has(arrival.identity)) first.set(arrival.identity, arrival);
     const bytes = batch.reduce((sum, { delivery }) => sum + delivery.body.length, 0);
     try {
-      const stored = await storeDeliveries(this.#context.database, [...first.values()]);
+      const stored = await storeDeliveries(this.#context.database, [...first.values()], this.#headerSets);
       for (const arrival of batch) {
         const accepted = stored.get(arrival.identity);
         if (accepted === undefined) arrival.reject(vanished(arrival.delivery.uuid));
@@ -144,11 +146,15 @@ export class Intake {
 async function storeDeliveries(
   sql: Sql,
   arrivals: readonly Arrival[],
+  headerSets: KnownHeaderSets,
 ): Promise<ReadonlyMap<string, Accepted>> {
   const found = new Map<string, Accepted>();
   let missing = arrivals;
   for (let look = 1; look <= maxLooks && missing.length > 0; look += 1) {
-    const inserted = await sql.query(insertDeliveries, valuesOf(missing));
+    const inserted = await sql.query(
+      insertDeliveries,
+      valuesOf(missing, await storeHeaderSets(sql, missing, headerSets)),
+    );
     for (const row of inserted.rows) {
       const copyOf = row.copy_of === null ? {} : { copyOf: String(row.copy_of) };
       found.set(identityOf(row), { id: String(row.id), known: false, ...copyOf });
@@ -166,11 +172,38 @@ async function storeDeliveries(
   return found;
 }
 
+/**
+ * Stores the headers of deliveries before them, the same ones once: they are the same for all deliveries of a hook. Returns their
+ * numbers.
+ */
+async function storeHeaderSets(
+  sql: Sql,
+  arrivals: readonly Arrival[],
+  known: KnownHeaderSets,
+): Promise<readonly (number | null)[]> {
+  const missing = new Map<number, { readonly text: string; readonly at: Date }>();
+  const ids = arrivals.map(({ delivery: { headers, receivedAt } }) => {
+    if (headers === undefined) return null;
+    const { id, isNew } = known.find(headers, receivedAt);
+    if (isNew) missing.set(id, { text: headers, at: receivedAt });
+    return id;
+  });
+  if (missing.size === 0) return ids;
+  const sets = [...missing];
+  await sql.query(insertHeaderSets, [
+    sets.map(([id]) => id),
+    sets.map(([, { text }]) => storableText(text)),
+    sets.map(([, { at }]) => at.toISOString()),
+  ]);
+  for (const [id, { text, at }] of sets) known.add(text, id, at);
+  return ids;
+}
+
 function identityOf({ uuid, entry }: SqlRow): string {
   return JSON.stringify([uuid, entry]);
 }
 
-function valuesOf(arrivals: readonly Arrival[]): readonly unknown[] {
+function valuesOf(arrivals: readonly Arrival[], headerSets: readonly (number | null)[]): readonly unknown[] {
   const given = arrivals.map(({ delivery }) => delivery);
   const lengths = given.map(({ body }) => body.length);
   let end = 0;
@@ -194,6 +227,7 @@ function valuesOf(arrivals: readonly Arrival[]): readonly unknown[] {
     // One value for all bodies: an array of them would be written in hexadecimal.
     Buffer.concat(given.map(({ body }) => body)),
     copyWindowMs,
+    headerSets,
   ];
 }
 
@@ -204,17 +238,17 @@ function vanished(uuid: string): ReeveError {
 const insertDeliveries = `
   WITH given AS MATERIALIZED (
     SELECT uuid, event_type, entry, content_type, received_at, mark, lane, turn, repository_id, repository, position,
-      substring($13::bytea FROM begins + 1 FOR bytes) AS body, bytes
+      substring($13::bytea FROM begins + 1 FOR bytes) AS body, bytes, header_set
     FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::bigint[], $7::text[], $8::text[],
-      $9::bigint[], $10::text[], $11::integer[], $12::integer[]) WITH ORDINALITY AS given (uuid, event_type, entry,
-      content_type, received_at, mark, lane, turn, repository_id, repository, begins, bytes, position)
+      $9::bigint[], $10::text[], $11::integer[], $12::integer[], $15::bigint[]) WITH ORDINALITY AS given (uuid, event_type,
+      entry, content_type, received_at, mark, lane, turn, repository_id, repository, begins, bytes, header_set, position)
   ), stored AS (
     INSERT INTO deliveries (door, uuid, event_type, entry, content_type, received_at, state, routed, mark, bytes, lane, turn,
-      repository_id, repository, settled_at, reason, copy_of)
+      repository_id, repository, settled_at, reason, copy_of, header_set)
     SELECT 'webhook', given.uuid, given.event_type, given.entry, given.content_type, given.received_at,
       CASE WHEN original.id IS NULL THEN 'accepted' ELSE 'settled' END, false, given.mark, given.bytes, given.lane, given.turn,
       given.repository_id, given.repository, CASE WHEN original.id IS NOT NULL THEN given.received_at END,
-      'copy of delivery ' || original.id, original.id
+      'copy of delivery ' || original.id, original.id, given.header_set
     FROM given LEFT JOIN LATERAL (
       SELECT earlier.id FROM deliveries AS earlier
       WHERE earlier.state = 'accepted' AND earlier.attempts = 0 AND earlier.door = 'webhook' AND earlier.mark = given.mark
@@ -230,6 +264,12 @@ const insertDeliveries = `
     INSERT INTO bodies (id, body) SELECT stored.id, given.body FROM stored JOIN given USING (uuid, entry)
   )
   SELECT id, uuid, entry, copy_of FROM stored`;
+
+/** In the order of their numbers: two processes that store the same ones do not wait for each other. */
+const insertHeaderSets = `
+  INSERT INTO header_sets (id, headers, used_at)
+  SELECT * FROM unnest($1::bigint[], $2::text[], $3::timestamptz[]) AS given (id, headers, used_at) ORDER BY id
+  ON CONFLICT (id) DO UPDATE SET used_at = greatest(header_sets.used_at, excluded.used_at)`;
 
 const findKnown = `SELECT id, uuid, entry FROM deliveries
   WHERE door = 'webhook' AND (uuid, entry) IN (SELECT * FROM unnest($1::text[], $2::text[]))`;

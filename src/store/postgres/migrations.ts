@@ -165,6 +165,21 @@ const steps: readonly MigrationStep[] = [
     CREATE INDEX sessions_of_person ON sessions (person, number);
     `,
   },
+  {
+    leastCompatible: 1,
+    // A process of the version before stores deliveries without headers.
+    sql: `
+    CREATE TABLE header_sets (id bigint PRIMARY KEY, headers text NOT NULL, used_at timestamptz NOT NULL);
+    ALTER TABLE deliveries ADD COLUMN header_set bigint;
+    CREATE TABLE samples (
+      minutes integer NOT NULL,
+      at bigint NOT NULL,
+      name text COLLATE "C" NOT NULL,
+      amount bigint NOT NULL,
+      PRIMARY KEY (minutes, at, name)
+    );
+    `,
+  },
 ];
 
 /** The newest schema that this program knows. */

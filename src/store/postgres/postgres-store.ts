@@ -24,6 +24,7 @@ import { listProcesses } from './processes.ts';
 import { createPostgresQueries } from './queries.ts';
 import { createPostgresQueues } from './queues.ts';
 import { createPostgresDeletions } from './retention.ts';
+import { createPostgresSamples } from './samples.ts';
 import { createPostgresSessions } from './sessions.ts';
 import { type Liveness, standardLiveness } from './takeovers.ts';
 
@@ -169,6 +170,7 @@ async function createPostgresStore(parts: StoreParts, options: PostgresOptions):
     ...createClaimingMethods(context),
     ...createEndingMethods(context),
     ...createPostgresQueries(context),
+    ...createPostgresSamples(context),
     ...memory,
     isShared: true,
     sessions,

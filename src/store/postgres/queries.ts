@@ -2,6 +2,7 @@ import { maxPageSize, pageSizeOf, rowNumberOf, searchStretch } from '../paging.t
 import { deliveryColumns, deliveryOf, deliveryWithBodyOf, runOf } from '../rows.ts';
 import type { DeliveryState, Store } from '../store.ts';
 import type { StoreQueries } from '../store-queries.ts';
+import { decodeHeaders, selectHeaders } from '../stored-headers.ts';
 import type { PostgresContext } from './context.ts';
 import { storableText } from './link/text.ts';
 
@@ -58,6 +59,12 @@ export function createPostgresQueries({ database }: Pick<PostgresContext, 'datab
         rowNumberOf(id),
       ]);
       return rows[0] && deliveryOf(rows[0]);
+    },
+
+    async readHeaders(id) {
+      const { rows } = await database.query(selectHeaders('$1'), [rowNumberOf(id)]);
+      const [row] = rows;
+      return row && decodeHeaders(String(row.headers), { uuid: String(row.uuid), bytes: Number(row.bytes) });
     },
 
     ...createPostgresRuns(database),

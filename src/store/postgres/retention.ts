@@ -1,4 +1,5 @@
 import { type Deletions, type Expiry, everyAge, pruneBatch, pruneStretch } from '../prune.ts';
+import { sampleSeconds } from '../samples.ts';
 import type { Sql } from './link/connections.ts';
 import { indexableText } from './link/text.ts';
 
@@ -52,6 +53,22 @@ export function createPostgresDeletions(sql: Sql): Deletions {
            (SELECT repository_id, base FROM queues WHERE updated_at < $1 AND is_at_rest LIMIT ${pruneBatch})
          AND updated_at < $1 AND is_at_rest`,
         [before],
+      );
+      return count;
+    },
+    async deleteHeaderSets(before) {
+      const { count } = await sql.query(
+        `DELETE FROM header_sets WHERE id IN (SELECT id FROM header_sets WHERE used_at < $1 LIMIT ${pruneBatch})
+         AND used_at < $1`,
+        [before],
+      );
+      return count;
+    },
+    async deleteSamples(minutes, before) {
+      const { count } = await sql.query(
+        `DELETE FROM samples WHERE (minutes, at, name) IN
+           (SELECT minutes, at, name FROM samples WHERE minutes = $1 AND at < $2 LIMIT ${pruneBatch})`,
+        [minutes, sampleSeconds(before)],
       );
       return count;
     },

@@ -3,12 +3,15 @@ import { contentFingerprint, uuidFingerprint } from '../fingerprint.ts';
 import { encodeJob } from '../job-body.ts';
 import { turnOf } from '../lane.ts';
 import type { Accepted, NewDelivery, NewJob } from '../store.ts';
+import { createHeaderSetTable } from './header-set-table.ts';
 import { createDuplicates } from './repeats/duplicates.ts';
 
 /** Writes that accept deliveries and jobs; to be called inside a transaction. */
 export interface Accept {
   accept(delivery: NewDelivery): Accepted;
   enqueue(job: NewJob): Accepted;
+  /** To be called after a transaction was rolled back. */
+  forgetHeaderSets(): void;
 }
 
 /** Prepares the statements. `recognise` fills the dedupe tables from stored rows, for a role that accepts deliveries. */
@@ -17,8 +20,11 @@ export function createAccept(database: DatabaseSync, options: { recognise: boole
   const insertBody = database.prepare('INSERT INTO bodies (id, body) VALUES (?, ?)');
   const sameJob = database.prepare("SELECT id FROM deliveries WHERE uuid = ? AND door <> 'webhook'");
   const duplicates = createDuplicates(database, { load: options.recognise });
+  const headerSets = createHeaderSetTable(database);
 
   return {
+    forgetHeaderSets: () => headerSets.clear(),
+
     accept(delivery) {
       const uuidMark = uuidFingerprint(delivery.uuid);
       const knownId = duplicates.findKnown(delivery, uuidMark);
@@ -26,7 +32,8 @@ export function createAccept(database: DatabaseSync, options: { recognise: boole
       const contentMark = contentFingerprint(delivery.eventType, delivery.body);
       const copyOf = duplicates.findOriginal(delivery, contentMark);
       const isCopy = copyOf !== undefined;
-      const id = rows.insertDelivery(delivery, { mark: contentMark, copyOf });
+      const headerSet = headerSets.store(delivery);
+      const id = rows.insertDelivery(delivery, { mark: contentMark, copyOf, headerSet });
       insertBody.run(id, delivery.body);
       duplicates.add(id, uuidMark, isCopy ? undefined : contentMark);
       if (isCopy) return { id: String(id), known: false, copyOf: String(copyOf) };
@@ -44,17 +51,24 @@ export function createAccept(database: DatabaseSync, options: { recognise: boole
   };
 }
 
+/** What is known of a delivery beside what came with it. */
+type FoundDelivery = {
+  readonly mark: number;
+  readonly copyOf: number | undefined;
+  readonly headerSet: number | null;
+};
+
 /** Returns the inserts of rows without their bodies; each returns the id of the row. */
 function createDeliveryRows(database: DatabaseSync) {
   // The common case in its shortest form: each value that is bound costs time, and every delivery is one.
   const accepted = database.prepare(
-    `INSERT INTO deliveries (door, uuid, event_type, entry, content_type, received_at, state, routed, mark, bytes)
-     VALUES ('webhook', ?, ?, ?, ?, ?, 'accepted', 0, ?, ?)`,
+    `INSERT INTO deliveries (door, uuid, event_type, entry, content_type, received_at, state, routed, mark, bytes, header_set)
+     VALUES ('webhook', ?, ?, ?, ?, ?, 'accepted', 0, ?, ?, ?)`,
   );
   const other = database.prepare(
     `INSERT INTO deliveries (door, uuid, event_type, entry, content_type, received_at, state, routed, mark, bytes,
-       lane, turn, repository_id, repository, settled_at, reason, copy_of)
-     VALUES ('webhook', ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       lane, turn, repository_id, repository, settled_at, reason, copy_of, header_set)
+     VALUES ('webhook', ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const job = database.prepare(
     `INSERT INTO deliveries (door, uuid, event_type, entry, content_type, received_at, state, routed, mark, bytes, lane, turn)
@@ -62,13 +76,14 @@ function createDeliveryRows(database: DatabaseSync) {
   );
 
   return {
-    insertDelivery(delivery: NewDelivery, found: { mark: number; copyOf: number | undefined }): number {
+    insertDelivery(delivery: NewDelivery, found: FoundDelivery): number {
       const { uuid, eventType, entry, contentType, body, route } = delivery;
-      const { mark, copyOf } = found;
+      const { mark, copyOf, headerSet } = found;
       const receivedAt = delivery.receivedAt.toISOString();
       if (copyOf === undefined && route === undefined)
         return Number(
-          accepted.run(uuid, eventType, entry, contentType, receivedAt, mark, body.length).lastInsertRowid,
+          accepted.run(uuid, eventType, entry, contentType, receivedAt, mark, body.length, headerSet)
+            .lastInsertRowid,
         );
       const { lastInsertRowid } = other.run(
         uuid,
@@ -86,6 +101,7 @@ function createDeliveryRows(database: DatabaseSync) {
         copyOf === undefined ? null : receivedAt,
         copyOf === undefined ? null : `copy of delivery ${copyOf}`,
         copyOf ?? null,
+        headerSet,
       );
       return Number(lastInsertRowid);
     },

@@ -142,6 +142,18 @@ export const migrations: readonly string[] = [
   CREATE INDEX history_of_queue ON queue_history (repository_id, base, id);
   CREATE INDEX history_by_age ON queue_history (at);
   `,
+  // What headers a delivery had: deliveries of a hook have the same, and share a row. Sums and levels over time for charts.
+  `
+  CREATE TABLE header_sets (id INTEGER PRIMARY KEY, headers TEXT NOT NULL, used_at TEXT NOT NULL) STRICT;
+  ALTER TABLE deliveries ADD COLUMN header_set INTEGER;
+  CREATE TABLE samples (
+    minutes INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    amount INTEGER NOT NULL,
+    PRIMARY KEY (minutes, at, name)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 /** The newest schema that this program knows. */

@@ -3,6 +3,7 @@ import type { Run } from '../../engine/record.ts';
 import { maxPageSize, pageSizeOf, rowNumberOf, searchStretch } from '../paging.ts';
 import { deliveryColumns, deliveryOf, deliveryWithBodyOf, runOf, type SqlRow } from '../rows.ts';
 import type { Delivery, DeliveryQuery, DeliveryState, DeliveryWithBody, Page, RunQuery } from '../store.ts';
+import { decodeHeaders, type StoredHeaders, selectHeaders } from '../stored-headers.ts';
 
 /**
  * Which rows are in a state that few are in, by the index of that state: going through the table from its end would pass by
@@ -22,6 +23,7 @@ export interface Queries {
   listDeliveries(query: DeliveryQuery): Page<Delivery>;
   readDelivery(id: string): DeliveryWithBody | undefined;
   describeDelivery(id: string): Delivery | undefined;
+  readHeaders(id: string): StoredHeaders | undefined;
   listRuns(query: RunQuery): Page<Run>;
   readRun(id: string): Run | undefined;
   readLatestRuns(deliveries: readonly string[]): ReadonlyMap<string, Run>;
@@ -76,6 +78,8 @@ export function createQueries(database: DatabaseSync): Queries {
       return row === undefined ? undefined : deliveryOf(row as SqlRow);
     },
 
+    readHeaders: createHeaderQuery(database),
+
     listRuns(query) {
       const limit = pageSizeOf(query.limit);
       const asked = new Conditions('number < ?', query.before === undefined ? 2 ** 52 : Number(query.before));
@@ -101,6 +105,14 @@ export function createQueries(database: DatabaseSync): Queries {
       }
       return found;
     },
+  };
+}
+
+function createHeaderQuery(database: DatabaseSync): Queries['readHeaders'] {
+  const headersOf = database.prepare(selectHeaders('?'));
+  return (id) => {
+    const row = headersOf.get(rowNumberOf(id));
+    return row && decodeHeaders(String(row.headers), { uuid: String(row.uuid), bytes: Number(row.bytes) });
   };
 }
 

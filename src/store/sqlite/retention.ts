@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type Deletions, type Expiry, pruneBatch, pruneStretch } from '../prune.ts';
+import { sampleSeconds } from '../samples.ts';
 import type { StoreContext } from './methods/context.ts';
 
 /** What deleting takes, to be called inside a transaction. */
@@ -79,8 +80,27 @@ export function createDeletions(database: DatabaseSync): DeletionSteps {
     deleteMemory: (prefix, before) => Number(deleteMemory.run(prefix, `${prefix}\u{10ffff}`, before).changes),
     deleteQueueHistory: (before) => Number(deleteHistory.run(before).changes),
     deleteQueues: (before) => Number(deleteRested.run(before).changes),
+    ...createSharedDeletions(database),
     // Pages of the file that hold something: freed pages are used again before the file grows.
     bytesInUse: () => Number(size.get()?.bytes),
+  };
+}
+
+/** Returns what deletes rows that belong to no single delivery. */
+function createSharedDeletions(
+  database: DatabaseSync,
+): Pick<DeletionSteps, 'deleteHeaderSets' | 'deleteSamples'> {
+  const deleteSets = database.prepare(
+    `DELETE FROM header_sets WHERE id IN (SELECT id FROM header_sets WHERE used_at < ? LIMIT ${pruneBatch})`,
+  );
+  const deleteSampled = database.prepare(
+    `DELETE FROM samples WHERE minutes = ? AND (at, name) IN
+       (SELECT at, name FROM samples WHERE minutes = ? AND at < ? LIMIT ${pruneBatch})`,
+  );
+  return {
+    deleteHeaderSets: (before) => Number(deleteSets.run(before).changes),
+    deleteSamples: (minutes, before) =>
+      Number(deleteSampled.run(minutes, minutes, sampleSeconds(before)).changes),
   };
 }
 
@@ -99,6 +119,8 @@ export function deleteInTurn(
     deleteMemory: (prefix, before) => write(() => steps.deleteMemory(prefix, before)),
     deleteQueueHistory: (before) => write(() => steps.deleteQueueHistory(before)),
     deleteQueues: (before) => write(() => steps.deleteQueues(before)),
+    deleteHeaderSets: (before) => write(() => steps.deleteHeaderSets(before)),
+    deleteSamples: (minutes, before) => write(() => steps.deleteSamples(minutes, before)),
     bytesInUse: async () => read(steps.bytesInUse),
   };
 }

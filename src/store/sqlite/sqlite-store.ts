@@ -31,6 +31,7 @@ import { createSoleProcess } from './methods/sole-process.ts';
 import { migrate } from './migrations.ts';
 import { createRedrive } from './redrive.ts';
 import { createDeletions, deleteInTurn } from './retention.ts';
+import { createSampleMethods } from './sample-table.ts';
 
 export type SqliteOptions = {
   /** The file, made with mode 0600 where it does not exist; or `:memory:`. */
@@ -109,15 +110,14 @@ function createSqliteStore(
     path === ':memory:' || role === 'reader' ? noCheckpoints : createThreadedCheckpoints(database, path);
   const counts = createCounts(database);
   const settled = new SettledCount(counts.countSettled, { isAlone: role === 'worker' });
-  const commits = new Commits(database, {
-    path,
-    durability,
-    checkpoints,
-    onRefused: () => settled.markStale(),
-  });
+  const acceptance = createAccept(database, { recognise: role === 'worker' });
+  const onRefused = (): void => {
+    settled.markStale();
+    acceptance.forgetHeaderSets();
+  };
+  const commits = new Commits(database, { path, durability, checkpoints, onRefused });
   const context = createContext(commits, { path, role, clock });
   const { write } = context;
-  const acceptance = createAccept(database, { recognise: role === 'worker' });
   const incidents = createIncidentTable(database);
   const completion = createCompletion(database, incidents);
   const retention = createDeletions(database);
@@ -141,6 +141,7 @@ function createSqliteStore(
     ...createCompleteMethods({ completion, redrive: createRedrive(database) }, shared),
     ...createQueryMethods(database, { context, counts, settled }),
     ...createMemoryMethods(database, context),
+    ...createSampleMethods(database, context),
     ...createSoleProcess(role, clock),
     ...createIncidentMethods(incidents, context),
     ...createPauseMethods(database, context),

@@ -106,6 +106,52 @@ describe('what a condition saw', () => {
   });
 });
 
+describe('the requests of a run', () => {
+  const run: Run = {
+    ...makeRun({ requests: 9 }),
+    forgeRequests: [
+      { method: 'GET', path: '/repos/ACME/demo/pulls/1/files?page=2', status: 200, ms: 4, attempt: 1 },
+      {
+        method: 'GET',
+        path: '/repos/acme/demo',
+        status: 403,
+        ms: 4,
+        attempt: 2,
+        error: 'only the bot knows',
+      },
+      { method: 'GET', path: '/repos/acme/demo2/hooks', status: 200, ms: 4, attempt: 1 },
+      {
+        method: 'GET',
+        path: '/orgs/hidden/teams',
+        ms: 4,
+        attempt: 1,
+        error: 'the forge did not answer in time',
+      },
+    ],
+    forgeRequestsLeftOut: 5,
+  };
+  const text = (viewerAccess: ViewerAccess) => viewRun(run, viewerAccess).text;
+
+  it('are shown to operators with their answers, and what is not recorded is counted', () => {
+    for (const shown of ['/pulls/1/files?page=2', 'only the bot knows', '/orgs/hidden', 'no answer'])
+      expect(text(operator)).toContain(shown);
+    expect(text(operator)).toContain('5 later requests were not recorded.');
+  });
+
+  it('are shown to administrators where they are to their repository, without what the forge said to the bot', () => {
+    for (const shown of ['/pulls/1/files?page=2', '403', '2 requests outside this repository'])
+      expect(text(administrator)).toContain(shown);
+    for (const hidden of ['demo2', 'hidden/teams', 'only the bot', 'in time'])
+      expect(text(administrator)).not.toContain(hidden);
+  });
+
+  it('are not shown to readers', () => {
+    expect(text(reader)).not.toContain('Requests to the forge');
+    expect(text(reader)).not.toContain('/files');
+    expect(text(reader)).toContain('9 requests');
+  });
+});
+
 describe('what was changed', () => {
   const change = (given: Partial<RecordedChange>): RecordedChange => ({
     id: '1',

@@ -22,6 +22,7 @@ async function claimHostile(store: Store): Promise<Claim> {
       eventType: hostile,
       entry: hostile,
       contentType: hostile,
+      headers: hostile,
       route: { lane: hostile, repository: hostile, repositoryId: 7 },
     }),
   );
@@ -69,6 +70,7 @@ it('hostile texts are taken wherever the store takes a text', async () => {
   expect(await store.recall(hostile)).toEqual({ at: hostile, hostile });
   await store.revise(hostile, (value) => ({ ...(value as object), revised: hostile }));
   expect(await store.recall(hostile)).toEqual({ at: hostile, hostile, revised: hostile });
+  await store.addSamples([{ minutes: 5, at: new Date(), name: hostile, amount: 1, merge: 'sum' }]);
   store.announce({ topic: 'facts', key: hostile });
 
   const occurrence = { kind: 'rule-failed', key: hostile, at: new Date(), subject: hostile, reason: hostile };

@@ -21,6 +21,7 @@ export function createQueryMethods(
     listDeliveries: async (query = {}) => read(() => queries.listDeliveries(query)),
     readDelivery: async (id) => read(() => queries.readDelivery(id)),
     describeDelivery: async (id) => read(() => queries.describeDelivery(id)),
+    readHeaders: async (id) => read(() => queries.readHeaders(id)),
     listRuns: async (query = {}) => read(() => queries.listRuns(query)),
     readRun: async (id) => read(() => queries.readRun(id)),
     readLatestRuns: async (deliveries) => read(() => queries.readLatestRuns(deliveries)),

@@ -1,0 +1,35 @@
+/**
+ * A value over a span of time. `minutes` is the width of the span, `at` its beginning. `merge` says what becomes of several
+ * values of one span: their sum, the greatest, or the last.
+ */
+export type Sample = {
+  readonly minutes: number;
+  readonly at: Date;
+  readonly name: string;
+  readonly amount: number;
+  readonly merge: 'sum' | 'max' | 'last';
+};
+
+/** A value of a span as it is read. */
+export type SamplePoint = { readonly at: Date; readonly name: string; readonly amount: number };
+
+/** The part of the store that keeps sums and levels over time. */
+export interface SampleRows {
+  /** Merges values into those of their spans. Any role. */
+  addSamples(samples: readonly Sample[]): Promise<void>;
+  /** Reads the values of spans of a width that begin at an instant or later, in order of time. At most 50,000. */
+  readSamples(query: { readonly minutes: number; readonly since: Date }): Promise<readonly SamplePoint[]>;
+}
+
+/** Values that one call reads. */
+export const maxSamplesRead = 50_000;
+
+/** Returns an instant as the store keeps it. */
+export function sampleSeconds(at: Date): number {
+  return Math.floor(at.getTime() / 1_000);
+}
+
+/** Returns a stored row. */
+export function samplePointOf({ at, name, amount }: Readonly<Record<string, unknown>>): SamplePoint {
+  return { at: new Date(Number(at) * 1_000), name: String(name), amount: Number(amount) };
+}
