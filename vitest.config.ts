@@ -36,8 +36,8 @@ export default defineConfig({
     hookTimeout: 600_000,
     // A real forge tells its hooks when it comes to it.
     expect: { poll: { timeout: 240_000 } },
-    // Two cores are the common small runner. Tests of processes wait for half of their time: two more workers use it.
-    maxWorkers: 4,
+    // Two cores are the common small runner. Tests of processes wait for much of their time: four more workers use it.
+    maxWorkers: 6,
     // No source file has state of its own: files of tests share their worker's modules, which saves a fifth of the time.
     isolate: false,
     // Node loads the sources itself, with its compile cache: a tenth of the processor time of a run. Modules are never mocked.

@@ -8,7 +8,7 @@ import { happen, type QueueHappening, randomHappening } from '../support/queue/r
 /** Histories, and how much is in each: a shorter one takes a second on an idle machine. */
 const size = process.env.LONG
   ? { numRuns: 300, pulls: 3, maxLength: 16 }
-  : { numRuns: 20, pulls: 2, maxLength: 10 };
+  : { numRuns: 8, pulls: 2, maxLength: 10 };
 
 let installation: QueueInstallation;
 beforeAll(async () => {
