@@ -7,6 +7,7 @@ import type { Run } from '../../src/engine/record.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { dashboardPassword, makeDashboardApp } from '../../test/support/dashboard-app.ts';
 import { exampleData, makeExampleRun } from '../../test/support/example-dashboard.ts';
+import { exampleSamples } from '../../test/support/example-samples.ts';
 import { type Measure, median, round } from './row.ts';
 
 /** The pages of the dashboard, asked for by an operator, in a store with very many deliveries: what the server takes for each. */
@@ -19,12 +20,16 @@ export const measure: Measure = async ({ quick }) => {
     await (await openSqliteStore({ path, role: 'worker' })).close();
     fill(path, deliveries);
     const store = await openSqliteStore({ path, role: 'worker' });
+    await store.addSamples(exampleSamples(systemClock.now()));
     const data = { ...exampleData(store), now: () => systemClock.now() };
     const app = makeDashboardApp(store, { dashboardData: data }, () => systemClock.now());
     try {
       const cookie = await signIn(app);
       const shown = [
         '/',
+        '/activity',
+        '/activity?over=week',
+        '/activity?over=month',
         '/deliveries',
         '/deliveries?show=jobs',
         '/deliveries?show=all',

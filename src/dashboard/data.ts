@@ -87,6 +87,7 @@ export type DashboardData = {
     | 'readDelivery'
     | 'describeDelivery'
     | 'readHeaders'
+    | 'readSamples'
     | 'listRuns'
     | 'readRun'
     | 'readLatestRuns'

@@ -13,6 +13,7 @@ import type { MetricData, Metrics } from './metrics/metrics.ts';
 import { markImage, type NavEntry, type PageView } from './page.ts';
 import { createPageHandler, type PageHandler, type PageRequest, rejectUnknownHost } from './page-handler.ts';
 import { type PageAudience, setSecurityHeaders } from './page-replies.ts';
+import { activityPage } from './pages/activity.ts';
 import { auditPage } from './pages/audit.ts';
 import { deliveriesPage } from './pages/deliveries.ts';
 import { canRedrive, deliveryPage, findDelivery } from './pages/delivery.ts';
@@ -65,6 +66,7 @@ type PageRow = {
 /** Every page there is. */
 const pages: readonly PageRow[] = [
   { path: '/', audience: 'everyone', entry: 'Overview', view: overviewPage },
+  { path: '/activity', audience: 'operators', entry: 'Activity', view: activityPage },
   { path: '/deliveries', audience: 'everyone', entry: 'Deliveries', view: deliveriesPage },
   { path: '/deliveries/:id', audience: 'everyone', view: deliveryPage },
   { path: '/runs', audience: 'operators', entry: 'Runs', view: runsPage },

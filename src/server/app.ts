@@ -5,6 +5,7 @@ import { maxConnections, serverOptions } from '../receiver/limits.ts';
 import { receiver } from '../receiver/route.ts';
 import type { SecretEntry } from '../receiver/secrets.ts';
 import type { Store } from '../store/store.ts';
+import type { Activity } from './activity.ts';
 
 /** What the doors of the bot lead to. */
 export type AppParts = Omit<DashboardParts, 'hasPages'> & {
@@ -14,6 +15,8 @@ export type AppParts = Omit<DashboardParts, 'hasPages'> & {
   /** Entries that `examineSecrets` found nothing wrong with. */
   readonly secrets: readonly SecretEntry[];
   readonly onStored: () => void;
+  /** Counts what is received, for charts; absent: nothing is counted. */
+  readonly activity?: Pick<Activity, 'countReceived'> | undefined;
   /** Largest body of a delivery in bytes; default: the receiver's, 8 MiB. */
   readonly maxBodyBytes?: number | undefined;
 };
@@ -25,6 +28,7 @@ export function createApp({
   onStored,
   maxBodyBytes,
   isPublic = true,
+  activity,
   ...parts
 }: AppParts): FastifyInstance {
   const { log, metrics } = parts;
@@ -38,7 +42,10 @@ export function createApp({
   app.addHook('onSend', async (_request, reply) => {
     if (isClosing) reply.header('connection', 'close');
   });
-  const onAnswer = (code: number, result: string): void => metrics.countDelivery(code, result);
+  const onAnswer = (code: number, result: string): void => {
+    metrics.countDelivery(code, result);
+    activity?.countReceived(result);
+  };
   if (isPublic) app.register(receiver, { store, secrets, log, onStored, onAnswer, maxBodyBytes });
   app.addHook('onResponse', async (request, reply) => {
     if (request.routeOptions.url === '/webhook') metrics.countAnswer(reply.elapsedTime);

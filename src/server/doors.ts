@@ -15,7 +15,10 @@ export type Doors = {
   close(): Promise<void>;
 };
 
-type DoorsOptions = Pick<AppParts, 'store' | 'log' | 'metrics' | 'dashboardData' | 'clock' | 'isPublic'> & {
+type DoorsOptions = Pick<
+  AppParts,
+  'store' | 'log' | 'metrics' | 'activity' | 'dashboardData' | 'clock' | 'isPublic'
+> & {
   /** Folder of the dashboard's password. */
   readonly data: string;
   readonly secrets: readonly SecretEntry[];

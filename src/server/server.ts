@@ -24,6 +24,7 @@ import type { Retention } from '../store/retention-limits.ts';
 import type { Notice, ServerRole } from '../store/shared-store.ts';
 import type { Store } from '../store/store.ts';
 import type { BackoffOptions } from '../worker/backoff.ts';
+import { type Activity, startActivity } from './activity.ts';
 import { createDashboardData } from './dashboard-data.ts';
 import { type Doors, openDoors } from './doors.ts';
 import { type ForgeLink, openForgeLink } from './forge-link.ts';
@@ -123,6 +124,7 @@ type ServerParts = {
   readonly link: ForgeLink;
   readonly store: Store;
   readonly metrics: Metrics;
+  readonly activity: Activity;
   readonly clock: Clock;
 };
 
@@ -150,6 +152,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       log.warn({ deliveries }, 'took over deliveries of a process that died');
     },
   });
+  const activity = startActivity({ store, clock, log });
   const stop = async (): Promise<void> => {
     const { doors, work, rules } = running;
     await inTurn([
@@ -162,11 +165,12 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       async () => link.halt(new ReeveError('stopped', 'the process is stopping')),
       async () => work?.sweeps.stop(),
       async () => rules?.stop(),
+      () => activity.stop(),
       () => store.close(),
     ]);
   };
   try {
-    const shared: ServerParts = { link, store, metrics, clock };
+    const shared: ServerParts = { link, store, metrics, activity, clock };
     const served = createEnrolment({ client, login, listed: options.repositories, clock });
     const rules = await openRules({
       folder: options.rules,
@@ -206,7 +210,7 @@ async function createServerWork(
   options: ServerOptions,
   { served, rules, ...parts }: ServerParts & { served: Enrolment; rules: RulesInForce },
 ): Promise<{ readonly work: Work; readonly takeNotice: (notice: Notice) => void }> {
-  const { link, store, metrics, clock } = parts;
+  const { link, store, metrics, activity, clock } = parts;
   const { log, organizations = [], grants = [], concurrency = 8 } = options;
   const { client, account } = link;
   const memory = createFactMemory(clock);
@@ -227,6 +231,7 @@ async function createServerWork(
     memory: announceDropped(memory, store.announce),
     store,
     metrics,
+    activity,
     clock,
     log,
     admissions: announceForgotten(admissions, store.announce),
@@ -252,6 +257,7 @@ async function openServerDoors(
     link,
     store,
     metrics,
+    activity,
     clock,
     served,
     rules,
@@ -273,6 +279,7 @@ async function openServerDoors(
     store,
     log,
     metrics,
+    activity,
     dashboardData,
     isPublic: options.role !== 'worker',
     clock,

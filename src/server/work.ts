@@ -31,6 +31,7 @@ import { maintenanceLanes } from '../sweeps/schedule/maintenance.ts';
 import { createSweeps, type Sweeps } from '../sweeps/sweeps.ts';
 import type { BackoffOptions } from '../worker/backoff.ts';
 import { createWorker, type Worker } from '../worker/worker.ts';
+import type { Activity } from './activity.ts';
 import type { RulesInForce } from './rules-in-force.ts';
 
 /** What works on what the store holds. */
@@ -63,6 +64,7 @@ type WorkOptions = {
   /** Returns how many answers the forge has given so far. */
   readonly answers: () => number;
   readonly metrics: Pick<Metrics, 'countRun' | 'countQueueEvent'>;
+  readonly activity: Activity;
   readonly onRun: ((run: Run, event: Event) => void) | undefined;
   readonly onSweepRun: ((run: Run) => void) | undefined;
   readonly clock: Clock;
@@ -108,7 +110,7 @@ export function createWork(options: WorkOptions): Work {
     }),
   });
   const worker = createWorker({
-    store: withReports(store, rules),
+    store: withReports(store, rules, options.activity),
     handle,
     handleJob,
     log,
@@ -189,6 +191,7 @@ function createServerSweeps(
     lifetimeMs: options.backoff?.lifetimeMs,
     onRun(run) {
       metrics.countRun(run);
+      options.activity.countSweepRun(run);
       options.onSweepRun?.(run);
     },
   });
@@ -208,8 +211,12 @@ function createRevertHandler(
   };
 }
 
-/** Returns the store for the worker; once runs are stored, repositories whose own rules they evaluated are reported on. */
-function withReports(store: Store, rules: Pick<RulesInForce, 'refreshReport'>): WorkerStore {
+/** Returns the store for the worker; once runs are stored, they are counted, and repositories whose own rules they evaluated are reported on. */
+function withReports(
+  store: Store,
+  rules: Pick<RulesInForce, 'refreshReport'>,
+  activity: Pick<Activity, 'countHandled' | 'countDead'>,
+): WorkerStore {
   const report = (runs: readonly Run[], repositoryId: number | undefined): void => {
     const isOwn = runs.some((run) =>
       run.rules.some(({ level, verdict }) => level === 'repository' && verdict !== 'skipped'),
@@ -221,6 +228,11 @@ function withReports(store: Store, rules: Pick<RulesInForce, 'refreshReport'>): 
     async settle(claim, runs, reason) {
       await store.settle(claim, runs, reason);
       report(runs, claim.repositoryId);
+      activity.countHandled(claim, runs);
+    },
+    async bury(claim, reason, runs) {
+      await store.bury(claim, reason, runs);
+      activity.countDead(claim);
     },
     async advance(claim, part) {
       await store.advance(claim, part);

@@ -21,6 +21,13 @@ export interface SampleRows {
   readSamples(query: { readonly minutes: number; readonly since: Date }): Promise<readonly SamplePoint[]>;
 }
 
+/** The widths of spans, and how long those of each are kept: somewhat longer than charts show them. */
+export const sampleWidths = [
+  { minutes: 5, keptMs: 2 * 86_400_000 },
+  { minutes: 60, keptMs: 9 * 86_400_000 },
+  { minutes: 360, keptMs: 40 * 86_400_000 },
+] as const;
+
 /** Values that one call reads. */
 export const maxSamplesRead = 50_000;
 

@@ -12,6 +12,7 @@ import type { Store } from '../../src/store/store.ts';
 import { makeDelivery, makeRun } from '../store/make.ts';
 import { axeViolations } from '../support/axe.ts';
 import { dashboardPassword, makeDashboardApp, storeCommands } from '../support/dashboard-app.ts';
+import { exampleSamples } from '../support/example-samples.ts';
 import { passwordOf } from '../support/flow-names.ts';
 import { at, type Harness, people, startHarness } from '../support/harness.ts';
 import { hostileTexts } from '../support/hostile-texts.ts';
@@ -120,6 +121,10 @@ async function makeHostile(store: Store): Promise<{
   const [paused, other] = [text(), text()];
   for (const name of [paused, text()]) await store.pause({ kind: 'rule', name }, text());
   const since = new Date('2030-01-01T00:00:00Z');
+  await store.addSamples([
+    { minutes: 5, at: since, name: text(), amount: 1, merge: 'sum' },
+    ...exampleSamples(since),
+  ]);
   for (let n = 1; n <= 3; n += 1) {
     const person = { by: text(), at: since.toISOString() };
     const entries = [1, 2].map((number) =>
@@ -269,13 +274,13 @@ function emptyReadings(store: Store): AppParts['dashboardData'] {
 const known = new Set(
   (
     'html head meta title link body a header nav ul li form input span button main h1 h2 h3 p div table thead tbody tr th td ' +
-    'code pre dl dt dd time details summary section strong label select option svg rect path'
+    'code pre dl dt dd time figure figcaption desc details summary section strong label select option svg rect path'
   ).split(' '),
 );
 const knownAttributes = new Set(
   (
     'lang charset name content rel href class method action type value tabindex role aria-label scope datetime open selected ' +
-    'autocomplete required hidden id http-equiv title data-label aria-current aria-hidden viewBox width height rx d'
+    'autocomplete required hidden id http-equiv title data-label aria-current aria-hidden viewBox preserveAspectRatio aria-labelledby width height rx d'
   ).split(' '),
 );
 
@@ -318,6 +323,7 @@ describe.skipIf(!hasBrowser)(title, () => {
       paths = [
         ...[
           '/',
+          '/activity',
           '/deliveries',
           '/deliveries?state=dead',
           '/runs',

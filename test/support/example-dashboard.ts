@@ -6,6 +6,7 @@ import type { AppParts } from '../../src/server/app.ts';
 import type { Store } from '../../src/store/store.ts';
 import { makeDelivery } from '../store/make.ts';
 import { dashboardData } from './dashboard-app.ts';
+import { exampleSamples } from './example-samples.ts';
 import { makeQueueEntry, saveQueueState } from './stored-queue.ts';
 
 /** The instant at which the pages of the example are shown. */
@@ -168,6 +169,7 @@ export async function fillExample(store: Store, count = 24): Promise<{ readonly 
   await store.noteAudit({ by: '@ada (12) by the dashboard', action: 'revert', object: `run ${runs[0]}` });
   await store.noteAudit({ by: 'root by reeve redrive', action: 'redrive', object: `delivery ${ids[0]}` });
   await fillExampleQueue(store);
+  await store.addSamples(exampleSamples(exampleNow));
   return { paths: pathsOf(ids, runs) };
 }
 
@@ -194,10 +196,11 @@ async function fillExampleQueue(store: Store): Promise<void> {
 }
 
 function pathsOf(ids: readonly string[], runs: readonly string[]): readonly string[] {
-  const lists = 'deliveries runs sweeps runners drift rules queues processes audit simulate';
+  const lists = 'activity deliveries runs sweeps runners drift rules queues processes audit simulate';
   return [
     '/',
     ...lists.split(' ').map((name) => `/${name}`),
+    '/activity?over=month',
     '/deliveries?state=dead',
     '/deliveries?show=jobs',
     '/rules/show?rule=triage.yml%23triage',

@@ -9,13 +9,11 @@ import { type TableCell, table } from '../look/table.ts';
 import type { PageView } from '../page.ts';
 import type { PageRequest } from '../page-handler.ts';
 import { incidentTable } from './incidents.ts';
+import { type RuleEvaluation, readRuleHistory, searchedRuns } from './rule-history.ts';
 
-/** Runs that are searched for the rule: a run is one text, and no index knows its rules. */
-const searchedRuns = 200;
 /** RuleEvaluations that the page lists. */
 const shown = 50;
 
-type RuleEvaluation = { readonly run: Run; readonly verdict: Verdict };
 type RuleData = Pick<DashboardData, 'rules' | 'incidents'> & {
   readonly store: Pick<DashboardData['store'], 'listRuns'>;
 };
@@ -28,18 +26,15 @@ export async function rulePage(
   const asked = pageRequest.query.get('rule') ?? '';
   const row = data.rules().find(({ id, file, name }) => id === asked || `${file}#${name}` === asked);
   const id = row?.id ?? asked;
-  const { items, next } = await store.listRuns({ limit: searchedRuns });
-  const evaluations = items.flatMap((run): readonly RuleEvaluation[] => {
-    const verdict = run.rules.find((one) => one.rule === id && one.verdict !== 'skipped');
-    return verdict === undefined ? [] : [{ run, verdict }];
-  });
+  const history = await readRuleHistory(store);
+  const evaluations = history.of(id);
   const incidents = (await data.incidents()).filter(
     ({ kind, key }) => kind !== 'file-broken' && (key === id || key === `${row?.file}#${row?.name}`),
   );
   if (row === undefined && evaluations.length === 0 && incidents.length === 0) return undefined;
   const rows = evaluations.slice(0, shown).map((one) => evaluationRow(one, id, pageRequest));
   const heads = ['verdict', 'event', 'about', 'changes', 'when'];
-  const among = next === undefined ? 'all runs' : `the newest ${searchedRuns} runs`;
+  const among = history.isWhole ? 'all runs' : `the newest ${searchedRuns} runs`;
   const content = html`${row && aboutRule(row)}
 ${incidents.length > 0 ? html`<h2>It fails</h2>${incidentTable(incidents, pageRequest)}` : undefined}
 <h2>Hit rate</h2>${hitRate(evaluations, id)}<p class="muted">Among ${among}. Runs in which the rule was not considered do not count.</p>

@@ -1,10 +1,11 @@
 import type { Pause } from '../../engine/bounds/pauses.ts';
 import { html } from '../../http/html.ts';
 import type { DashboardData, RuleRow } from '../data.ts';
-import { table } from '../look/table.ts';
+import { type TableCell, table } from '../look/table.ts';
 import type { PageView } from '../page.ts';
 import type { PageRequest } from '../page-handler.ts';
 import { pauseControl } from './pauses.ts';
+import { type RuleEvaluation, readRuleHistory, searchedRuns } from './rule-history.ts';
 import { ruleLink } from './rule-link.ts';
 
 /** Shows the rules in force, and first the files that cannot be used, with what is wrong in them. */
@@ -22,6 +23,7 @@ export async function rulesPage(
 <pre tabindex="0">${reason}</pre>`,
   );
   const pauses = await data.store.listPauses();
+  const history = await readRuleHistory(data.store);
   const rows = data.rules().map((rule) => {
     const { id, name, file, line, mode, listensTo, description } = rule;
     const control = pauseControl({ kind: 'rule', name }, pausesOf(rule, pauses), pageRequest, 'rules');
@@ -30,15 +32,35 @@ export async function rulesPage(
       html`${ruleLink(id, pageRequest.root)}${about}`,
       listensTo.join(', '),
       mode,
+      hitRateOf(history.of(id)),
+      lastOf(history.of(id), pageRequest),
+      lastOf(
+        history.of(id).filter(({ verdict }) => verdict.verdict === 'failed'),
+        pageRequest,
+      ),
       `${file}:${line}`,
       control,
     ];
   });
-  const heads = ['rule', 'listens to', 'mode', 'place', 'writes'];
+  const heads = ['rule', 'listens to', 'mode', 'hit rate', 'last run', 'last failure', 'place', 'writes'];
   const content = html`${broken.length > 0 ? html`<h2>Files that cannot be used</h2>${broken}` : undefined}
 <h2>In force, of the operator</h2>${table(heads, rows, 'There is none.')}
+<p class="muted">Hit rate, last run and last failure are among ${history.isWhole ? 'all runs' : `the newest ${searchedRuns} runs`}.</p>
 <p>Rules of repositories and organizations stand in their own files; each run says which it asked.</p>`;
   return { title: 'Rules', content };
+}
+
+/** Returns the part of its evaluations in which a rule matched. */
+function hitRateOf(evaluations: readonly RuleEvaluation[]): string {
+  if (evaluations.length === 0) return '–';
+  const matched = evaluations.filter(({ verdict }) => verdict.verdict === 'matched').length;
+  return `${Math.round((matched / evaluations.length) * 100)} % of ${evaluations.length}`;
+}
+
+/** Returns the link to the newest of some evaluations. */
+function lastOf([newest]: readonly RuleEvaluation[], { root, time }: PageRequest): TableCell {
+  if (newest === undefined) return '–';
+  return html`<a href="${root}runs/${newest.run.id}">${time(newest.run.trigger.at)}</a>`;
 }
 
 /** A pause of a name holds for every rule with that name. */

@@ -10,6 +10,7 @@ import type { Log } from '../../log.ts';
 import { queueWritesKeptMs, queueWritesPrefix } from '../../queue/write-budget.ts';
 import { storedMemoryKey } from '../../store/action-memory.ts';
 import type { Retention } from '../../store/retention-limits.ts';
+import { sampleWidths } from '../../store/samples.ts';
 import type { Store } from '../../store/store.ts';
 import type { Scheduled } from './slots.ts';
 
@@ -55,7 +56,11 @@ export function createMaintenance(options: {
           { prefix: queueWritesPrefix, before: new Date(now.getTime() - queueWritesKeptMs) },
           { prefix: storedMemoryKey(sentMessagePrefix), before: new Date(now.getTime() - sentMessageKeptMs) },
         ];
-        const gone = await store.prune({ olderThan, deadOlderThan, memory });
+        const samples = sampleWidths.map(({ minutes, keptMs }) => ({
+          minutes,
+          before: new Date(now.getTime() - keptMs),
+        }));
+        const gone = await store.prune({ olderThan, deadOlderThan, memory, samples });
         log.info(gone, 'deleted what is older than it is kept');
       },
     },

@@ -37,6 +37,22 @@ it('a rule shows how often it matched, and each evaluation with the way to its r
   for (const run of runs) expect(text).toContain(`href="../runs/${run.id}"`);
 });
 
+it('the list of rules has hit rate, last run and last failure of each', async () => {
+  const at = (run: ReturnType<typeof runWith>, time: string) => ({
+    ...run,
+    trigger: { ...run.trigger, at: time },
+  });
+  const failed = at(runWith('failed'), '2029-12-31T23:00:00.000Z');
+  const latest = at(runWith('matched'), '2029-12-31T23:50:00.000Z');
+  expect(tableCells((await dashboard.operator.get('/rules')).text)[0]?.slice(3, 6)).toEqual(['–', '–', '–']);
+  await dashboard.store.appendRuns([runWith('matched'), failed, runWith('skipped'), latest]);
+
+  const { text } = await dashboard.operator.get('/rules');
+
+  expect(tableCells(text)[0]?.slice(3, 6)).toEqual(['67 % of 3', '10 min ago', '1 h ago']);
+  for (const run of [failed, latest]) expect(text).toContain(`href="./runs/${run.id}"`);
+});
+
 it('a rule that was not evaluated says so; one that there is not is not found', async () => {
   expect((await dashboard.operator.get(path)).text).toContain('Not evaluated in all runs.');
   expect((await dashboard.operator.get('/rules/show?rule=nothing')).status).toBe(404);

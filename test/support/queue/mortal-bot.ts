@@ -12,6 +12,7 @@ import { silentLog } from '../../../src/log.ts';
 import { serverOptions } from '../../../src/receiver/limits.ts';
 import { receiver } from '../../../src/receiver/route.ts';
 import type { LoadedRule } from '../../../src/rules/rule.ts';
+import { startActivity } from '../../../src/server/activity.ts';
 import { createWork, type Work } from '../../../src/server/work.ts';
 import { createAdmissions } from '../../../src/sources/admission.ts';
 import { createEnrolment } from '../../../src/sources/enrolment.ts';
@@ -182,6 +183,7 @@ async function beginLife(
     concurrency: 8,
     pollMs: undefined,
     retention: undefined,
+    activity: startActivity({ store, clock, log: silentLog }),
     answers: () => answers,
     metrics: { countRun: () => {}, countQueueEvent: () => {} },
     onRun: undefined,

@@ -1,0 +1,147 @@
+import type { Clock } from '../clock.ts';
+import {
+  chartStretches,
+  latencyName,
+  type SampleName,
+  sampleMerges,
+  sampleSpanOf,
+} from '../dashboard/charts/activity-samples.ts';
+import type { Run } from '../engine/record.ts';
+import { messageOf } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { Sample } from '../store/samples.ts';
+import type { Claim, Store } from '../store/store.ts';
+import { readDrift } from '../sweeps/drift.ts';
+import { createRunnerMemory } from '../sweeps/targets/runner-memory.ts';
+
+type ActivityStore = Pick<
+  Store,
+  'addSamples' | 'counts' | 'oldestWaiting' | 'isLeader' | 'recall' | 'remember' | 'revise'
+>;
+
+/** Counts what this process does, for the charts of the dashboard. */
+export interface Activity {
+  /** Counts an answer of the receiver, by what became of the delivery. */
+  countReceived(result: string): void;
+  /** Counts a handled delivery, with the time since its receipt. Jobs are not counted. */
+  countHandled(claim: Pick<Claim, 'door' | 'receivedAt' | 'redrivenAt'>, runs: readonly Run[]): void;
+  /** Counts a delivery that was given up. */
+  countDead(claim: Pick<Claim, 'door'>): void;
+  /** Counts what a sweep corrected. */
+  countSweepRun(run: Run): void;
+  /** Looks at the queue, and with `isThorough` at runners and drift, where this process leads; then writes what was counted. */
+  write(options?: { readonly isThorough?: boolean }): Promise<void>;
+  /** Writes the rest, and ends the writing. */
+  stop(): Promise<void>;
+}
+
+/** How often what was counted is written: a process that is killed loses no more than this of its charts. */
+const writeMs = 60_000;
+/** Every how many writes runners and drift are looked at: they change with sweeps. */
+const thoroughEvery = 5;
+
+/** Begins to count. */
+export function startActivity(options: {
+  readonly store: ActivityStore;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly log: Log;
+}): Activity {
+  const { store, clock, log } = options;
+  /** Span and name → amount. */
+  let counted = new Map<string, Sample>();
+
+  const add = (name: string, amount: number, merge: Sample['merge']): void => {
+    const now = clock.now();
+    for (const { minutes } of chartStretches) {
+      const at = sampleSpanOf(now, minutes);
+      const key = `${minutes} ${at.getTime()} ${name}`;
+      const before = counted.get(key)?.amount ?? 0;
+      counted.set(key, { minutes, at, name, amount: merge === 'sum' ? before + amount : amount, merge });
+    }
+  };
+  const count = (name: SampleName, amount = 1): void => add(name, amount, sampleMerges[name]);
+
+  const { lookAtQueue, lookAtSweeps } = createLooks(store, clock, count);
+  const write = async (): Promise<void> => {
+    const samples = [...counted.values()];
+    counted = new Map();
+    await store.addSamples(samples);
+  };
+
+  let writes = 0;
+  const writeAll: Activity['write'] = async ({ isThorough = false } = {}) => {
+    try {
+      if (store.isLeader()) {
+        await lookAtQueue();
+        if (isThorough) await lookAtSweeps();
+      }
+      await write();
+    } catch (error) {
+      // Charts have a gap; what is served matters more.
+      log.debug({ error: messageOf(error) }, 'the activity could not be written');
+    }
+  };
+  const timer = setInterval(() => {
+    void writeAll({ isThorough: writes % thoroughEvery === 0 });
+    writes += 1;
+  }, writeMs);
+  timer.unref();
+
+  return {
+    countReceived(result) {
+      if (result === 'stored' || result === 'copy') count('received');
+    },
+    countHandled({ door, receivedAt, redrivenAt }, runs) {
+      if (door !== 'webhook') return;
+      count(runs.some(hasFailed) ? 'failed' : 'handled');
+      // A delivery that runs again waited for a person.
+      if (redrivenAt === undefined) add(latencyName(clock.now().getTime() - receivedAt.getTime()), 1, 'sum');
+    },
+    countDead({ door }) {
+      if (door === 'webhook') count('dead');
+    },
+    countSweepRun({ outcomes }) {
+      const corrected = outcomes.filter(({ status }) => status === 'applied').length;
+      if (corrected > 0) count('corrected', corrected);
+    },
+    write: writeAll,
+    async stop() {
+      clearInterval(timer);
+      await writeAll();
+    },
+  };
+}
+
+/** Returns what looks at levels: the queue, and what sweeps have seen. */
+function createLooks(
+  store: ActivityStore,
+  clock: Pick<Clock, 'now'>,
+  count: (name: SampleName, amount: number) => void,
+) {
+  const runners = createRunnerMemory(store);
+  const lookAtQueue = async (): Promise<void> => {
+    const { accepted, claimed, retry, deferred } = await store.counts();
+    const oldest = await store.oldestWaiting();
+    count('waiting', accepted + claimed + retry + deferred);
+    count(
+      'oldest',
+      oldest === undefined ? 0 : Math.max((clock.now().getTime() - oldest.getTime()) / 1_000, 0),
+    );
+  };
+  const lookAtSweeps = async (): Promise<void> => {
+    const seen = Object.values(await runners.levels()).flatMap((records) => Object.values(records));
+    if (seen.length > 0) {
+      count('runners online', seen.filter(({ status }) => status === 'online').length);
+      count('runners busy', seen.filter(({ status, busy }) => status === 'online' && busy).length);
+      count('runners offline', seen.filter(({ status }) => status === 'offline').length);
+    }
+    count('drift', (await readDrift(store)).length);
+  };
+  return { lookAtQueue, lookAtSweeps };
+}
+
+function hasFailed({ rules, outcomes }: Run): boolean {
+  return (
+    rules.some(({ verdict }) => verdict === 'failed') || outcomes.some(({ status }) => status === 'failed')
+  );
+}
