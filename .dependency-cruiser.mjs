@@ -50,6 +50,7 @@ const forgeFloors = [
   ['repositories'],
   ['notifications'],
   ['code'],
+  ['releases'],
   ['pulls'],
   ['accounts'],
   ['wiki'],

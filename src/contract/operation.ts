@@ -66,6 +66,8 @@ export type Operation = {
   readonly body?: z.ZodType;
   /** The request is `multipart/form-data` with one file in the part of this name, in place of a body. */
   readonly upload?: string;
+  /** The whole body may be the file in place of a form; its name is in the query. */
+  readonly takesWholeBody?: true;
   readonly success: number;
   /** Absent: the answer has no body. */
   readonly response?: z.ZodType;

@@ -21,6 +21,7 @@ import { protectionOperations } from './resources/protections.ts';
 import { pullBranchOperations } from './resources/pull-branches.ts';
 import { pullOperations } from './resources/pulls.ts';
 import { reactionOperations } from './resources/reactions.ts';
+import { releaseOperations } from './resources/releases.ts';
 import { repositoryOperations } from './resources/repositories.ts';
 import { reviewOperations } from './resources/reviews.ts';
 import { runnerOperations } from './resources/runners.ts';
@@ -56,6 +57,7 @@ export const operations = {
   ...contentsOperations,
   ...gitReadOperations,
   ...fileReadOperations,
+  ...releaseOperations,
   ...labelOperations,
   ...issueOperations,
   ...commentOperations,

@@ -36,6 +36,7 @@ import { registerAttachmentFiles } from './issues/attachment-files.ts';
 import { registerOAuth2 } from './oauth2/routes.ts';
 import { registerPages } from './pages/routes.ts';
 import { scheduleChecks } from './pull-sync/checks.ts';
+import { registerReleaseDownloads } from './releases/assets.ts';
 import { applySeed } from './seed/apply.ts';
 import type { SeedFile } from './seed/file.ts';
 import type { Seed } from './seed/shape.ts';
@@ -182,6 +183,7 @@ function createForgeApp(context: ForgeContext, control: Control | undefined): Fa
   if (control) app.register(async (scope) => registerControl(scope, context, control));
   app.register(async (scope) => registerGitHttp(scope, context));
   app.register(async (scope) => registerAttachmentFiles(scope, context));
+  app.register(async (scope) => registerReleaseDownloads(scope, context));
   app.register(async (scope) => registerOAuth2(scope, context));
   app.register(async (scope) => registerPages(scope, context));
   return app;

@@ -36,6 +36,8 @@ import { tagProtectionHandlers } from './protections/tag-protections.ts';
 import { pullBranchHandlers } from './pulls/branches.ts';
 import { pullMergeHandlers } from './pulls/merge.ts';
 import { pullHandlers } from './pulls/pulls.ts';
+import { releaseAssetHandlers } from './releases/assets.ts';
+import { releaseHandlers } from './releases/releases.ts';
 import { collaboratorHandlers } from './repositories/collaborators.ts';
 import { forkHandlers } from './repositories/forks.ts';
 import { repositoryHandlers } from './repositories/repositories.ts';
@@ -81,6 +83,8 @@ export const handlers: Handlers = {
   ...issueLabelHandlers,
   ...issueHandlers,
   ...labelHandlers,
+  ...releaseHandlers,
+  ...releaseAssetHandlers,
   ...milestoneHandlers,
   ...organizationHandlers,
   ...repositoryHandlers,

@@ -83,6 +83,7 @@ describeContract('members that a Go client leaves unset', (forge) => {
       const { filepath, sha } = await makeFile();
       return { body: { sha }, params: { filepath } };
     },
+    createRelease: () => ({ body: { tag_name: freshName('v') } }),
     createLabel: () => ({ body: { name: freshName('label'), color: 'fff' } }),
     createOrganizationLabel: () => ({ body: { name: freshName('label'), color: 'fff' } }),
     createIssue: () => ({ body: { title: 'x' } }),

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { Commit } from '../resources/branches.ts';
 import { Comment } from '../resources/comments.ts';
-import { Attachment, Issue } from '../resources/issues.ts';
+import { Issue } from '../resources/issues.ts';
 import { PullRequest } from '../resources/pulls.ts';
+import { Release } from '../resources/releases.ts';
 import { Repository } from '../resources/repositories.ts';
 import { Organization, User } from '../resources/users.ts';
 import { flag, instant, int, resource, text } from '../shape.ts';
@@ -37,26 +38,6 @@ const PullRequestPayload = resource(pullEvent, extraOfPull);
 const CommentPayload = resource(
   { action: text, issue: Issue, comment: Comment, repository: Repository, sender: User },
   { pull_request: PullRequest, changes: Changes, is_pull: flag },
-);
-
-const Release = resource(
-  { id: int, tag_name: text },
-  {
-    target_commitish: text,
-    name: text,
-    body: text,
-    url: text,
-    html_url: text,
-    tarball_url: text,
-    zipball_url: text,
-    upload_url: text,
-    draft: flag,
-    prerelease: flag,
-    created_at: instant,
-    published_at: instant,
-    author: User,
-    assets: z.array(Attachment),
-  },
 );
 
 const Package = resource(

@@ -14,6 +14,7 @@ import { refreshPulls } from '../pull-sync/refresh.ts';
 import { type RepositoryAddress, repositoryAddress, toPayloadCommit } from '../views/commit.ts';
 import { toRepository } from '../views/repository.ts';
 import { toUser } from '../views/user.ts';
+import { followTag } from './release-tags.ts';
 
 export type Pushed = {
   readonly repository: RepositoryRow;
@@ -76,7 +77,7 @@ async function recordPush(
       if (isBranch) {
         const place = { ...told, actor: told.pusher };
         closeByCommits(context, place, { branch: shortOf(change.ref).ref, commits: news.read });
-      }
+      } else followTag(context.db, repository.id, change);
       emitChange(context, told, change, news);
     });
   }

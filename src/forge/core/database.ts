@@ -13,6 +13,7 @@ import { unfinished } from './migrations/009-unfinished.ts';
 import { timeline } from './migrations/010-timeline.ts';
 import { workflows } from './migrations/011-workflows.ts';
 import { references } from './migrations/012-references.ts';
+import { releases } from './migrations/013-releases.ts';
 import { bindsNumbersByPosition, byNumber, isNumbered } from './numbered-parameters.ts';
 
 /** In order; one that has been released is never changed, a new one goes to the end. */
@@ -29,6 +30,7 @@ const migrations = [
   timeline,
   workflows,
   references,
+  releases,
 ];
 
 /** What a statement takes: booleans become 0 and 1, undefined becomes NULL. */

@@ -101,6 +101,36 @@ export type RepositoryRow = {
   readonly updated_at: Seconds;
 };
 
+/** A release; its tag exists in git unless it is a draft. */
+export type ReleaseRow = {
+  readonly id: number;
+  readonly repo_id: number;
+  /** Null where the account is gone. */
+  readonly publisher_id: number | null;
+  readonly tag: string;
+  readonly lower_tag: string;
+  /** What the tag was or will be made of, as the caller wrote it. */
+  readonly target: string;
+  readonly title: string;
+  readonly body: string;
+  readonly is_draft: Bit;
+  readonly is_prerelease: Bit;
+  readonly created_at: Seconds;
+};
+
+/** A file of a release; its bytes are in the attachment store under `uuid`. */
+export type ReleaseAssetRow = {
+  readonly id: number;
+  readonly uuid: string;
+  readonly release_id: number;
+  readonly uploader_id: number | null;
+  readonly name: string;
+  /** Bytes. */
+  readonly size: number;
+  readonly num_downloads: number;
+  readonly created_at: Seconds;
+};
+
 /** A hook of a repository, an owner or the instance. */
 export type HookRow = {
   readonly id: number;

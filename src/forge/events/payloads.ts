@@ -152,6 +152,18 @@ export function repositoryPayload(
   };
 }
 
+/** Builds the payload of `release`. */
+export function releasePayload(
+  event: Surroundings & { readonly action: 'published' | 'updated' | 'deleted'; readonly release: Resource },
+): Resource {
+  return {
+    action: event.action,
+    release: event.release,
+    repository: event.repository,
+    sender: event.sender,
+  };
+}
+
 /** Builds the payload of `wiki`: `page` is the page's name in addresses, `comment` the message of its commit. */
 export function wikiPayload(
   event: Surroundings & {

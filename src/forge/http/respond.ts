@@ -64,7 +64,7 @@ async function perform(passage: Passage): Promise<FastifyReply> {
     actor,
     page,
     context,
-    upload: () => readUpload(operation.upload ?? '', sentBy(request)),
+    upload: () => readUpload(operation.upload ?? '', sentBy(request), operation),
     reply: createReply(said, passage, page),
     headers: request.headers,
     // The row decides which members a call has; `HandlerCall` derives the same from the row's type.

@@ -9,12 +9,19 @@ export type Upload = {
   readonly bytes: Uint8Array;
 };
 
-/** Returns the file in the named part of a `multipart/form-data` body; ends the request with 400 where there is none. */
+/**
+ * Returns the file in the named part of a `multipart/form-data` body; ends the request with 400 where there is none.
+ * `takesWholeBody`: any other body is the file, without a name.
+ */
 export async function readUpload(
   part: string,
   request: { readonly contentType: string | undefined; readonly bytes: Buffer | undefined },
+  { takesWholeBody = false }: { readonly takesWholeBody?: boolean | undefined } = {},
 ): Promise<Upload> {
   const { contentType = '', bytes } = request;
+  if (takesWholeBody && !/^multipart\/form-data/i.test(contentType)) {
+    return { name: '', bytes: bytes ?? new Uint8Array() };
+  }
   if (!/^multipart\/form-data\s*;/i.test(contentType) || !bytes) {
     throw new ForgeProblem(400, `the file must come as multipart/form-data in the part "${part}"`);
   }

@@ -1,10 +1,11 @@
-import type { FastifyInstance } from 'fastify';
-import { createActorReader, headerCredentials } from '../access/actor.ts';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { type Actor, createActorReader, headerCredentials } from '../access/actor.ts';
 import { permissionOf, reaches } from '../access/permissions.ts';
+import { coversScopes } from '../access/scopes.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { found } from '../core/errors.ts';
 import type { AttachmentRow } from '../core/issue-rows.ts';
-import type { UserRow } from '../core/rows.ts';
+import type { ReleaseAssetRow, ReleaseRow } from '../core/rows.ts';
 import { sendFailure } from '../http/respond.ts';
 import { loadHomes } from '../views/issue-lists.ts';
 import { readIssueRow } from './changes.ts';
@@ -18,32 +19,71 @@ export function registerAttachmentFiles(app: FastifyInstance, context: ForgeCont
   app.get<{ Params: { uuid: string } }>('/attachments/:uuid', async (request, reply) => {
     try {
       const actor = await readActor(headerCredentials(request));
-      const attachment = findReadable(context, request.params.uuid, actor.user);
-      const bytes = found(await context.attachments.read(attachment.uuid));
-      context.db.run('UPDATE attachments SET num_downloads = num_downloads + 1 WHERE id = ?', attachment.id);
-      return reply
-        .type('application/octet-stream')
-        .header('content-length', attachment.size)
-        .header('content-disposition', dispositionOf(attachment.name))
-        .header('x-content-type-options', 'nosniff')
-        .header('content-security-policy', "default-src 'none'; sandbox")
-        .header('cache-control', 'private, max-age=0, must-revalidate')
-        .send(bytes);
+      const attachment = findReadable(context, request.params.uuid, actor);
+      return await sendAttachment(context, reply, attachment);
     } catch (error) {
       return sendFailure(context, request, reply, error);
     }
   });
 }
 
-function findReadable(context: ForgeContext, uuid: string, user: UserRow | undefined): AttachmentRow {
-  const attachment = found(
-    context.db.get<AttachmentRow>('SELECT * FROM attachments WHERE uuid = ?', uuid.toLowerCase()),
-  );
+/** A file, and the table that counts its downloads. */
+type AttachedFile = {
+  readonly table: 'attachments' | 'release_assets';
+  readonly id: number;
+  readonly uuid: string;
+  readonly name: string;
+  readonly size: number;
+};
+
+/** Sends a file as a download, and counts it. */
+export async function sendAttachment(
+  context: ForgeContext,
+  reply: FastifyReply,
+  file: AttachedFile,
+): Promise<FastifyReply> {
+  const bytes = found(await context.attachments.read(file.uuid));
+  context.db.run(`UPDATE ${file.table} SET num_downloads = num_downloads + 1 WHERE id = ?`, file.id);
+  return reply
+    .type('application/octet-stream')
+    .header('content-length', file.size)
+    .header('content-disposition', dispositionOf(file.name))
+    .header('x-content-type-options', 'nosniff')
+    .header('content-security-policy', "default-src 'none'; sandbox")
+    .header('cache-control', 'private, max-age=0, must-revalidate')
+    .send(bytes);
+}
+
+function findReadable(context: ForgeContext, uuid: string, { user, scopes }: Actor): AttachedFile {
+  const lower = uuid.toLowerCase();
+  const attachment = context.db.get<AttachmentRow>('SELECT * FROM attachments WHERE uuid = ?', lower);
+  if (attachment === undefined) return findAsset(context, lower, { user, scopes });
   const home = found(loadHomes(context, [attachment.repo_id]).get(attachment.repo_id));
   const { is_pull } = readIssueRow(context, attachment.issue_id);
   const unit = is_pull ? 'pulls' : 'issues';
   const permission = permissionOf(context.db, user, home.repository, home.owner, unit);
-  return found(reaches(permission, 'read') ? attachment : undefined);
+  return { ...found(reaches(permission, 'read') ? attachment : undefined), table: 'attachments' };
+}
+
+/** The files of a draft are for writers, as the draft is. */
+function findAsset(
+  context: ForgeContext,
+  uuid: string,
+  { user, scopes }: Pick<Actor, 'user' | 'scopes'>,
+): AttachedFile {
+  const sql = `SELECT a.*, r.repo_id, r.is_draft FROM release_assets a JOIN releases r ON r.id = a.release_id
+    WHERE a.uuid = ?`;
+  const asset = found(context.db.get<ReleaseAssetRow & Pick<ReleaseRow, 'repo_id' | 'is_draft'>>(sql, uuid));
+  const home = found(loadHomes(context, [asset.repo_id]).get(asset.repo_id));
+  const permission = permissionOf(context.db, user, home.repository, home.owner, 'releases');
+  const isAllowed =
+    scopes === undefined ||
+    coversScopes(
+      scopes.filter((one) => one !== 'public-only'),
+      ['write:repository'],
+    );
+  const mayRead = asset.is_draft ? reaches(permission, 'write') && isAllowed : reaches(permission, 'read');
+  return { ...found(mayRead ? asset : undefined), table: 'release_assets' };
 }
 
 /** RFC 6266: a plain name for old clients, the whole one percent-encoded. */

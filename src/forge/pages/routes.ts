@@ -15,6 +15,7 @@ import { createFormGuard } from './forms.ts';
 import { registerHookPages } from './hooks.ts';
 import { styles } from './page.ts';
 import { createForgePageHandler, type PageContent, type PageVisit } from './page-handler.ts';
+import { registerReleasePages } from './releases.ts';
 import { viewProtections } from './reviews.ts';
 import { registerRunnerPages } from './runners.ts';
 import { viewIssue, viewRepositories, viewRepository } from './views.ts';
@@ -51,6 +52,7 @@ export async function registerPages(app: FastifyInstance, context: ForgeContext)
     }),
   );
   registerFilePages(app, context, { show, sendFile });
+  registerReleasePages(app, context, show);
   registerHookPages(app, context, { show, act, guard: createFormGuard() });
   registerRunnerPages(app, context, show);
 }

@@ -1,7 +1,7 @@
 import type { Difference } from '../differences.ts';
 import { onForgejo } from './row.ts';
 
-/** Refs, trees, lists of commits, files and archives. */
+/** Refs, trees, lists of commits, files, archives and releases. */
 export const reads: readonly Difference[] = [
   onForgejo(
     'Forgejo answers a tree with the id of the commit.',
@@ -28,4 +28,20 @@ export const reads: readonly Difference[] = [
   ),
   onForgejo('Forgejo makes archives of the whole commit.', 'files > in an archive > are those of a path'),
   onForgejo('Forgejo 15 has no operation for licences.', 'files > say the licence of a repository'),
+  onForgejo(
+    'Forgejo ignores `tag_message`, and says more of a release.',
+    'releases > come with everything that is known of them, and with a tag',
+  ),
+  onForgejo(
+    'Forgejo answers 404 for releases whose unit is off.',
+    'releases > are closed where their unit is off, but not to administrators',
+  ),
+  onForgejo(
+    'Forgejo 15 shows a file of a draft to everyone who knows its id.',
+    'releases > with files > show the files of a draft to writers alone',
+  ),
+  onForgejo(
+    'Forgejo answers an empty text where there is no signing key.',
+    'releases > need no key: without one, there is none to return',
+  ),
 ];

@@ -1,0 +1,53 @@
+import type { FastifyInstance } from 'fastify';
+import { type Html, html } from '../../http/html.ts';
+import { findRepository } from '../access/guards.ts';
+import { reaches } from '../access/permissions.ts';
+import type { ForgeContext } from '../core/context.ts';
+import { ForgeProblem, found } from '../core/errors.ts';
+import type { ReleaseRow } from '../core/rows.ts';
+import { toReleases } from '../views/release.ts';
+import type { PageVisit, Show } from './page-handler.ts';
+
+/** How many releases the page shows; the API has the rest. */
+const shown = 50;
+
+/** Registers the pages of releases. Drafts are shown by the API alone. */
+export function registerReleasePages(app: FastifyInstance, context: ForgeContext, show: Show): void {
+  const select = (visit: PageVisit, condition: string, ...values: (string | number)[]) => {
+    const { owner, repo } = visit.names;
+    const target = findRepository(context.db, owner, repo, visit.caller, 'releases');
+    if (!reaches(target.permission, 'read')) throw new ForgeProblem(404, 'not found');
+    const rows = context.db.all<ReleaseRow>(
+      `SELECT * FROM releases WHERE repo_id = ? AND is_draft = 0 AND ${condition} ORDER BY created_at DESC, id DESC LIMIT ?`,
+      target.repository.id,
+      ...values,
+      shown,
+    );
+    const name = `${target.owner.name}/${target.repository.name}`;
+    return { name, releases: toReleases(context, rows, target) };
+  };
+  app.get('/:owner/:repo/releases', (request, reply) =>
+    show(request, reply, (visit) => {
+      const { name, releases } = select(visit, '1');
+      return { title: `Releases of ${name}`, content: html`${releases.map(viewRelease)}` };
+    }),
+  );
+  app.get('/:owner/:repo/releases/tag/*', (request, reply) =>
+    show(request, reply, (visit) => {
+      const { name, releases } = select(visit, 'lower_tag = ?', visit.names['*'].toLowerCase());
+      const release = found(releases[0]);
+      return { title: `${name}: ${release.tag_name}`, content: viewRelease(release) };
+    }),
+  );
+}
+
+function viewRelease(release: ReturnType<typeof toReleases>[number]): Html {
+  const files = release.assets.map(
+    ({ name, size, browser_download_url }) =>
+      html`<tr><td><a href="${browser_download_url}">${name}</a></td><td>${size} bytes</td></tr>`,
+  );
+  return html`<article><h2><a href="${release.html_url}">${release.name || release.tag_name}</a></h2>
+<p>${release.tag_name}, ${release.published_at}${release.prerelease ? ', prerelease' : ''}</p><pre>${release.body}</pre>
+<table>${files}</table>
+<p><a href="${release.zipball_url}">zip</a> <a href="${release.tarball_url}">tar.gz</a></p></article>`;
+}

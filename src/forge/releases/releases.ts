@@ -1,0 +1,214 @@
+import type { Actor } from '../access/actor.ts';
+import type { RepositoryTarget } from '../access/targets.ts';
+import { withPush } from '../code/pushes.ts';
+import { hasRelease } from '../code/release-tags.ts';
+import { makeTag } from '../code/tags.ts';
+import type { ForgeContext } from '../core/context.ts';
+import { ForgeProblem, found } from '../core/errors.ts';
+import type { ReleaseRow, RepositoryRow, UserRow } from '../core/rows.ts';
+import { secondsOf } from '../core/time.ts';
+import { releasePayload } from '../events/payloads.ts';
+import { findRevision } from '../git/revisions.ts';
+import { findTag } from '../git/tags.ts';
+import { defineHandlers } from '../http/handler.ts';
+import { toReleases } from '../views/release.ts';
+import { toRepository } from '../views/repository.ts';
+import { toUser } from '../views/user.ts';
+import { findRelease, findReleaseOfTag, maySeeDrafts } from './find-release.ts';
+
+type ReleaseWrite = RepositoryTarget & {
+  readonly context: ForgeContext;
+  readonly caller: UserRow;
+  readonly actor: Actor;
+};
+
+/** Releases: rows of the database beside tags of git. */
+export const releaseHandlers = defineHandlers({
+  listReleases({ query, page, reply, ...call }) {
+    const { db } = call.context;
+    const filters = [
+      ...(maySeeDrafts(call) ? [] : ['is_draft = 0']),
+      ...(query.draft === undefined ? [] : [`is_draft = ${Number(query.draft)}`]),
+      ...(query['pre-release'] === undefined ? [] : [`is_prerelease = ${Number(query['pre-release'])}`]),
+    ];
+    const from = `FROM releases WHERE ${['repo_id = ?', ...filters].join(' AND ')}`;
+    const { id } = call.repository;
+    reply.total(db.get<{ count: number }>(`SELECT count(*) AS count ${from}`, id)?.count ?? 0);
+    const rows = db.all<ReleaseRow>(
+      `SELECT * ${from} ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?`,
+      id,
+      page.limit,
+      page.offset,
+    );
+    return toReleases(call.context, rows, call);
+  },
+
+  getRelease: (call) => toOne(call, findRelease(call, call.params.id)),
+  getReleaseByTag: (call) => toOne(call, findReleaseOfTag(call, call.params.tag)),
+
+  getLatestRelease(call) {
+    const sql = `SELECT * FROM releases WHERE repo_id = ? AND is_draft = 0 AND is_prerelease = 0
+      ORDER BY created_at DESC, id DESC LIMIT 1`;
+    return toOne(call, found(call.context.db.get<ReleaseRow>(sql, call.repository.id)));
+  },
+
+  async createRelease({ body, ...call }) {
+    const { context, repository } = call;
+    const tag = body.tag_name.replace(/^--/, '');
+    if (repository.is_empty) throw new ForgeProblem(422, 'repo is empty');
+    guardFree(call, tag);
+    const isTagged = (await findTag(context.git.open(repository.id), tag)) !== undefined;
+    const row = {
+      tag,
+      // The target of a tag that exists already is not looked at, and is shown as it was given.
+      target: body.target_commitish || (isTagged ? '' : repository.default_branch),
+      title: shortenTitle(body.name ?? ''),
+      body: body.body ?? '',
+      is_draft: body.draft === true,
+      is_prerelease: body.prerelease === true,
+    };
+    const { createdAt } = await ensureTag(call, { ...row, message: body.tag_message });
+    return context.db.transaction(() => {
+      guardFree(call, tag);
+      const { lastId } = context.db.run(
+        `INSERT INTO releases (repo_id, publisher_id, tag, lower_tag, target, title, body, is_draft, is_prerelease, created_at)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        repository.id,
+        call.caller.id,
+        tag,
+        tag.toLowerCase(),
+        row.target,
+        row.title,
+        row.body,
+        row.is_draft,
+        row.is_prerelease,
+        createdAt ?? secondsOf(context.clock()),
+      );
+      const made = readRelease(context, lastId);
+      if (!row.is_draft) emitRelease(call, made, 'published');
+      return toOne(call, made);
+    });
+  },
+
+  async editRelease({ body, params, ...call }) {
+    const { context } = call;
+    const before = findRelease(call, params.id);
+    const isDraft = body.draft ?? before.is_draft === 1;
+    const tag = body.tag_name || before.tag;
+    if (tag.toLowerCase() !== before.lower_tag) guardFree(call, tag);
+    const target = body.target_commitish || before.target || call.repository.default_branch;
+    const tagged = await ensureTag(call, { tag, target, is_draft: isDraft });
+    return context.db.transaction(() => {
+      // Another request may have deleted it meanwhile.
+      findRelease(call, params.id);
+      if (tag.toLowerCase() !== before.lower_tag) guardFree(call, tag);
+      context.db.run(
+        `UPDATE releases SET tag = ?, lower_tag = ?, target = ?, title = ?, body = ?, is_draft = ?, is_prerelease = ?,
+           created_at = ? WHERE id = ?`,
+        tag,
+        tag.toLowerCase(),
+        body.target_commitish || before.target,
+        shortenTitle(body.name || before.title),
+        body.body || before.body,
+        isDraft,
+        body.prerelease ?? before.is_prerelease,
+        isDraft || tagged.isNew ? secondsOf(context.clock()) : before.created_at,
+        before.id,
+      );
+      const after = readRelease(context, before.id);
+      if (!isDraft) emitRelease(call, after, tagged.isNew ? 'published' : 'updated');
+      return toOne(call, after);
+    });
+  },
+
+  deleteRelease: (call) => remove(call, findRelease(call, call.params.id)),
+  deleteReleaseByTag: (call) => remove(call, findReleaseOfTag(call, call.params.tag)),
+
+  // This forge signs nothing, like one without a signing key in its settings.
+  getSigningKey: () => refuseSigningKey(),
+  getRepositorySigningKey: () => refuseSigningKey(),
+});
+
+function refuseSigningKey(): never {
+  throw new ForgeProblem(404, 'no signing key');
+}
+
+/** Characters of a title; a longer one ends in an ellipsis. */
+const maxTitle = 255;
+
+function shortenTitle(title: string): string {
+  const runes = [...title];
+  return runes.length <= maxTitle ? title : `${runes.slice(0, maxTitle - 1).join('')}…`;
+}
+
+function toOne({ context, repository, owner }: Omit<ReleaseWrite, 'caller'>, row: ReleaseRow) {
+  return found(toReleases(context, [row], { repository, owner })[0]);
+}
+
+function readRelease({ db }: ForgeContext, id: number): ReleaseRow {
+  return found(db.get<ReleaseRow>('SELECT * FROM releases WHERE id = ?', id));
+}
+
+function guardFree({ context, repository }: ReleaseWrite, tag: string): void {
+  if (hasRelease(context.db, repository.id, tag)) throw new ForgeProblem(409, 'Release is has no Tag');
+}
+
+/** Whether a tag is new, and when one that was there already was made. */
+type TagState = { readonly isNew: boolean; readonly createdAt?: number };
+
+/**
+ * Creates the tag of a release in git where it is missing, which is a push; a draft has none.
+ */
+async function ensureTag(
+  { context, repository, owner, caller }: ReleaseWrite,
+  release: {
+    readonly tag: string;
+    readonly target: string;
+    readonly is_draft: boolean;
+    readonly message?: string | undefined;
+  },
+): Promise<TagState> {
+  if (release.is_draft) return { isNew: false };
+  const git = context.git.open(repository.id);
+  return await withPush<TagState>(context, { repository, owner, pusher: caller }, async () => {
+    const known = await findTag(git, release.tag);
+    if (known !== undefined) return { result: { isNew: false, createdAt: known.seconds }, changes: [] };
+    const commit = found(await findRevision(git, release.target), 'target not found');
+    const tag = { name: release.tag, message: release.message, commitId: commit.id };
+    const change = await makeTag(context, { repository, owner, caller }, tag);
+    return { result: { isNew: true }, changes: [change] };
+  });
+}
+
+function remove(call: ReleaseWrite, release: ReleaseRow): undefined {
+  const { context } = call;
+  context.db.transaction(() => {
+    if (!release.is_draft) emitRelease(call, release, 'deleted');
+    context.db.run('DELETE FROM releases WHERE id = ?', release.id);
+  });
+  context.attachments.sweep();
+  return undefined;
+}
+
+function emitRelease(
+  call: ReleaseWrite,
+  release: ReleaseRow,
+  action: 'published' | 'updated' | 'deleted',
+): void {
+  const { context, repository, owner, caller } = call;
+  const sql = 'SELECT * FROM repositories WHERE id = ?';
+  const now = context.db.get<RepositoryRow>(sql, repository.id) ?? repository;
+  const payload = () =>
+    releasePayload({
+      action,
+      release: toOne(call, release),
+      repository: toRepository(context, now, {
+        owner,
+        viewer: undefined,
+        permission: call.permission,
+        parentReader: caller,
+      }),
+      sender: toUser(context, caller, undefined),
+    });
+  context.emit({ type: 'release', repository: now, owner, payload });
+}
