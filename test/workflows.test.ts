@@ -104,3 +104,30 @@ describe.each(paths)('%s', (path) => {
     expect(uses.filter((name) => !/^actions\/[\w-]+@([0-9a-f]{40}|v\d+)$/.test(name))).toEqual([]);
   });
 });
+
+describe('the release workflows of Gitea and GitHub', () => {
+  const [onGitea = '', onGithub = ''] = ['.gitea', '.github'].map((folder) =>
+    readFileSync(join(packageRoot, folder, 'workflows/release.yml'), 'utf8'),
+  );
+  const github = parse(onGithub);
+
+  it('do the same, but for the provenance, which npm signs on GitHub alone', () => {
+    const { 'id-token': identity, ...permissions } = github.permissions;
+    const unsigned = JSON.parse(JSON.stringify(github).replace(' --provenance', ''));
+
+    expect(identity).toBe('write');
+    expect(onGithub).toContain('npm publish --provenance\n');
+    expect({ ...unsigned, permissions }).toEqual(parse(onGitea));
+  });
+
+  it('publish a tag alone, after the checks, with a token from a secret', () => {
+    const steps: readonly Step[] = github.jobs.publish.steps;
+    const runs = steps.flatMap(({ run }) => run ?? []);
+
+    expect(github.on).toEqual({ push: { tags: ['v*'] } });
+    expect(runs.slice(-4, -1)).toEqual(['npm run lint', 'node scripts/build-action.ts --check', 'npm test']);
+    expect(runs.findIndex((run) => run.includes('$GITHUB_REF_NAME'))).toBeLessThan(runs.length - 4);
+    expect(runs.at(-1)).toContain('npm publish');
+    expect(steps.at(-1)).toMatchObject({ env: { NODE_AUTH_TOKEN: '${{ secrets.NPM_TOKEN }}' } });
+  });
+});

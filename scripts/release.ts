@@ -1,0 +1,114 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { basename, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { releaseNotes, unreleasedNotes } from './release/changelog.ts';
+import { currentVersion, findObstacles, releaseBranch } from './release/obstacles.ts';
+import { packTwice, type Tarball } from './release/pack.ts';
+import { provenanceOf } from './release/provenance.ts';
+import { createRunProgram } from './release/run-program.ts';
+import { replaceVersion } from './release/version-places.ts';
+
+/**
+ * `npm run release -- --version X.Y.Z [--dry-run]`: sets the version, dates the changelog, builds and packs, commits and tags. It
+ * pushes and publishes nothing: it prints the commands. What fails, and a dry run, leave the checkout as it was. Exit 0 when the
+ * release is made, 1 when something forbids it or fails, 2 for wrong usage.
+ */
+const root = fileURLToPath(new URL('..', import.meta.url));
+const run = createRunProgram(root);
+const git = (...args: readonly string[]): Promise<string> => run('git', args);
+const packageName = '@reeve-forge/reeve';
+const say = (text: string): void => console.log(text);
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: { version: { type: 'string' }, 'dry-run': { type: 'boolean', default: false } },
+  });
+  const { version, 'dry-run': isDry } = values;
+  // npm keeps for itself what is not behind `--`.
+  if (version === undefined || process.env.npm_config_dry_run === 'true') {
+    console.error('usage: npm run release -- --version X.Y.Z [--dry-run]');
+    return 2;
+  }
+  const obstacles = await findObstacles(version, { root, run });
+  for (const obstacle of obstacles) console.error(`release: ${obstacle}`);
+  if (obstacles.length > 0) return 1;
+  const before = await git('rev-parse', 'HEAD');
+  // Children get the signal as well and fail: what was changed is put back.
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => {});
+  try {
+    const tarball = await makeRelease(version, { isDry });
+    if (isDry) {
+      await restore(before);
+      say('dry run: there is no commit and no tag, and the files are as before');
+      return 0;
+    }
+    say(`\ncommitted, and tagged v${version}. Nothing is pushed or published; these commands do it:\n`);
+    say(`  git push --atomic origin ${releaseBranch} v${version}`);
+    say(`  npm publish ${relative(root, tarball.path)}`);
+    return 0;
+  } catch (error) {
+    await restore(before);
+    throw error;
+  }
+}
+
+/** Puts the checkout back to a commit. Its tree was clean, so that nothing is lost. */
+const restore = (commit: string): Promise<string> => git('reset', '--quiet', '--hard', commit);
+
+/** Changes the files, builds and packs; commits and tags unless it is a dry run. */
+async function makeRelease(version: string, { isDry }: { readonly isDry: boolean }): Promise<Tarball> {
+  const startedAt = new Date();
+  const notes = unreleasedNotes(await readFile(join(root, 'CHANGELOG.md'), 'utf8'));
+  const paths = await changeFiles(version, startedAt);
+  const tarball = await packTwice(join(root, 'dist/release'), run);
+  const file = basename(tarball.path);
+  say(await git('diff', '--stat'));
+  say(`${relative(root, tarball.path)}\nsha256 ${tarball.sha256}`);
+  if (isDry) return tarball;
+  await git('commit', '--quiet', '--message', `chore: release ${version}`, '--', ...paths);
+  const statement = await provenanceOf({
+    root,
+    name: packageName,
+    version,
+    tarball,
+    commit: await git('rev-parse', 'HEAD'),
+    repository: await git('remote', 'get-url', 'origin').then(withoutCredentials, () => undefined),
+    npm: await run('npm', ['--version']),
+    startedAt,
+    finishedAt: new Date(),
+  });
+  const statementPath = `${tarball.path.replace(/\.tgz$/, '')}.provenance.json`;
+  await writeFile(statementPath, `${JSON.stringify(statement, null, 2)}\n`);
+  say(`${relative(root, statementPath)}: provenance, unsigned`);
+  // Lines that begin with # are headings here, and no comments.
+  const message = `Reeve ${version}\n\n${file}\nsha256 ${tarball.sha256}\n\n${notes}\n`;
+  await run('git', ['tag', '--annotate', '--cleanup=verbatim', '--file=-', `v${version}`], message);
+  return tarball;
+}
+
+/** Writes the version, the changelog and the action's bundle. Returns the paths. */
+async function changeFiles(version: string, at: Date): Promise<readonly string[]> {
+  const paths = await replaceVersion(root, await currentVersion(root), version);
+  const changelog = join(root, 'CHANGELOG.md');
+  const text = await readFile(changelog, 'utf8');
+  await writeFile(changelog, releaseNotes(text, version, at.toISOString().slice(0, 10)));
+  await run(process.execPath, ['scripts/build-action.ts']);
+  return [...paths, 'CHANGELOG.md', 'dist/action.mjs'];
+}
+
+/** An address without the user and the token that a clone may have in it. */
+function withoutCredentials(address: string): string {
+  if (!URL.canParse(address)) return address;
+  const url = new URL(address);
+  url.username = '';
+  url.password = '';
+  return url.href;
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  console.error(`release: ${error instanceof Error ? error.message : error}`);
+  process.exitCode = 1;
+}
