@@ -537,6 +537,12 @@ describe.each(contractForges)('doctor on $name', ({ start: startForge }) => {
     expect(beside).toMatchObject({ status: 0, error: '' });
     expect(beside.out).toMatch(/✓ delivery +a delivery by the hook .* arrived and was verified/);
     for (const canary of setup.canaries) expect(beside.out).not.toContain(canary);
+
+    await setup.editHook({ authorization_header: `Bearer ${strong}` });
+    const refused = await reeveProcess(['doctor', '--settings', 'reeve.env'], { cwd: setup.folder });
+    expect(refused.out).toMatch(/✗ delivery +a delivery by the hook .* does not match the settings/);
+    expect(refused.out).toMatch(/→ run reeve setup again, which replaces the hook/);
+    expect(refused.out).not.toContain('ALLOWED_HOST_LIST');
   });
 
   it.each(rows)('%s: %s', async (id, title, breaks, words) => {

@@ -192,6 +192,13 @@ describe('explain', () => {
     expect(JSON.parse(byDelivery.out)).toEqual(run);
     expect((await reeve(['explain', 'last'], { environment })).out).toContain(run.id);
     expect((await reeve(['explain', 'nothing'], { environment })).status).toBe(2);
+    // The change of the labels is an event as well, which no rule may answer.
+    const { run: changing } = await openIssue('loud');
+    await harness.waitForRun(
+      ({ rules }) => rules.length > 0 && rules.every(({ reason }) => reason === 'own'),
+    );
+    await harness.idle();
+    expect((await reeve(['explain', 'last'], { environment })).out).toContain(changing.id);
   });
 });
 

@@ -40,6 +40,11 @@ export async function test(
   for (const step of unreached.steps)
     terminal.out(terminal.style('yellow', plain(`not reached: step ${step}`)));
   terminal.out(summary);
-  if (results.length === 0 && problems.length === 0) throw new ReeveError('usage', 'no rule test was found');
+  if (results.length === 0 && problems.length === 0) {
+    throw new ReeveError(
+      'usage',
+      'no rule test was found: write NAME.test.yml beside NAME.yml; docs/rule-tests.md has examples',
+    );
+  }
   return status;
 }

@@ -7,17 +7,24 @@ export const isDeliveryId = (target: string): boolean => /^\d+$/.test(target);
 
 /**
  * Returns the runs that a target names, oldest first: the run with this id, those of the delivery with this id, or for `last` the
- * newest run. Empty where there is none.
+ * newest run. Empty where there is none. A change of Reeve itself causes a run in which every rule is skipped: `last` is the run
+ * that made the change, and not that one.
  */
 export async function findRuns(
   target: string,
   store: Pick<Store, 'readRun' | 'listRuns'>,
 ): Promise<readonly Run[]> {
-  if (target === 'last') return (await store.listRuns({ limit: 1 })).items;
+  if (target === 'last') {
+    const { items } = await store.listRuns({ limit: 50 });
+    return [items.find((run) => !isAboutOwnChange(run)) ?? items[0]].filter((run) => run !== undefined);
+  }
   const run = await store.readRun(target);
   if (run) return [run];
   return isDeliveryId(target) ? (await store.listRuns({ delivery: target })).items.toReversed() : [];
 }
+
+const isAboutOwnChange = ({ rules }: Run): boolean =>
+  rules.every(({ verdict }) => verdict === 'skipped') && rules.some(({ reason }) => reason === 'own');
 
 /** Returns the delivery with this id; undefined for every other target. */
 export async function describeTarget(target: string, store: Pick<Store, 'describeDelivery'>) {

@@ -9,7 +9,8 @@ export const runCommands = [
       ['--requests', 'list the requests to the forge as well, each with its answer'],
       ['--json', 'print each run, with its requests, as one line of JSON'],
     ],
-    notes: 'RUN is the id of a run or of a delivery, or last: the newest run.',
+    notes:
+      'RUN is the id of a run or of a delivery, or last: the newest run that is not about Reeve’s own change.',
     examples: ['reeve explain last', 'reeve explain --requests 42'],
     async run({ args: [run], options, readerSettings, terminal }) {
       const { explain } = await import('./explain.ts');
@@ -25,7 +26,7 @@ export const runCommands = [
       ['--json', 'print the run as one line of JSON'],
     ],
     notes:
-      'RUN is the id of a run, the id of a delivery of which one run changed something, or last: the newest run.',
+      'RUN is the id of a run, the id of a delivery of which one run changed something, or last: the newest run that is not about Reeve’s own change.',
     examples: ['reeve revert --plan last', 'reeve revert 42'],
     async run({ args: [run], options, settings, terminal }) {
       const { revert } = await import('./revert.ts');

@@ -1,10 +1,12 @@
 import fastify from 'fastify';
+import ky from 'ky';
 import { messageOf, ReeveError } from '../../errors.ts';
 import { silentLog } from '../../log.ts';
 import { maxConnections, serverOptions } from '../../receiver/limits.ts';
 import { receiver } from '../../receiver/route.ts';
 import type { SecretEntry } from '../../receiver/secrets.ts';
 import type { Settings } from '../../settings/config.ts';
+import { openDashboardPassword } from '../../settings/secrets/dashboard-password.ts';
 import { openStoreAt } from '../../store/open-store.ts';
 import type { Store } from '../../store/store.ts';
 import { localAddress, probeReceiver } from './probe-receiver.ts';
@@ -14,8 +16,8 @@ export interface DeliveryListener {
   /** `running`: that of a running Reeve; `own`: one that was opened for this. */
   readonly by: 'running' | 'own';
   readonly store: Store;
-  /** Requests refused for their secrets so far; a running Reeve tells them to its log alone. */
-  refused(): number;
+  /** Returns how many requests were refused for their secrets so far; of a running Reeve, by its metrics. */
+  refused(): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -34,7 +36,7 @@ export async function openListener(
   const address = localAddress(host, port);
   const there = await probeReceiver(address, entry);
   if (there.who === 'silent') return open(settings);
-  if (there.who === 'ours') return beside(settings);
+  if (there.who === 'ours') return beside(settings, address);
   if (there.who === 'stranger') {
     return {
       text: `another program listens on ${host}:${port} (${there.why})`,
@@ -47,9 +49,26 @@ export async function openListener(
   };
 }
 
-async function beside(settings: Settings): Promise<DeliveryListener> {
+async function beside(settings: Settings, address: string): Promise<DeliveryListener> {
   const store = await openStoreAt(settings, { role: 'reader' });
-  return { by: 'running', store, refused: () => 0, close: () => store.close() };
+  const refused = (): Promise<number> => readRefused(address, settings.data, store).catch(() => 0);
+  return { by: 'running', store, refused, close: () => store.close() };
+}
+
+/** Returns how many requests a running Reeve has refused for their secrets. Rejects where its metrics cannot be read. */
+async function readRefused(address: string, data: string, store: Store): Promise<number> {
+  const readPassword = await openDashboardPassword(data, { store });
+  const credentials = Buffer.from(`doctor:${await readPassword()}`).toString('base64');
+  const text = await ky
+    .get(new URL('/metrics', address), {
+      headers: { authorization: `Basic ${credentials}` },
+      redirect: 'manual',
+      retry: 0,
+      timeout: 5_000,
+    })
+    .text();
+  const counts = text.matchAll(/^reeve_webhook_requests_total\{[^}]*code="(?:401|429)"[^}]*\} (\d+)$/gm);
+  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
 }
 
 async function open(settings: Settings): Promise<DeliveryListener | ListenFailure> {
@@ -86,7 +105,7 @@ async function open(settings: Settings): Promise<DeliveryListener | ListenFailur
   return {
     by: 'own',
     store,
-    refused: () => refusedCount,
+    refused: async () => refusedCount,
     async close() {
       await app.close();
       await store.close();

@@ -26,7 +26,7 @@ export async function testHook(
 ): Promise<HookTestResult> {
   const { listening } = options;
   const last = (await listening.store.listDeliveries({ limit: 1 })).items[0]?.id ?? '0';
-  const refusedBefore = listening.refused();
+  const refusedBefore = await listening.refused();
   const provoked = await provoke(options);
   if ('why' in provoked) return { came: 'untried', why: provoked.why };
   const started = performance.now();
@@ -35,13 +35,13 @@ export async function testHook(
       if (await hasArrived(listening, last, provoked)) {
         return { came: 'arrived', ms: Math.round(performance.now() - started) };
       }
-      if (listening.refused() > refusedBefore) break;
+      if ((await listening.refused()) > refusedBefore) break;
       await wait(100);
     }
   } finally {
     await provoked.tidy();
   }
-  const came = listening.refused() > refusedBefore ? 'refused' : 'nothing';
+  const came = (await listening.refused()) > refusedBefore ? 'refused' : 'nothing';
   return { came, seconds: Math.round((performance.now() - started) / 1_000) };
 }
 
