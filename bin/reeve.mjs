@@ -34,8 +34,9 @@ if (isRecent && (isStarted || !isLong)) {
 }
 
 /**
- * Keeps compiled code from one start to the next: `reeve serve` accepts deliveries in two thirds of the time. Not in the folder for
- * temporary files, which is Node's default: another user could put code there. Where nothing can be written, nothing is kept.
+ * Keeps compiled code from one start to the next: `reeve serve` accepts deliveries in five sixths of the time (medians of seven starts
+ * each on a busy machine, in turn: 2.34 s instead of 2.84 s; 0.70 s of processor time instead of 0.80 s). Not in the folder for temporary
+ * files, which is Node's default: another user could put code there. Where nothing can be written, nothing is kept.
  */
 function keepCompiledCode() {
   if (process.env.NODE_COMPILE_CACHE || process.env.NODE_DISABLE_COMPILE_CACHE) return;
