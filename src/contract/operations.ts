@@ -17,6 +17,8 @@ import { notificationOperations } from './resources/notifications.ts';
 import { oauth2Operations } from './resources/oauth2.ts';
 import { organizationOperations } from './resources/organizations.ts';
 import { ownerHookOperations } from './resources/owner-hooks.ts';
+import { peopleOperations } from './resources/people.ts';
+import { pinOperations } from './resources/pins.ts';
 import { protectionOperations } from './resources/protections.ts';
 import { pullBranchOperations } from './resources/pull-branches.ts';
 import { pullOperations } from './resources/pulls.ts';
@@ -48,6 +50,7 @@ export const operations = {
   ...teamOperations,
   ...repositoryOperations,
   ...starOperations,
+  ...peopleOperations,
   ...transferOperations,
   ...topicOperations,
   ...wikiOperations,
@@ -60,6 +63,7 @@ export const operations = {
   ...releaseOperations,
   ...labelOperations,
   ...issueOperations,
+  ...pinOperations,
   ...commentOperations,
   ...reactionOperations,
   ...timelineOperations,

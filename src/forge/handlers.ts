@@ -25,6 +25,7 @@ import { issueHandlers } from './issues/issues.ts';
 import { labelHandlers } from './issues/labels.ts';
 import { milestoneHandlers } from './issues/milestones.ts';
 import { issueModerationHandlers } from './issues/moderation.ts';
+import { pinHandlers } from './issues/pins.ts';
 import { reactionHandlers } from './issues/reactions.ts';
 import { timelineHandlers } from './issues/timeline.ts';
 import { timeHandlers } from './issues/times.ts';
@@ -40,6 +41,7 @@ import { releaseAssetHandlers } from './releases/assets.ts';
 import { releaseHandlers } from './releases/releases.ts';
 import { collaboratorHandlers } from './repositories/collaborators.ts';
 import { forkHandlers } from './repositories/forks.ts';
+import { peopleHandlers } from './repositories/people.ts';
 import { repositoryHandlers } from './repositories/repositories.ts';
 import { starHandlers } from './repositories/stars.ts';
 import { topicHandlers } from './repositories/topics.ts';
@@ -82,6 +84,7 @@ export const handlers: Handlers = {
   ...hookTestHandlers,
   ...issueLabelHandlers,
   ...issueHandlers,
+  ...pinHandlers,
   ...labelHandlers,
   ...releaseHandlers,
   ...releaseAssetHandlers,
@@ -91,6 +94,7 @@ export const handlers: Handlers = {
   ...runnerHandlers,
   ...workflowHandlers,
   ...starHandlers,
+  ...peopleHandlers,
   ...reviewHandlers,
   ...reviewCommentHandlers,
   ...requestedReviewerHandlers,

@@ -2,10 +2,11 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Operation } from '../../src/contract/operation.ts';
 import { operations } from '../../src/contract/operations.ts';
 import { type Account, startEmbedded } from '../support/contract-forge.ts';
 
-const rows = Object.values(operations);
+const rows: readonly Operation[] = Object.values(operations);
 const runs = process.env.LONG ? 50_000 : 600;
 
 describe('the embedded forge under garbage', () => {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
-import { issuesAs } from '../row-fields.ts';
-import { inRepository, instant, int, list, resource, text } from '../shape.ts';
+import { issuesAs, repositoryAs } from '../row-fields.ts';
+import { inRepository, instant, int, list, pages, resource, text } from '../shape.ts';
 import { Attachment } from './issues.ts';
 import { User } from './users.ts';
 
@@ -39,6 +39,45 @@ export const commentOperations = {
     errors: [404, 422],
     baseline: { 'unknown issue': 500 },
     source: 'routers/api/v1/repo/issue_comment.go ListIssueComments',
+  }),
+  listRepositoryComments: defineOperation({
+    id: 'comment.list-of-repository',
+    meaning:
+      'Lists the comments on all issues and pull requests of a repository, oldest first; of those the caller can read.',
+    method: 'GET',
+    path: '/repos/{owner}/{repo}/issues/comments',
+    ...repositoryAs('reader'),
+    scopes: ['issue'],
+    query: z.object({ ...pages, since: instant.optional(), before: instant.optional() }),
+    success: 200,
+    response: list(Comment),
+    errors: [404, 422],
+    paging: 'count',
+    source: 'routers/api/v1/repo/issue_comment.go ListRepoIssueComments',
+  }),
+  editIssueComment: defineOperation({
+    id: 'comment.edit-of-issue',
+    meaning: 'Updates the text of a comment; deprecated, the number of the issue is not looked at.',
+    method: 'PATCH',
+    path: '/repos/{owner}/{repo}/issues/{index}/comments/{id}',
+    ...issuesAs('author'),
+    params: z.object({ ...inRepository, index: int, id: int }),
+    body: z.strictObject({ body: text }),
+    success: 200,
+    response: Comment,
+    errors: [403, 404, 422],
+    source: 'routers/api/v1/repo/issue_comment.go EditIssueCommentDeprecated',
+  }),
+  deleteIssueComment: defineOperation({
+    id: 'comment.delete-of-issue',
+    meaning: 'Deletes a comment; deprecated, the number of the issue is not looked at.',
+    method: 'DELETE',
+    path: '/repos/{owner}/{repo}/issues/{index}/comments/{id}',
+    ...issuesAs('author'),
+    params: z.object({ ...inRepository, index: int, id: int }),
+    success: 204,
+    errors: [403, 404],
+    source: 'routers/api/v1/repo/issue_comment.go DeleteIssueCommentDeprecated',
   }),
   createComment: defineOperation({
     id: 'comment.create',

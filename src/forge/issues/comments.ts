@@ -1,10 +1,11 @@
 import { findIssue } from '../access/find-issue.ts';
-import { reaches } from '../access/permissions.ts';
+import { permissionOf, reaches } from '../access/permissions.ts';
 import type { RepositoryTarget } from '../access/targets.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem, found } from '../core/errors.ts';
 import type { CommentRow } from '../core/issue-rows.ts';
-import type { UserRow } from '../core/rows.ts';
+import { settingsOf } from '../core/repository-settings.ts';
+import type { RepositoryRow, UserRow } from '../core/rows.ts';
 import { parseTimestamp, secondsOf } from '../core/time.ts';
 import { emitComment, type IssueScene } from '../events/issue-events.ts';
 import { defineHandlers } from '../http/handler.ts';
@@ -81,37 +82,73 @@ export const commentHandlers = defineHandlers({
     return withoutAssets(toComment(call.context, comment, issue, { ...call, viewer: call.caller }));
   },
 
-  editComment(call) {
-    const { context, caller, body } = call;
-    return context.db.transaction(() => {
-      const { comment, issue } = findComment(call);
-      requireAuthorOrWriter(call, caller, comment.poster_id);
-      const edited = { ...comment, body: body.body, updated_at: secondsOf(context.clock()) };
-      if (body.body !== comment.body) {
-        context.db.run(
-          'UPDATE comments SET body = ?, content_version = content_version + 1, updated_at = ? WHERE id = ?',
-          edited.body,
-          edited.updated_at,
-          comment.id,
-        );
-        const text = { markdown: edited.body, commentId: comment.id };
-        recordReferences(context, sceneOf(call, issue.id), text);
-        const changes = { body: comment.body };
-        emitComment(context, sceneOf(call, issue.id), { comment: edited, action: 'edited', changes });
-      }
-      return withoutAssets(toComment(context, edited, issue, { ...call, viewer: caller }));
-    });
-  },
+  editComment: (call) => editText(call, call.body.body),
+  deleteComment: (call) => removeComment(call),
+  editIssueComment: (call) => editText(call, call.body.body),
+  deleteIssueComment: (call) => removeComment(call),
 
-  deleteComment(call) {
-    const { context, caller } = call;
-    context.db.transaction(() => {
-      const { comment, issue } = findComment(call);
-      requireAuthorOrWriter(call, caller, comment.poster_id);
-      context.db.run('DELETE FROM comments WHERE id = ?', comment.id);
-      neuterReferences(context, issue.id, comment.id);
-      emitComment(context, sceneOf(call, issue.id), { comment, action: 'deleted' });
-    });
-    return undefined;
+  listRepositoryComments({ context, repository, owner, caller, query, page, reply }) {
+    const { db } = context;
+    const canRead = (unit: 'issues' | 'pulls') =>
+      permissionOf(db, caller, repository, owner, unit) !== 'none' && isOn(repository, unit);
+    const kinds = [...(canRead('issues') ? [0] : []), ...(canRead('pulls') ? [1] : [])];
+    if (kinds.length === 0) throw new ForgeProblem(404, 'not found');
+    const from = `FROM comments c JOIN issues i ON i.id = c.issue_id WHERE c.repo_id = ?
+      AND i.is_pull IN (${kinds.join(', ')}) AND c.updated_at >= ? AND c.updated_at <= ?`;
+    const values = [
+      repository.id,
+      parseTimestamp(query.since) ?? 0,
+      parseTimestamp(query.before) ?? Number.MAX_SAFE_INTEGER,
+    ];
+    reply.total(db.get<{ count: number }>(`SELECT count(*) AS count ${from}`, ...values)?.count ?? 0);
+    const rows = db.all<CommentRow>(
+      `SELECT c.* ${from} ORDER BY c.created_at, c.id LIMIT ? OFFSET ?`,
+      ...values,
+      page.limit,
+      page.offset,
+    );
+    return rows.map((row) =>
+      toComment(context, row, readIssueRow(context, row.issue_id), { repository, owner, viewer: caller }),
+    );
   },
 });
+
+function isOn(repository: RepositoryRow, unit: 'issues' | 'pulls'): boolean {
+  const { has_issues, has_pull_requests } = settingsOf(repository);
+  return unit === 'issues' ? has_issues : has_pull_requests;
+}
+
+type CommentWrite = CommentTarget & { readonly caller: UserRow };
+
+function editText(call: CommentWrite, text: string) {
+  const { context, caller } = call;
+  return context.db.transaction(() => {
+    const { comment, issue } = findComment(call);
+    requireAuthorOrWriter(call, caller, comment.poster_id);
+    const edited = { ...comment, body: text, updated_at: secondsOf(context.clock()) };
+    if (text !== comment.body) {
+      context.db.run(
+        'UPDATE comments SET body = ?, content_version = content_version + 1, updated_at = ? WHERE id = ?',
+        edited.body,
+        edited.updated_at,
+        comment.id,
+      );
+      recordReferences(context, sceneOf(call, issue.id), { markdown: edited.body, commentId: comment.id });
+      const changes = { body: comment.body };
+      emitComment(context, sceneOf(call, issue.id), { comment: edited, action: 'edited', changes });
+    }
+    return withoutAssets(toComment(context, edited, issue, { ...call, viewer: caller }));
+  });
+}
+
+function removeComment(call: CommentWrite): undefined {
+  const { context, caller } = call;
+  context.db.transaction(() => {
+    const { comment, issue } = findComment(call);
+    requireAuthorOrWriter(call, caller, comment.poster_id);
+    context.db.run('DELETE FROM comments WHERE id = ?', comment.id);
+    neuterReferences(context, issue.id, comment.id);
+    emitComment(context, sceneOf(call, issue.id), { comment, action: 'deleted' });
+  });
+  return undefined;
+}

@@ -13,7 +13,7 @@ import { toIssues } from '../views/issue.ts';
 import { changeDueDate, touchIssue } from './changes.ts';
 
 /** Pinned issues, and pinned pull requests, of one repository at most. */
-const maxPinned = 3;
+export const maxPinned = 3;
 
 type ModerationTarget = RepositoryTarget & { readonly context: ForgeContext };
 type AtIssue = ModerationTarget & {

@@ -5,7 +5,7 @@ import type { TeamRow, UserRow } from '../core/rows.ts';
 import type { RulePlace } from './branch-access.ts';
 
 /** Holds for a team `t` that reaches one of these units: its own word on the unit, else its permission. */
-export function reachesUnit(...units: readonly ('code' | 'pulls')[]): string {
+export function reachesUnit(...units: readonly ('code' | 'issues' | 'pulls')[]): string {
   const words = units.map(
     (unit) => `coalesce(json_extract(t.units_map, '$."repo.${unit}"'), 'none') <> 'none'`,
   );

@@ -41,6 +41,14 @@ export const reads: readonly Difference[] = [
     'releases > with files > show the files of a draft to writers alone',
   ),
   onForgejo(
+    'Forgejo 15 lists all forks on every page.',
+    'people of a repository > fork it, and the forks that a caller cannot read are not listed',
+  ),
+  onForgejo(
+    'Forgejo lists reviewers of a public repository for every signed-in account.',
+    'people of a repository > can be asked for reviews where they read, by those who may ask',
+  ),
+  onForgejo(
     'Forgejo answers an empty text where there is no signing key.',
     'releases > need no key: without one, there is none to return',
   ),

@@ -1,0 +1,53 @@
+import { findIssue } from '../access/find-issue.ts';
+import type { ForgeContext } from '../core/context.ts';
+import { ForgeProblem, found } from '../core/errors.ts';
+import type { IssueRow } from '../core/issue-rows.ts';
+import { defineHandlers } from '../http/handler.ts';
+import { toPull } from '../views/pull.ts';
+import { maxPinned } from './moderation.ts';
+
+/** The order of pinned issues and pull requests. */
+export const pinHandlers = defineHandlers({
+  movePin(call) {
+    const { context, params } = call;
+    const to = params.position;
+    context.db.transaction(() => {
+      const issue = findIssue(call);
+      // Both forges answer 500 to a position below 1.
+      if (to < 1) throw new ForgeProblem(422, "the position can't be lower than 1");
+      const from = found(issue.pin_order > 0 ? issue.pin_order : undefined, 'the issue is not pinned');
+      if (from === to) return;
+      const [step, low, high] = from > to ? [1, to, from - 1] : [-1, from + 1, to];
+      context.db.run(
+        `UPDATE issues SET pin_order = pin_order + ?
+         WHERE repo_id = ? AND is_pull = ? AND pin_order > 0 AND pin_order BETWEEN ? AND ?`,
+        step,
+        issue.repo_id,
+        issue.is_pull,
+        low,
+        high,
+      );
+      context.db.run('UPDATE issues SET pin_order = ? WHERE id = ?', to, issue.id);
+    });
+    return undefined;
+  },
+
+  listPinnedPulls(call) {
+    const { context, repository, caller } = call;
+    const rows = context.db.all<IssueRow>(
+      'SELECT * FROM issues WHERE repo_id = ? AND is_pull = 1 AND pin_order > 0 ORDER BY pin_order',
+      repository.id,
+    );
+    return rows.map((row) => toPull(context, row, { ...call, viewer: caller }));
+  },
+
+  getPinAllowance: ({ context, repository }) => ({
+    issues: countPinned(context, repository.id, 0) < maxPinned,
+    pull_requests: countPinned(context, repository.id, 1) < maxPinned,
+  }),
+});
+
+function countPinned({ db }: ForgeContext, repositoryId: number, isPull: 0 | 1): number {
+  const sql = 'SELECT count(*) AS count FROM issues WHERE repo_id = ? AND is_pull = ? AND pin_order > 0';
+  return db.get<{ count: number }>(sql, repositoryId, isPull)?.count ?? 0;
+}
