@@ -103,6 +103,22 @@ describe('explain, revert, replay and redrive take a run, a delivery or last', (
     expect((await run(['explain', 'of an earlier version', '--requests'])).out).toContain('are not recorded');
   });
 
+  it('last passes over runs that skipped every rule, as those of our own events do', async () => {
+    const { runs } = await handled([[]]);
+    const verdict = { source: 'r.yml', rule: 'r.yml#r', line: 1, verdict: 'skipped', reason: 'own' } as const;
+    const accepted = await store.accept(makeDelivery({ eventType: 'issues' }));
+    const lane = { to: 'lane', lane: accepted.id, repository: 'a/b', repositoryId: 1 } as const;
+    await store.route([{ id: accepted.id, ...lane }]);
+    const [claim] = await store.claim({ limit: 1, leaseMs: 60_000 });
+    if (claim === undefined) throw new Error('nothing to claim');
+    await store.settle(claim, [{ ...makeRun({}), rules: [verdict] as unknown as Run['rules'] }]);
+
+    const { out } = await run(['explain', 'last']);
+
+    expect((await store.listRuns({ limit: 1 })).items[0]?.id).not.toBe(runs[0]);
+    expect(out).toContain(`run ${runs[0]}`);
+  });
+
   it('revert: of the runs of a delivery, the one that changed something', async () => {
     const first = await handled([[], [change]]);
     for (const target of [first.runs[1] ?? '', first.delivery]) {

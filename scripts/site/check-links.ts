@@ -1,0 +1,50 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import { readContents, readReference } from './contents.ts';
+import { anchorsOf, linksOf } from './markdown.ts';
+import { markdownFiles } from './stage.ts';
+
+/** Pages that stand outside of `docs`. */
+const others = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md'];
+
+/**
+ * Returns the links of all pages that lead nowhere, one in a line as `FILE:LINE: what is wrong`, and the pages that the table
+ * of contents (`docs/README.md`, and `docs/reference/README.md` below it) misses or has twice.
+ */
+export function findLinkProblems(root: string): readonly string[] {
+  const pages = [...others, ...markdownFiles(root, 'docs')];
+  const texts = new Map(pages.map((page) => [page, readFileSync(join(root, page), 'utf8')]));
+  const anchors = new Map([...texts].map(([page, text]) => [page, anchorsOf(text)]));
+  const problemOf = (page: string, target: string): string | undefined => {
+    const [path = '', anchor] = target.split('#');
+    const found =
+      path === '' ? page : posix.normalize(posix.join(posix.dirname(page), path)).replace(/\/$/, '');
+    if (found.startsWith('../') || !existsSync(join(root, found))) return `there is no ${found}`;
+    if (anchor === undefined) return undefined;
+    const known = anchors.get(found);
+    if (known === undefined)
+      return statSync(join(root, found)).isDirectory() ? 'a folder has no anchors' : undefined;
+    return known.has(anchor) ? undefined : `${found} has no heading #${anchor}`;
+  };
+  const dead = [...texts].flatMap(([page, text]) =>
+    linksOf(text).flatMap(({ target, line }) => {
+      if (/^[a-z]+:/.test(target)) return [];
+      const problem = problemOf(page, target);
+      return problem === undefined ? [] : [`${page}:${line}: ${target}: ${problem}`];
+    }),
+  );
+  return [...dead, ...findContentsProblems(root, pages)];
+}
+
+function findContentsProblems(root: string, pages: readonly string[]): readonly string[] {
+  const listed = [...readContents(root), ...readReference(root)].flatMap(({ entries }) =>
+    entries.map(({ path }) => path),
+  );
+  const start = ['README.md', 'docs/README.md'];
+  const missing = pages.filter((page) => !start.includes(page) && !listed.includes(page));
+  const repeated = listed.filter((path, place) => listed.indexOf(path) !== place);
+  return [
+    ...missing.map((page) => `docs/README.md: ${page} is not in the table of contents`),
+    ...repeated.map((path) => `docs/README.md: ${path} is in the table of contents twice`),
+  ];
+}

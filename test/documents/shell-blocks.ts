@@ -1,0 +1,40 @@
+/**
+ * Blocks of commands that no test of the documentation runs, by page and first line, and why. `commands.test.ts` runs all others;
+ * what it can check without running is checked for these as well: commands and flags of `reeve`, scripts of npm, files.
+ */
+export const notRun: Readonly<Record<string, string>> = {
+  'README.md: npm ci && npm start': 'starts the demo on fixed ports; test/flows/demo.test.ts plays it',
+  'docs/start.md: npm ci && npm start': 'starts the demo on fixed ports; test/flows/demo.test.ts plays it',
+  'README.md: npm ci && npm test': 'is what runs this test; .ci/run runs exactly this line',
+  "CONTRIBUTING.md: { echo 'Breaks: A delivery is acknowledged only after it is stored.'":
+    'needs a broken source; test/twins.test.ts applies patches',
+  'docs/conformance.md: FORGE_URL=http://127.0.0.1:3000 FORGE_TOKEN=… npx vitest run test/contract   # only the contract suite':
+    'needs a real forge',
+  'docs/deploy.md: npm install --global @reeve-forge/reeve':
+    'needs systemd and root; test/deploy.test.ts examines the unit',
+  'docs/deploy.md: docker build -t reeve .': 'needs Docker; npm run image follows the Dockerfile',
+  'docs/deploy.md: cd deploy/compose': 'needs Docker; test/deploy.test.ts examines the compose files',
+  'docs/deploy.md: docker compose -f with-gitea.yml up -d gitea': 'needs Docker',
+  'docs/deploy.md: docker compose -f postgres.yml up -d --no-deps reeve-1': 'needs Docker',
+  'docs/deploy.md: kubectl create namespace reeve':
+    'needs Kubernetes; test/deploy.test.ts examines the manifests',
+  'docs/postgresql.md: pg_dump --format=custom --schema=reeve --no-owner --file=reeve.dump postgres://reeve@database.example/reeve':
+    'needs the programs of PostgreSQL; test/store/postgres/dump.test.ts runs them',
+  'docs/postgresql.md: createdb --host=database.example --username=reeve reeve_restored':
+    'needs the programs of PostgreSQL; test/store/postgres/dump.test.ts runs them',
+  'docs/postgresql.md: export DATABASE_URL_FILE=/etc/reeve/database-url':
+    'needs PostgreSQL; test/commands/store-copy.test.ts copies stores',
+  'docs/postgresql.md: reeve store copy --from env:DATABASE_URL --to /var/lib/reeve-new':
+    'needs PostgreSQL; test/commands/store-copy.test.ts copies stores',
+  'docs/start.md: install -m 600 /dev/stdin token          # paste the token, then Ctrl-D':
+    'waits for a person',
+  'docs/rotate.md: install -m 600 /dev/stdin token.new      # paste the token, then Ctrl-D':
+    'waits for a person; test/flows/revoked-token.test.ts renews a token',
+  'docs/rotate.md: npx reeve setup --settings reeve.env --repository acme/demo --rotate':
+    'test/commands/setup.test.ts rotates around a restart',
+  'docs/rotate.md: reeve setup --settings reeve.env --repository acme/demo --dashboard https://reeve.example.org':
+    'test/commands/sign-in.test.ts registers the application',
+  'docs/upgrade.md: npm install --global @reeve-forge/reeve': 'needs systemd and root',
+  'docs/upgrade.md: npm install --global @reeve-forge/reeve@0.1.0':
+    'needs systemd and root; the command between is run for docs/backup.md',
+};
