@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -88,6 +88,18 @@ const kinds: Readonly<Record<string, Kind>> = {
         ...Object.keys(job).filter((key) => !known.includes(key)),
         ...Object.keys(job.basic_auth ?? {}).filter((key) => !['username', 'password_file'].includes(key)),
       ]);
+    },
+  },
+  'a provider of Grafana': {
+    isOne: (_block, value) => 'providers' in value && 'apiVersion' in value,
+    problems: (_block, value) => {
+      const providers = value.providers as { name?: string; options?: { path?: string } }[];
+      return providers.flatMap(({ name, options }) => {
+        const [, path] = /@reeve-forge\/reeve\/(.+)$/.exec(options?.path ?? '') ?? [];
+        return name !== undefined && path !== undefined && existsSync(join(packageRoot, path))
+          ? []
+          : [`${options?.path} is no folder of the package`];
+      });
     },
   },
   'an operator file': {
