@@ -35,6 +35,6 @@ export const notRun: Readonly<Record<string, string>> = {
   'docs/rotate.md: reeve setup --settings reeve.env --repository acme/demo --dashboard https://reeve.example.org':
     'test/commands/sign-in.test.ts registers the application',
   'docs/upgrade.md: npm install --global @reeve-forge/reeve': 'needs systemd and root',
-  'docs/upgrade.md: npm install --global @reeve-forge/reeve@0.1.0':
+  'docs/upgrade.md: npm install --global @reeve-forge/reeve@X.Y.Z':
     'needs systemd and root; the command between is run for docs/backup.md',
 };
