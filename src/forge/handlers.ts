@@ -43,6 +43,7 @@ import { collaboratorHandlers } from './repositories/collaborators.ts';
 import { forkHandlers } from './repositories/forks.ts';
 import { peopleHandlers } from './repositories/people.ts';
 import { repositoryHandlers } from './repositories/repositories.ts';
+import { repositorySearchHandlers } from './repositories/search.ts';
 import { starHandlers } from './repositories/stars.ts';
 import { topicHandlers } from './repositories/topics.ts';
 import { transferHandlers } from './repositories/transfers.ts';
@@ -94,6 +95,7 @@ export const handlers: Handlers = {
   ...runnerHandlers,
   ...workflowHandlers,
   ...starHandlers,
+  ...repositorySearchHandlers,
   ...peopleHandlers,
   ...reviewHandlers,
   ...reviewCommentHandlers,
