@@ -13,17 +13,12 @@ const addressOf = (path: string): string =>
 const items = (entries: readonly { title: string; path: string }[]) =>
   entries.map(({ title, path }) => ({ text: title, link: addressOf(path) }));
 
-const sidebar = readContents(root).map(({ title, entries }) => {
-  const groups = title === 'Reference' ? readReference(root) : [];
-  return {
-    text: title,
-    collapsed: false,
-    items: [
-      ...items(entries),
-      ...groups.map((group) => ({ text: group.title, collapsed: true, items: items(group.entries) })),
-    ],
-  };
-});
+/** Groups cannot be folded: a button within a button is out of reach of a keyboard. The reference has a sidebar of its own. */
+const contents = readContents(root).map(({ title, entries }) => ({ text: title, items: items(entries) }));
+const reference = [
+  { text: 'All pages', link: '/' },
+  ...readReference(root).map(({ title, entries }) => ({ text: title, items: items(entries) })),
+];
 
 export default defineConfig({
   title: 'Reeve',
@@ -37,6 +32,7 @@ export default defineConfig({
   // Addresses such as http://127.0.0.1:8080 are those of a reader's own machine.
   ignoreDeadLinks: 'localhostLinks',
   markdown: {
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
     anchor: { slugify: anchorOf },
     languageAlias: { cel: 'js' },
     config(md) {
@@ -53,7 +49,7 @@ export default defineConfig({
     },
   },
   themeConfig: {
-    sidebar,
+    sidebar: { '/reference/': reference, '/': contents },
     nav: [],
     outline: [2, 3],
     search: {

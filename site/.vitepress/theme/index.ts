@@ -1,3 +1,4 @@
 import theme from 'vitepress/theme-without-fonts';
+import './contrast.css';
 
 export default theme;
