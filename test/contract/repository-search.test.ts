@@ -37,6 +37,9 @@ describeContract('the search for repositories', (forge) => {
     expect((await find(`q=${word}`)).names).toEqual(['a', 'b', 'c', 'fork', 'hidden']);
     expect((await find(`q=${word.toUpperCase()}`, ben)).names).toEqual(['a', 'b', 'c', 'fork', 'hidden']);
     expect((await forge.ask('GET', `/repos/search?q=${word}`)).json.data).toHaveLength(4);
+    const stranger = await forge.makeUser();
+    expect((await find(`q=${word}`, stranger)).names).toEqual(['a', 'b', 'c', 'fork']);
+    expect((await find(`q=${word}&is_private=true`, stranger)).names).toEqual([]);
     expect((await find(`q=${word}&private=false`)).names).toEqual(['a', 'b', 'c', 'fork']);
     expect((await find(`q=${word}-a,${word}-b`)).names).toEqual(['a', 'b']);
     expect((await find(`q=${freshName('nothing')}`)).names).toEqual([]);
