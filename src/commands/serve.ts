@@ -4,6 +4,7 @@ import type { Terminal } from '../output/terminal.ts';
 import { startServer } from '../server/server.ts';
 import { type Settings, secretValues } from '../settings/config.ts';
 import { keepFilesPrivate } from './private-umask.ts';
+import { testRules } from './rules/rule-tests.ts';
 import { type StopRequest, watchSignals } from './signals.ts';
 
 /** Runs the bot until it is stopped; without a configured forge, the demo. Returns the exit status. */
@@ -37,7 +38,13 @@ async function run(
     return 0;
   }
   const log = createLog({ level: settings.logLevel, secrets: secretValues(settings) });
-  const server = await startServer({ ...settings, forge, log, signal: stop.signal });
+  const server = await startServer({
+    ...settings,
+    forge,
+    log,
+    signal: stop.signal,
+    testRules: (paths, options) => testRules(paths, undefined, options),
+  });
   const end = await Promise.race([stop.received, server.failed]);
   if (!(end instanceof ReeveError)) {
     log.info({ signal: end }, 'stopping');

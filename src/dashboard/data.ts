@@ -5,6 +5,18 @@ import type { Incident } from '../incidents/incident.ts';
 import type { CommandQueue } from '../queue/queue-commands.ts';
 import type { Store } from '../store/store.ts';
 
+/** What the rule tests beside a rule reach of it. */
+export type TestCoverage =
+  | {
+      readonly state: 'known';
+      /** Cases of the file of tests, and how many of them fail. */
+      readonly cases: number;
+      readonly failed: number;
+      /** A step is reached where a case has a change that it asked for. */
+      readonly steps: readonly { readonly name: string; readonly isReached: boolean }[];
+    }
+  | { readonly state: 'no-tests' | 'unknown'; readonly why: string };
+
 /** A rule that is in force, as people look for it. */
 export type RuleRow = {
   /** Its identity, as runs and pauses name it. It has the path of its file: pages show `file`. */
@@ -17,6 +29,8 @@ export type RuleRow = {
   /** What it listens to: `pull_request.opened`, `0 3 * * * UTC over repository`. */
   readonly listensTo: readonly string[];
   readonly description: string | undefined;
+  /** Absent: rule tests are not run here. */
+  readonly coverage?: TestCoverage | undefined;
 };
 
 /** One clock of a rule, and how its latest sweep went. */

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { messageOf, ReeveError } from '../errors.ts';
 import { type FormFields, formFieldsOf } from '../http/form.ts';
@@ -47,6 +48,12 @@ export interface PageHandler {
     find: (
       pageRequest: PageRequest,
     ) => Promise<{ readonly name: string; readonly bytes: Uint8Array } | undefined>,
+  ): Promise<FastifyReply>;
+  /** Answers with the stream of server-sent events that `open` returns for the session; where there is none, with 503. */
+  stream(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    open: (sessionId: string) => Readable | undefined,
   ): Promise<FastifyReply>;
   /**
    * Does what a form asks, then leads to the path that `act` returns; where it returns none, 404. A page is shown
@@ -126,6 +133,8 @@ export function createPageHandler(options: {
             .send(Buffer.from(file.bytes))
         );
       }),
+    stream: (request, reply, open) =>
+      answer(request, reply, 'everyone', async ({ id }) => sendEvents(reply, open(id))),
     act: (request, reply, audience, act) =>
       answer(request, reply, audience, async (session) => {
         if (!sessions.hasCsrfToken(request, session, requestPathOf(request).slice(1)))
@@ -138,6 +147,14 @@ export function createPageHandler(options: {
       }),
     showSignedOut,
   };
+}
+
+function sendEvents(reply: FastifyReply, stream: Readable | undefined): FastifyReply {
+  setSecurityHeaders(reply);
+  // A browser does not try again after this status: the page stays as it is.
+  if (stream === undefined) return reply.code(503).type('text/plain').send('503\n');
+  // A proxy that buffers would hold events back.
+  return reply.header('x-accel-buffering', 'no').type('text/event-stream').send(stream);
 }
 
 function pageRequestOf(

@@ -6,6 +6,8 @@ export type PageView = {
   readonly content: Html;
   /** Status of the answer to a form; default: 200. */
   readonly status?: number;
+  /** Whether the page follows changes while it is open; default: no. */
+  readonly isLive?: boolean;
 };
 
 /** One entry of the bar on top of every page. */
@@ -30,9 +32,9 @@ const productMark = new Html(`<svg viewBox="0 0 24 24" aria-hidden="true">${mark
 /** The mark of Reeve as an image, for the tab of the browser. */
 export const markImage = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="#1f6f4a"><g stroke-width="2.4" stroke-linecap="round" stroke-linejoin="round">${markShapes.replace('<path ', '<path fill="none" stroke="#fff" ')}</g></svg>`;
 
-/** Returns a whole page. It is complete without scripts, and its policy allows none. */
+/** Returns a whole page. It is complete without scripts; its policy allows our own files alone. */
 export function wholePage(
-  { title, content }: PageView,
+  { title, content, isLive = false }: PageView,
   { root, entries, currentPath, viewer, leadsTo }: PageFrame,
 ): string {
   const bar = entries.map(({ path, text }) => {
@@ -44,11 +46,12 @@ export function wholePage(
     viewer &&
     html`<form method="post" action="${root}sign-out"><input type="hidden" name="mark" value="${viewer.signOutMark}">
 <span>${viewer.name}</span> <button>Sign out</button></form>`;
+  const live = isLive ? html`<script src="${root}assets/live.js" defer></script>` : undefined;
   return html`<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">${leaving || undefined}
 <title>${title} · Reeve</title><link rel="icon" type="image/svg+xml" href="${root}assets/mark.svg">
-<link rel="stylesheet" href="${root}assets/dashboard.css"></head>
+<link rel="stylesheet" href="${root}assets/dashboard.css">${live}</head>
 <body><a class="skip" href="#main">Skip to the page</a>
 <header><div class="bar"><a class="brand" href="${root}">${productMark}Reeve</a>${signOut}</div>
 ${bar.length > 0 ? html`<nav aria-label="Pages"><ul>${bar}</ul></nav>` : undefined}</header>
@@ -57,6 +60,6 @@ ${bar.length > 0 ? html`<nav aria-label="Pages"><ul>${bar}</ul></nav>` : undefin
 `.text;
 }
 
-/** What a browser may load for a page: the style sheet and the mark. Forms go to Reeve alone, and no site may frame it. */
+/** What a browser may load for a page: our style sheet, mark and script, and what that reads of us. Forms go to Reeve alone, and no site may frame it. */
 export const contentSecurityPolicy =
-  "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+  "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";

@@ -8,6 +8,9 @@ import { html } from '../http/html.ts';
 import type { Log } from '../log.ts';
 import type { DashboardCommands, DashboardData } from './data.ts';
 import { isSecureHost } from './hosts.ts';
+import { createChangeWatch } from './live/change-watch.ts';
+import { liveScript } from './live/script.ts';
+import { createLiveStreams } from './live/streams.ts';
 import { styleSheet } from './look/style-sheet.ts';
 import type { MetricData, Metrics } from './metrics/metrics.ts';
 import { markImage, type NavEntry, type PageView } from './page.ts';
@@ -60,6 +63,8 @@ type PageRow = {
   readonly audience: PageAudience;
   /** Absent: it is reached from another page. */
   readonly entry?: string;
+  /** False: the page stays as it was loaded. Default: it follows changes. */
+  readonly isLive?: boolean;
   readonly view: (pageRequest: PageRequest, data: DashboardData) => Promise<PageView | undefined>;
 };
 
@@ -79,7 +84,7 @@ const pages: readonly PageRow[] = [
   { path: '/queues', audience: 'operators', entry: 'Merge queues', view: queuesPage },
   { path: '/processes', audience: 'operators', entry: 'Processes', view: processesPage },
   { path: '/audit', audience: 'operators', entry: 'Audit', view: auditPage },
-  { path: '/simulate', audience: 'operators', entry: 'Simulate', view: simulatePage },
+  { path: '/simulate', audience: 'operators', entry: 'Simulate', isLive: false, view: simulatePage },
 ];
 
 const entries: readonly (NavEntry & { readonly audience: PageAudience })[] = pages.flatMap(
@@ -180,11 +185,15 @@ async function registerDashboardPages(
     makeThrottle,
     clock: data,
   });
-  for (const { path, audience, view } of pages) {
+  for (const { path, audience, isLive = true, view } of pages) {
     app.get(path, (request, reply) =>
-      pageHandler.show(request, reply, audience, (pageRequest) => view(pageRequest, data)),
+      pageHandler.show(request, reply, audience, async (pageRequest) => {
+        const shown = await view(pageRequest, data);
+        return shown && { ...shown, isLive };
+      }),
     );
   }
+  registerLiveStreams(app, pageHandler, parts);
   registerCommands(app, pageHandler, parts);
   registerPauseCommands(app, pageHandler, parts);
   registerQueueForms(app, pageHandler, parts);
@@ -192,12 +201,26 @@ async function registerDashboardPages(
   const assets = [
     ['/assets/dashboard.css', 'text/css; charset=utf-8', styleSheet],
     ['/assets/mark.svg', 'image/svg+xml', markImage],
+    ['/assets/live.js', 'text/javascript; charset=utf-8', liveScript],
   ] as const;
   for (const [path, type, text] of assets) {
     app.get(path, async (_request, reply) =>
       setSecurityHeaders(reply).header('cache-control', 'max-age=300').type(type).send(text),
     );
   }
+}
+
+function registerLiveStreams(
+  app: FastifyInstance,
+  pageHandler: PageHandler,
+  { dashboardData: data, log }: DashboardParts,
+): void {
+  const streams = createLiveStreams(createChangeWatch(data, log));
+  // Open streams would hold the stop for as long as people look.
+  app.addHook('preClose', async () => streams.close());
+  app.get('/live', { exposeHeadRoute: false }, (request, reply) =>
+    pageHandler.stream(request, reply, streams.open),
+  );
 }
 
 function registerCommands(

@@ -13,6 +13,7 @@ import { createSweepStore, type SweepResult } from '../sweeps/sweep-store.ts';
 import { scheduledRules } from '../sweeps/sweeps.ts';
 import type { SweepCheckpoint } from '../sweeps/tally.ts';
 import { createRunnerMemory } from '../sweeps/targets/runner-memory.ts';
+import type { RuleCoverage } from './rule-coverage.ts';
 
 /**
  * Returns what metrics and pages show of rules, sweeps and runners, which the dashboard knows nothing of. A rule is named
@@ -28,6 +29,7 @@ export function createDashboardData(
     metrics,
     forge,
     forgeUrl,
+    coverage,
   }: {
     forgeUrl: string;
     forge: () => ForgeHealth;
@@ -35,6 +37,8 @@ export function createDashboardData(
     clock: Pick<Clock, 'now'>;
     folder?: string | undefined;
     sweeps: { readonly scheduler: Pick<Scheduler, 'status'> };
+    /** Absent: rule tests are not run. */
+    coverage?: Pick<RuleCoverage, 'of'> | undefined;
   },
 ): DashboardData & MetricData {
   const memory = createRunnerMemory(store);
@@ -51,7 +55,7 @@ export function createDashboardData(
     forgeUrl: forgeUrl.replace(/\/+$/, ''),
     forge,
     refusals: () => metrics.refusals(),
-    rules: () => operator().map((rule) => rowOf(rule, short)),
+    rules: () => operator().map((rule) => ({ ...rowOf(rule, short), coverage: coverage?.of(rule) })),
     async incidents() {
       const found = await store.listIncidents();
       return found.map((one) => (one.level === 'operator' ? { ...one, key: short(one.key) } : one));

@@ -17,6 +17,7 @@ import { createRuleSource, type RuleSource } from '../sources/rule-source.ts';
 import { type FolderWatch, watchFolder } from '../sources/watch.ts';
 import type { Store } from '../store/store.ts';
 import { clearAll, createFileIncidents, isWithin, placeOfReading, type ReadFile } from './file-incidents.ts';
+import { createRuleCoverage, type RuleCoverage, type TestRules } from './rule-coverage.ts';
 
 /** The rules that are in force, and the incidents about their files. */
 export interface RulesInForce {
@@ -25,6 +26,8 @@ export interface RulesInForce {
   everyRule(): Promise<readonly LoadedRule[]>;
   /** Reports on a repository whose rules were evaluated, in the background. */
   refreshReport(repositoryId: number): void;
+  /** What rule tests reach of the operator's rules; absent: they are not run. */
+  readonly coverage?: RuleCoverage | undefined;
   stop(): Promise<void>;
 }
 
@@ -41,6 +44,7 @@ export async function openRules(options: {
   readonly reportProblems: ReportProblems;
   /** Called with repositories whose events moved their default branch. */
   readonly onMoved?: (repository: RepositoryRef) => void;
+  readonly testRules?: TestRules | undefined;
   readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
   readonly log: Log;
 }): Promise<RulesInForce> {
@@ -76,6 +80,8 @@ export async function openRules(options: {
   });
   await incidents.idle();
 
+  const { testRules: test } = options;
+  const coverage = test && createRuleCoverage({ rules: () => source.operator(), test, log });
   const lookAgain = createRecheck({ store, source, incidents, served, organizations, log });
 
   return {
@@ -86,8 +92,10 @@ export async function openRules(options: {
       return rules;
     },
     refreshReport: (repositoryId) => reporter.refresh(repositoryId),
+    coverage,
     async stop() {
       await watch?.stop();
+      await coverage?.stop();
       await incidents.idle();
       await reporter.idle();
     },

@@ -28,6 +28,7 @@ import { type Activity, startActivity } from './activity.ts';
 import { createDashboardData } from './dashboard-data.ts';
 import { type Doors, openDoors } from './doors.ts';
 import { type ForgeLink, openForgeLink } from './forge-link.ts';
+import type { TestRules } from './rule-coverage.ts';
 import { openRules, type RulesInForce } from './rules-in-force.ts';
 import { runSettings } from './run-settings.ts';
 import { announceDropped, announceForgotten, announceMoves, createNoticeTaker } from './shared-caches.ts';
@@ -87,6 +88,8 @@ export type ServerOptions = {
   readonly retention?: Retention;
   /** Told of every run. */
   readonly onRun?: (run: Run, event: Event) => void;
+  /** Runs rule tests, for the coverage on the pages of rules; absent: it is not known. */
+  readonly testRules?: TestRules;
   /** What this process does; default: everything. Other roles need `databaseUrl`. */
   readonly role?: ServerRole | undefined;
   /** Does jobs and nothing else: no door is open, and no clock is looked at. Default: no. */
@@ -182,6 +185,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       clock,
       log,
       reportProblems: options.reportProblems ?? 'status',
+      testRules: options.testRules,
       onMoved: announceMoves(store.announce),
     });
     running.rules = rules;
@@ -195,6 +199,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       await work.wakeQueues();
       if (!options.jobsOnly) await work.sweeps.start();
     }
+    if (running.doors) rules.coverage?.start();
     const { passwordFile } = running.doors ?? {};
     log.info({ url, data, role: role === 'all' ? undefined : role, passwordFile }, 'listening');
     return { url, store, stop, failed: lost.promise };
@@ -253,17 +258,9 @@ async function createServerWork(
 
 async function openServerDoors(
   options: ServerOptions,
-  {
-    link,
-    store,
-    metrics,
-    activity,
-    clock,
-    served,
-    rules,
-    work,
-  }: ServerParts & { served: Enrolment; rules: RulesInForce; work: Work },
+  parts: ServerParts & { served: Enrolment; rules: RulesInForce; work: Work },
 ): Promise<Doors> {
+  const { link, store, metrics, activity, clock, served, rules, work } = parts;
   const { log, data, secrets, host, port, dashboard, signIn, forge, maxBodyBytes } = options;
   const { worker, sweeps } = work;
   const settings = await runSettings(options, { client: link.client, store, clock });
@@ -274,6 +271,7 @@ async function openServerDoors(
     metrics,
     forge: () => link.state(worker.status().forge),
     forgeUrl: forge.url,
+    coverage: rules.coverage,
   });
   return openDoors({
     store,

@@ -286,7 +286,8 @@ const knownAttributes = new Set(
 
 async function strangeThings(page: Page): Promise<readonly string[]> {
   const found = await page.evaluate(() =>
-    [...document.querySelectorAll('*')].flatMap((element) => [
+    // Our one script is in the frame of live pages; any other is strange.
+    [...document.querySelectorAll('*:not(head > script[src$="assets/live.js"])')].flatMap((element) => [
       element.tagName.toLowerCase(),
       ...element.getAttributeNames().map((name) => `@${name}`),
       ...(/^\s*javascript:/i.test(element.getAttribute('href') ?? '') ? ['javascript:'] : []),
@@ -378,6 +379,45 @@ describe.skipIf(!hasBrowser)(title, () => {
       expect(await page.locator('h2', { hasText: 'Not planned' }).isVisible()).toBe(true);
       expect(await strangeThings(page)).toEqual([]);
       expect(complaints).toEqual([]);
+    });
+
+    it('a live page takes over what changed, and keeps focus, elements and scroll', async () => {
+      const loaded = page.waitForResponse((answer) => answer.request().resourceType() === 'fetch');
+      await page.goto(`${url}/runs`);
+      await loaded;
+      await page.evaluate(() => Object.assign(window, { first: document.querySelector('main tbody tr') }));
+      const link = page.locator('main tbody tr').nth(3).locator('a').first();
+      await link.focus();
+      const held = await link.getAttribute('href');
+      await page.evaluate(() => scrollTo(0, 120));
+      const run = { ...makeRun({}), rules: [] };
+
+      await made.store.appendRuns([run]);
+      await page.locator(`main tbody tr a[href$="/${run.id}"]`).first().waitFor();
+
+      expect(await page.evaluate(() => document.activeElement?.getAttribute('href'))).toBe(held);
+      expect(await page.evaluate(() => Reflect.get(window, 'first').isConnected)).toBe(true);
+      expect(await page.evaluate(() => scrollY)).toBeGreaterThan(0);
+      expect(await page.getByRole('status').innerText()).toMatch(/^Updated at /);
+      expect(await strangeThings(page)).toEqual([]);
+      expect(complaints).toEqual([]);
+    });
+
+    it('open details stay open on a live page', async () => {
+      await page.goto(`${url}/activity`);
+      // The page that is loaded has neither of them: one belongs to the viewer, the other is put in place.
+      await page
+        .locator('main details')
+        .first()
+        .evaluate((details) => {
+          details.setAttribute('open', '');
+          details.setAttribute('class', 'old');
+        });
+
+      await page.waitForFunction(() => document.querySelector('main details')?.className === '');
+
+      const details = page.locator('main details').first();
+      expect(await details.getAttribute('open')).toBe('');
     });
 
     it('would be caught if one of them became an element', async () => {

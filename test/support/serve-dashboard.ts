@@ -7,7 +7,13 @@ import { type DashboardClient, signInWithPassword } from './dashboard-client.ts'
 import { makeStore } from './make-store.ts';
 
 /** The dashboard of a store, and the operator who is signed in. */
-export type ServedDashboard = { url: string; store: Store; operator: DashboardClient };
+export type ServedDashboard = {
+  url: string;
+  store: Store;
+  operator: DashboardClient;
+  /** Closes the doors before the test ends. */
+  stop: () => Promise<void>;
+};
 
 /** Serves the dashboard of an empty store, with these rules, before each test of this file, and ends it after the test. */
 export function serveDashboard(rules: readonly RuleRow[] = []): ServedDashboard {
@@ -22,6 +28,9 @@ export function serveDashboard(rules: readonly RuleRow[] = []): ServedDashboard 
     served.url = `http://127.0.0.1:${port}`;
     served.store = made.store;
     served.operator = await signInWithPassword(served.url, dashboardPassword);
+    served.stop = async () => {
+      await app.close();
+    };
     end = async () => {
       await app.close();
       await made.close();

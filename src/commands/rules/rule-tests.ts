@@ -34,9 +34,13 @@ type RuleTestReport = Awaited<ReturnType<typeof runRuleTests>> & {
 
 /**
  * Runs the rule tests beside the rule files at these paths. A path may also be that of a file of tests. `offered`: the packs that
- * a repository's file includes by name.
+ * a repository's file includes by name. `beforeCase` is awaited before each case is loaded and run; where it rejects, so does this.
  */
-export async function testRules(given: readonly string[], offered?: PackReader): Promise<RuleTestReport> {
+export async function testRules(
+  given: readonly string[],
+  offered?: PackReader,
+  { beforeCase }: { readonly beforeCase?: () => Promise<void> } = {},
+): Promise<RuleTestReport> {
   const paths = given.map((path) => path.replace(/\.test(\.ya?ml)$/, '$1'));
   const files = await loadRuleFiles(await findRuleFiles(paths, { withPacks: true }), { offered });
   const tested: TestedFile[] = [];
@@ -50,11 +54,12 @@ export async function testRules(given: readonly string[], offered?: PackReader):
       path,
       cases: loaded.cases,
       offered,
+      beforeCase,
     });
     problems.push(...misfits);
     tested.push(...withParameters);
   }
-  const { results, unreached } = await runRuleTests({ files: tested, run: runCase });
+  const { results, unreached } = await runRuleTests({ files: tested, run: runCase, beforeCase });
   const failed = results.filter(({ differences }) => differences.length > 0);
   const rules = [...new Map(tested.flatMap((file) => file.rules).map((rule) => [rule.id, rule])).values()];
   const steps = rules.flatMap((rule) => rule.steps).length;
@@ -69,15 +74,18 @@ async function testedWith(
     path,
     cases,
     offered,
+    beforeCase,
   }: {
     readonly path: string;
     readonly cases: readonly RuleCase[];
     readonly offered: PackReader | undefined;
+    readonly beforeCase: (() => Promise<void>) | undefined;
   },
 ): Promise<{ readonly files: readonly TestedFile[]; readonly problems: readonly Problem[] }> {
   const loaded = new Map<string, FolderFile>([['{}', file]]);
   const files: TestedFile[] = [{ path, cases: [], rules: file.rules }];
   for (const one of cases) {
+    await beforeCase?.();
     const key = JSON.stringify(one.parameters);
     const fitting =
       loaded.get(key) ?? (await loadFolderFile(file.path, { offered, parameters: one.parameters }));

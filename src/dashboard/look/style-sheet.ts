@@ -19,6 +19,7 @@ header{background:var(--panel);border-bottom:1px solid var(--line)}
 nav{overflow-x:auto;scrollbar-width:thin}nav ul{display:flex;list-style:none;gap:.25rem;width:max-content;min-width:min(100%,84rem)}
 nav a{display:block;padding:.5rem .625rem;color:var(--muted);text-decoration:none;white-space:nowrap;border-bottom:2px solid transparent}
 nav a:hover{color:var(--text);border-color:var(--line)}nav [aria-current]{color:var(--text);font-weight:600;border-color:var(--brand)}
+#live{position:sticky;bottom:0;margin:0;padding:0 1.25rem;text-align:right;font-size:var(--small);background:var(--page)}
 main{padding-top:1.25rem;padding-bottom:4rem;overflow-wrap:anywhere}
 h1{font-size:1.5rem;line-height:1.25;letter-spacing:-.015em;margin:0 0 1rem}h2{font-size:1.125rem;line-height:1.3;margin:2rem 0 .5rem}h3{font-size:1rem;margin:1.25rem 0 .25rem}
 p{margin:.5rem 0}ul{padding-left:1.25rem;margin:.5rem 0}.why,.muted{color:var(--muted)}

@@ -8,6 +8,7 @@ import { markIds } from '../look/mark-ids.ts';
 import { type TableCell, table } from '../look/table.ts';
 import type { PageView } from '../page.ts';
 import type { PageRequest } from '../page-handler.ts';
+import { coverageText } from './coverage-text.ts';
 import { incidentTable } from './incidents.ts';
 import { type RuleEvaluation, readRuleHistory, searchedRuns } from './rule-history.ts';
 
@@ -38,6 +39,7 @@ export async function rulePage(
   const content = html`${row && aboutRule(row)}
 ${incidents.length > 0 ? html`<h2>It fails</h2>${incidentTable(incidents, pageRequest)}` : undefined}
 <h2>Hit rate</h2>${hitRate(evaluations, id)}<p class="muted">Among ${among}. Runs in which the rule was not considered do not count.</p>
+<h2>Test coverage</h2>${coverageOf(row)}
 <h2>Latest evaluations</h2>${table(heads, rows, `Not evaluated in ${among}.`)}`;
   return { title: `Rule ${nameOfRule(id)}`, content };
 }
@@ -46,6 +48,25 @@ function aboutRule({ file, line, mode, listensTo, description }: RuleRow): Html 
   return html`${description === undefined ? undefined : html`<p>${description}</p>`}
 <dl><dt>Place</dt><dd>${markIds(`${file}:${line}`)}</dd><dt>Mode</dt><dd>${mode}</dd>
 <dt>Listens to</dt><dd>${listensTo.join(', ')}</dd></dl>`;
+}
+
+/** Returns the steps with whether a case of the rule tests reaches them, or why that is not known. */
+function coverageOf(row: RuleRow | undefined): Html {
+  if (row === undefined) {
+    return html`<p>Not known: the rule is not in a folder of the operator, and Reeve reads files of a forge without their tests.
+<code>reeve test</code> and the CI action print it.</p>`;
+  }
+  const { coverage } = row;
+  if (coverage === undefined) return html`<p>Not known: this process runs no rule tests.</p>`;
+  if (coverage.state !== 'known')
+    return html`<p>${coverage.state === 'no-tests' ? 'No tests' : 'Not known'}: ${coverage.why}.</p>`;
+  const { cases, failed, steps } = coverage;
+  const rows = steps.map(({ name, isReached }) => [
+    markIds(name),
+    html`<span class="mark ${isReached ? 'matched' : 'unmatched'}">${isReached ? 'reached' : 'not reached'}</span>`,
+  ]);
+  return html`<p>${coverageText(coverage)} reached by the ${cases} ${cases === 1 ? 'case' : 'cases'} beside its file; ${failed === 0 ? 'all pass' : `${failed} fail: reeve test says why`}.</p>
+${table(['step', 'rule tests'], rows, 'The rule has no steps.')}`;
 }
 
 function hitRate(evaluations: readonly RuleEvaluation[], id: string): Html {

@@ -4,6 +4,7 @@ import type { DashboardData, RuleRow } from '../data.ts';
 import { type TableCell, table } from '../look/table.ts';
 import type { PageView } from '../page.ts';
 import type { PageRequest } from '../page-handler.ts';
+import { coverageText } from './coverage-text.ts';
 import { pauseControl } from './pauses.ts';
 import { type RuleEvaluation, readRuleHistory, searchedRuns } from './rule-history.ts';
 import { ruleLink } from './rule-link.ts';
@@ -25,7 +26,7 @@ export async function rulesPage(
   const pauses = await data.store.listPauses();
   const history = await readRuleHistory(data.store);
   const rows = data.rules().map((rule) => {
-    const { id, name, file, line, mode, listensTo, description } = rule;
+    const { id, name, file, line, mode, listensTo, description, coverage } = rule;
     const control = pauseControl({ kind: 'rule', name }, pausesOf(rule, pauses), pageRequest, 'rules');
     const about = description === undefined ? undefined : html`<div class="muted">${description}</div>`;
     return [
@@ -38,14 +39,26 @@ export async function rulesPage(
         history.of(id).filter(({ verdict }) => verdict.verdict === 'failed'),
         pageRequest,
       ),
+      coverageText(coverage),
       `${file}:${line}`,
       control,
     ];
   });
-  const heads = ['rule', 'listens to', 'mode', 'hit rate', 'last run', 'last failure', 'place', 'writes'];
+  const heads = [
+    'rule',
+    'listens to',
+    'mode',
+    'hit rate',
+    'last run',
+    'last failure',
+    'tested',
+    'place',
+    'writes',
+  ];
   const content = html`${broken.length > 0 ? html`<h2>Files that cannot be used</h2>${broken}` : undefined}
 <h2>In force, of the operator</h2>${table(heads, rows, 'There is none.')}
-<p class="muted">Hit rate, last run and last failure are among ${history.isWhole ? 'all runs' : `the newest ${searchedRuns} runs`}.</p>
+<p class="muted">Hit rate, last run and last failure are among ${history.isWhole ? 'all runs' : `the newest ${searchedRuns} runs`}.
+Tested are the steps that the rule tests beside the file reach; the page of the rule names them.</p>
 <p>Rules of repositories and organizations stand in their own files; each run says which it asked.</p>`;
   return { title: 'Rules', content };
 }

@@ -112,16 +112,19 @@ type TestResults = {
 
 /**
  * Runs every case through the given runner and compares. Changes compare as a set; members not named are ignored. A rule
- * that fails without being expected to is a difference, whatever else was expected. A runner that rejects fails its case.
+ * that fails without being expected to is a difference, whatever else was expected. A runner that rejects fails its case;
+ * `beforeCase` ends them all by rejecting.
  */
 export async function runRuleTests(options: {
   files: readonly TestedFile[];
   run: (one: RuleCase, file: TestedFile) => Promise<CaseRun>;
+  beforeCase?: (() => Promise<void>) | undefined;
 }): Promise<TestResults> {
   const results: CaseResult[] = [];
   const reached = new Set<string>();
   for (const file of options.files) {
     for (const one of file.cases) {
+      await options.beforeCase?.();
       results.push(await runCase(one, file, options.run, reached));
     }
   }

@@ -13,6 +13,25 @@ const dashboard = serveDashboard([
     mode: 'enforce',
     listensTo: ['pull_request.opened'],
     description: 'Labels by <path>.',
+    coverage: {
+      state: 'known',
+      cases: 3,
+      failed: 1,
+      steps: [
+        { name: 'mark', isReached: true },
+        { name: 'end', isReached: false },
+      ],
+    },
+  },
+  {
+    id: '/srv/rules/other.yml#other',
+    name: 'other',
+    file: 'other.yml',
+    line: 3,
+    mode: 'observe',
+    listensTo: ['issues'],
+    description: undefined,
+    coverage: { state: 'no-tests', why: 'there is no other.test.yml beside its file' },
   },
 ]);
 const path = `/rules/show?rule=${encodeURIComponent('triage.yml#triage')}`;
@@ -33,7 +52,11 @@ it('a rule shows how often it matched, and each evaluation with the way to its r
   expect(text).toContain('Labels by &lt;path&gt;.');
   expect(text).toContain('<strong>50 %</strong>matched');
   expect(text).toContain('<strong>1</strong>times failed');
-  expect(tableCells(text).map(([verdict]) => verdict)).toEqual(['failed', 'unmatched', 'matched', 'matched']);
+  expect(
+    tableCells(text)
+      .slice(2)
+      .map(([verdict]) => verdict),
+  ).toEqual(['failed', 'unmatched', 'matched', 'matched']);
   for (const run of runs) expect(text).toContain(`href="../runs/${run.id}"`);
 });
 
@@ -84,4 +107,21 @@ it('the overview names each dead delivery with its reason', async () => {
     'malformed: no repository',
     expect.any(String),
   ]);
+});
+
+it('a rule shows which steps its tests reach, or why that is not known', async () => {
+  const { text } = await dashboard.operator.get(path);
+  const other = await dashboard.operator.get('/rules/show?rule=other.yml%23other');
+  await dashboard.store.appendRuns([runWith('matched', 'acme/shop/.reeve.yml#mark')]);
+  const ofRepository = await dashboard.operator.get('/rules/show?rule=acme%2Fshop%2F.reeve.yml%23mark');
+  const list = await dashboard.operator.get('/rules');
+
+  expect(text).toContain('1 of 2 steps reached by the 3 cases beside its file; 1 fail: reeve test says why.');
+  expect(tableCells(text)).toEqual([
+    ['mark', 'reached'],
+    ['end', 'not reached'],
+  ]);
+  expect(other.text).toContain('No tests: there is no other.test.yml beside its file.');
+  expect(ofRepository.text).toContain('Not known: the rule is not in a folder of the operator');
+  expect(tableCells(list.text).map((cells) => cells[6])).toEqual(['1 of 2 steps', 'no tests']);
 });
