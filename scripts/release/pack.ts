@@ -7,7 +7,7 @@ import type { RunProgram } from './run-program.ts';
 export type Tarball = { readonly path: string; readonly sha256: string; readonly sha512: string };
 
 /**
- * Builds and packs the package twice and puts the file into a folder. Throws where the two differ: then nobody could check by a
+ * Builds and packs the package twice and puts the file into a folder. Throws where the two differ: then no one could check by a
  * build of their own that the file comes from the sources.
  */
 export async function packTwice(folder: string, run: RunProgram): Promise<Tarball> {
