@@ -45,6 +45,7 @@ const forgeFloors = [
   ['reviews'],
   ['hooks'],
   ['runners'],
+  ['keys'],
   ['pull-sync'],
   ['issues'],
   ['repositories'],

@@ -1,0 +1,141 @@
+import { createHash, createPublicKey, type JsonWebKey } from 'node:crypto';
+import { ForgeProblem } from '../core/errors.ts';
+import { type KeyBlob, type KeyFamily, PublicKeyError, readKeyBlob, typeOfBlob } from './key-blob.ts';
+
+/** A public key of OpenSSH. `line` is what is stored and shown: type, base64 and comment, in one line. */
+export type SshPublicKey = KeyBlob & {
+  readonly line: string;
+  readonly comment: string;
+  /** `SHA256:` and base64 without padding, as `ssh-keygen -l` prints it. Equal for equal keys, whatever their comments. */
+  readonly fingerprint: string;
+};
+
+const maxBase64Bytes = Math.floor((4096 * 4) / 3);
+/** Room for header, footer and comment. */
+const maxContentBytes = maxBase64Bytes + 4 * 1024;
+
+/** Least sizes by family; a family that is not listed is refused. RSA leaves one bit for a modulus that starts with a zero. */
+const minimumBits = new Map<KeyFamily, number>([
+  ['ed25519', 256],
+  ['ed25519-sk', 256],
+  ['ecdsa', 256],
+  ['ecdsa-sk', 256],
+  ['rsa', 3071],
+]);
+
+const ssh2Start = '---- BEGIN SSH2 PUBLIC KEY ----';
+
+type KeyText = { readonly type: string; readonly base64: string; readonly comment: string };
+
+/** Returns the bytes of base64 in its strict form: `Buffer` alone would skip over characters that are none. */
+function decodeBase64(base64: string): Buffer {
+  if (base64.length > maxBase64Bytes) throw new PublicKeyError('SSH public key base64 is too long');
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64) || base64.length % 4 !== 0) {
+    throw new PublicKeyError('invalid key format: illegal base64 data');
+  }
+  return Buffer.from(base64, 'base64');
+}
+
+/** Reads the format of SSH2 (RFC 4716), without its headers: lines with a colon, and the lines that continue them. */
+function readSsh2(content: string): KeyText {
+  let base64 = '';
+  let continues = false;
+  for (const line of content.split(/\r\n|\r|\n/)) {
+    if (continues || /[:-]/.test(line)) continues = line.endsWith('\\');
+    else base64 += line;
+  }
+  return { type: typeOfBlob(decodeBase64(base64)), base64, comment: '' };
+}
+
+const field = (bytes: Buffer | string) => {
+  const value = Buffer.from(bytes as string);
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(value.length);
+  return Buffer.concat([length, value]);
+};
+const member = (base64: string | undefined) => Buffer.from(base64 ?? '', 'base64url');
+/** A number is positive only if its first bit is 0. */
+const number = (bytes: Buffer) =>
+  field((bytes[0] ?? 0) > 127 ? Buffer.concat([Buffer.alloc(1), bytes]) : bytes);
+
+/** Returns the bytes of OpenSSH for a key in DER: SubjectPublicKeyInfo, or RSAPublicKey of PKCS #1. */
+function blobOfDer(der: Buffer): Buffer {
+  for (const type of ['spki', 'pkcs1'] as const) {
+    let jwk: JsonWebKey;
+    try {
+      jwk = createPublicKey({ key: der, format: 'der', type }).export({ format: 'jwk' });
+    } catch {
+      continue;
+    }
+    if (jwk.kty === 'RSA')
+      return Buffer.concat([field('ssh-rsa'), number(member(jwk.e)), number(member(jwk.n))]);
+    if (jwk.crv === 'Ed25519') return Buffer.concat([field('ssh-ed25519'), field(member(jwk.x))]);
+    const curve = /^P-(256|384|521)$/.exec(jwk.crv ?? '')?.[1];
+    if (curve !== undefined) {
+      const point = Buffer.concat([Buffer.from([4]), member(jwk.x), member(jwk.y)]);
+      return Buffer.concat([field(`ecdsa-sha2-nistp${curve}`), field(`nistp${curve}`), field(point)]);
+    }
+    throw new PublicKeyError('unable to convert to ssh public key: ssh: unsupported key type');
+  }
+  throw new PublicKeyError('failed to parse DER encoded public key as either PKIX or PEM RSA Key');
+}
+
+function readPem(content: string): KeyText {
+  const lines = content.split(/\r\n|\r|\n/);
+  const start = lines.findIndex((line) => /^-----BEGIN [^-]+-----$/.test(line));
+  const name = lines[start]?.slice('-----BEGIN '.length, -'-----'.length);
+  const end = lines.indexOf(`-----END ${name}-----`, start);
+  if (start < 0 || end < 0) throw new PublicKeyError('failed to parse PEM block containing the public key');
+  if (name?.includes('PRIVATE')) throw new PublicKeyError('the provided key is a private key');
+  const blob = blobOfDer(decodeBase64(lines.slice(start + 1, end).join('')));
+  return { type: typeOfBlob(blob), base64: blob.toString('base64'), comment: '' };
+}
+
+/** Reads `type base64 comment`; the type may be absent. Line ends inside, as terminals break long lines, are removed. */
+function readLine(content: string): KeyText {
+  const [first = '', second, ...comment] = content.replace(/\r?\n/g, '').split(' ');
+  const base64 = second ?? first;
+  const type = typeOfBlob(decodeBase64(base64));
+  if (second !== undefined && first !== type) {
+    throw new PublicKeyError(`key type and content does not match: ${first} - ${type}`);
+  }
+  return { type, base64, comment: comment.join(' ') };
+}
+
+function readKeyText(text: string): KeyText {
+  if (Buffer.byteLength(text) > maxContentBytes)
+    throw new PublicKeyError('SSH public key content is too long');
+  const content = text.trim();
+  if (content.startsWith(ssh2Start)) return readSsh2(content);
+  return content.includes('-----BEGIN') ? readPem(content) : readLine(content);
+}
+
+function readPublicKey(text: string): SshPublicKey {
+  const { type, base64, comment } = readKeyText(text);
+  if (type.endsWith('-cert-v01@openssh.com')) {
+    throw new PublicKeyError(`unsupported key length detection for type: ${type}`);
+  }
+  const bytes = decodeBase64(base64);
+  const key = readKeyBlob(bytes);
+  const least = minimumBits.get(key.family);
+  if (least === undefined) throw new PublicKeyError(`key type is not allowed: ${key.family}`);
+  if (key.bits < least) throw new PublicKeyError(`key length is not enough: got ${key.bits}, needs ${least}`);
+  const line = `${type} ${base64} ${comment}`.trim();
+  if (/[\r\n]/.test(line)) throw new PublicKeyError('only a single line with a single key please');
+  const digest = createHash('sha256').update(bytes).digest('base64').replace(/=+$/, '');
+  return { ...key, line, comment: comment.trim(), fingerprint: `SHA256:${digest}` };
+}
+
+/**
+ * Returns the public key in a text: a line of OpenSSH, the format of SSH2, or PEM. Answers 422 with the reason where there is
+ * none, where it is a private key or a certificate, and where its kind or size is not accepted (DSA; RSA below 3071 bits).
+ * Source: models/asymkey/ssh_key_parse.go CheckPublicKeyString.
+ */
+export function parsePublicKey(text: string): SshPublicKey {
+  try {
+    return readPublicKey(text);
+  } catch (error) {
+    if (error instanceof PublicKeyError) throw new ForgeProblem(422, `Invalid key content: ${error.message}`);
+    throw error;
+  }
+}
