@@ -23,20 +23,24 @@ import { protectionOperations } from './resources/protections.ts';
 import { pullBranchOperations } from './resources/pull-branches.ts';
 import { pullOperations } from './resources/pulls.ts';
 import { reactionOperations } from './resources/reactions.ts';
+import { registrationTokenOperations } from './resources/registration-tokens.ts';
 import { releaseOperations } from './resources/releases.ts';
 import { repositoryOperations } from './resources/repositories.ts';
 import { reviewOperations } from './resources/reviews.ts';
 import { runnerOperations } from './resources/runners.ts';
+import { secretOperations } from './resources/secrets.ts';
 import { starOperations } from './resources/stars.ts';
 import { statusOperations } from './resources/statuses.ts';
 import { subscriptionOperations } from './resources/subscriptions.ts';
 import { tagOperations } from './resources/tags.ts';
+import { taskOperations } from './resources/tasks.ts';
 import { teamOperations } from './resources/teams.ts';
 import { timelineOperations } from './resources/timeline.ts';
 import { timeOperations } from './resources/times.ts';
 import { topicOperations } from './resources/topics.ts';
 import { transferOperations } from './resources/transfers.ts';
 import { userOperations } from './resources/users.ts';
+import { variableOperations } from './resources/variables.ts';
 import { wikiOperations } from './resources/wiki.ts';
 import { workflowOperations } from './resources/workflows.ts';
 
@@ -75,7 +79,11 @@ export const operations = {
   ...hookOperations,
   ...ownerHookOperations,
   ...runnerOperations,
+  ...registrationTokenOperations,
   ...workflowOperations,
+  ...taskOperations,
+  ...secretOperations,
+  ...variableOperations,
   ...attachmentOperations,
   ...dependencyOperations,
   ...milestoneOperations,

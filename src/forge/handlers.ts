@@ -51,6 +51,9 @@ import { reviewCommentHandlers } from './reviews/comments.ts';
 import { requestedReviewerHandlers } from './reviews/requested-reviewers.ts';
 import { reviewHandlers } from './reviews/reviews.ts';
 import { runnerHandlers } from './runners/runners.ts';
+import { secretHandlers } from './runners/secrets.ts';
+import { taskHandlers } from './runners/tasks.ts';
+import { variableHandlers } from './runners/variables.ts';
 import { workflowHandlers } from './runners/workflows.ts';
 import { statusHandlers } from './statuses/statuses.ts';
 import { wikiHandlers } from './wiki/wiki.ts';
@@ -94,6 +97,9 @@ export const handlers: Handlers = {
   ...repositoryHandlers,
   ...runnerHandlers,
   ...workflowHandlers,
+  ...secretHandlers,
+  ...taskHandlers,
+  ...variableHandlers,
   ...starHandlers,
   ...repositorySearchHandlers,
   ...peopleHandlers,

@@ -1,5 +1,6 @@
 import type { Difference } from './differences.ts';
 import { code } from './forgejo/code.ts';
+import { instance } from './forgejo/instance.ts';
 import { issues } from './forgejo/issues.ts';
 import { people } from './forgejo/people.ts';
 import { reads } from './forgejo/reads.ts';
@@ -11,5 +12,6 @@ export const forgejoDifferences: readonly Difference[] = [
   ...people,
   ...code,
   ...issues,
+  ...instance,
   ...reads,
 ];

@@ -18,6 +18,11 @@ export const giteaDifferences: readonly Difference[] = [
       'Gitea takes branches by the API that git itself does not make: names that begin with a dash, and HEAD. The embedded forge keeps them away from every git command.',
   },
   {
+    on: ['gitea 1.27'],
+    cases: ['registration tokens of runners > are the same by GET and by POST'],
+    reason: 'Gitea 1.27 gives the registration token of runners by POST alone.',
+  },
+  {
     on: ['gitea 1.26'],
     cases: ['tracked times > may be tracked for others by administrators'],
     reason: 'Gitea 1.26 answers 500 where times are asked of an account that is not there.',

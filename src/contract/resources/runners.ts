@@ -26,7 +26,7 @@ const ActionRunner = resource(
 const ActionRunnersResponse = resource({}, { total_count: int, runners: z.array(ActionRunner) });
 
 /** Registration token for runners of a level; unchanged until it is reset. */
-const RegistrationToken = resource({ token: text }, {});
+export const RegistrationToken = resource({ token: text }, {});
 
 /** Fields that the five operations of a level share; `params` are those of the list. */
 type Shared = Pick<Operation, 'params' | 'target' | 'access' | 'scopes' | 'publicOnly'>;

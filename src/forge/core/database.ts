@@ -14,6 +14,7 @@ import { timeline } from './migrations/010-timeline.ts';
 import { workflows } from './migrations/011-workflows.ts';
 import { references } from './migrations/012-references.ts';
 import { releases } from './migrations/013-releases.ts';
+import { secrets } from './migrations/014-secrets.ts';
 import { bindsNumbersByPosition, byNumber, isNumbered } from './numbered-parameters.ts';
 
 /** In order; one that has been released is never changed, a new one goes to the end. */
@@ -31,6 +32,7 @@ const migrations = [
   workflows,
   references,
   releases,
+  secrets,
 ];
 
 /** What a statement takes: booleans become 0 and 1, undefined becomes NULL. */

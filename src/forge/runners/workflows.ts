@@ -24,7 +24,7 @@ import {
 type WorkflowTarget = RepositoryTarget & { readonly context: ForgeContext };
 
 /** Actions that are switched off stay open to administrators of the repository; other accounts get 403. */
-function requireActions({ repository, permission }: WorkflowTarget): void {
+export function requireActions({ repository, permission }: WorkflowTarget): void {
   if (settingsOf(repository).has_actions || reaches(permission, 'admin')) return;
   throw new ForgeProblem(403, 'user should have specific read permission or be a repo admin or a site admin');
 }
