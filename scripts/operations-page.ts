@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Operation } from '../src/contract/operation.ts';
 import { operations } from '../src/contract/operations.ts';
+import { findUnreasoned, unservedSection } from './unserved-operations.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const pagePath = join(root, 'docs/operations.md');
@@ -17,7 +18,7 @@ type Coverage = ReadonlyMap<string, readonly string[]>;
 
 /** Reads the test coverage from the text of the page. */
 export function readCoverage(page: string): Coverage {
-  const lines = page.split('\n').filter((line) => line.startsWith('| `'));
+  const lines = page.split('\n').filter((line) => /^\| `.*<!-- \S+ --> \|$/.test(line));
   return new Map(
     lines.map((line) => {
       const cells = line.split(/(?<!\\) \| /);
@@ -31,7 +32,7 @@ export function readCoverage(page: string): Coverage {
 /** Returns all problems of the page: stale rows, operations without a test, tests that no longer exist. */
 export function findProblems(page: string): readonly string[] {
   const coverage = readCoverage(page);
-  const problems: string[] = [];
+  const problems: string[] = [...findUnreasoned()];
   for (const row of rows) {
     const files = coverage.get(row.id) ?? [];
     if (files.length === 0) problems.push(`no file of test/contract/ calls ${row.id}`);
@@ -61,8 +62,10 @@ export function makePage(coverage: Coverage): string {
 Generated from \`src/contract/\` by \`node scripts/operations-page.ts\`; do not edit. This page lists the ${rows.length} operations below
 \`/api/v1\`: meaning, required access, answers, source (paths in the source code of Gitea), and the files of
 \`test/contract/\` that call the operation on the embedded forge, or on another forge with \`FORGE_URL\` and \`FORGE_TOKEN\`.
+[At the end](#compared-with-gitea-js): the operations of Gitea's API that are not served, each with the reason.
 
-${sections.join('\n')}`;
+${sections.join('\n')}
+${unservedSection()}`;
 }
 
 function groupOf(path: string): string {

@@ -1,6 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { findProblems, makePage, readCoverage } from '../scripts/operations-page.ts';
+import {
+  findUnreasoned,
+  listGiteaJsOperations,
+  listUnserved,
+  reasons,
+} from '../scripts/unserved-operations.ts';
 import { operations } from '../src/contract/operations.ts';
 import { operationAt } from './support/record-operations.ts';
 
@@ -29,6 +35,25 @@ describe('the page of operations', () => {
     const coverage = new Map([...readCoverage(page), ['issue.get', ['no-such-file']]]);
 
     expect(findProblems(makePage(coverage))).toContain('no-such-file no longer call issue.get');
+  });
+});
+
+describe('the operations of gitea-js', () => {
+  it('are served, or have a reason', () => {
+    expect(findUnreasoned()).toEqual([]);
+    // As many as the file of the package has: a parser that finds none would find no fault either.
+    expect(listGiteaJsOperations()).toHaveLength(416);
+    expect(page).toContain(`serves ${416 - listUnserved().length} of the 416 operations of gitea-js`);
+  });
+
+  it('are a problem without a reason, and with one although they are served', () => {
+    const [unserved = ''] = listUnserved();
+    const served = { reason: 'x', isFinal: true, operations: ['GET /version'] };
+
+    expect(findUnreasoned([])).toContain(`${unserved}: not served, and no reason is given`);
+    expect(findUnreasoned([...reasons, served])).toEqual([
+      'GET /version: is served, although a reason says that it is not',
+    ]);
   });
 });
 
