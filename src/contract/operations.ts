@@ -6,6 +6,7 @@ import { commentOperations } from './resources/comments.ts';
 import { commitOperations } from './resources/commits.ts';
 import { contentsOperations } from './resources/contents.ts';
 import { dependencyOperations } from './resources/dependencies.ts';
+import { deployKeyOperations } from './resources/deploy-keys.ts';
 import { fileReadOperations } from './resources/files.ts';
 import { gitReadOperations } from './resources/git-reads.ts';
 import { hookOperations } from './resources/hooks.ts';
@@ -57,6 +58,7 @@ export const operations = {
   ...peopleOperations,
   ...transferOperations,
   ...topicOperations,
+  ...deployKeyOperations,
   ...wikiOperations,
   ...branchOperations,
   ...tagOperations,

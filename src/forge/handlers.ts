@@ -29,6 +29,7 @@ import { pinHandlers } from './issues/pins.ts';
 import { reactionHandlers } from './issues/reactions.ts';
 import { timelineHandlers } from './issues/timeline.ts';
 import { timeHandlers } from './issues/times.ts';
+import { deployKeyHandlers } from './keys/deploy-keys.ts';
 import { notificationHandlers } from './notifications/notifications.ts';
 import { subscriptionHandlers } from './notifications/subscriptions.ts';
 import { oauth2Handlers } from './oauth2/applications.ts';
@@ -117,5 +118,6 @@ export const handlers: Handlers = {
   ...transferHandlers,
   ...topicHandlers,
   ...oauth2Handlers,
+  ...deployKeyHandlers,
   ...wikiHandlers,
 };

@@ -15,6 +15,7 @@ import { workflows } from './migrations/011-workflows.ts';
 import { references } from './migrations/012-references.ts';
 import { releases } from './migrations/013-releases.ts';
 import { secrets } from './migrations/014-secrets.ts';
+import { keys } from './migrations/015-keys.ts';
 import { bindsNumbersByPosition, byNumber, isNumbered } from './numbered-parameters.ts';
 
 /** In order; one that has been released is never changed, a new one goes to the end. */
@@ -33,6 +34,7 @@ const migrations = [
   references,
   releases,
   secrets,
+  keys,
 ];
 
 /** What a statement takes: booleans become 0 and 1, undefined becomes NULL. */

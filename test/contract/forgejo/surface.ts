@@ -122,6 +122,10 @@ export const surface: readonly Difference[] = [
     'repositories > have a first commit where one is asked for',
   ),
   onForgejo(
+    'Forgejo sets no limit to the length of a public key.',
+    'deploy keys > are refused with a long text',
+  ),
+  onForgejo(
     'Forgejo has no names of hooks.',
     'answers > of listHooks have every member of the contract',
     'answers > of listUserHooks have every member of the contract',
