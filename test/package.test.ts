@@ -7,9 +7,8 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packageRoot } from '../src/package.ts';
 import { nodeOf } from './support/nodes.ts';
+import { isThorough } from './support/thorough.ts';
 
-/** Packing and installing take half a minute of processor time: `npm run check` and `npm run test:long` do it. */
-const isDue = Boolean(process.env.CHECK ?? process.env.LONG);
 const execute = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), 'reeve-package-'));
 const home = join(folder, 'home');
@@ -24,7 +23,7 @@ let tarball: string;
 
 beforeAll(async () => {
   mkdirSync(home);
-  if (!isDue) return;
+  if (!isThorough) return;
   const { stdout } = await execute('npm', ['pack', '--json', '--pack-destination', folder], {
     cwd: packageRoot,
     env: environment,
@@ -41,7 +40,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-describe.runIf(isDue)('the package', () => {
+describe.runIf(isThorough)('the package', () => {
   it('has the scoped name, is published to everyone, and installs no other package', () => {
     const about = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
 
@@ -112,7 +111,7 @@ async function run(node: string, args: readonly string[]) {
   return { status, ...seen };
 }
 
-describe.runIf(isDue).each(['22.18.0', '24'])('the installed package on Node %s', (version) => {
+describe.runIf(isThorough).each(['22.18.0', '24'])('the installed package on Node %s', (version) => {
   it('prints its version and help, checks rule files, and plays the demo', async ({ skip }) => {
     const node = await nodeOf(version);
     if (node === undefined) return skip(`the npm registry gives no Node ${version} for this machine`);

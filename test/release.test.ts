@@ -10,9 +10,8 @@ import { compareVersions, parseVersion, type Version } from '../scripts/release/
 import { versionPlaces } from '../scripts/release/version-places.ts';
 import { createScratchTree, type ScratchTree } from '../scripts/twins/scratch-tree.ts';
 import { packageRoot } from '../src/package.ts';
+import { isThorough } from './support/thorough.ts';
 
-/** Four builds and packs: `npm run check` and `npm run test:long` do it. */
-const isDue = Boolean(process.env.CHECK ?? process.env.LONG);
 const { version: current } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'));
 const next = `${Number(current.split('.')[0]) + 1}.0.0`;
 
@@ -140,7 +139,7 @@ describe('the script, in a clone', () => {
     git('tag', '--delete', `v${current}`);
   });
 
-  it.runIf(isDue)('makes the release that its dry run has shown, and pushes nothing', async () => {
+  it.runIf(isThorough)('makes the release that its dry run has shown, and pushes nothing', async () => {
     const before = state();
     const dry = await release('--version', next, '--dry-run');
     expect([dry.status, dry.tail]).toEqual([0, expect.stringContaining('dry run')]);

@@ -8,11 +8,10 @@ import { promisify } from 'node:util';
 import { chromium } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { axeViolations } from './support/axe.ts';
+import { isThorough } from './support/thorough.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const program = '/usr/bin/chromium';
-// Installs the generator and renders hundreds of pages: half a minute.
-const isDue = Boolean(process.env.CHECK ?? process.env.LONG);
 const contentTypes: Readonly<Record<string, string>> = {
   '.css': 'text/css',
   '.html': 'text/html',
@@ -32,7 +31,7 @@ async function serveSite(): Promise<{ url: string; close(): void }> {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() };
 }
 
-describe.skipIf(!isDue)('the documentation as a site', () => {
+describe.skipIf(!isThorough)('the documentation as a site', () => {
   it('builds: no dead link, no page that loads from another host', async () => {
     const { stdout } = await promisify(execFile)('npm', ['run', 'site'], {
       cwd: root,

@@ -8,11 +8,21 @@ import { axeViolations, visualRules } from '../support/axe.ts';
 import { dashboardPassword, makeDashboardApp } from '../support/dashboard-app.ts';
 import { exampleData, exampleNow, fillExample } from '../support/example-dashboard.ts';
 import { makeStore } from '../support/make-store.ts';
+import { isThorough } from '../support/thorough.ts';
 
 const program = '/usr/bin/chromium';
 const hasBrowser = existsSync(program);
 const title = `the layout of the pages${hasBrowser ? '' : ` (left out: there is no ${program})`}`;
 const widths = [360, 768, 1280] as const;
+const colorSchemes = ['light', 'dark'] as const;
+/** How each page is looked at: as every combination in a thorough run, otherwise once in each width and each colour scheme. */
+const looks = isThorough
+  ? widths.flatMap((width) => colorSchemes.map((colorScheme) => ({ width, colorScheme })))
+  : ([
+      { width: 360, colorScheme: 'light' },
+      { width: 768, colorScheme: 'light' },
+      { width: 1280, colorScheme: 'dark' },
+    ] as const);
 
 /** Returns the ids on a page that are broken over several lines: deliveries, UUIDs, commits, `acme/shop#7`, `file.yml:3`. */
 function brokenIds(page: Page): Promise<readonly string[]> {
@@ -87,11 +97,11 @@ describe.skipIf(!hasBrowser)(title, () => {
   });
 
   /** Faults of the page that is open, at a width and in a colour scheme. */
-  async function findFaults(width: number, colorScheme: 'light' | 'dark'): Promise<readonly string[]> {
+  async function findFaults({ width, colorScheme }: (typeof looks)[number]): Promise<readonly string[]> {
     await page.setViewportSize({ width, height: 800 });
     await page.emulateMedia({ colorScheme });
     // Narrow and wide windows hide different parts; beyond that, only colours and sizes differ.
-    const isWhole = colorScheme === 'light' && width !== 768;
+    const isWhole = width !== 768 && (colorScheme === 'light' || !isThorough);
     const faults = [
       ...(await brokenIds(page)).map((id) => `broken id ${id}`),
       ...(await narrowCells(page)),
@@ -102,13 +112,12 @@ describe.skipIf(!hasBrowser)(title, () => {
     return faults.map((fault) => `${width} px, ${colorScheme}: ${fault}`);
   }
 
-  it(`fits ${widths.join(', ')} px, light and dark: no page is wider, no id breaks, axe finds nothing`, async () => {
+  it(`fits ${widths.join(', ')} px, ${colorSchemes.join(' and ')}: no page is wider, no id breaks, axe finds nothing`, async () => {
     const found: Record<string, unknown> = {};
     for (const path of paths) {
       const answer = await page.goto(`${url}${path}`);
       const faults = answer?.status() === 200 ? [] : [`status ${answer?.status()}`];
-      for (const colorScheme of ['light', 'dark'] as const)
-        for (const width of widths) faults.push(...(await findFaults(width, colorScheme)));
+      for (const look of looks) faults.push(...(await findFaults(look)));
       if (faults.length > 0) found[path] = faults;
     }
 

@@ -24,6 +24,7 @@ import {
   shippedFiles,
   shippedRules,
 } from '../support/shipped-rules.ts';
+import { isThorough } from '../support/thorough.ts';
 
 /** Every rule that ships and listens to events, and their files: a new file is in force here at once. */
 const heard = (await loadShippedRules()).filter(({ rule }) => rule.on.length > 0);
@@ -71,6 +72,8 @@ let eve: Client;
 let renovate: Client;
 /** Folder of payloads that are planned. */
 let payloads: string;
+
+const whenThorough = it.runIf(isThorough);
 
 beforeAll(async () => {
   chat = await startReceiver();
@@ -214,7 +217,7 @@ const labelsOf = async (index: number) => (await harness.labelsOf(index)).toSort
 const reactionsOf = async (index: number) =>
   (await harness.root.call(operations.listComments, { params: { ...at, index } })).at(-1)?.id ?? 0;
 
-it('a first pull request from a fork meets every check, and is planned as it is met', async () => {
+whenThorough('a first pull request from a fork meets every check, and is planned as it is met', async () => {
   const fork = { owner: people.eve, repo: at.repo };
   await eve.call(operations.createFork, { params: at, body: {} });
   await expect
@@ -305,58 +308,61 @@ it('a first pull request from a fork meets every check, and is planned as it is 
   expect(await approvals('dismissed')).toEqual([true, true]);
 });
 
-it('a pull request into main is frozen unless it is urgent, held by a command, updated, and tidied up after its merge', async () => {
-  await writeFile(harness.ada, 'work.txt', 'work', { branch: 'main', new_branch: 'work' });
-  let index = 0;
-  await comparePull(
-    () => index,
-    'opened',
-    async () => {
-      const body = {
-        title: 'docs: work',
-        head: 'work',
-        base: 'main',
-        body: 'Fixes #1',
-        labels: await labelIds('urgent'),
-      };
-      ({ number: index } = await harness.ada.call(operations.createPull, { params: at, body }));
-    },
-  );
-  expect(await statusesOf(index)).toMatchObject({ 'reeve/freeze': 'success' });
+whenThorough(
+  'a pull request into main is frozen unless it is urgent, held by a command, updated, and tidied up after its merge',
+  async () => {
+    await writeFile(harness.ada, 'work.txt', 'work', { branch: 'main', new_branch: 'work' });
+    let index = 0;
+    await comparePull(
+      () => index,
+      'opened',
+      async () => {
+        const body = {
+          title: 'docs: work',
+          head: 'work',
+          base: 'main',
+          body: 'Fixes #1',
+          labels: await labelIds('urgent'),
+        };
+        ({ number: index } = await harness.ada.call(operations.createPull, { params: at, body }));
+      },
+    );
+    expect(await statusesOf(index)).toMatchObject({ 'reeve/freeze': 'success' });
 
-  await comparePull(
-    () => index,
-    'created',
-    () => comment(harness.root, index, '/hold'),
-    'pull_request_comment',
-  );
-  expect(await labelsOf(index)).toContain('hold');
-  const id = await reactionsOf(index);
-  const reactions = await harness.root.call(operations.listCommentReactions, { params: { ...at, id } });
-  expect(reactions.map(({ content, user }) => [content, user?.login])).toEqual([['+1', people.bot]]);
+    await comparePull(
+      () => index,
+      'created',
+      () => comment(harness.root, index, '/hold'),
+      'pull_request_comment',
+    );
+    expect(await labelsOf(index)).toContain('hold');
+    const id = await reactionsOf(index);
+    const reactions = await harness.root.call(operations.listCommentReactions, { params: { ...at, id } });
+    expect(reactions.map(({ content, user }) => [content, user?.login])).toEqual([['+1', people.bot]]);
 
-  await writeFile(harness.root, 'base.txt', 'newer', { branch: 'main' });
-  const keep = { params: { ...at, index }, body: { labels: await labelIds('keep-updated') } };
-  await comparePull(
-    () => index,
-    'label_updated',
-    () => harness.ada.call(operations.addIssueLabels, keep),
-  );
-  await expect.poll(() => isUpToDate(index), { timeout: timeoutMs }).toBe(true);
-  await writeFile(harness.root, 'base-2.txt', 'newest', { branch: 'main' });
-  await harness.idle();
-  await expect.poll(() => isUpToDate(index), { timeout: timeoutMs }).toBe(true);
+    await writeFile(harness.root, 'base.txt', 'newer', { branch: 'main' });
+    const keep = { params: { ...at, index }, body: { labels: await labelIds('keep-updated') } };
+    await comparePull(
+      () => index,
+      'label_updated',
+      () => harness.ada.call(operations.addIssueLabels, keep),
+    );
+    await expect.poll(() => isUpToDate(index), { timeout: timeoutMs }).toBe(true);
+    await writeFile(harness.root, 'base-2.txt', 'newest', { branch: 'main' });
+    await harness.idle();
+    await expect.poll(() => isUpToDate(index), { timeout: timeoutMs }).toBe(true);
 
-  await comparePull(
-    () => index,
-    'closed',
-    () => mergeByHand(harness.root, index, { Do: 'merge' }),
-  );
-  const merged = await harness.root.call(operations.getPull, { params: { ...at, index } });
-  expect(merged.milestone?.title).toBe('next');
-  const branches = await harness.root.call(operations.listBranches, { params: at });
-  expect(branches.map(({ name }) => name)).not.toContain('work');
-});
+    await comparePull(
+      () => index,
+      'closed',
+      () => mergeByHand(harness.root, index, { Do: 'merge' }),
+    );
+    const merged = await harness.root.call(operations.getPull, { params: { ...at, index } });
+    expect(merged.milestone?.title).toBe('next');
+    const branches = await harness.root.call(operations.listBranches, { params: at });
+    expect(branches.map(({ name }) => name)).not.toContain('work');
+  },
+);
 
 /** Opens a pull request of a file into main as ada, and merges it; returns its number. */
 async function mergeFile(name: string, labels: readonly string[], compare: boolean): Promise<number> {
@@ -388,32 +394,35 @@ async function broughtTo(base: string): Promise<Readonly<Record<string, readonly
   return Object.fromEntries(await Promise.all(ours.map(read)));
 }
 
-it('a merged pull request is brought to the release branches: by its label, and by a command of those who may write', async () => {
-  const labeled = await mergeFile('door', ['backport'], true);
-  expect(await broughtTo('release/1')).toEqual({ '[release/1] fix: door': ['door.txt'] });
+whenThorough(
+  'a merged pull request is brought to the release branches: by its label, and by a command of those who may write',
+  async () => {
+    const labeled = await mergeFile('door', ['backport'], true);
+    expect(await broughtTo('release/1')).toEqual({ '[release/1] fix: door': ['door.txt'] });
 
-  const index = await mergeFile('window', [], false);
-  const commanded = (person: Client) =>
-    comparePull(
-      () => index,
-      'created',
-      () => comment(person, index, '/backport'),
-      'pull_request_comment',
-    );
-  await commanded(eve);
-  expect(Object.keys(await broughtTo('release/1'))).toEqual(['[release/1] fix: door']);
-  await commanded(harness.root);
-  expect(await broughtTo('release/1')).toEqual({
-    '[release/1] fix: door': ['door.txt'],
-    '[release/1] fix: window': ['window.txt'],
-  });
-  // What was brought over once is not brought again by a later command.
-  await comment(harness.root, labeled, '/backport');
-  await harness.idle();
-  expect(Object.keys(await broughtTo('release/1'))).toHaveLength(2);
-});
+    const index = await mergeFile('window', [], false);
+    const commanded = (person: Client) =>
+      comparePull(
+        () => index,
+        'created',
+        () => comment(person, index, '/backport'),
+        'pull_request_comment',
+      );
+    await commanded(eve);
+    expect(Object.keys(await broughtTo('release/1'))).toEqual(['[release/1] fix: door']);
+    await commanded(harness.root);
+    expect(await broughtTo('release/1')).toEqual({
+      '[release/1] fix: door': ['door.txt'],
+      '[release/1] fix: window': ['window.txt'],
+    });
+    // What was brought over once is not brought again by a later command.
+    await comment(harness.root, labeled, '/backport');
+    await harness.idle();
+    expect(Object.keys(await broughtTo('release/1'))).toHaveLength(2);
+  },
+);
 
-it('a command of those who may write starts the deployment once, and is answered', async () => {
+whenThorough('a command of those who may write starts the deployment once, and is answered', async () => {
   await harness.root.call(operations.editRepository, { params: at, body: { has_actions: true } });
   const workflow = `on: { workflow_dispatch: { inputs: { target: {}, pull_request: {} } } }
 jobs: { deploy: { runs-on: nowhere, steps: [{ run: "true" }] } }
@@ -446,7 +455,7 @@ jobs: { deploy: { runs-on: nowhere, steps: [{ run: "true" }] } }
   expect(reactions.map(({ content, user }) => [content, user?.login])).toEqual([['rocket', people.bot]]);
 });
 
-it('the chat hears of a published release once, and again after a change of its name', async () => {
+whenThorough('the chat hears of a published release once, and again after a change of its name', async () => {
   const before = chat.received.length;
   const told = () => chat.received.slice(before).map(({ body }) => JSON.parse(body).text);
   const published = await recordedPayload('release.published');
@@ -470,7 +479,7 @@ it('the chat hears of a published release once, and again after a change of its 
   expect(told().slice(1)).toEqual([`${acme}/demo: pre-release Summer (${tag}) ${address}`]);
 });
 
-it('an update of the dependency bot that is green is labeled and merged', async () => {
+whenThorough('an update of the dependency bot that is green is labeled and merged', async () => {
   await harness.root.call(operations.createBranchProtection, {
     params: at,
     body: {
@@ -502,36 +511,39 @@ it('an update of the dependency bot that is green is labeled and merged', async 
   expect([merged, await labelsOf(index)]).toEqual([true, expect.arrayContaining(['dependencies'])]);
 });
 
-it('a pull request with the label auto-merge is merged as soon as its statuses have passed', async () => {
-  await writeFile(harness.ada, 'auto.txt', 'auto', { branch: 'release/1', new_branch: 'auto' });
-  const body = { title: 'chore: auto', head: 'auto', base: 'release/1', body: '' };
-  let index = 0;
-  await comparePull(
-    () => index,
-    'opened',
-    async () => ({ number: index } = await harness.ada.call(operations.createPull, { params: at, body })),
-  );
-  expect(await commentsOf(index)).toContain(
-    'Please say what **chore: auto** is for and how you tried it: the description is empty.',
-  );
-  const { head } = await harness.root.call(operations.getPull, { params: { ...at, index } });
-  for (const context of Object.keys(await statusesOf(index))) {
-    const params = { ...at, sha: head?.sha ?? '' };
-    await harness.root.call(operations.createStatus, { params, body: { state: 'success', context } });
-  }
-  const only = await labelIds('auto-merge', 'kind/feature', 'no-changelog');
-  await comparePull(
-    () => index,
-    'label_updated',
-    () => harness.ada.call(operations.addIssueLabels, { params: { ...at, index }, body: { labels: only } }),
-  );
+whenThorough(
+  'a pull request with the label auto-merge is merged as soon as its statuses have passed',
+  async () => {
+    await writeFile(harness.ada, 'auto.txt', 'auto', { branch: 'release/1', new_branch: 'auto' });
+    const body = { title: 'chore: auto', head: 'auto', base: 'release/1', body: '' };
+    let index = 0;
+    await comparePull(
+      () => index,
+      'opened',
+      async () => ({ number: index } = await harness.ada.call(operations.createPull, { params: at, body })),
+    );
+    expect(await commentsOf(index)).toContain(
+      'Please say what **chore: auto** is for and how you tried it: the description is empty.',
+    );
+    const { head } = await harness.root.call(operations.getPull, { params: { ...at, index } });
+    for (const context of Object.keys(await statusesOf(index))) {
+      const params = { ...at, sha: head?.sha ?? '' };
+      await harness.root.call(operations.createStatus, { params, body: { state: 'success', context } });
+    }
+    const only = await labelIds('auto-merge', 'kind/feature', 'no-changelog');
+    await comparePull(
+      () => index,
+      'label_updated',
+      () => harness.ada.call(operations.addIssueLabels, { params: { ...at, index }, body: { labels: only } }),
+    );
 
-  await expect
-    .poll(() => harness.root.call(operations.getPull, { params: { ...at, index } }), { timeout: timeoutMs })
-    .toMatchObject({ merged: true });
-});
+    await expect
+      .poll(() => harness.root.call(operations.getPull, { params: { ...at, index } }), { timeout: timeoutMs })
+      .toMatchObject({ merged: true });
+  },
+);
 
-it('a pull request with the label merge-queue enters the queue', async () => {
+whenThorough('a pull request with the label merge-queue enters the queue', async () => {
   // Without a required check, the queue waits for all of them, and that of the sign-off has failed.
   await harness.root.call(operations.createBranchProtection, {
     params: at,
@@ -567,7 +579,7 @@ it('a pull request with the label merge-queue enters the queue', async () => {
   await harness.ada.call(operations.editPull, { params: { ...at, index }, body: { state: 'closed' } });
 });
 
-it('a branch that is ahead has its release pull request', async () => {
+whenThorough('a branch that is ahead has its release pull request', async () => {
   await plans.compare(
     () => writeFile(harness.root, 'next.txt', 'next', { branch: 'main', new_branch: 'develop' }),
     { kind: 'push', activity: '', args: () => ['--branch', `${acme}/${at.repo}@develop`] },
@@ -586,7 +598,7 @@ it('a branch that is ahead has its release pull request', async () => {
   ).toEqual([['Release', 'main', people.bot, expect.arrayContaining(['next-release'])]]);
 });
 
-it('a bug is triaged, assigned, acknowledged and closed by a command', async () => {
+whenThorough('a bug is triaged, assigned, acknowledged and closed by a command', async () => {
   const before = chat.received.length;
   let index = 0;
   await compareIssue(
@@ -621,7 +633,7 @@ it('a bug is triaged, assigned, acknowledged and closed by a command', async () 
   expect(await live()).toMatchObject({ state: 'closed' });
 });
 
-it('a comment revives a stale issue, and commands set labels', async () => {
+whenThorough('a comment revives a stale issue, and commands set labels', async () => {
   const body = { title: 'Quiet', body: 'Still there.', labels: await labelIds('stale') };
   const { number: index } = await harness.ada.call(operations.createIssue, { params: at, body });
   const speak = '/label kind/feature';
@@ -635,7 +647,7 @@ it('a comment revives a stale issue, and commands set labels', async () => {
   expect(await labelsOf(index)).toEqual(['kind/feature']);
 });
 
-it('what depends on something open is blocked', async () => {
+whenThorough('what depends on something open is blocked', async () => {
   const create = (title: string) =>
     harness.ada.call(operations.createIssue, { params: at, body: { title, body: 'Because.' } });
   const [first, second] = [await create('First'), await create('Second')];
@@ -651,7 +663,7 @@ it('what depends on something open is blocked', async () => {
   expect(await labelsOf(second.number)).toEqual(['blocked']);
 });
 
-it('a new repository has its settings, collaborators, labels, hook and protections', async () => {
+whenThorough('a new repository has its settings, collaborators, labels, hook and protections', async () => {
   await plans.compare(
     () =>
       harness.root.call(operations.createOrganizationRepository, {
@@ -695,7 +707,7 @@ it('a new repository has its settings, collaborators, labels, hook and protectio
   expect(await contentOf('SECURITY.md')).toContain(`Report vulnerabilities of ${acme}/${fresh.repo} to`);
 });
 
-it('the rules of a repository are planned as the webhook runs them', async () => {
+whenThorough('the rules of a repository are planned as the webhook runs them', async () => {
   // A server has each of these people once.
   await closeShared();
   const rules = await shippedRules(demoRules);
@@ -721,13 +733,16 @@ it('the rules of a repository are planned as the webhook runs them', async () =>
   }
 });
 
-it('every rule that ships and listens to events was planned as the webhook ran it, and changed something', () => {
-  for (const id of plans.compared) compared.add(relative(harness.rules ?? '', id));
-  for (const id of plans.changed) changed.add(relative(harness.rules ?? '', id));
-  const applied = appliedRules(harness.runs);
+whenThorough(
+  'every rule that ships and listens to events was planned as the webhook ran it, and changed something',
+  () => {
+    for (const id of plans.compared) compared.add(relative(harness.rules ?? '', id));
+    for (const id of plans.changed) changed.add(relative(harness.rules ?? '', id));
+    const applied = appliedRules(harness.runs);
 
-  expect([...compared].toSorted()).toEqual(heard.map(({ id }) => id).toSorted());
-  const unchanged = heard.filter(({ id }) => !changed.has(id));
-  const unapplied = heard.filter(({ file, rule }) => file !== demoRules && !applied.includes(rule.name));
-  expect([...unchanged, ...unapplied].map(({ id }) => id)).toEqual([]);
-});
+    expect([...compared].toSorted()).toEqual(heard.map(({ id }) => id).toSorted());
+    const unchanged = heard.filter(({ id }) => !changed.has(id));
+    const unapplied = heard.filter(({ file, rule }) => file !== demoRules && !applied.includes(rule.name));
+    expect([...unchanged, ...unapplied].map(({ id }) => id)).toEqual([]);
+  },
+);

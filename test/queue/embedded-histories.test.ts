@@ -4,11 +4,12 @@ import { proveHistory } from '../support/queue/prove-history.ts';
 import { type QueueInstallation, startQueueInstallation } from '../support/queue/queue-installation.ts';
 import { openPull, openStage, rest } from '../support/queue/queue-stage.ts';
 import { happen, type QueueHappening, randomHappening } from '../support/queue/random-happenings.ts';
+import { isThorough } from '../support/thorough.ts';
 
 /** Histories, and how much is in each: a shorter one takes a second on an idle machine. */
 const size = process.env.LONG
   ? { numRuns: 300, pulls: 3, maxLength: 16 }
-  : { numRuns: 8, pulls: 2, maxLength: 10 };
+  : { numRuns: isThorough ? 20 : 3, pulls: 2, maxLength: 10 };
 
 let installation: QueueInstallation;
 beforeAll(async () => {
