@@ -18,6 +18,7 @@ import { at, type Harness, people, startHarness } from '../support/harness.ts';
 import { hostileTexts } from '../support/hostile-texts.ts';
 import { makeStore } from '../support/make-store.ts';
 import { makeQueueEntry, saveQueueState } from '../support/stored-queue.ts';
+import { isThorough } from '../support/thorough.ts';
 
 const program = '/usr/bin/chromium';
 const hasBrowser = existsSync(program);
@@ -429,7 +430,7 @@ describe.skipIf(!hasBrowser)(title, () => {
       expect(await strangeThings(page)).toEqual(['img', '@src', '@onerror']);
     });
 
-    it('each page passes axe and is no wider than a narrow window', async () => {
+    it.runIf(isThorough)('each page passes axe and is no wider than a narrow window', async () => {
       await page.setViewportSize({ width: 360, height: 740 });
       for (const path of ['/sign-in', ...paths]) {
         await page.goto(`${url}${path}`);

@@ -14,6 +14,7 @@ import { type HookReceiver, startReceiver } from '../support/hook-receiver.ts';
 import { addFile } from '../support/privilege-setup.ts';
 import { appliedRules, createTeams, loadShippedRules, shippedRules } from '../support/shipped-rules.ts';
 import { acme, type SweepHarness, startSweepHarness } from '../support/sweep-harness.ts';
+import { isThorough } from '../support/thorough.ts';
 
 /** Every rule that ships and has a schedule. */
 const scheduled = (await loadShippedRules()).filter(({ rule }) => rule.schedules.length > 0);
@@ -29,6 +30,8 @@ let chat: HookReceiver;
 /** Folder with the rule in force, as the command reads it. */
 let rules: string;
 let named: Readonly<Record<string, string>>;
+
+const whenThorough = it.runIf(isThorough);
 
 beforeAll(async () => {
   chat = await startReceiver();
@@ -209,7 +212,7 @@ const situations: Readonly<Record<string, Situation>> = {
   'branch-protections.yml#guard-branches': {},
 };
 
-it.each(Object.entries(situations))(
+whenThorough.each(Object.entries(situations))(
   'the sweep of %s does what was planned for each item, once',
   async (id, situation) => {
     const name = id.split('#')[1] ?? '';
@@ -231,7 +234,7 @@ it.each(Object.entries(situations))(
   },
 );
 
-it('the chat hears of an offline runner once each time', async () => {
+whenThorough('the chat hears of an offline runner once each time', async () => {
   const id = 'notify-chat.yml#tell-offline-runners';
   const told = () => chat.received.map(({ body }) => JSON.parse(body).text);
   const sentence = 'Runner again of the organization is offline';
@@ -253,6 +256,6 @@ it('the chat hears of an offline runner once each time', async () => {
   expect(told().filter((text) => text === sentence)).toHaveLength(2);
 });
 
-it('every rule that ships and has a schedule was swept as it was planned', () => {
+whenThorough('every rule that ships and has a schedule was swept as it was planned', () => {
   expect([...swept].toSorted()).toEqual(scheduled.map(({ id }) => id).toSorted());
 });

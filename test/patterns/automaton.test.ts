@@ -94,7 +94,7 @@ describe('an automaton', () => {
           expect(automaton.matches(one, meter), `${source} on ${JSON.stringify(one)}`).toBe(oracle.test(one));
         }
       }),
-      { numRuns: long ? 100_000 : 2_000 },
+      { numRuns: long ? 100_000 : 800 },
     );
   });
 
@@ -168,7 +168,7 @@ describe('the estimated size of a pattern', () => {
         const compiled = compileOrNothing(source);
         if (compiled) expect(estimateRe2Size(source), source).toBeGreaterThanOrEqual(compiled.programSize());
       }),
-      { numRuns: long ? 100_000 : 2_000 },
+      { numRuns: long ? 100_000 : 800 },
     );
   });
 

@@ -216,7 +216,7 @@ describe('random histories of a merge queue', () => {
             expect(told).toEqual(forge.raced);
           },
         ),
-        { numRuns: process.env.LONG ? 100_000 : 1_000, examples: regressions },
+        { numRuns: process.env.LONG ? 100_000 : 300, examples: regressions },
       );
     },
     process.env.LONG ? 3_600_000 : 120_000,
@@ -266,7 +266,7 @@ describe('random histories of a merge queue', () => {
         expect(forge.violations).toEqual([]);
         expect(await entriesOf(world)).toEqual([]);
       }),
-      { numRuns: process.env.LONG ? 5_000 : 200 },
+      { numRuns: process.env.LONG ? 5_000 : 80 },
     );
   }, 300_000);
 });

@@ -60,10 +60,10 @@ describe('snapshots of processes that share a database', () => {
     const [one, two = one] = await openShared(2);
 
     await Promise.all(
-      Array.from({ length: 240 }, (_, place) => (place % 2 === 0 ? one : two).note(opened(place + 1))),
+      Array.from({ length: 140 }, (_, place) => (place % 2 === 0 ? one : two).note(opened(place + 1))),
     );
 
-    expect(Object.keys((await two.read(1))?.items ?? {})).toHaveLength(240);
+    expect(Object.keys((await two.read(1))?.items ?? {})).toHaveLength(140);
     const left = (await stores[0]?.recall('seen notes 1')) as readonly unknown[] | undefined;
     expect(left?.length ?? 0).toBeLessThan(100);
   });
