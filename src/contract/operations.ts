@@ -1,6 +1,8 @@
 import type { Operation } from './operation.ts';
+import { accountSettingsOperations } from './resources/account-settings.ts';
 import { accountOperations } from './resources/accounts.ts';
 import { attachmentOperations } from './resources/attachments.ts';
+import { blockOperations } from './resources/blocks.ts';
 import { branchOperations } from './resources/branches.ts';
 import { commentOperations } from './resources/comments.ts';
 import { commitOperations } from './resources/commits.ts';
@@ -8,6 +10,7 @@ import { contentsOperations } from './resources/contents.ts';
 import { dependencyOperations } from './resources/dependencies.ts';
 import { deployKeyOperations } from './resources/deploy-keys.ts';
 import { fileReadOperations } from './resources/files.ts';
+import { followerOperations } from './resources/followers.ts';
 import { gitReadOperations } from './resources/git-reads.ts';
 import { hookOperations } from './resources/hooks.ts';
 import { instanceOperations } from './resources/instance.ts';
@@ -50,6 +53,9 @@ export const operations = {
   ...instanceOperations,
   ...userOperations,
   ...accountOperations,
+  ...accountSettingsOperations,
+  ...followerOperations,
+  ...blockOperations,
   ...oauth2Operations,
   ...organizationOperations,
   ...teamOperations,

@@ -1,5 +1,9 @@
 import { accountHandlers } from './accounts/accounts.ts';
+import { blockHandlers } from './accounts/blocks.ts';
+import { emailHandlers } from './accounts/emails.ts';
+import { followerHandlers } from './accounts/followers.ts';
 import { organizationHandlers } from './accounts/organizations.ts';
+import { userSettingsHandlers } from './accounts/settings.ts';
 import { teamHandlers } from './accounts/teams.ts';
 import { tokenHandlers } from './accounts/tokens.ts';
 import { userHandlers } from './accounts/users.ts';
@@ -114,6 +118,10 @@ export const handlers: Handlers = {
   ...instanceHandlers,
   ...userHandlers,
   ...accountHandlers,
+  ...emailHandlers,
+  ...userSettingsHandlers,
+  ...followerHandlers,
+  ...blockHandlers,
   ...teamHandlers,
   ...transferHandlers,
   ...topicHandlers,

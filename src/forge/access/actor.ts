@@ -95,8 +95,8 @@ export function createActorReader(
   function userByEmail(email: string): UserRow | undefined {
     if (!email.includes('@')) return undefined;
     return db.get<UserRow>(
-      `SELECT * FROM users WHERE lower(email) = ? AND email <> '' AND type = 'user'`,
-      email.toLowerCase(),
+      'SELECT u.* FROM email_addresses e JOIN users u ON u.id = e.user_id WHERE e.lower_email = lower(?)',
+      email,
     );
   }
 

@@ -8,26 +8,12 @@ import { defineHandlers } from '../http/handler.ts';
 import { toUser } from '../views/user.ts';
 import { removeAccount } from './removal.ts';
 import { renameAccount } from './renaming.ts';
-import { isEmail, readVisibility } from './users.ts';
+import { assertPersonalTexts, isEmail, isEmailTaken, readVisibility } from './users.ts';
 
-const longest: Readonly<Record<string, number>> = {
-  email: 254,
-  full_name: 100,
-  password: 255,
-  website: 255,
-  location: 50,
-  description: 255,
-};
 const shortestPassword = 8;
 
 function assertTexts(edit: EditUser): void {
-  for (const [member, size] of Object.entries(longest)) {
-    const value = edit[member as keyof EditUser];
-    if (typeof value === 'string' && value.length > size)
-      throw new ForgeProblem(422, `[${member}]: MaxSize(${size})`);
-  }
-  if (edit.website && !/^https?:\/\/[^\s/]/i.test(edit.website))
-    throw new ForgeProblem(422, '[Website]: Url');
+  assertPersonalTexts(edit);
   if (edit.password && edit.password.length < shortestPassword) {
     throw new ForgeProblem(400, `password must be at least ${shortestPassword} characters`);
   }
@@ -37,8 +23,7 @@ function assertTexts(edit: EditUser): void {
 function assertEmail({ db }: ForgeContext, account: UserRow, email: string | undefined): void {
   if (email === undefined) return;
   if (!isEmail(email)) throw new ForgeProblem(400, `e-mail invalid [email: ${email}]`);
-  const sql = `SELECT 1 AS one FROM users WHERE lower(email) = ? AND email <> '' AND type = 'user' AND id <> ?`;
-  if (db.get(sql, email.toLowerCase(), account.id))
+  if (isEmailTaken(db, email, account.id))
     throw new ForgeProblem(400, `e-mail already in use [email: ${email}]`);
 }
 

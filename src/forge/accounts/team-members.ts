@@ -1,3 +1,4 @@
+import { requireUnblocked } from '../access/blocks.ts';
 import { accountNamed } from '../access/redirects.ts';
 import { isInTeam } from '../access/teams.ts';
 import type { Database } from '../core/database.ts';
@@ -48,6 +49,7 @@ export const teamMemberHandlers = defineHandlers({
   putTeamMember({ context, team, caller, params }) {
     const user = accountNamed(context.db, params.username, caller);
     if (user.type !== 'user') throw new ForgeProblem(422, 'an organization cannot be a member');
+    requireUnblocked(context.db, user, [team.org_id]);
     addTeamMember(context.db, team, user);
     return undefined;
   },

@@ -1,5 +1,6 @@
 import { userNamed } from '../access/redirects.ts';
 import type { ForgeContext } from '../core/context.ts';
+import type { Database } from '../core/database.ts';
 import { ForgeProblem } from '../core/errors.ts';
 import type { UserRow, Visibility } from '../core/rows.ts';
 import { secondsOf } from '../core/time.ts';
@@ -42,7 +43,11 @@ export async function createAccount(context: ForgeContext, account: NewAccount):
       now,
       now,
     );
-    return userOrThrow(context, account.name);
+    const row = userOrThrow(context, account.name);
+    const sql =
+      'INSERT INTO email_addresses (user_id, email, lower_email, is_primary) VALUES (?1, ?2, lower(?2), 1)';
+    db.run(sql, row.id, row.email);
+    return row;
   });
 }
 
@@ -87,16 +92,40 @@ export function assertNameIsFree(context: ForgeContext, name: string): void {
 
 function assertEmailIsFree(context: ForgeContext, email: string): void {
   if (!isEmail(email)) throw new ForgeProblem(422, `e-mail invalid [email: ${email}]`);
-  const taken = context.db.get(
-    `SELECT 1 AS one FROM users WHERE lower(email) = ? AND email <> '' AND type = 'user'`,
-    email.toLowerCase(),
-  );
-  if (taken) throw new ForgeProblem(422, `e-mail already in use [email: ${email}]`);
+  if (isEmailTaken(context.db, email)) throw new ForgeProblem(422, `e-mail already in use [email: ${email}]`);
+}
+
+/** Tells whether an account, except one, has an address, as its primary or as a further one. */
+export function isEmailTaken(db: Database, email: string, exceptId = 0): boolean {
+  const sql =
+    'SELECT 1 AS one FROM email_addresses WHERE lower_email = lower(?) AND NOT (is_primary = 1 AND user_id = ?)';
+  return db.get(sql, email, exceptId) !== undefined;
 }
 
 /** Tells whether a text may stand as an e-mail address. */
 export function isEmail(text: string): boolean {
   return text.length <= 254 && /^[^\s@<>()[\],;:"\\-][^\s@<>()[\],;:"\\]*@[^\s@<>()[\],;:"\\]+$/.test(text);
+}
+
+const longest: Readonly<Record<string, number>> = {
+  email: 254,
+  full_name: 100,
+  password: 255,
+  website: 255,
+  location: 50,
+  description: 255,
+};
+
+/** Ends the request with 422 where a text of a profile is too long, or the website no address. */
+export function assertPersonalTexts(edit: Readonly<Record<string, unknown>>): void {
+  for (const [member, size] of Object.entries(longest)) {
+    const value = edit[member];
+    if (typeof value === 'string' && value.length > size)
+      throw new ForgeProblem(422, `[${member}]: MaxSize(${size})`);
+  }
+  const { website } = edit;
+  if (typeof website === 'string' && website !== '' && !/^https?:\/\/[^\s/]/i.test(website))
+    throw new ForgeProblem(422, '[Website]: Url');
 }
 
 /** Reads a visibility; empty or absent text is undefined, other text ends the request with 422. */

@@ -16,6 +16,7 @@ import { references } from './migrations/012-references.ts';
 import { releases } from './migrations/013-releases.ts';
 import { secrets } from './migrations/014-secrets.ts';
 import { keys } from './migrations/015-keys.ts';
+import { people } from './migrations/016-people.ts';
 import { bindsNumbersByPosition, byNumber, isNumbered } from './numbered-parameters.ts';
 
 /** In order; one that has been released is never changed, a new one goes to the end. */
@@ -35,6 +36,7 @@ const migrations = [
   releases,
   secrets,
   keys,
+  people,
 ];
 
 /** What a statement takes: booleans become 0 and 1, undefined becomes NULL. */

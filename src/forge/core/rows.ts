@@ -35,6 +35,12 @@ export type UserRow = {
   readonly created_at: Seconds;
   readonly updated_at: Seconds;
   readonly last_login_at: Seconds;
+  readonly theme: string;
+  readonly diff_view_style: string;
+  readonly keep_email_private: Bit;
+  readonly keep_activity_private: Bit;
+  readonly num_followers: number;
+  readonly num_following: number;
   /** Set for a caller whose token is for public resources alone; no column. */
   readonly is_public_only?: true | undefined;
 };

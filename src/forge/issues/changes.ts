@@ -1,3 +1,4 @@
+import { requireUnblocked, requireUnblockedIn } from '../access/blocks.ts';
 import { permissionOf, reaches } from '../access/permissions.ts';
 import { userNamed } from '../access/redirects.ts';
 import type { ForgeContext } from '../core/context.ts';
@@ -100,8 +101,10 @@ export function noteReferences(context: ForgeContext, scene: IssueScene): void {
 
 /** Changes the title; hooks hear `edited` with the old one. */
 export function changeTitle(context: ForgeContext, scene: IssueScene, title: string): void {
-  const { title: from } = readIssueRow(context, scene.issueId);
+  const issue = readIssueRow(context, scene.issueId);
+  const { title: from } = issue;
   if (title === from) return;
+  requireUnblockedIn(context.db, scene, issue);
   update(context, scene.issueId, { title });
   recordEvent(context, scene, { type: 'change_title', refers: { oldTitle: from, newTitle: title } });
   noteReferences(context, scene);
@@ -118,7 +121,9 @@ export function changeBody(
   body: string,
   version: number | undefined,
 ): void {
-  const { body: from, content_version } = readIssueRow(context, scene.issueId);
+  const issue = readIssueRow(context, scene.issueId);
+  const { body: from, content_version } = issue;
+  if (body !== from) requireUnblockedIn(context.db, scene, issue);
   if (version !== undefined && version !== content_version) {
     throw new ForgeProblem(409, 'the content was changed by another request meanwhile');
   }
@@ -206,10 +211,13 @@ export function hasMilestone(context: ForgeContext, repository: RepositoryRow, i
   return context.db.get(sql, id, repository.id) !== undefined;
 }
 
-/** Returns the accounts that names mean. Ends the request with 422 for one unknown, or one that has no part in the repository. */
+/**
+ * Returns the accounts that names mean. Ends the request with 422 for one unknown, or one that has no part in the repository, and with
+ * 403 for one who blocks the caller.
+ */
 export function findAssignees(
   context: ForgeContext,
-  place: { readonly repository: RepositoryRow; readonly owner: UserRow },
+  place: { readonly repository: RepositoryRow; readonly owner: UserRow; readonly caller: UserRow },
   names: readonly string[],
 ): readonly UserRow[] {
   return [...new Set(names.map((name) => name.toLowerCase()))].map((name) => {
@@ -218,6 +226,7 @@ export function findAssignees(
     if (!mayBeAssigned(context, place, user)) {
       throw new ForgeProblem(422, `user ${user.name} cannot be assigned in this repository`);
     }
+    requireUnblocked(context.db, place.caller, [user.id]);
     return user;
   });
 }

@@ -1,3 +1,4 @@
+import { requireUnblockedIn } from '../access/blocks.ts';
 import { findIssue } from '../access/find-issue.ts';
 import { permissionOf, reaches } from '../access/permissions.ts';
 import type { RepositoryTarget } from '../access/targets.ts';
@@ -58,6 +59,7 @@ export const commentHandlers = defineHandlers({
       const issue = findIssue(call);
       if (issue.is_locked && !reaches(call.permission, 'write'))
         throw new ForgeProblem(403, 'the issue is locked');
+      requireUnblockedIn(db, sceneOf(call, issue.id), issue);
       const now = secondsOf(clock());
       const { lastId } = db.run(
         `INSERT INTO comments (repo_id, issue_id, poster_id, body, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)`,
@@ -127,6 +129,7 @@ function editText(call: CommentWrite, text: string) {
     requireAuthorOrWriter(call, caller, comment.poster_id);
     const edited = { ...comment, body: text, updated_at: secondsOf(context.clock()) };
     if (text !== comment.body) {
+      requireUnblockedIn(context.db, sceneOf(call, issue.id), issue);
       context.db.run(
         'UPDATE comments SET body = ?, content_version = content_version + 1, updated_at = ? WHERE id = ?',
         edited.body,

@@ -1,3 +1,4 @@
+import { isBlockedBy } from '../access/blocks.ts';
 import { permissionOf, reaches } from '../access/permissions.ts';
 import type { ForgeContext } from '../core/context.ts';
 import type { IssueRow, TimelineReferences, TimelineRow } from '../core/issue-rows.ts';
@@ -117,6 +118,7 @@ function actionOf(
     issue.is_pull ? 'pulls' : 'issues',
   );
   if (!reaches(permission, 'read')) return undefined;
+  if (isBlockedBy(db, actor, [issue.poster_id, place.owner.id])) return undefined;
   if (asks === undefined || issue.is_pull || !given.origin.is_pull) return 'none';
   // The merger answers for what a pull request asks of its own repository.
   const isMergers = isHere && !given.isComment;

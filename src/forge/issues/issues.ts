@@ -1,3 +1,4 @@
+import { requireUnblocked } from '../access/blocks.ts';
 import { findIssue } from '../access/find-issue.ts';
 import { reaches } from '../access/permissions.ts';
 import type { RepositoryTarget } from '../access/targets.ts';
@@ -57,6 +58,7 @@ function openIssue(place: IssueTarget, text: IssueText): IssueRow {
     : { title: text.title, body: text.body, ref: text.ref };
   const names = [...(given.assignees ?? []), ...(given.assignee ? [given.assignee] : [])];
   const assignees = findAssignees(context, place, names);
+  requireUnblocked(context.db, caller, [repository.owner_id]);
   const milestoneId =
     given.milestone && hasMilestone(context, repository, given.milestone) ? given.milestone : undefined;
   const issue = insertIssue(context, {

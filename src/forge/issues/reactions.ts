@@ -1,3 +1,4 @@
+import { requireUnblocked } from '../access/blocks.ts';
 import { findIssue } from '../access/find-issue.ts';
 import { reaches } from '../access/permissions.ts';
 import type { RepositoryTarget } from '../access/targets.ts';
@@ -23,7 +24,7 @@ const allowed: ReadonlySet<string> = new Set([
 ]);
 
 /** An issue, or a comment of it. */
-type Reactable = { readonly issue: IssueRow; readonly commentId: number };
+type Reactable = { readonly issue: IssueRow; readonly commentId: number; readonly authorId: number };
 
 type ReactionTarget = RepositoryTarget & { readonly context: ForgeContext };
 type Reacting = ReactionTarget & {
@@ -38,21 +39,22 @@ function findReactableComment({
   repository,
   params,
 }: ReactionTarget & { readonly params: { readonly id: number } }): Reactable {
-  const row = context.db.get<{ issue_id: number }>(
-    `SELECT issue_id FROM comments WHERE id = ?1 AND repo_id = ?2
-     UNION ALL SELECT r.issue_id FROM review_comments c JOIN reviews r ON r.id = c.review_id
+  const row = context.db.get<{ issue_id: number; poster_id: number }>(
+    `SELECT issue_id, poster_id FROM comments WHERE id = ?1 AND repo_id = ?2
+     UNION ALL SELECT r.issue_id, c.poster_id FROM review_comments c JOIN reviews r ON r.id = c.review_id
        WHERE c.id = ?1 AND c.repo_id = ?2 AND r.type <> 'PENDING'`,
     params.id,
     repository.id,
   );
-  const issueId = found(row, 'comment does not exist').issue_id;
-  return { issue: readIssueRow(context, issueId), commentId: params.id };
+  const { issue_id, poster_id } = found(row, 'comment does not exist');
+  return { issue: readIssueRow(context, issue_id), commentId: params.id, authorId: poster_id };
 }
 
 function findReactableIssue(
   call: ReactionTarget & { readonly params: { readonly index: number } },
 ): Reactable {
-  return { issue: findIssue(call), commentId: 0 };
+  const issue = findIssue(call);
+  return { issue, commentId: 0, authorId: issue.poster_id };
 }
 
 const ofSubject = 'FROM reactions WHERE issue_id = ? AND comment_id = ?';
@@ -83,6 +85,8 @@ function react(call: Reacting, find: () => Reactable) {
   return db.transaction(() => {
     const subject = find();
     refuseLocked(call, subject);
+    const { issue, authorId } = subject;
+    requireUnblocked(db, caller, [issue.poster_id, call.repository.owner_id, authorId]);
     if (!allowed.has(body.content))
       throw new ForgeProblem(403, `'${body.content}' is not an allowed reaction`);
     const values = [subject.issue.id, subject.commentId, caller.id, body.content] as const;

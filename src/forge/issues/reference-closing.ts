@@ -1,3 +1,4 @@
+import { isBlockedIn } from '../access/blocks.ts';
 import { permissionOf, reaches } from '../access/permissions.ts';
 import type { ForgeContext } from '../core/context.ts';
 import type { CommentRow, IssueRow, PullRow } from '../core/issue-rows.ts';
@@ -60,6 +61,7 @@ function noteCommit(
   if (!isReadable || db.get(merged, issue.id, id) !== undefined) return false;
   const noted = `SELECT 1 AS one FROM timeline WHERE issue_id = ? AND type = 'commit_ref'
     AND json_extract(refers, '$.refCommit') = ?`;
+  if (isBlockedIn(db, { repository, owner, actor }, issue)) return false;
   if (db.get(noted, issue.id, id) !== undefined) return true;
   const title = escapeText(message.split('\n')[0] ?? '');
   const body = `<a href="/${owner.name}/${repository.name}/commit/${id}">${title}</a>`;

@@ -1,3 +1,4 @@
+import { requireUnblocked } from '../access/blocks.ts';
 import { findIssue } from '../access/find-issue.ts';
 import { userNamed } from '../access/redirects.ts';
 import type { RepositoryTarget } from '../access/targets.ts';
@@ -88,6 +89,7 @@ export const subscriptionHandlers = defineHandlers({
   },
 
   watch(call) {
+    requireUnblocked(call.context.db, call.caller, [call.repository.owner_id]);
     watchRepository(call.context, call.caller.id, call.repository.id);
     return toWatchInfo(call);
   },

@@ -1,3 +1,4 @@
+import { isBlockedBy } from '../access/blocks.ts';
 import type { ForgeContext } from '../core/context.ts';
 import type { RepositoryRow, UserRow } from '../core/rows.ts';
 
@@ -15,7 +16,7 @@ export function parseMentions(text: string): readonly string[] {
   return [...new Set(names)].slice(0, maxNames);
 }
 
-/** Returns the ids of those whom a text mentions, whether or not they can read it; never the author's. */
+/** Returns the ids of those whom a text mentions, whether or not they can read it; never the author's, nor those of accounts that block the author. */
 export function findMentioned(
   { db }: ForgeContext,
   place: MentionContext,
@@ -41,5 +42,6 @@ export function findMentioned(
     place.repository.id,
   );
   const ids = [...people, ...members].map(({ id }) => id);
-  return [...new Set(ids)].filter((id) => id !== author.id);
+  const wanted = [...new Set(ids)].filter((id) => id !== author.id);
+  return author.is_admin ? wanted : wanted.filter((id) => !isBlockedBy(db, author, [id]));
 }

@@ -1,3 +1,4 @@
+import { requireUnblocked } from '../access/blocks.ts';
 import { findPull } from '../access/find-issue.ts';
 import { isOrganizationMember, reaches } from '../access/permissions.ts';
 import type { RepositoryTarget } from '../access/targets.ts';
@@ -109,6 +110,12 @@ function refuseDouble({ context, repository }: NewPullTarget, head: HeadBranch, 
   );
 }
 
+function findUnblockedAssignees(place: NewPullTarget, names: readonly string[]): readonly UserRow[] {
+  const assignees = findAssignees(place.context, place, names);
+  requireUnblocked(place.context.db, place.caller, [place.repository.owner_id]);
+  return assignees;
+}
+
 function findWanted(place: NewPullTarget, text: PullText): WantedPull {
   const { context, repository } = place;
   const names = [...(text.assignees ?? []), ...(text.assignee ? [text.assignee] : [])];
@@ -118,7 +125,7 @@ function findWanted(place: NewPullTarget, text: PullText): WantedPull {
   }
   return {
     labels: findLabels(context, place, text.labels ?? []),
-    assignees: findAssignees(context, place, names),
+    assignees: findUnblockedAssignees(place, names),
     reviewers: findReviewers(context, place.owner, {
       ...text,
       reviewers: [...new Set((text.reviewers ?? []).map((name) => name.toLowerCase()))],

@@ -1,3 +1,4 @@
+import { requireUnblocked } from '../access/blocks.ts';
 import { permissionOf, reaches } from '../access/permissions.ts';
 import { userNamed } from '../access/redirects.ts';
 import type { Database } from '../core/database.ts';
@@ -42,11 +43,13 @@ export const collaboratorHandlers = defineHandlers({
     return undefined;
   },
 
-  putCollaborator({ context, repository, params, body }) {
+  putCollaborator({ context, repository, owner, params, body }) {
     const user = collaboratorNamed(context.db, params.collaborator);
     if (user.type !== 'user') throw new ForgeProblem(422, 'user does not exist');
     // An owner has every access already; a row would outlive the ownership.
     if (user.id === repository.owner_id) return undefined;
+    requireUnblocked(context.db, user, [owner.id]);
+    requireUnblocked(context.db, owner, [user.id]);
     context.db.run(
       `INSERT INTO collaborators (repo_id, user_id, permission, created_at) VALUES (?, ?, ?, ?)
        ON CONFLICT (repo_id, user_id) DO UPDATE SET permission = excluded.permission`,

@@ -1,3 +1,4 @@
+import { requireUnblocked } from '../access/blocks.ts';
 import { isOrganizationMember } from '../access/permissions.ts';
 import { userNamed } from '../access/redirects.ts';
 import type { RepositoryTarget } from '../access/targets.ts';
@@ -18,6 +19,7 @@ import { assertRepositoryName, emitRepository, isTaken } from './create.ts';
 export const forkHandlers = defineHandlers({
   async createFork({ context, body, caller, ...source }) {
     const holder = findHolder(context, caller, body.organization);
+    requireUnblocked(context.db, caller, [source.owner.id]);
     const fork = await forkRepository(context, source, { holder, actor: caller, name: body.name });
     return toRepository(context, fork, { owner: holder, viewer: caller, permission: 'owner' });
   },

@@ -1,3 +1,4 @@
+import { requireUnblocked } from '../access/blocks.ts';
 import { found } from '../core/errors.ts';
 import { secondsOf } from '../core/time.ts';
 import { defineHandlers } from '../http/handler.ts';
@@ -15,6 +16,7 @@ export const starHandlers = defineHandlers({
   },
 
   star({ context, repository, caller }) {
+    requireUnblocked(context.db, caller, [repository.owner_id]);
     context.db.run(
       'INSERT INTO stars (user_id, repo_id, created_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
       caller.id,

@@ -1,3 +1,4 @@
+import { requireUnblocked } from '../access/blocks.ts';
 import { canCreateRepositoryIn, canSee, isOrganizationMember, permissionOf } from '../access/permissions.ts';
 import { userNamed } from '../access/redirects.ts';
 import { addTeamRepository } from '../access/teams.ts';
@@ -163,6 +164,7 @@ export const transferHandlers = defineHandlers({
         throw new ForgeProblem(409, 'repository transfer is already in progress');
       }
       refuseTaken(context, to, repository, 422);
+      if (caller.id !== to.id) requireUnblocked(db, caller, [to.id]);
       const isOurs = to.type === 'organization' && canCreateRepositoryIn(db, to, caller);
       if (caller.is_admin || caller.id === to.id || isOurs) {
         return moveRepository(context, { repository, from: owner, to, teamIds, doerId: caller.id });

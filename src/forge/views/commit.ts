@@ -25,8 +25,8 @@ export function accountByEmail(db: Database, email: string): UserRow | undefined
   const id = readNoReplyAddress(email);
   if (id !== undefined) return db.get<UserRow>(`SELECT * FROM users WHERE id = ? AND type = 'user'`, id);
   return db.get<UserRow>(
-    `SELECT * FROM users WHERE lower(email) = ? AND email <> '' AND type = 'user'`,
-    email.toLowerCase(),
+    'SELECT u.* FROM email_addresses e JOIN users u ON u.id = e.user_id WHERE e.lower_email = lower(?)',
+    email,
   );
 }
 

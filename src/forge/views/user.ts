@@ -5,7 +5,7 @@ import { toInstant, yearOne } from '../core/time.ts';
 
 /**
  * Returns an account as the API shows it to a viewer. An anonymous viewer (also the reader of a hook's payload) sees the
- * no-reply address, and so does every viewer of an account with private visibility, except site administrators and the
+ * no-reply address, and so does every viewer of an account with private visibility or a hidden address, except site administrators and the
  * account itself. Members for administrators are zero for other viewers.
  */
 export function toUser(context: ForgeContext, user: UserRow, viewer: UserRow | undefined) {
@@ -32,7 +32,9 @@ function isInsiderOf(user: UserRow, viewer: UserRow | undefined): boolean {
 
 /** Payloads and anonymous readers have no viewer; they see the owner of a repository that they can read. */
 function showsAddress(user: UserRow, viewer: UserRow | undefined): boolean {
-  if (user.type === 'organization' || user.visibility === 'public' || isInsiderOf(user, viewer)) return true;
+  if (user.type === 'organization' || isInsiderOf(user, viewer)) return true;
+  if (user.keep_email_private) return false;
+  if (user.visibility === 'public') return true;
   return user.visibility === 'limited' && !viewer?.is_public_only && !viewer?.is_restricted;
 }
 
@@ -62,8 +64,8 @@ function toShape(
     website: user.website,
     description: user.description,
     visibility: user.visibility,
-    followers_count: 0,
-    following_count: 0,
+    followers_count: user.num_followers,
+    following_count: user.num_following,
     starred_repos_count: user.num_stars,
     username: user.name,
   };

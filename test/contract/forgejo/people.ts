@@ -4,6 +4,27 @@ import { onForgejo } from './row.ts';
 /** Organizations, accounts, tokens and teams. */
 export const people: readonly Difference[] = [
   onForgejo(
+    'Forgejo blocks accounts at other addresses (`/user/block/{username}`, `/orgs/{org}/block/{username}`), and with other effects.',
+    'blocks > *',
+  ),
+  onForgejo(
+    'Forgejo lists followers without links.',
+    'followers > are listed page by page, those that a caller cannot see left out',
+  ),
+  onForgejo(
+    'Forgejo takes an address that begins with a dash.',
+    'settings of an account > addresses > must be addresses',
+  ),
+  onForgejo(
+    'Forgejo deletes addresses that the account does not have, and keeps the former primary address as a further one.',
+    'settings of an account > addresses > are deleted, but for the primary one',
+    'settings of an account > addresses > follow a new primary address',
+  ),
+  onForgejo(
+    'Forgejo lets a token for public things read addresses and settings.',
+    'settings of an account > are closed to strangers and to tokens for public things',
+  ),
+  onForgejo(
     'Forgejo shows everybody the starred and watched repositories of hidden organizations, and those that the account itself can no longer read.',
     'stars > A6: of a limited organization are shown to their giver alone',
     'stars > A6: of a private organization are shown to their giver alone',
