@@ -32,9 +32,11 @@ import { releaseOperations } from './resources/releases.ts';
 import { repositoryOperations } from './resources/repositories.ts';
 import { reviewOperations } from './resources/reviews.ts';
 import { runnerOperations } from './resources/runners.ts';
+import { searchOperations } from './resources/searches.ts';
 import { secretOperations } from './resources/secrets.ts';
 import { starOperations } from './resources/stars.ts';
 import { statusOperations } from './resources/statuses.ts';
+import { stopwatchOperations } from './resources/stopwatches.ts';
 import { subscriptionOperations } from './resources/subscriptions.ts';
 import { tagOperations } from './resources/tags.ts';
 import { taskOperations } from './resources/tasks.ts';
@@ -98,6 +100,8 @@ export const operations = {
   ...notificationOperations,
   ...subscriptionOperations,
   ...timeOperations,
+  ...stopwatchOperations,
+  ...searchOperations,
 } as const;
 
 export type OperationName = keyof typeof operations;

@@ -31,6 +31,8 @@ import { milestoneHandlers } from './issues/milestones.ts';
 import { issueModerationHandlers } from './issues/moderation.ts';
 import { pinHandlers } from './issues/pins.ts';
 import { reactionHandlers } from './issues/reactions.ts';
+import { issueSearchHandlers } from './issues/search.ts';
+import { stopwatchHandlers } from './issues/stopwatches.ts';
 import { timelineHandlers } from './issues/timeline.ts';
 import { timeHandlers } from './issues/times.ts';
 import { deployKeyHandlers } from './keys/deploy-keys.ts';
@@ -66,6 +68,8 @@ import { wikiHandlers } from './wiki/wiki.ts';
 /** Every operation that the embedded forge answers: one table, put together from the files of their resources. */
 export const handlers: Handlers = {
   ...timeHandlers,
+  ...stopwatchHandlers,
+  ...issueSearchHandlers,
   ...subscriptionHandlers,
   ...notificationHandlers,
   ...issueModerationHandlers,

@@ -17,6 +17,7 @@ import { releases } from './migrations/013-releases.ts';
 import { secrets } from './migrations/014-secrets.ts';
 import { keys } from './migrations/015-keys.ts';
 import { people } from './migrations/016-people.ts';
+import { searches } from './migrations/017-searches.ts';
 import { bindsNumbersByPosition, byNumber, isNumbered } from './numbered-parameters.ts';
 
 /** In order; one that has been released is never changed, a new one goes to the end. */
@@ -37,6 +38,7 @@ const migrations = [
   secrets,
   keys,
   people,
+  searches,
 ];
 
 /** What a statement takes: booleans become 0 and 1, undefined becomes NULL. */

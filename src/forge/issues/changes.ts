@@ -14,6 +14,7 @@ import { refuseBlocked } from '../protections/blockers.ts';
 import { followReopened } from '../pull-sync/refresh.ts';
 import { isDraftTitle } from '../views/issue.ts';
 import { recordReferences } from './cross-references.ts';
+import { stopWithIssue } from './stopwatches.ts';
 
 /**
  * Single changes of an issue or pull request, each with the webhook it emits. They run inside their caller's
@@ -178,6 +179,7 @@ export function changeState(
   const closedAt = isClosed ? secondsOf(context.clock()) : 0;
   update(context, scene.issueId, { is_closed: isClosed, closed_at: closedAt });
   recordEvent(context, scene, { type: isClosed ? 'close' : 'reopen' });
+  if (isClosed) stopWithIssue(context, scene.issueId, scene.actor);
   emitIssue(context, scene, { action: isClosed ? 'closed' : 'reopened', commitId });
   notifyActivity(context, scene);
   if (!isClosed) followReopened(context, scene.issueId, scene.actor);

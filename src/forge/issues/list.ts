@@ -23,7 +23,8 @@ type IssueFilter = {
     | 'mentioned_by']?: OptionalText;
 };
 
-type IssueCondition = { readonly sql: string; readonly values: readonly (string | number)[] };
+/** A part of the condition on issues `i`, with its values. */
+export type IssueCondition = { readonly sql: string; readonly values: readonly (string | number)[] };
 
 /** Returns one page of a repository's issues, newest first, and how many there are. */
 export function listIssueRows(
@@ -74,7 +75,7 @@ function conditionsOf(context: ForgeContext, place: RepositoryTarget, filter: Is
   return candidates.filter((condition) => condition !== undefined);
 }
 
-function kindCondition(type: OptionalText): IssueCondition | undefined {
+export function kindCondition(type: OptionalText): IssueCondition | undefined {
   if (type !== 'issues' && type !== 'pulls') return undefined;
   return { sql: 'i.is_pull = ?', values: [type === 'pulls' ? 1 : 0] };
 }
@@ -115,7 +116,7 @@ function milestonesOf(
   return { sql: 'i.milestone_id IN (SELECT value FROM json_each(?))', values: [ids] };
 }
 
-function textCondition(words: OptionalText): IssueCondition | undefined {
+export function textCondition(words: OptionalText): IssueCondition | undefined {
   const text = words?.trim().toLowerCase();
   if (!text) return undefined;
   const sql = `(instr(lower(i.title), ?) > 0 OR instr(lower(i.body), ?) > 0
@@ -136,7 +137,7 @@ function mentionOf(context: ForgeContext, name: OptionalText): IssueCondition | 
   return known && textCondition(`@${name}`);
 }
 
-function splitList(text: OptionalText): string[] {
+export function splitList(text: OptionalText): string[] {
   return (text ?? '')
     .split(',')
     .map((part) => part.trim())

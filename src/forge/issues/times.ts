@@ -7,21 +7,16 @@ import { ForgeProblem, forbiddenInSilence, found } from '../core/errors.ts';
 import type { IssueRow, TrackedTimeRow } from '../core/issue-rows.ts';
 import type { PageRange } from '../core/paging.ts';
 import { settingsOf } from '../core/repository-settings.ts';
-import type { RepositoryRow, Seconds, UserRow } from '../core/rows.ts';
+import type { Seconds, UserRow } from '../core/rows.ts';
 import { parseTimestamp, secondsOf, toInstant } from '../core/time.ts';
 import { recordEvent } from '../events/timeline.ts';
 import { defineHandlers } from '../http/handler.ts';
 import { loadHomes, type OwnedRepository, toIssuesById } from '../views/issue-lists.ts';
 import { loadUsers } from '../views/user.ts';
 import { touchIssue } from './changes.ts';
+import { hasTracker } from './trackers.ts';
 
 const disabled = 'time tracking disabled';
-
-/** Without issues of its own a repository keeps the default: time is tracked. */
-function hasTracker(repository: RepositoryRow): boolean {
-  const { has_issues, external_tracker, internal_tracker } = settingsOf(repository);
-  return !has_issues || external_tracker !== undefined || internal_tracker.enable_time_tracker !== false;
-}
 
 /** The author, assignees and writers may track; everybody may where the repository says so. */
 function mayTrack(call: TimeWrite, issue: IssueRow): boolean {

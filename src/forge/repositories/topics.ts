@@ -1,8 +1,9 @@
+import { readableCondition } from '../access/permissions.ts';
 import type { RepositoryTarget } from '../access/targets.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem } from '../core/errors.ts';
-import type { RepositoryRow } from '../core/rows.ts';
-import { secondsOf } from '../core/time.ts';
+import type { RepositoryRow, Seconds } from '../core/rows.ts';
+import { secondsOf, toInstant } from '../core/time.ts';
 import { defineHandlers } from '../http/handler.ts';
 
 const maxTopics = 25;
@@ -42,7 +43,15 @@ function saveTopics({ context, repository }: TopicTarget, topics: Iterable<strin
   );
 }
 
-/** What answers for the topics of a repository. */
+type TopicRow = {
+  readonly id: number;
+  readonly name: string;
+  readonly repo_count: number;
+  readonly created_at: Seconds;
+  readonly updated_at: Seconds;
+};
+
+/** What answers for the topics of a repository, and for the search in those of all. */
 export const topicHandlers = defineHandlers({
   listTopics(call) {
     const topics = topicsOf(call);
@@ -74,5 +83,27 @@ export const topicHandlers = defineHandlers({
       );
     });
     return undefined;
+  },
+
+  searchTopics({ context, query, caller, page, reply }) {
+    const { db } = context;
+    // The baseline shows topics of every repository; here those that the caller can read nowhere stay hidden.
+    const readable = readableCondition(caller);
+    const from = `FROM topics t WHERE instr(t.name, ?) > 0 AND EXISTS (SELECT 1 FROM repository_topics x
+      JOIN repositories r ON r.id = x.repo_id JOIN users o ON o.id = r.owner_id
+      WHERE x.topic_id = t.id AND ${readable.sql})`;
+    const values = [(query.q ?? '').toLowerCase(), ...readable.values];
+    const counted = db.get<{ count: number }>(`SELECT count(*) AS count ${from}`, ...values);
+    reply.total(counted?.count ?? 0);
+    const sql = `SELECT t.* ${from} ORDER BY t.repo_count DESC, t.id LIMIT ? OFFSET ?`;
+    const rows = db.all<TopicRow>(sql, ...values, page.limit, page.offset);
+    const topics = rows.map((row) => ({
+      id: row.id,
+      topic_name: row.name,
+      repo_count: row.repo_count,
+      created: toInstant(row.created_at),
+      updated: toInstant(row.updated_at),
+    }));
+    return { topics };
   },
 });

@@ -85,11 +85,12 @@ export function toTimeline(
 
 /** Tracked times are written in words: hours and minutes. */
 function bodyOf({ type, body }: TimelineEntryRow): string {
-  const isTime = type === 'add_time_manual' || type === 'delete_time_manual';
-  return isTime && body.startsWith('|') ? inWords(Number(body.slice(1))) : body;
+  const isTime = ['add_time_manual', 'delete_time_manual', 'stop_tracking'].includes(type);
+  return isTime && body.startsWith('|') ? durationInWords(Number(body.slice(1))) : body;
 }
 
-function inWords(seconds: number): string {
+/** Returns a duration as hours and minutes, or as seconds where it is less than a minute. */
+export function durationInWords(seconds: number): string {
   const count = (value: number, name: string) =>
     value > 0 ? [`${value} ${name}${value === 1 ? '' : 's'}`] : [];
   const words = [

@@ -151,5 +151,10 @@ export const surface: readonly Difference[] = [
   onForgejo(
     'Forgejo still names repository and subject to who lost access.',
     'notifications > name nothing of what one lost access to',
+    'stopwatches > name nothing of what one lost access to',
+  ),
+  onForgejo(
+    'Forgejo searches issues by the caller as author alone.',
+    'searches > for issues > narrow by author',
   ),
 ];
