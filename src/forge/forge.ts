@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import { ReeveError } from '../errors.ts';
+import { noSchemas } from '../http/no-schemas.ts';
 import { type Log, silentLog } from '../log.ts';
 import { createPrivateFile, createPrivateFolder } from '../private-files.ts';
 import { createPasswordGate } from './access/password-gate.ts';
@@ -155,6 +156,7 @@ function isLoopback(host: string): boolean {
 function createForgeApp(context: ForgeContext, control: Control | undefined): FastifyInstance {
   const app = fastify({
     bodyLimit,
+    schemaController: noSchemas,
     forceCloseConnections: true,
     // A sender that trickles its request would hold a connection for ever: fastify sets no limit by itself.
     requestTimeout: 60_000,

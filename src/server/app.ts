@@ -1,6 +1,7 @@
 import fastify, { type FastifyInstance } from 'fastify';
 import { type DashboardParts, dashboard } from '../dashboard/route.ts';
 import { messageOf, ReeveError } from '../errors.ts';
+import { noSchemas } from '../http/no-schemas.ts';
 import { maxConnections, serverOptions } from '../receiver/limits.ts';
 import { receiver } from '../receiver/route.ts';
 import type { SecretEntry } from '../receiver/secrets.ts';
@@ -32,7 +33,12 @@ export function createApp({
   ...parts
 }: AppParts): FastifyInstance {
   const { log, metrics } = parts;
-  const app = fastify({ ...serverOptions(), logger: false, forceCloseConnections: 'idle' });
+  const app = fastify({
+    ...serverOptions(),
+    schemaController: noSchemas,
+    logger: false,
+    forceCloseConnections: 'idle',
+  });
   app.server.maxConnections = maxConnections;
   // A connection that is kept alive after the last answer would hold the stop for as long as the other side likes (72 s).
   let isClosing = false;

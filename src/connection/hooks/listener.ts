@@ -1,6 +1,7 @@
 import fastify from 'fastify';
 import ky from 'ky';
 import { messageOf, ReeveError } from '../../errors.ts';
+import { noSchemas } from '../../http/no-schemas.ts';
 import { silentLog } from '../../log.ts';
 import { maxConnections, serverOptions } from '../../receiver/limits.ts';
 import { receiver } from '../../receiver/route.ts';
@@ -83,7 +84,12 @@ async function open(settings: Settings): Promise<DeliveryListener | ListenFailur
     };
   }
   let refusedCount = 0;
-  const app = fastify({ ...serverOptions(), logger: false, forceCloseConnections: 'idle' });
+  const app = fastify({
+    ...serverOptions(),
+    schemaController: noSchemas,
+    logger: false,
+    forceCloseConnections: 'idle',
+  });
   app.server.maxConnections = maxConnections;
   app.register(receiver, {
     store,
