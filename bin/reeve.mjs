@@ -29,7 +29,9 @@ if (isRecent && (isStarted || !isLong)) {
 } else if (!isStarted && (isRecent || existsSync(pinned))) {
   start(isRecent ? process.execPath : pinned);
 } else {
-  process.stderr.write(`reeve needs Node 22.18 or later; this is ${process.versions.node}.\n`);
+  process.stderr.write(
+    `reeve needs Node 22.18 or later; this is ${process.versions.node}. https://nodejs.org/en/download has newer ones, and docs/deploy.md a container.\n`,
+  );
   process.exit(2);
 }
 

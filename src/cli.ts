@@ -19,7 +19,7 @@ function createProgram(
   const environment: Record<string, string | undefined> = { ...context.environment };
   program
     .description(
-      'Keeps the rules of a self-hosted forge: hears what happens, holds it against rules in YAML, does what they ask.',
+      'Automation bot for Gitea and Forgejo: runs rules written in YAML on webhook events and on a schedule.',
     )
     .version(packageVersion(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')

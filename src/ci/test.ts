@@ -1,4 +1,4 @@
-import { testRules } from '../commands/rules/rule-tests.ts';
+import { noRuleTest, testRules } from '../commands/rules/rule-tests.ts';
 import { actionClient } from './action-client.ts';
 import { createActionPacks } from './packs.ts';
 import { annotateProblems, type Finished, listProblems } from './problems.ts';
@@ -11,7 +11,7 @@ export async function testFiles(runner: ActionRunner): Promise<Finished> {
     createActionPacks(runner, () => actionClient(runner)),
   );
   const problems = annotateProblems(runner, report.problems);
-  if (results.length === 0 && problems.length === 0) throw new Error('no rule test was found');
+  if (results.length === 0 && problems.length === 0) throw new Error(noRuleTest);
   const rows = failed.map(({ name, path, line, differences }) => {
     const spot = { path: shortPath(runner.workspace, path), line, column: 1 };
     runner.error(`${name}: ${differences.join('; ')}`, spot);

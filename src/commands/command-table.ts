@@ -10,7 +10,7 @@ const mebibytes = (bytes: number): string => String(bytes / 1024 / 1024);
 const serveCommands = [
   defineCommand<{ once?: boolean; role?: string }>({
     usage: 'serve',
-    description: 'run the bot; without FORGE_URL, with an embedded forge beside it and a demo to look at',
+    description: 'run the bot; without FORGE_URL, run a demo with the embedded forge',
     flags: [
       [
         '--once',
@@ -72,7 +72,7 @@ const ruleCommands = [
   >({
     usage: 'check [paths...]',
     description:
-      'list the problems of rule files, by default those of this repository; offline, or, with FORGE_URL and a way to sign in, also what that forge cannot do, and labels that are not there',
+      'list every problem in rule files, with line and column; with FORGE_URL and a token, also what that forge does not support and labels that do not exist',
     flags: [
       ['--repository <names...>', 'look for labels in these, instead of in starred repositories'],
       ['--expanded', 'print the rules with the values of their parameters and the rules of their packs'],
@@ -96,7 +96,7 @@ const ruleCommands = [
   defineCommand<{ json?: boolean; packs?: string }, readonly [paths: string[]]>({
     usage: 'test [paths...]',
     description:
-      'run the rule tests (NAME.test.yml beside NAME.yml) and tell which rules and steps no case reaches',
+      'run the rule tests (NAME.test.yml beside NAME.yml), and list rules and steps that no test case covers',
     flags: [
       ['--packs <folder>', 'packs that a repository’s file includes by name'],
       ['--json', 'print one JSON object'],
@@ -111,7 +111,7 @@ const ruleCommands = [
   defineCommand<Record<string, string> & { json?: boolean }>({
     usage: 'plan',
     description:
-      'show what the rules would do with a live subject or one event, and why; nothing is written. For a live subject, events are built from its state',
+      'show what the rules would do with a live pull request, issue, branch or repository, or with one event, and why; writes nothing',
     flags: [
       ['--pull <owner/repo#number>', 'a pull request as it is now'],
       ['--issue <owner/repo#number>', 'an issue as it is now'],
@@ -149,7 +149,7 @@ const ruleCommands = [
 const sweepCommands = [
   defineCommand<{ in?: string[]; plan?: boolean; json?: boolean }, readonly [rule: string]>({
     usage: 'sweep <rule>',
-    description: 'run the sweep of a rule now; beside a running server, the server does it',
+    description: 'run a scheduled rule now; if a server is running, the server runs it',
     flags: [
       ['--in <patterns...>', 'only these repositories or organizations'],
       ['--plan', 'show what it would do, item by item, and why; nothing is written'],
@@ -172,7 +172,7 @@ const sweepCommands = [
 
   defineCommand<{ json?: boolean }>({
     usage: 'runners',
-    description: 'list the runners that sweeps have seen, and since when they are as they are',
+    description: 'list the runners that sweeps have found, with their state and its age',
     flags: [['--json', 'print one JSON list']],
     examples: ['reeve runners'],
     async run({ options, readerSettings, terminal }) {
@@ -184,7 +184,7 @@ const sweepCommands = [
   defineCommand<{ adopt?: boolean; json?: boolean }, readonly [items: string[]]>({
     usage: 'drift [items...]',
     description:
-      'list what is not as a rule wants it, and since when; or describe what is live as a rule file',
+      'list differences from the rules, with their age; with --adopt, print the live state as a rule file',
     flags: [
       ['--adopt', 'print the rule file that describes what is live in a repository or an organization'],
       ['--json', 'print one JSON list'],

@@ -6,7 +6,7 @@ export const connectionCommands = [
   defineCommand<SetupOptions>({
     usage: 'setup',
     description:
-      'connect a forge: token, secrets, hooks, and a delivery by each; a second run repairs what has changed',
+      'connect a forge: token, secrets, hooks and a test delivery of each; run again, it repairs what has changed',
     flags: [
       ['--url <url>', 'the forge (FORGE_URL)'],
       ['--token-file <file>', 'file with the access token of the account Reeve acts as (FORGE_TOKEN)'],
@@ -49,7 +49,7 @@ owner alone. To try the hook of an organization, an account or the instance, a p
   defineCommand<{ settings?: string; json?: boolean; test?: boolean; thorough?: boolean }>({
     usage: 'doctor',
     description:
-      'find what is wrong with a connection: token, hooks, secrets, deliveries, disk, clock, rules',
+      'find problems of a connection, with remedies: token, hooks, secrets, deliveries, disk, clock, rules',
     flags: [
       [
         '--thorough',

@@ -48,7 +48,9 @@ export function createAnswers(
       const refusal = toRefusal(error);
       if (refusal.status >= 500 && refusal.answer !== 'slow')
         log.error({ error: messageOf(error) }, 'could not accept a delivery');
-      else if (refusal.answer !== 'unauthorized' && refusal.answer !== 'throttled') {
+      else if (refusal.answer === 'probe') {
+        log.info({ address: request.ip }, 'setup or doctor asked whether these secrets are known here');
+      } else if (refusal.answer !== 'unauthorized' && refusal.answer !== 'throttled') {
         log.warn({ address: request.ip, status: refusal.status }, `refused a delivery: ${refusal.message}`);
       }
       onAnswer(refusal.status, refusal.answer);

@@ -110,11 +110,17 @@ function examineRequest(
   return { verifiedEntry, route: { lane, repositoryId: repository.id, repository: fullName } };
 }
 
+/** The sender of requests by which `reeve setup` and `reeve doctor` find out whose receiver answers at an address. */
+export const probeAgent = 'reeve-probe';
+
 /** Printable and of limited length, because these headers are stored, searched and shown. */
 const plainHeader = /^[\x21-\x7e]{1,200}$/;
 
 function readHeaders(request: FastifyRequest): EventHeaders {
   const headers = readEventHeaders(request.headers);
+  if (headers === undefined && request.headers['user-agent'] === probeAgent) {
+    throw new ReceiverRefusal(400, 'probe', 'a probe: its headers do not name a delivery');
+  }
   if (headers === undefined || !plainHeader.test(headers.delivery) || !plainHeader.test(headers.eventType)) {
     throw new ReceiverRefusal(400, 'malformed', 'the headers do not name a delivery and its event type');
   }

@@ -13,6 +13,7 @@ export type ReceiverAnswer =
   | 'unauthorized'
   | 'throttled'
   | 'malformed'
+  | 'probe'
   | 'scope'
   | 'unavailable'
   | 'internal';

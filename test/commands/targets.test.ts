@@ -238,7 +238,7 @@ describe('with --json, an error is one line of JSON on stderr', () => {
       ],
       [
         ['explain', '--json'],
-        { code: 'usage', exit: 2, retryable: false, message: "missing required argument 'run'" },
+        { code: 'usage', exit: 2, retryable: false, message: "missing required argument 'target'" },
       ],
       [
         ['redrive', '--al', '--json'],

@@ -2,8 +2,10 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import type { FastifyInstance } from 'fastify';
 import { afterEach, describe, expect, it } from 'vitest';
+import { probeReceiver } from '../../src/connection/hooks/probe-receiver.ts';
 import { ReeveError } from '../../src/errors.ts';
 import { routeDelivery } from '../../src/handlers/route-delivery.ts';
+import { createLog } from '../../src/log.ts';
 import type { ReceiverOptions } from '../../src/receiver/route.ts';
 import type { Store } from '../../src/store/store.ts';
 import {
@@ -242,6 +244,27 @@ describe('each guard answers with its status and stores nothing', () => {
     const wrongSignature = await post(body, makeHeaders(body, { 'x-gitea-signature': 'wrong' }));
 
     expect(wrongHeader.body).toBe(wrongSignature.body);
+  });
+
+  it('answers a probe of setup and doctor as what it is, without a warning; only with known secrets', async () => {
+    const lines: string[] = [];
+    const answers: string[] = [];
+    await start({
+      log: createLog({ destination: { write: (line) => void lines.push(line) } }),
+      onAnswer: (_status, answer) => void answers.push(answer),
+    });
+    const port = Number(new URL(await app.listen({ port: 0, host: '127.0.0.1' })).port);
+    const url = `http://127.0.0.1:${port}/webhook`;
+
+    expect(await probeReceiver(url, makeEntry())).toEqual({ who: 'ours' });
+    expect(await probeReceiver(url, makeEntry({ hmac: ['another-secret-of-24-bytes-or-more'] }))).toEqual({
+      who: 'other-secrets',
+    });
+
+    expect(answers).toEqual(['probe', 'unauthorized']);
+    const levels = lines.map((line) => JSON.parse(line)).map(({ level, msg }) => `${level} ${msg}`);
+    expect(levels[0]).toBe('30 setup or doctor asked whether these secrets are known here');
+    expect(await storedCount()).toBe(0);
   });
 
   it('answers 503 with Retry-After when the store refuses', async () => {

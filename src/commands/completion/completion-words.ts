@@ -29,10 +29,10 @@ export type CompletionWords = {
 };
 
 /** Arguments that are files or folders, by the names that usages give them. */
-const pathArguments = /^(paths|delivery|file|folder)$/;
+const pathArguments = /^(paths|file-or-target|file|folder)$/;
 const pathValues = /^(file|folder|path)$/;
 /** Commands whose argument is the id of a run or delivery, or `last`. */
-const targetArguments = /^(run|delivery|deliveries)$/;
+const targetArguments = /^(targets?|file-or-target)$/;
 
 /** Returns the words of the command table. */
 export function completionWords(table: readonly CommandRow[]): CompletionWords {

@@ -1,6 +1,6 @@
 import { type CommandRow, defineCommand } from '../command.ts';
 
-const group = { name: 'queue', description: 'list merge queues, and move, remove, pause and resume in them' };
+const group = { name: 'queue', description: 'list merge queues, and change them' };
 const branchFlag = ['--branch <name>', 'only the queue of this base branch'] as const;
 
 /** The rows of `reeve queue`. */

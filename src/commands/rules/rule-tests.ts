@@ -23,6 +23,10 @@ import { findMissingFacts, type MissingFact } from '../../rules/tests/missing-fa
 import { type FolderFile, findRuleFiles, loadFolderFile, loadRuleFiles } from '../../sources/folder.ts';
 import { readData } from '../read-data.ts';
 
+/** What a person reads where the paths have rules and no tests. */
+export const noRuleTest =
+  'no rule test was found: write NAME.test.yml beside NAME.yml; docs/rule-tests.md has examples';
+
 /** What the rule tests beside rule files came to. */
 type RuleTestReport = Awaited<ReturnType<typeof runRuleTests>> & {
   /** Problems of rule files and of files of tests. */

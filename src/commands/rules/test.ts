@@ -3,7 +3,7 @@ import { plain, type Terminal } from '../../output/terminal.ts';
 import { formatProblem } from '../../rules/problem.ts';
 import { readOfferedIn } from '../../sources/folder-packs.ts';
 import { pathsOrDefault } from './check.ts';
-import { testRules } from './rule-tests.ts';
+import { noRuleTest, testRules } from './rule-tests.ts';
 
 /**
  * Runs the rule tests beside the rule files at these paths, and prints differences and what no case reaches. Returns the
@@ -41,10 +41,7 @@ export async function test(
     terminal.out(terminal.style('yellow', plain(`not reached: step ${step}`)));
   terminal.out(summary);
   if (results.length === 0 && problems.length === 0) {
-    throw new ReeveError(
-      'usage',
-      'no rule test was found: write NAME.test.yml beside NAME.yml; docs/rule-tests.md has examples',
-    );
+    throw new ReeveError('usage', noRuleTest);
   }
   return status;
 }

@@ -3,14 +3,14 @@ import { defineCommand } from '../command.ts';
 /** The commands about recorded runs and stored deliveries. */
 export const runCommands = [
   defineCommand<{ json?: boolean; requests?: boolean }, readonly [run: string]>({
-    usage: 'explain <run>',
-    description: 'show why each rule of a recorded run did or did not match',
+    usage: 'explain <target>',
+    description: 'show why each rule of a recorded run matched or did not match',
     flags: [
       ['--requests', 'list the requests to the forge as well, each with its answer'],
       ['--json', 'print each run, with its requests, as one line of JSON'],
     ],
     notes:
-      'RUN is the id of a run or of a delivery, or last: the newest run that is not about Reeve’s own change.',
+      'TARGET is the id of a run or of a delivery, or last: the newest run that is not about Reeve’s own change.',
     examples: ['reeve explain last', 'reeve explain --requests 42'],
     async run({ args: [run], options, readerSettings, terminal }) {
       const { explain } = await import('./explain.ts');
@@ -19,14 +19,14 @@ export const runCommands = [
   }),
 
   defineCommand<{ plan?: boolean; json?: boolean }, readonly [run: string]>({
-    usage: 'revert <run>',
-    description: 'take back what a run did, where it is still so; what changed since is left alone',
+    usage: 'revert <target>',
+    description: 'revert the changes of a run that are still in effect; later changes are kept',
     flags: [
-      ['--plan', 'show what would be taken back; nothing is written'],
+      ['--plan', 'show what would be reverted; write nothing'],
       ['--json', 'print the run as one line of JSON'],
     ],
     notes:
-      'RUN is the id of a run, the id of a delivery of which one run changed something, or last: the newest run that is not about Reeve’s own change.',
+      'TARGET is the id of a run, the id of a delivery of which one run changed something, or last: the newest run that is not about Reeve’s own change.',
     examples: ['reeve revert --plan last', 'reeve revert 42'],
     async run({ args: [run], options, settings, terminal }) {
       const { revert } = await import('./revert.ts');
@@ -38,15 +38,16 @@ export const runCommands = [
     { event?: string; since?: string; rules?: string; json?: boolean },
     readonly [delivery: string | undefined]
   >({
-    usage: 'replay [delivery]',
-    description: 'hold a recorded file or a stored delivery against the rules of today; nothing is written',
+    usage: 'replay [file-or-target]',
+    description: 'evaluate a recorded file or a stored delivery with the current rules; writes nothing',
     flags: [
       ['--event <kind>', 'kind of a file that holds a body alone'],
-      ['--since <time>', 'every stored delivery of the last 30m, 12h or 7d, compared with what it came to'],
-      ['--rules <path>', 'rule file or folder to try instead of what is in force'],
+      ['--since <time>', 'compare every stored delivery of the last 30m, 12h or 7d with its recorded result'],
+      ['--rules <path>', 'rule file or folder to try instead of the rules in force'],
       ['--json', 'print each result as one line of JSON'],
     ],
-    notes: 'DELIVERY is a file, the id of a delivery or of a run of it, or last: the newest delivery.',
+    notes:
+      'FILE-OR-TARGET is a recorded file, the id of a delivery or of a run of it, or last: the newest delivery.',
     examples: [
       'reeve replay last',
       'reeve replay 42',
@@ -60,13 +61,13 @@ export const runCommands = [
   }),
 
   defineCommand<{ all?: boolean; json?: boolean }, readonly [deliveries: string[]]>({
-    usage: 'redrive [deliveries...]',
-    description: 'try dead deliveries again, those named or all',
+    usage: 'redrive [targets...]',
+    description: 'return dead deliveries to the queue: the named ones or all',
     flags: [
       ['--all', 'every dead delivery'],
       ['--json', 'print one JSON object'],
     ],
-    notes: `DELIVERIES are ids of deliveries or of their runs, or last: the newest dead delivery. For each that is not dead, the reason
+    notes: `TARGETS are ids of deliveries or of their runs, or last: the newest dead delivery. For each that is not dead, the reason
 is shown.`,
     examples: ['reeve redrive last', 'reeve redrive 42 43', 'reeve redrive --all'],
     async run({ args: [ids], options, readerSettings, terminal }) {
@@ -78,7 +79,7 @@ is shown.`,
   defineCommand<{ json?: boolean }, readonly [name: string | undefined]>({
     usage: 'pause [name]',
     description:
-      'stop writes of a rule, to a repository (OWNER/REPO), or all, at once; deliveries are kept. Without a name, list the pauses',
+      'stop writes at once: of a rule, to a repository (OWNER/REPO), or all; deliveries are kept. Without a name, list the pauses',
     flags: [['--json', 'print the pauses as one JSON list']],
     examples: ['reeve pause all', 'reeve pause acme/shop', 'reeve pause label-by-path', 'reeve pause'],
     async run({ args: [name], options, readerSettings, terminal }) {
@@ -89,7 +90,7 @@ is shown.`,
 
   defineCommand<{ json?: boolean }, readonly [name: string]>({
     usage: 'resume <name>',
-    description: 'end a pause; what waited for it runs again from live state',
+    description: 'end a pause; the runs that waited for it start again from the live state',
     flags: [['--json', 'print one JSON object']],
     examples: ['reeve resume all', 'reeve resume acme/shop'],
     async run({ args: [name], options, readerSettings, terminal }) {

@@ -2,7 +2,7 @@ import { type CommandRow, defineCommand } from '../command.ts';
 
 const group = {
   name: 'store',
-  description: 'back up the store of the server, restore it, and move it to another kind of store',
+  description: 'back up and restore the store, and move it between SQLite and PostgreSQL',
 };
 
 /** The rows of `reeve store`. */

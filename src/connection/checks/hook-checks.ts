@@ -101,7 +101,7 @@ export const hookChecks: readonly Check[] = [
   {
     id: 'hook-secret',
     looks:
-      'Fingerprints of each hook’s header and secret, as written by setup, compared with those of the settings: no forge shows the values.',
+      'Fingerprints of each hook’s header and secret, as written by setup, compared with those of the settings: no forge shows the values. What a person changed on the forge since then, only `delivery` finds.',
     fails: 'The settings have other values now, so every delivery would be refused.',
     remedy: '`reeve setup` writes the values of the settings to the hooks.',
     after: ['token', 'store', 'hooks'],
@@ -150,14 +150,17 @@ async function checkSecrets(examination: Examination): Promise<Finding> {
   const { secrets, data } = examination.settings;
   const key = await loadFingerprintKey(data, { store: await examination.store() });
   const unknown: string[] = [];
-  const look = checkEachHook('hooks send the configured secrets', ({ location, match, known }) => {
-    if (match.found === undefined) return [];
-    const entry = entryFor(location, secrets);
-    if (entry === undefined) return ['has no entry of secrets whose scope includes all of it'];
-    if (known?.id !== match.found.id) unknown.push(locationName(location));
-    else if (!isLive(known, entry, key)) return ['has a hook that was created with other secrets'];
-    return [];
-  });
+  const look = checkEachHook(
+    'setup wrote the configured secrets to the hooks',
+    ({ location, match, known }) => {
+      if (match.found === undefined) return [];
+      const entry = entryFor(location, secrets);
+      if (entry === undefined) return ['has no entry of secrets whose scope includes all of it'];
+      if (known?.id !== match.found.id) unknown.push(locationName(location));
+      else if (!isLive(known, entry, key)) return ['has a hook that was created with other secrets'];
+      return [];
+    },
+  );
   const finding = await look(examination);
   if (finding.state !== 'ok' || unknown.length === 0) return finding;
   return skipped(`${unknown.join(', ')}: not created by setup: only a delivery shows its secrets`);

@@ -1,6 +1,7 @@
 import { sign } from '@octokit/webhooks-methods';
 import ky from 'ky';
 import { messageOf } from '../../errors.ts';
+import { probeAgent } from '../../receiver/guards.ts';
 import type { SecretEntry } from '../../receiver/secrets.ts';
 
 /**
@@ -26,7 +27,7 @@ export async function probeReceiver(address: string, entry: SecretEntry): Promis
       body,
       headers: {
         'content-type': 'application/json',
-        'user-agent': 'reeve',
+        'user-agent': probeAgent,
         ...(authorization === undefined ? {} : { authorization }),
         ...(hmac === undefined ? {} : { 'x-hub-signature-256': await sign(hmac, body) }),
       },
