@@ -46,6 +46,7 @@ const forgeFloors = [
   ['hooks'],
   ['runners'],
   ['keys'],
+  ['avatars'],
   ['pull-sync'],
   ['issues'],
   ['repositories'],

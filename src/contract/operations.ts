@@ -2,6 +2,7 @@ import type { Operation } from './operation.ts';
 import { accountSettingsOperations } from './resources/account-settings.ts';
 import { accountOperations } from './resources/accounts.ts';
 import { attachmentOperations } from './resources/attachments.ts';
+import { avatarOperations } from './resources/avatars.ts';
 import { blockOperations } from './resources/blocks.ts';
 import { branchOperations } from './resources/branches.ts';
 import { commentOperations } from './resources/comments.ts';
@@ -45,6 +46,7 @@ import { timelineOperations } from './resources/timeline.ts';
 import { timeOperations } from './resources/times.ts';
 import { topicOperations } from './resources/topics.ts';
 import { transferOperations } from './resources/transfers.ts';
+import { userKeyOperations } from './resources/user-keys.ts';
 import { userOperations } from './resources/users.ts';
 import { variableOperations } from './resources/variables.ts';
 import { wikiOperations } from './resources/wiki.ts';
@@ -58,6 +60,8 @@ export const operations = {
   ...accountSettingsOperations,
   ...followerOperations,
   ...blockOperations,
+  ...avatarOperations,
+  ...userKeyOperations,
   ...oauth2Operations,
   ...organizationOperations,
   ...teamOperations,

@@ -10,6 +10,7 @@ import { createPrivateFile, createPrivateFolder } from '../private-files.ts';
 import { createPasswordGate } from './access/password-gate.ts';
 import { createPasswords } from './access/passwords.ts';
 import { ensureAdministrator } from './accounts/users.ts';
+import { registerAvatarFiles } from './avatars/avatars.ts';
 import { recover } from './code/recovery.ts';
 import { createFaults, type Faults } from './control/faults.ts';
 import { createMovableClock } from './control/movable-clock.ts';
@@ -186,6 +187,7 @@ function createForgeApp(context: ForgeContext, control: Control | undefined): Fa
   app.register(async (scope) => registerGitHttp(scope, context));
   app.register(async (scope) => registerAttachmentFiles(scope, context));
   app.register(async (scope) => registerReleaseDownloads(scope, context));
+  app.register(async (scope) => registerAvatarFiles(scope, context));
   app.register(async (scope) => registerOAuth2(scope, context));
   app.register(async (scope) => registerPages(scope, context));
   return app;

@@ -7,6 +7,7 @@ import { userSettingsHandlers } from './accounts/settings.ts';
 import { teamHandlers } from './accounts/teams.ts';
 import { tokenHandlers } from './accounts/tokens.ts';
 import { userHandlers } from './accounts/users.ts';
+import { avatarHandlers } from './avatars/avatars.ts';
 import { branchMoveHandlers } from './code/branch-moves.ts';
 import { branchHandlers } from './code/branches.ts';
 import { commitHandlers } from './code/commits.ts';
@@ -36,6 +37,7 @@ import { stopwatchHandlers } from './issues/stopwatches.ts';
 import { timelineHandlers } from './issues/timeline.ts';
 import { timeHandlers } from './issues/times.ts';
 import { deployKeyHandlers } from './keys/deploy-keys.ts';
+import { userKeyHandlers } from './keys/user-keys.ts';
 import { notificationHandlers } from './notifications/notifications.ts';
 import { subscriptionHandlers } from './notifications/subscriptions.ts';
 import { oauth2Handlers } from './oauth2/applications.ts';
@@ -126,6 +128,8 @@ export const handlers: Handlers = {
   ...userSettingsHandlers,
   ...followerHandlers,
   ...blockHandlers,
+  ...avatarHandlers,
+  ...userKeyHandlers,
   ...teamHandlers,
   ...transferHandlers,
   ...topicHandlers,

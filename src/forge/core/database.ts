@@ -18,6 +18,7 @@ import { secrets } from './migrations/014-secrets.ts';
 import { keys } from './migrations/015-keys.ts';
 import { people } from './migrations/016-people.ts';
 import { searches } from './migrations/017-searches.ts';
+import { avatars } from './migrations/018-avatars.ts';
 import { bindsNumbersByPosition, byNumber, isNumbered } from './numbered-parameters.ts';
 
 /** In order; one that has been released is never changed, a new one goes to the end. */
@@ -39,6 +40,7 @@ const migrations = [
   keys,
   people,
   searches,
+  avatars,
 ];
 
 /** What a statement takes: booleans become 0 and 1, undefined becomes NULL. */

@@ -41,6 +41,8 @@ export type UserRow = {
   readonly keep_activity_private: Bit;
   readonly num_followers: number;
   readonly num_following: number;
+  /** Hash in the address of an avatar that was set; empty for none. */
+  readonly avatar: string;
   /** Set for a caller whose token is for public resources alone; no column. */
   readonly is_public_only?: true | undefined;
 };
@@ -103,6 +105,8 @@ export type RepositoryRow = {
   readonly num_open_pulls: number;
   /** The last number given to an issue or pull request. */
   readonly last_index: number;
+  /** Hash in the address of an avatar that was set; empty for none. */
+  readonly avatar: string;
   readonly created_at: Seconds;
   readonly updated_at: Seconds;
 };

@@ -85,7 +85,7 @@ function toBare(context: ForgeContext, repository: RepositoryRow, sight: Reposit
     mirror_interval: '',
     mirror_updated: yearOne,
     mirror_last_sync_at: yearOne,
-    avatar_url: '',
+    avatar_url: repository.avatar === '' ? '' : `${context.rootUrl()}/repo-avatars/${repository.avatar}`,
     object_format_name: repository.object_format,
     // The column holds what this forge wrote.
     topics: JSON.parse(repository.topics) as string[],

@@ -101,7 +101,7 @@ export function toOrganization(context: ForgeContext, organization: UserRow) {
 
 function avatarUrl(context: ForgeContext, user: UserRow): string {
   // Not a hash of the e-mail address: that would confirm a guessed address.
-  const hash = createHash('md5').update(user.lower_name).digest('hex');
+  const hash = user.avatar || createHash('md5').update(user.lower_name).digest('hex');
   return `${context.rootUrl()}/avatars/${hash}`;
 }
 

@@ -8,8 +8,21 @@ export const people: readonly Difference[] = [
     'blocks > *',
   ),
   onForgejo(
-    'Forgejo lists followers without links.',
+    'Forgejo lists followers and keys without links.',
     'followers > are listed page by page, those that a caller cannot see left out',
+    'public keys of accounts > come in pages',
+  ),
+  onForgejo(
+    'Forgejo does not say when a key was used last.',
+    'public keys of accounts > are added, shown, listed and removed',
+  ),
+  onForgejo(
+    'Forgejo removes the metadata of a JPEG, and answers 500 for a file without any.',
+    'avatars > are set to a file of image/jpeg, which their address answers',
+  ),
+  onForgejo(
+    'Forgejo does not forbid a browser to guess the type of an avatar.',
+    'avatars > come with a type that no browser guesses again',
   ),
   onForgejo(
     'Forgejo takes an address that begins with a dash.',
