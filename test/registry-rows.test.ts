@@ -88,5 +88,5 @@ function targetOf({ path }: Operation): RegExp {
     return /^(repository|code|issues|pulls|issues-or-pulls|wiki|releases)$/;
   if (path.startsWith('/teams/')) return /^team$/;
   if (/^\/(admin\/)?users\/\{/.test(path)) return /^account$/;
-  return path.startsWith('/orgs/{org}') ? /^organization$/ : /^instance$/;
+  return /^\/orgs?\/\{org\}/.test(path) ? /^organization$/ : /^instance$/;
 }

@@ -24,7 +24,9 @@ function licenseOf(folder: string): string {
   const { name, version, license } = about as { name?: string; version?: string; license?: unknown };
   if (typeof license !== 'string') throw new Error(`${folder}/package.json names no licence`);
   const files = existsSync(path)
-    ? readdirSync(path).filter((file) => /^(licen[cs]e|notice)/i.test(file))
+    ? readdirSync(path, { withFileTypes: true })
+        .filter((entry) => entry.isFile() && /^(licen[cs]e|notice)/i.test(entry.name))
+        .map(({ name: file }) => file)
     : [];
   const texts = files.sort().map((file) => readFileSync(join(path, file), 'utf8').trim());
   return [`${name} ${version} (${license})`, ...texts].join('\n\n');

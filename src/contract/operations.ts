@@ -10,13 +10,16 @@ import { commitOperations } from './resources/commits.ts';
 import { contentsOperations } from './resources/contents.ts';
 import { dependencyOperations } from './resources/dependencies.ts';
 import { deployKeyOperations } from './resources/deploy-keys.ts';
+import { deprecatedOperations } from './resources/deprecated.ts';
 import { fileReadOperations } from './resources/files.ts';
 import { followerOperations } from './resources/followers.ts';
 import { gitReadOperations } from './resources/git-reads.ts';
 import { hookOperations } from './resources/hooks.ts';
 import { instanceOperations } from './resources/instance.ts';
+import { instanceSettingsOperations } from './resources/instance-settings.ts';
 import { issueOperations } from './resources/issues.ts';
 import { labelOperations } from './resources/labels.ts';
+import { markupOperations } from './resources/markup.ts';
 import { milestoneOperations } from './resources/milestones.ts';
 import { notificationOperations } from './resources/notifications.ts';
 import { oauth2Operations } from './resources/oauth2.ts';
@@ -42,6 +45,7 @@ import { subscriptionOperations } from './resources/subscriptions.ts';
 import { tagOperations } from './resources/tags.ts';
 import { taskOperations } from './resources/tasks.ts';
 import { teamOperations } from './resources/teams.ts';
+import { templateOperations } from './resources/templates.ts';
 import { timelineOperations } from './resources/timeline.ts';
 import { timeOperations } from './resources/times.ts';
 import { topicOperations } from './resources/topics.ts';
@@ -55,6 +59,10 @@ import { workflowOperations } from './resources/workflows.ts';
 /** All operations by short name: those that the client can send and the embedded forge serves. */
 export const operations = {
   ...instanceOperations,
+  ...deprecatedOperations,
+  ...instanceSettingsOperations,
+  ...templateOperations,
+  ...markupOperations,
   ...userOperations,
   ...accountOperations,
   ...accountSettingsOperations,

@@ -7,6 +7,7 @@ import { userSettingsHandlers } from './accounts/settings.ts';
 import { teamHandlers } from './accounts/teams.ts';
 import { tokenHandlers } from './accounts/tokens.ts';
 import { userHandlers } from './accounts/users.ts';
+import { instanceSettingsHandlers } from './administration/instance-settings.ts';
 import { avatarHandlers } from './avatars/avatars.ts';
 import { branchMoveHandlers } from './code/branch-moves.ts';
 import { branchHandlers } from './code/branches.ts';
@@ -38,6 +39,7 @@ import { timelineHandlers } from './issues/timeline.ts';
 import { timeHandlers } from './issues/times.ts';
 import { deployKeyHandlers } from './keys/deploy-keys.ts';
 import { userKeyHandlers } from './keys/user-keys.ts';
+import { markupHandlers } from './markup/markup.ts';
 import { notificationHandlers } from './notifications/notifications.ts';
 import { subscriptionHandlers } from './notifications/subscriptions.ts';
 import { oauth2Handlers } from './oauth2/applications.ts';
@@ -65,6 +67,7 @@ import { taskHandlers } from './runners/tasks.ts';
 import { variableHandlers } from './runners/variables.ts';
 import { workflowHandlers } from './runners/workflows.ts';
 import { statusHandlers } from './statuses/statuses.ts';
+import { templateHandlers } from './templates/templates.ts';
 import { wikiHandlers } from './wiki/wiki.ts';
 
 /** Every operation that the embedded forge answers: one table, put together from the files of their resources. */
@@ -122,6 +125,9 @@ export const handlers: Handlers = {
   ...statusHandlers,
   ...tokenHandlers,
   ...instanceHandlers,
+  ...instanceSettingsHandlers,
+  ...templateHandlers,
+  ...markupHandlers,
   ...userHandlers,
   ...accountHandlers,
   ...emailHandlers,

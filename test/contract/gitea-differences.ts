@@ -23,6 +23,11 @@ export const giteaDifferences: readonly Difference[] = [
     reason: 'Gitea 1.27 gives the registration token of runners by POST alone.',
   },
   {
+    on: ['gitea'],
+    cases: ['node info > counts accounts, issues and comments'],
+    reason: 'Servers answer node info only where federation is switched on.',
+  },
+  {
     on: ['gitea 1.26'],
     cases: ['tracked times > may be tracked for others by administrators'],
     reason: 'Gitea 1.26 answers 500 where times are asked of an account that is not there.',

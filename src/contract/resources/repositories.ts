@@ -98,7 +98,7 @@ const Parent = resource(identity, { ...settings, ...state });
 export const Repository = resource(identity, { ...settings, ...state, parent: Parent });
 export type Repository = z.output<typeof Repository>;
 
-const CreateRepository = z.strictObject({
+export const CreateRepository = z.strictObject({
   name: text,
   description: text.optional(),
   private: flag.optional(),

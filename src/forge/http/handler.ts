@@ -21,7 +21,7 @@ export interface Reply {
 
 type TargetOf<Path extends string> = Path extends `${string}{owner}/{repo}${string}`
   ? RepositoryTarget
-  : Path extends `/orgs/{org}${string}`
+  : Path extends `/${'org' | 'orgs'}/{org}${string}`
     ? { readonly organization: UserRow }
     : Path extends `${'' | '/admin'}/users/{username}${string}`
       ? { readonly account: UserRow }

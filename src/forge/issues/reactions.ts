@@ -12,7 +12,7 @@ import { loadUsers, toUser } from '../views/user.ts';
 import { readIssueRow } from './changes.ts';
 
 /** The baseline's default; a site can name others. */
-const allowed: ReadonlySet<string> = new Set([
+export const allowedReactions: ReadonlySet<string> = new Set([
   '+1',
   '-1',
   'laugh',
@@ -87,7 +87,7 @@ function react(call: Reacting, find: () => Reactable) {
     refuseLocked(call, subject);
     const { issue, authorId } = subject;
     requireUnblocked(db, caller, [issue.poster_id, call.repository.owner_id, authorId]);
-    if (!allowed.has(body.content))
+    if (!allowedReactions.has(body.content))
       throw new ForgeProblem(403, `'${body.content}' is not an allowed reaction`);
     const values = [subject.issue.id, subject.commentId, caller.id, body.content] as const;
     const { changes } = db.run(

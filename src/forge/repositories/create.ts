@@ -6,20 +6,20 @@ import { secondsOf } from '../core/time.ts';
 import { repositoryPayload } from '../events/payloads.ts';
 import { isRefName } from '../git/names.ts';
 import { copyDefaultHooks } from '../hooks/hooks.ts';
-import { labelSet } from '../issues/label-sets.ts';
 import { insertLabel } from '../issues/labels.ts';
 import { watchRepository } from '../notify/watches.ts';
+import { assertFirstFiles, makeFirstFiles, type WantedFiles } from '../templates/first-files.ts';
+import { labelSet } from '../templates/label-sets.ts';
 import { toRepository } from '../views/repository.ts';
 import { signatureOf } from '../views/signature.ts';
 import { toUser } from '../views/user.ts';
 
-type NewRepository = {
+type NewRepository = WantedFiles & {
   readonly name: string;
   readonly description?: string | undefined;
   readonly private?: boolean | undefined;
   readonly auto_init?: boolean | undefined;
   readonly default_branch?: string | undefined;
-  readonly readme?: string | undefined;
   readonly issue_labels?: string | undefined;
   readonly template?: boolean | undefined;
   readonly object_format_name?: '' | 'sha1' | 'sha256' | undefined;
@@ -35,16 +35,14 @@ export async function createRepository(
   const { db, git } = context;
   const branch = wanted.default_branch || 'main';
   if (!isRefName(branch)) throw new ForgeProblem(422, `invalid branch name: ${branch}`);
-  if (wanted.readme && wanted.auto_init && wanted.readme !== 'Default') {
-    throw new ForgeProblem(400, `readme template does not exist, available templates: [Default]`);
-  }
+  if (wanted.auto_init) assertFirstFiles(wanted);
   const repository = db.transaction(() => insertRepository(context, { owner, actor }, wanted, branch));
   try {
     await git.create(repository.id, {
       defaultBranch: branch,
       objectFormat: wanted.object_format_name || 'sha1',
     });
-    if (wanted.auto_init) await writeFirstCommit(context, repository, actor);
+    if (wanted.auto_init) await writeFirstCommit(context, { repository, owner, actor }, wanted);
   } catch (error) {
     // A row without its folder would answer 500 for ever.
     db.run('DELETE FROM repositories WHERE id = ?', repository.id);
@@ -96,17 +94,23 @@ function insertRepository(
 
 async function writeFirstCommit(
   context: ForgeContext,
-  repository: RepositoryRow,
-  actor: UserRow,
+  about: { readonly repository: RepositoryRow; readonly owner: UserRow; readonly actor: UserRow },
+  wanted: WantedFiles,
 ): Promise<void> {
+  const { repository, owner, actor } = about;
   const author = signatureOf(context, actor);
-  const text = `# ${repository.name}\n\n${repository.description}`.trimEnd();
+  const files = await makeFirstFiles(wanted, {
+    name: repository.name,
+    description: repository.description,
+    owner: owner.name,
+    year: context.clock().getUTCFullYear(),
+  });
   await context.git.commitFiles(repository.id, {
     branch: repository.default_branch,
     message: 'Initial commit\n',
     author,
     committer: author,
-    edits: [{ path: 'README.md', content: Buffer.from(`${text}\n`) }],
+    edits: files,
   });
   context.db.run('UPDATE repositories SET is_empty = 0, num_branches = 1 WHERE id = ?', repository.id);
 }

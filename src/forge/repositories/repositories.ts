@@ -110,6 +110,31 @@ const countOwn = /* sql */ `
 SELECT (SELECT count(*) FROM repositories WHERE owner_id = ?1)
   + (SELECT count(*) FROM repositories WHERE id IN (${sharedIds}) AND owner_id <> ?1) AS count`;
 
+type OrganizationCall = {
+  readonly context: ForgeContext;
+  readonly organization: UserRow;
+  readonly caller: UserRow;
+  readonly body: Parameters<typeof createRepository>[3];
+};
+
+async function createInOrganization({ context, organization, caller, body }: OrganizationCall) {
+  const { db } = context;
+  if (!canCreateRepositoryIn(db, organization, caller)) {
+    throw new ForgeProblem(403, 'Given user is not allowed to create repository in organization.');
+  }
+  const repository = await createRepository(context, organization, caller, body);
+  // Who made it administers it, also from a team that has no access to all repositories.
+  if (!reaches(permissionOf(db, caller, repository, organization), 'admin')) {
+    db.run(
+      `INSERT INTO collaborators (repo_id, user_id, permission, created_at) VALUES (?, ?, 'admin', ?)`,
+      repository.id,
+      caller.id,
+      secondsOf(context.clock()),
+    );
+  }
+  return toRepository(context, repository, { owner: organization, viewer: caller });
+}
+
 /** What answers for repositories. */
 export const repositoryHandlers = defineHandlers({
   getRepository: (call) => toRepository(call.context, call.repository, { ...call, viewer: call.caller }),
@@ -132,23 +157,8 @@ export const repositoryHandlers = defineHandlers({
     return toRepository(context, repository, { owner: account, viewer: caller });
   },
 
-  async createOrganizationRepository({ context, organization, caller, body }) {
-    const { db } = context;
-    if (!canCreateRepositoryIn(db, organization, caller)) {
-      throw new ForgeProblem(403, 'Given user is not allowed to create repository in organization.');
-    }
-    const repository = await createRepository(context, organization, caller, body);
-    // Who made it administers it, also from a team that has no access to all repositories.
-    if (!reaches(permissionOf(db, caller, repository, organization), 'admin')) {
-      db.run(
-        `INSERT INTO collaborators (repo_id, user_id, permission, created_at) VALUES (?, ?, 'admin', ?)`,
-        repository.id,
-        caller.id,
-        secondsOf(context.clock()),
-      );
-    }
-    return toRepository(context, repository, { owner: organization, viewer: caller });
-  },
+  createOrganizationRepository: (call) => createInOrganization(call),
+  createOrgRepository: (call) => createInOrganization(call),
 
   async editRepository(call) {
     const { context, repository, owner, caller, body } = call;

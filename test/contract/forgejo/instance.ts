@@ -21,4 +21,17 @@ export const instance: readonly Difference[] = [
     'Forgejo gives the registration token of runners by GET alone.',
     'registration tokens of runners > are the same by GET and by POST',
   ),
+  onForgejo(
+    'Forgejo resolves links from the root of the server where they begin with a slash, and numbers of issues only in a context with a slash at its beginning.',
+    'markup > of a file has links beside the file, and no way out of the repository',
+    'markup > of a comment has line breaks, mentions, numbers of issues and links into the repository',
+  ),
+  onForgejo(
+    'Forgejo takes an unknown mode for Markdown.',
+    "markup > of an unknown kind is refused by /markdown { Text: 'x', Mode: 'other' }",
+  ),
+  onForgejo(
+    'Servers answer node info only where federation is switched on.',
+    'node info > counts accounts, issues and comments',
+  ),
 ];

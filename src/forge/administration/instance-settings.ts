@@ -1,0 +1,58 @@
+import type { Operation } from '../../contract/operation.ts';
+import { operations } from '../../contract/operations.ts';
+import { packageVersion } from '../../package.ts';
+import type { Database } from '../core/database.ts';
+import { secondsOf } from '../core/time.ts';
+import { defineHandlers } from '../http/handler.ts';
+import { allowedReactions } from '../issues/reactions.ts';
+
+const daySeconds = 24 * 3600;
+const rows: readonly Operation[] = Object.values(operations);
+
+/** A kind of repository that no operation makes is one that this forge does not have. */
+function hasOperation(pattern: RegExp): boolean {
+  return rows.some(({ path }) => pattern.test(path));
+}
+
+function countOf(db: Database, sql: string, ...values: number[]): number {
+  return db.get<{ count: number }>(`SELECT count(*) AS count FROM ${sql}`, ...values)?.count ?? 0;
+}
+
+/** What answers for settings and use of the instance. */
+export const instanceSettingsHandlers = defineHandlers({
+  getRepositorySettings: () => ({
+    mirrors_disabled: !hasOperation(/\/mirror-sync$/),
+    http_git_disabled: false,
+    migrations_disabled: !hasOperation(/^\/repos\/migrate$/),
+    stars_disabled: false,
+    time_tracking_disabled: false,
+    lfs_disabled: true,
+  }),
+
+  getUserInterfaceSettings: () => ({
+    default_theme: 'gitea-auto',
+    allowed_reactions: [...allowedReactions],
+    custom_emojis: [],
+  }),
+
+  getNodeInfo({ context: { db, clock } }) {
+    const now = secondsOf(clock());
+    const people = `users WHERE type = 'user' AND id > 0`;
+    // Accounts have no time of their last request; their tokens tell when they were used last.
+    const active = (days: number): number =>
+      countOf(db, '(SELECT DISTINCT user_id FROM tokens WHERE last_used_at > ?)', now - days * daySeconds);
+    return {
+      version: '2.1',
+      software: { name: 'reeve', version: packageVersion() },
+      protocols: [],
+      services: { inbound: [], outbound: [] },
+      openRegistrations: false,
+      usage: {
+        users: { total: countOf(db, people), activeHalfyear: active(180), activeMonth: active(30) },
+        localPosts: countOf(db, 'issues'),
+        localComments: countOf(db, 'comments'),
+      },
+      metadata: {},
+    };
+  },
+});

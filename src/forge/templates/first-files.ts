@@ -1,0 +1,51 @@
+import { ForgeProblem } from '../core/errors.ts';
+import { findGitignore } from './gitignores.ts';
+import { fillLicense, licenseNames, loadLicense } from './licenses.ts';
+
+/** What the creation of a repository may ask for; names of several gitignore templates are separated by commas. */
+export type WantedFiles = {
+  readonly readme?: string | undefined;
+  readonly gitignores?: string | undefined;
+  readonly license?: string | undefined;
+};
+
+const separator = ',';
+/** A longer list names templates more than once. */
+const maxGitignores = 100;
+
+/** Ends the request with 400 where a file is wanted that there is no template for. */
+export function assertFirstFiles({ readme, gitignores, license }: WantedFiles): void {
+  if (readme && readme !== 'Default')
+    throw new ForgeProblem(400, 'readme template does not exist, available templates: [Default]');
+  const names = namesOf(gitignores);
+  const unknown = names.find((name) => findGitignore(name) === undefined);
+  // The baseline answers 500 to both, and leaves nothing behind.
+  if (unknown !== undefined || names.length > maxGitignores)
+    throw new ForgeProblem(400, `gitignore template does not exist: ${unknown ?? 'too many'}`);
+  if (license && !licenseNames.includes(license))
+    throw new ForgeProblem(400, `license template does not exist: ${license}`);
+}
+
+/** Returns the files of a first commit, README.md, .gitignore and LICENSE, as far as they are wanted. */
+export async function makeFirstFiles(
+  wanted: WantedFiles,
+  about: {
+    readonly name: string;
+    readonly description: string;
+    readonly owner: string;
+    readonly year: number;
+  },
+): Promise<readonly { readonly path: string; readonly content: Buffer }[]> {
+  const readme = `# ${about.name}\n\n${about.description}`.trimEnd();
+  const files = [{ path: 'README.md', content: Buffer.from(`${readme}\n`) }];
+  const parts = namesOf(wanted.gitignores).map((name) => `# ---> ${name}\n${findGitignore(name) ?? ''}\n`);
+  if (parts.length > 0) files.push({ path: '.gitignore', content: Buffer.from(parts.join('')) });
+  const license = wanted.license ? await loadLicense(wanted.license) : undefined;
+  if (license !== undefined)
+    files.push({ path: 'LICENSE', content: Buffer.from(fillLicense(license, about)) });
+  return files;
+}
+
+function namesOf(gitignores: string | undefined): readonly string[] {
+  return gitignores ? gitignores.split(separator) : [];
+}

@@ -1,0 +1,33 @@
+import { found } from '../core/errors.ts';
+import { defineHandlers } from '../http/handler.ts';
+import { findGitignore, gitignoreNames } from './gitignores.ts';
+import { findLabelSet, labelSetNames } from './label-sets.ts';
+import { licenseNames, loadLicense } from './licenses.ts';
+
+const implementation =
+  'Create a text file (typically named LICENSE or LICENSE.txt) in the root of your source code and copy the text of the license into the file';
+
+function entryOf(name: string, rootUrl: string) {
+  return { key: name, name, url: `${rootUrl}/api/v1/licenses/${encodeURIComponent(name)}` };
+}
+
+/** What answers for the templates of new repositories. */
+export const templateHandlers = defineHandlers({
+  listGitignoreTemplates: () => [...gitignoreNames],
+
+  getGitignoreTemplate: ({ params }) => ({
+    name: params.name,
+    source: found(findGitignore(params.name)),
+  }),
+
+  listLabelTemplates: () => [...labelSetNames],
+
+  getLabelTemplate: ({ params }) => [...found(findLabelSet(params.name))],
+
+  listLicenseTemplates: ({ context }) => licenseNames.map((name) => entryOf(name, context.rootUrl())),
+
+  async getLicenseTemplate({ params, context }) {
+    const body = found(await loadLicense(params.name));
+    return { ...entryOf(params.name, context.rootUrl()), implementation, body };
+  },
+});
