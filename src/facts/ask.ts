@@ -24,15 +24,17 @@ const memoryEntries = 2_000;
 
 /** Creates a cache of answers that outlives runs. `clock` is monotonic. */
 export function createFactMemory(clock: Pick<Clock, 'monotonicMs'>): FactMemory {
-  const entries = new BoundedMap<string, { value: unknown; until: number }>(memoryEntries);
+  const entries = new BoundedMap<string, { value: unknown; atMs: number }>(memoryEntries);
+  const ageMs = (key: string): number | undefined => {
+    const entry = entries.get(key);
+    const age = entry && clock.monotonicMs() - entry.atMs;
+    return age === undefined || age > memoryMs ? undefined : age;
+  };
   return {
-    get(key) {
-      const entry = entries.get(key);
-      if (entry === undefined || entry.until < clock.monotonicMs()) return undefined;
-      return entry.value;
-    },
+    ageMs,
+    get: (key) => (ageMs(key) === undefined ? undefined : entries.get(key)?.value),
     set(key, value) {
-      entries.set(key, { value, until: clock.monotonicMs() + memoryMs });
+      entries.set(key, { value, atMs: clock.monotonicMs() });
     },
     drop(prefix) {
       for (const key of entries.keys()) if (key.startsWith(prefix)) entries.delete(key);
@@ -64,6 +66,8 @@ type FactsOptions = {
 
 /** Creates the facts of one run: each is requested when first used, and at most once. */
 export function createFacts(options: FactsOptions): Facts {
+  /** The last answer of each fact, whoever asked: one that is new enough is not requested again. */
+  const latest = new Map<string, AskedFact>();
   return asking(new Map(), { isAnew: () => false, mayTake: () => true });
 
   function asking(asked: Map<string, AskedFact>, { isAnew, mayTake }: Sharing): Facts {
@@ -78,7 +82,11 @@ export function createFacts(options: FactsOptions): Facts {
         reads.add(factKey(part));
         return ask(part);
       });
-      const call = { ask: askPart, anew: isAnew(key), pool, options };
+      let ageMs = 0;
+      const noteAge = (age = 0): void => {
+        ageMs = age;
+      };
+      const call = { ask: askPart, anew: isAnew(key), pool, options, noteAge };
       const entry: AskedFact = {
         answer: source ? takeFrom(source, request, call) : askForge(request, call),
         answeredAtMs: Number.POSITIVE_INFINITY,
@@ -86,12 +94,10 @@ export function createFacts(options: FactsOptions): Facts {
         reads,
       };
       asked.set(key, entry);
+      latest.set(key, entry);
       const stamp = (): void => {
-        // A value made from other answers has the age of the oldest; a failed one has none.
-        const ages = [source, ...Array.from(reads, (one) => asked.get(one))].map(
-          (one) => one?.answeredAtMs ?? Number.POSITIVE_INFINITY,
-        );
-        entry.answeredAtMs = Math.min(options.clock.monotonicMs(), ...ages);
+        const parts = [source, ...Array.from(reads, (one) => asked.get(one))];
+        entry.answeredAtMs = Math.min(options.clock.monotonicMs() - ageMs, ...parts.map(timeOf));
       };
       entry.answer.then(stamp, stamp);
       return entry.answer;
@@ -108,7 +114,11 @@ export function createFacts(options: FactsOptions): Facts {
         const dropped = new Set<string>();
         const drop = (key: string): void => {
           const entry = kept.get(key);
-          if (entry && options.clock.monotonicMs() - entry.answeredAtMs <= maxAgeMs) return;
+          const fromMs = options.clock.monotonicMs() - maxAgeMs;
+          if (isSince(entry, fromMs)) return;
+          // An answer of no age at all is one that is requested from now on.
+          const newer = maxAgeMs < 0 ? undefined : latest.get(key);
+          if (newer && isSince(newer, fromMs)) return void kept.set(key, newer);
           kept.delete(key);
           dropped.add(key);
           // What an answer was made from is as old as the answer, or older.
@@ -134,6 +144,12 @@ export function createFacts(options: FactsOptions): Facts {
   }
 }
 
+/** Returns the monotonic ms of an answer; one that failed, or is not there yet, has no age. */
+const timeOf = (asked: AskedFact | undefined): number => asked?.answeredAtMs ?? Number.POSITIVE_INFINITY;
+
+const isSince = (asked: AskedFact | undefined, fromMs: number): boolean =>
+  asked !== undefined && timeOf(asked) >= fromMs;
+
 /** Takes a fact from the answer of another fact; if that does not contain it, requests it. */
 async function takeFrom(source: AskedFact, request: FactRequest, call: ForgeCall): Promise<unknown> {
   const answer = await source.answer.catch(() => undefined);
@@ -142,7 +158,10 @@ async function takeFrom(source: AskedFact, request: FactRequest, call: ForgeCall
   return value === undefined || value === null ? askForge(request, call) : value;
 }
 
-async function askForge(request: FactRequest, { ask, anew, pool, options }: ForgeCall): Promise<unknown> {
+async function askForge(
+  request: FactRequest,
+  { ask, anew, pool, options, noteAge }: ForgeCall,
+): Promise<unknown> {
   const fact = findFact(request.name);
   const { client, subject, memory, clock, occasion, units } = options;
   if (fact === undefined) throw new ReeveError('internal', `there is no fact "${request.name}"`);
@@ -152,7 +171,7 @@ async function askForge(request: FactRequest, { ask, anew, pool, options }: Forg
   const describe = (): string =>
     `too large to judge: ${factKey(request)} needs more than ${units} units of evaluation; see docs/reference/limits.md`;
   const meter = new Meter({ pool, reserve: 0, describe });
-  return fact.ask({ client, subject, memory, ask, anew, occasion, meter, clock }, request.argument);
+  return fact.ask({ client, subject, memory, ask, anew, occasion, meter, clock, noteAge }, request.argument);
 }
 
 /** How one fact is asked. */
@@ -161,6 +180,7 @@ type ForgeCall = {
   readonly anew: boolean;
   readonly pool: Pool;
   readonly options: FactsOptions;
+  readonly noteAge: AskContext['noteAge'];
 };
 
 /** Returns facts of which one has this answer, whatever its argument; the others are those given. */

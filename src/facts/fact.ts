@@ -66,6 +66,8 @@ export type AskContext = {
   /** Pays for patterns of the repository that the fact evaluates; what it spends is charged to each rule that reads the fact. */
   readonly meter: Meter;
   readonly clock: FactClock;
+  /** Says that the answer is this many ms old, because it comes from the cache: a rule that needs a newer one asks again. */
+  noteAge(ageMs: number | undefined): void;
   /** Reads another fact of the same run (requested once). */
   readonly ask: Ask;
 };
@@ -76,6 +78,8 @@ export type FactClock = Pick<Clock, 'monotonicMs'> & Partial<Pick<Clock, 'sleep'
 /** Cache of answers that are valid across runs until they are invalidated, such as label definitions. Keys begin with the repository's id. */
 export interface FactMemory {
   get(key: string): unknown;
+  /** Returns the age of a cached answer in ms; undefined if there is none. */
+  ageMs(key: string): number | undefined;
   set(key: string, value: unknown): void;
   /** Removes every entry whose key starts with `prefix`. */
   drop(prefix: string): void;

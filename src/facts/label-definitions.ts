@@ -33,7 +33,10 @@ export const labelDefinitions = defineFact({
     const key = `${repositoryOf(context.subject).id}/label_definitions`;
     const remembered = context.anew ? undefined : context.memory.get(key);
     // What this key holds was set below.
-    if (remembered !== undefined) return remembered as LabelDefinition[];
+    if (remembered !== undefined) {
+      context.noteAge(context.memory.ageMs(key));
+      return remembered as LabelDefinition[];
+    }
     const [own, shared] = await Promise.all([ownLabels(context), sharedLabels(context)]);
     const definitions = [...own, ...shared];
     context.memory.set(key, definitions);

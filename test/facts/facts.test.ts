@@ -54,6 +54,25 @@ it('asks anew what is older than it may be, and shares the rest', async () => {
   expect(server.requests).toHaveLength(3);
 });
 
+it('label definitions of an earlier run are as old as they are, and are read again once by all who need newer ones', async () => {
+  const { server, facts, later } = await setUp((seen) => (seen.path.includes('/orgs/') ? [] : labels));
+  const definitions = { name: 'label_definitions' };
+  const readings = () => server.requests.filter(({ path }) => path.includes('/repos/')).length;
+  await facts().ask(definitions);
+  later(2_000);
+  const run = facts();
+  await run.ask(definitions);
+  expect(readings()).toBe(1);
+
+  await run.fresh([definitions], 1_000).ask(definitions);
+  expect(readings()).toBe(2);
+  await run.fresh([definitions], 1_000).ask(definitions);
+  expect(readings()).toBe(2);
+  later(1_001);
+  await run.fresh([definitions], 1_000).ask(definitions);
+  expect(readings()).toBe(3);
+});
+
 it('a fact that is kept is not read again when all others are', async () => {
   const { server, facts } = await setUp((seen) => (seen.path.includes('files') ? [] : labels));
   const run = facts();
