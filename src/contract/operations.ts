@@ -1,6 +1,7 @@
 import type { Operation } from './operation.ts';
 import { accountSettingsOperations } from './resources/account-settings.ts';
 import { accountOperations } from './resources/accounts.ts';
+import { administrationOperations } from './resources/administration.ts';
 import { attachmentOperations } from './resources/attachments.ts';
 import { avatarOperations } from './resources/avatars.ts';
 import { blockOperations } from './resources/blocks.ts';
@@ -60,6 +61,7 @@ import { workflowOperations } from './resources/workflows.ts';
 export const operations = {
   ...instanceOperations,
   ...deprecatedOperations,
+  ...administrationOperations,
   ...instanceSettingsOperations,
   ...templateOperations,
   ...markupOperations,

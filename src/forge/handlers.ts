@@ -7,7 +7,10 @@ import { userSettingsHandlers } from './accounts/settings.ts';
 import { teamHandlers } from './accounts/teams.ts';
 import { tokenHandlers } from './accounts/tokens.ts';
 import { userHandlers } from './accounts/users.ts';
+import { cronHandlers } from './administration/cron.ts';
+import { siteEmailHandlers } from './administration/emails.ts';
 import { instanceSettingsHandlers } from './administration/instance-settings.ts';
+import { unadoptedHandlers } from './administration/unadopted.ts';
 import { avatarHandlers } from './avatars/avatars.ts';
 import { branchMoveHandlers } from './code/branch-moves.ts';
 import { branchHandlers } from './code/branches.ts';
@@ -125,6 +128,9 @@ export const handlers: Handlers = {
   ...statusHandlers,
   ...tokenHandlers,
   ...instanceHandlers,
+  ...cronHandlers,
+  ...siteEmailHandlers,
+  ...unadoptedHandlers,
   ...instanceSettingsHandlers,
   ...templateHandlers,
   ...markupHandlers,

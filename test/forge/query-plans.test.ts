@@ -25,8 +25,8 @@ import { passwordCost } from '../support/password-cost.ts';
 /** Tables that grow with the forge: reading one of them whole is what this test is against. */
 const growing =
   /SCAN (users|repositories|issues|comments|labels|issue_labels|pulls|hooks|hook_tasks|stars|notifications|watches|issue_watches|tracked_times|attachments|dependencies|r|i|u|c|l|s)\b/;
-/** The search for repositories finds parts of names, which no index does: it reads all of them. */
-const isSearch = (sql: string) => sql.includes('/* search */');
+/** The search for repositories finds parts of names, which no index does; what counts the use of the instance counts all of it. */
+const isSearch = (sql: string) => /\/\* (search|usage) \*\//.test(sql);
 /** Reads that are whole and small: what waits to be sent, by an index of its own, and a page that was cut already. */
 const isSmall = (detail: string, sql: string) =>
   /INDEX hook_tasks_(queued|sending)/.test(detail) || (detail === 'SCAN r' && sql.includes('OFFSET ?) r'));

@@ -4,7 +4,10 @@ import { callerAs } from '../row-fields.ts';
 import { flag, int, list, resource, text } from '../shape.ts';
 
 /** An e-mail address of an account; `user_id` and `username` are filled in only by searches of administrators. */
-const Email = resource({ email: text }, { verified: flag, primary: flag, user_id: int, username: text });
+export const Email = resource(
+  { email: text },
+  { verified: flag, primary: flag, user_id: int, username: text },
+);
 
 const UserSettings = resource(
   {},

@@ -171,6 +171,9 @@ export const organizationHandlers = defineHandlers({
     );
   },
 
+  listSiteOrganizations: ({ caller, context, page, reply }) =>
+    pageOf(context, { caller, page, reply }, `FROM users u WHERE u.type = 'organization'`),
+
   listOwnOrganizations: ({ caller, context, page, reply }) =>
     pageOf(
       context,

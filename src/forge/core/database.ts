@@ -19,6 +19,7 @@ import { keys } from './migrations/015-keys.ts';
 import { people } from './migrations/016-people.ts';
 import { searches } from './migrations/017-searches.ts';
 import { avatars } from './migrations/018-avatars.ts';
+import { cron } from './migrations/019-cron.ts';
 import { bindsNumbersByPosition, byNumber, isNumbered } from './numbered-parameters.ts';
 
 /** In order; one that has been released is never changed, a new one goes to the end. */
@@ -41,6 +42,7 @@ const migrations = [
   people,
   searches,
   avatars,
+  cron,
 ];
 
 /** What a statement takes: booleans become 0 and 1, undefined becomes NULL. */

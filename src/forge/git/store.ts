@@ -10,6 +10,7 @@ import { createGit } from './process.ts';
 import { createReaderPool } from './reader-pool.ts';
 import type { GitRepository } from './repository.ts';
 import { createKeyedQueue } from './slots.ts';
+import { createUnadopted, type UnadoptedName, type UnadoptedRepositories } from './unadopted.ts';
 
 /**
  * The repositories on disk, in folders named by repository id: a rename moves nothing. The wiki of a repository has the
@@ -23,6 +24,10 @@ export interface GitStore {
   ): Promise<void>;
   /** Makes a bare repository with the branches and tags of another. */
   copy(fromId: number, repositoryId: number): Promise<void>;
+  /** Repositories of the folder that no row names. */
+  readonly unadopted: Omit<UnadoptedRepositories, 'copyTo'>;
+  /** Makes a repository with all refs of an unadopted one, which stays. */
+  adopt(name: UnadoptedName, repositoryId: number): Promise<void>;
   open(repositoryId: number): GitRepository;
   /** Tells whether there is a repository of this id. */
   exists(repositoryId: number): boolean;
@@ -69,8 +74,11 @@ export function createGitStore(
     git,
     objects: readers.of(id, folderOf(id)),
   });
+  const unadopted = createUnadopted(folder, git);
   return {
     open,
+    unadopted,
+    adopt: (name, id) => unadopted.copyTo(name, folderOf(id)),
     exists: (id) => existsSync(join(folderOf(id), 'HEAD')),
     async create(id, { defaultBranch, objectFormat = 'sha1' }) {
       const head = `--initial-branch=${defaultBranch}`;

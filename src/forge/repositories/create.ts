@@ -57,7 +57,8 @@ export async function createRepository(
   });
 }
 
-function insertRepository(
+/** Inserts the row of a repository that is being made; `endCreation` ends that. */
+export function insertRepository(
   context: ForgeContext,
   { owner, actor }: { readonly owner: UserRow; readonly actor: UserRow },
   wanted: NewRepository,

@@ -1,0 +1,73 @@
+import { lstatSync } from 'node:fs';
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Git } from './process.ts';
+
+/** A bare repository that no row names: `OWNER/NAME.git` in the folder of the repositories, in lower case. */
+export type UnadoptedName = { readonly owner: string; readonly name: string };
+
+/** Repositories that an operator puts into the folder of the repositories, to be adopted. */
+export interface UnadoptedRepositories {
+  list(): Promise<readonly UnadoptedName[]>;
+  exists(name: UnadoptedName): boolean;
+  /** Makes a copy with all refs as the repository in `folder`, without settings and hooks of the original. */
+  copyTo(name: UnadoptedName, folder: string): Promise<void>;
+  remove(name: UnadoptedName): Promise<void>;
+}
+
+const usable = /^[-_.a-z0-9]{1,100}$/;
+/** A folder of more entries is not searched to its end. */
+const maxEntries = 100_000;
+
+function isDirectory(path: string): boolean {
+  // A link would lead out of the folder.
+  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+/** Opens the unadopted repositories of a folder. */
+export function createUnadopted(root: string, git: Git): UnadoptedRepositories {
+  /** Undefined for a name that would lead elsewhere, or that a repository of the forge has (`17.git`). */
+  function pathOf({ owner, name }: UnadoptedName): string | undefined {
+    if (![owner, name].every((part) => usable.test(part) && !/^\.+$/.test(part))) return undefined;
+    const holder = join(root, owner);
+    return owner.endsWith('.git') || !isDirectory(holder) ? undefined : join(holder, `${name}.git`);
+  }
+
+  function exists(name: UnadoptedName): boolean {
+    const path = pathOf(name);
+    return path !== undefined && isDirectory(path) && isDirectory(join(path, 'objects'));
+  }
+
+  return {
+    exists,
+    async list() {
+      const found: UnadoptedName[] = [];
+      const owners = (await readdir(root, { withFileTypes: true })).filter(
+        (entry) => entry.isDirectory() && !entry.name.endsWith('.git'),
+      );
+      for (const { name: owner } of owners) {
+        const entries = await readdir(join(root, owner));
+        for (const entry of entries.slice(0, maxEntries)) {
+          const unadopted = { owner, name: entry.replace(/\.git$/, '') };
+          if (entry.endsWith('.git') && exists(unadopted)) found.push(unadopted);
+        }
+      }
+      return found.sort((one, other) => compare(one.owner, other.owner) || compare(one.name, other.name));
+    },
+    async copyTo(name, folder) {
+      const path = pathOf(name) ?? '';
+      const args = ['clone', '--mirror', '--quiet', '--no-local', '--template=', '--', path, folder];
+      await git.run(args, { timeoutMs: 600_000 });
+      // A mirror would follow the original, which goes.
+      await git.run(['remote', 'remove', 'origin'], { folder });
+    },
+    async remove(name) {
+      const path = pathOf(name);
+      if (path !== undefined) await rm(path, { recursive: true, force: true });
+    },
+  };
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : Number(one > other);
+}
