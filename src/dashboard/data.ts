@@ -123,7 +123,7 @@ export type DashboardData = {
   readonly schedules: () => Promise<readonly ScheduleRow[]>;
   readonly runners: () => Promise<readonly RunnerState[]>;
   readonly drift: () => Promise<readonly DriftRow[]>;
-  /** Deliveries refused at the door since the start, by status. */
+  /** Deliveries refused by the receiver since the start, by status. */
   readonly refusals: () => ReadonlyMap<number, number>;
 };
 

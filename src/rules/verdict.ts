@@ -20,7 +20,21 @@ export type SkipReason = keyof typeof skipReasons;
 export function wordsOf({ verdict, reason }: Pick<Verdict, 'verdict' | 'reason'>): string | undefined {
   if (verdict !== 'skipped' || reason === undefined) return reason;
   // A run of another version of this program may know other reasons.
-  return Object.hasOwn(skipReasons, reason) ? `${reason}: ${skipReasons[reason as SkipReason]}` : reason;
+  return isSkipReason(reason) ? `${reason}: ${skipReasons[reason]}` : reason;
+}
+
+/** Returns why every one of these rules was skipped, in words, if it is the same for all; otherwise undefined. */
+export function commonSkip(verdicts: readonly Pick<Verdict, 'verdict' | 'reason'>[]): string | undefined {
+  const [reason, ...others] = new Set(
+    verdicts.map(({ verdict, reason }) => (verdict === 'skipped' ? reason : undefined)),
+  );
+  return reason !== undefined && others.length === 0 && isSkipReason(reason)
+    ? skipReasons[reason]
+    : undefined;
+}
+
+function isSkipReason(reason: string): reason is SkipReason {
+  return Object.hasOwn(skipReasons, reason);
 }
 
 /** A rule's answer, with its evidence. */

@@ -250,7 +250,7 @@ describe('the other pages', () => {
     const drift = await operator.get('/drift');
     expect(drift.text).toContain('label-definition:wanted');
     expect(drift.text).toContain('observed, not sent');
-    expect((await operator.get('/')).text).toContain('Things that are not as a rule wants them: 1');
+    expect((await operator.get('/')).text).toContain('Differences from the rules: 1');
     expect((await operator.get('/runs')).text).toContain('acme/demo');
   });
 

@@ -99,7 +99,7 @@ export function createMetrics(): Metrics {
     },
     countDelivery(code, result) {
       webhookRequests.inc({ code: String(code), result });
-      if (code >= 400) refused.set(code, (refused.get(code) ?? 0) + 1);
+      if (code >= 400 && result !== 'probe') refused.set(code, (refused.get(code) ?? 0) + 1);
     },
     refusals: () => refused,
     countAnswer: (ms) => webhookSeconds.observe(ms / 1_000),

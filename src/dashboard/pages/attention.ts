@@ -48,11 +48,11 @@ export async function viewAttention(
     counts.deferred > 0 &&
       html`<li><a href="${root}deliveries?state=deferred">Runs deferred by an hourly budget of changes${pauses.length > 0 ? ' or a pause' : ''}: ${counts.deferred}</a></li>`,
     drift.length > 0 &&
-      html`<li><a href="${root}drift">Things that are not as a rule wants them: ${drift.length}</a>${namesOf(drift.map(({ item, target }) => `${target} in ${item}`))}</li>`,
+      html`<li><a href="${root}drift">Differences from the rules: ${drift.length}</a>${namesOf(drift.map(({ item, target }) => `${target} in ${item}`))}</li>`,
     offline.length > 0 &&
       html`<li><a href="${root}runners">Runners that are offline: ${offline.length}</a>${namesOf(offline)}</li>`,
     refusals.length > 0 &&
-      html`<li>Deliveries refused at the door since the start: ${refusals.join(', ')}. The log says why.</li>`,
+      html`<li>Deliveries refused by the receiver since the start: ${refusals.join(', ')}. The log has the reasons.</li>`,
   ].filter((line) => line !== false);
   if (lines.length === 0)
     return html`<p>Nothing: no rule and no sweep fails, no file is broken, nothing is dead, nothing drifts, nothing is paused.</p>`;

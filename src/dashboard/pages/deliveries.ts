@@ -50,7 +50,7 @@ export async function deliveriesPage(
   const older = next && new URLSearchParams({ ...filter, before: next }).toString();
   const mayRedrive =
     state === 'dead' && show === 'all' && search === '' && viewer.isOperator && rows.length > 0;
-  const empty = next ? 'None that you may see among these; there are older ones.' : 'There is none.';
+  const empty = next ? 'You may see none of these; there are older ones.' : 'No delivery.';
   const content = html`${viewer.isOperator ? kindTabs(root, filter) : undefined}
 ${filterForm(root, filter)}
 ${mayRedrive ? pageRequest.button('deliveries/dead/run', 'Try all dead ones again') : undefined}

@@ -31,7 +31,7 @@ export function incidentTable(
       html`${kind === 'file-broken' ? markIds(key) : ruleLink(key, root, key)}${subject === undefined ? '' : html`<div>on ${itemLink(forgeUrl, subject)}</div>`}`,
       count,
       run === undefined ? time(lastAt) : html`<a href="${root}runs/${run}">${time(lastAt)}</a>`,
-      html`<div>${kindRow(kind).title.toLowerCase()}</div>${markIds(reason)}`,
+      html`<div>${kindRow(kind).title.toLowerCase()}</div>${markIds(reason.split('\n', 1)[0] ?? '')}`,
     ]);
   const rest = incidents.length - shown;
   return html`${table(['what', 'times', 'last', 'why'], rows, '')}

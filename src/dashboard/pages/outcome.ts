@@ -1,6 +1,7 @@
 import { isObserved, observedWords } from '../../engine/describe-change.ts';
 import type { RecordedChange, Run } from '../../engine/record.ts';
 import { type Html, html } from '../../http/html.ts';
+import { commonSkip } from '../../rules/verdict.ts';
 import { maySeeChange, type ViewerAccess } from '../visibility.ts';
 
 /** What came of a run: a word with a colour, and its counts in words. */
@@ -14,7 +15,9 @@ export function summarizeRun(run: Run, viewerAccess: ViewerAccess): RunSummary {
   const evaluated = run.rules.filter(({ verdict }) => verdict !== 'skipped').length;
   const changed = counts.applied + counts.unchanged;
   const words = [
-    evaluated === 0 ? 'no rule was evaluated' : `${countWords(matched, 'rule')} matched`,
+    evaluated === 0
+      ? ['no rule was evaluated', commonSkip(run.rules)].filter(Boolean).join(': ')
+      : `${countWords(matched, 'rule')} matched`,
     broken > 0 ? `${countWords(broken, 'rule')} failed` : '',
     counts.failed > 0 ? `${counts.failed} of ${countWords(changed + counts.failed, 'change')} failed` : '',
     counts.failed === 0 && changed > 0 ? countWords(changed, 'change') : '',

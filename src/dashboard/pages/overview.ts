@@ -32,7 +32,7 @@ export async function overviewPage(pageRequest: PageRequest, data: DashboardData
   const content = html`<h2>Needs attention</h2>${attention}
 <h2>Pause</h2>${pauseForms(pauses, pageRequest)}
 <h2>Deliveries and jobs</h2><ul class="tiles">${tiles}</ul>
-<p>${oldest ? html`The oldest that waits came ${time(oldest)}.` : 'None waits.'}</p>
+<p>${oldest ? html`The oldest waiting delivery arrived ${time(oldest)}.` : 'No delivery waits.'}</p>
 <h2>Latest runs</h2>${await runTable(runs.items, store, pageRequest)}
 <p><a href="${root}runs">All runs</a></p>`;
   return { title: 'Overview', content };

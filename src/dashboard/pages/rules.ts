@@ -56,10 +56,10 @@ export async function rulesPage(
     'writes',
   ];
   const content = html`${broken.length > 0 ? html`<h2>Files that cannot be used</h2>${broken}` : undefined}
-<h2>In force, of the operator</h2>${table(heads, rows, 'There is none.')}
+<h2>Rules of the operator in force</h2>${table(heads, rows, 'No rule of the operator is in force.')}
 <p class="muted">Hit rate, last run and last failure are among ${history.isWhole ? 'all runs' : `the newest ${searchedRuns} runs`}.
 Tested are the steps that the rule tests beside the file reach; the page of the rule names them.</p>
-<p>Rules of repositories and organizations stand in their own files; each run says which it asked.</p>`;
+<p>Rules of repositories and organizations are in their own files; each run names those that it used.</p>`;
   return { title: 'Rules', content };
 }
 

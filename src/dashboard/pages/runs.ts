@@ -26,7 +26,7 @@ export async function runTable(
     const delivery = id === undefined ? undefined : await store.describeDelivery(id);
     return runRow(run, delivery, pageRequest);
   });
-  return table(runHeads, await Promise.all(rows), 'There is none.');
+  return table(runHeads, await Promise.all(rows), 'No run.');
 }
 
 function runRow(

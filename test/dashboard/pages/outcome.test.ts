@@ -69,6 +69,12 @@ describe('the outcome of a run', () => {
     expect(told(both)).toBe('applied: 2 rules matched · 3 changes · 52 ms');
     expect(told(run(['unmatched']))).toBe('unmatched: 0 rules matched · 52 ms');
     expect(told(run(['skipped']))).toBe('unmatched: no rule was evaluated · 52 ms');
+    const own = { ...verdictOf('skipped'), reason: 'own' };
+    const filtered = { ...verdictOf('skipped'), reason: 'filter' };
+    expect(told({ ...run([]), rules: [own, own] })).toBe(
+      'unmatched: no rule was evaluated: Reeve’s own account did this · 52 ms',
+    );
+    expect(told({ ...run([]), rules: [own, filtered] })).toBe('unmatched: no rule was evaluated · 52 ms');
     expect(told(run(['matched']))).toBe('matched: 1 rule matched · 52 ms');
   });
 
