@@ -51,6 +51,7 @@ const forgeFloors = [
   ['issues'],
   ['repositories'],
   ['notifications'],
+  ['issue-templates'],
   ['code'],
   ['releases'],
   ['pulls'],

@@ -18,6 +18,7 @@ import { gitReadOperations } from './resources/git-reads.ts';
 import { hookOperations } from './resources/hooks.ts';
 import { instanceOperations } from './resources/instance.ts';
 import { instanceSettingsOperations } from './resources/instance-settings.ts';
+import { issueTemplateOperations } from './resources/issue-templates.ts';
 import { issueOperations } from './resources/issues.ts';
 import { labelOperations } from './resources/labels.ts';
 import { markupOperations } from './resources/markup.ts';
@@ -113,6 +114,7 @@ export const operations = {
   ...milestoneOperations,
   ...notificationOperations,
   ...subscriptionOperations,
+  ...issueTemplateOperations,
   ...timeOperations,
   ...stopwatchOperations,
   ...searchOperations,

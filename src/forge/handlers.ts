@@ -26,6 +26,7 @@ import { hookHandlers } from './hooks/hooks.ts';
 import { hookTestHandlers } from './hooks/test-delivery.ts';
 import type { Handlers } from './http/handler.ts';
 import { instanceHandlers } from './http/instance.ts';
+import { issueTemplateHandlers } from './issue-templates/issue-templates.ts';
 import { issueLabelHandlers } from './issues/attached-labels.ts';
 import { attachmentHandlers } from './issues/attachments.ts';
 import { commentHandlers } from './issues/comments.ts';
@@ -75,6 +76,7 @@ import { wikiHandlers } from './wiki/wiki.ts';
 
 /** Every operation that the embedded forge answers: one table, put together from the files of their resources. */
 export const handlers: Handlers = {
+  ...issueTemplateHandlers,
   ...timeHandlers,
   ...stopwatchHandlers,
   ...issueSearchHandlers,

@@ -47,9 +47,13 @@ describeContract('searches', (forge) => {
     await forge.ask('POST', `/repos/${open}/contents/a.txt`, { as: ben, body: file });
     const pull = await forge.ask('POST', `/repos/${open}/pulls`, {
       as: ben,
-      body: { title: `${word} pull`, head: 'change', base: 'main', reviewers: [ada.name] },
+      body: { title: `${word} pull`, head: 'change', base: 'main' },
     });
     expect(pull.status).toBe(201);
+    await forge.ask('POST', `/repos/${open}/pulls/${pull.json.number}/requested_reviewers`, {
+      as: ben,
+      body: { reviewers: [ada.name] },
+    });
     // A server with an index finds an issue a moment after it is made.
     await waitFor(
       () => find('state=all'),

@@ -154,6 +154,11 @@ export const surface: readonly Difference[] = [
     'stopwatches > name nothing of what one lost access to',
   ),
   onForgejo(
+    'Forgejo has no assignees of issue templates, and does not count those with mistakes.',
+    'issue templates > are forms and Markdown files of the default branch, in the order of their folders',
+    'issue templates > with mistakes are left out and counted',
+  ),
+  onForgejo(
     'Forgejo searches issues by the caller as author alone.',
     'searches > for issues > narrow by author',
   ),

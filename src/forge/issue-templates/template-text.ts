@@ -1,0 +1,154 @@
+import { type Document, isMap, isScalar, isSeq, parseDocument } from 'yaml';
+import { isRecord } from '../../contract/events/payload-members.ts';
+import { type FormField, isForm } from './form-rules.ts';
+
+/** An issue template as the API shows it. */
+export type IssueTemplateText = {
+  readonly name: string;
+  readonly title: string;
+  readonly about: string;
+  readonly labels: readonly string[] | null;
+  readonly assignees: readonly string[] | null;
+  readonly ref: string;
+  readonly content: string;
+  readonly body: readonly FormField[] | null;
+  readonly file_name: string;
+};
+
+/** Thrown where a file is no template, for any reason; the reason is not shown. */
+export class TemplateError extends Error {}
+
+/** Parses YAML into a map. Aliases are bounded: a few lines of them can name a billion values. */
+export function parseYamlMap(text: string): {
+  readonly document: Document;
+  readonly value: Record<string, unknown>;
+} {
+  const document = parseDocument(text, { logLevel: 'silent' });
+  const [error] = document.errors;
+  if (error) throw new TemplateError(error.message);
+  if (document.contents === null) return { document, value: {} };
+  let value: unknown;
+  try {
+    value = document.toJS({ maxAliasCount: 100 });
+  } catch (cause) {
+    throw new TemplateError('the aliases of the file expand too far', { cause });
+  }
+  if (!isMap(document.contents) || !isRecord(value)) throw new TemplateError('the file is not a map');
+  return { document, value };
+}
+
+/** Returns a member as it is written, also a number or boolean; '' where it is absent. */
+export function textMember(document: Document, path: readonly (string | number)[]): string {
+  const node = document.getIn(path, true);
+  if (node === undefined || node === null) return '';
+  if (!isScalar(node)) throw new TemplateError(`${path.join('.')} is not text`);
+  if (node.value === null) return '';
+  return typeof node.value === 'string' ? node.value : (node.source ?? String(node.value));
+}
+
+/** Returns a list of names, given as a list or as one text with commas; null where it is absent. */
+function namesMember(document: Document, name: string): readonly string[] | null {
+  const node = document.get(name, true);
+  if (node === undefined) return null;
+  if (isSeq(node)) return node.items.map((_, index) => textMember(document, [name, index]));
+  const names = textMember(document, [name])
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+  return names.length > 0 ? names : null;
+}
+
+function fieldsOf(document: Document, body: unknown): FormField[] | null {
+  if (body === undefined || body === null) return null;
+  if (!Array.isArray(body)) throw new TemplateError('body is not a list');
+  return body.map((field: unknown, index) => {
+    if (!isRecord(field)) throw new TemplateError(`body[${index}] is not a map`);
+    const type = textMember(document, ['body', index, 'type']);
+    const { attributes, validations, visible } = field;
+    for (const member of [attributes, validations])
+      if (member !== undefined && member !== null && !isRecord(member))
+        throw new TemplateError(`body[${index}] has members that are no map`);
+    if (visible !== undefined && visible !== null && !Array.isArray(visible))
+      throw new TemplateError(`body[${index}].visible is not a list`);
+    return {
+      type,
+      id: textMember(document, ['body', index, 'id']) || String(index),
+      attributes: isRecord(attributes) ? attributes : null,
+      validations: isRecord(validations) ? validations : null,
+      visible: Array.isArray(visible)
+        ? visible.map((_, at) => textMember(document, ['body', index, 'visible', at]))
+        : type === 'markdown'
+          ? ['form']
+          : ['form', 'content'],
+    };
+  });
+}
+
+function metadataOf(text: string) {
+  const { document, value } = parseYamlMap(text);
+  const textOf = (name: string) => textMember(document, [name]);
+  return {
+    name: textOf('name'),
+    title: textOf('title'),
+    // Files of other forges say `description`.
+    about: textOf('about') || textOf('description'),
+    labels: namesMember(document, 'labels'),
+    assignees: namesMember(document, 'assignees'),
+    ref: textOf('ref'),
+    body: fieldsOf(document, value.body),
+  };
+}
+
+const isSeparator = (line: string) => /^ *-{3,} *$/.test(line);
+
+/** Returns front matter and text of a Markdown file; undefined where it has none. */
+function splitFrontMatter(text: string): { readonly front: string; readonly rest: string } | undefined {
+  const lines = text.split('\n');
+  const end = lines.findIndex((line, index) => index > 0 && isSeparator(line));
+  if (!isSeparator(lines[0] ?? '') || end < 2) return undefined;
+  return { front: lines.slice(1, end).join('\n'), rest: lines.slice(end + 1).join('\n') };
+}
+
+/** Shortens a text to columns, with an ellipsis; characters beyond Latin take two of them. */
+function ellipsize(text: string, columns: number): string {
+  if (Buffer.byteLength(text) <= columns) return text;
+  let used = 0;
+  let kept = '';
+  for (const character of text) {
+    const width = (character.codePointAt(0) ?? 0) > 255 ? 2 : 1;
+    if (used + width + 3 > columns) return `${kept}…`;
+    used += width;
+    kept += character;
+  }
+  return text;
+}
+
+function parseMarkdown(fileName: string, text: string) {
+  const split = splitFrontMatter(text);
+  if (split) {
+    try {
+      return { ...metadataOf(split.front), content: split.rest };
+    } catch (error) {
+      if (!(error instanceof TemplateError)) throw error;
+    }
+  }
+  const name = fileName.slice(fileName.lastIndexOf('/') + 1);
+  const nothing = { title: '', labels: null, assignees: null, ref: '', body: null };
+  return { ...nothing, name, about: ellipsize(text, 80), content: text };
+}
+
+/** Tells whether a file of this name is a template, by its extension. */
+export function isTemplateName(name: string): boolean {
+  return /\.(md|ya?ml)$/.test(name) && !/^config\.ya?ml$/.test(name);
+}
+
+/** Returns the template in a file. Throws `TemplateError` where it is none. Source: modules/issue/template. */
+export function parseTemplate(fileName: string, text: string): IssueTemplateText {
+  const isMarkdown = fileName.endsWith('.md');
+  const template = isMarkdown ? parseMarkdown(fileName, text) : { ...metadataOf(text), content: '' };
+  if (template.name.trim() === '' || template.about.trim() === '')
+    throw new TemplateError('name and about are needed');
+  if (!isMarkdown && !isForm(template.body ?? [])) throw new TemplateError('body is not a form');
+  const ref = template.ref.startsWith('refs/') ? template.ref : `refs/heads/${template.ref}`;
+  return { ...template, ref, file_name: fileName };
+}
