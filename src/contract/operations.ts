@@ -14,6 +14,8 @@ import { deployKeyOperations } from './resources/deploy-keys.ts';
 import { deprecatedOperations } from './resources/deprecated.ts';
 import { fileReadOperations } from './resources/files.ts';
 import { followerOperations } from './resources/followers.ts';
+import { generateOperations } from './resources/generate.ts';
+import { gitHookOperations } from './resources/git-hooks.ts';
 import { gitReadOperations } from './resources/git-reads.ts';
 import { hookOperations } from './resources/hooks.ts';
 import { instanceOperations } from './resources/instance.ts';
@@ -115,6 +117,8 @@ export const operations = {
   ...notificationOperations,
   ...subscriptionOperations,
   ...issueTemplateOperations,
+  ...generateOperations,
+  ...gitHookOperations,
   ...timeOperations,
   ...stopwatchOperations,
   ...searchOperations,

@@ -22,6 +22,7 @@ import { fileHandlers } from './code/files.ts';
 import { gitReadHandlers } from './code/git-reads.ts';
 import { patchHandlers } from './code/patches.ts';
 import { tagHandlers } from './code/tags.ts';
+import { gitHookHandlers } from './hooks/git-hooks.ts';
 import { hookHandlers } from './hooks/hooks.ts';
 import { hookTestHandlers } from './hooks/test-delivery.ts';
 import type { Handlers } from './http/handler.ts';
@@ -51,11 +52,13 @@ import { protectionHandlers } from './protections/branch-protections.ts';
 import { tagProtectionHandlers } from './protections/tag-protections.ts';
 import { pullBranchHandlers } from './pulls/branches.ts';
 import { pullMergeHandlers } from './pulls/merge.ts';
+import { mergeUpstreamHandlers } from './pulls/merge-upstream.ts';
 import { pullHandlers } from './pulls/pulls.ts';
 import { releaseAssetHandlers } from './releases/assets.ts';
 import { releaseHandlers } from './releases/releases.ts';
 import { collaboratorHandlers } from './repositories/collaborators.ts';
 import { forkHandlers } from './repositories/forks.ts';
+import { generateHandlers } from './repositories/generate.ts';
 import { peopleHandlers } from './repositories/people.ts';
 import { repositoryHandlers } from './repositories/repositories.ts';
 import { repositorySearchHandlers } from './repositories/search.ts';
@@ -77,6 +80,9 @@ import { wikiHandlers } from './wiki/wiki.ts';
 /** Every operation that the embedded forge answers: one table, put together from the files of their resources. */
 export const handlers: Handlers = {
   ...issueTemplateHandlers,
+  ...generateHandlers,
+  ...mergeUpstreamHandlers,
+  ...gitHookHandlers,
   ...timeHandlers,
   ...stopwatchHandlers,
   ...issueSearchHandlers,

@@ -60,6 +60,15 @@ export async function takeRef(
   });
 }
 
+/** Copies a tree with all that is below it into another repository on this disk, without any commit. */
+export async function copyTree(from: GitRepository, to: GitRepository, tree: string): Promise<void> {
+  requireIds(tree);
+  await from.git.run(['pack-objects', '--quiet', '--revs', `${to.folder}/objects/pack/pack`], {
+    folder: from.folder,
+    input: `${tree}\n`,
+  });
+}
+
 function requireIds(...ids: readonly string[]): void {
   for (const id of ids) if (!isObjectId(id)) throw new TypeError(`"${id}" is no object id`);
 }

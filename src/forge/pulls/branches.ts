@@ -48,7 +48,7 @@ function guardUpdate({ context, pull, base, head, caller, isRebase }: Updating, 
 }
 
 /** The base's commits are made known to the head's repository under a ref that goes again. */
-async function borrowBase(head: GitRepository, base: GitRepository, branch: string): Promise<void> {
+export async function borrowBase(head: GitRepository, base: GitRepository, branch: string): Promise<void> {
   if (head.id === base.id) return;
   const target = 'refs/reeve/update';
   await takeRef(head, base, { source: `refs/heads/${branch}`, target });

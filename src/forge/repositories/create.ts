@@ -25,12 +25,16 @@ type NewRepository = WantedFiles & {
   readonly object_format_name?: '' | 'sha1' | 'sha256' | undefined;
 };
 
-/** Makes a repository of an owner, with its first commit where `auto_init` asks for one, and tells the owner's hooks. */
+/**
+ * Makes a repository of an owner, with its first commit where `auto_init` asks for one, and tells the owner's hooks. `fill` puts more into
+ * it before it counts as made; where it throws, the repository is removed.
+ */
 export async function createRepository(
   context: ForgeContext,
   owner: UserRow,
   actor: UserRow,
   wanted: NewRepository,
+  fill?: (repository: RepositoryRow) => Promise<void>,
 ): Promise<RepositoryRow> {
   const { db, git } = context;
   const branch = wanted.default_branch || 'main';
@@ -43,6 +47,7 @@ export async function createRepository(
       objectFormat: wanted.object_format_name || 'sha1',
     });
     if (wanted.auto_init) await writeFirstCommit(context, { repository, owner, actor }, wanted);
+    await fill?.(repository);
   } catch (error) {
     // A row without its folder would answer 500 for ever.
     db.run('DELETE FROM repositories WHERE id = ?', repository.id);

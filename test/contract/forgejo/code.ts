@@ -221,6 +221,12 @@ export const code: readonly Difference[] = [
     'reviews > keeps comments on lines, resolved and answered',
   ),
   onForgejo(
+    'Forgejo has no operation merge-upstream; its own is named sync_fork.',
+    'forks > take commits of the repository that they come from',
+    'forks > take the default branch where there is none of the same name',
+    'forks > are refused',
+  ),
+  onForgejo(
     'Forgejo does not count anew whose reviews are official.',
     'reviews > counts anew when the pull request is aimed at another branch',
   ),

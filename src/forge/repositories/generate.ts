@@ -1,0 +1,183 @@
+import { canCreateRepositoryIn, reaches } from '../access/permissions.ts';
+import { userNamed } from '../access/redirects.ts';
+import type { RepositoryTarget } from '../access/targets.ts';
+import type { ForgeContext } from '../core/context.ts';
+import { ForgeProblem } from '../core/errors.ts';
+import type { RepositoryRow, UserRow } from '../core/rows.ts';
+import { secondsOf } from '../core/time.ts';
+import type { FileEdit } from '../git/commit-files.ts';
+import { commitTree, copyTree } from '../git/merge.ts';
+import { cleanWritePath } from '../git/names.ts';
+import { moveRefs, readBranch, readCommit } from '../git/refs.ts';
+import { findEntry, readBlob, readTreeDeep } from '../git/tree.ts';
+import { defineHandlers } from '../http/handler.ts';
+import { repositoryAddress } from '../views/commit.ts';
+import { toRepository } from '../views/repository.ts';
+import { signatureOf } from '../views/signature.ts';
+import { createRepository } from './create.ts';
+import { cleanExpandedPath, createExpansion, createTemplateMatcher } from './template-expansion.ts';
+
+type TemplateSource = RepositoryTarget & { readonly context: ForgeContext; readonly caller: UserRow };
+
+const rulesPath = '.gitea/template';
+/** Larger files are copied as they are. */
+const maxFileBytes = 1024 * 1024;
+const maxExpandedFiles = 2000;
+const maxExpandedBytes = 32 * 1024 * 1024;
+
+/** Returns whose the new repository is: the caller, an organization where they may create, or anyone for site administrators. */
+function findHolder({ context, caller }: TemplateSource, name: string): UserRow {
+  if (name === caller.name) return caller;
+  const holder = userNamed(context.db, name);
+  if (!holder) throw new ForgeProblem(404, `request owner \`${name}\` does not exist`);
+  if (caller.is_admin) return holder;
+  if (holder.type !== 'organization')
+    throw new ForgeProblem(403, 'Only admin can generate repository for other user.');
+  if (canCreateRepositoryIn(context.db, holder, caller)) return holder;
+  throw new ForgeProblem(403, 'Given user is not allowed to create repository in organization.');
+}
+
+/** Returns what becomes of the files that the template names in `.gitea/template`. */
+async function expandFiles(
+  { context, repository: template, owner }: TemplateSource,
+  commitId: string,
+  made: { readonly repository: RepositoryRow; readonly holder: UserRow },
+): Promise<FileEdit[]> {
+  const git = context.git.open(template.id);
+  const rules = await findEntry(git, commitId, rulesPath);
+  if (rules?.kind !== 'file') return [];
+  const matches = createTemplateMatcher(
+    (await readBlob(git, rules.id, maxFileBytes))?.content?.toString('utf8') ?? '',
+  );
+  const sideOf = (row: RepositoryRow, { name }: UserRow) => ({
+    name: row.name,
+    owner: name,
+    description: row.description,
+    link: `/${name}/${row.name}`,
+    httpsUrl: `${repositoryAddress(context.rootUrl(), name, row.name).html}.git`,
+    sshUrl: `git@${new URL(context.rootUrl()).hostname}:${name}/${row.name}.git`,
+  });
+  const expand = createExpansion({
+    repository: sideOf(made.repository, made.holder),
+    template: sideOf(template, owner),
+    now: context.clock(),
+  });
+  const edits: FileEdit[] = [{ path: rulesPath, content: undefined }];
+  let bytes = 0;
+  for (const { path, id, kind } of (await readTreeDeep(git, commitId)) ?? []) {
+    if (kind !== 'file' || path === rulesPath || !matches(path)) continue;
+    const content = (await readBlob(git, id, maxFileBytes))?.content;
+    if (content === undefined) continue;
+    const changed = {
+      path: cleanExpandedPath(expand(Buffer.from(path)).toString('utf8')),
+      content: expand(content),
+    };
+    bytes += changed.content.length;
+    if (edits.length >= maxExpandedFiles || bytes > maxExpandedBytes)
+      throw new ForgeProblem(422, `${rulesPath} names more files than are expanded`);
+    if (cleanWritePath(changed.path) === undefined)
+      throw new ForgeProblem(422, `the path ${path} of the template expands to no path of a file`);
+    if (changed.path !== path) edits.push({ path, content: undefined });
+    edits.push(changed);
+  }
+  return edits;
+}
+
+/** Gives the new repository the files of the template's default branch as its first commit, without any history. */
+async function copyFiles(
+  template: TemplateSource,
+  repository: RepositoryRow,
+  holder: UserRow,
+): Promise<void> {
+  const { context } = template;
+  const source = context.git.open(template.repository.id);
+  const target = context.git.open(repository.id);
+  const tip = await readBranch(source, template.repository.default_branch);
+  if (!tip) return;
+  await copyTree(source, target, tip.tree);
+  const author = signatureOf(context, holder);
+  const first = { parents: [], message: 'Initial commit\n', author, committer: author };
+  let tree = tip.tree;
+  const edits = await expandFiles(template, tip.id, { repository, holder });
+  if (edits.length > 0) {
+    const parent = await commitTree(target, tree, first);
+    const branch = `expanded/${repository.default_branch}`;
+    const expanded = await context.git.commitFiles(repository.id, { ...first, branch, parent, edits });
+    tree = (await readCommit(target, expanded))?.tree ?? tree;
+    await moveRefs(target, [{ name: `refs/heads/${branch}`, before: expanded, after: undefined }]);
+  }
+  const after = await commitTree(target, tree, first);
+  await moveRefs(target, [{ name: `refs/heads/${repository.default_branch}`, before: undefined, after }]);
+  context.db.run(
+    'UPDATE repositories SET is_empty = 0, num_branches = 1, size = ? WHERE id = ?',
+    await context.git.sizeOf(repository.id),
+    repository.id,
+  );
+}
+
+type GenerateItems = {
+  readonly topics?: boolean | undefined;
+  readonly webhooks?: boolean | undefined;
+  readonly labels?: boolean | undefined;
+  readonly protected_branch?: boolean | undefined;
+};
+
+function copyRows({ context, ...template }: TemplateSource, id: number, items: GenerateItems): void {
+  const { db } = context;
+  const now = secondsOf(context.clock());
+  const from = template.repository.id;
+  if (items.topics) db.run('UPDATE repositories SET topics = ? WHERE id = ?', template.repository.topics, id);
+  if (items.labels) {
+    db.run(
+      `INSERT INTO labels (repo_id, name, color, description, exclusive, created_at, updated_at)
+         SELECT ?1, name, color, description, exclusive, ?2, ?2 FROM labels WHERE repo_id = ?3 ORDER BY id`,
+      id,
+      now,
+      from,
+    );
+  }
+  // A hook has the secret with it, which proves to its receiver that the template sent a delivery.
+  if (items.webhooks && reaches(template.permission, 'admin')) {
+    const copied = 'type, url, content_type, secret, meta, events, is_active';
+    db.run(
+      `INSERT INTO hooks (repo_id, ${copied}, created_at, updated_at) SELECT ?1, ${copied}, ?2, ?2 FROM hooks
+         WHERE repo_id = ?3 ORDER BY id`,
+      id,
+      now,
+      from,
+    );
+  }
+  if (items.protected_branch) {
+    db.run(
+      `INSERT INTO branch_protections (repo_id, rule_name, priority, terms, created_at, updated_at)
+         SELECT ?1, rule_name, priority, terms, ?2, ?2 FROM branch_protections WHERE repo_id = ?3 ORDER BY id`,
+      id,
+      now,
+      from,
+    );
+  }
+}
+
+/** Repositories that begin as copies of a template: its files without history, and what else is chosen. */
+export const generateHandlers = defineHandlers({
+  async generateRepository(call) {
+    const { context, repository: template, caller, body } = call;
+    if (template.is_template === 0) throw new ForgeProblem(422, 'this is not a template repo');
+    const { git_content, topics, git_hooks, webhooks, avatar, labels, protected_branch } = body;
+    if (![git_content, topics, git_hooks, webhooks, avatar, labels, protected_branch].includes(true))
+      throw new ForgeProblem(422, 'must select at least one template item');
+    const holder = findHolder(call, body.owner ?? '');
+    const wanted = {
+      name: body.name,
+      description: body.description,
+      private: body.private,
+      default_branch: body.default_branch || template.default_branch,
+      object_format_name: template.object_format,
+    };
+    const repository = await createRepository(context, holder, caller, wanted, async (made) => {
+      if (git_content) await copyFiles(call, made, holder);
+      context.db.transaction(() => copyRows(call, made.id, body));
+    });
+    return toRepository(context, repository, { owner: holder, viewer: caller, permission: 'owner' });
+  },
+});
