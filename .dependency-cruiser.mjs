@@ -33,6 +33,7 @@ const floors = [
 /** The floors of `src/forge`, lowest first, in the same form. */
 const forgeFloors = [
   ['detection'],
+  ['openpgp'],
   ['git'],
   ['core'],
   ['access'],

@@ -4,6 +4,7 @@ import { accountOperations } from './resources/accounts.ts';
 import { administrationOperations } from './resources/administration.ts';
 import { attachmentOperations } from './resources/attachments.ts';
 import { avatarOperations } from './resources/avatars.ts';
+import { badgeOperations } from './resources/badges.ts';
 import { blockOperations } from './resources/blocks.ts';
 import { branchOperations } from './resources/branches.ts';
 import { commentOperations } from './resources/comments.ts';
@@ -17,6 +18,7 @@ import { followerOperations } from './resources/followers.ts';
 import { generateOperations } from './resources/generate.ts';
 import { gitHookOperations } from './resources/git-hooks.ts';
 import { gitReadOperations } from './resources/git-reads.ts';
+import { gpgKeyOperations } from './resources/gpg-keys.ts';
 import { hookOperations } from './resources/hooks.ts';
 import { instanceOperations } from './resources/instance.ts';
 import { instanceSettingsOperations } from './resources/instance-settings.ts';
@@ -75,6 +77,8 @@ export const operations = {
   ...blockOperations,
   ...avatarOperations,
   ...userKeyOperations,
+  ...gpgKeyOperations,
+  ...badgeOperations,
   ...oauth2Operations,
   ...organizationOperations,
   ...teamOperations,

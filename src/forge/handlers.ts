@@ -1,4 +1,5 @@
 import { accountHandlers } from './accounts/accounts.ts';
+import { badgeHandlers } from './accounts/badges.ts';
 import { blockHandlers } from './accounts/blocks.ts';
 import { emailHandlers } from './accounts/emails.ts';
 import { followerHandlers } from './accounts/followers.ts';
@@ -43,6 +44,7 @@ import { stopwatchHandlers } from './issues/stopwatches.ts';
 import { timelineHandlers } from './issues/timeline.ts';
 import { timeHandlers } from './issues/times.ts';
 import { deployKeyHandlers } from './keys/deploy-keys.ts';
+import { gpgKeyHandlers } from './keys/gpg-keys.ts';
 import { userKeyHandlers } from './keys/user-keys.ts';
 import { markupHandlers } from './markup/markup.ts';
 import { notificationHandlers } from './notifications/notifications.ts';
@@ -150,6 +152,8 @@ export const handlers: Handlers = {
   ...blockHandlers,
   ...avatarHandlers,
   ...userKeyHandlers,
+  ...gpgKeyHandlers,
+  ...badgeHandlers,
   ...teamHandlers,
   ...transferHandlers,
   ...topicHandlers,

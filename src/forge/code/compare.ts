@@ -10,14 +10,13 @@ import { moveRefs, readCommit, readRef, resolveRef } from '../git/refs.ts';
 import type { GitRepository } from '../git/repository.ts';
 import { defineHandlers } from '../http/handler.ts';
 import {
-  accountByEmail,
   escapePath,
   type RepositoryAddress,
   repositoryAddress,
   toChangeSummary,
   toCommitEntry,
 } from '../views/commit.ts';
-import { toUser } from '../views/user.ts';
+import { accountByEmail, toUser } from '../views/user.ts';
 import { findHead } from './head-repository.ts';
 
 /** Two refs or commits compared. Files are named at each commit alone, as Gitea does. */
@@ -92,7 +91,7 @@ export function toEntry(
   commit: CommitData,
   viewer: UserRow | undefined,
 ) {
-  return toCommitEntry(address, commit, (email) => {
+  return toCommitEntry(context.db, address, commit, (email) => {
     const account = accountByEmail(context.db, email);
     return account ? toUser(context, account, viewer) : null;
   });

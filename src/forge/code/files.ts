@@ -9,8 +9,9 @@ import { readBranch, readCommit } from '../git/refs.ts';
 import { findEntry } from '../git/tree.ts';
 import { defineHandlers, type HandlerCall } from '../http/handler.ts';
 import { guardFiles } from '../protections/enforcement.ts';
-import { repositoryAddress, toFileCommit, toVerification } from '../views/commit.ts';
+import { repositoryAddress, toFileCommit } from '../views/commit.ts';
 import { signatureOf } from '../views/signature.ts';
+import { toVerification } from '../views/verification.ts';
 import { toContentsEntry } from './contents-entry.ts';
 import { type FileEditRequest, planEdit } from './file-edit.ts';
 import { withPush } from './pushes.ts';
@@ -147,7 +148,7 @@ async function describe(
       return entry ? await toContentsEntry(place, entry, includes, commit) : null;
     }),
   );
-  return { entries, commit: toFileCommit(address, commit), verification: toVerification(commit) };
+  return { entries, commit: toFileCommit(address, commit), verification: toVerification(context.db, commit) };
 }
 
 /** Returns author and committer: a single name is both; without names, the caller is both. */

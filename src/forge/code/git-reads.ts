@@ -14,8 +14,9 @@ import { findRevision, isRevision } from '../git/revisions.ts';
 import { readTagObject } from '../git/tags.ts';
 import { findEntry, readBlob, readTree, readTreeDeep, type TreeEntry } from '../git/tree.ts';
 import { defineHandlers } from '../http/handler.ts';
-import { escapePath, repositoryAddress, toChangeSummary, toVerification } from '../views/commit.ts';
+import { escapePath, repositoryAddress, toChangeSummary } from '../views/commit.ts';
 import { toPull } from '../views/pull.ts';
+import { toVerification } from '../views/verification.ts';
 import { toEntry } from './compare.ts';
 
 type ReadTarget = RepositoryTarget & { readonly context: ForgeContext; readonly caller: UserRow | undefined };
@@ -47,7 +48,7 @@ export const gitReadHandlers = defineHandlers({
       message: tag.message,
       tagger: { name: tag.tagger.name, email: tag.tagger.email, date: instantOf(tag.tagger) },
       object: { type: 'commit', url: `${api}/git/commits/${commit.id}`, sha: commit.id },
-      verification: toVerification(commit),
+      verification: toVerification(call.context.db, commit),
     };
   },
 

@@ -5,7 +5,8 @@ import { isRefName } from '../git/names.ts';
 import { moveRefs, readBranch, readCommit } from '../git/refs.ts';
 import { defineHandlers } from '../http/handler.ts';
 import { guardMove } from '../protections/enforcement.ts';
-import { repositoryAddress, toFileCommit, toVerification } from '../views/commit.ts';
+import { repositoryAddress, toFileCommit } from '../views/commit.ts';
+import { toVerification } from '../views/verification.ts';
 import { commitMessage, signaturesOf } from './files.ts';
 import { withPush } from './pushes.ts';
 
@@ -41,6 +42,10 @@ export const patchHandlers = defineHandlers({
     });
     if (!commit) throw new TypeError('the commit of a patch is gone right after it was written');
     const address = repositoryAddress(context.rootUrl(), owner.name, repository.name);
-    return { content: null, commit: toFileCommit(address, commit), verification: toVerification(commit) };
+    return {
+      content: null,
+      commit: toFileCommit(address, commit),
+      verification: toVerification(context.db, commit),
+    };
   },
 });

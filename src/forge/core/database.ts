@@ -20,6 +20,7 @@ import { people } from './migrations/016-people.ts';
 import { searches } from './migrations/017-searches.ts';
 import { avatars } from './migrations/018-avatars.ts';
 import { cron } from './migrations/019-cron.ts';
+import { gpgKeys } from './migrations/020-gpg-keys.ts';
 import { bindsNumbersByPosition, byNumber, isNumbered } from './numbered-parameters.ts';
 
 /** In order; one that has been released is never changed, a new one goes to the end. */
@@ -43,6 +44,7 @@ const migrations = [
   searches,
   avatars,
   cron,
+  gpgKeys,
 ];
 
 /** What a statement takes: booleans become 0 and 1, undefined becomes NULL. */

@@ -11,7 +11,7 @@ import { recordEvent } from '../events/timeline.ts';
 import { notifyPersons } from '../notify/threads.ts';
 import { reachesUnit } from '../protections/allowlists.ts';
 import { findBranchRule } from '../protections/branch-rules.ts';
-import { accountByEmail } from '../views/commit.ts';
+import { accountByEmail } from '../views/user.ts';
 import { lastOpinion, readReview } from './queries.ts';
 import { isOfficial, restoreOfficial } from './state.ts';
 

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { operations } from '../../contract/operations.ts';
 import { messageOf, ReeveError } from '../../errors.ts';
 import { userNamed } from '../access/redirects.ts';
+import { ensureBadge } from '../accounts/badges.ts';
 import { createAccount } from '../accounts/users.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { replaceRunners, type ToldRunner } from '../runners/registry.ts';
@@ -52,6 +53,7 @@ export async function applySeed(
     for (const [index, account] of (seed.accounts ?? []).entries()) {
       await at(['accounts', index, 'starred'], () => giveStars(caller, account));
     }
+    for (const badge of seed.badges ?? []) ensureBadge(context, badge);
     if (seed.runners !== undefined) putRunners(context, seed.runners);
   } finally {
     caller.close();

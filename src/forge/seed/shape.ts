@@ -164,6 +164,12 @@ export const Seed = z.strictObject({
   version: z.literal(1),
   accounts: z.array(Account).optional(),
   organizations: z.array(Organization).optional(),
+  badges: z
+    .array(
+      z.strictObject({ slug: name, description: z.string().optional(), image_url: z.string().optional() }),
+    )
+    .optional()
+    .describe('Administrators give them to accounts.'),
   repositories: z.array(Repository).optional(),
   runners: z
     .array(SeedRunner)

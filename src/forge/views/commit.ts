@@ -1,9 +1,9 @@
 import type { Database } from '../core/database.ts';
-import type { UserRow } from '../core/rows.ts';
 import { toInstant, yearOne } from '../core/time.ts';
 import { type FileChange, type Touched, touchedBy } from '../git/changes.ts';
 import { type CommitData, instantOf, type Signature } from '../git/commit.ts';
-import { readNoReplyAddress } from './user.ts';
+import { accountByEmail } from './user.ts';
+import { toVerification } from './verification.ts';
 
 /** Where a repository is found: its address in the API and its address for people. */
 export type RepositoryAddress = { readonly api: string; readonly html: string };
@@ -17,29 +17,6 @@ export function repositoryAddress(rootUrl: string, owner: string, name: string):
 /** Returns a path with every segment percent-encoded and its slashes kept. */
 export function escapePath(path: string): string {
   return path.split('/').map(encodeURIComponent).join('/');
-}
-
-/** Returns the account whose e-mail address, or no-reply address, a commit names. */
-export function accountByEmail(db: Database, email: string): UserRow | undefined {
-  if (email === '') return undefined;
-  const id = readNoReplyAddress(email);
-  if (id !== undefined) return db.get<UserRow>(`SELECT * FROM users WHERE id = ? AND type = 'user'`, id);
-  return db.get<UserRow>(
-    'SELECT u.* FROM email_addresses e JOIN users u ON u.id = e.user_id WHERE e.lower_email = lower(?)',
-    email,
-  );
-}
-
-/** Returns what the forge says of a commit's signature; it knows no keys, so none is ever verified. */
-export function toVerification(commit: CommitData) {
-  const reason = commit.signature === '' ? 'gpg.error.not_signed_commit' : 'gpg.error.no_gpg_keys_found';
-  return {
-    verified: false,
-    reason,
-    signature: commit.signature,
-    signer: null,
-    payload: commit.signedText,
-  };
 }
 
 /**
@@ -63,7 +40,7 @@ export function toPayloadCommit(
     url: `${address.html}/commit/${commit.id}`,
     author: person(commit.author),
     committer: person(commit.committer),
-    verification: touched === undefined ? toVerification(commit) : null,
+    verification: touched === undefined ? toVerification(db, commit) : null,
     timestamp: instantOf(commit.author),
     added: touched?.added ?? null,
     removed: touched?.removed ?? null,
@@ -77,6 +54,7 @@ function toMeta(address: RepositoryAddress, kind: 'commits' | 'trees', sha: stri
 
 /** Returns a commit as the lists of commits carry it. */
 export function toCommitEntry<Person>(
+  db: Database,
   address: RepositoryAddress,
   commit: CommitData,
   toUser: (email: string) => Person | null,
@@ -100,7 +78,7 @@ export function toCommitEntry<Person>(
       message: commit.message,
       // The baseline tells the id of the commit instead of that of its tree.
       tree: toMeta(address, 'trees', commit.id, created),
-      verification: toVerification(commit),
+      verification: toVerification(db, commit),
     },
     author: toUser(commit.author.email),
     committer: toUser(commit.committer.email),

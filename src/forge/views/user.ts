@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ForgeContext } from '../core/context.ts';
+import type { Database } from '../core/database.ts';
 import type { Permission, UserRow } from '../core/rows.ts';
 import { toInstant, yearOne } from '../core/time.ts';
 
@@ -80,6 +81,17 @@ export function noReplyAddress(user: UserRow): string {
 export function readNoReplyAddress(email: string): number | undefined {
   const id = /^(\d{1,15})\+[^@]*@noreply\.localhost$/i.exec(email)?.[1];
   return id === undefined ? undefined : Number(id);
+}
+
+/** Returns the account whose e-mail address, or no-reply address, a commit names. */
+export function accountByEmail(db: Database, email: string): UserRow | undefined {
+  if (email === '') return undefined;
+  const id = readNoReplyAddress(email);
+  if (id !== undefined) return db.get<UserRow>(`SELECT * FROM users WHERE id = ? AND type = 'user'`, id);
+  return db.get<UserRow>(
+    'SELECT u.* FROM email_addresses e JOIN users u ON u.id = e.user_id WHERE e.lower_email = lower(?)',
+    email,
+  );
 }
 
 /** Returns an organization as the API shows it; `name` and `username` are the same. */

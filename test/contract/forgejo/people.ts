@@ -12,6 +12,11 @@ export const people: readonly Difference[] = [
     'followers > are listed page by page, those that a caller cannot see left out',
     'public keys of accounts > come in pages',
   ),
+  onForgejo('Forgejo has no badges.', 'badges > are given to accounts and taken by administrators'),
+  onForgejo(
+    'Forgejo leaves the name of the account out of the signer of a commit.',
+    'keys of OpenPGP > give the signer of a commit',
+  ),
   onForgejo(
     'Forgejo does not say when a key was used last.',
     'public keys of accounts > are added, shown, listed and removed',

@@ -220,6 +220,32 @@ runners:
     expect(answer.status).toBe(404);
   });
 
+  it('makes badges, which administrators give and take', async () => {
+    const text = `version: 1
+accounts: [{ name: chief, password: pw, admin: true }, { name: ada }]
+badges: [{ slug: helper, description: Helps., image_url: /helper.png }, { slug: early }]
+`;
+    const forge = await createForge({ passwordCost, clock: () => new Date(), seed: seedOf(text) });
+    await forge.listen();
+    const ask = async (method: string, ...slugs: string[]) => {
+      const response = await fetch(`${forge.url}/api/v1/admin/users/ada/badges`, {
+        method,
+        headers: { ...basic('chief', 'pw'), 'content-type': 'application/json' },
+        ...(method === 'GET' ? {} : { body: JSON.stringify({ badge_slugs: slugs }) }),
+      });
+      return method === 'GET' ? await response.json() : response.status;
+    };
+
+    const given = await ask('POST', 'helper', 'early');
+    const refused = [await ask('POST', 'helper'), await ask('POST', 'unknown')];
+    const taken = await ask('DELETE', 'early', 'unknown');
+    const left = await ask('GET');
+    await forge.close();
+
+    expect([given, refused, taken]).toEqual([204, [422, 404], 204]);
+    expect(left).toEqual([{ ID: 1, Slug: 'helper', Description: 'Helps.', ImageURL: '/helper.png' }]);
+  });
+
   it('stops at the first refusal with its place, and takes back the repository half made', async () => {
     const text = `version: 1
 accounts: [{ name: ada, password: pw }]
