@@ -60,6 +60,7 @@ const forgeFloors = [
   ['administration'],
   ['wiki'],
   ['smart-http'],
+  ['packages'],
   ['pages'],
   ['oauth2'],
   ['seed'],

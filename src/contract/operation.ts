@@ -21,7 +21,14 @@ export type Access =
   | 'site';
 
 /** Category of a token scope; the level is `read` for GET and `write` for the rest. */
-export type ScopeCategory = 'repository' | 'issue' | 'organization' | 'user' | 'notification' | 'admin';
+export type ScopeCategory =
+  | 'repository'
+  | 'issue'
+  | 'organization'
+  | 'user'
+  | 'notification'
+  | 'package'
+  | 'admin';
 
 /**
  * What the path of an operation names, and with it whose permission decides: a repository as a whole or one of its units, an

@@ -31,6 +31,7 @@ import { notificationOperations } from './resources/notifications.ts';
 import { oauth2Operations } from './resources/oauth2.ts';
 import { organizationOperations } from './resources/organizations.ts';
 import { ownerHookOperations } from './resources/owner-hooks.ts';
+import { packageOperations } from './resources/packages.ts';
 import { peopleOperations } from './resources/people.ts';
 import { pinOperations } from './resources/pins.ts';
 import { protectionOperations } from './resources/protections.ts';
@@ -67,6 +68,7 @@ export const operations = {
   ...instanceOperations,
   ...deprecatedOperations,
   ...administrationOperations,
+  ...packageOperations,
   ...instanceSettingsOperations,
   ...templateOperations,
   ...markupOperations,

@@ -36,6 +36,7 @@ import { registerOperations } from './http/route.ts';
 import { limitUnsentAnswers } from './http/unsent-answers.ts';
 import { registerAttachmentFiles } from './issues/attachment-files.ts';
 import { registerOAuth2 } from './oauth2/routes.ts';
+import { registerGenericPackages } from './packages/generic.ts';
 import { registerPages } from './pages/routes.ts';
 import { scheduleChecks } from './pull-sync/checks.ts';
 import { registerReleaseDownloads } from './releases/assets.ts';
@@ -188,6 +189,7 @@ function createForgeApp(context: ForgeContext, control: Control | undefined): Fa
   app.register(async (scope) => registerAttachmentFiles(scope, context));
   app.register(async (scope) => registerReleaseDownloads(scope, context));
   app.register(async (scope) => registerAvatarFiles(scope, context));
+  app.register(async (scope) => registerGenericPackages(scope, context));
   app.register(async (scope) => registerOAuth2(scope, context));
   app.register(async (scope) => registerPages(scope, context));
   return app;

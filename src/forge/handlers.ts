@@ -50,6 +50,7 @@ import { markupHandlers } from './markup/markup.ts';
 import { notificationHandlers } from './notifications/notifications.ts';
 import { subscriptionHandlers } from './notifications/subscriptions.ts';
 import { oauth2Handlers } from './oauth2/applications.ts';
+import { packageHandlers } from './packages/packages.ts';
 import { protectionHandlers } from './protections/branch-protections.ts';
 import { tagProtectionHandlers } from './protections/tag-protections.ts';
 import { pullBranchHandlers } from './pulls/branches.ts';
@@ -139,6 +140,7 @@ export const handlers: Handlers = {
   ...tokenHandlers,
   ...instanceHandlers,
   ...cronHandlers,
+  ...packageHandlers,
   ...siteEmailHandlers,
   ...unadoptedHandlers,
   ...instanceSettingsHandlers,

@@ -11,18 +11,24 @@ function countRepositories({ db }: ForgeContext, owner: UserRow): number {
   return db.get<{ count: number }>(sql, owner.id)?.count ?? 0;
 }
 
-/** Removes an organization with its teams. Ends the request with 422 while it owns a repository. */
+function assertNoPackages({ db }: ForgeContext, owner: UserRow): void {
+  if (db.get('SELECT 1 AS one FROM packages WHERE owner_id = ? LIMIT 1', owner.id))
+    throw new ForgeProblem(422, `user still has ownership of packages [name: ${owner.name}]`);
+}
+
+/** Removes an organization with its teams. Ends the request with 422 while it owns a repository or a package. */
 export function removeOrganization(context: ForgeContext, organization: UserRow): void {
   if (countRepositories(context, organization) > 0) {
     throw new ForgeProblem(422, `user still has ownership of repositories [name: ${organization.name}]`);
   }
+  assertNoPackages(context, organization);
   removeRow(context, organization);
 }
 
 type Removal = { readonly account: UserRow; readonly actor: UserRow; readonly purge: boolean };
 
 /**
- * Removes a person's account. Ends the request with 422 while it owns a repository, is in an organization, or is the
+ * Removes a person's account. Ends the request with 422 while it owns a repository or a package, is in an organization, or is the
  * last of the site's administrators; with `purge` its repositories go first, it leaves its organizations, and those
  * that lose their last owner go too.
  */
@@ -39,6 +45,7 @@ export function removeAccount(context: ForgeContext, { account, actor, purge }: 
     if (db.get('SELECT 1 AS one FROM team_members WHERE user_id = ?', account.id)) {
       throw new ForgeProblem(422, `user still has membership of organizations [name: ${account.name}]`);
     }
+    assertNoPackages(context, account);
     removeRow(context, account);
   });
 }
@@ -46,6 +53,7 @@ export function removeAccount(context: ForgeContext, { account, actor, purge }: 
 function purgeOf(context: ForgeContext, account: UserRow, actor: UserRow): void {
   const { db } = context;
   removeAllRepositories(context, account, actor);
+  db.run('DELETE FROM packages WHERE owner_id = ?', account.id);
   const organizations = db.all<UserRow>(
     `SELECT o.* FROM users o WHERE o.id IN (SELECT t.org_id FROM teams t JOIN team_members m ON m.team_id = t.id
        WHERE t.permission = 'owner' AND m.user_id = ?1
@@ -54,6 +62,7 @@ function purgeOf(context: ForgeContext, account: UserRow, actor: UserRow): void 
   );
   for (const organization of organizations) {
     removeAllRepositories(context, organization, actor);
+    db.run('DELETE FROM packages WHERE owner_id = ?', organization.id);
     removeOrganization(context, organization);
   }
   db.run('DELETE FROM team_members WHERE user_id = ?', account.id);

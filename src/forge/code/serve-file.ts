@@ -125,8 +125,11 @@ export function tooManyFiles(): ForgeProblem {
   return new ForgeProblem(503, 'too many files are being read, try again', 'error', { 'retry-after': '5' });
 }
 
-/** One range is served; several, and units other than bytes, mean the whole file. */
-function readRange(header: string | undefined, size: number): { start: number; end: number } | undefined {
+/** Reads the part of a file that `Range` asks for. One range is served; several, and units other than bytes, mean the whole file. */
+export function readRange(
+  header: string | undefined,
+  size: number,
+): { start: number; end: number } | undefined {
   if (size === 0 || header === undefined || !header.startsWith('bytes=')) return undefined;
   const match = /^bytes=(\d{1,15})-(\d{0,15})$/.exec(header);
   const start = Number(match?.[1] ?? -1);

@@ -1,8 +1,9 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Database } from './database.ts';
+import { type ReceivedFile, receiveFile } from './incoming-file.ts';
 
 /** The bytes of attached files, each in a file of its own named by a uuid that the forge chose. */
 export interface AttachmentStore {
@@ -11,8 +12,10 @@ export interface AttachmentStore {
    * file at its next start.
    */
   keep<T>(uuid: string, bytes: Uint8Array, record: () => T): T;
-  /** Returns the bytes as a stream; undefined where there are none. */
-  read(uuid: string): Promise<Readable | undefined>;
+  /** Like `keep`, for bytes that come as a stream and are never held whole. `record` may throw: nothing is kept then. */
+  receive<T>(uuid: string, body: Readable, record: (received: ReceivedFile) => T): Promise<T>;
+  /** Returns the bytes as a stream, whole or from `start` to `end`; undefined where there are none. */
+  read(uuid: string, range?: { readonly start: number; readonly end: number }): Promise<Readable | undefined>;
   /** Removes the files whose rows are gone. */
   sweep(): void;
 }
@@ -21,6 +24,20 @@ export interface AttachmentStore {
 export function createAttachmentStore(db: Database, folder: string): AttachmentStore {
   // Two levels, so that no folder grows beyond what file systems like.
   const pathOf = (uuid: string) => join(folder, uuid.slice(0, 2), uuid);
+  // What is still coming: no row names it, and a former process does not go on.
+  const incoming = join(folder, 'incoming');
+  rmSync(incoming, { recursive: true, force: true });
+
+  /** Writes the file that `place` puts at its path, and the row; either both are there at the end or none. */
+  function settle<T>(uuid: string, place: (path: string) => void, record: () => T): T {
+    db.run('INSERT INTO file_trash (uuid) VALUES (?)', uuid);
+    mkdirSync(join(folder, uuid.slice(0, 2)), { recursive: true, mode: 0o700 });
+    place(pathOf(uuid));
+    return db.transaction(() => {
+      db.run('DELETE FROM file_trash WHERE uuid = ?', uuid);
+      return record();
+    });
+  }
 
   function sweep(): void {
     for (const { uuid } of db.all<{ uuid: string }>('SELECT uuid FROM file_trash')) {
@@ -30,19 +47,28 @@ export function createAttachmentStore(db: Database, folder: string): AttachmentS
   }
 
   return {
-    keep(uuid, bytes, record) {
-      db.run('INSERT INTO file_trash (uuid) VALUES (?)', uuid);
-      mkdirSync(join(folder, uuid.slice(0, 2)), { recursive: true, mode: 0o700 });
-      writeFileSync(pathOf(uuid), bytes, { flag: 'wx', mode: 0o600 });
-      return db.transaction(() => {
-        db.run('DELETE FROM file_trash WHERE uuid = ?', uuid);
-        return record();
-      });
+    keep: (uuid, bytes, record) =>
+      settle(uuid, (path) => writeFileSync(path, bytes, { flag: 'wx', mode: 0o600 }), record),
+    async receive(uuid, body, record) {
+      mkdirSync(incoming, { recursive: true, mode: 0o700 });
+      const path = join(incoming, uuid);
+      const received = await receiveFile(path, body);
+      try {
+        return settle(
+          uuid,
+          (place) => renameSync(path, place),
+          () => record(received),
+        );
+      } catch (error) {
+        rmSync(path, { force: true });
+        sweep();
+        throw error;
+      }
     },
-    async read(uuid) {
+    async read(uuid, range) {
       try {
         const handle = await open(pathOf(uuid));
-        return handle.createReadStream();
+        return handle.createReadStream(range);
       } catch (error) {
         if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
         throw error;

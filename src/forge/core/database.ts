@@ -21,6 +21,7 @@ import { searches } from './migrations/017-searches.ts';
 import { avatars } from './migrations/018-avatars.ts';
 import { cron } from './migrations/019-cron.ts';
 import { gpgKeys } from './migrations/020-gpg-keys.ts';
+import { packages } from './migrations/021-packages.ts';
 import { bindsNumbersByPosition, byNumber, isNumbered } from './numbered-parameters.ts';
 
 /** In order; one that has been released is never changed, a new one goes to the end. */
@@ -45,6 +46,7 @@ const migrations = [
   avatars,
   cron,
   gpgKeys,
+  packages,
 ];
 
 /** What a statement takes: booleans become 0 and 1, undefined becomes NULL. */

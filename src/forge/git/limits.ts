@@ -1,12 +1,18 @@
-/** Bounds of what one push may make the forge write to disk and hold in memory. */
+/** Bounds of what one push or upload may make the forge write to disk and hold in memory. */
 export type GitLimits = {
   /** Bytes of a push, counted after its HTTP body is unpacked. */
   readonly pushBytes: number;
   /** Bytes of one object of a push, counted after git has unpacked it. */
   readonly objectBytes: number;
+  /** Bytes of one file of a package. */
+  readonly packageBytes: number;
 };
 
 const mebibyte = 1024 * 1024;
 
 /** Large enough for the history of most projects, and small enough for the machine that a bot runs on. */
-export const defaultLimits: GitLimits = { pushBytes: 512 * mebibyte, objectBytes: 128 * mebibyte };
+export const defaultLimits: GitLimits = {
+  pushBytes: 512 * mebibyte,
+  objectBytes: 128 * mebibyte,
+  packageBytes: 2048 * mebibyte,
+};

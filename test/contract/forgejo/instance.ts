@@ -34,4 +34,13 @@ export const instance: readonly Difference[] = [
     'Servers answer node info only where federation is switched on.',
     'node info > counts accounts, issues and comments',
   ),
+  onForgejo(
+    'Forgejo lists the files of a package in the order in which they came, and calls their size `Size`.',
+    'packages > hold files with their digests',
+  ),
+  onForgejo(
+    'Forgejo knows no HEAD for files of packages, and shows packages of public accounts to anonymous callers.',
+    'packages > give their files back, whole and in parts',
+    'packages > are for > writers alone where they change',
+  ),
 ];
