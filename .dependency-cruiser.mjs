@@ -27,7 +27,7 @@ const floors = [
   ['commands'],
   ['ci'],
   ['cli'],
-  ['run-reeve'],
+  ['exports'],
 ];
 
 /** The floors of `src/forge`, lowest first, in the same form. */

@@ -5,12 +5,16 @@ import { bundling, requireBanner, root } from './build/bundling.ts';
 import { declarationsOf } from './build/declarations.ts';
 import { licensesOf } from './build/licenses.ts';
 
+/** What other programs import: `exports` of package.json. */
+const declared = ['run-reeve', 'embedded-forge'];
+
 /** Builds the package's JavaScript, type declarations and licences into a folder that does not exist yet. */
 async function buildPackage(folder: string): Promise<void> {
   const { metafile } = await build({
     ...bundling,
-    entryPoints: ['src/cli.ts', 'src/run-reeve.ts'],
+    entryPoints: ['src/cli.ts', ...declared.map((name) => `src/exports/${name}.ts`)],
     // Commands are imported when they are called: each loads the chunks it needs, and no more.
+    entryNames: '[name]',
     splitting: true,
     chunkNames: 'chunks/[hash]',
     outdir: folder,
@@ -19,7 +23,8 @@ async function buildPackage(folder: string): Promise<void> {
     metafile: true,
     banner: { js: requireBanner },
   });
-  await writeFile(`${folder}/run-reeve.d.ts`, declarationsOf('src/run-reeve.ts'));
+  for (const name of declared)
+    await writeFile(`${folder}/${name}.d.ts`, declarationsOf(`src/exports/${name}.ts`));
   await writeFile(`${folder}/third-party-licenses.txt`, licensesOf(Object.keys(metafile.inputs)));
 }
 

@@ -1,6 +1,15 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -67,11 +76,13 @@ describe.runIf(isThorough)('the package', () => {
       'package.json',
       'rules',
     ]);
-    expect(paths.filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts'))).toEqual([]);
+    expect(paths.filter((path) => /(?<!\.d)\.ts$/.test(path) && !path.startsWith('examples/'))).toEqual([]);
     expect(paths).toEqual(
       expect.arrayContaining([
         'bin/reeve.mjs',
         'dist/package/cli.js',
+        'dist/package/embedded-forge.d.ts',
+        'dist/package/embedded-forge.js',
         'dist/package/run-reeve.d.ts',
         'dist/package/run-reeve.js',
         'dist/package/third-party-licenses.txt',
@@ -137,6 +148,27 @@ describe.runIf(isThorough).each(['22.18.0', '24'])('the installed package on Nod
       status: 0,
       out: expect.stringContaining('the labels are what the rules ask for'),
     });
+  });
+
+  it('starts a forge in tests of other projects, with the runner of Node and with Vitest', async ({
+    skip,
+  }) => {
+    const node = await nodeOf(version);
+    if (node === undefined) return skip(`the npm registry gives no Node ${version} for this machine`);
+    const project = join(folder, 'installed');
+    for (const name of ['node.test.mjs', 'vitest.test.ts']) {
+      copyFileSync(join(packageRoot, 'examples/forge', name), join(project, name));
+    }
+    const tested = join(project, 'node_modules/vitest');
+    if (!existsSync(tested)) symlinkSync(join(packageRoot, 'node_modules/vitest'), tested);
+    const options = { cwd: project, env: { ...environment, NO_COLOR: '1' } };
+
+    const byNode = await execute(node, ['--test', '--test-reporter=tap', 'node.test.mjs'], options);
+    const program = join(packageRoot, 'node_modules/vitest/vitest.mjs');
+    const byVitest = await execute(node, [program, 'run', '--root', project, 'vitest.test.ts'], options);
+
+    expect(byNode.stdout).toContain('# pass 1');
+    expect(byVitest.stdout).toMatch(/Tests\s+1 passed/);
   });
 
   it('runs commands in the process that imports it', async ({ skip }) => {

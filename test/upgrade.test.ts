@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { type Client, createClient } from '../src/client/client.ts';
 import { systemClock } from '../src/clock.ts';
 import { operations } from '../src/contract/operations.ts';
-import { createForge, type Forge } from '../src/forge/forge.ts';
+import { createForgeInstance, type ForgeInstance } from '../src/forge/forge.ts';
 import { silentLog } from '../src/log.ts';
 import { packageRoot } from '../src/package.ts';
 import { startServer } from '../src/server/server.ts';
@@ -98,8 +98,8 @@ describe.each(installations)('an installation of commit $commit in $store', ({ c
     now: () => new Date(Date.parse(recorded.madeAt) + 3_600_000 + performance.now() - startMs),
   };
 
-  async function startForge(): Promise<{ forge: Forge; url: string; root: Client }> {
-    const forge = await createForge({ clock: clock.now, data: join(data, 'forge') });
+  async function startForge(): Promise<{ forge: ForgeInstance; url: string; root: Client }> {
+    const forge = await createForgeInstance({ clock: clock.now, data: join(data, 'forge') });
     const url = await forge.listen({ port: 0 });
     const root = createClient({ url, credentials: { user: 'root', password: 'root-password' } });
     return { forge, url, root };

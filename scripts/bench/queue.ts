@@ -5,7 +5,7 @@ import { type Client, createClient } from '../../src/client/client.ts';
 import { systemClock } from '../../src/clock.ts';
 import { operations } from '../../src/contract/operations.ts';
 import { createFactMemory, createFacts } from '../../src/facts/ask.ts';
-import { createForge } from '../../src/forge/forge.ts';
+import { createForgeInstance } from '../../src/forge/forge.ts';
 import { editQueue, enterQueue } from '../../src/queue/edits.ts';
 import { lookAtQueue } from '../../src/queue/look.ts';
 import { sendQueueAttempt, sendQueueWrite } from '../../src/queue/send.ts';
@@ -24,7 +24,7 @@ export const measure: Measure = async ({ quick }) => {
   const data = await mkdtemp(join(tmpdir(), 'reeve-bench-'));
   let nowMs = Date.now();
   const now = (): Date => new Date(nowMs);
-  const forge = await createForge({ clock: now, data: join(data, 'forge') });
+  const forge = await createForgeInstance({ clock: now, data: join(data, 'forge') });
   const store = await openSqliteStore({
     path: join(data, 'reeve.db'),
     role: 'worker',

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { messageOf, ReeveError } from '../errors.ts';
 import { controlTokenFile } from '../forge/control/token.ts';
-import { createForge } from '../forge/forge.ts';
+import { createForgeInstance } from '../forge/forge.ts';
 import type { GitLimits } from '../forge/git/limits.ts';
 import { parseSeed, type SeedFile } from '../forge/seed/file.ts';
 import { describeSeed } from '../forge/seed/shape.ts';
@@ -33,7 +33,7 @@ export async function forge(options: ForgeCommandOptions, terminal: Terminal): P
   keepFilesPrivate();
   const stop = watchSignals();
   const log = createLog({ level: 'warn', secrets: administrator ? [administrator.password] : [] });
-  const running = await createForge({
+  const running = await createForgeInstance({
     clock: () => new Date(),
     data,
     log,

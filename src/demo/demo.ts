@@ -5,7 +5,7 @@ import { join, relative } from 'node:path';
 import type { Event } from '../contract/events/events.ts';
 import type { Run } from '../engine/record.ts';
 import { ReeveError } from '../errors.ts';
-import { createForge, type Forge } from '../forge/forge.ts';
+import { createForgeInstance, type ForgeInstance } from '../forge/forge.ts';
 import { createLog } from '../log.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { packageRoot } from '../package.ts';
@@ -52,7 +52,7 @@ export async function runDemo(
     const secrets = readDemoSecrets(data);
     const level = settings.logLevel === 'info' ? 'warn' : settings.logLevel;
     const log = createLog({ level, secrets: Object.values(secrets) });
-    const forge = await createForge({ clock: () => new Date(), data: join(data, 'forge'), log });
+    const forge = await createForgeInstance({ clock: () => new Date(), data: join(data, 'forge'), log });
     closing.push(() => forge.close());
     await forge.createAdministrator({ name: 'root', password: secrets.rootPassword });
     const forgeUrl = await listen(
@@ -150,7 +150,7 @@ function demoServerOptions(
 }
 
 /** Lets the forge listen, where the bot does, and returns its URL. Throws `port-taken`. */
-async function listen(forge: Forge, { port, host }: { port: number; host: string }): Promise<string> {
+async function listen(forge: ForgeInstance, { port, host }: { port: number; host: string }): Promise<string> {
   return forge.listen({ port, host }).catch((cause: unknown) => {
     if (!(cause instanceof ReeveError) || cause.code !== 'port-taken') throw cause;
     throw new ReeveError('port-taken', `FORGE_PORT ${port}: ${cause.message}; set FORGE_PORT`, {

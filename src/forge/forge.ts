@@ -46,7 +46,7 @@ import type { Seed } from './seed/shape.ts';
 import { registerGitHttp } from './smart-http/routes.ts';
 
 /** An embedded forge: the code hosting service itself, no imitation of its answers. */
-export interface Forge {
+export interface ForgeInstance {
   /** The address it tells others; before `listenAt` without a given `rootUrl` there is none, and asking throws. */
   readonly url: string;
   /** Starts to answer; port 0 takes a free one. Throws `port-taken`. Returns the address it listens on. */
@@ -61,7 +61,7 @@ export interface Forge {
   close(): Promise<void>;
 }
 
-type ForgeOptions = {
+type ForgeInstanceOptions = {
   readonly clock: () => Date;
   /** Folder of database and repositories, created with mode 0700 where it is missing. Absent: a temporary one that goes with the forge. */
   readonly data?: string | undefined;
@@ -86,7 +86,7 @@ type ForgeOptions = {
 const bodyLimit = 32 * 1024 * 1024;
 
 /** Creates a forge that does not listen yet. */
-export async function createForge(options: ForgeOptions): Promise<Forge> {
+export async function createForgeInstance(options: ForgeInstanceOptions): Promise<ForgeInstance> {
   const folder = options.data ?? mkdtempSync(join(tmpdir(), 'forge-'));
   createPrivateFolder(folder, { holds: 'forge.db' });
   createPrivateFile(join(folder, 'forge.db'));

@@ -155,12 +155,19 @@ describe('YAML in the documentation', () => {
 
 describe('other blocks', () => {
   /** What has no loader in this repository, and is read by people. */
-  const languages = ['yaml', 'sh', 'console', 'cel', 'text', 'toml', 'json', 'js', 'ini', ''];
+  const languages = ['yaml', 'sh', 'console', 'cel', 'text', 'toml', 'json', 'js', 'ts', 'ini', ''];
 
   it('are of a known language', () => {
     const unknown = blocks.filter(({ language }) => !languages.includes(language));
 
     expect(unknown.map(({ page, line, language }) => `${page}:${line}: ${language}`)).toEqual([]);
+  });
+
+  it('TypeScript is on the page whose block a test runs', () => {
+    const shown = blocks.filter(({ language }) => language === 'ts').map(({ page }) => page);
+
+    // test/embedded-forge.test.ts
+    expect(shown).toEqual(['docs/forge.md']);
   });
 
   it('CEL stands on pages whose examples a test evaluates', () => {

@@ -18,6 +18,8 @@ export const notRun: Readonly<Record<string, string>> = {
   'docs/deploy.md: docker compose -f postgres.yml up -d --no-deps reeve-1': 'needs Docker',
   'docs/deploy.md: kubectl create namespace reeve':
     'needs Kubernetes; test/deploy.test.ts examines the manifests',
+  'docs/forge.md: reeve forge --port 3000 --data ./forge --admin root:a-password-for-loopback --json':
+    'takes a fixed port; test/commands/forge-command.test.ts runs it on a free one',
   'docs/postgresql.md: pg_dump --format=custom --schema=reeve --no-owner --file=reeve.dump postgres://reeve@database.example/reeve':
     'needs the programs of PostgreSQL; test/store/postgres/dump.test.ts runs them',
   'docs/postgresql.md: createdb --host=database.example --username=reeve reeve_restored':

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, write
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createForge } from '../../src/forge/forge.ts';
+import { createForgeInstance } from '../../src/forge/forge.ts';
 import { createPrivateFolder } from '../../src/private-files.ts';
 import { start, waitForExit, waitForOutput } from '../support/command.ts';
 import { basic } from '../support/contract-forge.ts';
@@ -82,12 +82,12 @@ describe('data that is for its owner alone', () => {
   });
 
   it('A6: is closed at the next start where an earlier version left it open', async () => {
-    const first = await createForge({ passwordCost, clock: () => new Date(), data });
+    const first = await createForgeInstance({ passwordCost, clock: () => new Date(), data });
     await first.close();
     const paths = ['', 'forge.db', 'repositories', 'repositories/git.config'].map((name) => join(data, name));
     for (const path of paths) chmodSync(path, statSync(path).isDirectory() ? 0o755 : 0o644);
 
-    const second = await createForge({ passwordCost, clock: () => new Date(), data });
+    const second = await createForgeInstance({ passwordCost, clock: () => new Date(), data });
     await second.close();
 
     expect(paths.map(modeOf)).toEqual(['700', '600', '700', '600']);

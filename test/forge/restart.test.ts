@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
-import { createForge } from '../../src/forge/forge.ts';
+import { createForgeInstance } from '../../src/forge/forge.ts';
 import { handlers } from '../../src/forge/handlers.ts';
 import { basic, startEmbedded } from '../support/contract-forge.ts';
 import { passwordCost } from '../support/password-cost.ts';
@@ -36,7 +36,7 @@ describe('the embedded forge', () => {
 
   it('says which port is taken', async () => {
     const first = await startEmbedded();
-    const second = await createForge({ passwordCost, clock: () => new Date(), data });
+    const second = await createForgeInstance({ passwordCost, clock: () => new Date(), data });
     const port = Number(new URL(first.url).port);
 
     await expect(second.listen({ port })).rejects.toMatchObject({ code: 'port-taken' });
@@ -44,7 +44,7 @@ describe('the embedded forge', () => {
   });
 
   it('tells others the address it was given', async () => {
-    const forge = await createForge({
+    const forge = await createForgeInstance({
       passwordCost,
       clock: () => new Date(),
       data,
@@ -61,7 +61,7 @@ describe('the embedded forge', () => {
   });
 
   it('takes the time from its clock', async () => {
-    const forge = await createForge({
+    const forge = await createForgeInstance({
       passwordCost,
       clock: () => new Date('2020-02-03T04:05:06.789Z'),
       data,
@@ -77,7 +77,7 @@ describe('the embedded forge', () => {
   });
 
   it('gives an administrator who exists already the new password', async () => {
-    const forge = await createForge({ passwordCost, clock: () => new Date(), data });
+    const forge = await createForgeInstance({ passwordCost, clock: () => new Date(), data });
     await forge.listen();
     await forge.createAdministrator({ name: 'root', password: 'old' });
     await forge.createAdministrator({ name: 'root', password: 'new' });

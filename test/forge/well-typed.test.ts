@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { Operation } from '../../src/contract/operation.ts';
 import { operations } from '../../src/contract/operations.ts';
-import { createForge, type Forge } from '../../src/forge/forge.ts';
+import { createForgeInstance, type ForgeInstance } from '../../src/forge/forge.ts';
 import { type Log, silentLog } from '../../src/log.ts';
 import { arbitraryOf } from '../support/arbitrary-of.ts';
 import { basic } from '../support/contract-forge.ts';
@@ -19,7 +19,7 @@ const deadly =
   /^(repository|organization|user|admin|token|team)\.(delete|edit|rename|transfer|accept|reject|delete-.*|edit-.*|rename-.*)/;
 
 describe('the embedded forge under random requests of the right types', () => {
-  let forge: Forge;
+  let forge: ForgeInstance;
   const failures: unknown[] = [];
   beforeAll(async () => {
     const log: Log = { ...silentLog, error: (...what: unknown[]) => failures.push(what[0]) };
@@ -46,7 +46,7 @@ describe('the embedded forge under random requests of the right types', () => {
       })),
       runners: [{ name: 'runner', owner: 'acme', state: 'idle' as const }],
     };
-    forge = await createForge({ passwordCost, clock: () => new Date(), log, seed: { seed } });
+    forge = await createForgeInstance({ passwordCost, clock: () => new Date(), log, seed: { seed } });
     await forge.listen();
   });
   afterAll(() => forge.close());

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe } from 'vitest';
-import { createForge, type Forge } from '../../src/forge/forge.ts';
+import { createForgeInstance, type ForgeInstance } from '../../src/forge/forge.ts';
 import { expectDifferences } from './known-differences.ts';
 import { launcher } from './launcher.ts';
 import { passwordCost } from './password-cost.ts';
@@ -72,8 +72,8 @@ export function describeContract(subject: string, tests: (forge: ContractForge, 
 /** Starts the embedded forge, with its inside at hand (`forge.deliveries`); `data` keeps its files over a restart. */
 export async function startEmbedded(
   options: { data?: string } = {},
-): Promise<ContractForge & { readonly forge: Forge }> {
-  const forge = await createForge({ passwordCost, launcher, clock: () => new Date(), ...options });
+): Promise<ContractForge & { readonly forge: ForgeInstance }> {
+  const forge = await createForgeInstance({ passwordCost, launcher, clock: () => new Date(), ...options });
   const url = await forge.listen();
   await forge.createAdministrator({ name: 'root', password: 'correct horse' });
   const token = await makeToken(url, 'root', 'correct horse');

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { type Client, createClient } from '../../src/client/client.ts';
 import { operations } from '../../src/contract/operations.ts';
-import { createForge, type Forge } from '../../src/forge/forge.ts';
+import { createForgeInstance, type ForgeInstance } from '../../src/forge/forge.ts';
 import { createDeliveryBarrier, type DeliveryBarrier } from './delivery-barrier.ts';
 import { passwordOf, type RealServer, realServer } from './flow-names.ts';
 import type { FlowTemplate } from './flow-template.ts';
@@ -20,7 +20,7 @@ export interface FlowForge {
   /** Address without a slash at the end. */
   readonly url: string;
   /** The inside of the embedded forge; undefined for a real server. */
-  readonly embedded: Forge | undefined;
+  readonly embedded: ForgeInstance | undefined;
   /** Makes an account; returns a client that acts as it. */
   makePerson(name: string, options?: PersonOptions): Promise<Client>;
   /** Makes a token of an account with these scopes alone; `revoke` takes it back. */
@@ -90,7 +90,7 @@ async function startEmbedded({
 }: FlowForgeOptions) {
   const options = { clock, data: join(data, 'forge'), control };
   template?.copyTo(options.data);
-  let forge = await createForge({ passwordCost, launcher, ...options });
+  let forge = await createForgeInstance({ passwordCost, launcher, ...options });
   const url = await forge.listen({ port: 0 });
   const as = (user: string): Client =>
     createClient({
@@ -121,7 +121,7 @@ async function startEmbedded({
     settle: () => forge.deliveries.idle(),
     async restart() {
       await forge.close();
-      forge = await createForge({ passwordCost, launcher, ...options, rootUrl: url });
+      forge = await createForgeInstance({ passwordCost, launcher, ...options, rootUrl: url });
       await forge.listen({ port: Number(new URL(url).port) });
     },
     close: () => forge.close(),

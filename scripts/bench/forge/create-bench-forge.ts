@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { createForge } from '../../../src/forge/forge.ts';
+import { createForgeInstance } from '../../../src/forge/forge.ts';
 import { fillForge, type Size } from './fill.ts';
 
 /** What the load needs to know of a forge that was made. */
@@ -16,7 +16,7 @@ export async function createBenchForge(
   size: Size & { readonly branches: number },
 ): Promise<BenchAccess> {
   mkdirSync(data, { recursive: true });
-  const forge = await createForge({ clock: () => new Date(), data });
+  const forge = await createForgeInstance({ clock: () => new Date(), data });
   try {
     await forge.listen();
     await forge.createAdministrator({ name: 'owner', password: 'password' });

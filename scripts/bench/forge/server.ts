@@ -1,8 +1,8 @@
-import { createForge } from '../../../src/forge/forge.ts';
+import { createForgeInstance } from '../../../src/forge/forge.ts';
 
 /** One embedded forge under load; the parent learns its port, and then its memory as often as it asks. */
 const [data = ''] = process.argv.slice(2);
-const forge = await createForge({ clock: () => new Date(), data });
+const forge = await createForgeInstance({ clock: () => new Date(), data });
 const url = await forge.listen();
 await forge.createAdministrator({ name: 'owner', password: 'password' });
 let peakBytes = 0;

@@ -1,8 +1,8 @@
-import { createForge } from '../../../src/forge/forge.ts';
+import { createForgeInstance } from '../../../src/forge/forge.ts';
 
 /** The embedded forge of the sweeps, in a process of its own; the parent learns where it is, then sets its latency. */
 const [data = ''] = process.argv.slice(2);
-const forge = await createForge({ clock: () => new Date(), data, control: true });
+const forge = await createForgeInstance({ clock: () => new Date(), data, control: true });
 const url = await forge.listen();
 process.on('message', async (latencyMs: number) => {
   const answer = await fetch(`${url}/-/control/faults`, {

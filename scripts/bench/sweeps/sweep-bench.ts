@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import memory from '../../../bin/memory.json' with { type: 'json' };
-import { createForge } from '../../../src/forge/forge.ts';
+import { createForgeInstance } from '../../../src/forge/forge.ts';
 import { bundling, requireBanner } from '../../build/bundling.ts';
 import { type Child, type Start, startChild } from '../child.ts';
 import { fillForSweeps, type Size } from './fill.ts';
@@ -24,7 +24,7 @@ const started: Start = { ...memory, nodeFlags: [...memory.nodeFlags, '--expose-g
 export async function startSweepBench(size: Size): Promise<SweepBench> {
   const folder = await mkdtemp(join(tmpdir(), 'reeve-bench-'));
   const data = join(folder, 'forge');
-  const empty = await createForge({ clock: () => new Date(), data });
+  const empty = await createForgeInstance({ clock: () => new Date(), data });
   await empty.createAdministrator({ name: 'root', password: 'password' });
   await empty.close();
   fillForSweeps(join(data, 'forge.db'), size);

@@ -2,17 +2,17 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createPasswordGate } from '../../../src/forge/access/password-gate.ts';
 import { createPasswords } from '../../../src/forge/access/passwords.ts';
 import type { UserRow } from '../../../src/forge/core/rows.ts';
-import { createForge, type Forge } from '../../../src/forge/forge.ts';
+import { createForgeInstance, type ForgeInstance } from '../../../src/forge/forge.ts';
 import { basic } from '../../support/contract-forge.ts';
 import { runGit } from '../../support/git-client.ts';
 import { passwordCost } from '../../support/password-cost.ts';
 
 describe('guesses of a password at the embedded forge', () => {
-  let forge: Forge;
+  let forge: ForgeInstance;
   let nowMs: number;
   beforeEach(async () => {
     nowMs = Date.now();
-    forge = await createForge({ passwordCost, clock: () => new Date(nowMs) });
+    forge = await createForgeInstance({ passwordCost, clock: () => new Date(nowMs) });
     await forge.listen();
     for (const name of ['ada', 'ben']) await forge.createAdministrator({ name, password: 'right' });
   });

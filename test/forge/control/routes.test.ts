@@ -2,17 +2,17 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createForge, type Forge } from '../../../src/forge/forge.ts';
+import { createForgeInstance, type ForgeInstance } from '../../../src/forge/forge.ts';
 import { basic } from '../../support/contract-forge.ts';
 import { startReceiver } from '../../support/hook-receiver.ts';
 import { passwordCost } from '../../support/password-cost.ts';
 
 describe('the control routes of the embedded forge', () => {
   let data: string;
-  let forge: Forge;
+  let forge: ForgeInstance;
   beforeAll(async () => {
     data = mkdtempSync(join(tmpdir(), 'control-'));
-    forge = await createForge({ passwordCost, clock: () => new Date(), data, control: true });
+    forge = await createForgeInstance({ passwordCost, clock: () => new Date(), data, control: true });
     await forge.listen();
     await forge.createAdministrator({ name: 'root', password: 'pw' });
   });
@@ -50,7 +50,7 @@ describe('the control routes of the embedded forge', () => {
   });
 
   it('are not there unless they are asked for', async () => {
-    const plain = await createForge({ passwordCost, clock: () => new Date() });
+    const plain = await createForgeInstance({ passwordCost, clock: () => new Date() });
     await plain.listen();
 
     const answer = await fetch(`${plain.url}/-/control/clock`, { method: 'POST' });
@@ -60,7 +60,7 @@ describe('the control routes of the embedded forge', () => {
   });
 
   it.each(['0.0.0.0', '::', '192.0.2.1', 'forge.example'])('refuse to be bound to %s', async (host) => {
-    const open = await createForge({ passwordCost, clock: () => new Date(), control: true });
+    const open = await createForgeInstance({ passwordCost, clock: () => new Date(), control: true });
 
     await expect(open.listen({ host })).rejects.toMatchObject({ code: 'usage' });
     await open.close();

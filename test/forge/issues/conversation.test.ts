@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createForge, type Forge } from '../../../src/forge/forge.ts';
+import { createForgeInstance, type ForgeInstance } from '../../../src/forge/forge.ts';
 import { type Account, basic, startEmbedded } from '../../support/contract-forge.ts';
 import { startReceiver } from '../../support/hook-receiver.ts';
 import { passwordCost } from '../../support/password-cost.ts';
@@ -167,7 +167,7 @@ describe('attached files', () => {
 });
 
 describe('settings of the instance', () => {
-  let forge: Forge;
+  let forge: ForgeInstance;
   let url: string;
   const ask = async (method: string, path: string, body?: unknown) => {
     const response = await fetch(`${url}/api/v1${path}`, {
@@ -179,7 +179,7 @@ describe('settings of the instance', () => {
   };
   beforeEach(async () => {
     const features = { attachments: false, crossRepositoryDependencies: false };
-    forge = await createForge({ passwordCost, clock: () => new Date(), features });
+    forge = await createForgeInstance({ passwordCost, clock: () => new Date(), features });
     url = await forge.listen();
     await forge.createAdministrator({ name: 'root', password: 'pw' });
     for (const name of ['app', 'other']) {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createForge, type Forge } from '../../../src/forge/forge.ts';
+import { createForgeInstance, type ForgeInstance } from '../../../src/forge/forge.ts';
 import { basic } from '../../support/contract-forge.ts';
 import { passwordCost } from '../../support/password-cost.ts';
 
@@ -19,9 +19,9 @@ const runners = [
 ];
 
 describe('runners told to the embedded forge', () => {
-  let forge: Forge;
+  let forge: ForgeInstance;
   beforeAll(async () => {
-    forge = await createForge({
+    forge = await createForgeInstance({
       passwordCost,
       clock: () => start,
       control: true,

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createForge, type Forge } from '../../../src/forge/forge.ts';
+import { createForgeInstance, type ForgeInstance } from '../../../src/forge/forge.ts';
 import { parseSeed, type SeedFile } from '../../../src/forge/seed/file.ts';
 import { basic } from '../../support/contract-forge.ts';
 import { passwordCost } from '../../support/password-cost.ts';
@@ -17,10 +17,10 @@ function seedOf(text: string): SeedFile {
 
 describe('the example seed', () => {
   let data: string;
-  let forge: Forge;
+  let forge: ForgeInstance;
   beforeAll(async () => {
     data = mkdtempSync(join(tmpdir(), 'seed-'));
-    forge = await createForge({ passwordCost, clock: () => new Date(), data, seed: seedOf(example) });
+    forge = await createForgeInstance({ passwordCost, clock: () => new Date(), data, seed: seedOf(example) });
     await forge.listen();
     await forge.deliveries.idle();
   });
@@ -130,13 +130,13 @@ describe('the example seed', () => {
     const after = await openAndCount(data, seedOf(example));
 
     expect(after).toEqual(before);
-    forge = await createForge({ passwordCost, clock: () => new Date(), data });
+    forge = await createForgeInstance({ passwordCost, clock: () => new Date(), data });
     await forge.listen();
   });
 });
 
 async function openAndCount(data: string, seed: SeedFile | undefined): Promise<unknown> {
-  const forge = await createForge({ passwordCost, clock: () => new Date(), data, seed });
+  const forge = await createForgeInstance({ passwordCost, clock: () => new Date(), data, seed });
   await forge.listen();
   const headers = basic('chief', 'chief-on-loopback');
   const texts: unknown[] = [];
@@ -193,7 +193,7 @@ repositories:
 runners:
   - { name: r, repository: acme/nothing }
 `;
-    const forge = await createForge({ passwordCost, clock: () => new Date(), seed: seedOf(text) });
+    const forge = await createForgeInstance({ passwordCost, clock: () => new Date(), seed: seedOf(text) });
 
     const failure = await forge.listen().then(
       () => '',
@@ -254,7 +254,7 @@ repositories:
   - name: ada/half
     labels: [{ name: x, color: no-color }]
 `;
-    const forge = await createForge({ passwordCost, clock: () => new Date(), seed: seedOf(text) });
+    const forge = await createForgeInstance({ passwordCost, clock: () => new Date(), seed: seedOf(text) });
 
     await expect(forge.listen()).rejects.toThrow(/seed\.yml:5:\d+: the seed stopped here: .*labels.* 422/s);
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createForge, type Forge } from '../../../src/forge/forge.ts';
+import { createForgeInstance, type ForgeInstance } from '../../../src/forge/forge.ts';
 import { start, waitForExit } from '../../support/command.ts';
 import { basic } from '../../support/contract-forge.ts';
 import { cloneRepository, type GitClone } from '../../support/git-client.ts';
@@ -26,7 +26,7 @@ function sizeOf(folder: string): number {
 describe('a push beyond the limits', () => {
   let data: string;
   let scratch: string;
-  let forge: Forge;
+  let forge: ForgeInstance;
   let before: string | undefined;
   const clones: GitClone[] = [];
   beforeAll(async () => {
@@ -36,7 +36,7 @@ describe('a push beyond the limits', () => {
     before = process.env.TMPDIR;
     process.env.TMPDIR = scratch;
     const limits = { pushBytes: 4 * mebibyte, objectBytes: 2 * mebibyte };
-    forge = await createForge({ passwordCost, clock: () => new Date(), data, limits });
+    forge = await createForgeInstance({ passwordCost, clock: () => new Date(), data, limits });
     await forge.listen();
     await forge.createAdministrator({ name: 'root', password: 'password' });
   });

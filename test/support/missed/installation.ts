@@ -6,7 +6,7 @@ import { type Client, createClient } from '../../../src/client/client.ts';
 import { systemClock } from '../../../src/clock.ts';
 import { operations } from '../../../src/contract/operations.ts';
 import type { Run } from '../../../src/engine/record.ts';
-import { createForge } from '../../../src/forge/forge.ts';
+import { createForgeInstance } from '../../../src/forge/forge.ts';
 import { silentLog } from '../../../src/log.ts';
 import { packageRoot } from '../../../src/package.ts';
 import type { LoadedRule } from '../../../src/rules/rule.ts';
@@ -58,7 +58,7 @@ export async function startInstallation(): Promise<Installation> {
   const data = await mkdtemp(join(tmpdir(), 'reeve-missed-'));
   let nowMs = Date.parse('2026-05-04T10:00:00Z');
   const now = (): Date => new Date(nowMs);
-  const forge = await createForge({
+  const forge = await createForgeInstance({
     passwordCost,
     launcher,
     clock: now,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Client, createClient } from '../../../src/client/client.ts';
 import type { Clock } from '../../../src/clock.ts';
 import { operations } from '../../../src/contract/operations.ts';
-import { createForge } from '../../../src/forge/forge.ts';
+import { createForgeInstance } from '../../../src/forge/forge.ts';
 import { authorization, secret } from '../bot-hook.ts';
 import { type Fault, type FaultProxy, startFaultProxy } from '../fault-proxy.ts';
 import { passwordCost } from '../password-cost.ts';
@@ -60,7 +60,7 @@ export async function startQueueInstallation(): Promise<QueueInstallation> {
   let nowMs = Date.parse('2026-05-04T10:00:00Z');
   const now = (): Date => new Date(nowMs);
   const clock: Clock = { now, monotonicMs: () => nowMs, sleep: async () => {} };
-  const forge = await createForge({ passwordCost, clock: now, data: join(data, 'forge') });
+  const forge = await createForgeInstance({ passwordCost, clock: now, data: join(data, 'forge') });
   const url = await forge.listen({ port: 0 });
   const proxy = await startFaultProxy(url);
   const as = (user: string): Client =>

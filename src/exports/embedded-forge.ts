@@ -1,0 +1,124 @@
+/** An account of the forge, with what it signs in with. */
+export type ForgeAccount = {
+  readonly name: string;
+  readonly password: string;
+  /** An access token with every scope. */
+  readonly token: string;
+};
+
+/** How a forge is made. */
+export type ForgeOptions = {
+  /** The port on 127.0.0.1; default 0: a free one. */
+  readonly port?: number;
+  /** Folder of the database and the repositories, kept when the forge is closed; default: a temporary one, which is deleted. */
+  readonly data?: string;
+  /**
+   * What the forge has at its start: the text of a seed file (YAML or JSON), or the same as an object. `reeve forge
+   * --seed-schema` prints the JSON Schema.
+   */
+  readonly seed?: string | object;
+  /** The time of the forge; default: the time of this machine. */
+  readonly now?: () => Date;
+};
+
+/** A forge that listens. */
+export interface Forge {
+  /** The address of the pages and of git: `http://127.0.0.1:PORT`, without a slash at the end. */
+  readonly url: string;
+  /** The address of the API: `url` and `/api/v1`. */
+  readonly apiUrl: string;
+  /** The site administrator, `root`. */
+  readonly admin: ForgeAccount;
+  /** Creates an account. Rejects with the message of the forge, for instance if there is one of this name. */
+  createAccount(name: string): Promise<ForgeAccount>;
+  /** Resolves when every webhook that was caused so far was sent and answered, or given up. */
+  idle(): Promise<void>;
+  /** Stops the forge and frees its port; deletes a temporary folder. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts an embedded forge in this process: a service that speaks the API of Gitea, with git over HTTP, webhooks and pages. It
+ * listens on 127.0.0.1 alone, and needs git 2.38 or later in the PATH.
+ */
+export async function createForge(options: ForgeOptions = {}): Promise<Forge> {
+  const { randomBytes } = await import('node:crypto');
+  const { createForgeInstance } = await import('../forge/forge.ts');
+  const { port = 0, data, now = () => new Date() } = options;
+  const seed = options.seed === undefined ? undefined : await readSeed(options.seed);
+  // A forge that goes with its tests keeps no password that a slow hash protects.
+  const passwordCost = data === undefined ? 1_024 : undefined;
+  const forge = await createForgeInstance({ clock: now, data, seed, passwordCost });
+  try {
+    const password = randomBytes(18).toString('base64url');
+    await forge.createAdministrator({ name: 'root', password });
+    const url = await forge.listen({ port });
+    const admin = { name: 'root', password, token: await replaceToken(url, { name: 'root', password }) };
+    return {
+      url,
+      apiUrl: `${url}/api/v1`,
+      admin,
+      async createAccount(name) {
+        const account = { name, password: randomBytes(18).toString('base64url') };
+        await send(url, {
+          path: '/admin/users',
+          authorization: `token ${admin.token}`,
+          body: {
+            username: name,
+            email: `${name}@example.invalid`,
+            password: account.password,
+            must_change_password: false,
+          },
+        });
+        return { ...account, token: await replaceToken(url, account) };
+      },
+      idle: () => forge.deliveries.idle(),
+      close: () => forge.close(),
+    };
+  } catch (error) {
+    await forge.close();
+    throw error;
+  }
+}
+
+async function readSeed(given: string | object) {
+  const { parseSeed } = await import('../forge/seed/file.ts');
+  const read = parseSeed(typeof given === 'string' ? given : JSON.stringify(given), 'seed');
+  if ('problems' in read) throw new Error(`the seed cannot be used\n${read.problems.join('\n')}`);
+  return read;
+}
+
+const tokenName = 'createForge';
+
+/** Creates the token of an account, in the place of the one that an earlier start on the same folder created. */
+async function replaceToken(url: string, { name, password }: Omit<ForgeAccount, 'token'>): Promise<string> {
+  const authorization = `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
+  const path = `/users/${encodeURIComponent(name)}/tokens`;
+  await send(url, { method: 'DELETE', path: `${path}/${tokenName}`, authorization, mayMiss: true });
+  const created = await send(url, { path, authorization, body: { name: tokenName, scopes: ['all'] } });
+  const { sha1 } = created as { readonly sha1: string };
+  return sha1;
+}
+
+/** Sends a request to the API and returns its answer as JSON. Rejects with the message of the forge. */
+async function send(
+  url: string,
+  request: {
+    readonly method?: string;
+    readonly path: string;
+    readonly authorization: string;
+    readonly body?: object;
+    /** Whether 404 is an answer like the others. */
+    readonly mayMiss?: boolean;
+  },
+): Promise<unknown> {
+  const { method = 'POST', path, authorization, body, mayMiss = false } = request;
+  const response = await fetch(`${url}/api/v1${path}`, {
+    method,
+    headers: { authorization, 'content-type': 'application/json' },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  if (response.ok || (mayMiss && response.status === 404)) return text === '' ? undefined : JSON.parse(text);
+  throw new Error(`the forge answers ${method} ${path} with ${response.status}: ${text}`);
+}
