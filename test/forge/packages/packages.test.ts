@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createForge, type Forge } from '../../../src/forge/forge.ts';
+import { createForgeInstance, type ForgeInstance } from '../../../src/forge/forge.ts';
 import { basic } from '../../support/contract-forge.ts';
 import { launcher } from '../../support/launcher.ts';
 import { passwordCost } from '../../support/password-cost.ts';
@@ -13,9 +13,9 @@ const packageBytes = 100_000;
 
 describe('files of packages', () => {
   let data: string;
-  let forge: Forge;
+  let forge: ForgeInstance;
   const start = async () => {
-    forge = await createForge({
+    forge = await createForgeInstance({
       passwordCost,
       launcher,
       clock: () => new Date(),

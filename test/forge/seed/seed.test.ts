@@ -225,7 +225,7 @@ runners:
 accounts: [{ name: chief, password: pw, admin: true }, { name: ada }]
 badges: [{ slug: helper, description: Helps., image_url: /helper.png }, { slug: early }]
 `;
-    const forge = await createForge({ passwordCost, clock: () => new Date(), seed: seedOf(text) });
+    const forge = await createForgeInstance({ passwordCost, clock: () => new Date(), seed: seedOf(text) });
     await forge.listen();
     const ask = async (method: string, ...slugs: string[]) => {
       const response = await fetch(`${forge.url}/api/v1/admin/users/ada/badges`, {
