@@ -56,6 +56,7 @@ const forgeFloors = [
   ['code'],
   ['releases'],
   ['pulls'],
+  ['mirrors'],
   ['accounts'],
   ['administration'],
   ['wiki'],

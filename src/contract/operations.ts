@@ -27,6 +27,7 @@ import { issueOperations } from './resources/issues.ts';
 import { labelOperations } from './resources/labels.ts';
 import { markupOperations } from './resources/markup.ts';
 import { milestoneOperations } from './resources/milestones.ts';
+import { mirrorOperations } from './resources/mirrors.ts';
 import { notificationOperations } from './resources/notifications.ts';
 import { oauth2Operations } from './resources/oauth2.ts';
 import { organizationOperations } from './resources/organizations.ts';
@@ -125,6 +126,7 @@ export const operations = {
   ...issueTemplateOperations,
   ...generateOperations,
   ...gitHookOperations,
+  ...mirrorOperations,
   ...timeOperations,
   ...stopwatchOperations,
   ...searchOperations,

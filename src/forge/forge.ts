@@ -18,11 +18,12 @@ import { type Control, registerControl } from './control/routes.ts';
 import { ensureControlToken } from './control/token.ts';
 import { createAttachmentStore } from './core/attachment-store.ts';
 import { createBackground } from './core/background.ts';
-import type { Deliveries, ForgeContext } from './core/context.ts';
+import type { Deliveries, Emission, ForgeContext } from './core/context.ts';
 import { openDatabase } from './core/database.ts';
 import { ForgeProblem } from './core/errors.ts';
 import { defaultFeatures, type Features } from './core/features.ts';
 import type { UserRow } from './core/rows.ts';
+import { createSyncQueue } from './core/sync-queue.ts';
 import { secondsOf } from './core/time.ts';
 import { createEmit } from './events/emit.ts';
 import type { Launcher } from './git/launcher.ts';
@@ -35,6 +36,8 @@ import { sendFailure } from './http/respond.ts';
 import { registerOperations } from './http/route.ts';
 import { limitUnsentAnswers } from './http/unsent-answers.ts';
 import { registerAttachmentFiles } from './issues/attachment-files.ts';
+import { followPush } from './mirrors/push-mirrors.ts';
+import { startMirrorSchedule } from './mirrors/schedule.ts';
 import { registerOAuth2 } from './oauth2/routes.ts';
 import { registerGenericPackages } from './packages/generic.ts';
 import { registerPages } from './pages/routes.ts';
@@ -102,7 +105,11 @@ export async function createForgeInstance(options: ForgeInstanceOptions): Promis
   const movable = createMovableClock(options.clock);
   const clock = movable.now;
   const deliveries = createDeliveries({ database: db, log, now: () => secondsOf(clock()) });
-  const emit = createEmit({ db, clock }, deliveries.wake);
+  const tellHooks = createEmit({ db, clock }, deliveries.wake);
+  const emit: ForgeContext['emit'] = (emission) => {
+    tellHooks(emission);
+    followEmission(context, emission);
+  };
   const background = createBackground(log);
   const attachments = createAttachmentStore(db, join(folder, 'attachments'));
   // Files whose rows went, or were never written, in a former process.
@@ -117,6 +124,7 @@ export async function createForgeInstance(options: ForgeInstanceOptions): Promis
     emit,
     deliveries,
     background,
+    syncs: createSyncQueue(log),
     attachments,
     features,
     limits,
@@ -125,6 +133,7 @@ export async function createForgeInstance(options: ForgeInstanceOptions): Promis
   // What a former process had not come to, or not come to the end of.
   const finishRecovery = await recover(context);
   scheduleChecks(context);
+  const stopMirrors = startMirrorSchedule(context);
   const control = options.control
     ? { token: ensureControlToken(folder), clock: movable, faults: createFaults() }
     : undefined;
@@ -147,8 +156,17 @@ export async function createForgeInstance(options: ForgeInstanceOptions): Promis
     },
     deliveries,
     createAdministrator: (account) => createAdministrator(context, account),
-    close: () => close(app, context, options.data === undefined ? folder : undefined),
+    close() {
+      stopMirrors();
+      return close(app, context, options.data === undefined ? folder : undefined);
+    },
   };
+}
+
+/** Does in the background what follows from an event, whether a hook listens or not. */
+function followEmission(context: ForgeContext, { type, repository }: Emission): void {
+  if (repository === undefined) return;
+  if (type === 'push' || type === 'delete') context.db.afterCommit(() => followPush(context, repository.id));
 }
 
 function isLoopback(host: string): boolean {
@@ -230,6 +248,7 @@ async function close(
   temporary: string | undefined,
 ): Promise<void> {
   await app.close();
+  await context.syncs.close();
   await context.background.close();
   await context.deliveries.close();
   context.git.close();

@@ -47,6 +47,9 @@ import { deployKeyHandlers } from './keys/deploy-keys.ts';
 import { gpgKeyHandlers } from './keys/gpg-keys.ts';
 import { userKeyHandlers } from './keys/user-keys.ts';
 import { markupHandlers } from './markup/markup.ts';
+import { migrateHandlers } from './mirrors/migrate.ts';
+import { mirrorHandlers } from './mirrors/pull-mirrors.ts';
+import { pushMirrorHandlers } from './mirrors/push-mirrors.ts';
 import { notificationHandlers } from './notifications/notifications.ts';
 import { subscriptionHandlers } from './notifications/subscriptions.ts';
 import { oauth2Handlers } from './oauth2/applications.ts';
@@ -86,6 +89,9 @@ export const handlers: Handlers = {
   ...generateHandlers,
   ...mergeUpstreamHandlers,
   ...gitHookHandlers,
+  ...migrateHandlers,
+  ...mirrorHandlers,
+  ...pushMirrorHandlers,
   ...timeHandlers,
   ...stopwatchHandlers,
   ...issueSearchHandlers,

@@ -12,6 +12,7 @@ import { createBackground } from '../../src/forge/core/background.ts';
 import type { ForgeContext } from '../../src/forge/core/context.ts';
 import { type Database, openDatabase } from '../../src/forge/core/database.ts';
 import { defaultFeatures } from '../../src/forge/core/features.ts';
+import { createSyncQueue } from '../../src/forge/core/sync-queue.ts';
 import { createEmit } from '../../src/forge/events/emit.ts';
 import { defaultLimits } from '../../src/forge/git/limits.ts';
 import { createGitStore } from '../../src/forge/git/store.ts';
@@ -72,6 +73,7 @@ describe('statements of the forge', () => {
       emit,
       deliveries,
       background,
+      syncs: createSyncQueue(silentLog),
       attachments: createAttachmentStore(traced, join(folder, 'attachments')),
       features: defaultFeatures,
       limits: defaultLimits,

@@ -71,9 +71,15 @@ export function describeContract(subject: string, tests: (forge: ContractForge, 
 
 /** Starts the embedded forge, with its inside at hand (`forge.deliveries`); `data` keeps its files over a restart. */
 export async function startEmbedded(
-  options: { data?: string } = {},
+  options: { data?: string; features?: { localMirrors: boolean } } = {},
 ): Promise<ContractForge & { readonly forge: ForgeInstance }> {
-  const forge = await createForgeInstance({ passwordCost, launcher, clock: () => new Date(), ...options });
+  const forge = await createForgeInstance({
+    passwordCost,
+    launcher,
+    clock: () => new Date(),
+    features: { localMirrors: true },
+    ...options,
+  });
   const url = await forge.listen();
   await forge.createAdministrator({ name: 'root', password: 'correct horse' });
   const token = await makeToken(url, 'root', 'correct horse');

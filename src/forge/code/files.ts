@@ -8,7 +8,7 @@ import { cleanWritePath, isRefName } from '../git/names.ts';
 import { readBranch, readCommit } from '../git/refs.ts';
 import { findEntry } from '../git/tree.ts';
 import { defineHandlers, type HandlerCall } from '../http/handler.ts';
-import { guardFiles } from '../protections/enforcement.ts';
+import { guardFiles, refuseMirror } from '../protections/enforcement.ts';
 import { repositoryAddress, toFileCommit } from '../views/commit.ts';
 import { signatureOf } from '../views/signature.ts';
 import { toVerification } from '../views/verification.ts';
@@ -94,6 +94,7 @@ async function writeFile(writer: Writer, writing: FileWrite, request: FileEditRe
 
 async function writeFiles(writer: Writer, writing: FileWrite, given: readonly FileEditRequest[]) {
   const { context, repository, owner, caller } = writer;
+  refuseMirror(repository);
   const branch = writing.branch || repository.default_branch;
   const target = writing.new_branch || branch;
   const requests = given.map((request) => {

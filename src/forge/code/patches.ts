@@ -4,7 +4,7 @@ import { commitTree } from '../git/merge.ts';
 import { isRefName } from '../git/names.ts';
 import { moveRefs, readBranch, readCommit } from '../git/refs.ts';
 import { defineHandlers } from '../http/handler.ts';
-import { guardMove } from '../protections/enforcement.ts';
+import { guardMove, refuseMirror } from '../protections/enforcement.ts';
 import { repositoryAddress, toFileCommit } from '../views/commit.ts';
 import { toVerification } from '../views/verification.ts';
 import { commitMessage, signaturesOf } from './files.ts';
@@ -14,6 +14,7 @@ import { withPush } from './pushes.ts';
 export const patchHandlers = defineHandlers({
   async applyDiffPatch({ body, ...call }) {
     const { context, repository, owner, caller } = call;
+    refuseMirror(repository);
     const branch = body.branch || repository.default_branch;
     const target = body.new_branch || branch;
     const git = context.git.open(repository.id);

@@ -6,6 +6,7 @@ import type { Background } from './background.ts';
 import type { Database } from './database.ts';
 import type { Features } from './features.ts';
 import type { HookTaskRow, RepositoryRow, UserRow } from './rows.ts';
+import type { SyncQueue } from './sync-queue.ts';
 
 /** Something happened that hooks may want to hear. */
 export type Emission = {
@@ -72,6 +73,8 @@ export type ForgeContext = {
   readonly emit: Emit;
   readonly deliveries: Deliveries;
   readonly background: Background;
+  /** What waits for other servers. */
+  readonly syncs: SyncQueue;
   readonly attachments: AttachmentStore;
   readonly features: Features;
   readonly limits: GitLimits;

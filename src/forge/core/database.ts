@@ -22,6 +22,7 @@ import { avatars } from './migrations/018-avatars.ts';
 import { cron } from './migrations/019-cron.ts';
 import { gpgKeys } from './migrations/020-gpg-keys.ts';
 import { packages } from './migrations/021-packages.ts';
+import { mirrors } from './migrations/022-mirrors.ts';
 import { bindsNumbersByPosition, byNumber, isNumbered } from './numbered-parameters.ts';
 
 /** In order; one that has been released is never changed, a new one goes to the end. */
@@ -47,6 +48,7 @@ const migrations = [
   cron,
   gpgKeys,
   packages,
+  mirrors,
 ];
 
 /** What a statement takes: booleans become 0 and 1, undefined becomes NULL. */

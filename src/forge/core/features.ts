@@ -4,7 +4,13 @@ export type Features = {
   readonly crossRepositoryDependencies: boolean;
   /** Files may be attached to issues and comments. */
   readonly attachments: boolean;
+  /** Mirrors and migrations reach hosts in local networks, this machine included. */
+  readonly localMirrors: boolean;
 };
 
 /** The baseline's defaults. */
-export const defaultFeatures: Features = { crossRepositoryDependencies: true, attachments: true };
+export const defaultFeatures: Features = {
+  crossRepositoryDependencies: true,
+  attachments: true,
+  localMirrors: false,
+};

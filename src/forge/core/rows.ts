@@ -129,6 +129,13 @@ export type RepositoryRow = {
   readonly last_index: number;
   /** Hash in the address of an avatar that was set; empty for none. */
   readonly avatar: string;
+  /** Address that it was copied from, without credentials; empty for none. */
+  readonly original_url: string;
+  /** Follows another repository, and takes no pushes. */
+  readonly is_mirror: Bit;
+  /** Seconds between two synchronizations of a mirror; 0: on demand alone. */
+  readonly mirror_interval: number;
+  readonly mirror_synced_at: Seconds;
   readonly created_at: Seconds;
   readonly updated_at: Seconds;
 };

@@ -1,6 +1,6 @@
 import type { Database } from '../core/database.ts';
 import { ForgeProblem } from '../core/errors.ts';
-import type { UserRow } from '../core/rows.ts';
+import type { RepositoryRow, UserRow } from '../core/rows.ts';
 import { findMergeBase, isAncestor } from '../git/history.ts';
 import type { RefChange } from '../git/refs.ts';
 import type { GitRepository } from '../git/repository.ts';
@@ -16,6 +16,13 @@ import { hasTagRules, mayControlTag } from './tag-protections.ts';
 /** Who moves refs, and where. `git` sees the new commits, even those that are not taken yet. */
 export type Mover = RulePlace & { readonly user: UserRow; readonly git: GitRepository };
 
+const readOnly = 'mirror repository is read-only';
+
+/** Ends the request with 423 for a mirror: what is written to it would be gone after the next synchronization. */
+export function refuseMirror({ is_mirror }: RepositoryRow): void {
+  if (is_mirror === 1) throw new ForgeProblem(423, readOnly);
+}
+
 /** Tells whether a repository has any rule that a push could break. */
 export function hasRules(db: Database, repositoryId: number): boolean {
   const sql = 'SELECT 1 AS one FROM branch_protections WHERE repo_id = ? LIMIT 1';
@@ -24,6 +31,7 @@ export function hasRules(db: Database, repositoryId: number): boolean {
 
 /** Returns why a ref must not move like this, as the message for the pusher; undefined where it may. */
 export async function moveRefusal(mover: Mover, change: RefChange): Promise<string | undefined> {
+  if (mover.repository.is_mirror === 1) return readOnly;
   const [, kind, name = ''] = /^refs\/(heads|tags)\/(.+)$/s.exec(change.ref) ?? [];
   if (kind === 'tags') return mayControlTag(mover, name, mover.user) ? undefined : `tag ${name} is protected`;
   const rule = kind === 'heads' ? findBranchRule(mover.db, mover.repository.id, name) : undefined;

@@ -92,6 +92,7 @@ function readStyle(text: string): MergeStyle | 'manually-merged' {
 function guardMerge(place: MergeTarget, number: number, style: keyof typeof permits): FoundPull {
   const both = findPull(place.context, place, number);
   const { pull, issue } = both;
+  if (place.repository.is_mirror === 1) throw new ForgeProblem(405, 'mirror repository is read-only');
   if (pull.is_merged === 1) throw new ForgeProblem(405, 'The PR is already merged');
   if (issue.is_closed === 1) throw new ForgeProblem(404, 'The PR is closed');
   guardMerger({ ...place, db: place.context.db }, place.caller, pull.base_branch);

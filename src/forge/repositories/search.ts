@@ -87,12 +87,11 @@ function matchOf(word: string, { topic, includeDesc }: SearchQuery): SearchTerm 
 }
 
 function modeOf(mode: string): SearchTerm {
-  // This forge has no mirrors.
   const conditions: Readonly<Record<string, string>> = {
     '': '1',
-    source: 'r.fork_id IS NULL',
+    source: 'r.fork_id IS NULL AND r.is_mirror = 0',
     fork: 'r.fork_id IS NOT NULL',
-    mirror: '0',
+    mirror: 'r.is_mirror = 1',
     collaborative: '1',
   };
   const sql = Object.hasOwn(conditions, mode) ? conditions[mode] : undefined;

@@ -141,6 +141,7 @@ async function gitIdOf(
 function guardPush({ repository, permission }: RepositoryTarget, caller: UserRow | undefined): void {
   if (caller === undefined) throw new ForgeProblem(401, 'credentials are needed');
   if (!reaches(permission, 'write')) throw new ForgeProblem(403, 'User permission denied for writing.');
+  if (repository.is_mirror === 1) throw new ForgeProblem(403, 'mirror repository is read-only');
   if (repository.archived_at > 0) {
     throw new ForgeProblem(403, 'This repo is archived. You can view files and clone it, but cannot push.');
   }

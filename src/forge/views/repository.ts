@@ -1,5 +1,6 @@
 import { canSee, permissionOf, reaches } from '../access/permissions.ts';
 import type { ForgeContext } from '../core/context.ts';
+import { formatGoDuration } from '../core/go-duration.ts';
 import { settingsOf } from '../core/repository-settings.ts';
 import type { Permission, RepositoryRow, UserRow } from '../core/rows.ts';
 import { epoch, toInstant, yearOne } from '../core/time.ts';
@@ -65,7 +66,7 @@ function toBare(context: ForgeContext, repository: RepositoryRow, sight: Reposit
     private: repository.is_private === 1,
     fork: repository.fork_id !== null,
     template: repository.is_template === 1,
-    mirror: false,
+    mirror: repository.is_mirror === 1,
     internal: repository.is_private === 0 && owner.visibility === 'private',
     size: Math.floor(repository.size / 1024),
     language: '',
@@ -82,9 +83,7 @@ function toBare(context: ForgeContext, repository: RepositoryRow, sight: Reposit
       pull: reaches(permission, 'read'),
     },
     ...switches(repository),
-    mirror_interval: '',
-    mirror_updated: yearOne,
-    mirror_last_sync_at: yearOne,
+    ...mirrorState(repository),
     avatar_url: repository.avatar === '' ? '' : `${context.rootUrl()}/repo-avatars/${repository.avatar}`,
     object_format_name: repository.object_format,
     // The column holds what this forge wrote.
@@ -106,7 +105,7 @@ function addresses(context: ForgeContext, repository: RepositoryRow, owner: User
     languages_url: `${api}/languages`,
     ssh_url: `git@${hostname}:${names}.git`,
     clone_url: `${web}.git`,
-    original_url: '',
+    original_url: repository.original_url,
     website: repository.website,
   };
 }
@@ -131,5 +130,16 @@ function switches(repository: RepositoryRow) {
     ...plain,
     ...(plain.has_issues ? tracker : {}),
     ...(plain.has_wiki && external_wiki ? { external_wiki } : {}),
+  };
+}
+
+/** What a repository says of its synchronization. */
+function mirrorState({ is_mirror, mirror_interval, mirror_synced_at }: RepositoryRow) {
+  if (is_mirror === 0) return { mirror_interval: '', mirror_updated: yearOne, mirror_last_sync_at: yearOne };
+  const synced = toInstant(mirror_synced_at);
+  return {
+    mirror_interval: formatGoDuration(mirror_interval),
+    mirror_updated: synced,
+    mirror_last_sync_at: synced,
   };
 }

@@ -227,6 +227,14 @@ export const code: readonly Difference[] = [
     'forks > are refused',
   ),
   onForgejo(
+    'Forgejo answers 500 to a commit in a mirror.',
+    'mirrors > of other repositories > take no commits of their own',
+  ),
+  onForgejo(
+    'Forgejo answers 500 where a push to a mirror is refused.',
+    'mirrors > on other servers > that refuse are named, with the reason and without the password',
+  ),
+  onForgejo(
     'Forgejo does not count anew whose reviews are official.',
     'reviews > counts anew when the pull request is aimed at another branch',
   ),
