@@ -29,6 +29,11 @@ function zerosOf(schema: z.ZodObject, areDates = false): Record<string, unknown>
   return Object.fromEntries(members);
 }
 
+/** Returns a name that a variable or secret may have. */
+function variableName(): string {
+  return freshName('v').replace('-', '_');
+}
+
 describeContract('members that a Go client leaves unset', (forge) => {
   let ada: Account;
   let friend: Account;
@@ -112,6 +117,13 @@ describeContract('members that a Go client leaves unset', (forge) => {
     createMilestone: () => ({ body: { title: freshName('milestone') } }),
     addTime: () => ({ body: { time: 1 } }),
     createWikiPage: () => ({ body: { title: freshName('Page'), content_base64: 'eA==' } }),
+    createOrganizationVariable: () => ({ body: { value: 'x' }, params: { variablename: variableName() } }),
+    createRepositoryVariable: () => ({ body: { value: 'x' }, params: { variablename: variableName() } }),
+    createUserVariable: () => ({ body: { value: 'x' }, params: { variablename: variableName() } }),
+    putUserSecret: () => ({ body: { data: 'x' }, params: { secretname: variableName() } }),
+    renderMarkdown: () => ({ body: { Text: 'x' } }),
+    renderMarkup: () => ({ body: { Text: 'x' } }),
+    createOrgRepository: () => ({ body: { name: freshName('repo') } }),
     createOAuth2Application: () => ({
       body: { name: freshName('app'), redirect_uris: ['http://localhost:9/'] },
     }),

@@ -73,7 +73,8 @@ describe('every read of the API, asked by everybody', { timeout: 600_000 }, () =
   async function findIn(text: string, as: Account | string | undefined): Promise<boolean> {
     const words = ['users/hermit', 'users/shy', 'orgs/acme/teams', 'orgs', 'orgs/limitedorg/repos'];
     const repositories = (setup.parameters['owner/repo'] ?? []).map((place) => `repos/${place}`);
-    for (const path of [...words, 'orgs/hiddenorg', ...repositories]) {
+    const kept = ['orgs/acme/actions/variables', 'repos/ada/site/actions/variables', 'packages/hiddenorg'];
+    for (const path of [...words, ...kept, 'orgs/hiddenorg', ...repositories]) {
       const answer = await forge.ask('GET', `/${path}`, { as });
       if (answer.status === 200 && answer.text.includes(text)) return true;
     }

@@ -96,6 +96,15 @@ export async function makeHiddenData(forge: ContractForge): Promise<HiddenData> 
   }
   const dependency = { owner: 'ada', repo: 'hideout', index: 1 };
   await call(ada, 'POST', '/repos/ada/site/issues/1/dependencies', dependency);
+  await call(olga, 'POST', '/orgs/acme/actions/variables/KEPT', { value: 'value-of-acme' });
+  await call(ada, 'POST', '/repos/ada/site/actions/variables/KEPT', { value: 'value-of-site' });
+  await call(ada, 'PUT', '/repos/ada/site/actions/secrets/KEPT', { data: 'value-of-secret' });
+  const uploaded = await fetch(`${forge.url}/api/packages/hiddenorg/generic/hiddenpackage/1/f`, {
+    method: 'PUT',
+    headers: basic(olga.name, olga.token),
+    body: 'x',
+  });
+  if (uploaded.status !== 201) throw new Error(`the package was not taken: ${uploaded.status}`);
   // Offered to an organization in which its owner may create nothing, so that the offer waits.
   const guests = { name: 'guests', permission: 'read', units };
   const guestTeam = await call(olga, 'POST', '/orgs/hiddenorg/teams', guests);
@@ -126,6 +135,9 @@ export async function makeHiddenData(forge: ContractForge): Promise<HiddenData> 
         seenBy: ['ada', 'olga', 'mia', 'stranger', 'hermit', 'shy'],
       },
       { text: 'cave', seenBy: ['hermit'] },
+      { text: 'value-of-acme', seenBy: ['olga'] },
+      { text: 'value-of-site', seenBy: ['ada', 'ada for public resources'] },
+      { text: 'hiddenpackage', seenBy: ['olga', 'mia'] },
     ],
     parameters: {
       'owner/repo': [
@@ -145,6 +157,11 @@ export async function makeHiddenData(forge: ContractForge): Promise<HiddenData> 
       basehead: ['main...hermit'],
       diffType: ['diff', 'patch'],
       filepath: ['README.md', 'hermit.txt'],
+      variablename: ['KEPT'],
+      owner: ['hiddenorg', 'hermit', 'ada'],
+      type: ['generic'],
+      name: ['hiddenpackage'],
+      version: ['1'],
     },
   };
 }
