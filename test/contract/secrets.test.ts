@@ -11,6 +11,10 @@ describeContract('secrets and variables', (forge) => {
     organization = await forge.makeOrganization(owner);
     repository = await forge.makeRepository(owner, { in: organization });
     await forge.share(repository, owner, { with: member, permission: 'admin' });
+    // A member of the organization who owns neither.
+    const body = { name: 'team', permission: 'write', units: ['repo.code', 'repo.actions'] };
+    const team = await forge.ask('POST', `/orgs/${organization}/teams`, { as: owner, body });
+    await forge.ask('PUT', `/teams/${team.json.id}/members/${member.name}`, { as: owner });
   });
 
   /** Each level: who has it, and who has not although they are close. */

@@ -8,6 +8,9 @@ export const instance: readonly Difference[] = [
     'secrets and variables > of variables have a value, and another name on request',
     'secrets and variables > need a value, and one that is not too long',
     'secrets and variables > are not named CI',
+    'members that a Go client leaves unset > D2: createOrganizationVariable takes zero values for absent members',
+    'members that a Go client leaves unset > D2: createRepositoryVariable takes zero values for absent members',
+    'members that a Go client leaves unset > D2: createUserVariable takes zero values for absent members',
   ),
   onForgejo(
     'Forgejo reads limit on the list of variables only where page is named too.',
@@ -27,7 +30,8 @@ export const instance: readonly Difference[] = [
     'markup > of a comment has line breaks, mentions, numbers of issues and links into the repository',
   ),
   onForgejo(
-    'Forgejo takes an unknown mode for Markdown.',
+    'Forgejo takes an unknown mode of `/markdown` for Markdown, and needs the mode of `/markup`.',
+    'members that a Go client leaves unset > D2: renderMarkup takes zero values for absent members',
     "markup > of an unknown kind is refused by /markdown { Text: 'x', Mode: 'other' }",
   ),
   onForgejo(
