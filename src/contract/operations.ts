@@ -1,6 +1,7 @@
 import type { Operation } from './operation.ts';
 import { accountSettingsOperations } from './resources/account-settings.ts';
 import { accountOperations } from './resources/accounts.ts';
+import { activityOperations } from './resources/activities.ts';
 import { administrationOperations } from './resources/administration.ts';
 import { attachmentOperations } from './resources/attachments.ts';
 import { avatarOperations } from './resources/avatars.ts';
@@ -123,6 +124,7 @@ export const operations = {
   ...milestoneOperations,
   ...notificationOperations,
   ...subscriptionOperations,
+  ...activityOperations,
   ...issueTemplateOperations,
   ...generateOperations,
   ...gitHookOperations,

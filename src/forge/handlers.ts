@@ -50,6 +50,7 @@ import { markupHandlers } from './markup/markup.ts';
 import { migrateHandlers } from './mirrors/migrate.ts';
 import { mirrorHandlers } from './mirrors/pull-mirrors.ts';
 import { pushMirrorHandlers } from './mirrors/push-mirrors.ts';
+import { feedHandlers } from './notifications/feeds.ts';
 import { notificationHandlers } from './notifications/notifications.ts';
 import { subscriptionHandlers } from './notifications/subscriptions.ts';
 import { oauth2Handlers } from './oauth2/applications.ts';
@@ -97,6 +98,7 @@ export const handlers: Handlers = {
   ...issueSearchHandlers,
   ...subscriptionHandlers,
   ...notificationHandlers,
+  ...feedHandlers,
   ...issueModerationHandlers,
   ...dependencyHandlers,
   ...attachmentHandlers,

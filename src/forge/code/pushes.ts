@@ -2,6 +2,7 @@ import type { ForgeContext } from '../core/context.ts';
 import { beginWork, endWork } from '../core/journal.ts';
 import type { Permission, RepositoryRow, UserRow } from '../core/rows.ts';
 import { secondsOf } from '../core/time.ts';
+import { recordActivity } from '../events/activities.ts';
 import { createPayload, deletePayload, pushPayload } from '../events/payloads.ts';
 import { listTouched } from '../git/changes.ts';
 import type { CommitData } from '../git/commit.ts';
@@ -115,11 +116,11 @@ export async function refreshRepository(
 }
 
 type PushNews = {
-  readonly commits: readonly object[];
+  readonly commits: readonly PushedCommit[];
   /** Those whose messages are read, newest first. */
   readonly read: readonly CommitData[];
   readonly total: number;
-  readonly head: object | null;
+  readonly head: PushedCommit | null;
   /** Path of the comparison below ROOT_URL; empty where there is nothing to compare with. */
   readonly comparison: string;
 };
@@ -171,7 +172,7 @@ async function toPushCommit(
   git: GitRepository,
   address: RepositoryAddress,
   commit: CommitData,
-): Promise<object> {
+): Promise<PushedCommit> {
   return toPayloadCommit(context.db, address, commit, await listTouched(git, commit.id));
 }
 
@@ -180,10 +181,51 @@ function emitChange(context: ForgeContext, pushed: Pushed, change: RefChange, ne
   const { ref, before, after } = change;
   const isTag = ref.startsWith('refs/tags/');
   const isNew = before === undefined || isTag;
+  notePush(context, pushed, change, news);
   if (after !== undefined && isNew && !isTag) emitCreation(context, pushed, ref, after);
   if (after !== undefined || isTag) emitPush(context, pushed, change, news);
   if (after !== undefined && isTag) emitCreation(context, pushed, ref, after);
   if (after === undefined) emitRemoval(context, pushed, ref);
+}
+
+type PushedCommit = {
+  readonly id: string;
+  readonly message: string;
+  readonly author: { readonly name: string; readonly email: string };
+  readonly committer: { readonly name: string; readonly email: string };
+  readonly timestamp: string;
+};
+
+function toActivityCommit({ id, message, author, committer, timestamp }: PushedCommit) {
+  return {
+    Sha1: id,
+    Message: message,
+    AuthorEmail: author.email,
+    AuthorName: author.name,
+    CommitterEmail: committer.email,
+    CommitterName: committer.name,
+    Timestamp: timestamp,
+  };
+}
+
+/** New branch: its creation and the push are two activities. A tag is one, and so is a branch that goes. */
+function notePush(context: ForgeContext, pushed: Pushed, change: RefChange, news: PushNews): void {
+  const { ref, before, after } = change;
+  const isTag = ref.startsWith('refs/tags/');
+  const told = { repositoryId: pushed.repository.id, actorId: pushed.pusher.id, ref };
+  if (!isTag && after === undefined) {
+    recordActivity(context, { ...told, type: 'delete_branch' });
+    return;
+  }
+  if (!isTag && before === undefined) recordActivity(context, { ...told, type: 'commit_repo' });
+  const pushedType = after === undefined ? 'delete_tag' : 'push_tag';
+  const content = JSON.stringify({
+    Commits: news.commits.map(toActivityCommit),
+    HeadCommit: news.head && toActivityCommit(news.head),
+    CompareURL: news.comparison,
+    Len: news.total,
+  });
+  recordActivity(context, { ...told, type: isTag ? pushedType : 'commit_repo', content });
 }
 
 function emitPush(context: ForgeContext, pushed: Pushed, change: RefChange, news: PushNews): void {

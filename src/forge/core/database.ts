@@ -23,6 +23,7 @@ import { cron } from './migrations/019-cron.ts';
 import { gpgKeys } from './migrations/020-gpg-keys.ts';
 import { packages } from './migrations/021-packages.ts';
 import { mirrors } from './migrations/022-mirrors.ts';
+import { activities } from './migrations/023-activities.ts';
 import { bindsNumbersByPosition, byNumber, isNumbered } from './numbered-parameters.ts';
 
 /** In order; one that has been released is never changed, a new one goes to the end. */
@@ -49,6 +50,7 @@ const migrations = [
   gpgKeys,
   packages,
   mirrors,
+  activities,
 ];
 
 /** What a statement takes: booleans become 0 and 1, undefined becomes NULL. */

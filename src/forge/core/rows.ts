@@ -47,28 +47,6 @@ export type UserRow = {
   readonly is_public_only?: true | undefined;
 };
 
-/** A key of OpenPGP, or a subkey of one. */
-export type GpgKeyRow = {
-  readonly id: number;
-  readonly user_id: number;
-  /** Null for a primary key. */
-  readonly primary_id: number | null;
-  /** 16 hexadecimal digits in upper case. */
-  readonly key_id: string;
-  /** Base64 of the packet. */
-  readonly content: string;
-  /** JSON list of the account's addresses in the key, in lower case. */
-  readonly emails: string;
-  readonly can_sign: Bit;
-  readonly can_encrypt: Bit;
-  /** Signatures of commits are verified with it. */
-  readonly is_signer: Bit;
-  readonly is_verified: Bit;
-  /** When it was added, as on the baseline; not when it was made. */
-  readonly created_at: Seconds;
-  readonly expires_at: Seconds;
-};
-
 export type TeamRow = {
   readonly id: number;
   readonly org_id: number;

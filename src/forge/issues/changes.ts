@@ -7,6 +7,7 @@ import type { IssueRow } from '../core/issue-rows.ts';
 import type { RepositoryRow, Seconds, UserRow } from '../core/rows.ts';
 import { secondsOf, toInstant } from '../core/time.ts';
 import type { Unit } from '../core/units.ts';
+import { numberedContent, recordActivity } from '../events/activities.ts';
 import { emitIssue, type IssueScene } from '../events/issue-events.ts';
 import { recordEvent } from '../events/timeline.ts';
 import { notifyActivity, notifyPersons } from '../notify/threads.ts';
@@ -179,10 +180,21 @@ export function changeState(
   const closedAt = isClosed ? secondsOf(context.clock()) : 0;
   update(context, scene.issueId, { is_closed: isClosed, closed_at: closedAt });
   recordEvent(context, scene, { type: isClosed ? 'close' : 'reopen' });
+  noteState(context, scene, isClosed ? 'close' : 'reopen');
   if (isClosed) stopWithIssue(context, scene.issueId, scene.actor);
   emitIssue(context, scene, { action: isClosed ? 'closed' : 'reopened', commitId });
   notifyActivity(context, scene);
   if (!isClosed) followReopened(context, scene.issueId, scene.actor);
+}
+
+function noteState(context: ForgeContext, scene: IssueScene, change: 'close' | 'reopen'): void {
+  const issue = readIssueRow(context, scene.issueId);
+  recordActivity(context, {
+    repositoryId: issue.repo_id,
+    actorId: scene.actor.id,
+    type: `${change}_${issue.is_pull ? 'pull_request' : 'issue'}`,
+    content: numberedContent(issue.number, ''),
+  });
 }
 
 /** Sets the milestone, 0 for none; one of another repository ends the request with 404. */

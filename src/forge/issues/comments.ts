@@ -8,6 +8,7 @@ import type { CommentRow } from '../core/issue-rows.ts';
 import { settingsOf } from '../core/repository-settings.ts';
 import type { RepositoryRow, UserRow } from '../core/rows.ts';
 import { parseTimestamp, secondsOf } from '../core/time.ts';
+import { numberedContent, recordActivity } from '../events/activities.ts';
 import { emitComment, type IssueScene } from '../events/issue-events.ts';
 import { defineHandlers } from '../http/handler.ts';
 import { notifyActivity } from '../notify/threads.ts';
@@ -73,6 +74,13 @@ export const commentHandlers = defineHandlers({
       db.run('UPDATE issues SET updated_at = ? WHERE id = ?', now, issue.id);
       const comment = found(db.get<CommentRow>('SELECT * FROM comments WHERE id = ?', lastId));
       recordReferences(context, sceneOf(call, issue.id), { markdown: comment.body, commentId: comment.id });
+      recordActivity(context, {
+        repositoryId: issue.repo_id,
+        actorId: caller.id,
+        type: issue.is_pull ? 'comment_pull' : 'comment_issue',
+        content: numberedContent(issue.number, comment.body),
+        commentId: comment.id,
+      });
       emitComment(context, sceneOf(call, issue.id), { comment, action: 'created' });
       notifyActivity(context, { ...sceneOf(call, issue.id), text: comment.body });
       return toComment(context, comment, readIssueRow(context, issue.id), { ...call, viewer: caller });

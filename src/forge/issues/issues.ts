@@ -7,6 +7,7 @@ import { ForgeProblem, forbiddenInSilence } from '../core/errors.ts';
 import type { IssueRow } from '../core/issue-rows.ts';
 import type { UserRow } from '../core/rows.ts';
 import { parseTimestamp } from '../core/time.ts';
+import { numberedContent, recordActivity } from '../events/activities.ts';
 import { emitIssue, type IssueScene } from '../events/issue-events.ts';
 import { defineHandlers } from '../http/handler.ts';
 import { notifyOpened } from '../notify/threads.ts';
@@ -76,6 +77,12 @@ function openIssue(place: IssueTarget, text: IssueText): IssueRow {
   attachLabels(context, scene, labels);
   noteReferences(context, scene);
   attachAssignees(context, scene, assignees);
+  const told = {
+    repositoryId: repository.id,
+    actorId: caller.id,
+    content: numberedContent(issue.number, issue.title),
+  };
+  recordActivity(context, { ...told, type: 'create_issue' });
   emitIssue(context, scene, { action: 'opened' });
   notifyOpened(context, scene);
   if (labels.length > 0) emitIssue(context, scene, { topic: 'label', action: 'label_updated' });

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
+import type { GpgKeyRow } from '../core/account-rows.ts';
 import type { ForgeContext } from '../core/context.ts';
 import type { Database } from '../core/database.ts';
 import { ForgeProblem, found } from '../core/errors.ts';
 import type { PageRange } from '../core/paging.ts';
-import type { GpgKeyRow, UserRow } from '../core/rows.ts';
+import type { UserRow } from '../core/rows.ts';
 import { secondsOf, toInstant, yearOne } from '../core/time.ts';
 import { defineHandlers, type Reply } from '../http/handler.ts';
 import { type PgpEntity, type PgpSubkey, readKeyRing } from '../openpgp/key-ring.ts';

@@ -2,6 +2,7 @@ import type { ForgeContext } from '../core/context.ts';
 import type { PullRow } from '../core/issue-rows.ts';
 import type { UserRow } from '../core/rows.ts';
 import { secondsOf } from '../core/time.ts';
+import { numberedContent, recordActivity } from '../events/activities.ts';
 import { emitPull, type PullContext } from '../events/pull-events.ts';
 import { recordEvent } from '../events/timeline.ts';
 import { notifyActivity } from '../notify/threads.ts';
@@ -13,6 +14,12 @@ export function closePull(context: ForgeContext, place: PullContext, pull: PullR
     if (isBlocked(context, place.repository, pull.issue_id)) return;
     closeIssue(context, pull);
     recordEvent(context, { issueId: pull.issue_id, actor: place.actor }, { type: 'close' });
+    const told = {
+      repositoryId: pull.repo_id,
+      actorId: place.actor.id,
+      content: numberedContent(pull.number, ''),
+    };
+    recordActivity(context, { ...told, type: 'close_pull_request' });
     emitClosed(context, place, pull);
   });
 }
@@ -34,6 +41,13 @@ export function markMerged(
     );
     closeIssue(context, pull);
     recordEvent(context, { issueId: pull.issue_id, actor: merge.merger }, { type: 'merge_pull' });
+    const issue = context.db.get<{ title: string }>('SELECT title FROM issues WHERE id = ?', pull.issue_id);
+    recordActivity(context, {
+      repositoryId: pull.repo_id,
+      actorId: merge.merger.id,
+      type: 'merge_pull_request',
+      content: numberedContent(pull.number, issue?.title ?? ''),
+    });
   });
 }
 

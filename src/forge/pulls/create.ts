@@ -9,6 +9,7 @@ import type { IssueRow, LabelRow, PullRow } from '../core/issue-rows.ts';
 import { settingsOf } from '../core/repository-settings.ts';
 import type { UserRow } from '../core/rows.ts';
 import { parseTimestamp } from '../core/time.ts';
+import { numberedContent, recordActivity } from '../events/activities.ts';
 import { emitIssue, type IssueScene } from '../events/issue-events.ts';
 import { resolveRef } from '../git/refs.ts';
 import { attachLabels, findLabels } from '../issues/attached-labels.ts';
@@ -232,6 +233,12 @@ function emitOpened(place: NewPullTarget, issue: IssueRow, wanted: WantedPull): 
   const asking = { ...place, actor: caller };
   for (const user of wanted.reviewers.people) requestReview(context, asking, both, user);
   for (const team of wanted.reviewers.teams) requestTeamReview(context, asking, both, team);
+  recordActivity(context, {
+    repositoryId: place.repository.id,
+    actorId: caller.id,
+    type: 'create_pull_request',
+    content: numberedContent(issue.number, issue.title),
+  });
   emitIssue(context, scene, { action: 'opened' });
   notifyOpened(context, scene);
   if (wanted.labels.length > 0) emitIssue(context, scene, { topic: 'label', action: 'label_updated' });

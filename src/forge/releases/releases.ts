@@ -7,6 +7,7 @@ import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem, found } from '../core/errors.ts';
 import type { ReleaseRow, RepositoryRow, UserRow } from '../core/rows.ts';
 import { secondsOf } from '../core/time.ts';
+import { recordActivity } from '../events/activities.ts';
 import { releasePayload } from '../events/payloads.ts';
 import { findRevision } from '../git/revisions.ts';
 import { findTag } from '../git/tags.ts';
@@ -210,5 +211,9 @@ function emitRelease(
       }),
       sender: toUser(context, caller, undefined),
     });
+  if (action === 'published') {
+    const told = { repositoryId: repository.id, actorId: caller.id, content: release.title };
+    recordActivity(context, { ...told, type: 'publish_release', ref: `refs/tags/${release.tag}` });
+  }
   context.emit({ type: 'release', repository: now, owner, payload });
 }

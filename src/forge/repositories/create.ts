@@ -3,6 +3,7 @@ import { ForgeProblem, found } from '../core/errors.ts';
 import { beginWork, endCreation } from '../core/journal.ts';
 import type { RepositoryRow, UserRow } from '../core/rows.ts';
 import { secondsOf } from '../core/time.ts';
+import { recordActivity } from '../events/activities.ts';
 import { repositoryPayload } from '../events/payloads.ts';
 import { isRefName } from '../git/names.ts';
 import { copyDefaultHooks } from '../hooks/hooks.ts';
@@ -57,6 +58,7 @@ export async function createRepository(
   return db.transaction(() => {
     endCreation(db, repository.id);
     const row = found(db.get<RepositoryRow>('SELECT * FROM repositories WHERE id = ?', repository.id));
+    recordActivity(context, { repositoryId: row.id, actorId: actor.id, type: 'create_repo' });
     emitRepository(context, { repository: row, owner, actor, action: 'created' });
     return row;
   });

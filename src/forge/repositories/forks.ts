@@ -8,6 +8,7 @@ import { beginWork, endCreation } from '../core/journal.ts';
 import { mergeSettings } from '../core/repository-settings.ts';
 import type { RepositoryRow, UserRow } from '../core/rows.ts';
 import { secondsOf } from '../core/time.ts';
+import { recordActivity } from '../events/activities.ts';
 import { forkPayload } from '../events/payloads.ts';
 import { defineHandlers } from '../http/handler.ts';
 import { watchRepository } from '../notify/watches.ts';
@@ -66,6 +67,7 @@ async function forkRepository(
   }
   db.transaction(() => {
     endCreation(db, row.id);
+    recordActivity(context, { repositoryId: row.id, actorId: actor.id, type: 'create_repo' });
     emitFork(context, source, { fork: row, holder, actor });
   });
   return row;

@@ -12,6 +12,7 @@ import { ForgeProblem, found } from '../core/errors.ts';
 import { mergeSettings } from '../core/repository-settings.ts';
 import type { RepositoryRow, UserRow } from '../core/rows.ts';
 import { secondsOf } from '../core/time.ts';
+import { recordActivity } from '../events/activities.ts';
 import { readBranch } from '../git/refs.ts';
 import { defineHandlers } from '../http/handler.ts';
 import { toRepositories, toRepository } from '../views/repository.ts';
@@ -35,6 +36,14 @@ function rename(context: ForgeContext, { repository, owner }: RepositoryTarget, 
     );
   }
   db.run('UPDATE repositories SET name = ?, lower_name = ? WHERE id = ?', name, lower, repository.id);
+}
+
+/** Records that a repository has another name, after the change. */
+function noteRename(context: ForgeContext, { repository }: RepositoryTarget, actor: UserRow): void {
+  const sql = 'SELECT 1 AS one FROM repositories WHERE id = ? AND name = ?';
+  if (context.db.get(sql, repository.id, repository.name) !== undefined) return;
+  const told = { repositoryId: repository.id, actorId: actor.id, content: repository.name };
+  recordActivity(context, { ...told, type: 'rename_repo' });
 }
 
 type RepositoryEdit = Readonly<Record<string, unknown>> & {
@@ -165,6 +174,7 @@ export const repositoryHandlers = defineHandlers({
     const branch = await branchAfter(context, repository, body.default_branch);
     const edited = context.db.transaction(() => {
       updateRepository(context, call, body, branch);
+      noteRename(context, call, caller);
       return found(context.db.get<RepositoryRow>('SELECT * FROM repositories WHERE id = ?', repository.id));
     });
     return toRepository(context, edited, { owner, viewer: caller });

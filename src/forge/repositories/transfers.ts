@@ -6,6 +6,7 @@ import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem, found } from '../core/errors.ts';
 import type { RepositoryRow, TeamRow, TransferRow, UserRow } from '../core/rows.ts';
 import { secondsOf } from '../core/time.ts';
+import { recordActivity } from '../events/activities.ts';
 import { defineHandlers } from '../http/handler.ts';
 import { notifyOfRepository } from '../notify/threads.ts';
 import { watchRepository } from '../notify/watches.ts';
@@ -60,6 +61,8 @@ function moveRepository(
   );
   for (const teamId of teamIds) addTeamRepository(db, { id: teamId }, repository);
   watchRepository(context, doerId, id);
+  const content = `${from.name}/${repository.name}`;
+  recordActivity(context, { repositoryId: id, actorId: doerId, type: 'transfer_repo', content });
   return found(db.get<RepositoryRow>('SELECT * FROM repositories WHERE id = ?', id));
 }
 

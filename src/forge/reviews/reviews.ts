@@ -4,6 +4,7 @@ import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem, found } from '../core/errors.ts';
 import type { ReviewCommentRow, ReviewRow } from '../core/issue-rows.ts';
 import type { UserRow } from '../core/rows.ts';
+import { numberedContent, recordActivity } from '../events/activities.ts';
 import { findMergeBase } from '../git/history.ts';
 import { isObjectId } from '../git/names.ts';
 import { readCommit } from '../git/refs.ts';
@@ -170,7 +171,24 @@ function record({ context, repository, owner, caller }: Doing, both: FoundPull, 
   if (isVote(opinion.type) && both.issue.is_closed === 1) {
     throw new ForgeProblem(422, "can't submit review for a closed or merged PR");
   }
-  return recordReview(context, { repository, owner, actor: caller }, both, opinion);
+  const review = recordReview(context, { repository, owner, actor: caller }, both, opinion);
+  if (review.type !== 'PENDING') noteReview(context, both, review, caller);
+  return review;
+}
+
+/** Each comment on a line is an activity, and the review itself unless it says nothing more. */
+function noteReview(context: ForgeContext, { issue }: FoundPull, review: ReviewRow, reviewer: UserRow): void {
+  const told = { repositoryId: issue.repo_id, actorId: reviewer.id };
+  const firstLine = (text: string) => numberedContent(issue.number, text.split('\n')[0] ?? '');
+  const sql = 'SELECT * FROM review_comments WHERE review_id = ? ORDER BY id';
+  for (const comment of context.db.all<ReviewCommentRow>(sql, review.id)) {
+    recordActivity(context, { ...told, type: 'comment_pull', content: firstLine(comment.body) });
+  }
+  if (review.type === 'COMMENT' && review.body.trim() === '') return;
+  const types = { APPROVED: 'approve_pull_request', REQUEST_CHANGES: 'reject_pull_request' } as const;
+  const type =
+    review.type === 'APPROVED' || review.type === 'REQUEST_CHANGES' ? types[review.type] : 'comment_pull';
+  recordActivity(context, { ...told, type, content: firstLine(review.body) });
 }
 
 /** A review of an older commit is stale at birth where the change was another one then. */

@@ -1,5 +1,6 @@
+import type { GpgKeyRow } from '../core/account-rows.ts';
 import type { Database } from '../core/database.ts';
-import type { GpgKeyRow, UserRow } from '../core/rows.ts';
+import type { UserRow } from '../core/rows.ts';
 import type { CommitData } from '../git/commit.ts';
 import { OpenPgpError, packetTags, readPackets } from '../openpgp/packets.ts';
 import { readPublicKeyPacket } from '../openpgp/public-keys.ts';

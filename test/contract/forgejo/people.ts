@@ -4,6 +4,19 @@ import { onForgejo } from './row.ts';
 /** Organizations, accounts, tokens and teams. */
 export const people: readonly Difference[] = [
   onForgejo(
+    'Forgejo writes the number and the text of an activity as a JSON list, and refs without their beginning.',
+    'activities > are what happens to issues',
+    'activities > are what happens to branches, tags and releases',
+    'activities > are what happens to pull requests',
+    'activities > in feeds > of an account are its own, and those of repositories that it watches',
+    'activities > in feeds > of private repositories are for those who can read them',
+    'activities > in feeds > of a team are those of its repositories',
+  ),
+  onForgejo(
+    'Forgejo shows a token for public things the private activities of its account.',
+    'activities > in feeds > are hidden where the account wants so, and for tokens for public things',
+  ),
+  onForgejo(
     'Forgejo blocks accounts at other addresses (`/user/block/{username}`, `/orgs/{org}/block/{username}`), and with other effects.',
     'blocks > *',
   ),
