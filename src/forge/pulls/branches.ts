@@ -1,5 +1,6 @@
 import { findPull } from '../access/find-issue.ts';
 import { permissionOf, reaches } from '../access/permissions.ts';
+import type { RepositoryTarget } from '../access/targets.ts';
 import { withPush } from '../code/pushes.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem, forbiddenInSilence, found } from '../core/errors.ts';
@@ -81,15 +82,29 @@ async function update(updating: Updating): Promise<void> {
   });
 }
 
+/** Returns what a pull request changes, as text. Ends the request with 404 where there is no pull request of this number. */
+export async function readPullDiff(
+  context: ForgeContext,
+  wanted: {
+    readonly target: RepositoryTarget;
+    readonly number: number;
+    readonly kind: 'diff' | 'patch';
+    readonly binary: boolean;
+  },
+) {
+  const { target, number, kind, binary } = wanted;
+  const { pull: before } = findPull(context, target, number);
+  if (before.status === 'checking') await checkPull(context, before.id);
+  const { pull } = findPull(context, target, number);
+  const git = context.git.open(target.repository.id);
+  return await readDiff(git, pull.merge_base, pull.head_sha, { kind, binary });
+}
+
 /** The two branches of a pull request: their difference as text, and bringing the head up to date. */
 export const pullBranchHandlers = defineHandlers({
-  async getPullDiff({ context, params, query, ...target }) {
+  getPullDiff({ context, params, query, ...target }) {
     const kind = params.diffType;
-    const { pull: before } = findPull(context, target, params.index);
-    if (before.status === 'checking') await checkPull(context, before.id);
-    const { pull } = findPull(context, target, params.index);
-    const git = context.git.open(target.repository.id);
-    return await readDiff(git, pull.merge_base, pull.head_sha, { kind, binary: query.binary ?? false });
+    return readPullDiff(context, { target, number: params.index, kind, binary: query.binary ?? false });
   },
 
   async updatePull({ context, params, query, caller, repository, owner, permission }) {

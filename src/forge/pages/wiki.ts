@@ -1,0 +1,49 @@
+import type { FastifyInstance } from 'fastify';
+import { type Html, html } from '../../http/html.ts';
+import { findRepository } from '../access/guards.ts';
+import type { ForgeContext } from '../core/context.ts';
+import { ForgeProblem, found } from '../core/errors.ts';
+import { readBlob } from '../git/tree.ts';
+import { webNameIn, webNameOfFile, wikiTitle } from '../wiki/names.ts';
+import { findPage, readWiki, type Wiki } from '../wiki/pages.ts';
+import type { PageContent, PageVisit, Show } from './page-handler.ts';
+
+/** Text of a page that is shown at most; the API has the rest. */
+const shownBytes = 512 * 1024;
+/** Pages that are listed. */
+const shownPages = 1_000;
+
+/** Registers the pages of wikis, as text. */
+export function registerWikiPages(app: FastifyInstance, context: ForgeContext, show: Show): void {
+  app.get('/:owner/:repo/wiki', (request, reply) =>
+    show(request, reply, (visit) => wikiPage(context, visit, 'Home')),
+  );
+  app.get('/:owner/:repo/wiki/*', (request, reply) =>
+    show(request, reply, (visit) => wikiPage(context, visit, webNameIn(visit.names['*']))),
+  );
+}
+
+async function wikiPage(
+  context: ForgeContext,
+  { names, caller }: PageVisit,
+  webName: string,
+): Promise<PageContent> {
+  const target = findRepository(context.db, names.owner, names.repo, caller, 'wiki');
+  if (target.permission === 'none') throw new ForgeProblem(404, 'not found');
+  const { repository, owner } = target;
+  const wiki = found(await readWiki(context, repository));
+  const entry = found(findPage(wiki, webName));
+  const blob = await readBlob(wiki.git, entry.id, shownBytes);
+  const home = `/${owner.name}/${repository.name}`;
+  const content = html`<p><a href="${home}">${owner.name}/${repository.name}</a></p>
+<pre>${blob?.content?.toString('utf8')}</pre><h2>Pages</h2>${viewPages(wiki, `${home}/wiki`)}`;
+  return { title: wikiTitle(webName), content };
+}
+
+function viewPages({ entries }: Wiki, base: string): Html {
+  const lines = entries
+    .slice(0, shownPages)
+    .flatMap(({ name }) => webNameOfFile(name) ?? [])
+    .map((webName) => html`<li><a href="${base}/${webName}">${wikiTitle(webName)}</a></li>`);
+  return html`<ul>${lines}</ul>`;
+}
