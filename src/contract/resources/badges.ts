@@ -19,7 +19,6 @@ export const badgeOperations = {
     success: 200,
     response: list(Badge),
     errors: [403, 404],
-    paging: 'count',
     source: 'routers/api/v1/admin/user_badge.go ListUserBadges',
   }),
   addUserBadges: defineOperation({

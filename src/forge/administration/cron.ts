@@ -35,6 +35,9 @@ async function inEachRepository(context: ForgeContext, args: readonly string[]):
   }
 }
 
+/** A year, as on the baseline: feeds and heat maps reach back no further. */
+const activitiesKept = 365 * 86_400;
+
 const tasks: readonly CronTask[] = [
   {
     name: 'check_repo_stats',
@@ -47,6 +50,12 @@ const tasks: readonly CronTask[] = [
   { name: 'repo_health_check', run: (context) => inEachRepository(context, ['fsck', '--no-progress']) },
   { name: 'git_gc_repos', run: (context) => inEachRepository(context, ['gc', '--quiet']) },
   { name: 'cleanup_attachments', run: async ({ attachments }) => attachments.sweep() },
+  {
+    name: 'delete_old_actions',
+    run: async ({ db, clock }) => {
+      db.run('DELETE FROM activities WHERE created_at < ?', secondsOf(clock()) - activitiesKept);
+    },
+  },
   { name: 'check_pull_requests', run: async (context) => scheduleChecks(context) },
 ];
 

@@ -169,11 +169,22 @@ function storeGpgKey({ db, clock }: ForgeContext, user: UserRow, stored: StoredK
   ).lastId;
 }
 
+/** Of an account, subkeys included. A commit without a key id is tried with every key of its committer. */
+const maxKeys = 100;
+
+function assertRoom({ db }: ForgeContext, user: UserRow, more: number): void {
+  const sql = 'SELECT count(*) AS count FROM gpg_keys WHERE user_id = ?';
+  const held = db.get<{ count: number }>(sql, user.id)?.count ?? 0;
+  if (held + more > maxKeys)
+    throw new ForgeProblem(422, `an account has at most ${maxKeys} keys with subkeys`);
+}
+
 function storeEntity(context: ForgeContext, user: UserRow, entity: PgpEntity, isVerified: boolean): number {
   const { db } = context;
   const { primary, expiresAt } = entity;
   if (db.get('SELECT 1 AS one FROM gpg_keys WHERE key_id = ? AND primary_id IS NULL', primary.keyId))
     throw new ForgeProblem(422, 'A key with the same id already exists');
+  assertRoom(context, user, 1 + entity.subkeys.length);
   const emails = ownAddresses(db, user, entity);
   if (!isVerified && emails.length === 0) {
     const message =

@@ -52,7 +52,7 @@ function verdictOf(db: Database, commit: CommitData): SignatureVerdict {
 /** Looks at the keys that the signature names. One that did not make it is suspicious. */
 function byKeyId(db: Database, signature: PgpSignature, commit: CommitData): SignatureVerdict | undefined {
   if (signature.issuer === '') return undefined;
-  const keys = db.all<GpgKeyRow>('SELECT * FROM gpg_keys WHERE key_id = ?', signature.issuer);
+  const keys = db.all<GpgKeyRow>('SELECT * FROM gpg_keys WHERE key_id = ? LIMIT 20', signature.issuer);
   if (keys.length === 0) return undefined;
   for (const key of keys) {
     const primary = primaryOf(db, key);
