@@ -66,7 +66,7 @@ type FactsOptions = {
 
 /** Creates the facts of one run: each is requested when first used, and at most once. */
 export function createFacts(options: FactsOptions): Facts {
-  /** The last answer of each fact, whoever asked: one that is new enough is not requested again. */
+  /** The last answer of each fact, by any part of the run: one that is new enough is not requested again. */
   const latest = new Map<string, AskedFact>();
   return asking(new Map(), { isAnew: () => false, mayTake: () => true });
 

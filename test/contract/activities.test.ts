@@ -263,6 +263,6 @@ describeContract('activities', (forge) => {
 
     expect([own.status, counted(own), counted(others)]).toEqual([200, 4, 2]);
     expect(own.json.every(({ timestamp }: { timestamp: number }) => timestamp % 900 === 0)).toBe(true);
-    expect((await forge.ask('GET', '/users/nobody-of-this-name/heatmap')).status).toBe(404);
+    expect((await forge.ask('GET', '/users/no-such-account/heatmap')).status).toBe(404);
   });
 });

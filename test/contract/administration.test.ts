@@ -84,7 +84,7 @@ describeContract('administration', (forge) => {
 
   it('finds no repository to adopt where there is none, or where it is known', async () => {
     const known = await forge.makeRepository(ada);
-    const list = await ask('GET', `/admin/unadopted?query=${freshName('nobody')}/*`);
+    const list = await ask('GET', `/admin/unadopted?query=${freshName('absent')}/*`);
     const paths = [
       `/admin/unadopted/${known}`,
       `/admin/unadopted/${ada.name}/missing`,

@@ -86,7 +86,7 @@ describeContract('avatars', (forge) => {
     const after = await addressAt('/user');
     expect(after).not.toBe(set);
     expect((await load(after)).bytes.toString('base64')).not.toBe(image);
-    // Whoever knows the former address sees a pattern.
+    // The former address answers a pattern.
     expect((await load(set)).bytes.toString('base64')).not.toBe(image);
   });
 

@@ -17,6 +17,6 @@ describeContract('badges', (forge) => {
       expect(
         (await forge.ask(method, path, { as: ada, body: method === 'GET' ? undefined : body })).status,
       ).toBe(403);
-    expect((await forge.ask('GET', '/admin/users/nobody-of-this-name/badges', { as })).status).toBe(404);
+    expect((await forge.ask('GET', '/admin/users/no-such-account/badges', { as })).status).toBe(404);
   });
 });

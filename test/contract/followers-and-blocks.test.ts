@@ -43,7 +43,7 @@ describeContract('followers', (forge) => {
     const organization = await forge.makeOrganization(ada);
     await follow(ben, organization);
     expect((await follow(ben, ben.name)).status).toBe(204);
-    expect((await follow(ben, 'nobody-of-this-name')).status).toBe(404);
+    expect((await follow(ben, 'no-such-account')).status).toBe(404);
 
     const own = await ask('GET', '/user/following', ben);
 
@@ -127,7 +127,7 @@ describeContract('blocks', (forge) => {
 
     expect((await block(ada, ada)).status).toBe(400);
     expect(await status('PUT', `/user/blocks/${organization}`, ada)).toBe(400);
-    expect(await status('PUT', '/user/blocks/nobody-of-this-name', ada)).toBe(404);
+    expect(await status('PUT', '/user/blocks/no-such-account', ada)).toBe(404);
     expect((await ask('GET', '/user/blocks', undefined)).status).toBe(401);
   });
 
@@ -254,6 +254,6 @@ describeContract('blocks', (forge) => {
     expect(await status('PUT', `/teams/${team}/members/${friend.name}`, ada)).toBe(204);
     expect(await status('PUT', at(friend.name), ada)).toBe(400);
     expect(await status('PUT', at(ada.name), ada)).toBe(400);
-    expect(await status('GET', at('nobody-of-this-name'), ada)).toBe(404);
+    expect(await status('GET', at('no-such-account'), ada)).toBe(404);
   });
 });

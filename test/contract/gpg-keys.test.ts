@@ -60,7 +60,7 @@ describeContract('keys of OpenPGP', (forge) => {
 
   it('are added once, with an address or with a signature of the token', async () => {
     const key = makePgpKey({ name: nameOf(ada) });
-    const foreign = makePgpKey({ name: `Nobody <${freshName('nobody')}@example.org>` });
+    const foreign = makePgpKey({ name: `Stranger <${freshName('absent')}@example.org>` });
     await add(key.armored);
 
     const again = await add(key.armored);

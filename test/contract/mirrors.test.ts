@@ -96,7 +96,7 @@ describeContract('mirrors', (forge) => {
         { auth_password: 'wrong' },
         { repo_name: '' },
         { repo_name: 'a b' },
-        { repo_owner: freshName('nobody') },
+        { repo_owner: freshName('absent') },
       ])
         statuses.push([body, (await migrate(ben, body)).status]);
 

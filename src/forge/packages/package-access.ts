@@ -26,7 +26,7 @@ function packageAccess(db: Database, owner: UserRow, user: UserRow | undefined):
   return levels.find((level) => held.some((one) => reaches(one, level))) ?? open;
 }
 
-/** Packages of a person with a private account are for that person alone, whoever else sees the account. */
+/** Packages of a person with a private account are for that person alone, even if others see the account. */
 function openToAll(owner: UserRow, user: UserRow | undefined): boolean {
   return owner.visibility === 'public' || (owner.visibility === 'limited' && user !== undefined);
 }
