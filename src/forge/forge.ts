@@ -42,6 +42,7 @@ import { registerOAuth2 } from './oauth2/routes.ts';
 import { registerGenericPackages } from './packages/generic.ts';
 import { registerPages } from './pages/routes.ts';
 import { scheduleChecks } from './pull-sync/checks.ts';
+import { resumeScheduledMerges, tryScheduledMerges } from './pulls/scheduled-merges.ts';
 import { registerReleaseDownloads } from './releases/assets.ts';
 import { applySeed } from './seed/apply.ts';
 import type { SeedFile } from './seed/file.ts';
@@ -125,6 +126,7 @@ export async function createForgeInstance(options: ForgeInstanceOptions): Promis
     deliveries,
     background,
     syncs: createSyncQueue(log),
+    wakeMerges: (repositoryId) => db.afterCommit(() => tryScheduledMerges(context, repositoryId)),
     attachments,
     features,
     limits,
@@ -151,6 +153,7 @@ export async function createForgeInstance(options: ForgeInstanceOptions): Promis
       const listening = await listenAt(app, port, host);
       address ??= listening;
       finishRecovery();
+      resumeScheduledMerges(context);
       if (options.seed) await applySeed(app, context, options.seed);
       return listening;
     },
@@ -167,6 +170,7 @@ export async function createForgeInstance(options: ForgeInstanceOptions): Promis
 function followEmission(context: ForgeContext, { type, repository }: Emission): void {
   if (repository === undefined) return;
   if (type === 'push' || type === 'delete') context.db.afterCommit(() => followPush(context, repository.id));
+  if (type === 'status' || type.startsWith('pull_request')) context.wakeMerges(repository.id);
 }
 
 function isLoopback(host: string): boolean {

@@ -61,6 +61,7 @@ import { pullBranchHandlers } from './pulls/branches.ts';
 import { pullMergeHandlers } from './pulls/merge.ts';
 import { mergeUpstreamHandlers } from './pulls/merge-upstream.ts';
 import { pullHandlers } from './pulls/pulls.ts';
+import { scheduledMergeHandlers } from './pulls/scheduled-merges.ts';
 import { releaseAssetHandlers } from './releases/assets.ts';
 import { releaseHandlers } from './releases/releases.ts';
 import { collaboratorHandlers } from './repositories/collaborators.ts';
@@ -105,6 +106,7 @@ export const handlers: Handlers = {
   ...contentsHandlers,
   ...pullHandlers,
   ...pullMergeHandlers,
+  ...scheduledMergeHandlers,
   ...pullBranchHandlers,
   ...branchMoveHandlers,
   ...commitHandlers,

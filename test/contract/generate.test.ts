@@ -116,6 +116,14 @@ describeContract('templates', (forge) => {
       ]);
     });
 
+    it('without hooks for those who do not administer the template', async () => {
+      const name = freshName('copy');
+      const { status } = await generate(ben, { owner: ben.name, name, webhooks: true, topics: true });
+
+      expect(status).toBe(201);
+      expect((await forge.ask('GET', `/repos/${ben.name}/${name}/hooks`, { as: ben })).json).toEqual([]);
+    });
+
     it('to organizations whose members may create', async () => {
       const organization = await forge.makeOrganization(ben);
       const body = { owner: organization, name: freshName('copy'), topics: true };
@@ -142,12 +150,12 @@ describeContract('templates', (forge) => {
       await generate(ada, { ...body, name: '' }),
       await generate(ada, { ...body, name: 'a b' }),
       await generate(ada, { ...body, name: 'My-Template' }),
-      await generate(ada, { ...body, owner: freshName('absent') }),
+      await generate(ada, { ...body, owner: freshName('nobody') }),
     ];
 
     expect(answers.map(({ status }) => status)).toEqual([422, 422, 422, 422, 409, 404]);
     const hidden = await makeSharedRepository(forge, { template: true });
-    const wish = { owner: freshName('absent'), name: 'x', topics: true };
+    const wish = { owner: freshName('nobody'), name: 'x', topics: true };
     expect(await hidden.statuses('POST', '/generate', wish)).toEqual([404, 404, 404, 404, 404]);
     expect((await forge.ask('POST', `/repos/${template}/generate`, { body: wish })).status).toBe(401);
   });

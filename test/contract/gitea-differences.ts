@@ -29,6 +29,12 @@ export const giteaDifferences: readonly Difference[] = [
   },
   {
     on: ['gitea', 'forgejo'],
+    cases: ['templates > give repositories > without hooks for those who do not administer the template'],
+    reason:
+      'A server copies the hooks of a template, with their secrets, for everyone who can read it: deliveries of the copy then look like those of the template.',
+  },
+  {
+    on: ['gitea', 'forgejo'],
     cases: ['mirrors > of other repositories > leave nothing where they fail'],
     reason: 'A server keeps the empty repository of a migration that failed, and its name stays taken.',
   },

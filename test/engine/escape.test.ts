@@ -45,7 +45,7 @@ const params = fc.record(
   },
   { requiredKeys: [] },
 );
-const changes = fc.array(fc.record({ id: fc.constantFrom(...rows.map(({ id }) => id)), params }), {
+const changes = fc.array(fc.record({ id: fc.constantFrom(...rows.map(({ id }): string => id)), params }), {
   minLength: 1,
   maxLength: 4,
 });

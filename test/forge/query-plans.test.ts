@@ -74,6 +74,7 @@ describe('statements of the forge', () => {
       deliveries,
       background,
       syncs: createSyncQueue(silentLog),
+      wakeMerges: () => {},
       attachments: createAttachmentStore(traced, join(folder, 'attachments')),
       features: defaultFeatures,
       limits: defaultLimits,

@@ -169,7 +169,7 @@ export const pullOperations = {
   mergePull: defineOperation({
     id: 'pull.merge',
     meaning:
-      'Merges a pull request; `do` is merge, rebase, rebase-merge, squash, fast-forward-only or manually-merged. 405 without the permission.',
+      'Merges a pull request; `do` is merge, rebase, rebase-merge, squash, fast-forward-only or manually-merged. 405 without the permission. With `merge_when_checks_succeed`, the answer is 201, and the pull request merges itself once its conditions are met.',
     method: 'POST',
     path: '/repos/{owner}/{repo}/pulls/{index}/merge',
     ...pullsAs('reader'),
@@ -195,6 +195,19 @@ export const pullOperations = {
     archived: 'after-role',
     baseline: { 'open dependencies': 500 },
     source: 'routers/api/v1/repo/pull.go MergePullRequest',
+  }),
+  cancelScheduledMerge: defineOperation({
+    id: 'pull.cancel-scheduled-merge',
+    meaning:
+      'Cancels a merge that waits for the checks of the pull request; for the account that scheduled it, and those that may merge.',
+    method: 'DELETE',
+    path: '/repos/{owner}/{repo}/pulls/{index}/merge',
+    ...pullsAs('signed-in'),
+    params: atIndex,
+    success: 204,
+    errors: [403, 404, 423],
+    archived: 'after-role',
+    source: 'routers/api/v1/repo/pull.go CancelScheduledAutoMerge',
   }),
   listPullFiles: defineOperation({
     id: 'pull.list-files',

@@ -73,6 +73,8 @@ export type ForgeContext = {
   readonly emit: Emit;
   readonly deliveries: Deliveries;
   readonly background: Background;
+  /** Looks again at the merges of a repository that wait for their conditions. */
+  readonly wakeMerges: (repositoryId: number) => void;
   /** What waits for other servers. */
   readonly syncs: SyncQueue;
   readonly attachments: AttachmentStore;

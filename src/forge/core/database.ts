@@ -24,6 +24,7 @@ import { gpgKeys } from './migrations/020-gpg-keys.ts';
 import { packages } from './migrations/021-packages.ts';
 import { mirrors } from './migrations/022-mirrors.ts';
 import { activities } from './migrations/023-activities.ts';
+import { scheduledMerges } from './migrations/024-scheduled-merges.ts';
 import { bindsNumbersByPosition, byNumber, isNumbered } from './numbered-parameters.ts';
 
 /** In order; one that has been released is never changed, a new one goes to the end. */
@@ -51,6 +52,7 @@ const migrations = [
   packages,
   mirrors,
   activities,
+  scheduledMerges,
 ];
 
 /** What a statement takes: booleans become 0 and 1, undefined becomes NULL. */

@@ -19,7 +19,9 @@ import { isDraftTitle } from '../views/issue.ts';
 import { signatureOf } from '../views/signature.ts';
 import { type MergeStyle, makeMerge, mergeStyles } from './merge-commits.ts';
 
-type MergeOptions = {
+export type MergeOptions = {
+  /** The whole message, in place of title and text. */
+  readonly message?: string;
   readonly merge_title_field?: string | undefined;
   readonly merge_message_field?: string | undefined;
   readonly merge_commit_id?: string | undefined;
@@ -27,7 +29,7 @@ type MergeOptions = {
   readonly delete_branch_after_merge?: boolean | undefined;
   readonly force_merge?: boolean | undefined;
 };
-type MergeTarget = RepositoryTarget & { readonly context: ForgeContext; readonly caller: UserRow };
+export type MergeTarget = RepositoryTarget & { readonly context: ForgeContext; readonly caller: UserRow };
 
 /** Which setting of the repository allows a way to merge. */
 const permits: Readonly<Record<MergeStyle | 'manually-merged', keyof RepositorySettings>> = {
@@ -39,41 +41,52 @@ const permits: Readonly<Record<MergeStyle | 'manually-merged', keyof RepositoryS
   'manually-merged': 'allow_manual_merge',
 };
 
-/** Merging, and asking whether it happened. */
+/** Asking whether a pull request is merged. */
 export const pullMergeHandlers = defineHandlers({
   isPullMerged({ context, params, ...target }) {
     const { pull } = findPull(context, target, params.index);
     if (pull.is_merged === 0) throw new ForgeProblem(404, 'not found');
     return undefined;
   },
-
-  async mergePull({ params, body, ...place }) {
-    const { context } = place;
-    const style = readStyle(body.do || body.Do || '');
-    const wish = readSpellings(body);
-    const { pull } = findPull(context, place, params.index);
-    await (style === 'manually-merged'
-      ? recordMerge(place, params.index, wish.merge_commit_id ?? '')
-      : mergeBranch(place, params.index, style, wish));
-    const actor = place.caller;
-    emitClosed(context, { ...place, actor }, pull);
-    const merged = findPull(context, place, params.index).pull;
-    context.db.transaction(() => closeByMerge(context, { ...place, actor }, merged));
-    const isRemoved =
-      body.delete_branch_after_merge ?? settingsOf(place.repository).default_delete_branch_after_merge;
-    if (isRemoved) await removeHead(place, findPull(context, place, params.index));
-    return undefined;
-  },
 });
 
-type Spellings = MergeOptions & {
+/** Returns the way to merge and the wishes of a body, in either spelling of its members. */
+export function readMerge(body: MergeBody) {
+  return { style: readStyle(body.do || body.Do || ''), wish: readSpellings(body) };
+}
+
+/** Merges a pull request, or records a merge made elsewhere, with all that follows: events, closed issues, the removed branch. */
+export async function performMerge(
+  place: MergeTarget,
+  number: number,
+  style: MergeStyle | 'manually-merged',
+  wish: MergeOptions,
+): Promise<undefined> {
+  const { context } = place;
+  const { pull } = findPull(context, place, number);
+  await (style === 'manually-merged'
+    ? recordMerge(place, number, wish.merge_commit_id ?? '')
+    : mergeBranch(place, number, style, wish));
+  const actor = place.caller;
+  emitClosed(context, { ...place, actor }, pull);
+  const merged = findPull(context, place, number).pull;
+  context.db.transaction(() => closeByMerge(context, { ...place, actor }, merged));
+  const isRemoved =
+    wish.delete_branch_after_merge ?? settingsOf(place.repository).default_delete_branch_after_merge;
+  if (isRemoved) await removeHead(place, findPull(context, place, number));
+  return undefined;
+}
+
+type MergeBody = MergeOptions & {
+  readonly do?: string | undefined;
+  readonly Do?: string | undefined;
   readonly MergeTitleField?: string | undefined;
   readonly MergeMessageField?: string | undefined;
   readonly MergeCommitID?: string | undefined;
 };
 
 /** Takes the older spelling of a member where the newer one is absent or empty. */
-function readSpellings(body: Spellings): MergeOptions {
+function readSpellings(body: MergeBody): MergeOptions {
   return {
     ...body,
     merge_title_field: body.merge_title_field || body.MergeTitleField,
@@ -89,7 +102,7 @@ function readStyle(text: string): MergeStyle | 'manually-merged' {
 }
 
 /** Ends the request where the pull request must not be merged now; called while the repository is held. */
-function guardMerge(place: MergeTarget, number: number, style: keyof typeof permits): FoundPull {
+export function guardMerge(place: MergeTarget, number: number, style: keyof typeof permits): FoundPull {
   const both = findPull(place.context, place, number);
   const { pull, issue } = both;
   if (place.repository.is_mirror === 1) throw new ForgeProblem(405, 'mirror repository is read-only');
@@ -128,7 +141,7 @@ async function mergeBranch(
     const now = { ...pull, base_sha: base.id, merge_base: mergeBase };
     await guardConditions({ ...place, db: context.db, git, pull: now, user: caller, isForced });
     refuseBlocked(context, repository, both.issue.id);
-    const message = mergeMessage(both, style, wish);
+    const message = wish.message ?? mergeMessage(both, style, wish);
     const committer = signatureOf(context, caller);
     const after = await makeMerge(git, style, { base, head, mergeBase, message, committer });
     // The baseline knows of the conflict before it tries, and says no more than this.
@@ -169,7 +182,8 @@ async function findOnBase(
   return commit;
 }
 
-function mergeMessage({ issue, pull }: FoundPull, style: MergeStyle, wish: MergeOptions): string {
+/** Returns the message of a merge commit: what was wished for, else the title of the pull request with its branches. */
+export function mergeMessage({ issue, pull }: FoundPull, style: MergeStyle, wish: MergeOptions): string {
   const from = pull.head_branch;
   const title =
     style === 'squash'

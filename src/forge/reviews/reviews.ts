@@ -129,6 +129,8 @@ export const reviewHandlers = defineHandlers({
       const scene = { ...call, actor: call.caller, issueId: both.issue.id };
       recordDismissal(context, scene, review.id, body.message ?? '');
       notifyActivity(context, scene);
+      // No hook hears of it, and a merge may have waited for this.
+      context.wakeMerges(call.repository.id);
       return show(call, readReview(context.db, review.id), both);
     });
   },
