@@ -36,7 +36,7 @@ type Group = { readonly packet: Packet; readonly signatures: readonly PgpSignatu
 function groupPackets(packets: readonly Packet[]): Group[] {
   const groups: { packet: Packet; signatures: PgpSignature[] }[] = [];
   for (const packet of packets) {
-    if (packet.tag !== packetTags.signature) groups.push({ packet, signatures: [] });
+    if (packet.tag !== packetTags.signed) groups.push({ packet, signatures: [] });
     else {
       const signature = tryRead(packet);
       if (signature) groups.at(-1)?.signatures.push(signature);

@@ -4,8 +4,9 @@ export class OpenPgpError extends Error {}
 /** One packet: what it is, and its bytes without the header. */
 export type Packet = { readonly tag: number; readonly body: Buffer };
 
+/** Numbers of the kinds of packets; `signed` is a signature. */
 export const packetTags = {
-  signature: 2,
+  signed: 2,
   secretKey: 5,
   publicKey: 6,
   secretSubkey: 7,

@@ -119,7 +119,7 @@ export function readSignaturePacket(body: Buffer, depth = 0): PgpSignature {
 /** Returns the signature in an armored text. Throws `OpenPgpError` if there is none. */
 export function readSignature(text: string): PgpSignature {
   const [packet] = readPackets(readArmor(text, 'SIGNATURE'));
-  if (packet?.tag !== packetTags.signature) throw new OpenPgpError('openpgp: packet is not a signature');
+  if (packet?.tag !== packetTags.signed) throw new OpenPgpError('openpgp: packet is not a signature');
   return readSignaturePacket(packet.body);
 }
 
