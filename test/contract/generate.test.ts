@@ -150,12 +150,12 @@ describeContract('templates', (forge) => {
       await generate(ada, { ...body, name: '' }),
       await generate(ada, { ...body, name: 'a b' }),
       await generate(ada, { ...body, name: 'My-Template' }),
-      await generate(ada, { ...body, owner: freshName('nobody') }),
+      await generate(ada, { ...body, owner: freshName('absent') }),
     ];
 
     expect(answers.map(({ status }) => status)).toEqual([422, 422, 422, 422, 409, 404]);
     const hidden = await makeSharedRepository(forge, { template: true });
-    const wish = { owner: freshName('nobody'), name: 'x', topics: true };
+    const wish = { owner: freshName('absent'), name: 'x', topics: true };
     expect(await hidden.statuses('POST', '/generate', wish)).toEqual([404, 404, 404, 404, 404]);
     expect((await forge.ask('POST', `/repos/${template}/generate`, { body: wish })).status).toBe(401);
   });

@@ -234,3 +234,12 @@ describe('what is read at each scrape', () => {
     expect(await read()).toEqual(first);
   });
 });
+
+it('a probe of setup and doctor is an answer, and no refused delivery', () => {
+  const metrics = createMetrics();
+  metrics.countDelivery(400, 'probe');
+  metrics.countDelivery(400, 'malformed');
+  metrics.countDelivery(202, 'stored');
+
+  expect([...metrics.refusals()]).toEqual([[400, 1]]);
+});
