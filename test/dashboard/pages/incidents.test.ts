@@ -15,7 +15,7 @@ it('a broken file has its first line in the table: the code below it needs lines
   } as const;
 
   const shown = JSON.stringify(
-    incidentTable([incident], { root: './', time: () => html`now`, forgeUrl: undefined }),
+    incidentTable([incident], { root: './', time: () => html`now`, forgeUrl: 'http://forge.example' }),
   );
 
   expect(shown).toContain('unknown-action');
