@@ -81,6 +81,8 @@ export type Operation = {
   /** The answer is plain text, or the bytes of a file, which the client returns as text; absent: JSON. */
   readonly media?: 'text' | 'file';
   readonly errors: readonly number[];
+  /** Message of the 403 that every caller with the role gets before the body is read: the embedded forge has this switched off. */
+  readonly switchedOff?: string;
   /** When an archived repository is refused with 423: before or after the role is checked, or after the body was read. */
   readonly archived?: 'before-role' | 'after-role' | 'after-body';
   readonly target: OperationTarget;

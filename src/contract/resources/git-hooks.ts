@@ -13,6 +13,9 @@ const inFile = 'routers/api/v1/repo/git_hook.go';
 const refused =
   '403 unless the site administrator allows the account to edit git hooks; the embedded forge runs none.';
 
+/** Members that the rows of git hooks share. */
+const shared = { ...repositoryAs('admin'), switchedOff: 'must be allowed to edit Git hooks' } as const;
+
 /** Git hooks: `pre-receive`, `update`, `post-receive`. */
 export const gitHookOperations = {
   listGitHooks: defineOperation({
@@ -20,7 +23,7 @@ export const gitHookOperations = {
     meaning: `Lists the git hooks of a repository. ${refused}`,
     method: 'GET',
     path,
-    ...repositoryAs('admin'),
+    ...shared,
     success: 200,
     response: list(GitHook),
     errors: [403, 404],
@@ -31,7 +34,7 @@ export const gitHookOperations = {
     meaning: `Returns a git hook by name. ${refused}`,
     method: 'GET',
     path: `${path}/{id}`,
-    ...repositoryAs('admin'),
+    ...shared,
     params: byName,
     success: 200,
     response: GitHook,
@@ -43,7 +46,7 @@ export const gitHookOperations = {
     meaning: `Replaces the program of a git hook. ${refused}`,
     method: 'PATCH',
     path: `${path}/{id}`,
-    ...repositoryAs('admin'),
+    ...shared,
     params: byName,
     body: z.strictObject({ content: text.optional() }),
     success: 200,
@@ -56,7 +59,7 @@ export const gitHookOperations = {
     meaning: `Empties a git hook. ${refused}`,
     method: 'DELETE',
     path: `${path}/{id}`,
-    ...repositoryAs('admin'),
+    ...shared,
     params: byName,
     success: 204,
     errors: [403, 404],

@@ -28,7 +28,7 @@ type GuardTarget =
 
 /**
  * Walks the checks that stand before a request's body: scope of the token, what the path names, whether an account is
- * signed in, the role, the archive. Their order is visible to callers; it is that of the baseline.
+ * signed in, the role, whether the operation is switched off, the archive. Their order is visible to callers; it is that of the baseline.
  */
 export function guard(
   db: Database,
@@ -41,6 +41,7 @@ export function guard(
   const target = findTarget(db, operation, params, actor);
   if (operation.archived === 'before-role') guardArchive(target);
   guardRole(db, operation, actor, target);
+  if (operation.switchedOff !== undefined) throw new ForgeProblem(403, operation.switchedOff);
   if (operation.archived === 'after-role') guardArchive(target);
   return target;
 }

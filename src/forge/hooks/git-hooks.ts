@@ -1,15 +1,17 @@
+import { gitHookOperations } from '../../contract/resources/git-hooks.ts';
 import { ForgeProblem } from '../core/errors.ts';
 import { defineHandlers } from '../http/handler.ts';
 
 /**
  * Git hooks are programs that run as the account of the forge. The baseline leaves them switched off (`DISABLE_GIT_HOOKS`) and
  * answers 403 to every caller; here they cannot be switched on: an administrator's token would be a shell on the host.
+ * The guards of the rows refuse every caller before the body; this is the second lock.
  */
 function refuse(): never {
-  throw new ForgeProblem(403, 'must be allowed to edit Git hooks');
+  throw new ForgeProblem(403, gitHookOperations.editGitHook.switchedOff);
 }
 
-/** What answers for git hooks: after the guards of the repository, a refusal. */
+/** Refuses every operation on git hooks. */
 export const gitHookHandlers = defineHandlers({
   listGitHooks: refuse,
   getGitHook: refuse,
