@@ -205,9 +205,22 @@ describeContract('accounts', (forge) => {
       });
     });
 
+    it.each(['', 'https://example.org:8080/x?y#z', 'http:\\\\example.org', 'HTTP:x', 'http:///x'])(
+      'take the website "%s"',
+      async (website) => {
+        const name = await forge.makeOrganization(ada);
+
+        const answer = await forge.ask('PATCH', `/orgs/${name}`, { as: ada, body: { website } });
+
+        expect([answer.status, answer.json.website]).toEqual([200, website]);
+      },
+    );
+
     it.each([
       ['a broken address', { email: 'nonsense' }],
       ['a website that is none', { website: 'ftp://example.org' }],
+      ['a website with a control character', { website: 'http:\n' }],
+      ['a website of an impossible host', { website: 'http://a b/' }],
       ['an unknown visibility', { visibility: 'secret' }],
       ['a long name', { full_name: 'x'.repeat(101) }],
       ['a long place', { location: 'x'.repeat(51) }],

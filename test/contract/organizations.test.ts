@@ -39,6 +39,18 @@ describeContract('organizations and accounts', (forge) => {
       expect((await members()).status).toBe(401);
     });
 
+    it('are all in the list of public members for site administrators', async () => {
+      const owner = await forge.makeUser();
+      const hidden = await forge.makeOrganization(owner);
+
+      const [byOwner, byAdministrator] = await Promise.all([
+        ask('GET', `/orgs/${hidden}/public_members`, owner),
+        ask('GET', `/orgs/${hidden}/public_members`, forge.adminToken),
+      ]);
+
+      expect([names(byOwner.json), names(byAdministrator.json)]).toEqual([[], [owner.name]]);
+    });
+
     it('are looked up by members, and strangers are sent to what is public', async () => {
       const check = (as: Account, who: Account) =>
         ask('GET', `/orgs/${organization}/members/${who.name}`, as);
@@ -163,6 +175,18 @@ describeContract('organizations and accounts', (forge) => {
       expect([hidden.json.data, names(listed.json)]).toEqual([[], [secret.name]]);
       expect((await ask('GET', '/admin/users', bob)).status).toBe(403);
       expect((await ask('GET', '/admin/users?visibility=odd', admin())).status).toBe(422);
+    });
+
+    it('are found by a part of their address, unless they hide it', async () => {
+      const open = await forge.makeUser();
+      const shy = await forge.makeUser();
+      await ask('PATCH', '/user/settings', shy, { hide_email: true });
+      const search = async (who: Account, as?: Account | string) =>
+        names((await ask('GET', `/users/search?q=${who.name.toUpperCase()}@example`, as)).json.data);
+
+      expect([await search(open), await search(open, stranger)]).toEqual([[open.name], [open.name]]);
+      expect([await search(shy), await search(shy, stranger)]).toEqual([[], []]);
+      expect([await search(shy, shy), await search(shy, admin())]).toEqual([[shy.name], [shy.name]]);
     });
 
     it('are changed by administrators', async () => {

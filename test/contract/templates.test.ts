@@ -69,9 +69,17 @@ describeContract('templates', (forge) => {
       /^# ---> Node\n[\s\S]*node_modules\/\n[\s\S]*\n# ---> Python\n[\s\S]*__pycache__\/\n/,
     );
     expect(license).toMatch(new RegExp(`^MIT License\\n\\nCopyright \\(c\\) 20\\d\\d ${ada.name}\\n`));
-    expect(readme.trimEnd()).toBe(`# ${repository.split('/')[1]}\n\nWhat it is for`);
+    expect(readme).toBe(`# ${repository.split('/')[1]}\n\nWhat it is for`);
     expect(labels.json.some((label: { exclusive: boolean }) => label.exclusive)).toBe(true);
     expect(commits.json).toHaveLength(1);
+  });
+
+  it('end the first README.md with the description, or where that would stand', async () => {
+    const repository = await forge.makeRepository(ada, { auto_init: true });
+
+    const readme = await forge.ask('GET', `/repos/${repository}/raw/README.md`, { as: ada });
+
+    expect(readme.text).toBe(`# ${repository.split('/')[1]}\n\n`);
   });
 
   it.each([

@@ -66,13 +66,13 @@ type AccountListing = {
   readonly reply: { total(count: number): void };
 };
 
-/** People of the forge whose names, or address, have the word in them; `where` narrows them further. */
+/** People of the forge whose names, or shown address, have the word in them; `where` narrows them further. */
 function listOf(
   { context, caller, page, reply }: AccountListing,
   { word, where, values }: { word: string | undefined; where: string; values: readonly (string | number)[] },
 ) {
   const from = `FROM users u WHERE u.type = 'user' AND u.id > 0 AND (?1 = '' OR instr(u.lower_name, ?1) > 0
-    OR instr(lower(u.full_name), ?1) > 0 OR (lower(u.email) = ?1 AND ${showsAddress(caller)})) AND ${where}`;
+    OR instr(lower(u.full_name), ?1) > 0 OR (instr(lower(u.email), ?1) > 0 AND ${showsAddress(caller)})) AND ${where}`;
   const given = [(word ?? '').trim().toLowerCase(), ...values];
   const { db } = context;
   reply.total(db.get<{ count: number }>(`SELECT count(*) AS count ${from}`, ...given)?.count ?? 0);
@@ -86,10 +86,10 @@ function listOf(
   return rows.map((row) => toUser(context, row, caller));
 }
 
-/** A search by e-mail address finds only accounts that show theirs to the caller: it would confirm a guess. */
+/** A search does not reach an address that its account hides: it would confirm a guess. */
 function showsAddress(caller: UserRow | undefined): string {
-  if (!caller) return '0';
-  return caller.is_admin ? '1' : `(u.visibility <> 'private' OR u.id = ${caller.id})`;
+  if (caller?.is_admin) return '1';
+  return `(u.keep_email_private = 0 OR u.id = ${caller?.id ?? 0})`;
 }
 
 /**

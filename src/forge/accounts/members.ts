@@ -17,17 +17,18 @@ type MemberListing = {
 };
 
 /**
- * Returns members: to members and administrators all of them, to everybody else those who let themselves be seen. A
- * restricted member sees the teams of their own, and the public members.
+ * Returns members: to site administrators and to members all of them, to others those with a public membership. A restricted
+ * member sees the teams of their own, and the public members. The list of public members is the same for administrators, as
+ * on the baseline.
  */
 function listOf({ context, organization, caller, page, reply }: MemberListing, isPublic: boolean) {
   const { db } = context;
-  const isInsider = caller && (caller.is_admin || isOrganizationMember(db, organization, caller));
+  const isInsider = !isPublic && caller && isOrganizationMember(db, organization, caller);
   const isOpen = `EXISTS (SELECT 1 FROM public_memberships p WHERE p.org_id = ?1 AND p.user_id = u.id)`;
   const isMate = `EXISTS (SELECT 1 FROM team_members a JOIN team_members b ON b.team_id = a.team_id
     WHERE a.org_id = ?1 AND a.user_id = ?2 AND b.user_id = u.id)`;
   const limited = caller?.is_restricted && !caller.is_admin ? `AND (${isMate} OR ${isOpen})` : '';
-  const shown = isInsider && !isPublic ? limited : `AND ${isOpen}`;
+  const shown = caller?.is_admin || isInsider ? limited : `AND ${isOpen}`;
   const from = `FROM users u WHERE ?2 = ?2 AND u.id IN (SELECT user_id FROM team_members WHERE org_id = ?1) ${shown}`;
   const values = [organization.id, caller?.id ?? 0];
   reply.total(db.get<{ count: number }>(`SELECT count(*) AS count ${from}`, ...values)?.count ?? 0);

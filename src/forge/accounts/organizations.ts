@@ -13,7 +13,7 @@ import { toOrganization } from '../views/user.ts';
 import { memberHandlers } from './members.ts';
 import { removeOrganization } from './removal.ts';
 import { freeName, renameAccount } from './renaming.ts';
-import { assertNameIsFree, isEmail, readVisibility } from './users.ts';
+import { assertNameIsFree, isEmail, isWebsite, readVisibility } from './users.ts';
 
 /** Makes the team `Owners`, which an organization always has, with its first member. */
 function createOwnersTeam(context: ForgeContext, organizationId: number, owner: UserRow): void {
@@ -47,8 +47,7 @@ function assertProfile(profile: EditOrganization): void {
     }
   }
   if (profile.email && !isEmail(profile.email)) throw new ForgeProblem(422, 'e-mail invalid');
-  if (profile.website && !/^https?:\/\/[^\s/]/i.test(profile.website))
-    throw new ForgeProblem(422, '[website]: Url');
+  if (profile.website && !isWebsite(profile.website)) throw new ForgeProblem(422, '[website]: Url');
 }
 
 function updateOrganization(context: ForgeContext, organization: UserRow, edit: EditOrganization): UserRow {

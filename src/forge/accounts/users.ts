@@ -107,6 +107,16 @@ export function isEmail(text: string): boolean {
   return text.length <= 254 && /^[^\s@<>()[\],;:"\\-][^\s@<>()[\],;:"\\]*@[^\s@<>()[\],;:"\\]+$/.test(text);
 }
 
+/**
+ * Tells whether a text is an http or https address by the baseline's rule, which also takes what has no host (`http:x`). A text
+ * for people only: nothing opens it.
+ */
+export function isWebsite(text: string): boolean {
+  const [, rest] = /^https?:(.*)$/i.exec(text) ?? [];
+  if (rest === undefined || [...rest].some((one) => one < ' ' || one === '\x7f')) return false;
+  return !rest.startsWith('//') || /^\/\/[^\s/?\\^`{|}]*([/?]|$)/.test(rest);
+}
+
 const longest: Readonly<Record<string, number>> = {
   email: 254,
   full_name: 100,
@@ -124,7 +134,7 @@ export function assertPersonalTexts(edit: Readonly<Record<string, unknown>>): vo
       throw new ForgeProblem(422, `[${member}]: MaxSize(${size})`);
   }
   const { website } = edit;
-  if (typeof website === 'string' && website !== '' && !/^https?:\/\/[^\s/]/i.test(website))
+  if (typeof website === 'string' && website !== '' && !isWebsite(website))
     throw new ForgeProblem(422, '[Website]: Url');
 }
 

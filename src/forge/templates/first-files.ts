@@ -36,8 +36,9 @@ export async function makeFirstFiles(
     readonly year: number;
   },
 ): Promise<readonly { readonly path: string; readonly content: Buffer }[]> {
-  const readme = `# ${about.name}\n\n${about.description}`.trimEnd();
-  const files = [{ path: 'README.md', content: Buffer.from(`${readme}\n`) }];
+  // No newline at the end: the bytes of the baseline.
+  const readme = `# ${about.name}\n\n${about.description.replace(/\r\n?/g, '\n')}`;
+  const files = [{ path: 'README.md', content: Buffer.from(readme) }];
   const parts = namesOf(wanted.gitignores).map((name) => `# ---> ${name}\n${findGitignore(name) ?? ''}\n`);
   if (parts.length > 0) files.push({ path: '.gitignore', content: Buffer.from(parts.join('')) });
   const license = wanted.license ? await loadLicense(wanted.license) : undefined;
