@@ -34,10 +34,33 @@ describeContract('administration', (forge) => {
 
     expect([list.status, run.status, unknown.status]).toEqual([200, 204, 404]);
     expect(list.json).toHaveLength(2);
-    expect(Number(list.headers.get('x-total-count'))).toBeGreaterThan(2);
+    expect(Number(list.headers.get('x-total-count'))).toBeGreaterThan(15);
     expect(list.headers.get('link')).toBeNull();
     await expect.poll(async () => (await findTask('check_repo_stats'))?.exec_times).toBeGreaterThan(before);
     expect(Date.parse((await findTask('check_repo_stats'))?.prev)).toBeGreaterThan(0);
+  });
+
+  it('knows the tasks that programs start by their names', async () => {
+    const { json } = await ask('GET', '/admin/cron?limit=50');
+
+    expect(json.map(({ name }: { name: string }) => name)).toEqual(
+      expect.arrayContaining([
+        'update_mirrors',
+        'repo_health_check',
+        'check_repo_stats',
+        'archive_cleanup',
+        'cleanup_hook_task_table',
+        'delete_inactive_accounts',
+        'delete_repo_archives',
+        'git_gc_repos',
+        'resync_all_hooks',
+        'resync_all_sshkeys',
+        'reinit_missing_repos',
+        'delete_missing_repos',
+        'delete_old_actions',
+        'rebuild_issue_indexer',
+      ]),
+    );
   });
 
   async function findTask(name: string) {

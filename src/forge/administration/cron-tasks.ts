@@ -1,0 +1,132 @@
+import { removeAccount } from '../accounts/removal.ts';
+import type { ForgeContext } from '../core/context.ts';
+import { ForgeProblem } from '../core/errors.ts';
+import type { RepositoryRow, UserRow } from '../core/rows.ts';
+import { secondsOf } from '../core/time.ts';
+import { queueDueMirrors } from '../mirrors/schedule.ts';
+import { scheduleChecks } from '../pull-sync/checks.ts';
+
+/** Work on the whole instance that an administrator asks for, under the baseline's name where it has one. */
+export type CronTask = { readonly name: string; readonly run: (context: ForgeContext) => Promise<void> };
+
+const recounts = [
+  `UPDATE repositories SET num_stars = (SELECT count(*) FROM stars s WHERE s.repo_id = repositories.id),
+     num_watches = (SELECT count(*) FROM watches w WHERE w.repo_id = repositories.id),
+     num_forks = (SELECT count(*) FROM repositories f WHERE f.fork_id = repositories.id),
+     num_releases = (SELECT count(*) FROM releases l WHERE l.repo_id = repositories.id AND l.is_draft = 0),
+     num_open_issues = (SELECT count(*) FROM issues i WHERE i.repo_id = repositories.id AND i.is_pull = 0 AND i.is_closed = 0),
+     num_open_pulls = (SELECT count(*) FROM issues i WHERE i.repo_id = repositories.id AND i.is_pull = 1 AND i.is_closed = 0)`,
+  `UPDATE users SET num_stars = (SELECT count(*) FROM stars s WHERE s.user_id = users.id),
+     num_followers = (SELECT count(*) FROM follows f WHERE f.followed_id = users.id),
+     num_following = (SELECT count(*) FROM follows f WHERE f.follower_id = users.id)`,
+];
+
+/** Runs a git command in every repository and its wiki; what fails is logged, and the others follow. */
+async function inEachRepository(context: ForgeContext, args: readonly string[]): Promise<void> {
+  const { db, git, log } = context;
+  for (const { id } of db.all<{ id: number }>('SELECT id FROM repositories ORDER BY id')) {
+    for (const one of [id, -id].filter((each) => git.exists(each))) {
+      const { git: program, folder } = git.open(one);
+      try {
+        await program.run(args, { folder, timeoutMs: 600_000 });
+      } catch (error) {
+        log.error({ err: error, repository: one }, `git ${args[0]} found fault with a repository`);
+      }
+    }
+  }
+}
+
+/** Repositories that lost their folder; one that is being created has none yet. */
+function listMissing({ db, git }: ForgeContext): readonly RepositoryRow[] {
+  const rows = db.all<RepositoryRow>(
+    `SELECT * FROM repositories r WHERE NOT EXISTS
+       (SELECT 1 FROM unfinished u WHERE u.repo_id = r.id AND u.work = 'creating') ORDER BY id`,
+  );
+  return rows.filter(({ id }) => !git.exists(id));
+}
+
+/** Accounts that were never activated go; those that own something or belong to an organization stay. */
+function removeInactive(context: ForgeContext): void {
+  const { db, clock, log } = context;
+  const sql = `SELECT * FROM users WHERE type = 'user' AND id > 0 AND is_active = 0 AND created_at < ?`;
+  for (const account of db.all<UserRow>(sql, secondsOf(clock()) - inactiveKept)) {
+    try {
+      removeAccount(context, { account, actor: account, purge: false });
+    } catch (error) {
+      if (!(error instanceof ForgeProblem)) throw error;
+      log.warn({ err: error, account: account.id }, 'an inactive account is kept');
+    }
+  }
+}
+
+/** The baseline's defaults, in seconds: three hours, and a week. */
+const inactiveKept = 3 * 3600;
+const deliveriesKept = 7 * 86_400;
+/** A year, as on the baseline: feeds and heat maps reach back no further. */
+const activitiesKept = 365 * 86_400;
+
+/**
+ * Tasks whose result always holds here, for programs that start the baseline's tasks by name: archives are made for each
+ * request, keys and hooks are read from the database and not from files of their own, searches read the database, licences the
+ * default branch, and patterns in place of avatars are drawn for each request.
+ */
+const settled: readonly string[] = [
+  'archive_cleanup',
+  'delete_repo_archives',
+  'resync_all_sshkeys',
+  'resync_all_sshprincipals',
+  'resync_all_hooks',
+  'rebuild_issue_indexer',
+  'sync_repo_licenses',
+  'delete_generated_repository_avatars',
+];
+
+/** Every task, in the order of the list. */
+export const cronTasks: readonly CronTask[] = [
+  { name: 'update_mirrors', run: async (context) => queueDueMirrors(context) },
+  {
+    name: 'check_repo_stats',
+    run: async ({ db }) => {
+      db.transaction(() => {
+        for (const sql of recounts) db.run(sql);
+      });
+    },
+  },
+  { name: 'repo_health_check', run: (context) => inEachRepository(context, ['fsck', '--no-progress']) },
+  { name: 'git_gc_repos', run: (context) => inEachRepository(context, ['gc', '--quiet']) },
+  { name: 'cleanup_attachments', run: async ({ attachments }) => attachments.sweep() },
+  {
+    name: 'delete_old_actions',
+    run: async ({ db, clock }) => {
+      db.run('DELETE FROM activities WHERE created_at < ?', secondsOf(clock()) - activitiesKept);
+    },
+  },
+  { name: 'check_pull_requests', run: async (context) => scheduleChecks(context) },
+  {
+    name: 'cleanup_hook_task_table',
+    run: async ({ db, clock }) => {
+      db.run(
+        `DELETE FROM hook_tasks WHERE state IN ('delivered', 'failed') AND max(created_at, delivered_at) < ?`,
+        secondsOf(clock()) - deliveriesKept,
+      );
+    },
+  },
+  { name: 'delete_inactive_accounts', run: async (context) => removeInactive(context) },
+  {
+    name: 'reinit_missing_repos',
+    run: async (context) => {
+      for (const { id, default_branch, object_format } of listMissing(context))
+        await context.git.create(id, { defaultBranch: default_branch, objectFormat: object_format });
+    },
+  },
+  {
+    name: 'delete_missing_repos',
+    run: async (context) => {
+      for (const { id } of listMissing(context)) {
+        context.db.run('DELETE FROM repositories WHERE id = ?', id);
+        await context.git.remove(id);
+      }
+    },
+  },
+  ...settled.map((name) => ({ name, run: async () => {} })),
+];
