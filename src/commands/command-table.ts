@@ -42,6 +42,8 @@ const serveCommands = [
         'make this site administrator (others on this machine can see it: for trying things)',
       ],
       ['--admin-password-file <file>', 'make the site administrator root with the password in this file'],
+      ['--admin-email <address>', 'e-mail address of that administrator instead of NAME@localhost'],
+      ['--url <address>', 'address that answers and events name, where it is not the one it listens on'],
       ['--seed <file>', 'bring about what this file says (YAML): accounts, repositories, runners and more'],
       ['--seed-schema', 'print the JSON Schema of seed files and exit'],
       ['--control', 'mount /-/control/ for runners, clock, redelivery and faults; bearer in control.token'],

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { messageOf, ReeveError } from '../errors.ts';
+import { isEmail } from '../forge/accounts/users.ts';
 import { controlTokenFile } from '../forge/control/token.ts';
 import { createForgeInstance } from '../forge/forge.ts';
 import type { GitLimits } from '../forge/git/limits.ts';
@@ -16,6 +17,8 @@ type ForgeCommandOptions = {
   readonly data?: string;
   readonly admin?: string;
   readonly adminPasswordFile?: string;
+  readonly adminEmail?: string;
+  readonly url?: string;
   readonly seed?: string;
   readonly control?: boolean;
   readonly json?: boolean;
@@ -26,6 +29,7 @@ type ForgeCommandOptions = {
 /** Runs the embedded forge on loopback until it is stopped. Returns the exit status. */
 export async function forge(options: ForgeCommandOptions, terminal: Terminal): Promise<number> {
   const administrator = readAdministrator(options);
+  const rootUrl = readRootUrl(options.url);
   const port = readPort(options.port ?? '3000');
   const seed = options.seed === undefined ? undefined : readSeed(options.seed);
   const limits = readLimits(options);
@@ -37,6 +41,7 @@ export async function forge(options: ForgeCommandOptions, terminal: Terminal): P
     clock: () => new Date(),
     data,
     log,
+    rootUrl,
     seed,
     control: options.control ?? false,
     limits,
@@ -78,7 +83,28 @@ function readSeed(path: string): SeedFile {
   return read;
 }
 
-function readAdministrator(options: ForgeCommandOptions): { name: string; password: string } | undefined {
+type Administrator = { readonly name: string; readonly password: string; readonly email?: string };
+
+function readAdministrator(options: ForgeCommandOptions): Administrator | undefined {
+  const account = readCredentials(options);
+  const { adminEmail: email } = options;
+  if (email === undefined) return account;
+  if (account === undefined)
+    throw new ReeveError('usage', '--admin-email needs --admin or --admin-password-file');
+  if (!isEmail(email)) throw new ReeveError('usage', `--admin-email takes an address, not "${email}"`);
+  return { ...account, email };
+}
+
+function readRootUrl(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const url = URL.parse(text);
+  const isPlain = url !== null && url.search + url.hash + url.username + url.password === '';
+  if (!isPlain || !/^https?:$/.test(url.protocol))
+    throw new ReeveError('usage', `--url takes an http or https address without a query, not "${text}"`);
+  return url.href;
+}
+
+function readCredentials(options: ForgeCommandOptions): Administrator | undefined {
   if (options.adminPasswordFile !== undefined) {
     try {
       return {

@@ -39,6 +39,48 @@ describe('reeve forge', () => {
     expect([repository.status, response.status, mode, (await end).status]).toEqual([200, 204, 0o600, 0]);
   });
 
+  it('names itself by a given address, and its administrator by a given e-mail', async () => {
+    const named = [
+      '--admin',
+      'root:pw',
+      '--admin-email',
+      'root@example.org',
+      '--url',
+      'http://forge.example/',
+    ];
+    const child = start(['forge', '--port', '0', '--data', folder, ...named, '--json']);
+    const url = /"url":"([^"]+)"/.exec(await waitForOutput(child, /\{"url"/))?.[1] ?? '';
+
+    const authorization = `Basic ${Buffer.from('root:pw').toString('base64')}`;
+    const answer = await fetch(`${url}/api/v1/user`, { headers: { authorization } });
+    const account = z.object({ email: z.string(), html_url: z.string() }).parse(await answer.json());
+
+    const end = waitForExit(child);
+    child.kill('SIGTERM');
+    expect((await end).status).toBe(0);
+    expect(account).toEqual({ email: 'root@example.org', html_url: 'http://forge.example/root' });
+  });
+
+  it.each([
+    { flags: '--url forge.example', named: '--url' },
+    { flags: '--url http://ada:pw@forge.example/', named: '--url' },
+    { flags: '--url http://forge.example/?x', named: '--url' },
+    { flags: '--admin-email root@example.org', named: '--admin-email' },
+    { flags: '--admin root:pw --admin-email nonsense', named: '--admin-email' },
+  ])('refuses $flags', async ({ flags, named }) => {
+    const { status, out, error } = await reeve([
+      'forge',
+      '--port',
+      '0',
+      '--data',
+      folder,
+      ...flags.split(' '),
+    ]);
+
+    expect([status, out]).toEqual([2, '']);
+    expect(error).toContain(named);
+  });
+
   it('lists everything that is wrong with a seed, with places, and starts nothing', async () => {
     const seed = join(folder, 'seed.yml');
     writeFileSync(seed, 'version: 2\naccounts:\n  - { name: "" }\n  - { nom: ada }\n');
