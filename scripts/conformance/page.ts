@@ -3,6 +3,7 @@ import type { Operation } from '../../src/contract/operation.ts';
 import { operations } from '../../src/contract/operations.ts';
 import { lineOf } from '../../test/support/real-forge.ts';
 import { page, table, word } from '../reference/text.ts';
+import { clientSection } from './clients.ts';
 import type { Result } from './result.ts';
 
 /** The operations that the description of the service numbers, and its notification operations. */
@@ -109,6 +110,7 @@ The number of operations by kind of answer: a success, an error (400 and above),
         ...results.map((result) => (result.operations[id] ?? []).join(', ')),
       ]),
     )}`,
+    clientSection(),
     ...results.map(differencesOf),
   );
 }
