@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Child, startChild } from './child.ts';
+import { compareOperations } from './forge/compare-operations.ts';
 import { type BenchAccess, createBenchForge } from './forge/create-bench-forge.ts';
 import { type BenchRow, type Measure, median, round } from './row.ts';
 
@@ -14,7 +15,8 @@ const sizes = {
 };
 type Name = keyof typeof sizes;
 type Asked = { readonly method?: string; readonly path: string; readonly body?: string };
-type Forge = { readonly child: Child; readonly port: number; readonly access: BenchAccess };
+type Started = { readonly url: string; readonly controlToken: string };
+type Forge = Started & { readonly child: Child; readonly access: BenchAccess };
 
 /** What is asked; pages are equally long on both forges, so that the size of the forge is all that differs. */
 const loads: readonly { name: string; isGit?: boolean; requests: (access: BenchAccess) => Asked[] }[] = [
@@ -43,7 +45,10 @@ const loads: readonly { name: string; isGit?: boolean; requests: (access: BenchA
   { name: 'list own repositories', requests: () => [{ path: '/user/repos?limit=10' }] },
 ];
 
-/** The embedded forge: requests/s of single operations on a small forge and on a large one, in turns; memory. */
+/**
+ * The embedded forge: requests/s of single operations on a small forge and on a large one, in turns; the operations of the
+ * service's description, beside another forge where `PEER_URL` names one; memory.
+ */
 export const measure: Measure = async ({ quick }) => {
   const rounds = quick ? 3 : 7;
   const amount = quick ? 120 : 600;
@@ -55,10 +60,15 @@ export const measure: Measure = async ({ quick }) => {
       const access = await createBenchForge(data, sizes[name]);
       const script = new URL('./forge/server.ts', import.meta.url);
       const { child, ready } = await startChild(script, [data]);
-      forges.set(name, { child, port: Number(ready), access });
+      // The border between processes: `server.ts` sends this.
+      forges.set(name, { child, access, ...(ready as Started) });
     }
     const rows: BenchRow[] = [];
     for (const load of loads) rows.push(await compare(forges, load, { rounds, amount }));
+    const { url, controlToken, access } = forgeOf(forges, 'large');
+    const folderOf = (id: number): string => join(folder, 'large', 'repositories', `${id}.git`);
+    const embedded = { url, token: access.token, controlToken, folderOf };
+    rows.push(...(await compareOperations(embedded, { quick })));
     const bytes = await forgeOf(forges, 'large').child.ask<number>('memory');
     const megabytes = Math.round(bytes / 2 ** 20);
     rows.push({
@@ -105,14 +115,14 @@ async function compare(
 }
 
 /** Sends requests over kept connections, each as soon as the one before it is answered; returns how many a second. */
-async function shoot({ port, access }: Forge, asked: readonly Asked[], amount: number): Promise<number> {
+async function shoot({ url, access }: Forge, asked: readonly Asked[], amount: number): Promise<number> {
   const headers = { authorization: `token ${access.token}`, 'content-type': 'application/json' };
   let sent = 0;
   const shooter = async (): Promise<void> => {
     while (sent < amount) {
       const { method = 'GET', path, body } = asked[sent % asked.length] ?? { path: '' };
       sent += 1;
-      const response = await fetch(`http://127.0.0.1:${port}/api/v1${path}`, {
+      const response = await fetch(`${url}/api/v1${path}`, {
         method,
         headers,
         ...(body === undefined ? {} : { body }),

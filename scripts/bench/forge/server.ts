@@ -1,8 +1,8 @@
 import { createForgeInstance } from '../../../src/forge/forge.ts';
 
-/** One embedded forge under load; the parent learns its port, and then its memory as often as it asks. */
+/** One embedded forge under load; the parent learns where it is, and then its memory as often as it asks. */
 const [data = ''] = process.argv.slice(2);
-const forge = await createForgeInstance({ clock: () => new Date(), data });
+const forge = await createForgeInstance({ clock: () => new Date(), data, control: true });
 const url = await forge.listen();
 await forge.createAdministrator({ name: 'owner', password: 'password' });
 let peakBytes = 0;
@@ -17,4 +17,4 @@ process.on('SIGTERM', async () => {
   await forge.close();
   process.exit(0);
 });
-process.send?.(Number(new URL(url).port));
+process.send?.({ url, controlToken: forge.controlToken });

@@ -1,0 +1,174 @@
+import type { Call } from './api.ts';
+import { headBranches, pathOf } from './history.ts';
+import { hook, measured, type Place } from './place.ts';
+
+type Wanted = Omit<Call, 'token'>;
+
+/** One operation of the service's description as it is measured. */
+export type OperationLoad = {
+  readonly name: string;
+  /** Returns the request of a number; one that writes changes something with each number. */
+  readonly ask: (place: Place, number: number) => Wanted;
+  /** Returns what takes back the effect of an answer, where the next request needs that; it is not measured. */
+  readonly undo?: (place: Place, answer: string) => Wanted;
+};
+
+const base = ({ owner }: Place): string => `/repos/${owner}/${measured}`;
+const get = (path: string): Wanted => ({ method: 'GET', path });
+/** Pinned threads are listed like unread ones: both marks change something, and the lists stay as long. */
+const mark = (number: number): string => `to-status=${number % 2 === 0 ? 'pinned' : 'unread'}`;
+const everyStatus = 'status-types=unread&status-types=pinned';
+const folderOf = ({ size }: Place, number: number): string => `folder-${number % size.history.folders}`;
+
+/** The 26 operations in the order of the description; contents of files and of folders are measured apart. */
+export const operationLoads: readonly OperationLoad[] = [
+  {
+    name: 'PATCH /repos/{owner}/{repo}/hooks/{id}',
+    ask: (place, number) => ({
+      method: 'PATCH',
+      path: `${base(place)}/hooks/${place.hook}`,
+      body: hook(number),
+    }),
+  },
+  {
+    name: 'POST /repos/{owner}/{repo}/pulls',
+    ask: (place, number) => ({
+      method: 'POST',
+      path: `${base(place)}/pulls`,
+      body: {
+        title: `pull request ${number}`,
+        head: headBranches()[number % headBranches().length],
+        base: 'main',
+      },
+    }),
+    undo: (place, answer) => ({
+      method: 'PATCH',
+      path: `${base(place)}/pulls/${(JSON.parse(answer) as { number: number }).number}`,
+      body: { state: 'closed' },
+    }),
+  },
+  {
+    name: 'POST /repos/{owner}/{repo}/pulls/{index}/reviews/{id}/dismissals',
+    ask: (place, number) => ({
+      method: 'POST',
+      path: `${base(place)}/pulls/${place.pull}/reviews/${place.review}/dismissals`,
+      body: { message: `dismissal ${number}` },
+    }),
+    undo: (place) => ({
+      method: 'POST',
+      path: `${base(place)}/pulls/${place.pull}/reviews/${place.review}/undismissals`,
+    }),
+  },
+  {
+    name: 'GET /repos/{owner}/{repo}/branch_protections',
+    ask: (place) => get(`${base(place)}/branch_protections`),
+  },
+  { name: 'GET /repos/{owner}/{repo}/branches', ask: (place) => get(`${base(place)}/branches`) },
+  {
+    name: 'POST /repos/{owner}/{repo}/tag_protections',
+    ask: (place, number) => ({
+      method: 'POST',
+      path: `${base(place)}/tag_protections`,
+      body: { name_pattern: `v${number}.*`, whitelist_usernames: [place.owner] },
+    }),
+  },
+  {
+    name: 'GET /repos/{owner}/{repo}/contents/{path}, a file',
+    ask: (place, number) => get(`${base(place)}/contents/${pathOf(place.size.history, number)}`),
+  },
+  {
+    name: 'GET /repos/{owner}/{repo}/contents/{path}, a folder',
+    ask: (place, number) => get(`${base(place)}/contents/${folderOf(place, number)}`),
+  },
+  {
+    name: 'GET /repos/{owner}/{repo}/contents-ext/{path}, a file',
+    ask: (place, number) =>
+      get(
+        `${base(place)}/contents-ext/${pathOf(place.size.history, number)}?includes=file_content,commit_metadata,commit_message`,
+      ),
+  },
+  {
+    name: 'GET /repos/{owner}/{repo}/contents-ext/{path}, a folder',
+    ask: (place, number) =>
+      get(`${base(place)}/contents-ext/${folderOf(place, number)}?includes=commit_metadata,commit_message`),
+  },
+  { name: 'GET /repos/{owner}/{repo}/wiki/pages', ask: (place) => get(`${base(place)}/wiki/pages`) },
+  {
+    name: 'GET /repos/{owner}/{repo}/wiki/page/{pageName}',
+    ask: (place, number) => get(`${base(place)}/wiki/page/Page-${number % place.size.items}`),
+  },
+  {
+    name: 'GET /repos/{owner}/{repo}/issues/{index}/dependencies',
+    ask: (place) => get(`${base(place)}/issues/${place.issue}/dependencies`),
+  },
+  {
+    name: 'PUT /repos/{owner}/{repo}/issues/{index}/labels',
+    ask: (place, number) => ({
+      method: 'PUT',
+      path: `${base(place)}/issues/${place.issue}/labels`,
+      body: { labels: number % 2 === 0 ? place.labels.slice(0, 1) : place.labels },
+    }),
+  },
+  {
+    name: 'GET /repos/{owner}/{repo}/issues/{index}/times',
+    ask: (place) => get(`${base(place)}/issues/${place.issue}/times`),
+  },
+  {
+    name: 'GET /repos/{owner}/{repo}/issues/comments/{id}/assets/{attachment_id}',
+    ask: (place) => get(`${base(place)}/issues/comments/${place.comment}/assets/${place.attachment}`),
+  },
+  { name: 'GET /notifications', ask: () => get('/notifications') },
+  {
+    name: 'PUT /notifications',
+    ask: (_, number) => ({ method: 'PUT', path: `/notifications?${everyStatus}&${mark(number)}` }),
+  },
+  { name: 'GET /notifications/new', ask: () => get('/notifications/new') },
+  {
+    name: 'GET /notifications/threads/{id}',
+    ask: (place) => get(`/notifications/threads/${place.thread}`),
+  },
+  {
+    name: 'PATCH /notifications/threads/{id}',
+    ask: (place, number) => ({
+      method: 'PATCH',
+      path: `/notifications/threads/${place.thread}?${mark(number)}`,
+    }),
+  },
+  {
+    name: 'GET /repos/{owner}/{repo}/notifications',
+    ask: (place) => get(`${base(place)}/notifications`),
+  },
+  {
+    name: 'PUT /repos/{owner}/{repo}/notifications',
+    ask: (place, number) => ({
+      method: 'PUT',
+      path: `${base(place)}/notifications?${everyStatus}&${mark(number)}`,
+    }),
+  },
+  {
+    name: 'POST /user/applications/oauth2',
+    ask: (_, number) => ({
+      method: 'POST',
+      path: '/user/applications/oauth2',
+      body: {
+        name: `application ${number}`,
+        redirect_uris: ['http://127.0.0.1/back'],
+        confidential_client: true,
+      },
+    }),
+  },
+  { name: 'GET /user/hooks', ask: () => get('/user/hooks') },
+  { name: 'GET /users/{username}/starred', ask: ({ owner }) => get(`/users/${owner}/starred`) },
+  {
+    name: 'PATCH /orgs/{org}',
+    ask: ({ organization }, number) => ({
+      method: 'PATCH',
+      path: `/orgs/${organization}`,
+      body: { description: `description ${number}`, location: `place ${number}` },
+    }),
+  },
+  {
+    name: 'GET /orgs/{org}/actions/runners',
+    ask: ({ organization }) => get(`/orgs/${organization}/actions/runners`),
+  },
+];
