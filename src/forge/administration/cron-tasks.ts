@@ -26,9 +26,10 @@ async function inEachRepository(context: ForgeContext, args: readonly string[]):
   const { db, git, log } = context;
   for (const { id } of db.all<{ id: number }>('SELECT id FROM repositories ORDER BY id')) {
     for (const one of [id, -id].filter((each) => git.exists(each))) {
-      const { git: program, folder } = git.open(one);
+      const { git: program, folder, cache } = git.open(one);
       try {
         await program.run(args, { folder, timeoutMs: 600_000 });
+        cache.forgetObjects();
       } catch (error) {
         log.error({ err: error, repository: one }, `git ${args[0]} found fault with a repository`);
       }

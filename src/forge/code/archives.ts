@@ -2,8 +2,8 @@ import type { RepositoryTarget } from '../access/targets.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem } from '../core/errors.ts';
 import { cleanTreePath } from '../git/names.ts';
+import { findRevision } from '../git/refs.ts';
 import type { GitRepository } from '../git/repository.ts';
-import { findRevision } from '../git/revisions.ts';
 import { findEntry } from '../git/tree.ts';
 import { contentDisposition, contentHeaders, type FileAnswer, tooManyFiles } from './serve-file.ts';
 

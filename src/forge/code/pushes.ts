@@ -94,8 +94,9 @@ export async function refreshRepository(
   const { db } = context;
   const [branches, size] = await Promise.all([
     listRefs(git, ['refs/heads']),
-    context.git.sizeOf(repository.id),
+    context.git.measure(repository.id),
   ]);
+  context.background.add(() => context.git.indexHistory(repository.id, size.objects));
   const names = branches.map(({ name }) => name.slice('refs/heads/'.length));
   const isFirst = repository.is_empty === 1 && names.length > 0;
   const fresh = changes.find(({ ref, after }) => after !== undefined && ref.startsWith('refs/heads/'));
@@ -109,7 +110,7 @@ export async function refreshRepository(
     names.length,
     names.length === 0,
     defaultBranch,
-    size,
+    size.bytes,
     repository.id,
   );
   return db.get<RepositoryRow>('SELECT * FROM repositories WHERE id = ?', repository.id) ?? repository;

@@ -1,5 +1,8 @@
+import { existsSync } from 'node:fs';
+import { StringDecoder } from 'node:string_decoder';
+import { BoundedMap } from '../../cache/bounded-map.ts';
 import { type CommitData, parseCommit } from './commit.ts';
-import { isIdPrefix } from './names.ts';
+import { isIdPrefix, isObjectId } from './names.ts';
 import { readCommit } from './refs.ts';
 import type { GitRepository } from './repository.ts';
 
@@ -110,9 +113,28 @@ export async function lastCommits(
   directory: string,
   names: readonly string[],
 ): Promise<ReadonlyMap<string, CommitData>> {
+  if (!isObjectId(commitId)) throw new TypeError(`"${commitId}" is no object id`);
+  const found = await repository.cache.remember(
+    `last ${commitId} ${directory}\0${names.join('\0')}`,
+    () => findLastIds(repository, commitId, directory, names),
+    (ids) => ids.size * 200,
+  );
+  const commits = await Promise.all(
+    [...found].map(async ([name, id]) => [name, await readCommit(repository, id)] as const),
+  );
+  return new Map(commits.flatMap(([name, commit]) => (commit ? [[name, commit] as const] : [])));
+}
+
+async function findLastIds(
+  repository: GitRepository,
+  commitId: string,
+  directory: string,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
   const missing = new Set(names);
   const found = new Map<string, string>();
   const prefix = directory === '' ? '' : `${directory}/`;
+  const decoder = new StringDecoder('utf8');
   let rest = '';
   let commit = '';
   const paths = names.length === 1 ? [`${prefix}${names[0]}`] : directory === '' ? [] : [directory];
@@ -121,7 +143,7 @@ export async function lastCommits(
     {
       folder: repository.folder,
       onOutput(piece) {
-        const fields = (rest + piece.toString('utf8')).split('\0');
+        const fields = (rest + decoder.write(piece)).split('\0');
         rest = fields.pop() ?? '';
         for (const field of fields) {
           const path = field.replace(/^\n+/, '');
@@ -137,12 +159,7 @@ export async function lastCommits(
       },
     },
   );
-  const commits = new Map<string, CommitData>();
-  for (const [name, id] of found) {
-    const data = await readCommit(repository, id);
-    if (data) commits.set(name, data);
-  }
-  return commits;
+  return found;
 }
 
 /** Returns the commit by which a commit first became part of another's history: the merge, where there is one. */
@@ -157,4 +174,36 @@ export async function findMergeCommit(
     { folder: repository.folder },
   );
   return stdout.toString('latin1').split('\n')[0] || undefined;
+}
+
+/** New objects from which on a history is indexed again: a walk through fewer commits is as fast without. */
+const minNewObjects = 1_000;
+/** Commits whose paths one call notes at most; the next one goes on. */
+const maxNewFilters = 20_000;
+
+/** Prepares histories for walks. */
+interface HistoryIndex {
+  /** Indexes a history if many objects came since the last time; `objects` is how many there are now. */
+  update(repository: GitRepository, objects: number): Promise<void>;
+  forget(repositoryId: number): void;
+}
+
+/**
+ * Creates the index: a graph of all commits with the paths that each may have changed (git's commit-graph with Bloom filters), so
+ * that a walk for one path opens only commits that changed it. Git reads commits that are missing in it as before.
+ */
+export function createHistoryIndex(): HistoryIndex {
+  const indexed = new BoundedMap<number, number>(10_000);
+  return {
+    async update({ id, git, folder }, objects) {
+      if (objects - (indexed.get(id) ?? 0) < minNewObjects || !existsSync(folder)) return;
+      indexed.set(id, objects);
+      const filters = ['--changed-paths', `--max-new-filters=${maxNewFilters}`];
+      const command = ['commit-graph', 'write', '--reachable', '--split', ...filters];
+      await git.run(command, { folder, timeoutMs: 600_000 });
+    },
+    forget(id) {
+      indexed.delete(id);
+    },
+  };
 }

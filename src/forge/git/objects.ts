@@ -4,7 +4,8 @@ import type { Git } from './process.ts';
 
 type ObjectType = 'commit' | 'tree' | 'blob' | 'tag';
 type ObjectInfo = { readonly id: string; readonly type: ObjectType; readonly size: number };
-type GitObject = ObjectInfo & { readonly content: Buffer };
+/** An object whole; its bytes are shared by those who read it, and never changed. */
+export type GitObject = ObjectInfo & { readonly content: Buffer };
 
 /** Reads objects of one repository. */
 export interface ObjectReader {

@@ -17,6 +17,8 @@ type ReaderPoolOptions = {
   readonly maxProcesses?: number;
   /** Milliseconds after the last question until a process ends. Default: 30,000. */
   readonly idleMs?: number;
+  /** Called when the process of a repository ends. */
+  readonly onEnd?: (id: number) => void;
 };
 
 /** `process` is one `git cat-file`; `pending` counts its unanswered questions. */
@@ -25,7 +27,7 @@ type Process = ReturnType<typeof createObjectReader>;
 
 /** Creates the pool. Only a process without unanswered questions is ended to make room, the one idle for longest first. */
 export function createReaderPool(git: Git, options: ReaderPoolOptions = {}): ReaderPool {
-  const { maxProcesses = 24, idleMs = 30_000 } = options;
+  const { maxProcesses = 24, idleMs = 30_000, onEnd } = options;
   /** In the order of their last question. */
   const entries = new Map<number, PooledProcess>();
   const waiting: (() => void)[] = [];
@@ -37,6 +39,7 @@ export function createReaderPool(git: Git, options: ReaderPoolOptions = {}): Rea
     clearTimeout(entry.timer);
     entries.delete(id);
     entry.process.close();
+    onEnd?.(id);
     waiting.shift()?.();
   }
 

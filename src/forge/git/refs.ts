@@ -1,6 +1,8 @@
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { ReeveError } from '../../errors.ts';
 import { type CommitData, parseCommit } from './commit.ts';
-import { isIdPrefix, isRefName, zeroIdLike } from './names.ts';
+import { cleanTreePath, isIdPrefix, isRefName, zeroIdLike } from './names.ts';
 import type { GitRepository } from './repository.ts';
 
 export type Ref = {
@@ -57,13 +59,88 @@ export async function listAllRefs(repository: GitRepository, prefix = 'refs/'): 
   });
 }
 
-/** Returns the names of branches, the last committed first, then by name. */
+/** The names of branches, and the state of the folders of refs in which they were read. */
+type BranchList = {
+  readonly names: readonly string[];
+  readonly folders: readonly string[];
+  readonly state: string;
+};
+
+/**
+ * Returns the names of branches, the last committed first, then by name. They are read again when a ref was written since,
+ * also by another program.
+ */
 export async function listBranchNames(repository: GitRepository): Promise<readonly string[]> {
+  const known = repository.cache.get<BranchList>('branches');
+  if (known && known.state === (await stateOfRefs(known.folders))) return known.names;
+  const folders = await listRefFolders(repository.folder);
+  const before = folders && (await stateOfRefs(folders));
+  const { names, hasSymbolic } = await readBranchNames(repository);
+  if (folders !== undefined && before !== undefined && !hasSymbolic) {
+    const bytes = names.reduce((sum, name) => sum + name.length * 2 + 32, 0);
+    repository.cache.set<BranchList>('branches', { names, folders, state: before }, bytes);
+  }
+  return names;
+}
+
+async function readBranchNames(
+  repository: GitRepository,
+): Promise<{ readonly names: readonly string[]; readonly hasSymbolic: boolean }> {
   const { stdout } = await repository.git.run(
-    ['for-each-ref', '--sort=refname', '--sort=-committerdate', '--format=%(refname:lstrip=2)', 'refs/heads'],
+    [
+      'for-each-ref',
+      '--sort=refname',
+      '--sort=-committerdate',
+      '--format=%(symref) %(refname:lstrip=2)',
+      'refs/heads',
+    ],
     { folder: repository.folder },
   );
-  return stdout.toString('utf8').split('\n').filter(Boolean);
+  const lines = stdout.toString('utf8').split('\n').filter(Boolean);
+  const names = lines.map((line) => line.slice(line.indexOf(' ') + 1));
+  // A branch that points at a ref elsewhere moves with it, and nothing below refs/heads is written then.
+  return { names, hasSymbolic: lines.some((line) => !line.startsWith(' ')) };
+}
+
+/** Folders of branches that are looked at instead of reading all refs; where there are more, refs are read. */
+const maxRefFolders = 64;
+/** A folder written this recently may be written again within the same tick of the file system's clock. */
+const settledMs = 2_000;
+
+/** Returns the folders whose entries are branches; undefined where there are many, or where refs are kept in another way. */
+async function listRefFolders(folder: string): Promise<readonly string[] | undefined> {
+  const folders = [join(folder, 'refs', 'heads')];
+  try {
+    for (const one of folders) {
+      const entries = await readdir(one, { withFileTypes: true });
+      folders.push(...entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(one, name)));
+      if (folders.length > maxRefFolders) return undefined;
+    }
+  } catch {
+    return undefined;
+  }
+  return [...folders, join(folder, 'packed-refs')];
+}
+
+/**
+ * Returns a text that is another one after every change of a branch: git writes a ref beside its place and renames it, which
+ * changes the time of the folder, and packed refs are a file that is replaced as a whole. Undefined where a folder is gone or
+ * was written just now.
+ */
+async function stateOfRefs(folders: readonly string[]): Promise<string | undefined> {
+  const settledBefore = Date.now() - settledMs;
+  const states = await Promise.all(
+    folders.map(async (path, at) => {
+      try {
+        const { ino, size, mtimeMs, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
+        return mtimeMs < settledBefore ? `${ino} ${size} ${mtimeNs} ${ctimeNs}` : undefined;
+      } catch {
+        // Only packed refs, the last one, may be absent.
+        return at === folders.length - 1 ? 'none' : undefined;
+      }
+    }),
+  );
+  return states.includes(undefined) ? undefined : states.join('\n');
 }
 
 /** Tells whether the repository has no branch at all. */
@@ -105,6 +182,23 @@ export async function resolveRef(repository: GitRepository, word: string): Promi
   if (tag) return { kind: 'tag', commit: tag };
   const commit = isIdPrefix(word) ? await readCommit(repository, `${word}^{commit}`) : undefined;
   return commit ? { kind: 'commit', commit } : undefined;
+}
+
+/** Returns whether a text is a revision that may be passed to git: a name or an id, ancestors of it (`main~2`), a path in it. */
+export function isRevision(text: string): boolean {
+  const colon = text.indexOf(':');
+  const [commit, path] = colon < 0 ? [text, ''] : [text.slice(0, colon), text.slice(colon + 1)];
+  if (cleanTreePath(path) === undefined) return false;
+  const name = commit.replace(/([~^]\d{0,6}){0,20}$/, '');
+  return name === 'HEAD' || isRefName(name) || isIdPrefix(name);
+}
+
+/** Returns a commit by its id, then by a branch or tag, then by any other revision; a branch may have the name of an id. */
+export async function findRevision(repository: GitRepository, text: string): Promise<CommitData | undefined> {
+  const byId = isIdPrefix(text) ? await readCommit(repository, `${text}^{commit}`) : undefined;
+  const known = byId ?? (isRefName(text) ? (await resolveRef(repository, text))?.commit : undefined);
+  if (known !== undefined || !isRevision(text)) return known;
+  return await readCommit(repository, `${text}^{commit}`);
 }
 
 /** One move of a ref. No `before` means it must not exist yet, no `after` that it goes. */

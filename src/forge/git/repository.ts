@@ -1,3 +1,4 @@
+import type { RepositoryCache } from './git-cache.ts';
 import type { ObjectReader } from './objects.ts';
 import type { Git } from './process.ts';
 
@@ -8,4 +9,5 @@ export type GitRepository = {
   readonly folder: string;
   readonly git: Git;
   readonly objects: ObjectReader;
+  readonly cache: RepositoryCache;
 };

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { createPrivateFile, createPrivateFolder } from '../../private-files.ts';
 import { commitFiles, type FileCommit } from './commit-files.ts';
 import { configurationOf } from './configuration.ts';
+import { createGitCache } from './git-cache.ts';
+import { createHistoryIndex } from './history.ts';
 import type { Launcher } from './launcher.ts';
 import { defaultLimits, type GitLimits } from './limits.ts';
 import { createGit } from './process.ts';
@@ -35,8 +37,10 @@ export interface GitStore {
   setDefaultBranch(repositoryId: number, branch: string): Promise<void>;
   /** Commits files onto a branch, or as its first commit; returns the commit's id. Emits nothing. */
   commitFiles(repositoryId: number, commit: FileCommit): Promise<string>;
-  /** Returns how many bytes the objects take on disk. */
-  sizeOf(repositoryId: number): Promise<number>;
+  /** Returns how many objects there are, and how many bytes they take on disk. */
+  measure(repositoryId: number): Promise<{ readonly objects: number; readonly bytes: number }>;
+  /** Prepares the history for walks if many objects came since the last time; `objects` is how many there are now. */
+  indexHistory(repositoryId: number, objects: number): Promise<void>;
   /** Removes the repository and its wiki from disk; what is gone already is fine. */
   remove(repositoryId: number): Promise<void>;
   /**
@@ -62,7 +66,10 @@ export function createGitStore(
   createPrivateFile(configFile);
   writeFileSync(configFile, configurationOf(limits));
   const git = createGit(configFile, launcher);
-  const readers = createReaderPool(git);
+  const cache = createGitCache();
+  // A process goes on reading objects that are removed meanwhile; what is stored is not older than the process.
+  const readers = createReaderPool(git, { onEnd: (id) => cache.of(id).forgetObjects() });
+  const index = createHistoryIndex();
   const [inRefs, inPulls] = [createKeyedQueue(), createKeyedQueue()];
   const folderOf = (id: number): string => {
     const known = Number.isSafeInteger(id) ? id : 0;
@@ -72,7 +79,8 @@ export function createGitStore(
     id,
     folder: folderOf(id),
     git,
-    objects: readers.of(id, folderOf(id)),
+    objects: cache.readThrough(id, readers.of(id, folderOf(id))),
+    cache: cache.of(id),
   });
   const unadopted = createUnadopted(folder, git);
   return {
@@ -81,6 +89,8 @@ export function createGitStore(
     adopt: (name, id) => unadopted.copyTo(name, folderOf(id)),
     exists: (id) => existsSync(join(folderOf(id), 'HEAD')),
     async create(id, { defaultBranch, objectFormat = 'sha1' }) {
+      // Its folder may have been lost, with all that is known of it.
+      for (const known of [cache, index]) known.forget(id);
       const head = `--initial-branch=${defaultBranch}`;
       await git.run([
         'init',
@@ -108,14 +118,12 @@ export function createGitStore(
       await git.run(['symbolic-ref', 'HEAD', `refs/heads/${branch}`], { folder: folderOf(id) });
     },
     commitFiles: (id, commit) => commitFiles(open(id), commit),
-    async sizeOf(id) {
-      const { stdout } = await git.run(['count-objects', '-v'], { folder: folderOf(id) });
-      const sizes = stdout.toString('latin1').matchAll(/^size(?:-pack)?: (\d+)$/gm);
-      return [...sizes].reduce((sum, [, kibibytes]) => sum + Number(kibibytes) * 1024, 0);
-    },
+    measure: (id) => countObjects(open(id)),
+    indexHistory: (id, objects) => index.update(open(id), objects),
     async remove(id) {
       for (const one of [id, -Math.abs(id)]) {
         readers.drop(one);
+        for (const known of [cache, index]) known.forget(one);
         await rm(folderOf(one), { recursive: true, force: true });
       }
     },
@@ -125,4 +133,12 @@ export function createGitStore(
       git.close();
     },
   };
+}
+
+async function countObjects({ git, folder }: GitRepository) {
+  const { stdout } = await git.run(['count-objects', '-v'], { folder });
+  const text = stdout.toString('latin1');
+  const sum = (line: RegExp): number =>
+    [...text.matchAll(line)].reduce((total, [, number]) => total + Number(number), 0);
+  return { objects: sum(/^(?:count|in-pack): (\d+)$/gm), bytes: sum(/^size(?:-pack)?: (\d+)$/gm) * 1024 };
 }

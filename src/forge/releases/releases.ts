@@ -9,7 +9,7 @@ import type { ReleaseRow, RepositoryRow, UserRow } from '../core/rows.ts';
 import { secondsOf } from '../core/time.ts';
 import { recordActivity } from '../events/activities.ts';
 import { releasePayload } from '../events/payloads.ts';
-import { findRevision } from '../git/revisions.ts';
+import { findRevision } from '../git/refs.ts';
 import { findTag } from '../git/tags.ts';
 import { defineHandlers } from '../http/handler.ts';
 import { toReleases } from '../views/release.ts';

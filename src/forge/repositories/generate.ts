@@ -110,7 +110,7 @@ async function copyFiles(
   await moveRefs(target, [{ name: `refs/heads/${repository.default_branch}`, before: undefined, after }]);
   context.db.run(
     'UPDATE repositories SET is_empty = 0, num_branches = 1, size = ? WHERE id = ?',
-    await context.git.sizeOf(repository.id),
+    (await context.git.measure(repository.id)).bytes,
     repository.id,
   );
 }

@@ -66,6 +66,8 @@ async function takePack(
     timeoutMs: 600_000,
     expect: [0, 1, 128],
   });
+  // Git may have collected garbage after the push.
+  git.cache.forgetObjects();
   return { result: stdout, changes: compareRefs(before, await listRefs(git)) };
 }
 

@@ -3,7 +3,6 @@ import type { ForgeContext } from '../core/context.ts';
 import { found } from '../core/errors.ts';
 import type { RepositoryRow } from '../core/rows.ts';
 import { type CommitData, instantOf } from '../git/commit.ts';
-import { lastCommits } from '../git/history.ts';
 import { readBranch, readCommit } from '../git/refs.ts';
 import type { GitRepository } from '../git/repository.ts';
 import { readBlob, readTree, type TreeEntry } from '../git/tree.ts';
@@ -83,22 +82,24 @@ export async function toWikiPage(
 ) {
   const wiki = found(await readWiki(context, target.repository));
   const entry = found(findPage(wiki, webName));
-  const commits = await lastCommits(wiki.git, wiki.head.id, '', [entry.name]);
+  const revisions = await listRevisions(wiki, entry);
+  const [last] = await readCommits(wiki, revisions.slice(0, 1));
   return {
-    ...toMetaData(context, target, webName, commits.get(entry.name)),
+    ...toMetaData(context, target, webName, last),
     content_base64: await contentOf(wiki, entry),
-    commit_count: (await listRevisions(wiki, entry)).length,
+    commit_count: revisions.length,
     sidebar: await contentOf(wiki, findPage(wiki, '_Sidebar')),
     footer: await contentOf(wiki, findPage(wiki, '_Footer')),
   };
 }
 
 /** Returns the ids of the commits that wrote a page, newest first. */
-export async function listRevisions(wiki: Wiki, entry: TreeEntry): Promise<readonly string[]> {
-  const { stdout } = await wiki.git.git.run(['rev-list', wiki.head.id, '--', entry.name], {
-    folder: wiki.git.folder,
-  });
-  return stdout.toString('latin1').split('\n').filter(Boolean);
+export function listRevisions({ git, head }: Wiki, entry: TreeEntry): Promise<readonly string[]> {
+  const read = async (): Promise<readonly string[]> => {
+    const { stdout } = await git.git.run(['rev-list', head.id, '--', entry.name], { folder: git.folder });
+    return stdout.toString('latin1').split('\n').filter(Boolean);
+  };
+  return git.cache.remember(`revisions ${head.id} ${entry.name}`, read, (ids) => ids.length * 80);
 }
 
 /** Returns the commits of these ids, in their order. */

@@ -54,6 +54,19 @@ describe('the pool of reading processes', () => {
     };
   }
 
+  it('reports the end of each process, by its repository', async () => {
+    const ended: number[] = [];
+    const pool = createReaderPool(git, { maxProcesses: 1, onEnd: (id) => ended.push(id) });
+    for (const id of [1, 2, 1]) await pool.of(id, store.open(id).folder).info('HEAD');
+    const before = [...ended];
+    pool.close();
+
+    expect([before, ended]).toEqual([
+      [1, 2],
+      [1, 2, 1],
+    ]);
+  });
+
   it('D2: answers every question, with more repositories in use at once than processes', async () => {
     const pool = createReaderPool(git, { maxProcesses });
     const questions = ids.flatMap((id) => [1, 2, 3].map(() => pool.of(id, store.open(id).folder)));

@@ -134,9 +134,11 @@ test('finds the last commit of every entry of a directory in one walk', async ()
   const three = await commit(id, 'main', { top: '3' });
 
   const inDocs = await lastCommits(store.open(id), three, 'docs', ['a', 'sub']);
+  const before = await lastCommits(store.open(id), one, 'docs', ['a', 'sub']);
   const inRoot = await lastCommits(store.open(id), three, '', ['docs', 'top']);
 
   expect([inDocs.get('a')?.id, inDocs.get('sub')?.id]).toEqual([one, two]);
+  expect([before.get('a')?.id, before.get('sub')?.id]).toEqual([one, one]);
   expect([inRoot.get('docs')?.id, inRoot.get('top')?.id]).toEqual([two, three]);
 });
 
