@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
 import { list, text } from '../contract/shape.ts';
 import { ReeveError } from '../errors.ts';
-import { findPathOwners, type PathOwners, parseCodeowners } from './codeowners-file.ts';
+import { findPathOwners, type PathOwners, parseCodeowners } from '../patterns/codeowners-file.ts';
 import { readDefaultFile } from './contents.ts';
 import { type AskContext, defineFact, requestOf } from './fact.ts';
 import { files as filesRow } from './files.ts';

@@ -36,6 +36,7 @@ import { sendFailure } from './http/respond.ts';
 import { registerOperations } from './http/route.ts';
 import { limitUnsentAnswers } from './http/unsent-answers.ts';
 import { registerAttachmentFiles } from './issues/attachment-files.ts';
+import { registerLfs } from './lfs-http/routes.ts';
 import { followPush } from './mirrors/push-mirrors.ts';
 import { startMirrorSchedule } from './mirrors/schedule.ts';
 import { registerOAuth2 } from './oauth2/routes.ts';
@@ -208,6 +209,7 @@ function createForgeApp(context: ForgeContext, control: Control | undefined): Fa
   });
   if (control) app.register(async (scope) => registerControl(scope, context, control));
   app.register(async (scope) => registerGitHttp(scope, context));
+  app.register(async (scope) => registerLfs(scope, context));
   app.register(async (scope) => registerAttachmentFiles(scope, context));
   app.register(async (scope) => registerReleaseDownloads(scope, context));
   app.register(async (scope) => registerAvatarFiles(scope, context));

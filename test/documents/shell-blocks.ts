@@ -22,6 +22,8 @@ export const notRun: Readonly<Record<string, string>> = {
     'needs Kubernetes; test/deploy.test.ts examines the manifests',
   'docs/forge.md: reeve forge --port 3000 --data ./forge --admin root:a-password-for-loopback --json':
     'takes a fixed port; test/commands/forge-command.test.ts runs it on a free one',
+  'docs/forge.md: git push origin HEAD:refs/for/main/fix-typo':
+    'needs a clone; test/contract/agit.test.ts pushes for review',
   'docs/postgresql.md: pg_dump --format=custom --schema=reeve --no-owner --file=reeve.dump postgres://reeve@database.example/reeve':
     'needs the programs of PostgreSQL; test/store/postgres/dump.test.ts runs them',
   'docs/postgresql.md: createdb --host=database.example --username=reeve reeve_restored':

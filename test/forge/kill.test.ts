@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -8,9 +8,19 @@ import { openDatabase } from '../../src/forge/core/database.ts';
 import { start, waitForOutput } from '../support/command.ts';
 import { basic } from '../support/contract-forge.ts';
 import { startReceiver } from '../support/hook-receiver.ts';
+import { findDifferences, findUntold } from '../support/kill/differences.ts';
+import {
+  type ConfirmedWrite,
+  type KindOfWrite,
+  kindsOfWrite,
+  prepareWrites,
+} from '../support/kill/kinds-of-write.ts';
 
-const kills = process.env.LONG ? 30 : 3;
-const base64 = (text: string) => Buffer.from(text).toString('base64');
+/** At least so many kills, and so many confirmed writes. */
+const [kills, writes] = process.env.LONG ? [60, 1_000] : [3, 20];
+
+/** Quick kinds leave the slow ones room. */
+const perRound = 4;
 
 describe('the embedded forge killed in the middle of writes', { timeout: 600_000 }, () => {
   let data: string;
@@ -39,62 +49,60 @@ describe('the embedded forge killed in the middle of writes', { timeout: 600_000
       child.kill(signal);
       await gone;
     };
-    return { ask, kill };
+    return { url, ask, kill };
   }
-  type Ask = Awaited<ReturnType<typeof open>>['ask'];
 
-  it('keeps every write it has confirmed, and git and the database in line', async () => {
-    const confirmed: string[] = [];
+  it('keeps every write it has confirmed, of every kind, and git and the database in line', async () => {
+    const confirmed: ConfirmedWrite[] = [];
+    let server = await open();
+    const prepared = await prepareWrites(server.ask, server.url);
     let round = 0;
-    let { ask, kill } = await open();
-    await ask('POST', '/user/repos', { name: 'r', auto_init: true });
-    for (; round < kills; round += 1) {
+    for (; round < kills || confirmed.length < writes; round += 1) {
       let isOver = false;
-      const writer = async (write: (ask: Ask, at: number) => Promise<string | undefined>): Promise<void> => {
-        for (let at = 0; !isOver; at += 1) {
-          const path = await write(ask, at).catch(() => undefined);
-          if (path !== undefined) confirmed.push(path);
+      const { url, ask, kill } = server;
+      const writer = async (kind: string, write: KindOfWrite): Promise<void> => {
+        for (let at = 0; !isOver && at < perRound; at += 1) {
+          const name = `${kind.replaceAll(' ', '-')}-${round}-${at}`;
+          const found = await write({ url, ask, name, ...prepared }).catch(() => undefined);
+          if (found) confirmed.push({ kind, name, found });
+          // One that is refused at once leaves the others room.
+          else await new Promise((resolve) => setTimeout(resolve, 5));
         }
       };
-      const sure = async (answer: Promise<{ status: number }>, path: string) =>
-        (await answer).status === 201 ? path : undefined;
-      const writers = [
-        writer((to, at) =>
-          sure(
-            to('POST', `/repos/root/r/contents/f-${round}-${at}`, { content: base64('x') }),
-            `/repos/root/r/contents/f-${round}-${at}`,
-          ),
-        ),
-        writer((to, at) =>
-          sure(
-            to('POST', '/repos/root/r/branches', { new_branch_name: `b-${round}-${at}` }),
-            `/repos/root/r/branches/b-${round}-${at}`,
-          ),
-        ),
-        writer((to, at) =>
-          sure(
-            to('POST', '/user/repos', { name: `n-${round}-${at}`, auto_init: true }),
-            `/repos/root/n-${round}-${at}`,
-          ),
-        ),
-        writer(async (to) => {
-          const { status, json } = await to('POST', '/repos/root/r/issues', { title: 'x' });
-          return status === 201 ? `/repos/root/r/issues/${json.number}` : undefined;
-        }),
-      ];
+      const writers = Object.entries(kindsOfWrite).map(([kind, write]) => writer(kind, write));
       // Another moment each time, in the middle of what follows these writes.
       const enough = confirmed.length + 5 + ((round * 7) % 20);
-      while (confirmed.length < enough) await new Promise((resolve) => setTimeout(resolve, round % 7));
+      let isDone = false;
+      const all = Promise.all(writers).then(() => {
+        isDone = true;
+      });
+      while (confirmed.length < enough && !isDone) {
+        await new Promise((resolve) => setTimeout(resolve, round % 7));
+      }
       await kill('SIGKILL');
       isOver = true;
-      await Promise.all(writers);
-      ({ ask, kill } = await open());
+      await all;
+      server = await open();
     }
 
-    expect(confirmed.length).toBeGreaterThan(kills * 4);
-    for (const path of confirmed) expect([path, (await ask('GET', path)).status]).toEqual([path, 200]);
-    await kill('SIGTERM');
+    const lost: string[] = [];
+    for (const { kind, name, found } of confirmed) {
+      if (!(await found(server))) lost.push(`${kind}: ${name}`);
+    }
+    expect(lost).toEqual([]);
+    expect(await findUntold(server.ask, data)).toEqual([]);
+    await server.kill('SIGTERM');
+    prepared.work.remove();
     expect(findDifferences(data)).toEqual([]);
+    const counts = Object.keys(kindsOfWrite).map((kind) => [
+      kind,
+      confirmed.filter((write) => write.kind === kind).length,
+    ]);
+    if (process.env.LONG) {
+      const told = JSON.stringify(Object.fromEntries(counts));
+      process.stdout.write(`${confirmed.length} writes, ${round} kills: ${told}\n`);
+      expect(counts.filter(([, count]) => count === 0)).toEqual([]);
+    }
   });
 
   it('brings in line a repository whose push was cut off, and takes back one half made', async () => {
@@ -149,36 +157,6 @@ describe('the embedded forge killed in the middle of writes', { timeout: 600_000
     expect(new Set(titles).size).toBe(count);
   });
 });
-
-/** Returns everything in which database and git differ, and what is broken in either. */
-function findDifferences(data: string): string[] {
-  const problems: string[] = [];
-  const db = openDatabase(join(data, 'forge.db'));
-  const [check] = db.all<{ integrity_check: string }>('PRAGMA integrity_check');
-  if (check?.integrity_check !== 'ok') problems.push(`database: ${check?.integrity_check}`);
-  if (db.all('PRAGMA foreign_key_check').length > 0) problems.push('database: foreign keys');
-  const rows = db.all<{ id: number; name: string; is_empty: number; num_branches: number }>(
-    'SELECT id, name, is_empty, num_branches FROM repositories',
-  );
-  const folders = new Set(readdirSync(join(data, 'repositories')).filter((name) => /^\d+\.git$/.test(name)));
-  for (const { id, name, is_empty, num_branches } of rows) {
-    const folder = join(data, 'repositories', `${id}.git`);
-    if (!folders.delete(`${id}.git`)) {
-      problems.push(`${name} has no folder`);
-      continue;
-    }
-    const git = (...args: string[]) =>
-      execFileSync('git', args, { cwd: folder, encoding: 'utf8', stdio: 'pipe' });
-    const branches = git('for-each-ref', 'refs/heads').split('\n').filter(Boolean).length;
-    if (branches !== num_branches)
-      problems.push(`${name}: ${branches} branches, ${num_branches} in the database`);
-    if ((branches === 0) !== (is_empty === 1)) problems.push(`${name}: is_empty ${is_empty}`);
-    git('fsck', '--connectivity-only');
-  }
-  for (const folder of folders) problems.push(`${folder} belongs to nothing`);
-  db.close();
-  return problems;
-}
 
 function commitTo(folder: string, branch: string): void {
   const environment = {

@@ -34,8 +34,17 @@ export async function cloneRepository(address: string, person = ada): Promise<Gi
   };
 }
 
-/** Runs git anywhere. */
-export function runGit(cwd: string, args: readonly string[], person = ada): Promise<string> {
+/** Runs git anywhere; throws with its complaint where it fails. */
+export async function runGit(cwd: string, args: readonly string[], person = ada): Promise<string> {
+  const { code, output, complaint } = await tryGit(cwd, args, person);
+  if (code !== 0) throw new Error(`git ${args.join(' ')}: ${complaint}`);
+  return output;
+}
+
+type GitOutcome = { readonly code: number | null; readonly output: string; readonly complaint: string };
+
+/** Runs git anywhere and returns how it ended and what it printed. */
+export function tryGit(cwd: string, args: readonly string[], person = ada): Promise<GitOutcome> {
   const child = launcher.start({
     file: 'git',
     args,
@@ -54,7 +63,7 @@ export function runGit(cwd: string, args: readonly string[], person = ada): Prom
     },
   });
   child.stdin.end();
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const { promise, resolve, reject } = Promise.withResolvers<GitOutcome>();
   let [output, complaint] = ['', ''];
   child.stdout.on('data', (piece) => {
     output += piece;
@@ -63,8 +72,6 @@ export function runGit(cwd: string, args: readonly string[], person = ada): Prom
     complaint += piece;
   });
   child.on('error', reject);
-  child.on('close', (code) =>
-    code === 0 ? resolve(output) : reject(new Error(`git ${args.join(' ')}: ${complaint}`)),
-  );
+  child.on('close', (code) => resolve({ code, output, complaint }));
   return promise;
 }

@@ -32,7 +32,7 @@ export const fileReadOperations = {
   getMediaFile: defineOperation({
     id: 'file.media',
     meaning:
-      'Returns the bytes of a file; a pointer of Git LFS whose object the forge does not have is returned itself.',
+      'Returns the bytes of a file; in place of a pointer of Git LFS what it stands for, where the repository has it.',
     method: 'GET',
     path: `${path}/media/{filepath*}`,
     ...codeAs('reader'),

@@ -1,4 +1,5 @@
 import type { ForgeContext } from '../core/context.ts';
+import type { Database } from '../core/database.ts';
 import { ForgeProblem } from '../core/errors.ts';
 import type { UserRow } from '../core/rows.ts';
 import { secondsOf } from '../core/time.ts';
@@ -30,7 +31,22 @@ export function renameAccount(context: ForgeContext, account: UserRow, name: str
       secondsOf(clock()),
       account.id,
     );
+    renameTopics(db, account, lower);
   });
+}
+
+/** The name of its account begins the name of a topic that was pushed for review. */
+function renameTopics(db: Database, { id, lower_name }: UserRow, lower: string): void {
+  const begin = `${lower_name}/`;
+  db.run(
+    `UPDATE pulls SET head_branch = ? || CASE WHEN substr(head_branch, 1, ?) = ? THEN substr(head_branch, ?) ELSE head_branch END
+     WHERE flow = 1 AND is_merged = 0 AND issue_id IN (SELECT id FROM issues WHERE is_pull = 1 AND is_closed = 0 AND poster_id = ?)`,
+    `${lower}/`,
+    begin.length,
+    begin,
+    begin.length + 1,
+    id,
+  );
 }
 
 /** Removes the redirect of a name: another account has it now. */

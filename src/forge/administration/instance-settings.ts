@@ -27,7 +27,7 @@ export const instanceSettingsHandlers = defineHandlers({
     migrations_disabled: !hasOperation(/^\/repos\/migrate$/),
     stars_disabled: false,
     time_tracking_disabled: false,
-    lfs_disabled: true,
+    lfs_disabled: false,
   }),
 
   getUserInterfaceSettings: () => ({

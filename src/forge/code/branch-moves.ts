@@ -49,7 +49,7 @@ async function rename(place: BranchMove, from: string, to: string): Promise<void
         from,
       );
       db.run(
-        'UPDATE pulls SET head_branch = ? WHERE head_repo_id = ? AND head_branch = ? AND is_merged = 0',
+        'UPDATE pulls SET head_branch = ? WHERE head_repo_id = ? AND head_branch = ? AND flow = 0 AND is_merged = 0',
         to,
         repository.id,
         from,

@@ -2,6 +2,7 @@ import { type CommitData, instantOf } from '../git/commit.ts';
 import type { Resolved } from '../git/refs.ts';
 import type { GitRepository } from '../git/repository.ts';
 import { findEntry, readBlob, type TreeEntry } from '../git/tree.ts';
+import { maxPointerBytes, parsePointer } from '../lfs/pointer.ts';
 import type { RepositoryAddress } from '../views/commit.ts';
 import { escapePath } from '../views/commit.ts';
 
@@ -23,9 +24,6 @@ type EntrySource = {
   /** Whole path of the entry. */
   readonly path: string;
 };
-
-/** Blobs of this size or more are no pointers to large files. */
-const maxPointerBytes = 1024;
 
 /** Returns an entry of a tree as the API shows it; `last` is the commit that changed it last, where the API shows it. */
 export async function toContentsEntry(
@@ -91,17 +89,14 @@ async function readFile(repository: GitRepository, entry: TreeEntry, size: numbe
   const content = (await readBlob(repository, entry.id))?.content;
   if (content === undefined) return {};
   return {
-    ...(mayBePointer ? parsePointer(content.toString('utf8')) : {}),
+    ...(mayBePointer ? pointerMembers(content) : {}),
     ...(includes.fileContent ? { encoding: 'base64', content: content.toString('base64') } : {}),
   };
 }
 
-/** A small file that stands for a large one kept elsewhere. */
-function parsePointer(text: string): { lfs_oid?: string; lfs_size?: number } {
-  if (!text.startsWith('version https://git-lfs.github.com/spec/v1\n')) return {};
-  const oid = /^oid sha256:([0-9a-f]{64})$/m.exec(text)?.[1];
-  const size = /^size (\d+)$/m.exec(text)?.[1];
-  return oid === undefined || size === undefined ? {} : { lfs_oid: oid, lfs_size: Number(size) };
+function pointerMembers(content: Buffer): { lfs_oid?: string; lfs_size?: number } {
+  const pointer = parsePointer(content);
+  return pointer ? { lfs_oid: pointer.oid, lfs_size: pointer.size } : {};
 }
 
 /** Reads `.gitmodules` at the root: sections with a `path` and a `url`. */

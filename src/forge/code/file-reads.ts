@@ -7,6 +7,7 @@ import { editorPropertiesOf } from '../detection/editorconfig.ts';
 import { defineHandlers, type Reply } from '../http/handler.ts';
 import { serveArchive } from './archives.ts';
 import { findServedFile, findTreePlace } from './find-file.ts';
+import { serveMedia } from './media.ts';
 import { countLanguages, listLicenses, readTextFile } from './repository-contents.ts';
 import { type FileAnswer, serveFile } from './serve-file.ts';
 
@@ -21,16 +22,15 @@ type FileCall = RepositoryTarget & {
 /** Files as bytes, archives, and what the files of a repository say about it. */
 export const fileReadHandlers = defineHandlers({
   getRawFile: async (call) => {
-    const { answer, kind } = await openFile(call);
-    call.reply.header('X-Gitea-Object-Type', kind);
-    return send(call.reply, answer);
+    const { git, file } = await openFile(call);
+    call.reply.header('X-Gitea-Object-Type', file.entry.kind);
+    return send(call.reply, await serveFile(git, file, call.headers));
   },
 
-  // The forge has no objects of Git LFS: a pointer is all there is of such a file.
   getMediaFile: async (call) => {
-    const { answer, kind } = await openFile(call);
-    call.reply.header('X-Gitea-Object-Type', kind);
-    return send(call.reply, answer);
+    const { git, file } = await openFile(call);
+    call.reply.header('X-Gitea-Object-Type', file.entry.kind);
+    return send(call.reply, await serveMedia(call.context, git, file, call.headers));
   },
 
   getArchive: async ({ context, params, query, reply, ...target }) => {
@@ -57,13 +57,12 @@ export const fileReadHandlers = defineHandlers({
   ],
 });
 
-async function openFile({ context, repository, owner, params, query, headers }: FileCall) {
+async function openFile({ context, repository, owner, params, query }: FileCall) {
   const git = context.git.open(repository.id);
   const place = await findTreePlace(git, repository, { path: params.filepath, ref: query.ref });
   const file = await findServedFile(git, place);
   const isPublic = repository.is_private === 0 && owner.visibility === 'public';
-  const answer = await serveFile(git, { ...file, isPublic }, headers);
-  return { answer, kind: file.entry.kind };
+  return { git, file: { ...file, isPublic } };
 }
 
 function send(reply: Reply, { status, headers, body }: FileAnswer): FileBody | undefined {

@@ -11,6 +11,7 @@ import { zeroIdLike } from '../git/names.ts';
 import { listRefs, type RefChange, readCommit } from '../git/refs.ts';
 import type { GitRepository } from '../git/repository.ts';
 import { closeByCommits } from '../issues/reference-closing.ts';
+import { lfsSizeOf } from '../lfs/lfs-objects.ts';
 import { refreshPulls } from '../pull-sync/refresh.ts';
 import { type RepositoryAddress, repositoryAddress, toPayloadCommit } from '../views/commit.ts';
 import { toRepository } from '../views/repository.ts';
@@ -110,7 +111,7 @@ export async function refreshRepository(
     names.length,
     names.length === 0,
     defaultBranch,
-    size.bytes,
+    size.bytes + lfsSizeOf(db, repository.id),
     repository.id,
   );
   return db.get<RepositoryRow>('SELECT * FROM repositories WHERE id = ?', repository.id) ?? repository;

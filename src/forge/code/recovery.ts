@@ -1,8 +1,9 @@
 import type { ForgeContext } from '../core/context.ts';
+import { sweepFolders } from '../core/folder-trash.ts';
 import type { JournaledWork } from '../core/journal.ts';
 import type { RepositoryRow, UserRow } from '../core/rows.ts';
-import { listRefs } from '../git/refs.ts';
-import { refreshPulls } from '../pull-sync/refresh.ts';
+import { listRefs, moveRefs, readRef } from '../git/refs.ts';
+import { followHead, refreshPulls } from '../pull-sync/refresh.ts';
 import { refreshRepository } from './pushes.ts';
 
 /**
@@ -21,6 +22,7 @@ export async function recover(context: ForgeContext): Promise<() => void> {
     db.run('DELETE FROM repositories WHERE id = ?', repo_id);
     await git.remove(repo_id);
   }
+  await removeRemains(context);
   const pushed: RepositoryRow[] = [];
   for (const { repo_id } of rows.filter(({ work }) => work === 'pushing')) {
     const repository = db.get<RepositoryRow>('SELECT * FROM repositories WHERE id = ?', repo_id);
@@ -35,8 +37,27 @@ export async function recover(context: ForgeContext): Promise<() => void> {
   };
 }
 
+/** Removes pull requests that have no head yet, which no one was told of, and folders of repositories that are gone. */
+async function removeRemains({ db, git, log }: ForgeContext): Promise<void> {
+  const half = db.all<{ issue_id: number; repo_id: number; number: number }>(
+    `SELECT issue_id, repo_id, number FROM pulls WHERE head_sha = ''`,
+  );
+  for (const { issue_id, repo_id, number } of half) {
+    log.warn({ repository: repo_id, number }, 'a pull request was half made when the forge stopped; it goes');
+    const name = `refs/pull/${number}/head`;
+    const before = await readRef(git.open(repo_id), name);
+    if (before !== undefined) await moveRefs(git.open(repo_id), [{ name, before, after: undefined }]);
+    db.run('DELETE FROM issues WHERE id = ?', issue_id);
+  }
+  await sweepFolders({ db, git });
+}
+
 async function readAgain(context: ForgeContext, repository: RepositoryRow): Promise<RepositoryRow> {
   const repositoryGit = context.git.open(repository.id);
+  // What a push for review left behind.
+  const left = await listRefs(repositoryGit, ['refs/reeve']);
+  const going = left.map(({ name, id }) => ({ name, before: id, after: undefined }));
+  if (going.length > 0) await moveRefs(repositoryGit, going);
   const refs = await listRefs(repositoryGit, ['refs/heads']);
   const changes = refs.map(({ name, id }) => ({ ref: name, before: undefined, after: id }));
   return await refreshRepository(context, repositoryGit, repository, changes);
@@ -46,9 +67,18 @@ function followPulls(context: ForgeContext, repository: RepositoryRow): void {
   const { db } = context;
   const owner = db.get<UserRow>('SELECT * FROM users WHERE id = ?', repository.owner_id);
   if (!owner) return;
+  const reviews = db.all<{ id: number }>(
+    'SELECT p.id FROM pulls p JOIN issues i ON i.id = p.issue_id WHERE i.is_closed = 0 AND p.repo_id = ? AND p.flow = 1',
+    repository.id,
+  );
+  for (const { id } of reviews) {
+    context.background.add(() =>
+      context.git.exclusively(repository.id, 'pulls', () => followHead(context, id, owner)),
+    );
+  }
   const branches = db.all<{ name: string }>(
     `SELECT p.base_branch AS name FROM pulls p JOIN issues i ON i.id = p.issue_id WHERE i.is_closed = 0 AND p.repo_id = ?1
-     UNION SELECT p.head_branch FROM pulls p JOIN issues i ON i.id = p.issue_id WHERE i.is_closed = 0 AND p.head_repo_id = ?1`,
+     UNION SELECT p.head_branch FROM pulls p JOIN issues i ON i.id = p.issue_id WHERE i.is_closed = 0 AND p.head_repo_id = ?1 AND p.flow = 0`,
     repository.id,
   );
   for (const { name } of branches) {

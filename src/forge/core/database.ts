@@ -25,6 +25,9 @@ import { packages } from './migrations/021-packages.ts';
 import { mirrors } from './migrations/022-mirrors.ts';
 import { activities } from './migrations/023-activities.ts';
 import { scheduledMerges } from './migrations/024-scheduled-merges.ts';
+import { agit } from './migrations/025-agit.ts';
+import { lfs } from './migrations/026-lfs.ts';
+import { removedRepositories } from './migrations/027-removed-repositories.ts';
 import { bindsNumbersByPosition, byNumber, isNumbered } from './numbered-parameters.ts';
 
 /** In order; one that has been released is never changed, a new one goes to the end. */
@@ -53,6 +56,9 @@ const migrations = [
   mirrors,
   activities,
   scheduledMerges,
+  agit,
+  lfs,
+  removedRepositories,
 ];
 
 /** What a statement takes: booleans become 0 and 1, undefined becomes NULL. */

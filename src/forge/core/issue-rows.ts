@@ -81,6 +81,8 @@ export type PullRow = {
   readonly head_repo_id: number | null;
   readonly head_branch: string;
   readonly head_sha: string;
+  /** 1: the head was pushed for review (AGit) and is no branch; `head_branch` is then `account/topic`. */
+  readonly flow: Bit;
   /** The head branch was removed. */
   readonly is_head_gone: Bit;
   readonly merge_base: string;

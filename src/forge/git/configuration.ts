@@ -12,6 +12,7 @@ export function configurationOf({ pushBytes }: GitLimits): string {
 	autoDetach = false
 [receive]
 	fsckObjects = true
+	advertisePushOptions = true
 	hideRefs = refs/pull
 	maxInputSize = ${pushBytes}
 	# Packs stay packs: unpacked into files, a hundred deltas of one large object would take a hundred times its size.

@@ -6,6 +6,8 @@ export type GitLimits = {
   readonly objectBytes: number;
   /** Bytes of one file of a package. */
   readonly packageBytes: number;
+  /** Bytes of one object of Git LFS. */
+  readonly lfsBytes: number;
 };
 
 const mebibyte = 1024 * 1024;
@@ -15,4 +17,5 @@ export const defaultLimits: GitLimits = {
   pushBytes: 512 * mebibyte,
   objectBytes: 128 * mebibyte,
   packageBytes: 2048 * mebibyte,
+  lfsBytes: 2048 * mebibyte,
 };

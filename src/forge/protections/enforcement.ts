@@ -6,12 +6,10 @@ import type { RefChange } from '../git/refs.ts';
 import type { GitRepository } from '../git/repository.ts';
 import { mayForcePush, mayPush, type RulePlace } from './branch-access.ts';
 import { type BranchRule, compileFilePatterns, findBranchRule, readBranchRule } from './branch-rules.ts';
+import { findUnverified } from './signed-commits.ts';
 import { hasTagRules, mayControlTag } from './tag-protections.ts';
 
-/**
- * What protections refuse, whichever way a ref is about to move. Signatures are not checked: the forge knows no keys, so
- * `require_signed_commits` is stored and shown, and not enforced.
- */
+/** What protections refuse, whichever way a ref is about to move. */
 
 /** Who moves refs, and where. `git` sees the new commits, even those that are not taken yet. */
 export type Mover = RulePlace & { readonly user: UserRow; readonly git: GitRepository };
@@ -33,7 +31,7 @@ export function hasRules(db: Database, repositoryId: number): boolean {
 export async function moveRefusal(mover: Mover, change: RefChange): Promise<string | undefined> {
   if (mover.repository.is_mirror === 1) return readOnly;
   const [, kind, name = ''] = /^refs\/(heads|tags)\/(.+)$/s.exec(change.ref) ?? [];
-  if (kind === 'tags') return mayControlTag(mover, name, mover.user) ? undefined : `tag ${name} is protected`;
+  if (kind === 'tags') return mayControlTag(mover, name, mover.user) ? undefined : `Tag ${name} is protected`;
   const rule = kind === 'heads' ? findBranchRule(mover.db, mover.repository.id, name) : undefined;
   return rule && (await refusalOfBranch(mover, rule, name, change));
 }
@@ -54,6 +52,8 @@ async function refusalOfBranch(
   if (after === undefined) return `branch ${branch} is protected from deletion`;
   const isForced = before !== undefined && !(await isAncestor(mover.git, before, after));
   if (isForced && !rule.enable_force_push) return `branch ${branch} is protected from force push`;
+  const unsigned = rule.require_signed_commits && (await findUnverified(mover, before, after));
+  if (unsigned) return `branch ${branch} is protected from unverified commit ${unsigned}`;
   const isProtected = compileFilePatterns(rule.protected_file_patterns);
   const isFree = compileFilePatterns(rule.unprotected_file_patterns);
   const isAllowed = isForced ? mayForcePush(mover, rule, mover.user) : mayPush(mover, rule, mover.user);
@@ -62,7 +62,7 @@ async function refusalOfBranch(
   const held = isProtected && files.find(isProtected);
   if (held !== undefined) return `branch ${branch} is protected from changing file ${held}`;
   if (isAllowed || (isFree && files.every(isFree))) return undefined;
-  return `you may not ${isForced ? 'force-push' : 'push'} to the protected branch ${branch}`;
+  return `Not allowed to ${isForced ? 'force-push' : 'push'} to protected branch ${branch}`;
 }
 
 /** Of the tree that has nothing in it: git knows these two without having stored them. */
@@ -115,6 +115,10 @@ export function guardFiles(place: RulePlace, user: UserRow, branch: string, path
     }
     if (isProtected?.(path))
       throw new ForgeProblem(403, `path is protected and can not be changed [path: ${path}]`);
+  }
+  // The forge has no key of its own.
+  if (rule.require_signed_commits) {
+    throw new ForgeProblem(403, `${user.name} may not commit to the protected branch ${branch}`);
   }
 }
 

@@ -7,6 +7,7 @@ import { combineStates, latestStatuses } from '../statuses/combined-status.ts';
 import { mayBypass, mayMerge, type RulePlace } from './branch-access.ts';
 import { type BranchRule, compileFilePatterns, createForgeGlob, findBranchRule } from './branch-rules.ts';
 import { listChangedPaths } from './enforcement.ts';
+import { findUnverified } from './signed-commits.ts';
 
 type Merging = RulePlace & {
   readonly git: GitRepository;
@@ -14,6 +15,7 @@ type Merging = RulePlace & {
   readonly user: UserRow;
   /** Asks to go over what is not met. */
   readonly isForced: boolean;
+  readonly style: string;
 };
 
 /** Ends the request with 405 where an account may not merge into this branch at all. */
@@ -26,14 +28,24 @@ export function guardMerger(place: RulePlace, user: UserRow, branch: string): vo
 export async function guardConditions(merging: Merging): Promise<void> {
   const rule = findBranchRule(merging.db, merging.repository.id, merging.pull.base_branch);
   const unmet = rule && (await unmetCondition(merging, rule));
-  if (!rule || unmet === undefined) return;
-  if (merging.isForced && mayBypass(merging, rule, merging.user)) return;
-  throw new ForgeProblem(405, `not ready to merge: ${unmet}`);
+  if (!rule) return;
+  const isPassed = unmet === undefined || (merging.isForced && mayBypass(merging, rule, merging.user));
+  if (!isPassed) throw new ForgeProblem(405, `not ready to merge: ${unmet}`);
+  if (rule.require_signed_commits) await guardSignatures(merging);
+}
+
+/** A merge without a commit of its own needs signed commits alone; any other needs a key that the forge does not have. */
+async function guardSignatures({ db, git, pull, style }: Merging): Promise<void> {
+  const isKept = style === 'fast-forward-only' || style === 'merge';
+  if (isKept && (await findUnverified({ db, git }, pull.merge_base, pull.head_sha))) {
+    throw new ForgeProblem(405, 'the branch requires signed commits but not all head commits are verified');
+  }
+  if (style !== 'fast-forward-only') throw new ForgeProblem(405, 'wont sign: nokey');
 }
 
 /** Returns the first condition of a rule that a pull request does not meet, in words; undefined where all are. */
 async function unmetCondition(
-  { git, ...place }: Omit<Merging, 'user' | 'isForced'>,
+  { git, ...place }: Omit<Merging, 'user' | 'isForced' | 'style'>,
   rule: BranchRule,
 ): Promise<string | undefined> {
   const { pull } = place;

@@ -1,14 +1,16 @@
 import type { ForgeContext } from '../core/context.ts';
-import type { PullRow } from '../core/issue-rows.ts';
+import type { IssueRow, PullRow } from '../core/issue-rows.ts';
 import { settingsOf } from '../core/repository-settings.ts';
 import type { RepositoryRow, UserRow } from '../core/rows.ts';
 import { secondsOf } from '../core/time.ts';
 import { emitPull, type PullContext } from '../events/pull-events.ts';
+import type { CommitData } from '../git/commit.ts';
 import { findMergeCommit, isAncestor } from '../git/history.ts';
 import { takeRef } from '../git/merge.ts';
-import { moveRefs, readBranch, readRef } from '../git/refs.ts';
+import { moveRefs, readBranch, readCommit, readRef } from '../git/refs.ts';
 import type { GitRepository } from '../git/repository.ts';
 import { notifyActivity } from '../notify/threads.ts';
+import { findCodeOwners, requestCodeOwners } from '../reviews/code-owners.ts';
 import { isOtherChange } from '../reviews/diff-comparison.ts';
 import { followHeadWithReviews, hasReviews } from '../reviews/state.ts';
 import { scheduleChecks } from './checks.ts';
@@ -33,7 +35,7 @@ export async function refreshPulls(
 ): Promise<void> {
   const { db, git } = context;
   const heads = db.all<PullRow>(
-    `${openPulls} AND p.head_repo_id = ? AND p.head_branch = ? ORDER BY p.id`,
+    `${openPulls} AND p.head_repo_id = ? AND p.head_branch = ? AND p.flow = 0 ORDER BY p.id`,
     branch.repositoryId,
     branch.name,
   );
@@ -55,28 +57,38 @@ export function followReopened(context: ForgeContext, issueId: number, actor: Us
   });
 }
 
-async function followHead(context: ForgeContext, id: number, actor: UserRow): Promise<void> {
+/** The branch, or what was pushed for review. */
+function readHead(
+  git: GitRepository,
+  { flow, head_branch, number }: PullRow,
+): Promise<CommitData | undefined> {
+  return flow === 0 ? readBranch(git, head_branch) : readCommit(git, `refs/pull/${number}/head`);
+}
+
+/** Brings an open pull request in line with its head. To be called alone in the `pulls` of its repository. */
+export async function followHead(context: ForgeContext, id: number, actor: UserRow): Promise<void> {
   const { db, git } = context;
   const pull = db.get<PullRow>(`${openPulls} AND p.id = ?`, id);
   const place = pull && pullContext(context, pull.repo_id, actor);
   if (!pull || !place || pull.head_repo_id === null) return;
   const [baseGit, headGit] = [git.open(pull.repo_id), git.open(pull.head_repo_id)];
-  const [base, head] = [
-    await readBranch(baseGit, pull.base_branch),
-    await readBranch(headGit, pull.head_branch),
-  ];
+  const [base, head] = [await readBranch(baseGit, pull.base_branch), await readHead(headGit, pull)];
   if (!head) {
     db.run('UPDATE pulls SET is_head_gone = 1 WHERE id = ?', id);
     closePull(context, place, pull);
     return;
   }
   if (!base || head.id === pull.head_sha) return;
-  await keepHead(baseGit, headGit, pull);
+  if (pull.flow === 0) await keepHead(baseGit, headGit, pull);
   const seen = await inspectPull(baseGit, base.id, head.id);
   const before = { from: pull.merge_base, to: pull.head_sha };
   const after = { from: seen.merge_base, to: head.id };
   const push = await readHeadPush(baseGit, { before: pull.head_sha, after: head.id, base: base.id });
   const isOther = hasReviews(db, pull.issue_id) && (await isOtherChange(baseGit, before, after));
+  const issue = db.get<IssueRow>('SELECT * FROM issues WHERE id = ?', pull.issue_id);
+  if (!issue) return;
+  const change = { title: issue.title, from: seen.merge_base, to: head.id };
+  const owners = await findCodeOwners(context, place, change);
   db.transaction(() => {
     db.run(
       `UPDATE pulls SET head_sha = ?, base_sha = ?, merge_base = ?, additions = ?, deletions = ?, changed_files = ?,
@@ -92,6 +104,7 @@ async function followHead(context: ForgeContext, id: number, actor: UserRow): Pr
     db.run('UPDATE issues SET updated_at = ? WHERE id = ?', secondsOf(context.clock()), pull.issue_id);
     followHeadWithReviews(context, pull, { head: head.id, isOtherChange: isOther, actor });
     recordHeadPush(context, { issueId: pull.issue_id, actor }, push);
+    requestCodeOwners(context, place, { issue, pull }, owners);
     const heads = { before: pull.head_sha, after: head.id };
     emitPull(context, place, pull.issue_id, { type: 'pull_request_sync', action: 'synchronized', ...heads });
     notifyActivity(context, { ...place, issueId: pull.issue_id });

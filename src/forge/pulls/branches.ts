@@ -45,7 +45,8 @@ function guardUpdate({ context, pull, base, head, caller, isRebase }: Updating, 
   const allows = isRebase ? settings.allow_rebase_update : settings.allow_merge_update;
   const mayPush = reaches(permissionOf(context.db, caller, head.repository, head.owner), 'write');
   const mayHelp = pull.allow_maintainer_edit === 1 && isMaintainer;
-  if (!allows || !(mayPush || mayHelp)) throw forbiddenInSilence();
+  // What was pushed for review has no branch that could be brought up to date.
+  if (pull.flow === 1 || !allows || !(mayPush || mayHelp)) throw forbiddenInSilence();
 }
 
 /** The base's commits are made known to the head's repository under a ref that goes again. */

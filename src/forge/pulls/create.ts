@@ -11,7 +11,7 @@ import type { UserRow } from '../core/rows.ts';
 import { parseTimestamp } from '../core/time.ts';
 import { numberedContent, recordActivity } from '../events/activities.ts';
 import { emitIssue, type IssueScene } from '../events/issue-events.ts';
-import { resolveRef } from '../git/refs.ts';
+import { moveRefs, resolveRef } from '../git/refs.ts';
 import { attachLabels, findLabels } from '../issues/attached-labels.ts';
 import {
   attachAssignees,
@@ -26,6 +26,7 @@ import { notifyOpened } from '../notify/threads.ts';
 import { inspectPull } from '../pull-sync/inspection.ts';
 import { readHeadPush, recordHeadPush } from '../pull-sync/push-entries.ts';
 import { keepHead } from '../pull-sync/refresh.ts';
+import { findCodeOwners, requestCodeOwners } from '../reviews/code-owners.ts';
 import {
   findReviewers,
   guardRequest,
@@ -51,7 +52,10 @@ type PullText = {
   readonly allow_maintainer_edit?: boolean | undefined;
 };
 
-type NewPullTarget = RepositoryTarget & { readonly context: ForgeContext; readonly caller: UserRow };
+export type NewPullTarget = RepositoryTarget & { readonly context: ForgeContext; readonly caller: UserRow };
+
+/** The branch of a new pull request, or a commit that was pushed for review under a name that is no branch. */
+type NewHead = HeadBranch & { readonly pushed?: string };
 
 /** What the texts of a new pull request mean, all of it found and allowed. */
 type WantedPull = {
@@ -77,6 +81,17 @@ export async function openPull(place: NewPullTarget, text: PullText): Promise<Is
     const issue = await insertPull(place, head, text, findWanted(place, text));
     return issue;
   });
+}
+
+/** Opens a pull request for a commit that was pushed for review. To be called alone in the `pulls` of the repository. */
+export function openPushed(
+  place: NewPullTarget,
+  pushed: { readonly name: string; readonly base: string; readonly commitId: string },
+  text: { readonly title: string; readonly body: string },
+): Promise<IssueRow> {
+  const head = { ...place, name: pushed.name, pushed: pushed.commitId };
+  const whole = { ...text, head: pushed.name, base: pushed.base, allow_maintainer_edit: false };
+  return insertPull(place, head, whole, findWanted(place, whole));
 }
 
 async function requireBranch(context: ForgeContext, repositoryId: number, name: string): Promise<void> {
@@ -139,7 +154,7 @@ function findWanted(place: NewPullTarget, text: PullText): WantedPull {
 /** The row is there before the first event, and `checking` while they are told, as on the baseline. */
 async function insertPull(
   place: NewPullTarget,
-  head: HeadBranch,
+  head: NewHead,
   text: PullText,
   wanted: WantedPull,
 ): Promise<IssueRow> {
@@ -166,14 +181,18 @@ async function insertPull(
   });
   const [baseGit, headGit] = [git.open(repository.id), git.open(head.repository.id)];
   try {
-    await keepHead(baseGit, headGit, { number: issue.number, head_branch: head.name });
-    const [base, tip] = [await resolveRef(baseGit, text.base), await resolveRef(headGit, head.name)];
-    const seen = await inspectPull(baseGit, base?.commit.id ?? '', tip?.commit.id ?? '');
+    const kept = `refs/pull/${issue.number}/head`;
+    if (head.pushed === undefined) {
+      await keepHead(baseGit, headGit, { number: issue.number, head_branch: head.name });
+    } else await moveRefs(baseGit, [{ name: kept, before: undefined, after: head.pushed }]);
+    const base = await resolveRef(baseGit, text.base);
+    const tip = head.pushed ?? (await resolveRef(headGit, head.name))?.commit.id;
+    const seen = await inspectPull(baseGit, base?.commit.id ?? '', tip ?? '');
     db.run(
       `UPDATE pulls SET base_sha = ?, head_sha = ?, merge_base = ?, additions = ?, deletions = ?, changed_files = ?
        WHERE issue_id = ?`,
       base?.commit.id ?? '',
-      tip?.commit.id ?? '',
+      tip ?? '',
       seen.merge_base,
       seen.additions,
       seen.deletions,
@@ -185,10 +204,13 @@ async function insertPull(
     for (const user of wanted.reviewers.people) guardRequest(context, asking, both, user);
     const push =
       base && tip
-        ? await readHeadPush(baseGit, { before: base.commit.id, after: tip.commit.id, base: base.commit.id })
+        ? await readHeadPush(baseGit, { before: base.commit.id, after: tip, base: base.commit.id })
         : undefined;
+    const change = { title: issue.title, from: seen.merge_base, to: tip ?? seen.merge_base };
+    const owners = await findCodeOwners(context, place, change);
     db.transaction(() => {
       if (push) recordHeadPush(context, { issueId: issue.id, actor: caller }, push);
+      requestCodeOwners(context, asking, both, owners);
       emitOpened(place, issue, wanted);
       db.run('UPDATE pulls SET status = ? WHERE issue_id = ?', seen.status, issue.id);
     });
@@ -202,14 +224,14 @@ async function insertPull(
 
 function insertRow(
   { context, repository }: NewPullTarget,
-  head: HeadBranch,
+  head: NewHead,
   text: PullText,
   issue: IssueRow,
 ): void {
   const mayEdit = text.allow_maintainer_edit ?? settingsOf(repository).default_allow_maintainer_edit;
   const row: Pick<
     PullRow,
-    'issue_id' | 'repo_id' | 'number' | 'base_branch' | 'head_repo_id' | 'head_branch'
+    'issue_id' | 'repo_id' | 'number' | 'base_branch' | 'head_repo_id' | 'head_branch' | 'flow'
   > = {
     issue_id: issue.id,
     repo_id: repository.id,
@@ -217,10 +239,11 @@ function insertRow(
     base_branch: text.base,
     head_repo_id: head.repository.id,
     head_branch: head.name,
+    flow: head.pushed === undefined ? 0 : 1,
   };
   context.db.run(
-    `INSERT INTO pulls (issue_id, repo_id, number, base_branch, head_repo_id, head_branch, head_sha, merge_base,
-       allow_maintainer_edit) VALUES (?, ?, ?, ?, ?, ?, '', '', ?)`,
+    `INSERT INTO pulls (issue_id, repo_id, number, base_branch, head_repo_id, head_branch, flow, head_sha,
+       merge_base, allow_maintainer_edit) VALUES (?, ?, ?, ?, ?, ?, ?, '', '', ?)`,
     ...Object.values(row),
     mayEdit,
   );

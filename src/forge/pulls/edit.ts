@@ -20,7 +20,10 @@ import {
   findAssignees,
 } from '../issues/changes.ts';
 import { inspectPull } from '../pull-sync/inspection.ts';
+import { findCodeOwners, requestCodeOwners } from '../reviews/code-owners.ts';
+import type { Reviewers } from '../reviews/requests.ts';
 import { recountOfficial } from '../reviews/state.ts';
+import { isDraftTitle } from '../views/issue.ts';
 import { findByBranches } from './list.ts';
 
 /** What a caller wants changed; the contract's body of `pull.edit`. Absent means unchanged. */
@@ -47,8 +50,10 @@ export async function changePull(place: PullEditTarget, number: number, edit: Pu
   await context.git.exclusively(repository.id, 'pulls', async () => {
     const pull = findPull(context, place, number);
     const retarget = await planRetarget(place, pull, edit.base);
+    const owners = await findOwnersOfReady(place, pull, edit.title);
     context.db.transaction(() => {
       applyTexts(place, pull, edit);
+      if (owners) requestCodeOwners(context, { ...place, actor: place.caller }, pull, owners);
       if (reaches(place.permission, 'write')) applyAsWriter(place, pull, edit);
       if (edit.state !== undefined) applyState(place, pull, edit.state);
       retarget?.();
@@ -58,6 +63,17 @@ export async function changePull(place: PullEditTarget, number: number, edit: Pu
       }
     });
   });
+}
+
+/** What was a draft has no owners that were asked. */
+async function findOwnersOfReady(
+  { context, repository, owner }: PullEditTarget,
+  { issue, pull }: FoundPull,
+  title: string | undefined,
+): Promise<Reviewers | undefined> {
+  if (!title || !isDraftTitle(issue.title)) return undefined;
+  const change = { title, from: pull.merge_base, to: pull.head_sha };
+  return await findCodeOwners(context, { repository, owner }, change);
 }
 
 function sceneOf(place: PullEditTarget, { issue }: FoundPull): IssueScene {

@@ -139,7 +139,7 @@ async function mergeBranch(
     const mergeBase = (await findMergeBase(git, base.id, head.id)) ?? base.id;
     const isForced = wish.force_merge === true;
     const now = { ...pull, base_sha: base.id, merge_base: mergeBase };
-    await guardConditions({ ...place, db: context.db, git, pull: now, user: caller, isForced });
+    await guardConditions({ ...place, db: context.db, git, pull: now, user: caller, isForced, style });
     refuseBlocked(context, repository, both.issue.id);
     const message = wish.message ?? mergeMessage(both, style, wish);
     const committer = signatureOf(context, caller);
@@ -197,10 +197,11 @@ export function mergeMessage({ issue, pull }: FoundPull, style: MergeStyle, wish
 /** Only an unused branch is deleted: never the default one, nor the head of another open pull request. */
 async function removeHead(place: MergeTarget, { pull }: FoundPull): Promise<void> {
   const { context, repository, owner, caller } = place;
-  if (pull.head_repo_id !== repository.id || pull.head_branch === repository.default_branch) return;
+  const isOwn = pull.head_repo_id === repository.id && pull.flow === 0;
+  if (!isOwn || pull.head_branch === repository.default_branch) return;
   const others = context.db.get(
     `SELECT 1 AS one FROM pulls p JOIN issues i ON i.id = p.issue_id
-     WHERE i.is_closed = 0 AND p.head_repo_id = ? AND p.head_branch = ?`,
+     WHERE i.is_closed = 0 AND p.head_repo_id = ? AND p.head_branch = ? AND p.flow = 0`,
     repository.id,
     pull.head_branch,
   );

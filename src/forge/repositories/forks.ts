@@ -11,6 +11,7 @@ import { secondsOf } from '../core/time.ts';
 import { recordActivity } from '../events/activities.ts';
 import { forkPayload } from '../events/payloads.ts';
 import { defineHandlers } from '../http/handler.ts';
+import { copyLfsObjects } from '../lfs/lfs-objects.ts';
 import { watchRepository } from '../notify/watches.ts';
 import { toRepository } from '../views/repository.ts';
 import { toUser } from '../views/user.ts';
@@ -66,6 +67,7 @@ async function forkRepository(
     throw error;
   }
   db.transaction(() => {
+    copyLfsObjects(context, source.repository.id, row.id);
     endCreation(db, row.id);
     recordActivity(context, { repositoryId: row.id, actorId: actor.id, type: 'create_repo' });
     emitFork(context, source, { fork: row, holder, actor });

@@ -11,6 +11,7 @@ import { cleanWritePath } from '../git/names.ts';
 import { moveRefs, readBranch, readCommit } from '../git/refs.ts';
 import { findEntry, readBlob, readTreeDeep } from '../git/tree.ts';
 import { defineHandlers } from '../http/handler.ts';
+import { copyLfsObjects } from '../lfs/lfs-objects.ts';
 import { repositoryAddress } from '../views/commit.ts';
 import { toRepository } from '../views/repository.ts';
 import { signatureOf } from '../views/signature.ts';
@@ -95,6 +96,7 @@ async function copyFiles(
   const tip = await readBranch(source, template.repository.default_branch);
   if (!tip) return;
   await copyTree(source, target, tip.tree);
+  copyLfsObjects(context, template.repository.id, repository.id);
   const author = signatureOf(context, holder);
   const first = { parents: [], message: 'Initial commit\n', author, committer: author };
   let tree = tip.tree;

@@ -1,4 +1,5 @@
 import type { ForgeContext } from '../core/context.ts';
+import { sweepFolders } from '../core/folder-trash.ts';
 import type { RepositoryRow, UserRow } from '../core/rows.ts';
 import { emitRepository } from './create.ts';
 
@@ -11,6 +12,9 @@ export function removeRepository(
   context.db.transaction(() => {
     emitRepository(context, { ...news, action: 'deleted' });
     context.db.run('DELETE FROM repositories WHERE id = ?', repository.id);
-    context.db.afterCommit(() => context.git.remove(repository.id));
+    context.db.afterCommit(() => {
+      context.attachments.sweep();
+      return sweepFolders(context);
+    });
   });
 }

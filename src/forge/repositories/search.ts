@@ -9,14 +9,17 @@ type SearchQuery = HandlerCall<(typeof operations)['searchRepositories']>['query
 /** A part of the condition, with its values. */
 type SearchTerm = { readonly sql: string; readonly values?: readonly (string | number)[] };
 
-/** Columns by the word of `sort`. This forge has no files of Git LFS: all sizes are that of git. */
+/** Bytes that Git LFS keeps for a repository. */
+const lfsBytes = `(SELECT coalesce(sum(c.size), 0) FROM lfs_objects l JOIN lfs_contents c ON c.oid = l.oid WHERE l.repo_id = r.id)`;
+
+/** Columns by the word of `sort`. */
 const columns: Readonly<Record<string, readonly string[]>> = {
   alpha: ['o.lower_name', 'r.lower_name'],
   created: ['r.created_at'],
   updated: ['r.updated_at'],
   size: ['r.size'],
-  git_size: ['r.size'],
-  lfs_size: ['0'],
+  git_size: [`(r.size - ${lfsBytes})`],
+  lfs_size: [lfsBytes],
   stars: ['r.num_stars'],
   forks: ['r.num_forks'],
   id: ['r.id'],

@@ -63,6 +63,16 @@ export function requestReview(
   user: UserRow,
 ): ReviewRow | undefined {
   guardRequest(context, place, both, user);
+  return askForReview(context, place, both, user);
+}
+
+/** Like `requestReview`, whoever asks. */
+export function askForReview(
+  context: ForgeContext,
+  place: PullContext,
+  both: FoundPull,
+  user: UserRow,
+): ReviewRow | undefined {
   const { db } = context;
   const last = lastOpinion(db, both.issue.id, user.id);
   if (last?.type === 'REQUEST_REVIEW') return undefined;
@@ -105,11 +115,21 @@ export function requestTeamReview(
   both: FoundPull,
   team: TeamRow,
 ): ReviewRow | undefined {
-  const { db } = context;
   if (place.repository.is_private === 1 && !hasRepository(context, team, place.repository.id)) {
     throw invalid(`the team ${team.name} cannot read it`);
   }
   if (!mayChoose(context, place, both)) throw invalid('you may not choose reviewers');
+  return askTeamForReview(context, place, both, team);
+}
+
+/** Like `requestTeamReview`, whoever asks. */
+export function askTeamForReview(
+  context: ForgeContext,
+  place: PullContext,
+  both: FoundPull,
+  team: TeamRow,
+): ReviewRow | undefined {
+  const { db } = context;
   if (findTeamRequest(context, both, team)) return undefined;
   const official = isOfficialTeam(context, both, team) || isOfficial(context, place, both.pull, place.actor);
   const review = insertRequest(context, both, { teamId: team.id, official });

@@ -138,12 +138,16 @@ async function gitIdOf(
   return wikiIdOf(repository);
 }
 
-function guardPush({ repository, permission }: RepositoryTarget, caller: UserRow | undefined): void {
+/** Who may read the code may push: the commands decide whether they write it or ask for pull requests. A wiki takes none. */
+function guardPush({ repository, permission, isWiki }: GitTarget, caller: UserRow | undefined): void {
   if (caller === undefined) throw new ForgeProblem(401, 'credentials are needed');
-  if (!reaches(permission, 'write')) throw new ForgeProblem(403, 'User permission denied for writing.');
+  if (isWiki && !reaches(permission, 'write')) throw new ForgeProblem(404, 'Repository not found');
   if (repository.is_mirror === 1) throw new ForgeProblem(403, 'mirror repository is read-only');
   if (repository.archived_at > 0) {
-    throw new ForgeProblem(403, 'This repo is archived. You can view files and clone it, but cannot push.');
+    throw new ForgeProblem(
+      403,
+      'This repo is archived. You can view files and clone it, but cannot push or open issues/pull-requests.',
+    );
   }
 }
 

@@ -121,10 +121,11 @@ function toBranch(
 function toHead(pull: PullRow, repositoryOf: (id: number | null) => RepositoryShape | null) {
   const repo = repositoryOf(pull.head_repo_id);
   // A branch that is gone is still reachable under the name that the pull request keeps.
-  const ref = pull.is_head_gone === 1 || repo === null ? `refs/pull/${pull.number}/head` : pull.head_branch;
+  // So is what was pushed for review, which never was a branch.
+  const isBranch = pull.flow === 0 && pull.is_head_gone === 0 && repo !== null;
   return {
-    label: pull.head_branch,
-    ref,
+    label: pull.flow === 0 ? pull.head_branch : '',
+    ref: isBranch ? pull.head_branch : `refs/pull/${pull.number}/head`,
     sha: pull.head_sha,
     repo_id: repo === null ? -1 : (pull.head_repo_id ?? -1),
     repo,

@@ -239,6 +239,31 @@ export const code: readonly Difference[] = [
     'reviews > counts anew when the pull request is aimed at another branch',
   ),
   onForgejo(
+    'Forgejo says otherwise why it refuses a push, keeps the line feed at the end of a description, and names other pages.',
+    'pushes for review > open a pull request of a reader, with the texts of the commit, and make no branch',
+    'pushes for review > update the pull request of the topic, and rewrite it where that is asked for alone',
+    'pushes for review > say why they are refused',
+    'pushes for review > stand beside branches in one push, and fall with them where the push is atomic',
+    'pushes for review > are closed to who cannot read the repository, and to an empty one',
+    'pushes for review > make the repository of a first push private or a template, and no other',
+  ),
+  onForgejo(
+    'Forgejo counts the size in Content-Range from the start of the range.',
+    'Git LFS > objects > are sent once, verified, and come back whole or from where a client stopped',
+  ),
+  onForgejo(
+    'Forgejo writes its realm without quotation marks.',
+    'Git LFS > access > to a public repository is for all to read, and for writers to send',
+  ),
+  onForgejo(
+    'Forgejo shows no members of Git LFS in the contents.',
+    'Git LFS > is what the media operation and the contents show of a pointer',
+  ),
+  onForgejo(
+    'Forgejo has another operation that blocks an account.',
+    'pushes for review > need no right to push to a protected branch, and must not be blocked',
+  ),
+  onForgejo(
     'Forgejo answers 500 where a patch changes a file that a protection of the branch closes.',
     'patches > are for writers, of what protections let them write, and not for the archive',
   ),

@@ -47,7 +47,7 @@ describe('a push to a protected branch', () => {
 
     const attempt = push('HEAD:main', 'HEAD:free');
 
-    await expect(attempt).rejects.toThrow('you may not push to the protected branch main');
+    await expect(attempt).rejects.toThrow('Not allowed to push to protected branch main');
     await expect(push('HEAD:main')).rejects.toThrow(/remote rejected.*HEAD -> main/);
     expect(await headOf('main')).toBe(before);
     expect((await ask('GET', '/branches/free')).status).toBe(404);
@@ -84,7 +84,7 @@ describe('a push to a protected branch', () => {
       enable_force_push_allowlist: true,
       force_push_allowlist_usernames: [ada.name],
     });
-    await expect(push('+HEAD:main')).rejects.toThrow('you may not force-push');
+    await expect(push('+HEAD:main')).rejects.toThrow('Not allowed to force-push');
     await ask('PATCH', '/branch_protections/main', { force_push_allowlist_usernames: [bob.name] });
     await push('+HEAD:main');
     expect(await headOf('main')).toBe((await clone.git('rev-parse', 'HEAD')).trim());
@@ -106,7 +106,7 @@ describe('a push to a protected branch', () => {
     await push('HEAD:main');
     await clone.commit({ 'notes.txt': 'y', 'code.txt': 'x' });
 
-    await expect(push('HEAD:main')).rejects.toThrow('you may not push');
+    await expect(push('HEAD:main')).rejects.toThrow('Not allowed to push');
   });
 
   test('is held by the pattern that matches, where the branch is new too', async () => {
@@ -117,13 +117,15 @@ describe('a push to a protected branch', () => {
     await expect(push('HEAD:refs/heads/release/1')).rejects.toThrow('release/1');
   });
 
-  test('is taken although signatures are required: none is checked', async () => {
+  test('is refused where signatures are required and the forge knows none of it', async () => {
     await protect('main', { enable_push: true, require_signed_commits: true });
     const head = await clone.commit({ 'a.txt': 'x' });
 
-    await push('HEAD:main');
-
-    expect(await headOf('main')).toBe(head);
+    await expect(push('HEAD:main')).rejects.toThrow(
+      `branch main is protected from unverified commit ${head}`,
+    );
+    const other = await push('HEAD:other').then(() => headOf('other'));
+    expect(other).toBe(head);
   });
 
   test('by the owner is refused likewise', async () => {
@@ -142,15 +144,15 @@ describe('a push of tags', () => {
     await clone.git('tag', 'v1');
     await clone.git('tag', '-a', 'nightly', '-m', 'x');
 
-    await expect(push('v1')).rejects.toThrow('tag v1 is protected');
+    await expect(push('v1')).rejects.toThrow('Tag v1 is protected');
     await push('nightly');
     const own = await cloneAs(ada);
     await own.git('tag', 'v1');
     await own.git('push', 'origin', 'v1');
     await clone.commit({ 'a.txt': 'x' });
     await clone.git('tag', '-f', 'v1');
-    await expect(push('+v1')).rejects.toThrow('tag v1 is protected');
-    await expect(push(':v1')).rejects.toThrow('tag v1 is protected');
+    await expect(push('+v1')).rejects.toThrow('Tag v1 is protected');
+    await expect(push(':v1')).rejects.toThrow('Tag v1 is protected');
     await own.git('push', 'origin', ':v1');
     own.remove();
   });
@@ -159,7 +161,7 @@ describe('a push of tags', () => {
     await ask('POST', '/tag_protections', { name_pattern: '/(/', whitelist_usernames: [ada.name] });
     await clone.git('tag', 'v1');
 
-    await expect(push('v1')).rejects.toThrow('tag v1 is protected');
+    await expect(push('v1')).rejects.toThrow('Tag v1 is protected');
   });
 });
 

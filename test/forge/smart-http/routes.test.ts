@@ -109,11 +109,28 @@ describe('git over HTTP', () => {
     const clone = await cloneOf(repository, reader);
     await clone.commit({ 'a.txt': 'x' });
 
-    await expect(clone.git('push', '--quiet', 'origin', 'HEAD:main')).rejects.toThrow('403');
+    await expect(clone.git('push', '--quiet', 'origin', 'HEAD:main')).rejects.toThrow(
+      'User permission denied for writing.',
+    );
     await forge.ask('PATCH', `/repos/${repository}`, { as: owner, body: { archived: true } });
     const own = await cloneOf(repository, owner);
     await own.commit({ 'a.txt': 'x' });
     await expect(own.git('push', '--quiet', 'origin', 'HEAD:main')).rejects.toThrow('403');
+  });
+
+  test('keeps the refs of the forge itself away from pushes', async () => {
+    const repository = await forge.makeRepository(owner, { auto_init: true });
+    const clone = await cloneOf(repository, owner);
+    await clone.commit({ 'a.txt': 'x' });
+    const own = ['HEAD:refs/reeve/agit/x', 'HEAD:refs/pull/7/head'];
+
+    for (const refs of [own, [...own, 'HEAD:refs/for/main/topic']]) {
+      await expect(clone.git('push', 'origin', ...refs)).rejects.toThrow(
+        /refs\/reeve\/agit\/x \(deny updating a hidden ref\).*refs\/pull\/7\/head \(deny updating a hidden ref\)/s,
+      );
+    }
+    const left = (await clone.git('ls-remote', 'origin')).match(/refs\/\S+/g);
+    expect(left).toEqual(['refs/heads/main', 'refs/pull/1/head']);
   });
 
   test('leads from an old name to the new one', async () => {

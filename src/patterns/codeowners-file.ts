@@ -1,6 +1,6 @@
-import type { Meter } from '../patterns/meter.ts';
-import type { Matcher } from '../patterns/pattern.ts';
-import { Re2Compiler } from '../patterns/re2.ts';
+import type { Meter } from './meter.ts';
+import type { Matcher } from './pattern.ts';
+import { Re2Compiler } from './re2.ts';
 
 /** One line of a CODEOWNERS file. */
 type CodeownersLine = {

@@ -1,0 +1,175 @@
+import { isBlockedBy } from '../access/blocks.ts';
+import type { PullRow } from '../core/issue-rows.ts';
+import { isAncestor } from '../git/history.ts';
+import { isRefName } from '../git/names.ts';
+import { moveRefs, readBranch, readCommit, readRef } from '../git/refs.ts';
+import type { GitRepository } from '../git/repository.ts';
+import { reviewPrefix } from '../protections/push-enforcement.ts';
+import { followHead } from '../pull-sync/refresh.ts';
+import { type NewPullTarget, openPushed } from './create.ts';
+
+/** What a push says of the pull requests that it asks for. */
+export type ReviewOptions = {
+  readonly topic: string;
+  readonly title: string;
+  readonly description: string;
+  readonly isForced: boolean;
+};
+
+/** A commit that was pushed to `refs/for/BASE/TOPIC`. */
+type ReviewPush = { readonly ref: string; readonly after: string };
+
+/** The pull request that a push opened or updated. */
+export type PushedReview = {
+  readonly number: number;
+  /** Undefined: the pull request is new. */
+  readonly before: string | undefined;
+  readonly isForced: boolean;
+};
+
+type ReviewPlan = { readonly base: string; readonly head: string; readonly pull: PullRow | undefined };
+
+/** Returns the push options by key; the last of a key counts. Texts with line feeds come as base64. */
+export function readReviewOptions(options: readonly string[]): ReviewOptions {
+  const values = new Map(
+    options.map((option) => {
+      const at = option.indexOf('=');
+      return at < 0 ? [option, ''] : [option.slice(0, at), option.slice(at + 1)];
+    }),
+  );
+  return {
+    topic: values.get('topic') ?? '',
+    title: readOptionText(values.get('title') ?? ''),
+    description: readOptionText(values.get('description') ?? ''),
+    isForced: isSwitchedOn(values.get('force-push')),
+  };
+}
+
+function readOptionText(text: string): string {
+  const encoded = text.startsWith('{base64}') ? text.slice('{base64}'.length) : undefined;
+  const isBase64 = encoded !== undefined && encoded.length % 4 === 0 && /^[A-Za-z0-9+/]*=*$/.test(encoded);
+  return isBase64 ? Buffer.from(encoded, 'base64').toString('utf8') : text;
+}
+
+/** Tells whether the value of a push option switches it on, in the spellings of the baseline; an empty one does. */
+export function isSwitchedOn(value: string | undefined): boolean {
+  return value !== undefined && /^(|1|t|T|TRUE|true|True)$/.test(value);
+}
+
+/**
+ * Returns why a push to `refs/for/…` is refused, as git reports it for its ref; undefined where it may go on. `git` has the
+ * commit.
+ */
+export async function reviewRefusal(
+  place: NewPullTarget,
+  git: GitRepository,
+  push: ReviewPush,
+  options: ReviewOptions,
+): Promise<string | undefined> {
+  const plan = await planReview(place, push.ref, options);
+  if (typeof plan === 'string') return plan;
+  const before = plan.pull && (await headOf(git, plan.pull));
+  return before === undefined ? undefined : await refusalOfUpdate(git, before, push.after, options);
+}
+
+/** Opens or updates the pull request of a push, whose commit is in the repository; returns why it is refused otherwise. */
+export async function takeReview(
+  place: NewPullTarget,
+  { ref, after }: ReviewPush,
+  options: ReviewOptions,
+): Promise<PushedReview | string> {
+  const { context, repository, caller } = place;
+  const git = context.git.open(repository.id);
+  return await context.git.exclusively(repository.id, 'pulls', async () => {
+    const plan = await planReview(place, ref, options);
+    if (typeof plan === 'string') return plan;
+    if (!plan.pull) return await open(place, git, { ...plan, after }, options);
+    const { id, number } = plan.pull;
+    const before = await headOf(git, plan.pull);
+    const refusal = before && (await refusalOfUpdate(git, before, after, options));
+    if (refusal) return refusal;
+    await moveRefs(git, [{ name: `refs/pull/${number}/head`, before, after }]);
+    await followHead(context, id, caller);
+    return { number, before, isForced: options.isForced };
+  });
+}
+
+async function open(
+  place: NewPullTarget,
+  git: GitRepository,
+  { base, head, after }: ReviewPlan & { readonly after: string },
+  options: ReviewOptions,
+): Promise<PushedReview | string> {
+  const commit = await readCommit(git, after);
+  if (!commit) return 'not a commit';
+  const [first = '', ...rest] = commit.message.trim().split('\n');
+  const title = options.title || first.trim();
+  const text = { title: shortenTitle(title), body: options.description || rest.join('\n').trim() };
+  const { number } = await openPushed(place, { name: head, base, commitId: commit.id }, text);
+  return { number, before: undefined, isForced: false };
+}
+
+const maxTitle = 255;
+
+function shortenTitle(title: string): string {
+  const letters = [...title];
+  return letters.length > maxTitle ? `${letters.slice(0, maxTitle - 1).join('')}…` : title;
+}
+
+function headOf(git: GitRepository, { number }: PullRow): Promise<string | undefined> {
+  return readRef(git, `refs/pull/${number}/head`);
+}
+
+async function refusalOfUpdate(
+  git: GitRepository,
+  before: string,
+  after: string,
+  { isForced }: ReviewOptions,
+): Promise<string | undefined> {
+  if (before === after) return 'new commit is same with old commit';
+  return isForced || (await isAncestor(git, before, after)) ? undefined : 'request `force-push` push option';
+}
+
+async function planReview(
+  { context, repository, caller }: NewPullTarget,
+  ref: string,
+  { topic }: ReviewOptions,
+): Promise<ReviewPlan | string> {
+  const git = context.git.open(repository.id);
+  const found = await findReviewBase(git, ref);
+  if (!found) return 'base-branch does not exist';
+  const name = found.topic || topic;
+  if (name === '') return 'topic-branch is not set';
+  const isOwn = name.startsWith(`${caller.lower_name}/`);
+  // Two accounts may use the same topic.
+  const head = isOwn ? name : `${caller.lower_name}/${name}`;
+  if (!isRefName(head)) return 'topic-branch is no name of a branch';
+  const pull = context.db.get<PullRow>(
+    `SELECT p.* FROM pulls p JOIN issues i ON i.id = p.issue_id
+     WHERE p.repo_id = ?1 AND p.head_repo_id = ?1 AND p.head_branch = ?2 AND p.base_branch = ?3 AND p.flow = 1
+       AND p.is_merged = 0 AND i.is_closed = 0`,
+    repository.id,
+    head,
+    found.base,
+  );
+  if (!pull && isBlockedBy(context.db, caller, [repository.owner_id])) return blockedFromReview;
+  return { base: found.base, head, pull };
+}
+
+/** What the ref of an account is refused with that the owner of the repository blocks. */
+export const blockedFromReview =
+  'Cannot create pull request because you are blocked by the repository owner.';
+
+/** Returns the branch that `refs/for/NAME` aims at: NAME itself, else the shortest beginning of it that is a branch. */
+export async function findReviewBase(
+  git: GitRepository,
+  ref: string,
+): Promise<{ readonly base: string; readonly topic: string } | undefined> {
+  const name = ref.slice(reviewPrefix.length);
+  if (await readBranch(git, name)) return { base: name, topic: '' };
+  for (let at = name.indexOf('/'); at >= 0; at = name.indexOf('/', at + 1)) {
+    const base = name.slice(0, at);
+    if (await readBranch(git, base)) return { base, topic: name.slice(at + 1) };
+  }
+  return undefined;
+}

@@ -1,0 +1,51 @@
+import type { RepositoryTarget } from '../access/targets.ts';
+import type { ForgeContext } from '../core/context.ts';
+import { settingsOf } from '../core/repository-settings.ts';
+import type { RepositoryRow, UserRow } from '../core/rows.ts';
+import type { RefChange } from '../git/refs.ts';
+import { findByBranches } from '../pulls/list.ts';
+
+/** Returns what a person reads after a push of branches: where each could become a pull request, or is one. */
+export function pullInvitations(
+  context: ForgeContext,
+  { repository, owner }: Pick<RepositoryTarget, 'repository' | 'owner'>,
+  changes: readonly RefChange[],
+): string {
+  const base = baseOf(context, { repository, owner });
+  if (!base) return '';
+  const invitations = changes.map(({ ref, after }) => {
+    const name = ref.slice('refs/heads/'.length);
+    const isOwnDefault = repository.fork_id === null && name === base.repository.default_branch;
+    if (after === undefined || !ref.startsWith('refs/heads/') || isOwnDefault) return '';
+    const number = findByBranches(
+      context,
+      {
+        baseId: base.repository.id,
+        base: base.repository.default_branch,
+        headId: repository.id,
+        head: name,
+      },
+      { openOnly: true },
+    );
+    const head = `${context.rootUrl()}/${owner.name}/${repository.name}`;
+    return number === undefined
+      ? `\nCreate a new pull request for '${name}':\n  ${head}/pulls/new/${name.split('/').map(encodeURIComponent).join('/')}\n\n`
+      : existingPull(`${context.rootUrl()}/${base.owner.name}/${base.repository.name}/pulls/${number}`);
+  });
+  return invitations.join('');
+}
+
+/** Returns what a person reads after a push to a pull request. */
+export function existingPull(address: string): string {
+  return `\nVisit the existing pull request:\n  ${address}\n\n`;
+}
+
+type PullBase = Pick<RepositoryTarget, 'repository' | 'owner'>;
+
+/** The repository that a fork was made of, where it takes pull requests; else the repository itself, where that does. */
+function baseOf({ db }: ForgeContext, own: PullBase): PullBase | undefined {
+  const source = db.get<RepositoryRow>('SELECT * FROM repositories WHERE id = ?', own.repository.fork_id);
+  const owner = source && db.get<UserRow>('SELECT * FROM users WHERE id = ?', source.owner_id);
+  if (source && owner && settingsOf(source).has_pull_requests) return { repository: source, owner };
+  return settingsOf(own.repository).has_pull_requests ? own : undefined;
+}
