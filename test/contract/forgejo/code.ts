@@ -252,6 +252,18 @@ export const code: readonly Difference[] = [
     'Git LFS > objects > are sent once, verified, and come back whole or from where a client stopped',
   ),
   onForgejo(
+    'Forgejo gives a repository an object that the account can read elsewhere, without its bytes.',
+    'Git LFS > objects > of another repository are no way to what one cannot read',
+  ),
+  onForgejo(
+    'Forgejo answers 500 where the branch of a pull request that was pushed for review shall go with the merge.',
+    'pushes for review > are merged, closed and opened anew like any other pull request, and cannot be brought up to date',
+  ),
+  onForgejo(
+    'Forgejo asks owners of code when a pull request is opened alone.',
+    'owners of code > are asked when a push brings what they own, and not again after they have answered',
+  ),
+  onForgejo(
     'Forgejo writes its realm without quotation marks.',
     'Git LFS > access > to a public repository is for all to read, and for writers to send',
   ),
