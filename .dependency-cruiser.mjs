@@ -80,6 +80,7 @@ const bundled = [
   '@octokit/webhooks-methods',
   'commander',
   'fastify',
+  'find-my-way',
   'ky',
   'markdown-it',
   'node-cron',

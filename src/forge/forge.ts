@@ -33,7 +33,7 @@ import { handlers } from './handlers.ts';
 import { createDeliveries } from './hooks/deliveries.ts';
 import { refuseCrossSiteWrites } from './http/cross-site.ts';
 import { sendFailure } from './http/respond.ts';
-import { registerOperations } from './http/route.ts';
+import { maxParamLength, registerOperations, sendBadRequest } from './http/route.ts';
 import { limitUnsentAnswers } from './http/unsent-answers.ts';
 import { registerAttachmentFiles } from './issues/attachment-files.ts';
 import { registerLfs } from './lfs-http/routes.ts';
@@ -185,10 +185,10 @@ function createForgeApp(context: ForgeContext, control: Control | undefined): Fa
     forceCloseConnections: true,
     // A sender that trickles its request would hold a connection for ever: fastify sets no limit by itself.
     requestTimeout: 60_000,
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 4096 },
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength },
     // A path that is not percent-encoded text never reaches a route.
     frameworkErrors(_error, _request, reply: FastifyReply) {
-      reply.code(400).type('text/plain; charset=utf-8').send('400 Bad Request\n');
+      sendBadRequest(reply);
     },
   });
   limitUnsentAnswers(app);

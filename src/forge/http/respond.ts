@@ -14,33 +14,41 @@ import { readUpload } from './uploads.ts';
 const json = 'application/json;charset=utf-8';
 const exposeHeaders = 'Access-Control-Expose-Headers';
 
-/** Answers one request of one operation. */
-type RequestHandler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
+/** An operation that a request asks for. */
+type AskedOperation = {
+  readonly operation: Operation;
+  readonly handler: Handler<Operation>;
+  /** Texts of the parameters in the path; that of the rest is `*`. */
+  readonly given: Readonly<Record<string, string>>;
+};
 
-/** Creates what answers an operation: credentials, guards, binding, the handler, and every failure as an answer. */
+/** Answers one request. */
+type RequestHandler = (
+  asked: AskedOperation,
+  request: FastifyRequest,
+  reply: FastifyReply,
+) => Promise<FastifyReply>;
+
+/** Creates what answers operations: credentials, guards, binding, the handler, and every failure as an answer. */
 export function createRequestHandler(
   context: ForgeContext,
-  operation: Operation,
-  handler: Handler<Operation>,
   readActor: ReturnType<typeof createActorReader>,
 ): RequestHandler {
-  return async (request, reply) => {
+  return async (asked, request, reply) => {
     reply.header('cache-control', 'max-age=0, private, must-revalidate');
     const query = new URLSearchParams(request.url.split('?').slice(1).join('?'));
     if (queryTokenOf(query)) reply.header('x-gitea-warning', 'tokens in the query are deprecated');
     try {
       const actor = await readActor(credentialsOf(request, query));
-      return await perform({ context, operation, handler, request, reply, query, actor });
+      return await perform({ ...asked, context, request, reply, query, actor });
     } catch (error) {
       return sendFailure(context, request, reply, error);
     }
   };
 }
 
-type Passage = {
+type Passage = AskedOperation & {
   readonly context: ForgeContext;
-  readonly operation: Operation;
-  readonly handler: Handler<Operation>;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly query: URLSearchParams;
@@ -49,7 +57,7 @@ type Passage = {
 
 async function perform(passage: Passage): Promise<FastifyReply> {
   const { context, operation, handler, request, reply, query, actor } = passage;
-  const given = requestParams(operation, request);
+  const given = requestParams(passage);
   const target = guard(context.db, operation, given, actor);
   const body = await readBoundBody(operation, request, query);
   guardAfterBody(operation, target);
@@ -133,9 +141,8 @@ function credentialsOf(request: FastifyRequest, query: URLSearchParams) {
   };
 }
 
-function requestParams(operation: Operation, request: FastifyRequest): Record<string, string> {
-  // fastify types parameters as unknown; the router only ever fills in texts.
-  const given = { ...(request.params as Record<string, string>) };
+function requestParams({ operation, request, ...asked }: Passage): Record<string, string> {
+  const given = { ...asked.given };
   const rest = restParameter(operation);
   if (rest !== undefined) given[rest] = given['*'] ?? '';
   // A wiki page's name is percent-encoded in itself: decoding it here would make two names one.
