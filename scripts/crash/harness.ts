@@ -13,6 +13,8 @@ type CrashOptions = {
   readonly store?: StoreKind;
   /** `ack-first`: the broken twin that the harness must catch. */
   readonly twin?: string;
+  /** Whether the first delivery that is lost ends it: enough to know that losses are seen. */
+  readonly endsAtLoss?: boolean;
   readonly onKill?: (done: number, acked: number, lost: number) => void;
 };
 
@@ -30,6 +32,7 @@ export async function crash({
   kills,
   store = 'sqlite',
   twin = '',
+  endsAtLoss = false,
   onKill = () => {},
 }: CrashOptions): Promise<CrashReport> {
   const folder = await mkdtemp(join(tmpdir(), 'reeve-crash-'));
@@ -39,8 +42,8 @@ export async function crash({
   let lost = 0;
   let isIntact = true;
   try {
-    for (let kill = 1; kill <= kills; kill += 1) {
-      const uuids = await runUntilKill(servers, place.serverCount, kill % 10 === 5 ? large : usual);
+    for (let kill = 1; kill <= kills && !(endsAtLoss && lost > 0); kill += 1) {
+      const uuids = await runUntilKill(servers, place.serverCount, kill % 10 === 2 ? large : usual);
       acked.push(...uuids);
       const seen = await place.look(uuids, Math.max(acked.length - uuids.length - lost, 0));
       lost += seen.missing;

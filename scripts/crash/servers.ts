@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { builtProgram } from '../../test/support/built-program.ts';
 import { type AttemptEvent, nowMs, type Standstill } from './workers/attempts.ts';
 
 export type StoreKind = 'sqlite' | 'postgres';
@@ -48,7 +49,7 @@ export function createServers(
     count += 1;
     const name = `server-${count}`;
     const options: ServerOptions = { ...given, name, events: fileOf(count) };
-    const child = fork(new URL('./child.ts', import.meta.url), [JSON.stringify(options)], {
+    const child = fork(builtProgram('crash-child'), [JSON.stringify(options)], {
       execPath: process.execPath,
       execArgv: [],
     });

@@ -1,50 +1,129 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { buildSync } from 'esbuild';
+import { buildSync, version } from 'esbuild';
 import { bundling, requireBanner, root } from '../../scripts/build/bundling.ts';
 
+/** Programs that tests start in processes of their own. They share chunks, of which Node keeps the compiled code. */
+const programs = {
+  cli: 'src/cli.ts',
+  'crash-child': 'scripts/crash/child.ts',
+  'crash-worker': 'scripts/crash/workers/child.ts',
+  'serve-process': 'test/support/queue/serve-process.ts',
+} as const;
+
+const { plugins: _plugins, ...bundle } = bundling;
+const options = {
+  ...bundle,
+  entryPoints: programs,
+  splitting: true,
+  chunkNames: 'chunks/[hash]',
+  target: 'node22',
+  legalComments: 'none',
+  banner: { js: requireBanner },
+} as const;
+
 const builds = join(root, 'node_modules/.cache/reeve-tests');
+/** Says which build is that of which contents of files. */
+const record = join(builds, 'newest.json');
+const lock = join(builds, 'lock');
+/** A build takes two seconds on an idle machine. */
+const maxWaitMs = 60_000;
+
+type Build = {
+  readonly options: string;
+  readonly folder: string;
+  /** Digests of the files that it was made of, by path. */
+  readonly inputs: Readonly<Record<string, string>>;
+};
 
 let built: string | undefined;
 
 /**
- * Returns the path of the command line, built from the sources as they are now, as the package is: a process of it starts in
- * half of the time that a process of the sources takes. A build has the name of what is in it, so that no test runs an older one.
+ * Returns the path of a program, built from the sources as they are now, as the package is: a process of it starts in half of the
+ * time that a process of the sources takes. A build is used again while every file that it was made of has the same contents.
  */
-export function builtProgram(): string {
-  built ??= join(build(), 'cli.js');
-  return built;
+export function builtProgram(name: keyof typeof programs = 'cli'): string {
+  built ??= knownBuild() ?? buildAlone();
+  return join(built, `${name}.js`);
+}
+
+const digestOf = (content: string | Uint8Array): string => createHash('sha256').update(content).digest('hex');
+const optionsNow = digestOf(JSON.stringify([options, version]));
+
+/** Returns the folder of the newest build if another one would be the same. */
+function knownBuild(): string | undefined {
+  try {
+    const { options: given, folder, inputs } = JSON.parse(readFileSync(record, 'utf8')) as Build;
+    const isCurrent =
+      given === optionsNow &&
+      existsSync(folder) &&
+      Object.entries(inputs).every(([path, digest]) => digestOf(readFileSync(join(root, path))) === digest);
+    return isCurrent ? folder : undefined;
+  } catch {
+    // There is none, or one of its files is gone.
+    return undefined;
+  }
+}
+
+/** Builds while the other workers wait, who would all build the same. */
+function buildAlone(): string {
+  mkdirSync(builds, { recursive: true });
+  const endMs = performance.now() + maxWaitMs;
+  for (;;) {
+    try {
+      writeFileSync(lock, String(process.pid), { flag: 'wx' });
+      break;
+    } catch {
+      // One whose owner was killed says nothing.
+      if (performance.now() > endMs || !isHeld()) rmSync(lock, { force: true });
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
+    }
+  }
+  try {
+    return knownBuild() ?? build();
+  } finally {
+    rmSync(lock, { force: true });
+  }
+}
+
+/** Whether the process that builds is alive. Building twice would be slow, and not wrong. */
+function isHeld(): boolean {
+  try {
+    const owner = Number(readFileSync(lock, 'utf8'));
+    if (owner > 0) process.kill(owner, 0);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function build(): string {
-  const { plugins: _plugins, ...options } = bundling;
-  const { outputFiles } = buildSync({
-    ...options,
-    entryPoints: ['src/cli.ts'],
-    splitting: true,
-    chunkNames: 'chunks/[hash]',
-    outdir: builds,
-    target: 'node22',
-    legalComments: 'none',
-    banner: { js: requireBanner },
-    write: false,
-  });
+  const { outputFiles, metafile } = buildSync({ ...options, outdir: builds, metafile: true, write: false });
   const hash = createHash('sha256');
   for (const { path, hash: content } of outputFiles) hash.update(`${path} ${content}\n`);
   const folder = join(builds, hash.digest('hex').slice(0, 16));
-  if (existsSync(folder)) return folder;
-  // Complete, or not there: another worker may build the same.
-  const unfinished = `${folder}-${process.pid}`;
-  for (const { path, contents } of outputFiles) {
-    const file = join(unfinished, relative(builds, path));
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, contents);
+  if (!existsSync(folder)) {
+    // Complete, or not there: another worker may build the same.
+    const unfinished = `${folder}-${process.pid}`;
+    for (const { path, contents } of outputFiles)
+      replaceFile(join(unfinished, relative(builds, path)), contents);
+    try {
+      renameSync(unfinished, folder);
+    } catch {
+      rmSync(unfinished, { recursive: true, force: true });
+    }
   }
-  try {
-    renameSync(unfinished, folder);
-  } catch {
-    rmSync(unfinished, { recursive: true, force: true });
-  }
+  const paths = Object.keys(metafile.inputs);
+  const inputs = Object.fromEntries(paths.map((path) => [path, digestOf(readFileSync(join(root, path)))]));
+  const known: Build = { options: optionsNow, folder, inputs };
+  const written = `${record}-${process.pid}`;
+  writeFileSync(written, JSON.stringify(known));
+  renameSync(written, record);
   return folder;
+}
+
+function replaceFile(file: string, contents: Uint8Array): void {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, contents);
 }

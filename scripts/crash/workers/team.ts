@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Liveness } from '../../../src/store/postgres/takeovers.ts';
+import { builtProgram } from '../../../test/support/built-program.ts';
 import { readEvents } from '../servers.ts';
 import { type AttemptEvent, nowMs, type Standstill } from './attempts.ts';
 
@@ -33,7 +34,7 @@ export function createTeam(url: string, folder: string, liveness: Liveness): Tea
     count += 1;
     const name = `worker-${count}`;
     const args = [url, fileOf(name), name, JSON.stringify(liveness)];
-    const child = fork(new URL('./child.ts', import.meta.url), args, { execArgv: [] });
+    const child = fork(builtProgram('crash-worker'), args, { execArgv: [] });
     members.set(name, child);
     await Promise.race([
       once(child, 'message'),

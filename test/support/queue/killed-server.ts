@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../../src/store/store.ts';
+import { builtProgram } from '../built-program.ts';
 import { watchProcess } from '../processes.ts';
 import type { ServeOptions } from './serve-process.ts';
 
@@ -29,7 +30,7 @@ export async function startKilledServer(
   let child: ChildProcess | undefined;
   const start = async (): Promise<void> => {
     const given = JSON.stringify({ ...options, port, aheadMs } satisfies ServeOptions);
-    child = watchProcess(fork(new URL('./serve-process.ts', import.meta.url), [given], { execArgv: [] }));
+    child = watchProcess(fork(builtProgram('serve-process'), [given], { execArgv: [] }));
     port = await portOf(child);
   };
   await start();
