@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createRedactor, redactJson } from '../src/redactor.ts';
+import { propertyRuns } from './support/thorough.ts';
 
 /** Values with every sign that some escaping changes, and values of any letters. */
 const secret = fc.oneof(
@@ -43,7 +44,7 @@ describe('a redactor', () => {
         expect(redacted).toContain('[secret]');
         expect(redacted.includes(spelled)).toBe(false);
       }),
-      { numRuns: process.env.LONG ? 20_000 : 500 },
+      { numRuns: process.env.LONG ? 20_000 : propertyRuns(500) },
     );
   });
 
@@ -58,7 +59,7 @@ describe('a redactor', () => {
         const most = Math.ceil((Buffer.byteLength(user) + Buffer.byteLength(tail) + 1) / 3) * 4 + 8;
         expect(left.length - 'Basic '.length).toBeLessThanOrEqual(most);
       }),
-      { numRuns: process.env.LONG ? 20_000 : 500 },
+      { numRuns: process.env.LONG ? 20_000 : propertyRuns(500) },
     );
   });
 

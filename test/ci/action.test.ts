@@ -8,6 +8,7 @@ import { bundleAction } from '../../scripts/build-action.ts';
 import { runAction } from '../../src/ci/main.ts';
 import { nodeOf } from '../support/nodes.ts';
 
+const { NODE_COMPILE_CACHE } = process.env;
 const folder = mkdtempSync(join(tmpdir(), 'reeve-action-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -32,7 +33,7 @@ async function run(
     ...environment,
   };
   const { status, stdout, stderr } = node
-    ? spawnSync(node, ['dist/action.mjs'], { encoding: 'utf8', env })
+    ? spawnSync(node, ['dist/action.mjs'], { encoding: 'utf8', env: { ...env, NODE_COMPILE_CACHE } })
     : await runSources(env);
   const read = (path: string): string => {
     try {

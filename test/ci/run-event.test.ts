@@ -102,7 +102,8 @@ async function act(
 }
 
 async function runBundle(node: string, env: Record<string, string>) {
-  const child = spawn(node, ['dist/action.mjs'], { env });
+  const { NODE_COMPILE_CACHE } = process.env;
+  const child = spawn(node, ['dist/action.mjs'], { env: { ...env, NODE_COMPILE_CACHE } });
   const texts = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].on('data', (chunk) => {

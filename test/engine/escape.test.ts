@@ -15,8 +15,9 @@ import { createRuleSet } from '../../src/rules/rule-set.ts';
 import { granted } from '../support/granted.ts';
 import { makeFacts } from '../support/make-facts.ts';
 import { makeRecordingClient } from '../support/recording-client.ts';
+import { propertyRuns } from '../support/thorough.ts';
 
-const numRuns = process.env.LONG ? 100_000 : 3_000;
+const numRuns = process.env.LONG ? 100_000 : propertyRuns(3_000);
 const home = { id: 1, owner: 'acme', name: 'demo' };
 const every: readonly Operation[] = Object.values(operations);
 const rows = every.filter(({ method }) => method !== 'GET');
@@ -287,7 +288,7 @@ describe('a dry run', () => {
           expect(real?.sent.map((input) => JSON.stringify(input))).toEqual(planned);
         },
       ),
-      { numRuns: process.env.LONG ? 10_000 : 300 },
+      { numRuns: process.env.LONG ? 10_000 : propertyRuns(300) },
     );
   });
 });

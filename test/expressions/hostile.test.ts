@@ -5,6 +5,7 @@ import { RunBudget, unitsPerRun } from '../../src/expressions/budget/budget.ts';
 import { type ConditionResult, compileCondition } from '../../src/expressions/conditions.ts';
 import { createEnvironment } from '../../src/rules/files/environment.ts';
 import { registry } from '../../src/rules/registry.ts';
+import { propertyRuns } from '../support/thorough.ts';
 import { contextOf } from './support/context.ts';
 
 const long = process.env.LONG !== undefined;
@@ -221,7 +222,7 @@ describe('a hostile expression', () => {
       fc.property(fc.oneof(soup, fc.string()), (one) => {
         evaluate(one);
       }),
-      { numRuns: long ? 50_000 : 3_000 },
+      { numRuns: long ? 50_000 : propertyRuns(3_000) },
     );
   });
 });

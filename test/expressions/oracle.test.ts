@@ -10,10 +10,11 @@ import { anyType } from '../../src/expressions/values/types.ts';
 import { Double } from '../../src/expressions/values/values.ts';
 import { createGlob } from '../../src/patterns/glob.ts';
 import { createUnlimitedMeter } from '../../src/patterns/meter.ts';
+import { propertyRuns } from '../support/thorough.ts';
 import { expression, given } from './support/arbitrary-expression.ts';
 import { contextOf } from './support/context.ts';
 
-const numRuns = process.env.LONG ? 100_000 : 4_000;
+const numRuns = process.env.LONG ? 100_000 : propertyRuns(4_000);
 
 /** All names may be anything: whether an expression fails is known only when it runs, in both. */
 const environment: ExpressionEnvironment = {

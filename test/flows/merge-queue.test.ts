@@ -27,7 +27,7 @@ const clock = { ...systemClock, now: () => new Date(Date.now() + aheadMs) };
 const label = 'merge-queue';
 const timeout = 900_000;
 /** Pull requests in a line. */
-const lineLength = isThorough ? 10 : 4;
+const lineLength = isThorough ? 10 : 3;
 
 const methods = ['merge', 'squash', 'rebase', 'rebase-merge', 'fast-forward-only'] as const;
 /** A rule for each method, with a label of its name. */

@@ -16,6 +16,7 @@ import { acme, at, type Harness } from '../support/harness.ts';
 import { type ManyRepositories, startManyRepositories } from '../support/many-repositories.ts';
 import { startOperatorHarness, writesOf } from '../support/operator-harness.ts';
 import { people, rulesOf, startSweepHarness } from '../support/sweep-harness.ts';
+import { isThorough } from '../support/thorough.ts';
 import { type MessageReceiver, startMessageReceiver } from '../support/tls-receiver.ts';
 
 const rules = `version: 1
@@ -264,7 +265,8 @@ rules:
   };
   const writes = () => forge.asked.filter(({ method }) => method !== 'GET');
 
-  const items = process.env.LONG ? 10_000 : 1_000;
+  const usualItems = isThorough ? 1_000 : 250;
+  const items = process.env.LONG ? 10_000 : usualItems;
   played(`are counted beyond the first fifty, and each is a line of JSON (${items} items)`, async () => {
     await setForge(items);
     forge.labels.forEach((labels, name) => {

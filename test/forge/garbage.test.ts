@@ -5,9 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Operation } from '../../src/contract/operation.ts';
 import { operations } from '../../src/contract/operations.ts';
 import { type Account, startEmbedded } from '../support/contract-forge.ts';
+import { propertyRuns } from '../support/thorough.ts';
 
 const rows: readonly Operation[] = Object.values(operations);
-const runs = process.env.LONG ? 50_000 : 600;
+const runs = process.env.LONG ? 50_000 : propertyRuns(600);
 
 describe('the embedded forge under garbage', () => {
   let forge: Awaited<ReturnType<typeof startEmbedded>>;

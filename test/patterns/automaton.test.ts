@@ -5,6 +5,7 @@ import { Automaton } from '../../src/patterns/automaton.ts';
 import { createUnlimitedMeter, LimitExceeded, Meter, type Pool } from '../../src/patterns/meter.ts';
 import { compileRe2Program } from '../../src/patterns/re2-program.ts';
 import { estimateRe2Size } from '../../src/patterns/re2-size.ts';
+import { propertyRuns } from '../support/thorough.ts';
 
 const long = process.env.LONG !== undefined;
 
@@ -94,7 +95,7 @@ describe('an automaton', () => {
           expect(automaton.matches(one, meter), `${source} on ${JSON.stringify(one)}`).toBe(oracle.test(one));
         }
       }),
-      { numRuns: long ? 100_000 : 800 },
+      { numRuns: long ? 100_000 : propertyRuns(800) },
     );
   });
 
@@ -124,7 +125,7 @@ describe('an automaton', () => {
 
         expect(costOf(used, after)).toBe(costOf(new Automaton(compileRe2Program(source)), after));
       }),
-      { numRuns: 1_000 },
+      { numRuns: propertyRuns(1_000) },
     );
   });
 
@@ -168,7 +169,7 @@ describe('the estimated size of a pattern', () => {
         const compiled = compileOrNothing(source);
         if (compiled) expect(estimateRe2Size(source), source).toBeGreaterThanOrEqual(compiled.programSize());
       }),
-      { numRuns: long ? 100_000 : 800 },
+      { numRuns: long ? 100_000 : propertyRuns(800) },
     );
   });
 

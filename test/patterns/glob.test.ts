@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { createGlob, type GlobOptions } from '../../src/patterns/glob.ts';
 import { GlobError } from '../../src/patterns/glob-error.ts';
 import { createRepositoryScope } from '../../src/patterns/repository-scope.ts';
+import { propertyRuns } from '../support/thorough.ts';
 import { globToRe2 } from './support/glob-to-re2.ts';
 
 const long = process.env.LONG !== undefined;
@@ -152,7 +153,7 @@ describe('globs as a whole', () => {
 
         expect(createGlob(pattern)(text), `${pattern} on ${text}`).toBe(oracle(text));
       }),
-      { numRuns: 1_000 },
+      { numRuns: propertyRuns(1_000) },
     );
   });
 
@@ -171,7 +172,7 @@ describe('globs as a whole', () => {
 
         for (const one of texts) expect(matches(one), `${glob} on ${one}`).toBe(oracle.test(one));
       }),
-      { numRuns: long ? 100_000 : 1_500 },
+      { numRuns: long ? 100_000 : propertyRuns(1_500) },
     );
   });
 
@@ -180,7 +181,7 @@ describe('globs as a whole', () => {
       fc.property(fc.oneof(fc.string({ maxLength: 40 }), segment), (pattern) => {
         globOrProblem(pattern)?.('a/b');
       }),
-      { numRuns: 1_000 },
+      { numRuns: propertyRuns(1_000) },
     );
   });
 });

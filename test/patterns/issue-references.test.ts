@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseReferences } from '../../src/forge/issues/references.ts';
 import { breakReferences } from '../../src/patterns/issue-references.ts';
+import { propertyRuns } from '../support/thorough.ts';
 
 const inserted = (text: string) => ({ text, isInserted: true });
 const written = (text: string) => ({ text, isInserted: false });
@@ -120,7 +121,7 @@ describe('a text with inserted parts', () => {
         expect(harmful).toEqual([]);
         expect(broken.replaceAll('\u200b', '')).toBe(parts.map((one) => one.text).join(''));
       }),
-      { numRuns: process.env.LONG ? 100_000 : 5_000 },
+      { numRuns: process.env.LONG ? 100_000 : propertyRuns(5_000) },
     );
   });
 

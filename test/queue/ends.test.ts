@@ -17,6 +17,7 @@ import {
   rest,
 } from '../support/queue/queue-stage.ts';
 import { rulesOf } from '../support/sweep-harness.ts';
+import { isThorough } from '../support/thorough.ts';
 
 let installation: QueueInstallation;
 let stage: QueueStage;
@@ -199,7 +200,8 @@ describe('a merge queue with pull requests in it', () => {
     ]).toContainEqual([ends.get(one), ends.get(number)].toSorted());
   });
 
-  it('is not left by the next ones when CI fails on the first', async () => {
+  // `test/flows/merge-queue.test.ts` asserts it too, with the comment.
+  it.runIf(isThorough)('is not left by the next ones when CI fails on the first', async () => {
     await giveTurn();
     const { head } = await stage.root.call(operations.getPull, { params: { ...stage.at, index: one } });
     await report(stage, head?.sha ?? '', 'failure');

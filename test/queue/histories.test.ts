@@ -6,6 +6,7 @@ import { queueStateOf } from '../../src/queue/state.ts';
 import { type QueuePlace, type QueueRest, workOnQueue } from '../../src/queue/work.ts';
 import type { QueueEvent, QueueRows } from '../../src/store/queue-rows.ts';
 import { createMemoryQueueRows } from '../support/memory-queue-rows.ts';
+import { propertyRuns } from '../support/thorough.ts';
 import { Killed, ModelForge, type ModelPull } from './model-forge.ts';
 
 const place: QueuePlace = { repositoryId: 1, base: 'main', repository: 'acme/shop' };
@@ -216,7 +217,7 @@ describe('random histories of a merge queue', () => {
             expect(told).toEqual(forge.raced);
           },
         ),
-        { numRuns: process.env.LONG ? 100_000 : 300, examples: regressions },
+        { numRuns: process.env.LONG ? 100_000 : propertyRuns(300), examples: regressions },
       );
     },
     process.env.LONG ? 3_600_000 : 120_000,
@@ -266,7 +267,7 @@ describe('random histories of a merge queue', () => {
         expect(forge.violations).toEqual([]);
         expect(await entriesOf(world)).toEqual([]);
       }),
-      { numRuns: process.env.LONG ? 5_000 : 80 },
+      { numRuns: process.env.LONG ? 5_000 : propertyRuns(80) },
     );
   }, 300_000);
 });

@@ -8,6 +8,7 @@ import { routeDelivery } from '../../src/handlers/route-delivery.ts';
 import { createLog } from '../../src/log.ts';
 import type { ReceiverOptions } from '../../src/receiver/route.ts';
 import type { Store } from '../../src/store/store.ts';
+import { propertyRuns } from '../support/thorough.ts';
 import {
   authorization,
   makeEntry,
@@ -474,7 +475,7 @@ describe('garbage', () => {
         expect(answer.json()).toBeTypeOf('object');
         expect(Object.keys(Object.prototype)).toEqual([]);
       }),
-      { numRuns: process.env.LONG ? 100_000 : 300 },
+      { numRuns: process.env.LONG ? 100_000 : propertyRuns(300) },
     );
   });
 
@@ -494,7 +495,7 @@ describe('garbage', () => {
         const headers = makeHeaders(body, { 'x-gitea-signature': value, 'x-gitea-delivery': randomUUID() });
         expect((await post(body, headers)).statusCode).toBe(401);
       }),
-      { numRuns: process.env.LONG ? 100_000 : 300 },
+      { numRuns: process.env.LONG ? 100_000 : propertyRuns(300) },
     );
     expect(await storedCount()).toBe(0);
   });

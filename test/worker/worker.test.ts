@@ -10,6 +10,7 @@ import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import type { Claim, Store } from '../../src/store/store.ts';
 import { createWorker, type Worker, type WorkerOptions } from '../../src/worker/worker.ts';
 import { collect, makeDelivery, makeRun } from '../store/make.ts';
+import { propertyRuns } from '../support/thorough.ts';
 
 let now: Date;
 let store: Store;
@@ -838,7 +839,7 @@ describe('order', () => {
         expect([...begun.values()].flat()).toHaveLength(lanes.length);
         for (const ids of begun.values()) expect(ids).toEqual(ids.toSorted((a, b) => a - b));
       }),
-      { numRuns: process.env.LONG ? 10_000 : 50 },
+      { numRuns: process.env.LONG ? 10_000 : propertyRuns(50) },
     );
   });
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatProblems } from '../../../src/rules/problem.ts';
+import { propertyRuns } from '../../support/thorough.ts';
 import { load } from '../support/load.ts';
 
 const long = process.env.LONG !== undefined;
@@ -78,7 +79,7 @@ describe('a mutated rule file', () => {
           expect(column).toBeGreaterThan(0);
         }
       }),
-      { numRuns: long ? 20_000 : 1_500 },
+      { numRuns: long ? 20_000 : propertyRuns(1_500) },
     );
   });
 

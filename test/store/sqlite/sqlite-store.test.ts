@@ -7,6 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, it } from 'vitest';
 import { openSqliteStore, type SqliteOptions } from '../../../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../../src/store/store.ts';
+import { isThorough } from '../../support/thorough.ts';
 import { describeStore } from '../contract.ts';
 import { makeDelivery } from '../make.ts';
 
@@ -116,7 +117,8 @@ describe('the SQLite file', () => {
     await store.close();
   });
 
-  it('keeps its log below 64 MiB under steady writing', async () => {
+  // The next test asserts the same bound, after a reader that let the log grow.
+  it.runIf(isThorough)('keeps its log below 64 MiB under steady writing', async () => {
     const store = await open('log');
     const log = `${pathOf('log')}-wal`;
 

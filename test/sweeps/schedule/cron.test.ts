@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { createTask } from 'node-cron';
 import { describe, expect, it } from 'vitest';
 import { createCron } from '../../../src/sweeps/schedule/cron.ts';
+import { propertyRuns } from '../../support/thorough.ts';
 
 const times = (cron: string, timezone: string, from: string, count: number): readonly string[] => {
   const schedule = createCron({ cron, timezone });
@@ -152,7 +153,7 @@ describe('the due instants of a schedule', () => {
         });
         if (due[0] !== undefined) expect(ours.next(new Date(fromMs))).toEqual(new Date(due[0]));
       }),
-      { numRuns: process.env.LONG ? 3_000 : 60 },
+      { numRuns: process.env.LONG ? 3_000 : propertyRuns(60) },
     );
   });
 
@@ -184,7 +185,7 @@ describe('the due instants of a schedule', () => {
           });
         },
       ),
-      { numRuns: process.env.LONG ? 3_000 : 100 },
+      { numRuns: process.env.LONG ? 3_000 : propertyRuns(100) },
     );
   });
 });
