@@ -19,6 +19,7 @@ import {
   type RepositoryAt,
   reportChecks,
 } from '../support/queue/queue-repository.ts';
+import { isThorough } from '../support/thorough.ts';
 
 /** The process is killed at its k-th request that writes: before the forge has it, or once the forge has answered it. */
 type Kill = { readonly at: number; readonly when: 'before' | 'after' };
@@ -176,7 +177,9 @@ describe('a merge queue whose process is killed', () => {
     // A few in the usual run: of the writes that must not be repeated, one after the other in both ways.
     const attempts = all.filter(({ at }) => ['merge', 'update'].includes(kinds[at - 1] ?? ''));
     const sample = attempts.filter(({ when }, index) => (when === 'after') === index < 4);
-    const kills = process.env.LONG ? all : sample;
+    // The first merge is left to a thorough run: `queue-crash` kills one of two processes there.
+    const usual = isThorough ? sample : sample.slice(1);
+    const kills = process.env.LONG ? all : usual;
 
     const lane = async (): Promise<void> => {
       for (let kill = kills.shift(); kill; kill = kills.shift()) {
