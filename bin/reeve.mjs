@@ -16,7 +16,8 @@ const pinned = here('../node_modules/node/bin/node');
 // What runs for long holds little memory: a small heap, and a C library that gives back what is freed and keeps no pool for
 // every thread (glibc; others do not read it). Both can only be given to a process when it starts; what a person set stays.
 const words = process.argv.slice(2);
-const isLong = words.some((word) => word === 'serve' || word === 'sweep');
+const isForge = words.includes('forge');
+const isLong = isForge || words.some((word) => word === 'serve' || word === 'sweep');
 const isStarted = process.env.REEVE_STARTED === '1';
 delete process.env.REEVE_STARTED;
 
@@ -49,7 +50,9 @@ function start(node) {
   const memory = isLong ? JSON.parse(readFileSync(here('./memory.json'), 'utf8')) : { nodeFlags: [] };
   const nameOf = (flag) => flag.split('=')[0].replaceAll('_', '-');
   const said = [...process.execArgv, ...(process.env.NODE_OPTIONS ?? '').split(/\s+/)].map(nameOf);
-  const flags = memory.nodeFlags.filter((flag) => !said.includes(nameOf(flag)));
+  // A forge answers with whole files and differences, of which many may be asked for at once.
+  const wanted = memory.nodeFlags.filter((flag) => !isForge || nameOf(flag) !== '--max-old-space-size');
+  const flags = wanted.filter((flag) => !said.includes(nameOf(flag)));
   const args = [...process.execArgv, ...flags, here('./reeve.mjs'), ...words];
   const env = { ...memory.environment, ...process.env, REEVE_STARTED: '1' };
   // In the place of this process where that can be: no second one stays beside it.

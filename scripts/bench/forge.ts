@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import startedAs from '../../bin/memory.json' with { type: 'json' };
 import { type Child, startChild } from './child.ts';
 import { compareOperations } from './forge/compare-operations.ts';
 import { type BenchAccess, createBenchForge } from './forge/create-bench-forge.ts';
@@ -12,6 +13,11 @@ const warmUp = 600;
 const sizes = {
   small: { repositories: 10, issues: 100, hooks: 2, branches: 10 },
   large: { repositories: 10_000, issues: 100_000, hooks: 1_000, branches: 200 },
+};
+/** As `bin/reeve.mjs` starts `reeve forge`. */
+const start = {
+  nodeFlags: startedAs.nodeFlags.filter((flag) => !flag.startsWith('--max-old-space-size')),
+  environment: startedAs.environment,
 };
 type Name = keyof typeof sizes;
 type Asked = { readonly method?: string; readonly path: string; readonly body?: string };
@@ -59,7 +65,7 @@ export const measure: Measure = async ({ quick }) => {
       const data = join(folder, name);
       const access = await createBenchForge(data, sizes[name]);
       const script = new URL('./forge/server.ts', import.meta.url);
-      const { child, ready } = await startChild(script, [data]);
+      const { child, ready } = await startChild(script, [data], start);
       // The border between processes: `server.ts` sends this.
       forges.set(name, { child, access, ...(ready as Started) });
     }
@@ -72,7 +78,7 @@ export const measure: Measure = async ({ quick }) => {
     const bytes = await forgeOf(forges, 'large').child.ask<number>('memory');
     const megabytes = Math.round(bytes / 2 ** 20);
     rows.push({
-      name: 'embedded forge: memory of the large one under that load',
+      name: 'embedded forge: memory of the large one under that load, started as reeve forge does',
       value: megabytes,
       unit: 'MB',
       against: '',

@@ -66,6 +66,17 @@ describe('what runs for long', () => {
     },
   );
 
+  it('forge starts once more, with little memory beside a heap without a bound', () => {
+    const { status, starts } = startsOf(['forge', '--max-push', '0']);
+
+    expect(status).toBe(2);
+    expect(starts).toHaveLength(2);
+    expect(starts[1]).toMatchObject({
+      flags: ['--max-semi-space-size=4'],
+      pools: memory.environment.MALLOC_ARENA_MAX,
+    });
+  });
+
   it('keeps what a person set', () => {
     const [, byFlag] = startsOf(['serve'], { flags: ['--max-old-space-size=1024'] }).starts;
     expect(byFlag?.flags).toEqual(['--max-old-space-size=1024', '--max-semi-space-size=4']);
