@@ -89,6 +89,10 @@ export type Operation = {
   readonly access: Access;
   /** A caller who is not signed in is refused before the target is looked up. */
   readonly signInFirst?: true;
+  /** The role is checked before the sign-in: a caller who is not signed in gets 403. */
+  readonly roleFirst?: true;
+  /** Takes Basic credentials with a password, and no token. */
+  readonly passwordOnly?: true;
   /** A caller who cannot see the organization gets 404, before the role is checked. */
   readonly hiddenFirst?: true;
   /** What a token for public resources alone gets: nothing (`closed`), or the caller's own things if the account is public. */

@@ -203,6 +203,9 @@ function createForgeApp(context: ForgeContext, control: Control | undefined): Fa
   app.register(async (api) => {
     api.removeAllContentTypeParsers();
     api.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+    api.addHook('onRequest', async (_request, reply) => {
+      reply.header('x-content-type-options', 'nosniff');
+    });
     if (control) registerFaults(api, control.faults);
     refuseCrossSiteWrites(api, context);
     registerOperations(api, context, handlers);

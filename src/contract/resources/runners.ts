@@ -82,7 +82,7 @@ function defineLevel<const Prefix extends string, const All extends Shared, One 
       path: `${prefix}/actions/runners/{runner_id}`,
       ...shared,
       params: one,
-      body: z.strictObject({ disabled: flag }),
+      body: z.strictObject({ disabled: flag.optional() }),
       success: 200,
       response: ActionRunner,
       normalize: 'runners',

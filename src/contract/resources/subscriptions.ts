@@ -71,7 +71,7 @@ export const subscriptionOperations = {
     response: list(Repository),
     errors: [],
     publicOnly: 'public-account',
-    paging: 'count',
+    paging: 'link',
     source: 'routers/api/v1/user/watch.go GetMyWatchedRepos',
   }),
   listSubscriptions: defineOperation({
@@ -85,7 +85,7 @@ export const subscriptionOperations = {
     success: 200,
     response: list(Repository),
     errors: [404],
-    paging: 'count',
+    paging: 'link',
     source: 'routers/api/v1/user/watch.go GetWatchedRepos',
   }),
   listIssueSubscribers: defineOperation({
@@ -99,7 +99,7 @@ export const subscriptionOperations = {
     success: 200,
     response: list(User),
     errors: [404],
-    paging: 'count',
+    paging: 'link',
     source: 'routers/api/v1/repo/issue_subscription.go GetIssueSubscribers',
   }),
   checkIssueSubscription: defineOperation({

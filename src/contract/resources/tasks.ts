@@ -35,7 +35,7 @@ export const taskOperations = {
     success: 200,
     response: resource({}, { total_count: int, workflow_runs: z.array(ActionTask) }),
     errors: [403, 404],
-    paging: 'body',
+    paging: 'count',
     source: 'routers/api/v1/repo/action.go ListActionTasks',
   }),
 } as const;

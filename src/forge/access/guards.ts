@@ -163,7 +163,7 @@ function moved(db: Database, owner: UserRow, oldName: string): never {
     owner.id,
     oldName.toLowerCase(),
   );
-  if (now) throw new Redirect([owner.name, oldName], [now.owner, now.name]);
+  if (now) throw new Redirect([owner.name, oldName], [now.owner, now.name], 301);
   throw new ForgeProblem(404, 'not found');
 }
 
@@ -188,7 +188,7 @@ const needed: Readonly<Record<string, Permission>> = { writer: 'write', admin: '
 function guardRole(db: Database, operation: Operation, actor: Actor, target: GuardTarget): void {
   const { access, method } = operation;
   const mayBeAnonymous = access === 'anyone' || (access === 'reader' && method === 'GET');
-  if (!mayBeAnonymous) requireUser(actor);
+  if (!mayBeAnonymous && !operation.roleFirst) requireUser(actor);
   if (access === 'site' && !actor.user?.is_admin)
     throw new ForgeProblem(403, 'user should be the site admin');
   if (target.kind === 'repository' && !reaches(target.permission, needed[access] ?? 'read')) {
@@ -197,6 +197,8 @@ function guardRole(db: Database, operation: Operation, actor: Actor, target: Gua
   if (target.kind === 'organization') guardOrganization(db, operation, target.organization, actor.user);
   if (target.kind === 'team' && actor.user) guardTeam(db, operation, target, actor.user);
   if (target.kind === 'account') guardAccount(db, operation, target.account, actor.user);
+  if (!mayBeAnonymous) requireUser(actor);
+  if (operation.passwordOnly && !actor.isBasic) throw new ForgeProblem(401, 'auth required');
 }
 
 function guardOrganization(

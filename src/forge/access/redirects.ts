@@ -5,16 +5,18 @@ import type { UserRow } from '../core/rows.ts';
 /** What git's addresses have behind the name. */
 const suffix = /(\.wiki)?(\.git)?$/i;
 
-/** Thrown where a path names a repository or an account by a name it had: the request is answered with 301. */
+/** Thrown where a path names a repository (301) or an account (307) by a name it had. */
 export class Redirect extends Error {
   readonly from: readonly string[];
   readonly to: readonly string[];
+  readonly status: 301 | 307;
 
   /** The neighbouring segments of the path that are old, and what takes their place. */
-  constructor(from: readonly string[], to: readonly string[]) {
+  constructor(from: readonly string[], to: readonly string[], status: 301 | 307) {
     super(`moved to ${to.join('/')}`);
     this.from = from;
     this.to = to;
+    this.status = status;
   }
 
   /** Returns an address with the new names in it; everything else arrives as it was sent. */
@@ -59,6 +61,6 @@ export function accountNamed(db: Database, name: string, caller: UserRow | undef
     'SELECT u.* FROM account_redirects a JOIN users u ON u.id = a.user_id WHERE a.lower_name = ?',
     name.toLowerCase(),
   );
-  if (now && (caller || now.visibility === 'public')) throw new Redirect([name], [now.name]);
+  if (now && (caller || now.visibility === 'public')) throw new Redirect([name], [now.name], 307);
   throw new ForgeProblem(404, 'user does not exist');
 }

@@ -1,7 +1,9 @@
 import type { Operation } from '../../contract/operation.ts';
+import type { ForgeContext } from '../core/context.ts';
 import type { Database } from '../core/database.ts';
 import { ForgeProblem, found } from '../core/errors.ts';
 import type { RepositoryRow, TeamRow, UserRow } from '../core/rows.ts';
+import { secondsOf } from '../core/time.ts';
 import { isOrganizationMember, isOrganizationOwner, isVisible } from './permissions.ts';
 import type { TeamTarget } from './targets.ts';
 
@@ -19,14 +21,25 @@ export function isInTeam(db: Database, team: TeamRow, user: UserRow): boolean {
   return db.get(sql, team.id, user.id) !== undefined;
 }
 
-/** Gives a team a repository of its organization. */
+/** Teams for all repositories have every one of the organization without a row of its own. */
+export const hasRepository = (team: string, repository: string) =>
+  `(${team}.includes_all_repositories = 1 OR EXISTS (
+    SELECT 1 FROM team_repositories x WHERE x.team_id = ${team}.id AND x.repo_id = ${repository}.id))`;
+
+/** Gives a team a repository of its organization; its members watch it from then on. */
 export function addTeamRepository(
-  db: Database,
+  { db, clock }: Pick<ForgeContext, 'db' | 'clock'>,
   team: Pick<TeamRow, 'id'>,
   repository: Pick<RepositoryRow, 'id'>,
 ): void {
   const sql = 'INSERT INTO team_repositories (team_id, repo_id) VALUES (?, ?) ON CONFLICT DO NOTHING';
   db.run(sql, team.id, repository.id);
+  db.run(
+    'INSERT INTO watches (user_id, repo_id, created_at) SELECT user_id, ?, ? FROM team_members WHERE team_id = ? ON CONFLICT DO NOTHING',
+    repository.id,
+    secondsOf(clock()),
+    team.id,
+  );
 }
 
 /**

@@ -8,9 +8,7 @@ import { defineHandlers } from '../http/handler.ts';
 import { toUser } from '../views/user.ts';
 import { removeAccount } from './removal.ts';
 import { renameAccount } from './renaming.ts';
-import { assertPersonalTexts, isEmail, isEmailTaken, readVisibility } from './users.ts';
-
-const shortestPassword = 8;
+import { assertPersonalTexts, isEmail, isEmailTaken, readVisibility, shortestPassword } from './users.ts';
 
 function assertTexts(edit: EditUser): void {
   assertPersonalTexts(edit);
@@ -39,7 +37,7 @@ async function updateAccount(context: ForgeContext, account: UserRow, edit: Edit
     throw new ForgeProblem(400, `can not delete the last admin user [name: ${account.name}]`);
   db.run(
     `UPDATE users SET full_name = ?, email = ?, website = ?, location = ?, description = ?, visibility = ?,
-       password_hash = ?, is_active = ?, is_admin = ?, is_restricted = ?, prohibit_login = ?, must_change_password = ?,
+       password_hash = ?, login_name = ?, is_active = ?, is_admin = ?, is_restricted = ?, prohibit_login = ?, must_change_password = ?,
        updated_at = ? WHERE id = ?`,
     edit.full_name ?? account.full_name,
     edit.email ?? account.email,
@@ -48,6 +46,7 @@ async function updateAccount(context: ForgeContext, account: UserRow, edit: Edit
     edit.description ?? account.description,
     visibility,
     hash,
+    edit.login_name,
     edit.active ?? account.is_active,
     edit.admin ?? account.is_admin,
     edit.restricted ?? account.is_restricted,

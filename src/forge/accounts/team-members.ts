@@ -1,19 +1,28 @@
 import { requireUnblocked } from '../access/blocks.ts';
 import { accountNamed } from '../access/redirects.ts';
-import { isInTeam } from '../access/teams.ts';
+import { hasRepository, isInTeam } from '../access/teams.ts';
+import type { ForgeContext } from '../core/context.ts';
 import type { Database } from '../core/database.ts';
 import { ForgeProblem, found } from '../core/errors.ts';
 import type { TeamRow, UserRow } from '../core/rows.ts';
+import { secondsOf } from '../core/time.ts';
 import { defineHandlers } from '../http/handler.ts';
 import { toUser } from '../views/user.ts';
 
-/** Takes a person into a team, and so into its organization; members stay members. */
-function addTeamMember(db: Database, team: TeamRow, user: UserRow): void {
+/** Takes a person into a team, and so into its organization; they watch what the team has. Members stay members. */
+function addTeamMember({ db, clock }: ForgeContext, team: TeamRow, user: UserRow): void {
   db.run(
     'INSERT INTO team_members (team_id, user_id, org_id) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
     team.id,
     user.id,
     team.org_id,
+  );
+  db.run(
+    `INSERT INTO watches (user_id, repo_id, created_at) SELECT ?1, r.id, ?2 FROM repositories r JOIN teams t ON t.id = ?3
+     WHERE r.owner_id = t.org_id AND ${hasRepository('t', 'r')} ON CONFLICT DO NOTHING`,
+    user.id,
+    secondsOf(clock()),
+    team.id,
   );
 }
 
@@ -50,7 +59,7 @@ export const teamMemberHandlers = defineHandlers({
     const user = accountNamed(context.db, params.username, caller);
     if (user.type !== 'user') throw new ForgeProblem(422, 'an organization cannot be a member');
     requireUnblocked(context.db, user, [team.org_id]);
-    addTeamMember(context.db, team, user);
+    context.db.transaction(() => addTeamMember(context, team, user));
     return undefined;
   },
 

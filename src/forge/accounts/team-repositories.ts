@@ -1,17 +1,12 @@
 import { canSee, isOrganizationOwner, permissionOf, reaches } from '../access/permissions.ts';
 import type { RepositoryTarget, TeamTarget } from '../access/targets.ts';
-import { addTeamRepository, showsTeam } from '../access/teams.ts';
+import { addTeamRepository, hasRepository, showsTeam } from '../access/teams.ts';
 import type { Database } from '../core/database.ts';
 import { ForgeProblem, found } from '../core/errors.ts';
 import type { RepositoryRow, TeamRow, UserRow } from '../core/rows.ts';
 import { defineHandlers } from '../http/handler.ts';
 import { toRepositories, toRepository } from '../views/repository.ts';
 import { toTeam } from '../views/team.ts';
-
-/** Teams for all repositories have every one of the organization without a row of its own. */
-const hasRepository = (team: string, repository: string) =>
-  `(${team}.includes_all_repositories = 1 OR EXISTS (
-    SELECT 1 FROM team_repositories x WHERE x.team_id = ${team}.id AND x.repo_id = ${repository}.id))`;
 
 function isOfTeam(db: Database, team: TeamRow, repository: RepositoryRow): boolean {
   if (team.includes_all_repositories === 1) return true;
@@ -93,8 +88,10 @@ export const teamRepositoryHandlers = defineHandlers({
     return toRepository(context, repository, { owner: organization, viewer: caller });
   },
 
-  putTeamRepository({ context: { db }, caller, params, team, organization }) {
-    addTeamRepository(db, team, changeable({ db, caller, team, organization, name: params.repo }));
+  putTeamRepository({ context, caller, params, team, organization }) {
+    const { db } = context;
+    const repository = changeable({ db, caller, team, organization, name: params.repo });
+    db.transaction(() => addTeamRepository(context, team, repository));
     return undefined;
   },
 
@@ -125,11 +122,12 @@ export const teamRepositoryHandlers = defineHandlers({
     return toTeam(context, found(isShown && isOfTeam(context.db, team, repository) ? team : undefined));
   },
 
-  putRepositoryTeam({ context: { db }, params, repository, owner, permission }) {
+  putRepositoryTeam({ context, params, repository, owner, permission }) {
+    const { db } = context;
     const team = changeableTeam(db, { repository, owner, permission }, params.team);
     if (isOfTeam(db, team, repository))
       throw new ForgeProblem(422, `team '${team.name}' is already added to repo`);
-    addTeamRepository(db, team, repository);
+    db.transaction(() => addTeamRepository(context, team, repository));
     return undefined;
   },
 

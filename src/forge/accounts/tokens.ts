@@ -20,11 +20,6 @@ function toToken(token: TokenRow, sha1 = '') {
   };
 }
 
-/** A token must not make tokens: these operations take Basic credentials alone. */
-function requireBasic(actor: Actor): void {
-  if (!actor.isBasic) throw new ForgeProblem(401, 'auth required');
-}
-
 function readScopes(actor: Actor, wanted: readonly string[]): readonly string[] {
   const normal = normalizeScopes(wanted);
   if ('unknown' in normal)
@@ -44,7 +39,6 @@ function currentToken({ actor }: { readonly actor: Actor }): TokenRow {
 /** What answers for personal access tokens. Of a token only its SHA-256 is kept. */
 export const tokenHandlers = defineHandlers({
   createToken({ account, actor, body, context }) {
-    requireBasic(actor);
     const { db, clock } = context;
     const scopes = readScopes(actor, body.scopes ?? []);
     const secret = randomBytes(20).toString('hex');
@@ -83,8 +77,7 @@ export const tokenHandlers = defineHandlers({
     return undefined;
   },
 
-  listTokens({ account, actor, context, page, reply }) {
-    requireBasic(actor);
+  listTokens({ account, context, page, reply }) {
     const { db } = context;
     const sql = 'SELECT count(*) AS count FROM tokens WHERE user_id = ?';
     reply.total(db.get<{ count: number }>(sql, account.id)?.count ?? 0);
@@ -97,8 +90,7 @@ export const tokenHandlers = defineHandlers({
     return rows.map((row) => toToken(row));
   },
 
-  deleteToken({ account, actor, context, params }) {
-    requireBasic(actor);
+  deleteToken({ account, context, params }) {
     // A number is an id first; a token whose name is a number is still found by it.
     const byId = /^\d{1,15}$/.test(params.token) ? Number(params.token) : 0;
     const token = found(

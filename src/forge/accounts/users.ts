@@ -145,6 +145,9 @@ export function readVisibility(text: string | undefined): Visibility | undefined
   throw new ForgeProblem(422, `[Visibility]: In(,public,limited,private)`);
 }
 
+/** Characters of a password that an administrator gives at least. */
+export const shortestPassword = 8;
+
 /** What answers `/user`, `/users/{username}` and the making of accounts. */
 export const userHandlers = defineHandlers({
   getSelf: ({ caller, context }) => toUser(context, caller, caller),
@@ -152,6 +155,7 @@ export const userHandlers = defineHandlers({
   getUser: ({ account, caller, context }) => toUser(context, account, caller),
 
   async createUser({ body, caller, context }) {
+    if ((body.password ?? '').length < shortestPassword) throw new ForgeProblem(400, 'PasswordIsRequired');
     const account = await createAccount(context, {
       name: body.username,
       email: body.email,

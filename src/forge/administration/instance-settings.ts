@@ -33,7 +33,7 @@ export const instanceSettingsHandlers = defineHandlers({
   getUserInterfaceSettings: () => ({
     default_theme: 'gitea-auto',
     allowed_reactions: [...allowedReactions],
-    custom_emojis: [],
+    custom_emojis: ['git', 'gitea', 'codeberg', 'gitlab', 'github', 'gogs'],
   }),
 
   getNodeInfo({ context: { db, clock } }) {

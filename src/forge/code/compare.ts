@@ -29,7 +29,7 @@ export const compareHandlers = defineHandlers({
     const address = repositoryAddress(context.rootUrl(), target.owner.name, target.repository.name);
     return {
       total_commits: commits.length,
-      commits: await toEntries(git, commits, (commit) => toEntry(context, address, commit, caller)),
+      commits: await toEntries(git, commits, (commit) => toEntry(context, address, commit)),
     };
   },
 });
@@ -84,16 +84,11 @@ async function borrow(git: GitRepository, from: GitRepository, branch: string, i
   await moveRefs(git, [{ name: target, before: id, after: undefined }]);
 }
 
-/** Returns a commit as a list shows it, with the accounts behind its addresses. */
-export function toEntry(
-  context: ForgeContext,
-  address: RepositoryAddress,
-  commit: CommitData,
-  viewer: UserRow | undefined,
-) {
+/** Returns a commit as a list shows it, with the accounts behind its addresses as an anonymous viewer sees them. */
+export function toEntry(context: ForgeContext, address: RepositoryAddress, commit: CommitData) {
   return toCommitEntry(context.db, address, commit, (email) => {
     const account = accountByEmail(context.db, email);
-    return account ? toUser(context, account, viewer) : null;
+    return account ? toUser(context, account, undefined) : null;
   });
 }
 

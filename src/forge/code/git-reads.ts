@@ -205,7 +205,7 @@ export async function toDetailed(
   const ids = commits.map(({ id }) => id);
   const changes = stat || files ? await listChangesOf(git, ids) : undefined;
   return commits.map((commit) => {
-    const entry = toEntry(context, address, commit, caller);
+    const entry = toEntry(context, address, commit);
     const summary = toChangeSummary(changes?.get(commit.id) ?? []);
     return {
       ...entry,

@@ -28,6 +28,7 @@ import { scheduledMerges } from './migrations/024-scheduled-merges.ts';
 import { agit } from './migrations/025-agit.ts';
 import { lfs } from './migrations/026-lfs.ts';
 import { removedRepositories } from './migrations/027-removed-repositories.ts';
+import { conversations } from './migrations/028-conversations.ts';
 import { bindsNumbersByPosition, byNumber, isNumbered } from './numbered-parameters.ts';
 
 /** In order; one that has been released is never changed, a new one goes to the end. */
@@ -59,6 +60,7 @@ const migrations = [
   agit,
   lfs,
   removedRepositories,
+  conversations,
 ];
 
 /** What a statement takes: booleans become 0 and 1, undefined becomes NULL. */

@@ -10,18 +10,22 @@ export class ForgeProblem extends Error {
   readonly status: number;
   readonly form: ProblemForm;
   readonly headers: Readonly<Record<string, string>>;
+  /** More members of the body. */
+  readonly details: Readonly<Record<string, unknown>>;
 
   constructor(
     status: number,
     message: string,
     form: ProblemForm = 'error',
     headers: Readonly<Record<string, string>> = {},
+    details: Readonly<Record<string, unknown>> = {},
   ) {
     super(message);
     this.name = 'ForgeProblem';
     this.status = status;
     this.form = form;
     this.headers = headers;
+    this.details = details;
   }
 }
 
@@ -41,7 +45,7 @@ export function problemBody(problem: ForgeProblem, rootUrl: string): string | un
   if (problem.form === 'empty') return undefined;
   if (problem.form === 'text') return JSON.stringify(problem.message);
   if (problem.form === 'capital') return JSON.stringify({ Message: problem.message });
-  if (problem.form === 'message') return JSON.stringify({ message: problem.message });
+  if (problem.form === 'message') return JSON.stringify({ ...problem.details, message: problem.message });
   const body = JSON.stringify({ message: problem.message, url: `${rootUrl}/api/swagger` });
   return problem.form === 'followed-by-null' ? `${body}null` : body;
 }

@@ -47,8 +47,9 @@ function linkValues(address: URL, page: PageRange, last: number): string[] {
     return `<${there.href}>; rel="${relation}"`;
   };
   const links: string[] = [];
-  if (page.page < last) links.push(link(page.page + 1, 'next'), link(last, 'last'));
-  if (page.page > 1 && last > 0)
-    links.push(link(1, 'first'), link(Math.min(page.page, last + 1) - 1, 'prev'));
+  // A page beyond the last one counts as the last one.
+  const current = Math.max(1, Math.min(page.page, last));
+  if (current < last) links.push(link(current + 1, 'next'), link(last, 'last'));
+  if (current > 1) links.push(link(1, 'first'), link(current - 1, 'prev'));
   return links;
 }

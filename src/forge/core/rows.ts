@@ -38,6 +38,8 @@ export type UserRow = {
   readonly theme: string;
   readonly diff_view_style: string;
   readonly keep_email_private: Bit;
+  /** The name by which the account signs in elsewhere, as an administrator wrote it. */
+  readonly login_name: string;
   readonly keep_activity_private: Bit;
   readonly num_followers: number;
   readonly num_following: number;

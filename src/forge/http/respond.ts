@@ -158,7 +158,7 @@ export function sendFailure(
   error: unknown,
 ): FastifyReply {
   if (error instanceof Redirect)
-    return reply.code(301).header('location', error.locationOf(request.url)).send();
+    return reply.code(error.status).header('location', error.locationOf(request.url)).send();
   const problem = error instanceof ForgeProblem ? error : new ForgeProblem(500, '');
   if (problem.status >= 500) {
     const [path] = request.url.split('?');

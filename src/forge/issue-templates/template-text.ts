@@ -1,5 +1,6 @@
 import { type Document, isMap, isScalar, isSeq, parseDocument } from 'yaml';
 import { isRecord } from '../../contract/events/payload-members.ts';
+import { shorten } from '../core/shorten.ts';
 import { type FormField, isForm } from './form-rules.ts';
 
 /** An issue template as the API shows it. */
@@ -109,20 +110,6 @@ function splitFrontMatter(text: string): { readonly front: string; readonly rest
   return { front: lines.slice(1, end).join('\n'), rest: lines.slice(end + 1).join('\n') };
 }
 
-/** Shortens a text to columns, with an ellipsis; characters beyond Latin take two of them. */
-function ellipsize(text: string, columns: number): string {
-  if (Buffer.byteLength(text) <= columns) return text;
-  let used = 0;
-  let kept = '';
-  for (const character of text) {
-    const width = (character.codePointAt(0) ?? 0) > 255 ? 2 : 1;
-    if (used + width + 3 > columns) return `${kept}…`;
-    used += width;
-    kept += character;
-  }
-  return text;
-}
-
 function parseMarkdown(fileName: string, text: string) {
   const split = splitFrontMatter(text);
   if (split) {
@@ -134,7 +121,7 @@ function parseMarkdown(fileName: string, text: string) {
   }
   const name = fileName.slice(fileName.lastIndexOf('/') + 1);
   const nothing = { title: '', labels: null, assignees: null, ref: '', body: null };
-  return { ...nothing, name, about: ellipsize(text, 80), content: text };
+  return { ...nothing, name, about: shorten(text, 80), content: text };
 }
 
 /** Tells whether a file of this name is a template, by its extension. */

@@ -5,6 +5,7 @@ import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem, found } from '../core/errors.ts';
 import type { IssueRow } from '../core/issue-rows.ts';
 import type { RepositoryRow, Seconds, UserRow } from '../core/rows.ts';
+import { shorten } from '../core/shorten.ts';
 import { secondsOf, toInstant } from '../core/time.ts';
 import type { Unit } from '../core/units.ts';
 import { numberedContent, recordActivity } from '../events/activities.ts';
@@ -33,6 +34,9 @@ type NewIssue = {
   readonly dueAt?: Seconds | undefined;
 };
 
+/** Columns of a title; a longer one ends in an ellipsis. */
+const maxTitle = 255;
+
 /** Writes an issue, or the issue side of a pull request, under the next number; returns its row. Emits nothing. */
 export function insertIssue(context: ForgeContext, issue: NewIssue): IssueRow {
   const { db, clock } = context;
@@ -51,7 +55,7 @@ export function insertIssue(context: ForgeContext, issue: NewIssue): IssueRow {
     next.number,
     issue.isPull ?? false,
     issue.poster.id,
-    issue.title,
+    shorten(issue.title, maxTitle).trim(),
     issue.body ?? '',
     issue.ref ?? '',
     issue.milestoneId,
@@ -102,8 +106,9 @@ export function noteReferences(context: ForgeContext, scene: IssueScene): void {
 }
 
 /** Changes the title; hooks hear `edited` with the old one. */
-export function changeTitle(context: ForgeContext, scene: IssueScene, title: string): void {
+export function changeTitle(context: ForgeContext, scene: IssueScene, given: string): void {
   const issue = readIssueRow(context, scene.issueId);
+  const title = shorten(given, maxTitle);
   const { title: from } = issue;
   if (title === from) return;
   requireUnblockedIn(context.db, scene, issue);

@@ -34,6 +34,7 @@ export const pinHandlers = defineHandlers({
 
   listPinnedPulls(call) {
     const { context, repository, caller } = call;
+    if (repository.is_empty === 1) throw new ForgeProblem(404, 'not found');
     const rows = context.db.all<IssueRow>(
       'SELECT * FROM issues WHERE repo_id = ? AND is_pull = 1 AND pin_order > 0 ORDER BY pin_order',
       repository.id,

@@ -126,3 +126,10 @@ function readIssue({ db }: ForgeContext, id: number): IssueRow {
   if (!issue) throw new TypeError(`issue ${id} is gone while its news are told`);
   return issue;
 }
+
+/** Marks what an account was told of an issue as read: it has dealt with the issue. */
+export function markIssueRead({ db, clock }: ForgeContext, userId: number, issueId: number): void {
+  const now = secondsOf(clock());
+  const sql = `UPDATE notifications SET status = 'read', updated_at = ? WHERE user_id = ? AND issue_id = ? AND status = 'unread'`;
+  db.run(sql, now, userId, issueId);
+}

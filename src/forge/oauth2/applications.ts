@@ -86,7 +86,7 @@ export const oauth2Handlers = defineHandlers({
     const count = 'SELECT count(*) AS count FROM oauth2_applications WHERE user_id = ?';
     reply.total(db.get<{ count: number }>(count, caller.id)?.count ?? 0);
     const rows = db.all<OAuth2ApplicationRow>(
-      'SELECT * FROM oauth2_applications WHERE user_id = ? ORDER BY id LIMIT ? OFFSET ?',
+      'SELECT * FROM oauth2_applications WHERE user_id = ? ORDER BY id DESC LIMIT ? OFFSET ?',
       caller.id,
       page.limit,
       page.offset,

@@ -3,7 +3,7 @@ import type { RepositoryTarget } from '../access/targets.ts';
 import { toChangedFile, toEntries, toEntry } from '../code/compare.ts';
 import { findHead } from '../code/head-repository.ts';
 import type { ForgeContext } from '../core/context.ts';
-import { found } from '../core/errors.ts';
+import { ForgeProblem, found } from '../core/errors.ts';
 import type { PageRange } from '../core/paging.ts';
 import { listChanges } from '../git/changes.ts';
 import { countCommits, listCommits } from '../git/history.ts';
@@ -20,6 +20,8 @@ import { findByBranches, listPullRows } from './list.ts';
 export const pullHandlers = defineHandlers({
   listPulls(call) {
     const { context, query, page, caller, reply } = call;
+    // A repository without a commit has no pull requests, not even an empty list.
+    if (call.repository.is_empty === 1) throw new ForgeProblem(404, 'not found');
     const { pulls, total } = listPullRows(context, call, query, page);
     reply.total(total);
     return toPulls(context, pulls, { ...call, viewer: caller });
@@ -76,7 +78,7 @@ export const pullHandlers = defineHandlers({
     addPagingHeaders(reply, page, await countCommits(git, stretch));
     const commits = await listCommits(git, stretch, { skip: page.offset, limit: page.limit });
     const address = repositoryAddress(context.rootUrl(), target.owner.name, target.repository.name);
-    return toEntries(git, commits, (commit) => toEntry(context, address, commit, caller));
+    return toEntries(git, commits, (commit) => toEntry(context, address, commit));
   },
 });
 

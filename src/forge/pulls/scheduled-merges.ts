@@ -8,6 +8,7 @@ import type { RepositoryRow, Seconds, UserRow } from '../core/rows.ts';
 import { secondsOf } from '../core/time.ts';
 import { recordEvent } from '../events/timeline.ts';
 import { defineHandlers } from '../http/handler.ts';
+import { markIssueRead } from '../notify/threads.ts';
 import { refuseBlocked } from '../protections/blockers.ts';
 import { guardMerger } from '../protections/merge-enforcement.ts';
 import { checkPull } from '../pull-sync/checks.ts';
@@ -145,6 +146,8 @@ export const scheduledMergeHandlers = defineHandlers({
 
   async mergePull({ params, body, reply, ...place }) {
     const { style, wish } = readMerge(body);
+    const { issue } = findPull(place.context, place, params.index);
+    markIssueRead(place.context, place.caller.id, issue.id);
     if (!body.merge_when_checks_succeed || style === 'manually-merged')
       return await performMerge(place, params.index, style, wish);
     await scheduleMerge(place, params.index, style, wish);

@@ -6,6 +6,7 @@ import { makeTag } from '../code/tags.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem, found } from '../core/errors.ts';
 import type { ReleaseRow, RepositoryRow, UserRow } from '../core/rows.ts';
+import { shorten } from '../core/shorten.ts';
 import { secondsOf } from '../core/time.ts';
 import { recordActivity } from '../events/activities.ts';
 import { releasePayload } from '../events/payloads.ts';
@@ -63,7 +64,7 @@ export const releaseHandlers = defineHandlers({
       tag,
       // The target of a tag that exists already is not looked at, and is shown as it was given.
       target: body.target_commitish || (isTagged ? '' : repository.default_branch),
-      title: shortenTitle(body.name ?? ''),
+      title: shorten(body.name ?? '', maxTitle),
       body: body.body ?? '',
       is_draft: body.draft === true,
       is_prerelease: body.prerelease === true,
@@ -109,7 +110,7 @@ export const releaseHandlers = defineHandlers({
         tag,
         tag.toLowerCase(),
         body.target_commitish || before.target,
-        shortenTitle(body.name || before.title),
+        shorten(body.name || before.title, maxTitle),
         body.body || before.body,
         isDraft,
         body.prerelease ?? before.is_prerelease,
@@ -134,13 +135,8 @@ function refuseSigningKey(): never {
   throw new ForgeProblem(404, 'no signing key');
 }
 
-/** Characters of a title; a longer one ends in an ellipsis. */
+/** Columns of a title; a longer one ends in an ellipsis. */
 const maxTitle = 255;
-
-function shortenTitle(title: string): string {
-  const runes = [...title];
-  return runes.length <= maxTitle ? title : `${runes.slice(0, maxTitle - 1).join('')}…`;
-}
 
 function toOne({ context, repository, owner }: Omit<ReleaseWrite, 'caller'>, row: ReleaseRow) {
   return found(toReleases(context, [row], { repository, owner })[0]);

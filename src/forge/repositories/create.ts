@@ -1,6 +1,7 @@
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem, found } from '../core/errors.ts';
 import { beginWork, endCreation } from '../core/journal.ts';
+import type { RepositorySettings } from '../core/repository-settings.ts';
 import type { RepositoryRow, UserRow } from '../core/rows.ts';
 import { secondsOf } from '../core/time.ts';
 import { recordActivity } from '../events/activities.ts';
@@ -64,6 +65,9 @@ export async function createRepository(
   });
 }
 
+/** A template is for its files: workflows run in what is made from it. */
+const unitsOfTemplate: Partial<RepositorySettings> = { has_actions: false };
+
 /** Inserts the row of a repository that is being made; `endCreation` ends that. */
 export function insertRepository(
   context: ForgeContext,
@@ -80,7 +84,7 @@ export function insertRepository(
   const now = secondsOf(clock());
   const { lastId } = db.run(
     `INSERT INTO repositories (owner_id, name, lower_name, description, default_branch, object_format, is_private,
-       is_template, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       is_template, settings, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     owner.id,
     wanted.name,
     wanted.name.toLowerCase(),
@@ -89,6 +93,7 @@ export function insertRepository(
     wanted.object_format_name || 'sha1',
     wanted.private ?? false,
     wanted.template ?? false,
+    JSON.stringify(wanted.template ? unitsOfTemplate : {}),
     now,
     now,
   );

@@ -90,9 +90,9 @@ function insertFork(
   }
   const now = secondsOf(clock());
   const { lastId } = db.run(
-    `INSERT INTO repositories (owner_id, name, lower_name, description, website, default_branch, object_format,
+    `INSERT INTO repositories (owner_id, name, lower_name, description, default_branch, object_format,
        is_private, is_empty, fork_id, size, num_branches, created_at, updated_at)
-     SELECT ?, ?, ?, description, website, default_branch, object_format, is_private, is_empty, id, size, num_branches,
+     SELECT ?, ?, ?, description, default_branch, object_format, is_private, is_empty, id, size, num_branches,
        ?, ? FROM repositories WHERE id = ?`,
     holder.id,
     name,

@@ -9,12 +9,19 @@ import { defineHandlers } from '../http/handler.ts';
 const maxTopics = 25;
 const maxLength = 35;
 
-/** Returns a topic as it is stored, or ends the request with 422. */
+/** Returns topics as they are stored, or ends the request with 422 and those that cannot be. */
+function readTopics(given: readonly string[]): readonly string[] {
+  const topics = given.map((topic) => topic.trim().toLowerCase()).filter((topic) => topic !== '');
+  const wrong = topics.filter((topic) => topic.length > maxLength || !/^[a-z0-9][-.a-z0-9]*$/.test(topic));
+  if (wrong.length > 0)
+    throw new ForgeProblem(422, 'Topic names are invalid', 'message', {}, { invalidTopics: wrong });
+  return topics;
+}
+
+/** Returns one topic as it is stored, or ends the request with 422. */
 function readTopic(given: string): string {
-  const topic = given.trim().toLowerCase();
-  if (topic.length > maxLength || !/^[a-z0-9][-.a-z0-9]*$/.test(topic)) {
-    throw new ForgeProblem(422, 'Topic names are invalid', 'message');
-  }
+  const [topic] = readTopics([given]);
+  if (topic === undefined) throw new ForgeProblem(422, 'Topic name is invalid', 'message');
   return topic;
 }
 
@@ -61,7 +68,7 @@ export const topicHandlers = defineHandlers({
   },
 
   replaceTopics(call) {
-    const named = call.body.topics.filter((topic) => topic.trim() !== '').map(readTopic);
+    const named = readTopics(call.body.topics ?? []);
     call.context.db.transaction(() => saveTopics(call, named));
     return undefined;
   },

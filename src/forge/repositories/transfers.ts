@@ -59,7 +59,7 @@ function moveRepository(
     lower_name,
     id,
   );
-  for (const teamId of teamIds) addTeamRepository(db, { id: teamId }, repository);
+  for (const teamId of teamIds) addTeamRepository(context, { id: teamId }, repository);
   watchRepository(context, doerId, id);
   const content = `${from.name}/${repository.name}`;
   recordActivity(context, { repositoryId: id, actorId: doerId, type: 'transfer_repo', content });

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { ForgeContext } from '../core/context.ts';
-import { found } from '../core/errors.ts';
+import { ForgeProblem, found } from '../core/errors.ts';
 import type { PageRange } from '../core/paging.ts';
 import { secondsOf } from '../core/time.ts';
 import { defineHandlers } from '../http/handler.ts';
@@ -24,8 +24,13 @@ function show({ context, params }: Naming, holder: RunnerHolder) {
   return toRunner(runner, context.clock());
 }
 
-function edit(call: Naming & { readonly body: { readonly disabled: boolean } }, holder: RunnerHolder) {
+function edit(
+  call: Naming & { readonly body: { readonly disabled?: boolean | undefined } },
+  holder: RunnerHolder,
+) {
   const { id } = show(call, holder);
+  // Asked after the runner is found.
+  if (call.body.disabled === undefined) throw new ForgeProblem(422, '[disabled]: Required');
   call.context.db.run('UPDATE runners SET is_disabled = ? WHERE id = ?', call.body.disabled, id);
   return show(call, holder);
 }

@@ -42,6 +42,8 @@ export const taskHandlers = defineHandlers({
       updated_at: toInstant(row.completed_at || row.started_at),
       run_started_at: toInstant(row.started_at),
     }));
-    return { workflow_runs: tasks, total_count: count?.count ?? 0 };
+    const total = count?.count ?? 0;
+    call.reply.total(total);
+    return { workflow_runs: tasks, total_count: total };
   },
 });

@@ -23,7 +23,9 @@ export function toOwner(
   owner: UserRow,
   { permission, viewer }: { readonly permission: Permission; readonly viewer: UserRow | undefined },
 ) {
-  const seesAddress = permission !== 'none' && showsAddress(owner, viewer);
+  // A repository hides the address from its owner and from administrators as well.
+  const isHidden = owner.type !== 'organization' && owner.keep_email_private === 1;
+  const seesAddress = permission !== 'none' && !isHidden && showsAddress(owner, viewer);
   return toShape(context, owner, { seesAddress, isInsider: false });
 }
 
@@ -47,7 +49,7 @@ function toShape(
   return {
     id: user.id,
     login: user.name,
-    login_name: '',
+    login_name: isInsider ? user.login_name : '',
     source_id: 0,
     full_name: user.full_name,
     // An organization without an address shows none.
@@ -56,7 +58,7 @@ function toShape(
     html_url: `${context.rootUrl()}/${user.name}`,
     language: isInsider ? user.language : '',
     is_admin: isInsider && user.is_admin === 1,
-    last_login: isInsider && user.last_login_at > 0 ? toInstant(user.last_login_at) : yearOne,
+    last_login: isInsider ? toInstant(user.last_login_at) : yearOne,
     created: toInstant(user.created_at),
     restricted: user.is_restricted === 1,
     active: isInsider && user.is_active === 1,

@@ -1,0 +1,90 @@
+import type { Operation } from '../../../src/contract/operation.ts';
+import { operations } from '../../../src/contract/operations.ts';
+import { isOfRepository, missingPathOf, pathOf } from './operation-paths.ts';
+import { type Step, step } from './step.ts';
+
+const rows = Object.values<Operation>(operations);
+/** Operations that end the access that the scenario needs, or start work of the whole instance. */
+const left = new Set(['token.delete', 'admin.run-cron-task']);
+/** Lists that contain what other people of the instance made. */
+const instanceWide =
+  /^\/(admin\/(users|orgs|emails|hooks|unadopted|cron)|orgs$|users\/search|repos\/search|repos\/issues\/search|topics\/search)/;
+/** Who owns what the path names: lists of the instance belong to its administrator. */
+const ownerOf = ({ access }: Operation): string => (access === 'site' ? 'admin' : 'ada');
+const pages = ['page=2&limit=1', 'page=0&limit=0', 'page=99&limit=2', 'limit=-1', 'limit=1000', 'page=x'];
+
+/** Every read of the contract by its owner, by others and by a person without credentials, of what is there and what is not. */
+export function readSteps(): readonly Step[] {
+  return rows.filter(({ method }) => method === 'GET').flatMap(readsOf);
+}
+
+function readsOf(operation: Operation): Step[] {
+  const isInstanceWide = instanceWide.test(operation.path);
+  const get = (as: string, path: string): Step =>
+    step(as, 'GET', path, isInstanceWide ? { isInstanceWide } : {});
+  const path = pathOf(operation);
+  const missing = missingPathOf(operation);
+  const owner = ownerOf(operation);
+  return [
+    ...[owner, 'ben', 'dan', 'nobody', 'admin'].map((as) => get(as, path)),
+    ...(missing === undefined ? [] : [get(owner, missing)]),
+    ...(isOfRepository(operation) ? readsOfOthers(operation, get) : []),
+    ...(operation.paging === undefined || isInstanceWide
+      ? []
+      : pages.map((query) => get(owner, `${path}?${query}`))),
+  ];
+}
+
+/** A hidden, an empty and an archived repository, and one that does not exist. */
+function readsOfOthers(operation: Operation, get: (as: string, path: string) => Step): Step[] {
+  return [
+    get('dan', pathOf(operation, { repo: 'hidden' })),
+    get('cleo', pathOf(operation, { repo: 'hidden' })),
+    get('ada', pathOf(operation, { repo: 'empty' })),
+    get('ada', pathOf(operation, { repo: 'no-such-repository' })),
+  ];
+}
+
+/** Every write of the contract as the wrong person, for what does not exist, and with a body that is none. */
+export function refusedSteps(): readonly Step[] {
+  return rows.filter(({ method, id }) => method !== 'GET' && !left.has(id)).flatMap(refusalsOf);
+}
+
+function refusalsOf(operation: Operation): Step[] {
+  const { method, body } = operation;
+  const path = pathOf(operation);
+  const missing = missingPathOf(operation);
+  const empty = body === undefined ? {} : { body: {} };
+  const send = (as: string, at: string, more: Parameters<typeof step>[3] = empty): Step =>
+    step(as, method, at, more);
+  const json = (text: string) => ({ raw: { type: 'application/json', text } });
+  return [
+    send('nobody', path),
+    ...(isOfRepository(operation)
+      ? [
+          send('dan', pathOf(operation, { repo: 'hidden' })),
+          send('cleo', pathOf(operation, { repo: 'hidden' })),
+          send('ada', pathOf(operation, { repo: 'no-such-repository' })),
+        ]
+      : []),
+    ...(operation.access === 'site' ? [send('dan', path)] : []),
+    ...(missing === undefined ? [] : [send(ownerOf(operation), missing)]),
+    ...(body === undefined
+      ? []
+      : [json('{'), json('[]'), json('"text"'), json('null')].map((more) =>
+          send(ownerOf(operation), path, more),
+        )),
+    ...(body === undefined
+      ? []
+      : wrongTypesOf(operation).map((more) => send(ownerOf(operation), path, { body: more }))),
+  ];
+}
+
+/** A body with every member of a type that none has, and for each of the first members one in which it alone is wrong. */
+function wrongTypesOf({ body }: Operation): Record<string, unknown>[] {
+  const names = Object.keys((body as { shape?: object } | undefined)?.shape ?? {});
+  const wrong = { x: { y: [] } };
+  return names.length === 0
+    ? []
+    : [Object.fromEntries(names.map((name) => [name, wrong])), { [names[0] ?? '']: wrong }];
+}

@@ -1,0 +1,65 @@
+import { type Step, step } from './step.ts';
+
+const site = '/repos/$ada/site';
+const twice = (as: string, method: string, path: string, body?: unknown): Step[] => {
+  const more = body === undefined ? {} : { body };
+  return [step(as, method, path, more), step(as, method, path, more)];
+};
+
+/** Removals and renames, each asked for twice: the second time it is done already. */
+export const lastSteps: readonly Step[] = [
+  ...twice('dan', 'DELETE', `${site}/issues/comments/$danComment`),
+  ...twice('dan', 'DELETE', `${site}/issues/1/reactions`, { content: 'heart' }),
+  ...twice('ada', 'DELETE', `${site}/issues/1/dependencies`, { index: 2, owner: '$ada', repo: 'site' }),
+  ...twice('ada', 'DELETE', `${site}/issues/1/times/$time`),
+  ...twice('ada', 'DELETE', `${site}/issues/1/times`),
+  ...twice('ada', 'DELETE', `${site}/issues/1/pin`),
+  ...twice('ada', 'DELETE', `${site}/issues/3/lock`),
+  ...twice('ada', 'POST', `${site}/issues/2/stopwatch/stop`),
+  ...twice('ada', 'DELETE', `${site}/issues/1/assets/$attachment`),
+  ...twice('ada', 'DELETE', `${site}/issues/1/labels`),
+  ...twice('ada', 'DELETE', `${site}/issues/3`),
+  ...twice('ada', 'DELETE', `${site}/labels/$docs`),
+  ...twice('ada', 'DELETE', `${site}/milestones/$closedMilestone`),
+  ...twice('ada', 'DELETE', `${site}/releases/$release/assets/$asset`),
+  ...twice('ada', 'DELETE', `${site}/releases/$draft`),
+  ...twice('ada', 'DELETE', `${site}/tags/light`),
+  ...twice('ada', 'DELETE', `${site}/tags/v1.0`),
+  ...twice('ada', 'DELETE', `${site}/branches/topic/three`),
+  ...twice('ada', 'DELETE', `${site}/branches/main`),
+  ...twice('ada', 'DELETE', `${site}/branch_protections/release%2F*`),
+  ...twice('ada', 'DELETE', `${site}/tag_protections/$tagProtection`),
+  ...twice('ada', 'DELETE', `${site}/hooks/$hook`),
+  ...twice('ada', 'DELETE', `${site}/keys/$deployKey`),
+  ...twice('ada', 'DELETE', `${site}/actions/secrets/TOKEN`),
+  ...twice('ada', 'DELETE', `${site}/actions/variables/NAME`),
+  ...twice('ada', 'DELETE', `${site}/collaborators/$ben`),
+  ...twice('ada', 'DELETE', `${site}/wiki/page/Home`),
+  ...twice('ada', 'DELETE', `${site}/topics/extra`),
+  ...twice('dan', 'DELETE', `${site}/subscription`),
+  ...twice('dan', 'DELETE', '/user/starred/$ada/site'),
+  ...twice('dan', 'DELETE', '/user/following/$ada'),
+  ...twice('ada', 'DELETE', '/user/keys/$key'),
+  ...twice('ada', 'DELETE', '/user/emails', { emails: ['second-$run@example.org'] }),
+  ...twice('ada', 'DELETE', '/user/applications/oauth2/$application'),
+  ...twice('ada', 'DELETE', '/orgs/$acme/labels/$orgLabel'),
+  ...twice('ada', 'DELETE', '/orgs/$acme/hooks/$orgHook'),
+  ...twice('ada', 'DELETE', '/teams/$team/members/$ben'),
+  ...twice('ada', 'DELETE', '/teams/$team'),
+  ...twice('admin', 'DELETE', '/admin/hooks/$adminHook'),
+  ...twice('ada', 'PATCH', '/repos/$ada/licensed', { name: 'renamed' }),
+  step('ada', 'GET', '/repos/$ada/licensed'),
+  ...twice('ada', 'POST', '/repos/$ada/renamed/transfer', { new_owner: '$dan' }),
+  ...twice('dan', 'POST', '/repos/$ada/renamed/transfer/accept'),
+  ...twice('ada', 'DELETE', '/repos/$ada/pattern'),
+  ...twice('ada', 'DELETE', '/orgs/$acme'),
+  ...twice('ada', 'DELETE', '/repos/$acme/secret'),
+  ...twice('admin', 'DELETE', '/admin/users/$ada'),
+  ...twice('admin', 'POST', '/admin/users/$cleo/rename', { new_username: 'clea-$run' }),
+  step('admin', 'GET', '/users/$cleo'),
+  ...twice('admin', 'DELETE', '/admin/users/$dan?purge=true'),
+  // What is left of an account that is gone.
+  step('ben', 'GET', `${site}/issues/2`),
+  step('ben', 'GET', `${site}/issues/1/comments`),
+  step('ben', 'GET', `${site}/pulls/$pull/reviews`),
+];
