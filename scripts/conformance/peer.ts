@@ -48,7 +48,10 @@ async function runSteps(ours: Side, theirs: Side, run: string): Promise<Comparis
   const found: Found[] = [];
   for (const part of [seedSteps, readSteps(), refusedSteps(), lastSteps]) {
     const answers: Found[] = [];
-    for (const step of part) answers.push({ step, differences: await compareStep(ours, theirs, step, run) });
+    for (const step of part) {
+      if (step.isSettled) await setTimeout(settling);
+      answers.push({ step, differences: await compareStep(ours, theirs, step, run) });
+    }
     await setTimeout(settling);
     for (const { step, differences } of answers) {
       const isSettled = step.method !== 'GET' || differences.every((one) => explain(step, one));
@@ -87,7 +90,11 @@ async function compareStep(
   run: string,
 ): Promise<readonly Difference[]> {
   const [one, other] = await Promise.all([send(ours, step), sendSettled(theirs, step)]);
-  const options = { run, isInstanceWide: step.isInstanceWide ?? false };
+  const options = {
+    run,
+    isInstanceWide: step.isInstanceWide ?? false,
+    isUnordered: step.isUnordered ?? false,
+  };
   return compareReplies({ side: ours, reply: one }, { side: theirs, reply: other }, options);
 }
 

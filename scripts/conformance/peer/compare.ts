@@ -23,7 +23,7 @@ const most = 20;
 export function compareReplies(
   ours: { readonly side: Side; readonly reply: Reply },
   theirs: { readonly side: Side; readonly reply: Reply },
-  options: { readonly run: string; readonly isInstanceWide: boolean },
+  options: { readonly run: string; readonly isInstanceWide: boolean; readonly isUnordered: boolean },
 ): readonly Difference[] {
   const found: Difference[] = [];
   const note = (at: string, one: unknown, other: unknown): void => {
@@ -63,12 +63,21 @@ function compareValues(ours: unknown, theirs: unknown, at: string, note: Note): 
 }
 
 /** The body of an answer with everything that must differ replaced; bytes of archives are compared by nothing but headers. */
-function bodyOf(side: Side, reply: Reply, options: { run: string; isInstanceWide: boolean }): unknown {
+function bodyOf(
+  side: Side,
+  reply: Reply,
+  options: { run: string; isInstanceWide: boolean; isUnordered: boolean },
+): unknown {
   const type = reply.headers.get('content-type') ?? '';
   if (/zip|octet-stream|tar/.test(type)) return undefined;
   if (reply.json === undefined) return plain(side, reply.text, '');
   const value = options.isInstanceWide ? ownRows(reply.json, options.run) : reply.json;
-  return plainDeep(side, value, '');
+  const plainValue = plainDeep(side, value, '');
+  return options.isUnordered && Array.isArray(plainValue) ? sorted(plainValue) : plainValue;
+}
+
+function sorted(items: readonly unknown[]): readonly unknown[] {
+  return items.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 }
 
 function ownRows(value: unknown, run: string): unknown {
@@ -85,9 +94,7 @@ function plainDeep(side: Side, value: unknown, key: string): unknown {
   if (typeof value === 'number') return isNumberOfRow(key) && value > 0 ? '<id>' : value;
   if (Array.isArray(value)) {
     const items = value.map((one) => plainDeep(side, one, key));
-    return unordered.has(key)
-      ? items.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
-      : items;
+    return unordered.has(key) ? sorted(items) : items;
   }
   if (!isRecord(value)) return value;
   // The size of a repository is what it takes on the disk, in the way each server packs it.

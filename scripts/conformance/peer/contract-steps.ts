@@ -9,6 +9,8 @@ const left = new Set(['token.delete', 'admin.run-cron-task']);
 /** Lists that contain what other people of the instance made. */
 const instanceWide =
   /^\/(admin\/(users|orgs|emails|hooks|unadopted|cron)|orgs$|users\/search|repos\/search|repos\/issues\/search|topics\/search)/;
+/** Lists by time, whose rows of the same second come in any order. */
+const unordered = /\/(statuses|subscriptions|feeds)\b|\/status$/;
 /** Who owns what the path names: lists of the instance belong to its administrator. */
 const ownerOf = ({ access }: Operation): string => (access === 'site' ? 'admin' : 'ada');
 const pages = ['page=2&limit=1', 'page=0&limit=0', 'page=99&limit=2', 'limit=-1', 'limit=1000', 'page=x'];
@@ -20,8 +22,8 @@ export function readSteps(): readonly Step[] {
 
 function readsOf(operation: Operation): Step[] {
   const isInstanceWide = instanceWide.test(operation.path);
-  const get = (as: string, path: string): Step =>
-    step(as, 'GET', path, isInstanceWide ? { isInstanceWide } : {});
+  const isUnordered = unordered.test(operation.path);
+  const get = (as: string, path: string): Step => step(as, 'GET', path, { isInstanceWide, isUnordered });
   const path = pathOf(operation);
   const missing = missingPathOf(operation);
   const owner = ownerOf(operation);

@@ -34,6 +34,74 @@ export const explanations: readonly Explanation[] = [
     at: /^body\.message$/,
   },
   {
+    reason:
+      'Gitea detects languages and licences after a push; the embedded forge detects them when an operation asks for them, and the answer of a repository names none.',
+    requests: anything,
+    at: /^body.*\.(language|licenses\.length)$/,
+  },
+  {
+    reason: 'Gitea answers with the row as it was before the change.',
+    requests: /^(POST|PATCH) .*(\/forks|\/generate|\/pulls|\/pulls\/\$closedPull|\/transfer\/accept)$/,
+    at: /^body\..*(watchers_count|open_issues|open_pr_counter|permissions\.(admin|push))$/,
+  },
+  {
+    reason: 'Gitea has more templates of gitignore files, and adds notes of its own to the texts.',
+    requests: /^GET \/(gitignore|licenses)\//,
+    at: /^body/,
+  },
+  {
+    reason: 'The token of the administrator has another name on each server.',
+    requests: /^GET \/token$/,
+    at: /^body\.name$/,
+  },
+  {
+    reason: 'Gitea sends a page with a redirect.',
+    requests: /^GET \/(orgs\/\$acme\/members|users)\//,
+    at: /^(content-type|body)$/,
+  },
+  {
+    reason: 'Gitea makes tags under its own name, the embedded forge under that of the caller.',
+    requests: /\/git\/tags\//,
+    at: /^body\.tagger\./,
+  },
+  {
+    reason: 'The embedded forge names the file in both operations that send one.',
+    requests: /\/media\//,
+    at: /^content-disposition$/,
+  },
+  {
+    reason: 'Gitea counts repositories that it does not list.',
+    requests: /^GET \/users\/\$ada\/repos/,
+    at: /^(x-total-count|link)$/,
+  },
+  {
+    reason:
+      'The activity of a review names no comment, and a comment in a feed is complete; in Gitea the author is missing.',
+    requests: /\/activities\/feeds/,
+    at: /^body\[\]\.comment(_id)?\b/,
+  },
+  {
+    reason: 'Gitea reads the body before it looks up the organization; the operation is deprecated.',
+    requests: /^POST \/org\/no-such-name\/repos$/,
+    at: /^status$/,
+  },
+  {
+    reason: 'Gitea writes a second error behind the first.',
+    requests: /^(PUT|DELETE) .*\/site\/teams\/no-such-name$/,
+    at: /^body$/,
+  },
+  {
+    reason: 'An answer without a body has no content type on Gitea.',
+    requests: /^POST \/(markdown|markup)$/,
+    at: /^content-type$/,
+  },
+  {
+    reason: 'The account that stands for removed ones has a generated picture.',
+    requests: anything,
+    at: /^body.*\.user\.avatar_url$/,
+    theirs: /avatar_default\.png$/,
+  },
+  {
     reason: 'Each server names its own version.',
     requests: /^GET \/(version|nodeinfo)/,
     at: /^body/,

@@ -17,6 +17,10 @@ export type Step = {
   readonly keep?: Readonly<Record<string, string>>;
   /** Lists of the whole instance contain what others made: only rows with the names of this run are compared. */
   readonly isInstanceWide?: boolean;
+  /** Rows of the same second come in any order. */
+  readonly isUnordered?: boolean;
+  /** What came before has its effects first: a real server notifies after its answer. */
+  readonly isSettled?: boolean;
 };
 
 /** Returns a step; the arguments are in the order in which one reads a request. */

@@ -7,7 +7,7 @@ import { ForgeProblem, forbiddenInSilence } from '../core/errors.ts';
 import type { IssueRow } from '../core/issue-rows.ts';
 import type { UserRow } from '../core/rows.ts';
 import { parseTimestamp } from '../core/time.ts';
-import { numberedContent, recordActivity } from '../events/activities.ts';
+import { recordActivity } from '../events/activities.ts';
 import { emitIssue, type IssueScene } from '../events/issue-events.ts';
 import { defineHandlers } from '../http/handler.ts';
 import { notifyOpened } from '../notify/threads.ts';
@@ -80,7 +80,7 @@ function openIssue(place: IssueTarget, text: IssueText): IssueRow {
   const told = {
     repositoryId: repository.id,
     actorId: caller.id,
-    content: numberedContent(issue.number, issue.title),
+    content: `${issue.number}|${issue.title}`,
   };
   recordActivity(context, { ...told, type: 'create_issue' });
   emitIssue(context, scene, { action: 'opened' });

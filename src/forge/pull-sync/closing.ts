@@ -46,7 +46,7 @@ export function markMerged(
       repositoryId: pull.repo_id,
       actorId: merge.merger.id,
       type: 'merge_pull_request',
-      content: numberedContent(pull.number, issue?.title ?? ''),
+      content: `${pull.number}|${issue?.title ?? ''}`,
     });
   });
 }

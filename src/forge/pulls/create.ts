@@ -9,7 +9,7 @@ import type { IssueRow, LabelRow, PullRow } from '../core/issue-rows.ts';
 import { settingsOf } from '../core/repository-settings.ts';
 import type { UserRow } from '../core/rows.ts';
 import { parseTimestamp } from '../core/time.ts';
-import { numberedContent, recordActivity } from '../events/activities.ts';
+import { recordActivity } from '../events/activities.ts';
 import { emitIssue, type IssueScene } from '../events/issue-events.ts';
 import { moveRefs, resolveRef } from '../git/refs.ts';
 import { attachLabels, findLabels } from '../issues/attached-labels.ts';
@@ -260,7 +260,7 @@ function emitOpened(place: NewPullTarget, issue: IssueRow, wanted: WantedPull): 
     repositoryId: place.repository.id,
     actorId: caller.id,
     type: 'create_pull_request',
-    content: numberedContent(issue.number, issue.title),
+    content: `${issue.number}|${issue.title}`,
   });
   emitIssue(context, scene, { action: 'opened' });
   notifyOpened(context, scene);

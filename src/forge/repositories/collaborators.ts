@@ -72,6 +72,6 @@ export const collaboratorHandlers = defineHandlers({
     }
     const user = found(userNamed(context.db, params.collaborator));
     const held = permissionOf(context.db, user, repository, owner);
-    return { permission: held, role_name: held, user: toUser(context, user, caller) };
+    return { permission: held, role_name: held, user: toUser(context, user, owner) };
   },
 });

@@ -46,7 +46,8 @@ async function commitPages(
     await context.git.commitFiles(id, {
       branch: wikiBranch,
       ...at,
-      message,
+      // As git itself ends the message of a commit.
+      message: `${message}\n`,
       author,
       committer: author,
       edits,
