@@ -1,6 +1,6 @@
 // Runs test/contract and test/flows against the server that FORGE_URL and FORGE_TOKEN name, keeps the result in
 // docs/conformance/, and writes docs/conformance.md from all results. With the name of one suite it runs that one alone; with
-// --check it runs nothing and only compares.
+// --check it runs nothing and only compares; with --peer it compares the embedded forge with that server, request by request.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,10 +8,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { lineOf, type RealForge, realForge } from '../test/support/real-forge.ts';
 import { conformancePage, findFaults } from './conformance/page.ts';
+import { readPeerResults } from './conformance/peer/result.ts';
+import { comparePeer, reportOf, resultOf } from './conformance/peer.ts';
 import { Result, readResult } from './conformance/result.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const resultFolder = join(root, 'docs/conformance');
+const peerFolder = join(resultFolder, 'peer');
 const pagePath = join(root, 'docs/conformance.md');
 
 /** Returns the kept results, by server. */
@@ -25,7 +28,7 @@ export function readResults(): readonly Result[] {
 /** Returns everything that is wrong with the page and the results it is made from. */
 export function findProblems(): readonly string[] {
   const results = readResults();
-  const isStale = readFileSync(pagePath, 'utf8') !== conformancePage(results);
+  const isStale = readFileSync(pagePath, 'utf8') !== conformancePage(results, readPeerResults(peerFolder));
   const stale = isStale ? ['docs/conformance.md is stale: run node scripts/conformance.ts'] : [];
   return [...stale, ...results.flatMap(findFaults)];
 }
@@ -86,19 +89,40 @@ function asPattern(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }
 
+function fileOf(folder: string, version: string): string {
+  const name = lineOf(version).name.toLowerCase();
+  return join(folder, `${name.replace(/[^a-z0-9.]+/g, '-')}.json`);
+}
+
+/** Compares with the server of the environment, keeps the result and writes the page. */
+async function runPeer(forge: RealForge): Promise<void> {
+  const comparison = await comparePeer(forge);
+  for (const line of reportOf(comparison)) console.log(line);
+  const result = resultOf(forge.version, new Date().toISOString().slice(0, 10), comparison);
+  mkdirSync(peerFolder, { recursive: true });
+  writeFileSync(fileOf(peerFolder, forge.version), `${JSON.stringify(result, undefined, 2)}\n`);
+  writeFileSync(pagePath, conformancePage(readResults(), readPeerResults(peerFolder)));
+  process.exit(comparison.unexplained.length > 0 ? 1 : 0);
+}
+
 if (import.meta.main) {
   const forge = realForge();
+  if (process.argv.includes('--peer')) {
+    if (forge) await runPeer(forge);
+    console.error(
+      '--peer needs FORGE_URL and FORGE_TOKEN: the server, and the token of a site administrator',
+    );
+    process.exit(2);
+  }
   if (!process.argv.includes('--check') && forge) {
     mkdirSync(resultFolder, { recursive: true });
     const kept = readResults().find(({ version }) => version === forge.version);
     const asked = process.argv.slice(2);
     const result = runSuites(forge, (suite) => asked.length === 0 || asked.includes(suite), kept);
-    const name = lineOf(result.version)
-      .name.toLowerCase()
-      .replace(/[^a-z0-9.]+/g, '-');
-    writeFileSync(join(resultFolder, `${name}.json`), `${JSON.stringify(result, undefined, 2)}\n`);
+    writeFileSync(fileOf(resultFolder, result.version), `${JSON.stringify(result, undefined, 2)}\n`);
   }
-  if (!process.argv.includes('--check')) writeFileSync(pagePath, conformancePage(readResults()));
+  if (!process.argv.includes('--check'))
+    writeFileSync(pagePath, conformancePage(readResults(), readPeerResults(peerFolder)));
   const failed = readResults().flatMap(({ version, contract, flows }) =>
     [...contract.failed, ...flows.failed].map((title) => `${version}: failed: ${title}`),
   );

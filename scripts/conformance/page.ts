@@ -4,6 +4,7 @@ import { operations } from '../../src/contract/operations.ts';
 import { lineOf } from '../../test/support/real-forge.ts';
 import { page, table, word } from '../reference/text.ts';
 import { clientSection } from './clients.ts';
+import { type PeerResult, peerSection } from './peer/result.ts';
 import type { Result } from './result.ts';
 
 /** The operations that the description of the service numbers, and its notification operations. */
@@ -61,7 +62,7 @@ export function findFaults(result: Result): readonly string[] {
 }
 
 /** Returns the text of `docs/conformance.md`. */
-export function conformancePage(results: readonly Result[]): string {
+export function conformancePage(results: readonly Result[], peers: readonly PeerResult[] = []): string {
   return page(
     'Conformance',
     `The suites in \`test/contract/\` and \`test/flows/\` run on the embedded forge in \`npm test\`, and on a real server that
@@ -111,6 +112,7 @@ The number of operations by kind of answer: a success, an error (400 and above),
       ]),
     )}`,
     clientSection(),
+    ...(peers.length > 0 ? [peerSection(peers)] : []),
     ...results.map(differencesOf),
   );
 }

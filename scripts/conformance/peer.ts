@@ -9,6 +9,7 @@ import { compareReplies, type Difference } from './peer/compare.ts';
 import { readSteps, refusedSteps } from './peer/contract-steps.ts';
 import { type Explanation, explain, explanations } from './peer/explained.ts';
 import { lastSteps } from './peer/last-steps.ts';
+import type { PeerResult } from './peer/result.ts';
 import { people, seedSteps } from './peer/seed-steps.ts';
 import { createSide, type Reply, type Side, send } from './peer/side.ts';
 import type { Step } from './peer/step.ts';
@@ -135,6 +136,19 @@ async function createToken(url: string, name: string, password: string): Promise
   if (!response.ok) throw new Error(`${url}: POST /users/${name}/tokens answered ${response.status}`);
   const { sha1 } = (await response.json()) as { sha1: string };
   return sha1;
+}
+
+/** Returns what is kept of a run, for the page. */
+export function resultOf(version: string, day: string, comparison: Comparison): PeerResult {
+  const { requests, equal, explained, unexplained } = comparison;
+  return {
+    version,
+    day,
+    requests,
+    equal,
+    unexplained: unexplained.length,
+    explained: [...explained].map(([{ reason }, count]) => ({ reason, count })),
+  };
 }
 
 /** Returns the lines that a person reads after a run. */

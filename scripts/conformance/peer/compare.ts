@@ -125,6 +125,7 @@ function plain(side: Side, text: string, key: string): string {
   const { host } = new URL(side.url);
   return (
     text
+      .replace(/; charset=/, ';charset=')
       .replaceAll(side.url, '<url>')
       .replaceAll(host, '<host>')
       // The account of SSH and the domain of hidden addresses are settings of a server.

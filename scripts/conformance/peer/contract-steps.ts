@@ -31,7 +31,7 @@ function readsOf(operation: Operation): Step[] {
     ...[owner, 'ben', 'dan', 'nobody', 'admin'].map((as) => get(as, path)),
     ...(missing === undefined ? [] : [get(owner, missing)]),
     ...(isOfRepository(operation) ? readsOfOthers(operation, get) : []),
-    ...(operation.paging === undefined || isInstanceWide
+    ...(operation.paging === undefined || isInstanceWide || isUnordered
       ? []
       : pages.map((query) => get(owner, `${path}?${query}`))),
   ];

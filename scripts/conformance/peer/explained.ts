@@ -102,6 +102,11 @@ export const explanations: readonly Explanation[] = [
     theirs: /avatar_default\.png$/,
   },
   {
+    reason: 'The size of attachments and LFS are settings of a server.',
+    requests: /^GET \/settings\/(attachment|repository)$/,
+    at: /^body\.(max_size|lfs_disabled)$/,
+  },
+  {
     reason: 'Each server names its own version.',
     requests: /^GET \/(version|nodeinfo)/,
     at: /^body/,

@@ -82,7 +82,7 @@ async function perform(passage: Passage): Promise<FastifyReply> {
   if (result === undefined) return reply.send();
   // A file names its own type.
   if (operation.media === 'file') return reply.send(result);
-  if (operation.media === 'text') return reply.type('text/plain;charset=utf-8').send(result);
+  if (operation.media === 'text') return reply.type('text/plain; charset=utf-8').send(result);
   return reply.type(json).send(JSON.stringify(result));
 }
 
