@@ -22,7 +22,7 @@ export function isInTeam(db: Database, team: TeamRow, user: UserRow): boolean {
 }
 
 /** Teams for all repositories have every one of the organization without a row of its own. */
-export const hasRepository = (team: string, repository: string) =>
+export const teamHasRepository = (team: string, repository: string) =>
   `(${team}.includes_all_repositories = 1 OR EXISTS (
     SELECT 1 FROM team_repositories x WHERE x.team_id = ${team}.id AND x.repo_id = ${repository}.id))`;
 

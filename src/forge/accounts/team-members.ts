@@ -1,6 +1,6 @@
 import { requireUnblocked } from '../access/blocks.ts';
 import { accountNamed } from '../access/redirects.ts';
-import { hasRepository, isInTeam } from '../access/teams.ts';
+import { isInTeam, teamHasRepository } from '../access/teams.ts';
 import type { ForgeContext } from '../core/context.ts';
 import type { Database } from '../core/database.ts';
 import { ForgeProblem, found } from '../core/errors.ts';
@@ -19,7 +19,7 @@ function addTeamMember({ db, clock }: ForgeContext, team: TeamRow, user: UserRow
   );
   db.run(
     `INSERT INTO watches (user_id, repo_id, created_at) SELECT ?1, r.id, ?2 FROM repositories r JOIN teams t ON t.id = ?3
-     WHERE r.owner_id = t.org_id AND ${hasRepository('t', 'r')} ON CONFLICT DO NOTHING`,
+     WHERE r.owner_id = t.org_id AND ${teamHasRepository('t', 'r')} ON CONFLICT DO NOTHING`,
     user.id,
     secondsOf(clock()),
     team.id,

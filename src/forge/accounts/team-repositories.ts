@@ -1,6 +1,6 @@
 import { canSee, isOrganizationOwner, permissionOf, reaches } from '../access/permissions.ts';
 import type { RepositoryTarget, TeamTarget } from '../access/targets.ts';
-import { addTeamRepository, hasRepository, showsTeam } from '../access/teams.ts';
+import { addTeamRepository, showsTeam, teamHasRepository } from '../access/teams.ts';
 import type { Database } from '../core/database.ts';
 import { ForgeProblem, found } from '../core/errors.ts';
 import type { RepositoryRow, TeamRow, UserRow } from '../core/rows.ts';
@@ -64,7 +64,7 @@ export const teamRepositoryHandlers = defineHandlers({
   listTeamRepositories({ context, team, caller, page, reply }) {
     const { db } = context;
     const from = `FROM repositories r JOIN teams t ON t.id = ?1
-      WHERE r.owner_id = t.org_id AND ${hasRepository('t', 'r')}`;
+      WHERE r.owner_id = t.org_id AND ${teamHasRepository('t', 'r')}`;
     reply.total(db.get<{ count: number }>(`SELECT count(*) AS count ${from}`, team.id)?.count ?? 0);
     const rows = db.all<RepositoryRow>(
       `SELECT r.* ${from} ORDER BY r.lower_name LIMIT ?2 OFFSET ?3`,
@@ -104,7 +104,7 @@ export const teamRepositoryHandlers = defineHandlers({
     if (owner.type !== 'organization') throw new ForgeProblem(405, 'repo is not owned by an organization');
     const rows = context.db.all<TeamRow>(
       `SELECT t.* FROM teams t JOIN repositories r ON r.id = ?
-       WHERE t.org_id = r.owner_id AND ${hasRepository('t', 'r')}
+       WHERE t.org_id = r.owner_id AND ${teamHasRepository('t', 'r')}
        ORDER BY CASE WHEN t.permission = 'owner' THEN '' ELSE t.name END`,
       repository.id,
     );

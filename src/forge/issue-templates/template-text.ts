@@ -1,6 +1,6 @@
 import { type Document, isMap, isScalar, isSeq, parseDocument } from 'yaml';
 import { isRecord } from '../../contract/events/payload-members.ts';
-import { shorten } from '../core/shorten.ts';
+import { shortenToColumns } from '../core/shorten-to-columns.ts';
 import { type FormField, isForm } from './form-rules.ts';
 
 /** An issue template as the API shows it. */
@@ -121,7 +121,7 @@ function parseMarkdown(fileName: string, text: string) {
   }
   const name = fileName.slice(fileName.lastIndexOf('/') + 1);
   const nothing = { title: '', labels: null, assignees: null, ref: '', body: null };
-  return { ...nothing, name, about: shorten(text, 80), content: text };
+  return { ...nothing, name, about: shortenToColumns(text, 80), content: text };
 }
 
 /** Tells whether a file of this name is a template, by its extension. */

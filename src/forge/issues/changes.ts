@@ -5,7 +5,7 @@ import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem, found } from '../core/errors.ts';
 import type { IssueRow } from '../core/issue-rows.ts';
 import type { RepositoryRow, Seconds, UserRow } from '../core/rows.ts';
-import { shorten } from '../core/shorten.ts';
+import { shortenToColumns } from '../core/shorten-to-columns.ts';
 import { secondsOf, toInstant } from '../core/time.ts';
 import type { Unit } from '../core/units.ts';
 import { numberedContent, recordActivity } from '../events/activities.ts';
@@ -55,7 +55,7 @@ export function insertIssue(context: ForgeContext, issue: NewIssue): IssueRow {
     next.number,
     issue.isPull ?? false,
     issue.poster.id,
-    shorten(issue.title, maxTitle).trim(),
+    shortenToColumns(issue.title, maxTitle).trim(),
     issue.body ?? '',
     issue.ref ?? '',
     issue.milestoneId,
@@ -108,7 +108,7 @@ export function noteReferences(context: ForgeContext, scene: IssueScene): void {
 /** Changes the title; hooks hear `edited` with the old one. */
 export function changeTitle(context: ForgeContext, scene: IssueScene, given: string): void {
   const issue = readIssueRow(context, scene.issueId);
-  const title = shorten(given, maxTitle);
+  const title = shortenToColumns(given, maxTitle);
   const { title: from } = issue;
   if (title === from) return;
   requireUnblockedIn(context.db, scene, issue);

@@ -6,7 +6,7 @@ import { makeTag } from '../code/tags.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem, found } from '../core/errors.ts';
 import type { ReleaseRow, RepositoryRow, UserRow } from '../core/rows.ts';
-import { shorten } from '../core/shorten.ts';
+import { shortenToColumns } from '../core/shorten-to-columns.ts';
 import { secondsOf } from '../core/time.ts';
 import { recordActivity } from '../events/activities.ts';
 import { releasePayload } from '../events/payloads.ts';
@@ -64,7 +64,7 @@ export const releaseHandlers = defineHandlers({
       tag,
       // The target of a tag that exists already is not looked at, and is shown as it was given.
       target: body.target_commitish || (isTagged ? '' : repository.default_branch),
-      title: shorten(body.name ?? '', maxTitle),
+      title: shortenToColumns(body.name ?? '', maxTitle),
       body: body.body ?? '',
       is_draft: body.draft === true,
       is_prerelease: body.prerelease === true,
@@ -110,7 +110,7 @@ export const releaseHandlers = defineHandlers({
         tag,
         tag.toLowerCase(),
         body.target_commitish || before.target,
-        shorten(body.name || before.title, maxTitle),
+        shortenToColumns(body.name || before.title, maxTitle),
         body.body || before.body,
         isDraft,
         body.prerelease ?? before.is_prerelease,

@@ -2,7 +2,7 @@
  * Shortens a text to columns, with an ellipsis: a character beyond Latin takes two columns. As on the baseline, a text of no more
  * bytes than columns is whole.
  */
-export function shorten(text: string, columns: number): string {
+export function shortenToColumns(text: string, columns: number): string {
   if (Buffer.byteLength(text) <= columns) return text;
   let used = 0;
   let kept = '';
