@@ -73,7 +73,10 @@ function bodyOf(
   if (reply.json === undefined) return plain(side, reply.text, '');
   const value = options.isInstanceWide ? ownRows(reply.json, options.run) : reply.json;
   const plainValue = plainDeep(side, value, '');
-  return options.isUnordered && Array.isArray(plainValue) ? sorted(plainValue) : plainValue;
+  if (!options.isUnordered || !Array.isArray(plainValue)) return plainValue;
+  // Which rows of a second are on the page is as open as their order.
+  const isCut = Number(reply.headers.get('x-total-count') ?? 0) > plainValue.length;
+  return isCut ? plainValue.map(() => undefined) : sorted(plainValue);
 }
 
 function sorted(items: readonly unknown[]): readonly unknown[] {
@@ -99,8 +102,9 @@ function plainDeep(side: Side, value: unknown, key: string): unknown {
   if (!isRecord(value)) return value;
   // The size of a repository is what it takes on the disk, in the way each server packs it.
   const isRepository = 'full_name' in value && 'size' in value;
+  const members = Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1));
   return Object.fromEntries(
-    Object.entries(value).map(([name, one]) => [
+    members.map(([name, one]) => [
       name,
       isRepository && name === 'size' ? '<size>' : plainDeep(side, one, name),
     ]),

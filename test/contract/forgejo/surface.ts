@@ -4,6 +4,14 @@ import { onForgejo } from './row.ts';
 /** Conventions, hooks, machines, and members of answers. */
 export const surface: readonly Difference[] = [
   onForgejo(
+    'Forgejo reads the body of a new token before it refuses a token.',
+    'answers > of tokens refuse a token before they read the body',
+  ),
+  onForgejo(
+    'Forgejo keeps actions on in template repositories.',
+    'answers > of a template repository have actions off',
+  ),
+  onForgejo(
     'Forgejo has no list of workflows, other members of a run, and answers a dispatch with the run by a member of the body.',
     'workflows > are those of the default branch',
     'workflows > are run by hand, on a branch or a tag, and the run is found',
