@@ -80,7 +80,18 @@ function bodyOf(
 }
 
 function sorted(items: readonly unknown[]): readonly unknown[] {
-  return items.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+  return items
+    .map((item) => ({ item, key: keyOf(item) }))
+    .toSorted((one, other) => (one.key < other.key ? -1 : 1))
+    .map(({ item }) => item);
+}
+
+/** The texts of a row come first: an explained difference in a part of it must not move the row. */
+function keyOf(item: unknown): string {
+  const texts = isRecord(item)
+    ? Object.values(item).filter((one) => typeof one === 'string' && one !== '<id>')
+    : [];
+  return JSON.stringify([texts, item]);
 }
 
 function ownRows(value: unknown, run: string): unknown {
@@ -130,6 +141,8 @@ function plain(side: Side, text: string, key: string): string {
   return (
     text
       .replace(/; charset=/, ';charset=')
+      // A push without commits has either in the feeds of one server.
+      .replace('"Commits":null', '"Commits":[]')
       .replaceAll(side.url, '<url>')
       .replaceAll(host, '<host>')
       // The account of SSH and the domain of hidden addresses are settings of a server.

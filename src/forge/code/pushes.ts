@@ -222,7 +222,7 @@ function notePush(context: ForgeContext, pushed: Pushed, change: RefChange, news
   if (!isTag && before === undefined) recordActivity(context, { ...told, type: 'commit_repo' });
   const pushedType = after === undefined ? 'delete_tag' : 'push_tag';
   const content = JSON.stringify({
-    Commits: news.commits.length === 0 ? null : news.commits.map(toActivityCommit),
+    Commits: news.commits.map(toActivityCommit),
     HeadCommit: news.head && toActivityCommit(news.head),
     CompareURL: news.comparison,
     Len: news.total,
