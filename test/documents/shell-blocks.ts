@@ -10,6 +10,8 @@ export const notRun: Readonly<Record<string, string>> = {
     'needs a broken source; test/twins.test.ts applies patches',
   'docs/conformance.md: FORGE_URL=http://127.0.0.1:3000 FORGE_TOKEN=… npx vitest run test/contract   # only the contract suite':
     'needs a real forge',
+  'docs/conformance.md: FORGE_URL=http://127.0.0.1:3000 FORGE_TOKEN=… npm run conformance -- --peer':
+    'needs a real server, and is run by hand',
   'docs/conformance.md: reeve forge --port 3000 --data ./data --admin test01:test01pass --admin-email test01@gitea.io --url http://gitea:3000':
     'needs suites of other projects',
   'docs/deploy.md: npm install --global @reeve-forge/reeve':
