@@ -14,7 +14,8 @@ export function removeRepository(
     context.db.run('DELETE FROM repositories WHERE id = ?', repository.id);
     context.db.afterCommit(() => {
       context.attachments.sweep();
-      return sweepFolders(context);
+      // Removing waits for git to let go of the folder; the forge waits for work in the background before it closes its database.
+      context.background.add(() => sweepFolders(context));
     });
   });
 }

@@ -72,7 +72,7 @@ describe('the git repository of a wiki', () => {
     const clone = await cloneOf(repository, reader);
     await clone.commit({ 'Home.md': 'mine' });
 
-    await expect(clone.git('push', '--quiet', 'origin', 'HEAD:main')).rejects.toThrow(/403/);
+    await expect(clone.git('push', '--quiet', 'origin', 'HEAD:main')).rejects.toThrow(/Repository not found/);
     await expect(cloneOf(repository, stranger)).rejects.toThrow();
     await forge.ask('PATCH', `/repos/${repository}`, { as: ada, body: { name: 'renamed' } });
     const old = await cloneOf(repository);
