@@ -28,7 +28,7 @@ function readsOf(operation: Operation): Step[] {
   const missing = missingPathOf(operation);
   const owner = ownerOf(operation);
   return [
-    ...[owner, 'ben', 'dan', 'nobody', 'admin'].map((as) => get(as, path)),
+    ...[owner, 'ben', 'dan', 'anonymous', 'admin'].map((as) => get(as, path)),
     ...(missing === undefined ? [] : [get(owner, missing)]),
     ...(isOfRepository(operation) ? readsOfOthers(operation, get) : []),
     ...(operation.paging === undefined || isInstanceWide
@@ -61,7 +61,7 @@ function refusalsOf(operation: Operation): Step[] {
     step(as, method, at, more);
   const json = (text: string) => ({ raw: { type: 'application/json', text } });
   return [
-    send('nobody', path),
+    send('anonymous', path),
     ...(isOfRepository(operation)
       ? [
           send('dan', pathOf(operation, { repo: 'hidden' })),

@@ -33,7 +33,8 @@ export function createSide(url: string, adminToken: string, names: Readonly<Reco
 /** Sends one step and keeps the values it asks for. */
 export async function send(side: Side, step: Step): Promise<Reply> {
   const authorization = side.credentials.get(step.as);
-  if (authorization === undefined && step.as !== 'nobody') throw new Error(`${step.as} has no credentials`);
+  if (authorization === undefined && step.as !== 'anonymous')
+    throw new Error(`${step.as} has no credentials`);
   const { body, type } = bodyOf(side, step);
   const response = await fetch(`${side.url}/api/v1${fill(side, step.path)}`, {
     method: step.method,

@@ -3,7 +3,7 @@
  * server gave, because numbers of rows differ between servers; a text that is nothing else keeps the type of the value.
  */
 export type Step = {
-  /** A person of the scenario, `admin`, or `nobody` for a request without credentials. */
+  /** A person of the scenario, `admin`, or `anonymous` for a request without credentials. */
   readonly as: string;
   readonly method: string;
   /** Below `/api/v1`. */

@@ -44,7 +44,7 @@ export function copyLfsObjects({ db, clock }: ForgeContext, fromId: number, repo
 }
 
 /**
- * Keeps a content for a repository. Whoever brings it has to have all of it, even where the forge has it for another
+ * Keeps a content for a repository. A client has to send all of it, even where the forge has it for another
  * repository. Ends the request with 422 where the bytes are not what the pointer says.
  */
 export async function receiveLfsObject(

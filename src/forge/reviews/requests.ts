@@ -66,7 +66,7 @@ export function requestReview(
   return askForReview(context, place, both, user);
 }
 
-/** Like `requestReview`, whoever asks. */
+/** Like `requestReview`, without a check of who asks. */
 export function askForReview(
   context: ForgeContext,
   place: PullContext,
@@ -122,7 +122,7 @@ export function requestTeamReview(
   return askTeamForReview(context, place, both, team);
 }
 
-/** Like `requestTeamReview`, whoever asks. */
+/** Like `requestTeamReview`, without a check of who asks. */
 export function askTeamForReview(
   context: ForgeContext,
   place: PullContext,

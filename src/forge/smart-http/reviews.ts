@@ -81,7 +81,7 @@ export async function takeReviews(
 }
 
 function toCommand(change: RefChange, kept: string): PushCommand {
-  // Git is told to take the refs of this folder: no client may name one.
+  // Git accepts the refs of this folder because of its configuration: no client may name one.
   if (change.ref.startsWith('refs/reeve/')) {
     return { change, kept: undefined, error: 'deny updating a hidden ref' };
   }
