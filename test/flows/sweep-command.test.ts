@@ -86,7 +86,11 @@ it('stops at Ctrl-C, and the same command goes on', async () => {
   const { status, out } = await reeve(['sweep', 'labelled', '--json'], { environment });
 
   expect(status).toBe(0);
-  expect(JSON.parse(out)).toMatchObject({ items: 200, changes: 200 });
+  const { items, changes } = JSON.parse(out) as { items: number; changes: number };
+  expect(items).toBe(200);
+  // Up to eight items are in progress at the signal: a write whose answer is aborted is found done afterwards.
+  expect(changes).toBeGreaterThanOrEqual(200 - 8);
+  expect(changes).toBeLessThanOrEqual(200);
   expect(writes()).toHaveLength(200);
   expect(forge.asked.length - asked).toBeLessThan(470);
 });
