@@ -1,0 +1,122 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { cpus, totalmem } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { isDrillProof, isTestProof, judgeDrill, judgeTests, rowOf } from './prove/judge.ts';
+import { tableOf, writeTable } from './prove/page.ts';
+import type { ReliabilityPromise, Row } from './prove/promise.ts';
+import { promises } from './prove/promises.ts';
+import type { TestRun } from './prove/reporter.ts';
+import { runTests } from './prove/run-tests.ts';
+import { judgeTwins } from './twins/judge.ts';
+import { selectTwins } from './twins/select.ts';
+import { loadTwins } from './twins/twin.ts';
+
+/**
+ * `npm run prove`: shows for each promise of docs/reliability.md what was measured, and whether it is kept. It takes hours;
+ * `-- --quick` takes ten minutes at most. `-- --only P23` one promise, `-- --write` stores the table in docs/reliability.md,
+ * `-- --json` prints an array of rows. `-- --twins` breaks each promise by the patches that its row names instead, and prints
+ * `caught N of N`. Exit 0 when no promise is broken, 1 when one is, 2 for wrong usage.
+ */
+const root = fileURLToPath(new URL('..', import.meta.url));
+const abort = new AbortController();
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(name, () => abort.abort());
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: {
+      quick: { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
+      write: { type: 'boolean', default: false },
+      twins: { type: 'boolean', default: false },
+      only: { type: 'string', multiple: true, default: [] },
+    },
+  });
+  const chosen = choose(values.only);
+  if (values.write && (values.quick || values.twins || values.only.length > 0))
+    throw new Error('--write stores the table of a full run of all promises');
+  if (values.twins) return proveTwins(chosen);
+  const startedMs = performance.now();
+  const rows = await prove(chosen, values.quick);
+  const minutes = Math.ceil((performance.now() - startedMs) / 60_000);
+  console.log(values.json ? JSON.stringify(rows) : tableOf(rows));
+  const counts = (['ok', 'skipped', 'broken'] as const).map(
+    (verdict) => `${rows.filter((row) => row.verdict === verdict).length} ${verdict}`,
+  );
+  console.error(`${rows.length} promises: ${counts.join(', ')}; ${minutes} min`);
+  if (values.write) await write(rows, minutes);
+  return rows.some(({ verdict }) => verdict === 'broken') ? 1 : 0;
+}
+
+function choose(only: readonly string[]): readonly ReliabilityPromise[] {
+  const unknown = only.filter((id) => !promises.some((each) => each.id === id));
+  if (unknown.length > 0) throw new Error(`there is no promise ${unknown.join(', ')}; there are P1 to P40`);
+  return only.length === 0 ? promises : promises.filter(({ id }) => only.includes(id));
+}
+
+/** First all tests in one run, then the drills one by one: what they measure shall share the machine with nothing. */
+async function prove(chosen: readonly ReliabilityPromise[], isQuick: boolean): Promise<readonly Row[]> {
+  const { signal } = abort;
+  const files = new Set(chosen.flatMap(({ proofs }) => proofs.filter(isTestProof).map(({ file }) => file)));
+  console.error(`running ${files.size} test files …`);
+  const run = await runTests([...files], { isQuick, signal });
+  for (const error of run.errors) console.error(`outside of tests: ${error}`);
+  const rows: Row[] = [];
+  for (const each of chosen) {
+    const row = await proveOne(each, run, isQuick);
+    console.error(`${row.id} ${row.verdict}: ${row.figure}`);
+    rows.push(row);
+  }
+  if (run.errors.length > 0) throw new Error('errors happened outside of tests: nothing is proved');
+  return rows;
+}
+
+async function proveOne(each: ReliabilityPromise, run: TestRun, isQuick: boolean): Promise<Row> {
+  const findings = each.proofs.filter(isTestProof).map((proof) => judgeTests(proof, run.tests));
+  for (const proof of each.proofs.filter(isDrillProof)) {
+    abort.signal.throwIfAborted();
+    const { drill } = await proof.drill();
+    findings.push(judgeDrill(await drill({ isQuick, signal: abort.signal }).catch(toFailure)));
+  }
+  return rowOf(each, findings, isQuick);
+}
+
+function toFailure(error: unknown): { readonly figure: string; readonly isKept: false } {
+  abort.signal.throwIfAborted();
+  return { figure: error instanceof Error ? error.message : String(error), isKept: false };
+}
+
+async function proveTwins(chosen: readonly ReliabilityPromise[]): Promise<number> {
+  const only = [...new Set(chosen.flatMap(({ twins }) => twins))];
+  const twins = selectTwins(await loadTwins(`${root}test/twins`), { only, shard: '1/1' });
+  const judgements = await judgeTwins({
+    root,
+    twins,
+    signal: abort.signal,
+    onProgress: (text) => console.error(text),
+    onJudgement: ({ twin, verdict, detail }) => console.log(`${verdict} ${twin.name}: ${detail}`),
+  });
+  const caught = new Set(
+    judgements.filter(({ verdict }) => verdict === 'caught').map(({ twin }) => twin.name),
+  );
+  for (const { id, twins: own } of chosen) {
+    console.log(`${id}: caught ${own.filter((name) => caught.has(name)).length} of ${own.length}`);
+  }
+  console.log(`caught ${caught.size} of ${twins.length}`);
+  return caught.size === twins.length ? 0 : 1;
+}
+
+async function write(rows: readonly Row[], minutes: number): Promise<void> {
+  const page = `${root}docs/reliability.md`;
+  const day = new Date().toISOString().slice(0, 10);
+  const machine = `Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown processor'}, ${Math.round(totalmem() / 2 ** 30)} GB, ${process.platform}`;
+  const heading = `Full run of ${day}, ${minutes} minutes; ${machine}.`;
+  await writeFile(page, writeTable(await readFile(page, 'utf8'), rows, heading));
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = abort.signal.aborted ? 130 : 2;
+}

@@ -1,0 +1,44 @@
+import { writeFileSync } from 'node:fs';
+import type { Reporter, TestCase, TestModule } from 'vitest/node';
+
+/** The result of one test, as `npm run prove` reads it. */
+export type TestResult = {
+  /** Relative to the checkout. */
+  readonly file: string;
+  readonly name: string;
+  readonly state: 'passed' | 'failed' | 'skipped' | 'pending';
+  /** What the test measured: see `test/support/figure.ts`. */
+  readonly figure: string | undefined;
+  /** The first line of the error, or the reason why the test was skipped. */
+  readonly note: string;
+};
+
+/** `errors`: what happened outside of tests. */
+export type TestRun = { readonly tests: readonly TestResult[]; readonly errors: readonly string[] };
+
+/** A reporter of vitest that writes the results to the file that PROVE_RESULTS names. */
+export default class ProveReporter implements Reporter {
+  readonly #tests: TestResult[] = [];
+
+  onTestCaseResult(test: TestCase): void {
+    const result = test.result();
+    this.#tests.push({
+      file: test.module.relativeModuleId,
+      name: test.fullName,
+      state: result.state,
+      figure: test.meta().figure,
+      note: result.state === 'skipped' ? (result.note ?? '') : firstLine(result.errors?.[0]?.message),
+    });
+    process.stderr.write(result.state === 'failed' ? `failed: ${test.fullName}\n` : '');
+  }
+
+  onTestRunEnd(modules: readonly TestModule[], unhandled: readonly { readonly message: string }[]): void {
+    const errors = [...modules.flatMap((module) => module.errors()), ...unhandled];
+    const run: TestRun = { tests: this.#tests, errors: errors.map(({ message }) => firstLine(message)) };
+    writeFileSync(process.env.PROVE_RESULTS ?? 'prove-results.json', JSON.stringify(run));
+  }
+}
+
+function firstLine(text = ''): string {
+  return (text.split('\n')[0] ?? '').slice(0, 300);
+}

@@ -1,0 +1,98 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { isTestProof, judgeTests, rowOf } from '../scripts/prove/judge.ts';
+import { writeTable } from '../scripts/prove/page.ts';
+import type { ReliabilityPromise } from '../scripts/prove/promise.ts';
+import { promises } from '../scripts/prove/promises.ts';
+import type { TestResult } from '../scripts/prove/reporter.ts';
+import { loadTwins } from '../scripts/twins/twin.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+describe('the table of promises', () => {
+  it('has each number once, in order', () => {
+    const numbers = promises.map(({ id }) => Number(/^P(\d+)$/.exec(id)?.[1]));
+
+    expect(numbers).toEqual([...new Set(numbers)].toSorted((a, b) => a - b));
+  });
+
+  it('names tests and twins that there are', async () => {
+    const known = new Set((await loadTwins(`${root}test/twins`)).map(({ name }) => name));
+    const files = promises.flatMap(({ proofs }) => proofs.filter(isTestProof).map(({ file }) => file));
+
+    expect(files.filter((file) => !existsSync(`${root}${file}`))).toEqual([]);
+    expect(promises.flatMap(({ twins }) => twins).filter((name) => !known.has(name))).toEqual([]);
+  });
+
+  it('loads every drill', async () => {
+    for (const { proofs } of promises) {
+      for (const proof of proofs) {
+        if (!isTestProof(proof)) expect((await proof.drill()).drill).toBeTypeOf('function');
+      }
+    }
+  });
+});
+
+const row: ReliabilityPromise = {
+  id: 'P1',
+  promise: 'Nothing is lost.',
+  target: { quick: '0 of 10', full: '0 of 1,000' },
+  proofs: [],
+  twins: [],
+};
+const result = (changes: Partial<TestResult>): TestResult => ({
+  file: 'test/a.test.ts',
+  name: 'a store > loses nothing',
+  state: 'passed',
+  figure: undefined,
+  note: '',
+  ...changes,
+});
+const judge = (...tests: readonly TestResult[]) =>
+  judgeTests({ file: 'test/a.test.ts', titled: /loses/ }, tests);
+
+describe('a row', () => {
+  it('has what its tests measured, or their number', () => {
+    expect(judge(result({ figure: '0 of 10 lost' }), result({}))).toEqual({
+      verdict: 'ok',
+      figure: '0 of 10 lost',
+    });
+    expect(judge(result({}), result({}))).toEqual({ verdict: 'ok', figure: '2 tests passed' });
+  });
+
+  it('is broken by a test that failed, and where no test ran', () => {
+    const failed = result({ state: 'failed', note: 'expected 1 to be 0' });
+
+    expect(judge(result({}), failed)).toMatchObject({
+      verdict: 'broken',
+      figure: expect.stringContaining('expected 1 to be 0'),
+    });
+    expect(judge(result({ file: 'test/b.test.ts' }), result({ name: 'another' }))).toMatchObject({
+      verdict: 'broken',
+    });
+    expect(rowOf(row, [], true).verdict).toBe('broken');
+  });
+
+  it('is skipped with the reason where all tests of a proof are', () => {
+    const skipped = judge(result({ state: 'skipped', note: 'strace is not installed' }));
+
+    expect(skipped).toEqual({ verdict: 'skipped', figure: 'strace is not installed' });
+    expect(rowOf(row, [{ verdict: 'ok', figure: '0 of 10 lost' }, skipped], true)).toEqual({
+      id: 'P1',
+      promise: 'Nothing is lost.',
+      target: '0 of 10',
+      figure: '0 of 10 lost; skipped: strace is not installed',
+      verdict: 'skipped',
+    });
+  });
+
+  it('is written into the page between the two marks', () => {
+    const page = readFileSync(`${root}docs/reliability.md`, 'utf8');
+    const written = writeTable(page, [rowOf(row, [{ verdict: 'ok', figure: 'a | b' }], false)], 'A run.');
+
+    expect(written).toContain('| P1 | Nothing is lost. | a \\| b | 0 of 1,000 | ok |');
+    expect(written.startsWith(page.slice(0, 200))).toBe(true);
+    expect(() => writeTable('# A page', [], '')).toThrow('has no lines');
+  });
+});
