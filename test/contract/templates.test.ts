@@ -74,6 +74,26 @@ describeContract('templates', (forge) => {
     expect(commits.json).toHaveLength(1);
   });
 
+  it('of gitignore files are the texts of other forges, comments included', async () => {
+    const repository = await forge.makeRepository(ada, { auto_init: true, gitignores: 'C,C++' });
+    const [gitignore, commits, c] = [
+      await forge.ask('GET', `/repos/${repository}/raw/.gitignore`),
+      await forge.ask('GET', `/repos/${repository}/commits?stat=true`),
+      await forge.ask('GET', '/gitignore/templates/C'),
+    ];
+    const names = (await forge.ask('GET', '/gitignore/templates')).json;
+
+    expect(c.json.source).toMatch(/^# Prerequisites\n\*\.d\n/);
+    expect(gitignore.text.startsWith(`# ---> C\n${c.json.source}\n# ---> C++\n# Prerequisites\n`)).toBe(true);
+    // Lines of .gitignore and README.md, of which the last one has no newline.
+    expect(commits.json[0].stats.additions).toBe(gitignore.text.split('\n').length - 1 + 2);
+    // From the library, from its folder for editors and systems, under another name there, and of our own.
+    expect(names).toEqual(
+      expect.arrayContaining(['C', 'VisualStudioCode', 'Kotlin', 'Fortran', 'MATLAB', 'JBoss', 'Zig']),
+    );
+    expect(names).toEqual([...names].sort());
+  });
+
   it('end the first README.md with the description, or where that would stand', async () => {
     const repository = await forge.makeRepository(ada, { auto_init: true });
 

@@ -41,7 +41,7 @@ export async function createRepository(
   const { db, git } = context;
   const branch = wanted.default_branch || 'main';
   if (!isRefName(branch)) throw new ForgeProblem(422, `invalid branch name: ${branch}`);
-  if (wanted.auto_init) assertFirstFiles(wanted);
+  if (wanted.auto_init) await assertFirstFiles(wanted);
   const repository = db.transaction(() => insertRepository(context, { owner, actor }, wanted, branch));
   try {
     await git.create(repository.id, {

@@ -1,5 +1,5 @@
 import { ForgeProblem } from '../core/errors.ts';
-import { findGitignore } from './gitignores.ts';
+import { loadGitignores } from './gitignores.ts';
 import { fillLicense, licenseNames, loadLicense } from './licenses.ts';
 
 /** What the creation of a repository may ask for; names of several gitignore templates are separated by commas. */
@@ -14,11 +14,12 @@ const separator = ',';
 const maxGitignores = 100;
 
 /** Ends the request with 400 where a file is wanted that there is no template for. */
-export function assertFirstFiles({ readme, gitignores, license }: WantedFiles): void {
+export async function assertFirstFiles({ readme, gitignores, license }: WantedFiles): Promise<void> {
   if (readme && readme !== 'Default')
     throw new ForgeProblem(400, 'readme template does not exist, available templates: [Default]');
   const names = namesOf(gitignores);
-  const unknown = names.find((name) => findGitignore(name) === undefined);
+  const texts = await textsFor(names);
+  const unknown = names.find((name) => !texts.has(name));
   // The baseline answers 500 to both, and leaves nothing behind.
   if (unknown !== undefined || names.length > maxGitignores)
     throw new ForgeProblem(400, `gitignore template does not exist: ${unknown ?? 'too many'}`);
@@ -39,7 +40,9 @@ export async function makeFirstFiles(
   // No newline at the end: the bytes of the baseline.
   const readme = `# ${about.name}\n\n${about.description.replace(/\r\n?/g, '\n')}`;
   const files = [{ path: 'README.md', content: Buffer.from(readme) }];
-  const parts = namesOf(wanted.gitignores).map((name) => `# ---> ${name}\n${findGitignore(name) ?? ''}\n`);
+  const names = namesOf(wanted.gitignores);
+  const texts = await textsFor(names);
+  const parts = names.map((name) => `# ---> ${name}\n${texts.get(name) ?? ''}\n`);
   if (parts.length > 0) files.push({ path: '.gitignore', content: Buffer.from(parts.join('')) });
   const license = wanted.license ? await loadLicense(wanted.license) : undefined;
   if (license !== undefined)
@@ -49,4 +52,8 @@ export async function makeFirstFiles(
 
 function namesOf(gitignores: string | undefined): readonly string[] {
   return gitignores ? gitignores.split(separator) : [];
+}
+
+async function textsFor(names: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  return names.length > 0 ? loadGitignores() : new Map();
 }

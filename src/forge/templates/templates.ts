@@ -1,6 +1,6 @@
 import { found } from '../core/errors.ts';
 import { defineHandlers } from '../http/handler.ts';
-import { findGitignore, gitignoreNames } from './gitignores.ts';
+import { loadGitignores } from './gitignores.ts';
 import { findLabelSet, labelSetNames } from './label-sets.ts';
 import { licenseNames, loadLicense } from './licenses.ts';
 
@@ -13,11 +13,11 @@ function entryOf(name: string, rootUrl: string) {
 
 /** What answers for the templates of new repositories. */
 export const templateHandlers = defineHandlers({
-  listGitignoreTemplates: () => [...gitignoreNames],
+  listGitignoreTemplates: async () => [...(await loadGitignores()).keys()],
 
-  getGitignoreTemplate: ({ params }) => ({
+  getGitignoreTemplate: async ({ params }) => ({
     name: params.name,
-    source: found(findGitignore(params.name)),
+    source: found((await loadGitignores()).get(params.name)),
   }),
 
   listLabelTemplates: () => [...labelSetNames],
