@@ -8,6 +8,7 @@ import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { makeDelivery, makeRun } from '../store/make.ts';
 import { reeve, reeveProcess } from '../support/command.ts';
+import { recordFigure } from '../support/figure.ts';
 
 let data: string;
 let store: Store;
@@ -46,7 +47,7 @@ afterEach(async () => {
 });
 
 describe('reeve store backup', () => {
-  it('copies the store of a running server as it is at one instant', async () => {
+  it('copies the store of a running server as it is at one instant', async (context) => {
     await acceptAll(['a', 'b']);
     await store.appendRuns([makeRun({})]);
     const target = pathOf('copy.db');
@@ -74,6 +75,10 @@ describe('reeve store backup', () => {
     expect(copied.length).toBeGreaterThanOrEqual(2);
     expect(statSync(target).mode & 0o777).toBe(0o600);
     expect(readdirSync(data).filter((name) => name.includes('.part'))).toEqual([]);
+    recordFigure(
+      context,
+      `a backup while ${written.length - 2} deliveries arrived has the first ${copied.length} without a gap`,
+    );
   });
 
   it('overwrites no file, and leaves none behind where it cannot write', async () => {

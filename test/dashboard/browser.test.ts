@@ -13,6 +13,7 @@ import { makeDelivery, makeRun } from '../store/make.ts';
 import { axeViolations } from '../support/axe.ts';
 import { dashboardPassword, makeDashboardApp, storeCommands } from '../support/dashboard-app.ts';
 import { exampleSamples } from '../support/example-samples.ts';
+import { recordFigure } from '../support/figure.ts';
 import { passwordOf } from '../support/flow-names.ts';
 import { at, type Harness, people, startHarness } from '../support/harness.ts';
 import { hostileTexts } from '../support/hostile-texts.ts';
@@ -359,7 +360,7 @@ describe.skipIf(!hasBrowser)(title, () => {
       await made.close();
     });
 
-    it('shows them as texts: no element, no attribute and no request comes of five hundred of them', async () => {
+    it('shows them as texts: no element, no attribute and no request comes of five hundred of them', async (context) => {
       for (const path of paths) {
         const answer = await page.goto(`${url}${path}`);
         expect(answer?.status(), path).toBe(200);
@@ -369,6 +370,10 @@ describe.skipIf(!hasBrowser)(title, () => {
       expect(used()).toBeGreaterThanOrEqual(hostileTexts.length);
       expect([...asked]).toEqual([url]);
       expect(complaints).toEqual([]);
+      recordFigure(
+        context,
+        `${hostileTexts.length} hostile texts on ${paths.length} pages: 0 run, 0 requests elsewhere`,
+      );
     });
 
     it('a simulation shows them as texts', async () => {

@@ -1,7 +1,8 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
+import { recordFigure } from '../support/figure.ts';
 import { cloneRepository, type GitClone } from '../support/git-client.ts';
 import { at, type Harness, people, startHarness } from '../support/harness.ts';
 
@@ -19,6 +20,10 @@ let clone: GitClone;
 beforeAll(async () => {
   harness = await startHarness({ rules: good });
   clone = await cloneRepository(harness.cloneFrom(people.ada));
+});
+let attacks = 0;
+beforeEach(() => {
+  attacks += 1;
 });
 afterAll(async () => {
   clone.remove();
@@ -144,7 +149,7 @@ it('a force-push race decides by what the default branch holds, never by a mixtu
   await harness.idle();
 });
 
-it('a default branch that was deleted leaves no rules in force', async () => {
+it('a default branch that was deleted leaves no rules in force', async (context) => {
   const spare = await commitFrom(() => write('.reeve.yml', evil));
   await clone.git('push', '--quiet', 'origin', 'origin/main:refs/heads/spare');
   await harness.root.call(operations.editRepository, { params: at, body: { default_branch: 'spare' } });
@@ -156,4 +161,5 @@ it('a default branch that was deleted leaves no rules in force', async () => {
   await harness.idle();
 
   expect(await harness.labelsOf(issue.number)).not.toContain('area/code');
+  recordFigure(context, `${attacks} kinds of changes of the default branch: 0 effects`);
 });

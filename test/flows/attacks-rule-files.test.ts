@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
 import type { Run } from '../../src/engine/record.ts';
+import { recordFigure } from '../support/figure.ts';
 import { cloneRepository, type GitClone } from '../support/git-client.ts';
 import { acme, at, type Harness, people, startHarness } from '../support/harness.ts';
 
@@ -111,7 +112,7 @@ describe('rules from anywhere but the default branch are not used', () => {
     ]);
   });
 
-  it('no pull request of all these was labelled by what it brought along', async () => {
+  it('no pull request of all these was labelled by what it brought along', async (context) => {
     await harness.idle();
     const pulls = await harness.root.call(operations.listPulls, { params: at, query: { state: 'all' } });
 
@@ -120,5 +121,6 @@ describe('rules from anywhere but the default branch are not used', () => {
     expect(harness.runs.flatMap(({ changes }) => changes).map(({ target }) => target)).not.toContain(
       'label:area/code',
     );
+    recordFigure(context, `${Object.keys(shapes).length} kinds of refs and forks: 0 effects`);
   });
 });

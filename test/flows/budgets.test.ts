@@ -6,6 +6,7 @@ import { systemClock } from '../../src/clock.ts';
 import { operations } from '../../src/contract/operations.ts';
 import { createLog } from '../../src/log.ts';
 import { signInWithPassword } from '../support/dashboard-client.ts';
+import { recordFigure } from '../support/figure.ts';
 import { timeoutMs } from '../support/flow-names.ts';
 import { at, type Harness, startHarness } from '../support/harness.ts';
 import { scrapeMetrics } from '../support/scrape-metrics.ts';
@@ -73,7 +74,7 @@ const appliedOf = (): number =>
 
 it(`${issueCount} issues opened at once are all done, hour by hour, and no change is refused`, {
   timeout: 40 * timeoutMs,
-}, async () => {
+}, async (context) => {
   const issues = await openIssues();
   await harness.idle();
 
@@ -112,6 +113,10 @@ it(`${issueCount} issues opened at once are all done, hour by hour, and no chang
   const refused = harness.runs.flatMap((run) => run.refused).filter(({ until }) => until === undefined);
   expect(refused).toEqual([]);
   expect(await harness.server.store.counts()).toMatchObject({ dead: 0, retry: 0, deferred: 0 });
+  recordFigure(
+    context,
+    `${issueCount} issues at once: ${hourly} changes, ${deferredCount} runs an hour later, 0 refused`,
+  );
 });
 
 it('a deferred run is planned anew from live state', { timeout: 10 * timeoutMs }, async () => {

@@ -8,6 +8,7 @@ import { operations } from '../../src/contract/operations.ts';
 import { start, waitForExit, waitForOutput } from '../support/command.ts';
 import { cpuMs } from '../support/cpu-time.ts';
 import { post } from '../support/deliveries.ts';
+import { recordFigure } from '../support/figure.ts';
 import { type FlowForge, startFlowForge } from '../support/flow-forge.ts';
 import { people } from '../support/flow-names.ts';
 import { authorization, minimalScopes, secret } from '../support/harness.ts';
@@ -102,7 +103,7 @@ async function makeDelivery(
   return { eventType: 'issues', payload };
 }
 
-it('a repository with slow rules keeps no other repository waiting', async () => {
+it('a repository with slow rules keeps no other repository waiting', async (context) => {
   expect(hostile.length).toBeLessThan(1_100);
   const title = 'docs: one more page';
   const issue = await owners[people.ada]?.call(operations.createIssue, {
@@ -128,4 +129,8 @@ it('a repository with slow rules keeps no other repository waiting', async () =>
       ({ name }) => name,
     );
   await expect.poll(labels).toEqual(['docs']);
+  recordFigure(
+    context,
+    `a delivery beside 12 with slow rules: at most ${Math.ceil(slowestMs)} ms of processor time until its answer`,
+  );
 });

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { LoadedRule } from '../../src/rules/rule.ts';
+import { isProving, recordFigure } from '../support/figure.ts';
 import type { EventHistory } from '../support/missed/event-history.ts';
 import { type Installation, startInstallation } from '../support/missed/installation.ts';
 import { createRandom } from '../support/missed/random.ts';
@@ -73,9 +74,9 @@ const rulesThatDid = ({ runs }: Installation, from: number): readonly string[] =
   return [...new Set(ids)].map((id) => id.split('#')[1] ?? '');
 };
 
-it.runIf(isThorough)(
+it.runIf(isThorough || isProving)(
   `ends up the same after ${events} missed events as where all were delivered, for every rule that ships`,
-  async () => {
+  async (context) => {
     for (const installation of [online, offline]) {
       await installation.startBot();
       await installation.sweep();
@@ -98,6 +99,7 @@ it.runIf(isThorough)(
     const read = (installation: Installation) =>
       stateOf(installation.root, installation.bot, lost.map(markerOf));
     expect(await read(offline)).toEqual(await read(online));
+    recordFigure(context, `${events} missed events: the same final state as where all were delivered`);
     const all = online.rules.map(({ name }) => name).filter((name) => !never.includes(name));
     if (seed !== usualSeed) return;
     expect(rulesThatDid(offline, before)).toEqual(expect.arrayContaining(process.env.LONG ? all : few));

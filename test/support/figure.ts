@@ -14,3 +14,9 @@ declare module 'vitest' {
 export function recordFigure({ task }: Pick<TestContext, 'task'>, figure: string): void {
   task.meta.figure = figure;
 }
+
+/**
+ * Whether `npm run prove` runs the tests: some whose size `npm test` cannot afford are the only ones of their promise, and run then,
+ * too, in the size of `npm run check`.
+ */
+export const isProving = process.env.PROVE_RESULTS !== undefined;

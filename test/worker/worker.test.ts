@@ -10,6 +10,7 @@ import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import type { Claim, Store } from '../../src/store/store.ts';
 import { createWorker, type Worker, type WorkerOptions } from '../../src/worker/worker.ts';
 import { collect, makeDelivery, makeRun } from '../store/make.ts';
+import { recordFigure } from '../support/figure.ts';
 import { propertyRuns } from '../support/thorough.ts';
 
 let now: Date;
@@ -800,7 +801,8 @@ describe('the event of a delivery', () => {
 });
 
 describe('order', () => {
-  it('is kept within every lane, one at a time, under random schedules and failures', async () => {
+  it('is kept within every lane, one at a time, under random schedules and failures', async (context) => {
+    let [schedules, deliveries] = [0, 0];
     const schedule = fc.record({
       lanes: fc.array(
         fc.record({ repository: fc.integer({ min: 1, max: 3 }), index: fc.integer({ min: 1, max: 2 }) }),
@@ -838,8 +840,14 @@ describe('order', () => {
 
         expect([...begun.values()].flat()).toHaveLength(lanes.length);
         for (const ids of begun.values()) expect(ids).toEqual(ids.toSorted((a, b) => a - b));
+        schedules += 1;
+        deliveries += lanes.length;
       }),
       { numRuns: process.env.LONG ? 10_000 : propertyRuns(50) },
+    );
+    recordFigure(
+      context,
+      `${schedules.toLocaleString('en')} random schedules, ${deliveries.toLocaleString('en')} deliveries, 0 out of order`,
     );
   });
 });
