@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { makeDeliveries, post } from '../support/deliveries.ts';
+import { recordFigure } from '../support/figure.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
+import { isThorough } from '../support/thorough.ts';
 
 let harness: Harness;
 beforeAll(async () => {
@@ -8,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-it('takes a delivery of every kind, and does nothing where no rule listens', async () => {
+it('takes a delivery of every kind, and does nothing where no rule listens', async (context) => {
   const made = makeDeliveries();
   const from = harness.proxy.passed.length;
   for (const delivery of made)
@@ -21,10 +23,12 @@ it('takes a delivery of every kind, and does nothing where no rule listens', asy
   expect(new Set(made.map(({ eventType }) => eventType)).size).toBe(29);
   expect(harness.runs).toEqual([]);
   expect(harness.proxy.passed.slice(from).filter(({ method }) => method !== 'GET')).toEqual([]);
+  recordFigure(context, `${made.length} kinds of 29 event types: 0 effects, 0 dead`);
 });
 
-it('takes unknown kinds', async () => {
-  for (let number = 0; number < 50; number += 1) {
+it('takes unknown kinds', async (context) => {
+  const invented = isThorough ? 1_000 : 50;
+  for (let number = 0; number < invented; number += 1) {
     const eventType = `invented_${number}`;
     expect((await post(harness.server.url, { eventType, payload: { action: 'x', number } })).status).toBe(
       202,
@@ -34,6 +38,7 @@ it('takes unknown kinds', async () => {
 
   expect((await harness.server.store.counts()).dead).toBe(0);
   expect(harness.runs).toEqual([]);
+  recordFigure(context, `${invented.toLocaleString('en')} invented event types: 0 effects, 0 dead`);
 });
 
 it('makes a body that does not fit its kind a dead delivery with the reason', async () => {

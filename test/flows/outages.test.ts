@@ -1,6 +1,7 @@
 import { describe, test } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
 import type { Fault } from '../support/fault-proxy.ts';
+import { recordFigure } from '../support/figure.ts';
 import { realServer, timeoutMs } from '../support/flow-names.ts';
 import { at, type Harness, startHarness } from '../support/harness.ts';
 
@@ -36,7 +37,7 @@ describe('a forge that is out', { concurrent: realServer === undefined }, () => 
   it.for(Object.keys(outages))(
     'what happens while the forge %s is done when it is back, and no attempt is spent',
     { timeout: 4 * timeoutMs + outageMs + 120_000 },
-    async (outage, { harness, expect }) => {
+    async (outage, { harness, expect, task }) => {
       await harness.idle();
       harness.proxy.decide = () => outages[outage] ?? { kind: 'pass' };
       const from = harness.proxy.passed.length;
@@ -59,6 +60,10 @@ describe('a forge that is out', { concurrent: realServer === undefined }, () => 
       await harness.idle();
       const { items } = await harness.server.store.listDeliveries({ search: 'issues', limit: 100 });
       expect(new Set(items.map(({ attempts }) => attempts))).toEqual(new Set([1]));
+      recordFigure(
+        { task },
+        `forge that ${outage} for ${outageMs / 1_000} s: ${issues.length} of ${issues.length} done, 1 attempt each`,
+      );
     },
   );
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { crash } from '../../scripts/crash/harness.ts';
+import { recordFigure } from '../support/figure.ts';
 import { isThorough } from '../support/thorough.ts';
 
 /** One of the first three kills comes under a large load. */
@@ -8,7 +9,9 @@ const usualKills = isThorough ? 6 : 3;
 describe.each(['sqlite', 'postgres'] as const)('servers with %s that are killed at any moment', (store) => {
   const kills = process.env.LONG ? 1_000 : usualKills;
 
-  it('have every delivery that they acknowledged, in order and once', { timeout: 7_200_000 }, async () => {
+  it('have every delivery that they acknowledged, in order and once', {
+    timeout: 7_200_000,
+  }, async (context) => {
     const { acked, lost, isIntact, overlaps, outOfOrder, doubles } = await crash({ kills, store });
 
     // How many depends on the machine; none would prove nothing.
@@ -20,11 +23,14 @@ describe.each(['sqlite', 'postgres'] as const)('servers with %s that are killed 
       outOfOrder: 0,
       doubles: 0,
     });
+    const name = store === 'sqlite' ? 'SQLite' : 'three servers with PostgreSQL';
+    recordFigure(context, `${name}, ${kills} kills: ${acked.toLocaleString('en')} acknowledged, 0 lost`);
   });
 
-  it('are caught when they acknowledge before they store', async () => {
+  it('are caught when they acknowledge before they store', async (context) => {
     const { lost } = await crash({ kills: 6, store, twin: 'ack-first', endsAtLoss: true });
 
     expect(lost).toBeGreaterThan(0);
+    recordFigure(context, `a build that acknowledges first is caught (${store})`);
   });
 });

@@ -3,11 +3,83 @@ import type { ReliabilityPromise } from '../promise.ts';
 /** What the worker, the sweeps and the process promise: P15 to P25. */
 export const working: readonly ReliabilityPromise[] = [
   {
+    id: 'P15',
+    promise:
+      'A delivery whose handling a crash interrupts is handled again, without a second visible effect.',
+    target: {
+      quick: '0 lost, 0 effects twice with 6 kills',
+      full: '0 lost, 0 effects twice with 600 kills',
+    },
+    proofs: [
+      { file: 'test/store/sqlite/sqlite-store.test.ts', titled: /after a crash|void after a restart/ },
+      { file: 'test/flows/notify.test.ts', titled: /killed/ },
+    ],
+    twins: ['crash-spends-attempts', 'no-suspects', 'leases-outlive-their-process'],
+  },
+  {
     id: 'P16',
     promise: 'A worker that lost its lease writes nothing.',
     target: { quick: '0 writes after the lease', full: '0 writes after the lease in 10,000 interleavings' },
-    proofs: [{ file: 'test/worker/worker.test.ts', titled: /lease/ }],
-    twins: ['postgres-unfenced-zombie', 'postgres-end-without-lease'],
+    proofs: [
+      { file: 'test/worker/worker.test.ts', titled: /lease/ },
+      { file: 'test/store/sqlite/sqlite-store.test.ts', titled: /leases/ },
+      { file: 'test/store/postgres/fences.test.ts' },
+    ],
+    twins: ['postgres-unfenced-zombie', 'postgres-end-without-lease', 'postgres-lane-claimed-twice'],
+  },
+  {
+    id: 'P17',
+    promise: 'Retries come later each time, not together, as late as the forge asks, and end with a reason.',
+    target: {
+      quick: 'every wait within 20 % of its share, never beyond the cap; dead with the reason',
+      full: 'every wait within 20 % of its share, never beyond the cap; dead with the reason',
+    },
+    proofs: [
+      { file: 'test/worker/backoff.test.ts' },
+      { file: 'test/worker/worker.test.ts', titled: /^a failure/ },
+      { file: 'test/client/client.test.ts', titled: /^retries/ },
+    ],
+    twins: ['no-jitter', 'no-jitter-at-the-cap', 'lifetime-is-a-count', 'pause-beyond-lifetime-cut'],
+  },
+  {
+    id: 'P18',
+    promise:
+      'Dead deliveries can be handled again, one or all, by command and dashboard, once, with an entry in the audit.',
+    target: { quick: 'redriven once, with who and when', full: 'redriven once, with who and when' },
+    proofs: [
+      { file: 'test/store/sqlite/sqlite-store.test.ts', titled: /redriv/ },
+      { file: 'test/commands/targets.test.ts', titled: /redriv/ },
+      { file: 'test/dashboard/pages.test.ts', titled: /what is dead|press of a button/ },
+    ],
+    twins: ['redriven-while-waiting'],
+  },
+  {
+    id: 'P19',
+    promise: 'After an outage of the forge, every effect is there, and the outage spends no attempt.',
+    target: {
+      quick: 'all effects of 100 events within 2 min',
+      full: '12,000 of 12,000 effects after an outage of 10 min',
+    },
+    proofs: [
+      { file: 'test/flows/outages.test.ts' },
+      { file: 'test/worker/worker.test.ts', titled: /^a forge that fails/ },
+      { file: 'test/worker/breaker.test.ts' },
+    ],
+    twins: ['breaker-only-on-refused-connections', 'poison-stops-all', 'unauthorized-not-kept'],
+  },
+  {
+    id: 'P20',
+    promise: 'No broken connection to the forge causes an effect twice.',
+    target: {
+      quick: '0 lost, 0 twice with each fault',
+      full: '0 lost, 0 twice with each fault × each kind of action × 20',
+    },
+    proofs: [
+      { file: 'test/flows/faults.test.ts', titled: /a forge that fails/ },
+      { file: 'test/actions/run-workflow.test.ts', titled: /lost answer/ },
+      { file: 'test/client/client.test.ts', titled: /retries|stopped/ },
+    ],
+    twins: ['workflow-repeated-blindly', 'message-key-of-its-time', 'body-outlives-its-signal'],
   },
   {
     id: 'P21',

@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { operations } from '../../../src/contract/operations.ts';
+import { at, createInstallation, type Installation } from '../installation.ts';
+import { describeOthers, sendAtRate } from '../load.ts';
+import type { Drill } from '../promise.ts';
+
+const perSecond = 200;
+const bodyBytes = 10_000;
+const [maxP99Ms, maxMs] = [50, 500];
+/** One delivery of so many is of an event for which a rule asks the forge: twenty runs a second. */
+const labelledEvery = 10;
+/** They are handled in parallel. */
+const issues = 19;
+
+/** The first three are evaluated for each delivery, and read its whole text. */
+const rules = `version: 1
+rules:
+  by-words:
+    on: issues.edited
+    if: event.issue.body.matches("(?i)\\\\b(crash|panic|segfault)\\\\b") && event.issue.body.contains("no such text")
+    steps: [{ uses: set-labels, with: { add: [never] } }]
+  by-lines:
+    on: issues.edited
+    if: event.issue.body.split("\\n").exists(line, line.startsWith("### Version") && line.endsWith("no such version"))
+    steps: [{ uses: set-labels, with: { add: [never] } }]
+  by-title:
+    on: issues.edited
+    if: event.issue.title.matches("^(feat|fix|docs)!?:")
+    steps: [{ uses: set-labels, with: { add: [never] } }]
+  mark:
+    on: issues.reopened
+    steps: [{ uses: set-labels, with: { sync: { odd: 'event.issue.body.startsWith("odd")' } } }]
+`;
+
+/** Measures the time until a delivery is acknowledged, while the rules of earlier ones run. */
+export const drill: Drill = async ({ isQuick, signal }) => {
+  const seconds = isQuick ? 10 : 300;
+  const installation = await createInstallation({
+    rules,
+    labels: ['never', 'odd'],
+    settings: 'limits: { hour: 100000 }\n',
+  });
+  try {
+    for (let made = 0; made < issues; made += 1)
+      await installation.root.call(operations.createIssue, { params: at, body: { title: 'A report' } });
+    const make = makerOf(installation);
+    const common = { url: installation.url, perSecond, make, signal };
+    await sendAtRate({ ...common, seconds: 3 });
+    const result = await Promise.race([sendAtRate({ ...common, seconds }), installation.failed]);
+    const { handled, left } = await waitForRuns(installation, (seconds + 3) * perSecond, signal);
+    const { p99Ms, maxMs: slowestMs, sent, others } = result;
+    const counts = `${sent.toLocaleString('en')} deliveries of 10 KB at ${perSecond}/s`;
+    const runs = `${handled.toLocaleString('en')} runs meanwhile and after it${left > 0 ? `, ${left} not handled` : ''}`;
+    return {
+      figure: `${counts}: p99 ${p99Ms.toFixed(1)} ms, max ${slowestMs.toFixed(0)} ms; ${runs}${describeOthers(others)}`,
+      isKept: others.size === 0 && left === 0 && p99Ms <= maxP99Ms && slowestMs <= maxMs,
+    };
+  } finally {
+    await installation.close();
+  }
+};
+
+function makerOf({ repositoryId }: Installation) {
+  const owner = { id: 2, login: at.owner };
+  const repository = { id: repositoryId, name: at.repo, full_name: `${at.owner}/${at.repo}`, owner };
+  const sender = { id: 1, login: 'root' };
+  const lines = 'A line of a report, as long as people write them, with a crash or two.\n';
+  return (number: number): { readonly eventType: string; readonly body: string } => {
+    const isLabelled = number % labelledEvery === 0;
+    const parity = Math.floor(number / labelledEvery) % 2 === 0 ? 'odd' : 'even';
+    const index = (number % issues) + 1;
+    const text = `${parity} ${number} ${randomUUID()}\n${lines.repeat((bodyBytes - 500) / lines.length)}`;
+    const issue = { id: 1, number: index, title: 'A report', state: 'open', body: text, user: sender };
+    const action = isLabelled ? 'reopened' : 'edited';
+    return {
+      eventType: 'issues',
+      body: JSON.stringify({ action, number: index, issue, repository, sender }),
+    };
+  };
+}
+
+/** Waits until no delivery waits, for two minutes at most; returns how many have runs, and how many still wait. */
+async function waitForRuns({ database }: Installation, sent: number, signal: AbortSignal) {
+  const store = new DatabaseSync(database, { readOnly: true });
+  try {
+    const count = (sql: string): number => Number(store.prepare(sql).get()?.count);
+    for (let seconds = 0; ; seconds += 1) {
+      const left =
+        sent - count(`SELECT count(*) AS count FROM deliveries WHERE door = 'webhook' AND state = 'settled'`);
+      if (left <= 0 || seconds === 120) return { left, handled: count('SELECT count(*) AS count FROM runs') };
+      await sleep(1_000, undefined, { signal });
+    }
+  } finally {
+    store.close();
+  }
+}
