@@ -14,6 +14,7 @@ import { at, type Harness, people } from './support/harness.ts';
 import { startOperatorHarness } from './support/operator-harness.ts';
 import { type Prometheus, startPrometheus } from './support/prometheus.ts';
 import { scrapeMetrics } from './support/scrape-metrics.ts';
+import { isThorough } from './support/thorough.ts';
 
 const text = readFileSync(join(packageRoot, 'deploy/grafana/reeve.json'), 'utf8');
 const dashboard: GrafanaDashboard = JSON.parse(text);
@@ -260,7 +261,7 @@ describe('the queries of the dashboard, on a Reeve with deliveries', () => {
     expect([...absent]).toEqual(['reeve_merge_queue_wait_seconds']);
   });
 
-  it('have results in Prometheus', async ({ skip }) => {
+  it.runIf(isThorough)('have results in Prometheus', async ({ skip }) => {
     writeFileSync(join(folder, 'password'), readFileSync(join(harness.data, 'dashboard.password')), {
       mode: 0o600,
     });

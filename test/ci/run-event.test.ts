@@ -10,6 +10,7 @@ import { operations } from '../../src/contract/operations.ts';
 import type { Run } from '../../src/engine/record.ts';
 import { at, type Harness, people, startHarness } from '../support/harness.ts';
 import { nodeOf } from '../support/nodes.ts';
+import { isThorough } from '../support/thorough.ts';
 
 const rules = `version: 1
 rules:
@@ -150,7 +151,7 @@ describe('plan', () => {
     expect(await labels()).toEqual([]);
   });
 
-  it('runs on Node 20, which the images of older runners bring', async ({ skip }) => {
+  it.runIf(isThorough)('runs on Node 20, which the images of older runners bring', async ({ skip }) => {
     const node = await nodeOf(20);
     if (node === undefined) return skip('no Node 20 for this machine in the registry');
 

@@ -141,7 +141,7 @@ describe.concurrent.each(Object.keys(stuckAnswers) as (keyof typeof stuckAnswers
       },
     );
 
-    it('SIGTERM ends a sweep that is run by hand', async ({ place, expect }) => {
+    it.runIf(isThorough || isFirst)('SIGTERM ends a sweep that is run by hand', async ({ place, expect }) => {
       await writeFile(join(place.folder, 'rules.yml'), rules);
       const child = startIn(place, ['sweep', 'labelled'], {
         environment: environment(place, { REEVE_RULES: join(place.folder, 'rules.yml') }),

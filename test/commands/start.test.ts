@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import memory from '../../bin/memory.json' with { type: 'json' };
+import { isThorough } from '../support/thorough.ts';
 
 const reeve = 'bin/reeve.mjs';
 const { PATH, NODE_COMPILE_CACHE } = process.env;
@@ -66,7 +67,7 @@ describe('what runs for long', () => {
     },
   );
 
-  it('forge starts once more, with little memory beside a heap without a bound', () => {
+  it.runIf(isThorough)('forge starts once more, with little memory beside a heap without a bound', () => {
     const { status, starts } = startsOf(['forge', '--max-push', '0']);
 
     expect(status).toBe(2);

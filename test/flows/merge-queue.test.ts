@@ -233,7 +233,7 @@ describe('a merge queue', { timeout }, () => {
     expect(await left()).toEqual([[two, 'conflict']]);
   });
 
-  it('tests again after a merge by hand, which is not its own', async () => {
+  it.runIf(isThorough)('tests again after a merge by hand, which is not its own', async () => {
     await start();
     const one = await lineUp('one', { 'one.txt': '1' });
     const beside = await harness.openPull('beside', { 'beside.txt': 'b' });
@@ -288,38 +288,41 @@ describe('a merge queue', { timeout }, () => {
     await expectTested([two]);
   });
 
-  it('merges with each method the content that was tested, onto the base that it was tested with', async () => {
-    await start(rulesOfMethods);
-    const numbers: number[] = [];
-    for (const method of methods) numbers.push(await lineUp(method, { [`${method}.txt`]: method }, method));
-    const before = await tipOfMain();
-    await drain();
+  it.runIf(isThorough)(
+    'merges with each method the content that was tested, onto the base that it was tested with',
+    async () => {
+      await start(rulesOfMethods);
+      const numbers: number[] = [];
+      for (const method of methods) numbers.push(await lineUp(method, { [`${method}.txt`]: method }, method));
+      const before = await tipOfMain();
+      await drain();
 
-    expect(await mergedByQueue()).toEqual(numbers);
-    const merged = (await history()).filter(({ kind }) => kind === 'merged');
-    let tip = before;
-    const clone = await cloneRepository(harness.cloneFrom(people.ada));
-    const treeOf = (sha: string) => clone.git('rev-parse', `${sha}^{tree}`);
-    for (const [at, { number = 0, head = '', baseCommit = '' }] of merged.entries()) {
-      const { merge_commit_sha: made } = await read(number);
-      const result = await commitOf(made ?? '');
-      const parents = result.parents?.map(({ sha }) => sha) ?? [];
-      // The base that it was tested with is what the one before it made, and nothing came in between.
-      expect(baseCommit).toBe(tip);
-      expect(await treeOf(made ?? '')).toBe(await treeOf(head));
-      const method = methods[at];
-      if (method === 'merge') expect(parents).toEqual([tip, head]);
-      else if (method === 'rebase-merge') expect(parents[0]).toBe(tip);
-      else if (method === 'fast-forward-only') expect(made).toBe(head);
-      // Forgejo rebases nothing that contains the base.
-      else if (method === 'rebase' && made === head) expect(harness.forge.embedded).toBeUndefined();
-      else expect(parents).toEqual([tip]);
-      tip = made ?? '';
-    }
-    clone.remove();
-    expect(await tipOfMain()).toBe(tip);
-    expect((await history()).filter(({ kind }) => kind === 'foreign-write')).toEqual([]);
-  });
+      expect(await mergedByQueue()).toEqual(numbers);
+      const merged = (await history()).filter(({ kind }) => kind === 'merged');
+      let tip = before;
+      const clone = await cloneRepository(harness.cloneFrom(people.ada));
+      const treeOf = (sha: string) => clone.git('rev-parse', `${sha}^{tree}`);
+      for (const [at, { number = 0, head = '', baseCommit = '' }] of merged.entries()) {
+        const { merge_commit_sha: made } = await read(number);
+        const result = await commitOf(made ?? '');
+        const parents = result.parents?.map(({ sha }) => sha) ?? [];
+        // The base that it was tested with is what the one before it made, and nothing came in between.
+        expect(baseCommit).toBe(tip);
+        expect(await treeOf(made ?? '')).toBe(await treeOf(head));
+        const method = methods[at];
+        if (method === 'merge') expect(parents).toEqual([tip, head]);
+        else if (method === 'rebase-merge') expect(parents[0]).toBe(tip);
+        else if (method === 'fast-forward-only') expect(made).toBe(head);
+        // Forgejo rebases nothing that contains the base.
+        else if (method === 'rebase' && made === head) expect(harness.forge.embedded).toBeUndefined();
+        else expect(parents).toEqual([tip]);
+        tip = made ?? '';
+      }
+      clone.remove();
+      expect(await tipOfMain()).toBe(tip);
+      expect((await history()).filter(({ kind }) => kind === 'foreign-write')).toEqual([]);
+    },
+  );
 
   it('takes no commit of a person for its update, and tests again what it cannot tell from one', async () => {
     await start();
@@ -453,70 +456,73 @@ describe('a merge queue', { timeout }, () => {
     expect(run?.changes[0]?.reason).toMatch(/there was no answer, and the next look found it done$/);
   });
 
-  it('is paused, changed and resumed by commands beside the running server, and the audit says by whom', async () => {
-    await start();
-    const [one, two, three] = [
-      await lineUp('one', { 'one.txt': '1' }),
-      await lineUp('two', { 'two.txt': '2' }),
-      await lineUp('three', { 'three.txt': '3' }),
-    ];
-    await harness.idle();
-    const repository = `${at.owner}/${at.repo}`;
-    const run = async (...args: readonly string[]) => {
-      const { status } = await reeve(['queue', ...args], { environment: { REEVE_DATA: harness.data } });
-      return status;
-    };
+  it.runIf(isThorough)(
+    'is paused, changed and resumed by commands beside the running server, and the audit says by whom',
+    async () => {
+      await start();
+      const [one, two, three] = [
+        await lineUp('one', { 'one.txt': '1' }),
+        await lineUp('two', { 'two.txt': '2' }),
+        await lineUp('three', { 'three.txt': '3' }),
+      ];
+      await harness.idle();
+      const repository = `${at.owner}/${at.repo}`;
+      const run = async (...args: readonly string[]) => {
+        const { status } = await reeve(['queue', ...args], { environment: { REEVE_DATA: harness.data } });
+        return status;
+      };
 
-    expect(await run('pause', repository)).toBe(0);
-    const from = harness.proxy.passed.length;
-    await runChecks();
-    aheadMs += 120_000;
-    expect(await run('move', `${repository}#${three}`, '1')).toBe(0);
-    expect(await run('remove', `${repository}#${two}`)).toBe(0);
-    await harness.idle();
-    expect(writesOf(harness, from)).toEqual([]);
+      expect(await run('pause', repository)).toBe(0);
+      const from = harness.proxy.passed.length;
+      await runChecks();
+      aheadMs += 120_000;
+      expect(await run('move', `${repository}#${three}`, '1')).toBe(0);
+      expect(await run('remove', `${repository}#${two}`)).toBe(0);
+      await harness.idle();
+      expect(writesOf(harness, from)).toEqual([]);
 
-    const beside = (...args: readonly string[]) =>
-      reeve(args, { environment: { ...harness.environment, REEVE_RULES: harness.rules ?? '' } });
-    expect(await beside('pause', 'merge-queue')).toMatchObject({ status: 0 });
-    // Longer than the time that each has from its turn on.
-    aheadMs += 7_200_000;
-    expect(await run('resume', repository)).toBe(0);
-    await harness.idle();
-    expect(writesOf(harness, from)).toEqual([]);
-    const { out } = await beside('queue', 'list');
-    expect(out).toMatch(new RegExp(`#${three} .*the end of a pause: rule merge-queue is paused since`));
-    expect(out).toContain('reeve resume merge-queue ends it');
-    expect(await beside('resume', 'merge-queue')).toMatchObject({ status: 0 });
-    // Nothing but the end of the pause wakes it.
-    await expect.poll(() => writesOf(harness, from), { timeout: 60_000 }).not.toEqual([]);
-    await drain();
+      const beside = (...args: readonly string[]) =>
+        reeve(args, { environment: { ...harness.environment, REEVE_RULES: harness.rules ?? '' } });
+      expect(await beside('pause', 'merge-queue')).toMatchObject({ status: 0 });
+      // Longer than the time that each has from its turn on.
+      aheadMs += 7_200_000;
+      expect(await run('resume', repository)).toBe(0);
+      await harness.idle();
+      expect(writesOf(harness, from)).toEqual([]);
+      const { out } = await beside('queue', 'list');
+      expect(out).toMatch(new RegExp(`#${three} .*the end of a pause: rule merge-queue is paused since`));
+      expect(out).toContain('reeve resume merge-queue ends it');
+      expect(await beside('resume', 'merge-queue')).toMatchObject({ status: 0 });
+      // Nothing but the end of the pause wakes it.
+      await expect.poll(() => writesOf(harness, from), { timeout: 60_000 }).not.toEqual([]);
+      await drain();
 
-    expect(await mergedByQueue()).toEqual([three, one]);
-    await expectTested([three, one]);
-    expect(await left()).toEqual([[two, 'removed']]);
-    expect((await commentsOf(two)).join()).toContain('by reeve queue');
-    const audit = await harness.server.store.listAudit();
-    expect(audit.map(({ action }) => action)).toEqual([
-      'resume',
-      'resume',
-      'pause',
-      'remove',
-      'move',
-      'pause',
-    ]);
-    const password = (await readFile(join(harness.data, 'dashboard.password'), 'utf8')).trim();
-    const operator = await signInWithPassword(harness.server.url, password);
-    expect((await operator.get('/queues')).text).toMatch(
-      new RegExp(
-        `#${two}</span></a></div></td><td [^>]*><div><a [^>]*>left<|#${two}</span></a></div></td><td [^>]*><div>left<`,
-      ),
-    );
-    const authorization = `Basic ${btoa(`prometheus:${password}`)}`;
-    const metrics = await (
-      await fetch(`${harness.server.url}/metrics`, { headers: { authorization } })
-    ).text();
-    expect(metrics).toMatch(/^reeve_merge_queue_merged_total 2$/m);
-    expect(metrics).toMatch(/^reeve_merge_queue_removed_total\{reason="removed"\} 1$/m);
-  });
+      expect(await mergedByQueue()).toEqual([three, one]);
+      await expectTested([three, one]);
+      expect(await left()).toEqual([[two, 'removed']]);
+      expect((await commentsOf(two)).join()).toContain('by reeve queue');
+      const audit = await harness.server.store.listAudit();
+      expect(audit.map(({ action }) => action)).toEqual([
+        'resume',
+        'resume',
+        'pause',
+        'remove',
+        'move',
+        'pause',
+      ]);
+      const password = (await readFile(join(harness.data, 'dashboard.password'), 'utf8')).trim();
+      const operator = await signInWithPassword(harness.server.url, password);
+      expect((await operator.get('/queues')).text).toMatch(
+        new RegExp(
+          `#${two}</span></a></div></td><td [^>]*><div><a [^>]*>left<|#${two}</span></a></div></td><td [^>]*><div>left<`,
+        ),
+      );
+      const authorization = `Basic ${btoa(`prometheus:${password}`)}`;
+      const metrics = await (
+        await fetch(`${harness.server.url}/metrics`, { headers: { authorization } })
+      ).text();
+      expect(metrics).toMatch(/^reeve_merge_queue_merged_total 2$/m);
+      expect(metrics).toMatch(/^reeve_merge_queue_removed_total\{reason="removed"\} 1$/m);
+    },
+  );
 });

@@ -177,7 +177,7 @@ describe('a merge queue whose process is killed', () => {
     // A few in the usual run: of the writes that must not be repeated, one after the other in both ways.
     const attempts = all.filter(({ at }) => ['merge', 'update'].includes(kinds[at - 1] ?? ''));
     const sample = attempts.filter(({ when }, index) => (when === 'after') === index < 4);
-    // The first merge is left to a thorough run: `queue-crash` kills one of two processes there.
+    // The first merge is left to a thorough run: the second is killed in a usual one, too.
     const usual = isThorough ? sample : sample.slice(1);
     const kills = process.env.LONG ? all : usual;
 

@@ -46,7 +46,7 @@ const setForge = async (count: number): Promise<void> => {
 };
 
 /** Several pages of fifty, and the write that the process is killed at: within one. */
-const [items, killedAt] = isThorough ? [500, 180] : [250, 80];
+const [items, killedAt] = isThorough ? [500, 180] : [180, 80];
 const writes = () => forge.asked.filter(({ method }) => method === 'POST');
 
 it(`finishes a sweep over ${items} repositories that was killed in the middle, and repeats and skips nothing`, async () => {

@@ -114,7 +114,7 @@ describe('a merge queue with pull requests in it', () => {
     ]);
   });
 
-  it('is left by those whose rule is removed', async () => {
+  it.runIf(isThorough)('is left by those whose rule is removed', async () => {
     await giveTurn();
     installation.bot.setRules([]);
     try {
@@ -163,7 +163,7 @@ describe('a merge queue with pull requests in it', () => {
     ]);
   });
 
-  it('lets one go that the forge refuses to merge for ten minutes', async () => {
+  it.runIf(isThorough)('lets one go that the forge refuses to merge for ten minutes', async () => {
     await giveTurn();
     for (let times = 0; times < 3; times += 1)
       stage.armed.push({

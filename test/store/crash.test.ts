@@ -3,8 +3,8 @@ import { crash } from '../../scripts/crash/harness.ts';
 import { recordFigure } from '../support/figure.ts';
 import { isThorough } from '../support/thorough.ts';
 
-/** One of the first three kills comes under a large load. */
-const usualKills = isThorough ? 6 : 3;
+/** One of the first two kills comes under a large load. */
+const usualKills = isThorough ? 6 : 2;
 
 describe.each(['sqlite', 'postgres'] as const)('servers with %s that are killed at any moment', (store) => {
   const kills = process.env.LONG ? 1_000 : usualKills;
