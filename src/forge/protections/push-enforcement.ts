@@ -18,7 +18,7 @@ const maxForReview = 100;
 /**
  * Holds a push against permissions and protections before git takes it. Returns why it is refused, as the message for the pusher;
  * undefined where it may go on. One refused ref takes the others along, as with a hook of the baseline. `unpack` returns a
- * repository that has the commits of the push; undefined where its pack is broken, which git itself then says.
+ * repository that has the commits of the push; undefined where its pack is broken.
  */
 export async function pushRefusal(
   pusher: Pusher,
@@ -37,7 +37,8 @@ export async function pushRefusal(
   }
   if (!hasRules(db, repository.id)) return undefined;
   const git = await unpack();
-  if (!git) return undefined;
+  // Git may read the push in another way than this forge, and must not take what was not held against the rules.
+  if (!git) return 'unpack failed: the pack of this push cannot be read';
   for (const change of changes) {
     const refusal = await moveRefusal({ ...pusher, git }, change);
     if (refusal !== undefined) return refusal;

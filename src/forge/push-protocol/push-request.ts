@@ -36,7 +36,7 @@ function parsePush(bytes: Buffer): PushRequest {
   const shallow: string[] = [];
   for (const line of lines) {
     const [command = '', words] = line.replace(/\n$/, '').split('\0');
-    if (words !== undefined) capabilities.push(...words.trim().split(' '));
+    if (words !== undefined) capabilities.push(...words.split(/[ \t\n\v\f\r]+/).filter(Boolean));
     if (command.startsWith('shallow ')) {
       shallow.push(command);
       continue;
@@ -46,7 +46,9 @@ function parsePush(bytes: Buffer): PushRequest {
     if (!isObjectId(before) || !isObjectId(after) || ref.length === 0) throw malformed();
     changes.push({ ref: ref.join(' '), before: idOrNone(before), after: idOrNone(after) });
   }
-  const options = capabilities.includes('push-options') ? readLines(bytes, end) : { lines: [], end };
+  const options = hasCapability({ capabilities }, 'push-options')
+    ? readLines(bytes, end)
+    : { lines: [], end };
   const hasPack = changes.some(({ after }) => after !== undefined);
   return {
     changes,
@@ -55,6 +57,14 @@ function parsePush(bytes: Buffer): PushRequest {
     options: options.lines.map((line) => line.replace(/\n$/, '')),
     packAt: hasPack ? options.end : undefined,
   };
+}
+
+/**
+ * Tells whether the client of a push can do something. Git reads a word and a word with a value alike: read in another way, the pack
+ * would start at another place here than in git.
+ */
+export function hasCapability({ capabilities }: Pick<PushRequest, 'capabilities'>, name: string): boolean {
+  return capabilities.some((word) => word === name || word.startsWith(`${name}=`));
 }
 
 function idOrNone(id: string): string | undefined {

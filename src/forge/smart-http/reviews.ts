@@ -16,6 +16,7 @@ import {
   takeReview,
 } from '../pulls/agit.ts';
 import { unpackAside } from '../push-protocol/aside.ts';
+import { hasCapability } from '../push-protocol/push-request.ts';
 import {
   type CommandStatus,
   encodeCommands,
@@ -112,7 +113,7 @@ async function refuseAtomic(
   options: ReviewOptions,
 ): Promise<Buffer | undefined> {
   const { push, aside, gitId } = arrived;
-  if (!push.capabilities.includes('atomic')) return undefined;
+  if (!hasCapability(push, 'atomic')) return undefined;
   const git = await unpackAside(context.git.open(gitId), push, aside);
   const statuses: CommandStatus[] = [];
   for (const { change, error } of commands) {

@@ -1,7 +1,9 @@
+import { execFileSync } from 'node:child_process';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   type Account,
   type Answer,
+  basic,
   type ContractForge,
   startEmbedded,
 } from '../../support/contract-forge.ts';
@@ -53,6 +55,32 @@ describe('a push to a protected branch', () => {
     expect((await ask('GET', '/branches/free')).status).toBe(404);
     await push('HEAD:free');
     expect((await ask('GET', '/branches/free')).status).toBe(200);
+  });
+
+  test.each([
+    ['a word with a value', 'report-status push-options=1'],
+    ['words with a tab between them', 'report-status\tpush-options'],
+    ['options that are not announced', 'report-status'],
+  ])('is refused where its pack starts after %s', async (_, words) => {
+    await protect('main');
+    const before = await headOf('main');
+    const after = await clone.commit({ 'a.txt': 'x' });
+    const line = (text: string) => `${(text.length + 4).toString(16).padStart(4, '0')}${text}`;
+    const head = `${line(`${before} ${after} refs/heads/main\0 ${words}`)}0000${line('x=1\n')}0000`;
+    const pack = execFileSync('git', ['pack-objects', '--revs', '--stdout', '--quiet'], {
+      cwd: clone.folder,
+      input: `${after}\n^${before}\n`,
+      env: { PATH: process.env.PATH },
+    });
+
+    const answer = await fetch(`${forge.url}/${repository}.git/git-receive-pack`, {
+      method: 'POST',
+      headers: { ...basic(bob.name, bob.password), 'content-type': 'application/x-git-receive-pack-request' },
+      body: Buffer.concat([Buffer.from(head), pack]),
+    });
+
+    expect(await answer.text()).toContain('ng refs/heads/main pre-receive hook declined');
+    expect(await headOf('main')).toBe(before);
   });
 
   test('is taken where pushing is on, and only from the list where there is one', async () => {
