@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { openPostgresStore } from '../../../src/store/postgres/postgres-store.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { connectDirectly, makeSchema } from '../../support/postgres.ts';
+import { isThorough } from '../../support/thorough.ts';
 
 const waiting = 100_000;
 const repositories = 1_000;
@@ -27,7 +28,7 @@ const vacuum = 'VACUUM ANALYZE deliveries, bodies, digests, workers';
 
 type Case = { readonly analyze: string; readonly earlyAnalyze?: string; readonly isEarly?: boolean };
 
-it.each<[string, Case]>([
+const cases: readonly (readonly [string, Case])[] = [
   ['without statistics', { analyze: 'SELECT 1' }],
   ['with statistics', { analyze: vacuum }],
   ['without statistics, with statements prepared on a small table', { analyze: 'SELECT 1', isEarly: true }],
@@ -35,7 +36,10 @@ it.each<[string, Case]>([
     'with statements and statistics of a small table',
     { earlyAnalyze: vacuum, analyze: 'SELECT 1', isEarly: true },
   ],
-])(
+];
+
+// The first and the last are the extremes.
+it.each(isThorough ? cases : [...cases.slice(0, 1), ...cases.slice(-1)])(
   'claiming reads a few rows by their indexes while 100,000 wait: %s',
   async (_name, { analyze, isEarly, earlyAnalyze = 'SELECT 1' }) => {
     const url = await makeSchema();
