@@ -1,0 +1,33 @@
+/** A part of the source that one night can test, and the tests that have to notice its mutants. */
+export type Room = {
+  /** Globs of what is mutated. */
+  readonly mutate: readonly string[];
+  /** Globs of tests. */
+  readonly tests: readonly string[];
+  /** Tests that take long and notice nothing else, or only processes of their own, which have no mutants. */
+  readonly without: readonly string[];
+};
+
+/** One a night: `nightly.yml` takes them in turns. */
+export const rooms: Readonly<Record<string, Room>> = {
+  receiver: {
+    mutate: ['src/receiver/**/*.ts'],
+    tests: ['test/receiver/**/*.test.ts'],
+    without: ['test/receiver/attack.test.ts'],
+  },
+  worker: {
+    mutate: ['src/worker/**/*.ts'],
+    tests: ['test/worker/**/*.test.ts', 'test/flows/faults.test.ts', 'test/flows/denials.test.ts'],
+    without: [],
+  },
+  engine: {
+    mutate: ['src/engine/**/*.ts'],
+    tests: ['test/engine/**/*.test.ts', 'test/actions/**/*.test.ts', 'test/flows/labels.test.ts'],
+    without: ['test/actions/workflows/**'],
+  },
+  store: {
+    mutate: ['src/store/*.ts', 'src/store/sqlite/**/*.ts'],
+    tests: ['test/store/*.test.ts', 'test/store/sqlite/**/*.test.ts'],
+    without: ['test/store/crash.test.ts'],
+  },
+};

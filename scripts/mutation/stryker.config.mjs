@@ -1,0 +1,18 @@
+/** The environment variables are those that `scripts/mutation.ts` sets. */
+export default {
+  testRunner: 'vitest',
+  vitest: { configFile: 'scripts/mutation/vitest.config.ts', related: false },
+  mutate: (process.env.MUTATION_FILES ?? '').split(','),
+  coverageAnalysis: 'perTest',
+  // What is evaluated once, when a module is loaded, would need a new process for each mutant.
+  ignoreStatic: true,
+  disableTypeChecks: false,
+  concurrency: Number(process.env.MUTATION_CONCURRENCY),
+  timeoutMS: 20_000,
+  reporters: ['clear-text', 'json'],
+  clearTextReporter: { allowColor: false, logTests: false, reportTests: false },
+  jsonReporter: { fileName: process.env.MUTATION_REPORT },
+  tempDirName: process.env.MUTATION_FOLDER,
+  ignorePatterns: ['docs/images', 'site', 'scripts/mutation/node_modules'],
+  thresholds: { high: 90, low: 85, break: 85 },
+};
