@@ -1,11 +1,15 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
+import { betterOf, findWorse } from './bench/compare.ts';
 import type { BenchRow, Measure } from './bench/row.ts';
 
 /**
  * `npm run bench`: measures what the design promises. `-- --quick` within 100 s; `-- --json` one array of rows;
  * `-- --only NAME` one file; `-- --write` stores the sections of what was measured in docs/benchmarks.md. Exit 0 whatever was reached: it is a report.
+ *
+ * `-- --against FILE` compares with the rows that `--json` printed before: a section with a ratio that is more than a tenth worse is
+ * measured again, and exit 1 if it stays worse. Without the file there is nothing to compare with.
  */
 const benches: Readonly<Record<string, () => Promise<{ readonly measure: Measure }>>> = {
   intake: () => import('./bench/intake.ts'),
@@ -26,6 +30,7 @@ const { values } = parseArgs({
     json: { type: 'boolean', default: false },
     write: { type: 'boolean', default: false },
     only: { type: 'string', multiple: true },
+    against: { type: 'string' },
   },
 });
 
@@ -40,10 +45,28 @@ for (const name of names) {
   console.error(`measuring ${name} …`);
   measured.set(name, await (await load()).measure({ quick: values.quick }));
 }
+if (values.against !== undefined) await compareWith(values.against);
 const page = new URL('../docs/benchmarks.md', import.meta.url);
 if (values.write) await writeFile(page, pageOf(sectionsOf(await readFile(page, 'utf8'))));
 const rows = [...measured.values()].flat();
 console.log(values.json ? JSON.stringify(rows) : tableOf(rows));
+
+/** Measures each section again that has a worse ratio than the rows of the file, and says which stay worse. */
+async function compareWith(file: string): Promise<void> {
+  const text = await readFile(file, 'utf8').catch(() => undefined);
+  if (text === undefined) return console.error(`${file} cannot be read: nothing to compare with`);
+  const before: readonly BenchRow[] = JSON.parse(text);
+  for (const [name, first] of measured) {
+    if (findWorse(first, before).length === 0) continue;
+    console.error(`measuring ${name} again …`);
+    const again = await benches[name]?.();
+    measured.set(name, betterOf(first, (await again?.measure({ quick: values.quick })) ?? []));
+  }
+  for (const worse of findWorse([...measured.values()].flat(), before)) {
+    console.error(`worse than before: ${worse.name}: ${worse.before} × before, ${worse.now} × now`);
+    process.exitCode = 1;
+  }
+}
 
 function tableOf(rows: readonly BenchRow[]): string {
   const lines = rows.map(({ name, value, unit, against, ratio, target, ok }) => {

@@ -9,7 +9,7 @@ import { rooms } from './mutation/rooms.ts';
 /**
  * `npm run mutation -- --room receiver [--only 'src/receiver/verify.ts']`: changes the source in small ways with Stryker, one after
  * the other, and reports which changes no test notices. It takes hours. Exit 0 when the tests notice at least 85 %, 1 when
- * they do not, 2 for wrong usage. Stryker is installed in `scripts/mutation` at the first run.
+ * they do not, 2 for wrong usage. Without `--room`, it is the turn of one room a day. Stryker is installed in `scripts/mutation` at the first run.
  */
 const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = `${root}scripts/mutation`;
@@ -18,9 +18,11 @@ async function main(): Promise<number> {
   const { values } = parseArgs({
     options: { room: { type: 'string' }, only: { type: 'string' }, concurrency: { type: 'string' } },
   });
-  const room = rooms[values.room ?? ''];
+  const name = values.room ?? roomOfDay(new Date());
+  const room = rooms[name];
   if (room === undefined)
-    throw new Error(`usage: mutation --room ${Object.keys(rooms).join('|')} [--only FILES]`);
+    throw new Error(`usage: mutation [--room ${Object.keys(rooms).join('|')}] [--only FILES]`);
+  console.log(`room ${name}`);
   const concurrency = Number(values.concurrency ?? availableParallelism());
   if (!Number.isSafeInteger(concurrency) || concurrency < 1)
     throw new Error('--concurrency wants a number from 1');
@@ -33,11 +35,16 @@ async function main(): Promise<number> {
       MUTATION_TESTS: room.tests.join(','),
       MUTATION_WITHOUT: room.without.join(','),
       MUTATION_CONCURRENCY: `${concurrency}`,
-      MUTATION_REPORT: `${root}mutation-${values.room}.json`,
+      MUTATION_REPORT: `${root}mutation-${name}.json`,
       MUTATION_FOLDER: `${root}.stryker-tmp`,
     },
   );
   return status === 0 ? 0 : 1;
+}
+
+function roomOfDay(day: Date): string {
+  const names = Object.keys(rooms);
+  return names[Math.floor(day.getTime() / 86_400_000) % names.length] ?? '';
 }
 
 async function run(

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { betterOf, findWorse } from '../scripts/bench/compare.ts';
+import type { BenchRow } from '../scripts/bench/row.ts';
+
+const row = (ratio: number | null, changes: Partial<BenchRow> = {}): BenchRow => ({
+  name: 'intake',
+  value: 1,
+  unit: '/s',
+  against: 'bare',
+  ratio,
+  target: '>= 0.9 x',
+  ok: true,
+  ...changes,
+});
+const cost = (ratio: number) => row(ratio, { name: 'sweep', target: '<= 1.5 x' });
+
+describe('a benchmark that is compared with an earlier one', () => {
+  it('names ratios that are more than a tenth worse, where more is better and where less is', () => {
+    expect(findWorse([row(0.8), cost(1.2)], [row(0.9), cost(1)])).toEqual([
+      { name: 'intake', before: 0.9, now: 0.8 },
+      { name: 'sweep', before: 1, now: 1.2 },
+    ]);
+    expect(findWorse([row(0.82), cost(1.09)], [row(0.9), cost(1)])).toEqual([]);
+    expect(findWorse([row(2), cost(0.1)], [row(0.9), cost(1)])).toEqual([]);
+  });
+
+  it('compares rows of one name by their target, and neither new rows nor those without a ratio', () => {
+    const other = row(0.5, { target: '>= 1 x' });
+
+    expect(findWorse([row(0.9), other], [row(0.9), { ...other, ratio: 0.5 }])).toEqual([]);
+    expect(findWorse([row(0.1), row(null, { name: 'start' })], [row(null, { name: 'start' })])).toEqual([]);
+  });
+
+  it('takes the better one of two measurements', () => {
+    expect(betterOf([row(0.8), cost(1.2)], [row(0.9), cost(1.4)])).toEqual([row(0.9), cost(1.2)]);
+    expect(betterOf([row(0.8)], [])).toEqual([row(0.8)]);
+  });
+});
