@@ -21,7 +21,18 @@ export type Fault =
   | { readonly kind: 'reset' }
   | { readonly kind: 'hang' }
   /** The request reaches the forge, its answer gets lost. */
-  | { readonly kind: 'lose' };
+  | { readonly kind: 'lose' }
+  /** The request reaches the forge, its answer never comes. */
+  | { readonly kind: 'swallow' }
+  /** The request reaches the forge, half of its answer comes. */
+  | { readonly kind: 'truncate' }
+  /** The request reaches the forge, another answer comes. */
+  | {
+      readonly kind: 'replace';
+      readonly status: number;
+      readonly body: string;
+      readonly headers?: Record<string, string>;
+    };
 
 export type FaultProxy = {
   readonly url: string;
@@ -61,6 +72,23 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
         }
         const chunks: Buffer[] = [];
         for await (const chunk of answer) chunks.push(chunk as Buffer);
+        if (fault.kind === 'swallow') return;
+        if (fault.kind === 'truncate') {
+          const whole = Buffer.concat(chunks);
+          // An answer without a body promises one: there is nothing else to cut.
+          const length = Math.max(whole.length, 2);
+          response.writeHead(answer.statusCode ?? 502, {
+            ...answer.headers,
+            'content-length': String(length),
+          });
+          response.write(whole.subarray(0, whole.length / 2), () => request.socket.destroy());
+          return;
+        }
+        if (fault.kind === 'replace') {
+          const headers = { 'content-type': 'application/json', ...fault.headers };
+          response.writeHead(fault.status, headers).end(fault.body);
+          return;
+        }
         await fault.after?.(answer.statusCode ?? 502);
         response.writeHead(answer.statusCode ?? 502, answer.headers).end(Buffer.concat(chunks));
       },

@@ -1,0 +1,136 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import type { ActionRow } from '../../../test/flows/action-row.ts';
+import { conversationRows } from '../../../test/flows/conversation-rows.ts';
+import { settingsRows } from '../../../test/flows/settings-rows.ts';
+import type { Fault } from '../../../test/support/fault-proxy.ts';
+import { type Harness, minimalScopes } from '../../../test/support/harness.ts';
+import { type HookReceiver, startReceiver } from '../../../test/support/hook-receiver.ts';
+import { startOperatorHarness } from '../../../test/support/operator-harness.ts';
+import type { Drill } from '../promise.ts';
+
+const page = '<html><title>Bad gateway</title></html>';
+
+/** What happens to the first of each request that writes. */
+const faults: Readonly<Record<string, Fault>> = {
+  'reset after it was applied': { kind: 'lose' },
+  '500 after it was applied': { kind: 'replace', status: 500, body: '{"message":"internal"}' },
+  'reset before it arrives': { kind: 'reset' },
+  'answer cut in the middle': { kind: 'truncate' },
+  'answer of another type': {
+    kind: 'replace',
+    status: 200,
+    body: page,
+    headers: { 'content-type': 'text/html' },
+  },
+  '502 before it arrives': { kind: 'answer', status: 502, body: page },
+  'slow answer': { kind: 'pass', after: () => sleep(2_000) },
+  'no answer after it was applied': { kind: 'swallow' },
+  'black hole': { kind: 'hang' },
+};
+const quickFaults = ['reset after it was applied', '500 after it was applied'];
+/** Those whose effect a second request would repeat. */
+const quickActions = ['comment', 'report-issue', 'open-pull-request', 'merge', 'set-labels', 'set-status'];
+/** Its messages go elsewhere: test/flows/notify.test.ts. */
+const withoutForge = ['notify'];
+
+const maxWaitMs = 180_000;
+const scopes = [...minimalScopes, 'write:repository', 'write:organization', 'write:notification'];
+
+/** Lets every kind of action that an event triggers meet every fault, and compares the state of the forge with the declared one. */
+export const drill: Drill = async ({ isQuick, signal }) => {
+  const rows = [...conversationRows, ...settingsRows].filter(
+    ({ action, called, happens }) =>
+      happens !== undefined &&
+      !withoutForge.includes(action) &&
+      (!isQuick || (quickActions.includes(action) && called === undefined)),
+  );
+  const names = Object.keys(faults).filter((name) => !isQuick || quickFaults.includes(name));
+  const wrong: string[] = [];
+  let met = 0;
+  for (const name of names) {
+    const result = await withHarness(rows, (harness, receiver) =>
+      meetFault({ rows, harness, receiver, fault: faults[name] as Fault, signal }),
+    );
+    met += result.met;
+    wrong.push(...result.wrong.map((text) => `${name}, ${text}`));
+  }
+  return {
+    figure: `${names.length} faults × ${rows.length} actions: ${met} requests met one, ${wrong.length} lost or seen twice${wrong.length > 0 ? `: ${wrong.slice(0, 3).join('; ')}` : ''}`,
+    isKept: wrong.length === 0 && met >= names.length * rows.length,
+  };
+};
+
+const nameOf = ({ action, called }: ActionRow): string =>
+  [action, called].filter(Boolean).join(' ').replaceAll(' ', '-');
+
+async function withHarness<Result>(
+  rows: readonly ActionRow[],
+  use: (harness: Harness, receiver: HookReceiver) => Promise<Result>,
+): Promise<Result> {
+  const receiver = await startReceiver();
+  const address = receiver.url.replace(/\/$/, '');
+  const rules = rows
+    .map((row) => `  ${nameOf(row)}:\n${row.rule(address).replace(/^/gm, '    ')}\n`)
+    .join('');
+  const harness = await startOperatorHarness(`version: 1\nrules:\n${rules}`, {
+    scopes,
+    on: 'the embedded forge',
+    server: { namedSecrets: new Map([['SIGN', 'a-value-to-sign-with']]), notifyHosts: ['127.0.0.1'] },
+  });
+  try {
+    return await use(harness, receiver);
+  } finally {
+    await harness.close();
+    await receiver.close();
+  }
+}
+
+type Meeting = {
+  readonly rows: readonly ActionRow[];
+  readonly harness: Harness;
+  readonly receiver: HookReceiver;
+  readonly fault: Fault;
+  readonly signal: AbortSignal;
+};
+
+/** Returns how many requests met the fault, and which rows ended in another state than the declared one. */
+async function meetFault({ rows, harness, receiver, fault, signal }: Meeting) {
+  const wrong: string[] = [];
+  let met = 0;
+  for (const row of rows) {
+    signal.throwIfAborted();
+    const arranged = (await row.arrange?.(harness, receiver.url.replace(/\/$/, ''))) ?? { index: 0 };
+    await harness.idle();
+    const from = met;
+    const seen = new Set<string>();
+    harness.proxy.decide = ({ method, path }) => {
+      const request = `${method} ${path}`;
+      if (method === 'GET' || seen.has(request)) return { kind: 'pass' };
+      seen.add(request);
+      met += 1;
+      return fault;
+    };
+    await row.happens?.(harness, arranged);
+    const isDeclared = async () =>
+      isDeepStrictEqual(plain(await row.read(harness, arranged, receiver)), plain(row.declared));
+    for (const untilMs = performance.now() + maxWaitMs; performance.now() < untilMs; ) {
+      if (met > from && (await isDeclared()) && (await isAtRest(harness))) break;
+      await sleep(100, undefined, { signal });
+    }
+    harness.proxy.decide = () => ({ kind: 'pass' });
+    await harness.idle();
+    if (met === from) wrong.push(`${nameOf(row)}: no request met it`);
+    else if (!(await isDeclared()))
+      wrong.push(`${nameOf(row)}: ${JSON.stringify(await row.read(harness, arranged, receiver))}`);
+  }
+  return { met, wrong };
+}
+
+/** Whether nothing is handled and nothing waits for another attempt. */
+async function isAtRest({ server }: Harness): Promise<boolean> {
+  const { accepted, claimed, retry } = await server.store.counts();
+  return accepted + claimed + retry === 0;
+}
+
+const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value ?? null));

@@ -1,0 +1,142 @@
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { operations } from '../../../src/contract/operations.ts';
+import { type FaultProxy, startFaultProxy } from '../../../test/support/fault-proxy.ts';
+import { at, createInstallation, type Installation } from '../installation.ts';
+import type { Drill } from '../promise.ts';
+
+/** Where the process dies, seen from one request that writes. */
+const points = ['before the request', 'before its answer', 'after its answer'] as const;
+type Point = (typeof points)[number];
+
+const maxMinutes = 14;
+const maxRecoveryMs = 30_000;
+const rules = `version: 1
+rules:
+  greet:
+    on: issues.opened
+    steps:
+      - { uses: set-labels, with: { add: [marked] } }
+      - { uses: comment, with: { text: "Thank you." } }
+      - { uses: react, with: { reaction: eyes } }
+`;
+/** Requests that write in one run. */
+const writes = 3;
+
+/** Kills Reeve at each point of each write of a run, starts it again, and counts what people then see. */
+export const drill: Drill = async ({ isQuick, signal }) => {
+  const kills = points.length * writes * (isQuick ? 1 : 67);
+  let proxy: FaultProxy | undefined;
+  const installation = await createInstallation({
+    rules,
+    labels: ['marked'],
+    settings: 'limits: { hour: 100000 }\n',
+    isHooked: true,
+    async between(url) {
+      proxy = await startFaultProxy(url);
+      return proxy.url;
+    },
+  });
+  const untilMs = performance.now() + maxMinutes * 60_000;
+  const issues: number[] = [];
+  const wrong: string[] = [];
+  let slowestMs = 0;
+  try {
+    for (let kill = 0; kill < kills && performance.now() < untilMs; kill += 1) {
+      signal.throwIfAborted();
+      const point = points[kill % points.length] ?? points[0];
+      const target = Math.floor(kill / points.length) % writes;
+      const issue = await dieOnce(installation, proxy as FaultProxy, { point, target });
+      issues.push(issue);
+      const startedMs = performance.now();
+      await installation.begin();
+      const end = await waitForEnd(installation, issue, signal);
+      slowestMs = Math.max(slowestMs, performance.now() - startedMs);
+      if (end !== 'settled') wrong.push(`issue ${issue}, killed ${point} ${target + 1}: ${end}`);
+    }
+    for (const issue of issues) {
+      const seen = await effectsOf(installation, issue);
+      if (seen !== expected) wrong.push(`issue ${issue}: ${seen}`);
+    }
+    const times = Math.floor(issues.length / points.length);
+    return {
+      figure:
+        `${issues.length} kills, ${times} at each of ${points.length} points around ${writes} kinds of writes: ${wrong.length} lost or seen twice${wrong.length > 0 ? ` (${wrong.slice(0, 3).join('; ')})` : ''}; ` +
+        `slowest recovery ${(slowestMs / 1_000).toFixed(1)} s with the start of the process`,
+      isKept: wrong.length === 0 && slowestMs <= maxRecoveryMs && issues.length >= (isQuick ? kills : 100),
+    };
+  } finally {
+    await installation.close();
+    await proxy?.close();
+  }
+};
+
+/** Opens an issue and kills Reeve at the point; returns the number of the issue once the process is gone. */
+async function dieOnce(
+  installation: Installation,
+  proxy: FaultProxy,
+  { point, target }: { readonly point: Point; readonly target: number },
+): Promise<number> {
+  const dead = Promise.withResolvers<void>();
+  const die = (): void => void installation.kill().then(dead.resolve, dead.reject);
+  let seen = 0;
+  proxy.decide = ({ method }) => {
+    if (method === 'GET') return { kind: 'pass' };
+    seen += 1;
+    if (seen !== target + 1) return { kind: 'pass' };
+    if (point === 'before the request') {
+      die();
+      return { kind: 'hang' };
+    }
+    return {
+      kind: 'pass',
+      async after() {
+        if (point === 'before its answer') die();
+        else setTimeout(die, Math.random() * 4);
+      },
+    };
+  };
+  const { number } = await installation.root.call(operations.createIssue, {
+    params: at,
+    body: { title: `Killed ${point}` },
+  });
+  const timeout = sleep(60_000).then(() =>
+    Promise.reject(new Error(`no write ${target + 1} for issue ${number}`)),
+  );
+  await Promise.race([dead.promise, timeout]);
+  proxy.decide = () => ({ kind: 'pass' });
+  return number;
+}
+
+/** Waits until the delivery of an issue is settled or dead, for a minute at most; returns its state. */
+async function waitForEnd({ database }: Installation, issue: number, signal: AbortSignal): Promise<string> {
+  const store = new DatabaseSync(database, { readOnly: true });
+  try {
+    const find = store.prepare(
+      `SELECT state FROM deliveries WHERE event_type = 'issues' AND lane LIKE '%#' || ? ORDER BY id LIMIT 1`,
+    );
+    let state = 'not stored';
+    for (const untilMs = performance.now() + 60_000; performance.now() < untilMs; ) {
+      state = String(find.get(String(issue))?.state ?? 'not stored');
+      if (state === 'settled' || state === 'dead') return state;
+      await sleep(25, undefined, { signal });
+    }
+    return `${state} after a minute`;
+  } finally {
+    store.close();
+  }
+}
+
+const expected = 'labels marked, 1 label event, 1 comment, 1 reaction';
+
+/** Returns in words what people see of an issue. */
+async function effectsOf({ root }: Installation, index: number): Promise<string> {
+  const params = { ...at, index };
+  const labels = await root.call(operations.listIssueLabels, { params });
+  const timeline = await root.call(operations.listTimeline, { params });
+  const comments = await root.call(operations.listComments, { params });
+  const reactions = await root.call(operations.listIssueReactions, { params });
+  const labelled = (timeline ?? []).filter(({ type }) => type === 'label').length;
+  const plural = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+  return `labels ${labels.map(({ name }) => name).join()}, ${plural(labelled, 'label event')}, ${plural(comments.length, 'comment')}, ${plural(reactions?.length ?? 0, 'reaction')}`;
+}

@@ -1,0 +1,170 @@
+import { connect, createServer, type Socket } from 'node:net';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { operations } from '../../../src/contract/operations.ts';
+import { at, createInstallation, type Installation } from '../installation.ts';
+import type { Drill } from '../promise.ts';
+
+const perSecond = 20;
+const maxRecoverySeconds = 120;
+const rules = `version: 1
+rules:
+  mark:
+    on: issues.opened
+    steps: [{ uses: set-labels, with: { sync: { marked: 'issue.title.startsWith("Opened")' } } }]
+`;
+
+/** Opens issues while Reeve cannot reach the forge, and measures how long after the outage all of them are labelled. */
+export const drill: Drill = async ({ isQuick, signal }) => {
+  const seconds = isQuick ? 5 : 600;
+  const count = seconds * perSecond;
+  let line: Line | undefined;
+  const installation = await createInstallation({
+    rules,
+    labels: ['marked'],
+    settings: 'limits: { hour: 100000 }\n',
+    isHooked: true,
+    async between(url) {
+      line = await openLine(Number(new URL(url).port));
+      return line.url;
+    },
+  });
+  try {
+    const cut = line as Line;
+    cut.cut();
+    await openIssues(installation, count, signal);
+    const asked = cut.refused();
+    const { stored } = stateOf(installation);
+    cut.restore();
+    const recoverySeconds = await waitForEnd(installation, count, signal);
+    const labelled = await countLabelled(installation);
+    const { attempts, dead } = stateOf(installation);
+    return {
+      figure:
+        `outage of ${seconds} s with ${count.toLocaleString('en')} events, ${stored.toLocaleString('en')} acknowledged: ${labelled.toLocaleString('en')} of ${count.toLocaleString('en')} effects ${recoverySeconds.toFixed(0)} s after it; ` +
+        `${asked} connections tried meanwhile, at most ${attempts} attempt of a delivery, ${dead} dead`,
+      isKept:
+        labelled === count &&
+        dead === 0 &&
+        attempts === 1 &&
+        recoverySeconds <= maxRecoverySeconds &&
+        // One at once for each delivery under way, then a probe every 30 s at most.
+        asked <= 40 + seconds / 10,
+    };
+  } finally {
+    await installation.close();
+    await line?.close();
+  }
+};
+
+/** Opens them at their rate, or as fast as the forge can. */
+async function openIssues({ root }: Installation, count: number, signal: AbortSignal): Promise<void> {
+  const beganMs = performance.now();
+  for (let number = 0; number < count; number += 1) {
+    const waitMs = beganMs + (number * 1_000) / perSecond - performance.now();
+    if (waitMs > 0) await sleep(waitMs);
+    signal.throwIfAborted();
+    await root.call(operations.createIssue, { params: at, body: { title: `Opened ${number}` } });
+  }
+}
+
+/** Waits until every issue's delivery is settled; returns the seconds it took, ten minutes at most. */
+async function waitForEnd(installation: Installation, count: number, signal: AbortSignal): Promise<number> {
+  const beganMs = performance.now();
+  for (;;) {
+    const { settled } = stateOf(installation);
+    const seconds = (performance.now() - beganMs) / 1_000;
+    if (settled >= count || seconds > 600) return seconds;
+    await sleep(200, undefined, { signal });
+  }
+}
+
+function stateOf({ database }: Installation) {
+  const store = new DatabaseSync(database, { readOnly: true });
+  try {
+    const row = store
+      .prepare(
+        `SELECT count(*) AS stored, coalesce(sum(state = 'settled'), 0) AS settled, coalesce(sum(state = 'dead'), 0) AS dead,
+           coalesce(max(attempts), 0) AS attempts
+         FROM deliveries WHERE door = 'webhook' AND event_type = 'issues'`,
+      )
+      .get();
+    return {
+      stored: Number(row?.stored),
+      settled: Number(row?.settled),
+      dead: Number(row?.dead),
+      attempts: Number(row?.attempts),
+    };
+  } finally {
+    store.close();
+  }
+}
+
+/** Asks the forge, not the bot. */
+async function countLabelled({ root }: Installation): Promise<number> {
+  let labelled = 0;
+  for await (const issue of root.items(operations.listIssues, {
+    params: at,
+    query: { state: 'all', type: 'issues' },
+  }))
+    labelled += issue.labels?.filter(({ name }) => name === 'marked').length === 1 ? 1 : 0;
+  return labelled;
+}
+
+/** The way from Reeve to the forge, which can be cut: then every connection is reset. */
+type Line = {
+  readonly url: string;
+  cut(): void;
+  restore(): void;
+  /** Connections that were reset since it was cut, those that were open then left out. */
+  refused(): number;
+  close(): Promise<void>;
+};
+
+async function openLine(port: number): Promise<Line> {
+  const open = new Set<Socket>();
+  let isCut = false;
+  let refused = 0;
+  const server = createServer((near) => {
+    if (isCut) {
+      refused += 1;
+      near.on('error', () => {}).resetAndDestroy();
+      return;
+    }
+    const far = connect(port, '127.0.0.1');
+    for (const [one, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      open.add(one);
+      one
+        .on('error', () => {})
+        .on('close', () => {
+          open.delete(one);
+          other.destroy();
+        });
+      one.pipe(other);
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const end = (): void => {
+    for (const socket of open) socket.resetAndDestroy();
+  };
+  return {
+    url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`,
+    cut() {
+      isCut = true;
+      end();
+    },
+    restore() {
+      isCut = false;
+    },
+    refused: () => refused,
+    close: () =>
+      new Promise((resolve) => {
+        end();
+        server.close(() => resolve());
+      }),
+  };
+}
