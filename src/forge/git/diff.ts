@@ -23,3 +23,29 @@ export async function readDiff(
   const { stdout } = await repository.git.run(command, { folder: repository.folder });
   return stdout.toString('utf8');
 }
+
+/**
+ * Returns the beginning of the difference between two commits, up to a number of bytes; without `from`, of what a first commit
+ * adds. `isCut`: there is more of it.
+ */
+export async function readDiffStart(
+  repository: GitRepository,
+  { from, to }: { readonly from: string | undefined; readonly to: string },
+  maxBytes: number,
+): Promise<{ readonly text: string; readonly isCut: boolean }> {
+  for (const id of from === undefined ? [to] : [from, to])
+    if (!isObjectId(id)) throw new TypeError(`"${id}" is no object id`);
+  const command = ['diff-tree', '-p', '-M', '--no-commit-id', '--root'];
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  await repository.git.run([...command, ...(from === undefined ? [] : [from]), to, '--'], {
+    folder: repository.folder,
+    onOutput(piece) {
+      pieces.push(piece);
+      bytes += piece.length;
+      return bytes <= maxBytes;
+    },
+  });
+  const isCut = bytes > maxBytes;
+  return { text: Buffer.concat(pieces).subarray(0, maxBytes).toString('utf8'), isCut };
+}

@@ -201,7 +201,7 @@ function refuse(reply: FastifyReply, text: string, status = 400): FastifyReply {
 }
 
 function show(reply: FastifyReply, title: string, content: Html): FastifyReply {
-  return reply.type('text/html; charset=utf-8').send(page(title, content));
+  return reply.type('text/html; charset=utf-8').send(page({ title, content }));
 }
 
 /** A browser also asks the policy about where a form leads in the end: the program's address must be in it. */

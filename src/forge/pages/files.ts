@@ -1,40 +1,31 @@
 import type { FastifyInstance } from 'fastify';
 import { type Html, html } from '../../http/html.ts';
-import { findRepository } from '../access/guards.ts';
 import type { RepositoryTarget } from '../access/targets.ts';
 import { serveArchive } from '../code/archives.ts';
 import { findAddress, findServedFile, findTreePlace } from '../code/find-file.ts';
-import { contentHeaders, serveFile } from '../code/serve-file.ts';
+import { serveFile } from '../code/serve-file.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem, found } from '../core/errors.ts';
-import { listChanges } from '../git/changes.ts';
-import { instantOf } from '../git/commit.ts';
-import { readDiff } from '../git/diff.ts';
 import { cleanTreePath, isObjectId } from '../git/names.ts';
-import { readCommit } from '../git/refs.ts';
 import type { GitRepository } from '../git/repository.ts';
 import { findEntry, readBlob, readTree, type TreeEntry } from '../git/tree.ts';
 import { escapePath } from '../views/commit.ts';
-import type { PageContent, PageVisit, SendFile, Show } from './page-handler.ts';
+import { type CodeVisit, enterCode, repositoryNav } from './navigation.ts';
+import type { PageContent } from './page.ts';
+import type { PageVisit, SendFile, Show } from './page-handler.ts';
 
-/** Text that a page shows at most, of a file or of a change; the rest is in the raw file. */
+/** Text of a file that a page shows at most; the raw file has the rest. */
 const shownBytes = 512 * 1024;
 /** Entries of a folder that a page shows. */
 const shownEntries = 2_000;
 
-type CodeVisit = RepositoryTarget & { readonly git: GitRepository; readonly visit: PageVisit };
-
-/** Registers the web addresses of files, folders, commits and archives that answers of the API name. */
+/** Registers the web addresses of files, folders and archives that answers of the API name. */
 export function registerFilePages(
   app: FastifyInstance,
   context: ForgeContext,
   { show, sendFile }: { readonly show: Show; readonly sendFile: SendFile },
 ): void {
-  const enter = (visit: PageVisit): CodeVisit => {
-    const target = findRepository(context.db, visit.names.owner, visit.names.repo, visit.caller, 'code');
-    if (target.permission === 'none') throw new ForgeProblem(404, 'not found');
-    return { ...target, git: context.git.open(target.repository.id), visit };
-  };
+  const enter = (visit: PageVisit): CodeVisit => enterCode(context, visit);
   for (const folder of ['raw', 'media']) {
     app.get(`/:owner/:repo/${folder}/:kind(branch|tag|commit)/*`, (request, reply) =>
       sendFile(request, reply, async (visit) => {
@@ -68,20 +59,10 @@ export function registerFilePages(
     ),
   );
   app.get('/:owner/:repo/src/:kind(branch|tag|commit)/*', (request, reply) =>
-    show(request, reply, async (visit) => viewTree(enter(visit))),
-  );
-  app.get('/:owner/:repo/commit/:sha([0-9a-f]+).:kind(diff|patch)', (request, reply) =>
-    sendFile(request, reply, async (visit) => {
-      const { git } = enter(visit);
-      const { id, parents } = await commitOf(git, visit.names.sha);
-      const kind = visit.names.kind === 'patch' ? 'patch' : 'diff';
-      const text = await readDiff(git, parents[0], id, { kind, binary: false });
-      const headers = contentHeaders('text/plain; charset=utf-8');
-      return { status: 200, headers, body: Buffer.from(text) };
+    show(request, reply, async (visit) => {
+      const entered = enter(visit);
+      return { ...(await viewTree(entered)), nav: repositoryNav(context, entered, visit.caller) };
     }),
-  );
-  app.get('/:owner/:repo/commit/:sha', (request, reply) =>
-    show(request, reply, async (visit) => viewCommit(enter(visit))),
   );
 }
 
@@ -93,61 +74,55 @@ async function fileAt(entered: CodeVisit, place: Parameters<typeof findServedFil
   return { ...(await findServedFile(entered.git, place)), isPublic: isPublic(entered) };
 }
 
-async function commitOf(git: GitRepository, sha: string) {
-  const isId = /^[0-9a-f]{4,64}$/i.test(sha);
-  return found(isId ? await readCommit(git, `${sha}^{commit}`) : undefined);
-}
-
 async function viewTree(entered: CodeVisit): Promise<PageContent> {
-  const { git, repository, owner, visit } = entered;
+  const { git, repository, owner, visit, home } = entered;
   const { kind } = visit.names;
   const { commit, ref, path } = await findAddress(git, kind, visit.names['*']);
   const clean = found(cleanTreePath(path));
   const entry = clean === '' ? undefined : found(await findEntry(git, commit.id, clean));
-  const home = `/${owner.name}/${repository.name}`;
   const here = `${kind}/${escapePath(ref)}`;
   const title = `${owner.name}/${repository.name}: ${clean || '/'} at ${ref}`;
   const isFolder = entry === undefined || entry.kind === 'dir';
   const content = isFolder
     ? viewFolder(`${home}/src/${here}`, clean, (await readTree(git, entry?.id ?? commit.tree)) ?? [])
     : await viewFile(git, entry, `${home}/raw/${here}/${escapePath(clean)}`);
-  return { title, content: html`<p><a href="${home}">${owner.name}/${repository.name}</a></p>${content}` };
+  const about = html`<p><a href="${home}/commit/${commit.id}"><code>${commit.id.slice(0, 10)}</code></a>
+<a href="${home}/commits/${here}">Commits</a></p>`;
+  return {
+    title,
+    content: html`${viewPath(`${home}/src/${here}`, repository.name, clean)}${about}${content}`,
+  };
+}
+
+/** Shows the folders above a place, each as a link. */
+function viewPath(base: string, root: string, path: string): Html {
+  const segments = path === '' ? [] : path.split('/');
+  const links = segments.map((name, at) => {
+    const address = `${base}/${escapePath(segments.slice(0, at + 1).join('/'))}`;
+    return html` / ${at === segments.length - 1 ? html`${name}` : html`<a href="${address}">${name}</a>`}`;
+  });
+  return html`<p>${path === '' ? html`${root}` : html`<a href="${base}">${root}</a>`}${links}</p>`;
 }
 
 function viewFolder(base: string, path: string, entries: readonly TreeEntry[]): Html {
-  const lines = entries.slice(0, shownEntries).map((entry) => {
+  const folders = entries.filter(({ kind }) => kind === 'dir');
+  const sorted = [...folders, ...entries.filter(({ kind }) => kind !== 'dir')];
+  const lines = sorted.slice(0, shownEntries).map((entry) => {
     const address = `${base}/${escapePath(path === '' ? entry.name : `${path}/${entry.name}`)}`;
     const name = `${entry.name}${entry.kind === 'dir' ? '/' : ''}`;
     const shown = entry.kind === 'submodule' ? html`${name}` : html`<a href="${address}">${name}</a>`;
-    return html`<tr><td>${shown}</td><td>${entry.kind}</td></tr>`;
+    return html`<tr><td>${shown}</td><td class="short">${entry.kind}</td></tr>`;
   });
-  return html`<table>${lines}</table>`;
+  const rest = entries.length - lines.length;
+  return html`<table>${lines}</table>${rest > 0 ? html`<p>${rest} more entries are not shown.</p>` : undefined}`;
 }
 
 async function viewFile(git: GitRepository, entry: TreeEntry, raw: string): Promise<Html> {
-  const blob = entry.kind === 'submodule' ? undefined : await readBlob(git, entry.id, shownBytes);
-  const text = blob?.content?.includes(0) ? undefined : blob?.content?.toString('utf8');
-  const size = blob === undefined ? 0 : blob.size;
-  return html`<p>${size} bytes, <a href="${raw}">raw</a></p>${text === undefined ? undefined : html`<pre>${text}</pre>`}`;
-}
-
-async function viewCommit({ git, repository, owner, visit }: CodeVisit): Promise<PageContent> {
-  const commit = await commitOf(git, visit.names.sha);
-  const home = `/${owner.name}/${repository.name}`;
-  const [parent] = commit.parents;
-  const files = parent === undefined ? [] : await listChanges(git, parent, commit.id);
-  const diff = await readDiff(git, parent, commit.id, { kind: 'diff', binary: false });
-  const lines = files
-    .slice(0, shownEntries)
-    .map(
-      ({ path, status, additions, deletions }) =>
-        html`<tr><td>${path}</td><td>${status}</td><td>+${additions} −${deletions}</td></tr>`,
-    );
-  const { author } = commit;
-  const content = html`<p><a href="${home}">${owner.name}/${repository.name}</a></p>
-<p>${author.name}, ${instantOf(author)}</p><pre>${commit.message}</pre>
-<p>${commit.parents.map((id) => html`<a href="${home}/commit/${id}">parent ${id.slice(0, 10)}</a> `)}
-<a href="${home}/src/commit/${commit.id}/">files</a> <a href="${home}/commit/${commit.id}.diff">diff</a></p>
-<table>${lines}</table><pre>${diff.slice(0, shownBytes)}</pre>`;
-  return { title: `Commit ${commit.id.slice(0, 10)}`, content };
+  if (entry.kind === 'submodule') return html`<p>A submodule, at commit <code>${entry.id}</code>.</p>`;
+  const blob = await readBlob(git, entry.id, shownBytes);
+  const link = html`<p>${blob?.size ?? 0} bytes, <a href="${raw}">raw</a></p>`;
+  if (blob?.content === undefined) return html`${link}<p>The file is too large to be shown.</p>`;
+  if (blob.content.includes(0)) return html`${link}<p>The file is binary.</p>`;
+  const target = entry.kind === 'symlink' ? html`<p>A symbolic link to:</p>` : undefined;
+  return html`${link}${target}<pre>${blob.content.toString('utf8')}</pre>`;
 }

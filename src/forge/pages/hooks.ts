@@ -9,7 +9,9 @@ import type { HookRow, HookTaskRow } from '../core/rows.ts';
 import { toInstant } from '../core/time.ts';
 import { redeliverOf } from '../hooks/redelivery.ts';
 import type { FormGuard } from './forms.ts';
-import type { Act, PageContent, PageVisit, Show } from './page-handler.ts';
+import { repositoryNav } from './navigation.ts';
+import type { PageContent } from './page.ts';
+import type { Act, PageVisit, Show } from './page-handler.ts';
 
 /** How many deliveries a page shows. */
 const shown = 50;
@@ -21,6 +23,7 @@ type HooksOwner = {
   readonly path: string;
   readonly column: 'repo_id' | 'owner_id';
   readonly id: number;
+  readonly nav?: Html;
 };
 
 const ofRepository =
@@ -29,7 +32,8 @@ const ofRepository =
     const { repository, owner, permission } = findRepository(context.db, names.owner, names.repo, caller);
     if (!reaches(permission, 'admin')) throw new ForgeProblem(404, 'not found');
     const title = `${owner.name}/${repository.name}`;
-    return { title, path: `/${title}/settings/hooks`, column: 'repo_id', id: repository.id };
+    const nav = repositoryNav(context, { repository, owner }, caller);
+    return { title, path: `/${title}/settings/hooks`, column: 'repo_id', id: repository.id, nav };
   };
 
 const ofOrganization =
@@ -87,9 +91,10 @@ function hooksPage({ db }: ForgeContext, holder: HooksOwner): PageContent {
   const sql = `SELECT * FROM hooks WHERE ${holder.column} = ? ORDER BY id LIMIT ?`;
   const lines = db.all<HookRow>(sql, holder.id, shown).map(
     (hook) => html`<tr><td><a href="${holder.path}/${hook.id}">${hook.url}</a></td>
-<td>${hook.is_active ? 'active' : 'inactive'}</td><td>${hook.events}</td></tr>`,
+<td class="short">${hook.is_active ? 'active' : 'inactive'}</td><td>${JSON.parse(hook.events).join(', ')}</td></tr>`,
   );
-  return { title: `Hooks of ${holder.title}`, content: html`<table>${lines}</table>` };
+  const content = lines.length > 0 ? html`<table>${lines}</table>` : html`<p>There is no hook.</p>`;
+  return { title: `Hooks of ${holder.title}`, content, ...navOf(holder) };
 }
 
 /** Newest first: what was sent, what came back, and which delivery repeats which. */
@@ -106,9 +111,13 @@ function historyPage(
       mark: guard.csrfToken(visit.caller, delivery.uuid),
     }),
   );
-  const content = html`<p>${hook.url}, ${hook.is_active ? 'active' : 'inactive'}</p>
+  const content = html`<p><a href="${holder.path}">All hooks</a></p><p>${hook.url}, ${hook.is_active ? 'active' : 'inactive'}</p>
 ${entries.length > 0 ? entries : html`<p>Nothing was sent yet.</p>`}`;
-  return { title: `Deliveries of hook ${hook.id} of ${holder.title}`, content };
+  return { title: `Deliveries of hook ${hook.id} of ${holder.title}`, content, ...navOf(holder) };
+}
+
+function navOf({ nav }: HooksOwner): Pick<PageContent, 'nav'> {
+  return nav === undefined ? {} : { nav };
 }
 
 function viewDelivery(delivery: HookTaskRow, form: { action: string; mark: string }): Html {

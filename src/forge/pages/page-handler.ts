@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Html, html } from '../../http/html.ts';
+import { type FormFields, formFieldsOf } from '../../http/form.ts';
+import { html } from '../../http/html.ts';
 import { createActorReader, headerCredentials } from '../access/actor.ts';
 import { Redirect } from '../access/redirects.ts';
 import { coversScopes } from '../access/scopes.ts';
@@ -7,7 +8,7 @@ import type { FileAnswer } from '../code/serve-file.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem } from '../core/errors.ts';
 import type { UserRow } from '../core/rows.ts';
-import { page, policy } from './page.ts';
+import { type PageContent, page, policy } from './page.ts';
 
 /** Names that the path of a page carries; those it has not are undefined. */
 type PathNames = {
@@ -20,10 +21,12 @@ type PathNames = {
   readonly sha: string;
   readonly '*': string;
 };
-/** What a page shows. */
-export type PageContent = { readonly title: string; readonly content: Html };
-/** Who looks at which page. */
-export type PageVisit = { readonly names: PathNames; readonly caller: UserRow | undefined };
+/** Who looks at which page, and what they look for: fields of the query. */
+export type PageVisit = {
+  readonly names: PathNames;
+  readonly caller: UserRow | undefined;
+  readonly query: FormFields;
+};
 
 /** Answers a request with what a visitor may see. */
 export type Show = (
@@ -43,7 +46,7 @@ export type SendFile = (
 export type Act = (
   request: FastifyRequest,
   reply: FastifyReply,
-  act: (visit: PageVisit) => string,
+  act: (visit: PageVisit) => string | Promise<string>,
 ) => Promise<FastifyReply>;
 
 /** Creates the handler of pages and forms. Basic credentials identify the caller; the browser asks for them. */
@@ -60,7 +63,8 @@ export function createForgePageHandler(context: ForgeContext): {
       throw new ForgeProblem(403, `the token does not have the scopes ${needed.join(' and ')}`);
     }
     // The router fills in the names of the path, texts all of them.
-    return { names: request.params as PathNames, caller: actor.user };
+    const names = request.params as PathNames;
+    return { names, caller: actor.user, query: formFieldsOf(request.query) };
   }
 
   function protect(reply: FastifyReply): void {
@@ -76,8 +80,8 @@ export function createForgePageHandler(context: ForgeContext): {
     async show(request, reply, view) {
       protect(reply);
       try {
-        const { title, content } = await view(await visitOf(request, readScopes));
-        return reply.type('text/html; charset=utf-8').send(page(title, content));
+        const content = await view(await visitOf(request, readScopes));
+        return reply.type('text/html; charset=utf-8').send(page(content));
       } catch (error) {
         return refuse(reply, error);
       }
@@ -85,7 +89,7 @@ export function createForgePageHandler(context: ForgeContext): {
     async act(request, reply, act) {
       protect(reply);
       try {
-        return reply.redirect(act(await visitOf(request, writeScopes)), 303);
+        return reply.redirect(await act(await visitOf(request, writeScopes)), 303);
       } catch (error) {
         return refuse(reply, error);
       }
@@ -113,5 +117,7 @@ function refuse(reply: FastifyReply, error: unknown): FastifyReply {
   if (isStranger && !reply.request.headers.authorization) {
     reply.code(401).header('www-authenticate', 'Basic realm="forge", charset="UTF-8"');
   } else reply.code(error.status).headers(error.headers);
-  return reply.type('text/html; charset=utf-8').send(page(error.message || 'forbidden', html``));
+  return reply
+    .type('text/html; charset=utf-8')
+    .send(page({ title: error.message || 'forbidden', content: html`` }));
 }

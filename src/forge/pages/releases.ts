@@ -6,6 +6,7 @@ import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem, found } from '../core/errors.ts';
 import type { ReleaseRow } from '../core/rows.ts';
 import { toReleases } from '../views/release.ts';
+import { repositoryNav } from './navigation.ts';
 import type { PageVisit, Show } from './page-handler.ts';
 
 /** How many releases the page shows; the API has the rest. */
@@ -24,19 +25,28 @@ export function registerReleasePages(app: FastifyInstance, context: ForgeContext
       shown,
     );
     const name = `${target.owner.name}/${target.repository.name}`;
-    return { name, releases: toReleases(context, rows, target) };
+    return {
+      name,
+      releases: toReleases(context, rows, target),
+      nav: repositoryNav(context, target, visit.caller),
+    };
   };
   app.get('/:owner/:repo/releases', (request, reply) =>
     show(request, reply, (visit) => {
-      const { name, releases } = select(visit, '1');
-      return { title: `Releases of ${name}`, content: html`${releases.map(viewRelease)}` };
+      const { name, releases, nav } = select(visit, '1');
+      const none = html`<p>There is no release.</p>`;
+      return {
+        title: `Releases of ${name}`,
+        content: releases.length > 0 ? html`${releases.map(viewRelease)}` : none,
+        nav,
+      };
     }),
   );
   app.get('/:owner/:repo/releases/tag/*', (request, reply) =>
     show(request, reply, (visit) => {
-      const { name, releases } = select(visit, 'lower_tag = ?', visit.names['*'].toLowerCase());
+      const { name, releases, nav } = select(visit, 'lower_tag = ?', visit.names['*'].toLowerCase());
       const release = found(releases[0]);
-      return { title: `${name}: ${release.tag_name}`, content: viewRelease(release) };
+      return { title: `${name}: ${release.tag_name}`, content: viewRelease(release), nav };
     }),
   );
 }

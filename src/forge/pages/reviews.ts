@@ -20,18 +20,19 @@ ${official ? 'official' : undefined} ${stale ? 'stale' : undefined} ${dismissed 
 <td>${body}</td></tr>`,
   );
   // The last word of each context counts.
-  const statuses = db.all<{ context: string; state: string; description: string }>(
-    `SELECT context, state, description FROM commit_statuses WHERE id IN (
+  const statuses = db.all<{ context: string; state: string; description: string; target_url: string }>(
+    `SELECT context, state, description, target_url FROM commit_statuses WHERE id IN (
        SELECT max(id) FROM commit_statuses WHERE repo_id = ? AND sha = ? GROUP BY context) ORDER BY context`,
     pull.repo_id,
     pull.head_sha,
   );
   const checks = statuses.map(
-    ({ context: name, state, description }) =>
-      html`<tr><td>${name}</td><td>${state}</td><td>${description}</td></tr>`,
+    ({ context: name, state, description, target_url }) => html`<tr>
+<td>${/^https?:\/\//i.test(target_url) ? html`<a href="${target_url}">${name}</a>` : html`${name}`}</td>
+<td class="short ${state}">${state}</td><td>${description}</td></tr>`,
   );
   return html`${lines.length > 0 ? html`<h2>Reviews</h2><table>${lines}</table>` : undefined}
-${checks.length > 0 ? html`<h2>Statuses</h2><table>${checks}</table>` : undefined}`;
+${checks.length > 0 ? html`<h2>Checks</h2><table>${checks}</table>` : undefined}`;
 }
 
 /** Shows the rules for branches of a repository, as they are stored. */

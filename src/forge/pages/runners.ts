@@ -6,7 +6,9 @@ import { userNamed } from '../access/redirects.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem, found } from '../core/errors.ts';
 import { listRunners, type RunnerHolder, type RunnerRow, toRunner } from '../runners/registry.ts';
-import type { PageContent, PageVisit, Show } from './page-handler.ts';
+import { repositoryNav } from './navigation.ts';
+import type { PageContent } from './page.ts';
+import type { PageVisit, Show } from './page-handler.ts';
 
 /** How many runners a page shows; the API has the rest. */
 const shown = 500;
@@ -16,19 +18,25 @@ export function registerRunnerPages(app: FastifyInstance, context: ForgeContext,
   const { db } = context;
   const page = (
     path: string,
-    holderOf: (visit: PageVisit) => { title: string; holder: RunnerHolder },
+    holderOf: (visit: PageVisit) => { title: string; holder: RunnerHolder; nav?: Html },
   ): void => {
     app.get(path, (request, reply) =>
       show(request, reply, (visit): PageContent => {
-        const { title, holder } = holderOf(visit);
-        return { title: `Runners of ${title}`, content: viewRunners(context, holder) };
+        const { title, holder, nav } = holderOf(visit);
+        const content = viewRunners(context, holder);
+        return { title: `Runners of ${title}`, content, ...(nav && { nav }) };
       }),
     );
   };
   page('/:owner/:repo/settings/actions/runners', ({ names, caller }) => {
     const { repository, owner, permission } = findRepository(db, names.owner, names.repo, caller);
     if (!reaches(permission, 'owner')) throw new ForgeProblem(404, 'not found');
-    return { title: `${owner.name}/${repository.name}`, holder: { column: 'repo_id', id: repository.id } };
+    const nav = repositoryNav(context, { repository, owner }, caller);
+    return {
+      title: `${owner.name}/${repository.name}`,
+      holder: { column: 'repo_id', id: repository.id },
+      nav,
+    };
   });
   page('/org/:org/settings/actions/runners', ({ names, caller }) => {
     const organization = userNamed(db, names.org);

@@ -6,7 +6,9 @@ import { ForgeProblem, found } from '../core/errors.ts';
 import { readBlob } from '../git/tree.ts';
 import { webNameIn, webNameOfFile, wikiTitle } from '../wiki/names.ts';
 import { findPage, readWiki, type Wiki } from '../wiki/pages.ts';
-import type { PageContent, PageVisit, Show } from './page-handler.ts';
+import { repositoryNav } from './navigation.ts';
+import type { PageContent } from './page.ts';
+import type { PageVisit, Show } from './page-handler.ts';
 
 /** Text of a page that is shown at most; the API has the rest. */
 const shownBytes = 512 * 1024;
@@ -35,9 +37,8 @@ async function wikiPage(
   const entry = found(findPage(wiki, webName));
   const blob = await readBlob(wiki.git, entry.id, shownBytes);
   const home = `/${owner.name}/${repository.name}`;
-  const content = html`<p><a href="${home}">${owner.name}/${repository.name}</a></p>
-<pre>${blob?.content?.toString('utf8')}</pre><h2>Pages</h2>${viewPages(wiki, `${home}/wiki`)}`;
-  return { title: wikiTitle(webName), content };
+  const content = html`<pre>${blob?.content?.toString('utf8')}</pre><h2>Pages</h2>${viewPages(wiki, `${home}/wiki`)}`;
+  return { title: wikiTitle(webName), content, nav: repositoryNav(context, target, caller) };
 }
 
 function viewPages({ entries }: Wiki, base: string): Html {

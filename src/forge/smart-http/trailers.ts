@@ -11,7 +11,7 @@ export function pullInvitations(
   { repository, owner }: Pick<RepositoryTarget, 'repository' | 'owner'>,
   changes: readonly RefChange[],
 ): string {
-  const base = baseOf(context, { repository, owner });
+  const base = findPullBase(context, { repository, owner });
   if (!base) return '';
   const invitations = changes.map(({ ref, after }) => {
     const name = ref.slice('refs/heads/'.length);
@@ -43,7 +43,7 @@ export function existingPull(address: string): string {
 type PullBase = Pick<RepositoryTarget, 'repository' | 'owner'>;
 
 /** The repository that a fork was made of, where it takes pull requests; else the repository itself, where that does. */
-function baseOf({ db }: ForgeContext, own: PullBase): PullBase | undefined {
+export function findPullBase({ db }: ForgeContext, own: PullBase): PullBase | undefined {
   const source = db.get<RepositoryRow>('SELECT * FROM repositories WHERE id = ?', own.repository.fork_id);
   const owner = source && db.get<UserRow>('SELECT * FROM users WHERE id = ?', source.owner_id);
   if (source && owner && settingsOf(source).has_pull_requests) return { repository: source, owner };

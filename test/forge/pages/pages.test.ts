@@ -71,6 +71,59 @@ describe('pages of the embedded forge', () => {
     expect((await read('/', stranger)).text).not.toContain(secret);
   });
 
+  it('hide issues and code from those who may read another part alone', async () => {
+    const reader = await forge.makeUser();
+    const organization = await forge.makeOrganization(ada);
+    const closed = await forge.makeRepository(ada, { private: true, auto_init: true, in: organization });
+    const body = {
+      name: 'wiki-only',
+      permission: 'read',
+      units_map: { 'repo.wiki': 'read' },
+      includes_all_repositories: true,
+    };
+    const team = await forge.ask('POST', `/orgs/${organization}/teams`, { as: ada, body });
+    await forge.ask('PUT', `/teams/${team.json.id}/members/${reader.name}`, { as: ada });
+    await forge.ask('POST', `/repos/${closed}/issues`, { as: ada, body: { title: 'secret title' } });
+
+    const home = await read(`/${closed}`, reader);
+    const hidden = ['/issues/1', '/issues', '/pulls', '/commits/branch/main', '/branches', '/pulls/new/main'];
+    const answers = await Promise.all(hidden.map((path) => read(`/${closed}${path}`, reader)));
+
+    expect(home.status).toBe(200);
+    expect(home.text).not.toContain('secret title');
+    expect(answers.map(({ status }) => status)).toEqual(hidden.map(() => 404));
+    expect((await read(`/${closed}/issues/1`, ada)).text).toContain('secret title');
+  });
+
+  it('open no pull request for a form of another branch, or of an account without the right', async () => {
+    const [repository, stranger] = [
+      await forge.makeRepository(ada, { auto_init: true }),
+      await forge.makeUser(),
+    ];
+    const body = { content: '', message: 'x', new_branch: 'topic' };
+    await forge.ask('POST', `/repos/${repository}/contents/x`, { as: ada, body });
+    const path = `/${repository}/pulls/new/topic`;
+    const markOf = async (as: Account) =>
+      /name="mark" value="([^"]+)"/.exec((await read(path, as)).text)?.[1] ?? '';
+    const send = async (address: string, as: Account, mark: string) => {
+      const answer = await fetch(`${forge.url}${address}`, {
+        method: 'POST',
+        redirect: 'manual',
+        headers: basic(as.name, as.password),
+        body: new URLSearchParams({ mark, title: 'x', base: 'main' }),
+      });
+      return answer.status;
+    };
+
+    const mark = await markOf(ada);
+    expect((await read(path)).status).toBe(401);
+    expect(await send(path, ada, '')).toBe(403);
+    expect(await send(`/${repository}/pulls/new/main`, ada, mark)).toBe(403);
+    expect(await send(path, stranger, mark)).toBe(403);
+    expect(await send(path, stranger, await markOf(stranger))).toBe(403);
+    expect(await send(path, ada, mark)).toBe(303);
+  });
+
   it('describe every operation', async () => {
     const description = JSON.parse((await read('/swagger.v1.json')).text);
 

@@ -1,0 +1,121 @@
+import { type Html, html } from '../../http/html.ts';
+import { findRepository } from '../access/guards.ts';
+import { permissionOf, reaches } from '../access/permissions.ts';
+import type { RepositoryTarget } from '../access/targets.ts';
+import type { ForgeContext } from '../core/context.ts';
+import { ForgeProblem } from '../core/errors.ts';
+import { settingsOf } from '../core/repository-settings.ts';
+import type { RepositoryRow, UserRow } from '../core/rows.ts';
+import type { Unit } from '../core/units.ts';
+import type { GitRepository } from '../git/repository.ts';
+import { escapePath } from '../views/commit.ts';
+import type { PageVisit } from './page-handler.ts';
+
+/** Lines of a list that a page shows; the next page has more. */
+export const shownLines = 50;
+
+/** The code of a repository as a visitor may see it. */
+export type CodeVisit = RepositoryTarget & {
+  readonly git: GitRepository;
+  readonly visit: PageVisit;
+  /** Path of the page of the repository. */
+  readonly home: string;
+};
+
+/** Returns the repository of an address if the visitor may read this part of it; ends the request with 404 otherwise. */
+export function enterUnit(context: ForgeContext, visit: PageVisit, unit: Unit): RepositoryTarget {
+  const target = enterRepository(context, visit, unit);
+  if (target.permission === 'none' || isSwitchedOff(target.repository, unit))
+    throw new ForgeProblem(404, 'not found');
+  return target;
+}
+
+/** Returns the repository of an address, with what the visitor may do with it as a whole or with one part of it. */
+export function enterRepository(
+  context: ForgeContext,
+  { names, caller }: PageVisit,
+  unit?: Unit,
+): RepositoryTarget {
+  // `clone_url` is also the address of a page, as on the baseline.
+  return findRepository(context.db, names.owner, names.repo.replace(/\.git$/, ''), caller, unit);
+}
+
+export function enterCode(context: ForgeContext, visit: PageVisit): CodeVisit {
+  const target = enterUnit(context, visit, 'code');
+  return { ...target, git: context.git.open(target.repository.id), visit, home: homeOf(target) };
+}
+
+/** Returns the path of the page of a repository. */
+export function homeOf({ repository, owner }: Pick<RepositoryTarget, 'repository' | 'owner'>): string {
+  return `/${owner.name}/${repository.name}`;
+}
+
+function isSwitchedOff(repository: RepositoryRow, unit: Unit): boolean {
+  const { has_issues, has_pull_requests } = settingsOf(repository);
+  return (unit === 'issues' && !has_issues) || (unit === 'pulls' && !has_pull_requests);
+}
+
+/** Tells whether a visitor may read a part of a repository that is switched on. */
+export function showsUnit(
+  context: ForgeContext,
+  { repository, owner }: Pick<RepositoryTarget, 'repository' | 'owner'>,
+  caller: UserRow | undefined,
+  unit: Unit,
+): boolean {
+  return (
+    !isSwitchedOff(repository, unit) &&
+    reaches(permissionOf(context.db, caller, repository, owner, unit), 'read')
+  );
+}
+
+/** Returns the links to all pages of a repository that a visitor may read, and to its owner. */
+export function repositoryNav(
+  context: ForgeContext,
+  target: Pick<RepositoryTarget, 'repository' | 'owner'>,
+  caller: UserRow | undefined,
+): Html {
+  const { repository, owner } = target;
+  const branch = `branch/${escapePath(repository.default_branch)}`;
+  const code: readonly (readonly [string, string])[] = repository.is_empty
+    ? []
+    : [
+        [`src/${branch}`, 'Files'],
+        [`commits/${branch}`, 'Commits'],
+        ['branches', 'Branches'],
+        ['tags', 'Tags'],
+      ];
+  const shows = (unit: Unit): boolean => showsUnit(context, target, caller, unit);
+  const links = [
+    ...(shows('code') ? code : []),
+    ...(shows('issues') ? [['issues', 'Issues'] as const] : []),
+    ...(shows('pulls') ? [['pulls', 'Pull requests'] as const] : []),
+    ...(shows('releases') ? [['releases', 'Releases'] as const] : []),
+    // A browser sends credentials only after it was asked for them, which a public page does not do.
+    ['settings/hooks', 'Hooks'] as const,
+    ['settings/branches', 'Protections'] as const,
+    ['settings/actions/runners', 'Runners'] as const,
+  ];
+  const home = homeOf(target);
+  const items = links.map(([path, text]) => html`<li><a href="${home}/${path}">${text}</a></li>`);
+  return html`<nav aria-label="Repository"><p><a href="/${owner.name}">${owner.name}</a> /
+<a href="${home}">${repository.name}</a></p><ul>${items}</ul></nav>`;
+}
+
+/** Returns the number of the page of a list that a visitor asks for, from 1 on. */
+export function pageNumberOf({ query }: PageVisit): number {
+  const text = query.get('page');
+  return /^[1-9]\d{0,6}$/.test(text) ? Number(text) : 1;
+}
+
+/** Returns links to the page before and after one; `more` is what else the query of this list has. */
+export function pagingLinks(
+  path: string,
+  { number, hasNext, more = {} }: { number: number; hasNext: boolean; more?: Record<string, string> },
+): Html | undefined {
+  const link = (page: number, text: string): Html => {
+    const query = new URLSearchParams({ ...more, page: String(page) });
+    return html`<a href="${path}?${query.toString()}">${text}</a> `;
+  };
+  if (number === 1 && !hasNext) return undefined;
+  return html`<p>${number > 1 ? link(number - 1, 'Previous page') : undefined}${hasNext ? link(number + 1, 'Next page') : undefined}</p>`;
+}

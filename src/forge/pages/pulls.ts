@@ -1,0 +1,148 @@
+import type { FastifyInstance } from 'fastify';
+import { formFieldsOf } from '../../http/form.ts';
+import { type Html, html } from '../../http/html.ts';
+import { findPull } from '../access/find-issue.ts';
+import { findRepository } from '../access/guards.ts';
+import type { RepositoryTarget } from '../access/targets.ts';
+import type { ForgeContext } from '../core/context.ts';
+import { ForgeProblem, found } from '../core/errors.ts';
+import type { IssueRow, PullRow } from '../core/issue-rows.ts';
+import type { CommitData } from '../git/commit.ts';
+import { findMergeBase, listCommits } from '../git/history.ts';
+import { readBranch } from '../git/refs.ts';
+import type { GitRepository } from '../git/repository.ts';
+import { checkPull } from '../pull-sync/checks.ts';
+import { openPull } from '../pulls/create.ts';
+import { findByBranches } from '../pulls/list.ts';
+import { findPullBase } from '../smart-http/trailers.ts';
+import { escapePath } from '../views/commit.ts';
+import { viewChange, viewCommits } from './commits.ts';
+import type { FormGuard } from './forms.ts';
+import { type CodeVisit, enterCode, homeOf, repositoryNav, shownLines } from './navigation.ts';
+import type { PageContent } from './page.ts';
+import type { Act, PageVisit, Show } from './page-handler.ts';
+import { viewReviews } from './reviews.ts';
+
+/** Shows what a pull request has beside the discussion. `rest` follows the comments. */
+export async function viewPull(
+  context: ForgeContext,
+  { target, visit, issue }: { target: RepositoryTarget; visit: PageVisit; issue: IssueRow },
+): Promise<{ readonly isMerged: boolean; readonly branches: Html; readonly rest: Html }> {
+  const { pull: before } = findPull(context, target, issue.number);
+  if (before.status === 'checking') await checkPull(context, before.id);
+  const { pull } = findPull(context, target, issue.number);
+  const home = homeOf(target);
+  const branch = (name: string, isHere: boolean): Html =>
+    isHere
+      ? html`<a href="${home}/src/branch/${escapePath(name)}"><code>${name}</code></a>`
+      : html`<code>${name}</code>`;
+  const isHeadHere = pull.head_repo_id === pull.repo_id && pull.flow === 0 && pull.is_head_gone === 0;
+  const branches = html`<p>${branch(pull.head_branch, isHeadHere)} into ${branch(pull.base_branch, true)}, ${pull.status}.
+<a href="${home}/pulls/${issue.number}.diff">diff</a> <a href="${home}/pulls/${issue.number}.patch">patch</a></p>`;
+  const git = context.git.open(target.repository.id);
+  const rest = html`${viewReviews(context, pull, visit.caller)}${await viewPullChange(git, home, pull)}`;
+  return { isMerged: pull.is_merged === 1, branches, rest };
+}
+
+async function viewPullChange(git: GitRepository, home: string, pull: PullRow): Promise<Html | undefined> {
+  // Where the branches share no history, or one was never pushed, there is nothing to compare.
+  if (pull.merge_base === '' || pull.head_sha === '') return undefined;
+  const range = { from: pull.merge_base, to: pull.head_sha };
+  return await viewRange(git, { home, whole: `${home}/pulls/${pull.number}.diff` }, range);
+}
+
+async function viewRange(
+  git: GitRepository,
+  { home, whole }: { readonly home: string; readonly whole: string | undefined },
+  range: { readonly from: string; readonly to: string },
+): Promise<Html> {
+  const commits = await listCommits(git, range, { limit: shownLines + 1 });
+  const more = commits.length > shownLines ? html`<p>The newest ${shownLines} commits.</p>` : undefined;
+  return html`<h2>Commits</h2>${viewCommits(home, commits.slice(0, shownLines))}${more}
+<h2>Changes</h2>${await viewChange(git, range, whole)}`;
+}
+
+/** Registers the page that git names after the push of a branch: it opens a pull request for this branch. */
+export function registerNewPullPages(
+  app: FastifyInstance,
+  context: ForgeContext,
+  { show, act, guard }: { readonly show: Show; readonly act: Act; readonly guard: FormGuard },
+): void {
+  app.get('/:owner/:repo/pulls/new/*', (request, reply) =>
+    show(request, reply, (visit) => newPullPage(context, guard, visit)),
+  );
+  app.post('/:owner/:repo/pulls/new/*', (request, reply) =>
+    act(request, reply, async (visit) => {
+      const fields = formFieldsOf(request.body);
+      const { head, base, caller } = await enterNewPull(context, visit);
+      guard.check(request, caller, purposeOf(head));
+      if (base.repository.archived_at > 0)
+        throw new ForgeProblem(423, `${homeOf(base).slice(1)} is archived`);
+      const title = fields.get('title').trim();
+      if (title === '') throw new ForgeProblem(422, 'a pull request needs a title');
+      const isOwn = base.repository.id === head.repository.id;
+      const issue = await openPull(
+        { ...base, context, caller },
+        {
+          title,
+          body: fields.get('body').replaceAll('\r\n', '\n'),
+          base: fields.get('base'),
+          head: isOwn ? head.name : `${head.owner.name}/${head.repository.name}:${head.name}`,
+        },
+      );
+      return `${homeOf(base)}/pulls/${issue.number}`;
+    }),
+  );
+}
+
+type NewPullVisit = Awaited<ReturnType<typeof enterNewPull>>;
+
+async function enterNewPull(context: ForgeContext, visit: PageVisit) {
+  const entered = enterCode(context, visit);
+  const { caller } = visit;
+  // A browser sends credentials only after it was asked for them.
+  if (caller === undefined) throw new ForgeProblem(401, 'sign in to open a pull request');
+  const name = visit.names['*'];
+  const commit = found(await readBranch(entered.git, name));
+  const place = found(findPullBase(context, entered));
+  const base = findRepository(context.db, place.owner.name, place.repository.name, caller, 'pulls');
+  if (base.permission === 'none') throw new ForgeProblem(404, 'not found');
+  return { head: { ...entered, name, commit }, base, caller };
+}
+
+/** The mark of the form is for this branch of this repository alone. */
+function purposeOf({ repository, name }: NewPullVisit['head']): string {
+  return `pull ${repository.id} ${name}`;
+}
+
+async function newPullPage(context: ForgeContext, guard: FormGuard, visit: PageVisit): Promise<PageContent> {
+  const { head, base, caller } = await enterNewPull(context, visit);
+  const into = base.repository.default_branch;
+  const ends = { baseId: base.repository.id, base: into, headId: head.repository.id, head: head.name };
+  const number = findByBranches(context, ends, { openOnly: true });
+  const existing =
+    number === undefined
+      ? undefined
+      : html`<p>There is <a href="${homeOf(base)}/pulls/${number}">pull request #${number}</a> into <code>${into}</code>.</p>`;
+  const [title = ''] = head.commit.message.split('\n', 1);
+  const content = html`<p><code>${head.name}</code> into ${homeOf(base).slice(1)}</p>${existing}
+<form method="post"><input type="hidden" name="mark" value="${guard.csrfToken(caller, purposeOf(head))}">
+<p><label>Into branch <input name="base" value="${into}" required></label></p>
+<p><label>Title <input class="wide" name="title" value="${title}" maxlength="255" required></label></p>
+<p><label>Description <textarea class="wide" name="body" rows="6"></textarea></label></p>
+<p><button>Create pull request</button></p></form>${await viewNewChange(context, head, base)}`;
+  return { title: 'New pull request', content, nav: repositoryNav(context, head, caller) };
+}
+
+/** Shows what the branch brings to the default branch, as far as the repository of the branch knows that. */
+async function viewNewChange(
+  context: ForgeContext,
+  { git, home, commit }: CodeVisit & { readonly commit: CommitData },
+  { repository }: RepositoryTarget,
+): Promise<Html | undefined> {
+  const base = await readBranch(context.git.open(repository.id), repository.default_branch);
+  if (base === undefined || (await git.objects.info(base.id)) === undefined) return undefined;
+  const from = await findMergeBase(git, base.id, commit.id);
+  if (from === undefined) return undefined;
+  return await viewRange(git, { home, whole: undefined }, { from, to: commit.id });
+}
