@@ -6,6 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { createLog } from '../src/log.ts';
 import { builtProgram } from './support/built-program.ts';
 import { start, waitForExit, waitForOutput } from './support/command.ts';
+import { recordFigure } from './support/figure.ts';
+import { hostileTexts } from './support/hostile-texts.ts';
 import { watchProcess } from './support/processes.ts';
 
 const secret = 'a-secret-"quoted"-value';
@@ -50,6 +52,33 @@ describe('log lines', () => {
     expect(line).not.toContain('quoted');
     expect(line).toContain('[secret]');
     expect(line).toContain('\\u001b[2J');
+  });
+});
+
+describe('a text of a forge in a log line', () => {
+  const hostile = [
+    ...hostileTexts,
+    '\n{"level":50,"msg":"forged"}',
+    '\r\n12:00:00 ERROR forged',
+    '"}\n{"level":50,"msg":"forged"}',
+    '\u001b[1A\u001b[2Kforged',
+    '\u2028forged\u2029\u0085forged\u000bforged\u000cforged',
+    '\u202egnihtyna',
+  ];
+
+  it('is one record of JSON, and one line for a person', (context) => {
+    for (const text of hostile) {
+      const json = write({ title: text, nested: { title: text } }, text);
+      const line = write({ title: text, nested: { title: text } }, text, true);
+
+      expect(json.split(/[\n\r]/), text).toHaveLength(2);
+      expect(JSON.parse(json)).toMatchObject({ level: 40, title: text.toWellFormed() });
+      expect(line.trimEnd(), text).not.toMatch(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u);
+    }
+    recordFigure(
+      context,
+      `${hostile.length} hostile texts, as JSON and for a person: 0 further lines, 0 control characters`,
+    );
   });
 });
 

@@ -61,6 +61,7 @@ describe.each(paths)('%s', (path) => {
       'crash',
       'mutation',
       'prove',
+      'soak',
       'test:long',
       'twins',
     ]);

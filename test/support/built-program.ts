@@ -10,6 +10,7 @@ const programs = {
   'crash-child': 'scripts/crash/child.ts',
   'crash-worker': 'scripts/crash/workers/child.ts',
   'serve-process': 'test/support/queue/serve-process.ts',
+  'soak-probe': 'scripts/soak/probe.ts',
 } as const;
 
 const { plugins: _plugins, ...bundle } = bundling;

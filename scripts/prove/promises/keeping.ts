@@ -6,10 +6,11 @@ export const keeping: readonly ReliabilityPromise[] = [
     id: 'P38',
     promise: 'Memory, descriptors and disk stay bounded.',
     target: {
-      quick: 'write-ahead log below 64 MiB; retention obeyed',
-      full: 'write-ahead log below 64 MiB; retention obeyed',
+      quick: 'memory flat after warm-up, 0 descriptors gained, log < 64 MiB, retention obeyed, 0 lost',
+      full: 'memory < 1 MiB/h after warm-up, 0 descriptors gained, log < 64 MiB, retention obeyed, 0 lost in an hour',
     },
     proofs: [
+      { drill: () => import('../drills/soak.ts') },
       { file: 'test/store/sqlite/sqlite-store.test.ts', titled: /its log/ },
       { file: 'test/flows/retention.test.ts' },
     ],
@@ -18,8 +19,12 @@ export const keeping: readonly ReliabilityPromise[] = [
   {
     id: 'P39',
     promise: 'An upgrade keeps the data, also when it is killed; an older version refuses a newer store.',
-    target: { quick: 'every recorded installation opens', full: 'every recorded installation opens' },
+    target: {
+      quick: 'the same data after 10 kills during an upgrade',
+      full: 'the same data after 100 kills during an upgrade',
+    },
     proofs: [
+      { drill: () => import('../drills/killed-upgrades.ts') },
       { file: 'test/upgrade.test.ts' },
       { file: 'test/store/sqlite/sqlite-store.test.ts', titled: /newer program/ },
     ],
@@ -29,13 +34,14 @@ export const keeping: readonly ReliabilityPromise[] = [
     id: 'P40',
     promise: 'Two processes never use one store file, and a backup under load is consistent.',
     target: {
-      quick: 'the second start is refused with the pid of the first',
-      full: 'the second start is refused with the pid of the first',
+      quick: 'each second start refused with the pid of the first; 0 gaps in 2 backups under load',
+      full: 'each of 50 second starts refused with the pid of the first; 0 gaps in 20 backups under load',
     },
     proofs: [
+      { drill: () => import('../drills/backups.ts') },
       { file: 'test/store/sqlite/sqlite-store.test.ts', titled: /second worker|taken over/ },
       { file: 'test/commands/store-backup.test.ts' },
     ],
-    twins: ['copy-complete-without-comparison'],
+    twins: ['two-workers-of-one-file', 'copy-complete-without-comparison'],
   },
 ];

@@ -13,7 +13,7 @@ export const trust: readonly ReliabilityPromise[] = [
       { file: 'test/flows/faults.test.ts', titled: /rule file that is broken/ },
       { file: 'test/flows/sources.test.ts', titled: /broken/ },
     ],
-    twins: [],
+    twins: ['broken-file-used-in-part'],
   },
   {
     id: 'P27',
@@ -65,7 +65,7 @@ export const trust: readonly ReliabilityPromise[] = [
       full: '64 KiB within 500 ms of processor time',
     },
     proofs: [{ file: 'test/rules/files/bounds.test.ts' }, { file: 'test/flows/attacks-bombs.test.ts' }],
-    twins: [],
+    twins: ['rule-file-of-any-size', 'yaml-aliases-followed'],
   },
   {
     id: 'P31',
@@ -96,8 +96,12 @@ export const trust: readonly ReliabilityPromise[] = [
   {
     id: 'P33',
     promise: 'No token and no secret appears in anything that Reeve writes.',
-    target: { quick: '0 hits in every encoding', full: '0 hits in every encoding' },
+    target: {
+      quick: '0 hits in all bytes written, in any encoding',
+      full: '0 hits in all bytes written, in any encoding, with 10 kills and stops',
+    },
     proofs: [
+      { drill: () => import('../drills/canary.ts') },
       { file: 'test/redactor.test.ts' },
       { file: 'test/client/client.test.ts', titled: /credential|password/ },
       { file: 'test/dashboard/pages.test.ts', titled: /never hold the token/ },
@@ -114,7 +118,7 @@ export const trust: readonly ReliabilityPromise[] = [
       { file: 'test/client/client.test.ts', titled: /redirects/ },
       { file: 'test/http/message-sender.test.ts', titled: /redirects nowhere/ },
     ],
-    twins: ['message-follows-redirects'],
+    twins: ['redirect-to-another-origin', 'message-follows-redirects'],
   },
   {
     id: 'P35',
@@ -125,7 +129,7 @@ export const trust: readonly ReliabilityPromise[] = [
       { file: 'test/dashboard/anonymous-access.test.ts' },
       { file: 'test/dashboard/sign-in/sign-in.test.ts', titled: /another site|This site|browsers may do/ },
     ],
-    twins: ['password-compared-beyond-limit'],
+    twins: ['hostile-texts-as-html', 'password-compared-beyond-limit'],
   },
   {
     id: 'P36',
@@ -135,7 +139,7 @@ export const trust: readonly ReliabilityPromise[] = [
       { file: 'test/log.test.ts' },
       { file: 'test/rules/files/load.test.ts', titled: /control characters/ },
     ],
-    twins: [],
+    twins: ['log-lines-forged'],
   },
   {
     id: 'P37',

@@ -94,7 +94,7 @@ export const working: readonly ReliabilityPromise[] = [
       { file: 'test/worker/worker.test.ts', titled: /no other lane/ },
       { file: 'test/worker/breaker.test.ts' },
     ],
-    twins: ['poison-stops-all', 'postgres-lane-claimed-twice'],
+    twins: ['lane-out-of-order', 'poison-stops-all', 'postgres-lane-claimed-twice'],
   },
   {
     id: 'P22',
@@ -108,7 +108,7 @@ export const working: readonly ReliabilityPromise[] = [
       { file: 'test/flows/catch-up.test.ts' },
       { file: 'test/flows/server-faults.test.ts', titled: /had no target/ },
     ],
-    twins: ['notes-per-process'],
+    twins: ['catch-up-knows-only-new-refs', 'notes-per-process'],
   },
   {
     id: 'P23',
@@ -117,7 +117,7 @@ export const working: readonly ReliabilityPromise[] = [
       quick: '20 SIGTERMs: each within 10 s with status 0; 0 lost',
       full: '1,000 SIGTERMs: each within 10 s with status 0; 0 lost',
     },
-    proofs: [{ file: 'test/commands/shutdown.test.ts' }],
+    proofs: [{ drill: () => import('../drills/sigterms.ts') }, { file: 'test/commands/shutdown.test.ts' }],
     twins: ['calls-survive-the-stop', 'second-signal-ignored', 'sighup-not-taken-over'],
   },
   {
@@ -144,6 +144,6 @@ export const working: readonly ReliabilityPromise[] = [
       { file: 'test/sweeps/schedule/schedule.test.ts' },
       { file: 'test/sweeps/schedule/two-schedulers.test.ts' },
     ],
-    twins: ['deferred-slot-blocks-the-next'],
+    twins: ['slot-overlaps-itself', 'deferred-slot-blocks-the-next'],
   },
 ];

@@ -1,0 +1,194 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { operations } from '../../../src/contract/operations.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts';
+import { reeveProcess } from '../../../test/support/command.ts';
+import type { Fault } from '../../../test/support/fault-proxy.ts';
+import { endProcesses } from '../../../test/support/processes.ts';
+import { type Installation, startInstallation } from '../../soak/installation.ts';
+import { findSpellings, proveSearch, spellingsOf } from '../canary/spellings.ts';
+import { filesIn, pagesOf, processTexts, type Written } from '../canary/written.ts';
+import type { Drill } from '../promise.ts';
+
+const label = 'seen';
+const rules = `version: 1
+rules:
+  by-title:
+    on: { issues: [opened] }
+    if: issue.title != ""
+    steps:
+      - uses: set-labels
+        with: { add: [${label}] }
+      - uses: comment
+        with: { key: seen, text: "Seen: \${{ issue.title }}" }
+`;
+const settings = 'limits: { hour: 100000, repository-hour: 100000 }\n';
+
+/** Answers of a forge, or of what stands before it, that repeat a credential. `pad` moves it to where texts are cut. */
+const echoes: readonly ((credential: string, pad: string) => Fault)[] = [
+  (credential, pad) => answer(422, JSON.stringify({ message: `${pad}bad ${credential}` })),
+  (credential, pad) => answer(403, JSON.stringify({ message: `${pad}${basic(credential)} may not` })),
+  (credential, pad) => answer(400, `<html>${pad}${encodeURIComponent(credential)}</html>`),
+  (credential, pad) =>
+    answer(409, JSON.stringify({ message: pad, errors: [Buffer.from(credential).toString('base64')] })),
+  (credential) => answer(302, '', { location: `/elsewhere?access_token=${bare(credential)}` }),
+  (credential) => answer(301, '', { location: `http://127.0.0.1:1/${bare(credential)}` }),
+  (credential) => answer(200, `{"id": "${bare(credential)}"}`),
+  (credential) => answer(404, '', { 'x-trace': credential, 'www-authenticate': `Basic ${credential}` }),
+  (credential, pad) => answer(500, JSON.stringify({ message: `${pad}${bare(credential)}` })),
+  (credential) => answer(429, credential, { 'retry-after': '1' }),
+  () => ({ kind: 'reset' }),
+  () => ({ kind: 'lose' }),
+];
+
+function answer(status: number, body: string, headers: Record<string, string> = {}): Fault {
+  return { kind: 'answer', status, body, headers };
+}
+/** The token in an Authorization header. */
+const bare = (credential: string): string => credential.split(' ').at(-1) ?? '';
+const basic = (credential: string): string =>
+  `Basic ${Buffer.from(`reeve:${bare(credential)}`).toString('base64')}`;
+
+/**
+ * Lets real processes meet everything that may repeat a credential, and looks for the token and the secrets of the hook in every byte
+ * that they wrote.
+ */
+export const drill: Drill = async ({ isQuick, signal }) => {
+  const [rounds, issues, pages] = isQuick ? [1, 48, 40] : [10, 240, 300];
+  // Signs that URLs and Base64 write in another way; a header may have them.
+  const authorization = `Bearer ${randomBytes(24).toString('base64url')}+/=~!`;
+  const secret = `${randomBytes(24).toString('hex')}&<"é`;
+  const printed: Buffer[] = [];
+  const installation = await startInstallation({
+    ...{ rules, settings, authorization, secret, labels: [label] },
+    environment: { LOG_LEVEL: 'debug' },
+    onOutput: (text) => printed.push(Buffer.from(text)),
+  });
+  const search = createSearch([installation.token, authorization.slice('Bearer '.length), secret]);
+  try {
+    for (let round = 0; round < rounds; round += 1) {
+      signal.throwIfAborted();
+      await meetEchoes(installation, issues);
+      await refuseDeliveries(installation, authorization);
+      search.add(await pagesOf(installation.url, installation.data, pages));
+      search.add(await runCommands(installation, round, isQuick));
+      search.add(processTexts(installation.reeve().pid ?? 0));
+      await installation.stopReeve(round % 2 === 0 ? 'SIGKILL' : 'SIGTERM');
+      search.add(filesIn(installation.data));
+      await installation.startReeve();
+    }
+    await installation.stopReeve('SIGTERM');
+    search.add([...filesIn(installation.data), { where: 'its log', bytes: Buffer.concat(printed) }]);
+  } finally {
+    await installation.close();
+    await endProcesses();
+  }
+  const { bytes, hits, replaced } = search;
+  const places = [...hits].slice(0, 3).join('; ');
+  return {
+    figure: `3 secrets in ${spellingsOf(secret).length} spellings, ${rounds * issues} issues with ${echoes.length} kinds of answers that repeat them: ${hits.size} hits in ${(bytes() / 2 ** 20).toFixed(0)} MiB written, replaced in ${replaced().toLocaleString('en')} places${places === '' ? '' : `: ${places}`}`,
+    isKept: hits.size === 0 && replaced() > issues,
+  };
+};
+
+function createSearch(secrets: readonly string[]) {
+  const all = secrets.map((secret, place) => ({ place, spellings: spellingsOf(secret) }));
+  for (const secret of secrets) proveSearch(secret);
+  const hits = new Set<string>();
+  let [total, replaced] = [0, 0];
+  return {
+    hits,
+    bytes: () => total,
+    /** Places in which a secret was replaced: where there are none, nothing repeated one. */
+    replaced: () => replaced,
+    add(written: readonly Written[]): void {
+      for (const { where, bytes } of written) {
+        total += bytes.length;
+        replaced += bytes.toString('latin1').split('[secret]').length - 1;
+        for (const { place, spellings } of all) {
+          for (const name of findSpellings(spellings, bytes))
+            hits.add(`secret ${place + 1} in ${where} (${name})`);
+        }
+      }
+    },
+  };
+}
+
+/** Opens issues; what is asked about each of them is answered in a way of its own. */
+async function meetEchoes(installation: Installation, issues: number): Promise<void> {
+  const { root, at, proxy, data } = installation;
+  proxy.decide = ({ method, path }, authorization = '') => {
+    const index = Number(/\/issues\/(\d+)/.exec(path)?.[1] ?? 0);
+    const [echo, isForWrites] = [echoes[index % echoes.length], Math.floor(index / echoes.length) % 2 === 0];
+    if (index === 0 || echo === undefined || (method === 'GET') === isForWrites) return { kind: 'pass' };
+    // Messages are cut after 200 characters: in some, in the middle of the credential.
+    return echo(authorization, 'x'.repeat((index * 37) % 230));
+  };
+  for (let made = 0; made < issues; made += 1) {
+    await root.call(operations.createIssue, { params: at, body: { title: `An issue, ${made}` } });
+  }
+  const store = await openSqliteStore({ path: join(data, 'reeve.db'), role: 'reader' });
+  try {
+    // Those that met an error of the forge wait to be tried again.
+    for (;;) {
+      const { accepted, claimed } = await store.counts();
+      if (accepted + claimed === 0) break;
+      await pause(50);
+    }
+  } finally {
+    await store.close();
+  }
+}
+
+/** Sends what the receiver refuses, with a part of what it would accept; `large` is beyond its limit. */
+async function refuseDeliveries({ url }: Installation, authorization: string): Promise<void> {
+  const json = 'application/json';
+  const bodies = { broken: '{"a": 1', large: 'x'.repeat(9 * 2 ** 20) };
+  const refused: readonly (readonly [Record<string, string>, string])[] = [
+    [{}, bodies.broken],
+    [{ authorization: 'wrong', 'content-type': json }, bodies.broken],
+    [{ authorization, 'content-type': json, 'x-gitea-signature': 'beef' }, bodies.broken],
+    [{ authorization, 'content-type': 'text/plain' }, bodies.broken],
+    [{ authorization, 'content-type': json }, bodies.large],
+  ];
+  for (const [headers, body] of refused) {
+    // One that is refused before its end may find its connection closed.
+    await fetch(`${url}/webhook`, { method: 'POST', body, headers }).catch(() => undefined);
+  }
+}
+
+/** Runs commands while the forge works, and while it repeats the credential in every answer. */
+async function runCommands(
+  installation: Installation,
+  round: number,
+  isQuick: boolean,
+): Promise<readonly Written[]> {
+  const { environment, proxy, folder } = installation;
+  const usual = [
+    ['explain', 'last', '--requests'],
+    ['plan', '--issue', 'acme/demo#1', '--json'],
+    ['store', 'backup', join(folder, `backup-${round}.db`)],
+    ...(isQuick ? [] : [['explain', 'last', '--json'], ['doctor']]),
+  ];
+  const failing = [
+    ['doctor', '--json'],
+    ['replay', 'last'],
+    ...(isQuick ? [] : [['doctor'], ['sweep', 'none', '--plan'], ['setup', '--plan']]),
+  ];
+  const written: Written[] = [];
+  const runAll = async (commands: readonly (readonly string[])[]): Promise<void> => {
+    for (const words of commands) {
+      const { out, error } = await reeveProcess(words, { environment });
+      written.push({ where: `reeve ${words[0]}`, bytes: Buffer.from(`${out}\n${error}`) });
+    }
+  };
+  proxy.decide = () => ({ kind: 'pass' });
+  await runAll(usual);
+  proxy.decide = (_passing, authorization = '') =>
+    answer(401, JSON.stringify({ message: `not with ${authorization}, ${basic(authorization)}` }));
+  await runAll(failing);
+  proxy.decide = () => ({ kind: 'pass' });
+  written.push(...filesIn(folder, `backup-${round}.db`));
+  return written;
+}

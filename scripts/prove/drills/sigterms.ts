@@ -1,0 +1,75 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as pause } from 'node:timers/promises';
+import { startManyRepositories } from '../../../test/support/many-repositories.ts';
+import { endProcesses } from '../../../test/support/processes.ts';
+import { loadedServers } from '../loaded-server.ts';
+import type { Drill } from '../promise.ts';
+
+/** What a stop may take; one that has to be forced ends with status 1 after 9.5 s. */
+const limitMs = 10_000;
+/** A forge that takes so long to answer has requests in progress at each signal. */
+const forgeMs = 30;
+const maxRunMs = 300;
+/** A machine on which a start takes seconds does as many stops as fit. */
+const maxDrillMs = 14 * 60_000;
+
+type Tally = { stops: number; failed: number; claimed: number; slowestMs: number };
+
+/** Sends SIGTERM to `reeve serve` at random moments under load, and starts it again on the same store. */
+export const drill: Drill = async ({ isQuick, signal }) => {
+  const stops = isQuick ? 20 : 1_000;
+  const endMs = performance.now() + maxDrillMs;
+  const series = 3;
+  const folder = await mkdtemp(join(tmpdir(), 'reeve-sigterms-'));
+  const forge = await startManyRepositories(1, forgeMs);
+  const tally: Tally = { stops: 0, failed: 0, claimed: 0, slowestMs: 0 };
+  try {
+    const books = await Promise.all(
+      Array.from({ length: series }, async (_, place) => {
+        const servers = await loadedServers(join(folder, String(place)), forge.url);
+        while (tally.stops < stops && !signal.aborted && performance.now() < endMs) {
+          tally.stops += 1;
+          await stopOnce(servers, tally);
+          forge.asked.length = 0;
+        }
+        return servers.book;
+      }),
+    );
+    signal.throwIfAborted();
+    const acknowledged = books.reduce((sum, book) => sum + book.acknowledged(), 0);
+    const lost = books.reduce((sum, book) => sum + book.lost(), 0);
+    return {
+      figure: `${tally.stops.toLocaleString('en')} SIGTERMs under load: ${tally.failed} with another status than 0, slowest ${(tally.slowestMs / 1_000).toFixed(1)} s; ${acknowledged.toLocaleString('en')} acknowledged, ${lost} lost, ${tally.claimed} not given back`,
+      isKept:
+        tally.failed + lost + tally.claimed === 0 &&
+        tally.slowestMs < limitMs &&
+        tally.stops >= stops / 2 &&
+        acknowledged > tally.stops,
+    };
+  } finally {
+    await endProcesses();
+    await forge.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+};
+
+async function stopOnce(
+  { start, book }: Awaited<ReturnType<typeof loadedServers>>,
+  tally: Tally,
+): Promise<void> {
+  const server = await start();
+  const load = server.load(4);
+  await pause(Math.random() * maxRunMs);
+  const { status, ms } = await server.end('SIGTERM');
+  await load.stop();
+  if (status !== 0) tally.failed += 1;
+  tally.slowestMs = Math.max(tally.slowestMs, ms);
+  book.look();
+  const database = new DatabaseSync(join(server.data, 'reeve.db'), { readOnly: true });
+  const claimed = database.prepare("SELECT count(*) AS n FROM deliveries WHERE state = 'claimed'").get();
+  tally.claimed += Number(claimed?.n);
+  database.close();
+}

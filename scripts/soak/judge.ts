@@ -1,0 +1,141 @@
+import { percentileOf, type Sample, type Trend, trendOf } from './samples.ts';
+
+/** What happened in a soak. */
+export type SoakRecord = {
+  readonly minutes: number;
+  readonly perSecond: number;
+  readonly samples: readonly Sample[];
+  readonly answers: readonly number[];
+  readonly acknowledged: number;
+  /** Kinds of deliveries with another status than is due, and how often. */
+  readonly unexpected: readonly (readonly [string, number])[];
+  /** Acknowledged deliveries that the store never had. */
+  readonly lost: number;
+  /** Deliveries that wait after the end, or that were given up. */
+  readonly unfinished: number;
+  readonly dead: number;
+  readonly edits: number;
+  /** Issues whose labels are not those of their title. */
+  readonly wrong: number;
+  readonly effectMs: readonly number[];
+  readonly restarts: number;
+  /** Descriptors at rest before and after; undefined where the system shows none. */
+  readonly descriptors: readonly [number, number] | undefined;
+  /** Days that the clock of the process went ahead, and the age of the oldest settled delivery at the end. */
+  readonly days: number;
+  readonly oldestDays: number;
+};
+
+/** One measured value. `ok` is undefined where there is no target. */
+export type SoakRow = {
+  readonly name: string;
+  readonly value: string;
+  readonly target: string;
+  readonly ok?: boolean;
+};
+
+/** Age at which settled deliveries are deleted in a soak, and how much later the daily housekeeping may come to it. */
+export const retentionDays = 10;
+export const oldestAllowedDays = retentionDays + 2;
+
+const mib = 2 ** 20;
+const maxLogBytes = 64 * mib;
+const maxPerHour = mib;
+/** What an allocator and a compiler may take without a leak, in a run that is too short to tell. */
+const noiseBytes = { heap: 4 * mib, resident: 12 * mib };
+const shortHours = 0.25;
+
+/** Returns what was measured with verdicts. Memory is judged over the second half: the first one is the warm-up. */
+export function judgeSoak(record: SoakRecord): readonly SoakRow[] {
+  const { samples } = record;
+  const later = samples.slice(Math.floor(samples.length / 2));
+  const hours = ((later.at(-1)?.atMs ?? 0) - (later[0]?.atMs ?? 0)) / 3_600_000;
+  const trends = {
+    heap: trendOf(later.map(({ atMs, heapBytes }) => ({ atMs, value: heapBytes }))),
+    resident: trendOf(later.map(({ atMs, rssBytes }) => ({ atMs, value: rssBytes }))),
+  };
+  const most = (key: keyof Sample): number => Math.max(0, ...samples.map((sample) => sample[key]));
+  const memory = (name: string, kind: keyof typeof trends, key: 'heapBytes' | 'rssBytes'): SoakRow => ({
+    name,
+    value: `${signed(trends[kind].perHour / mib)} ± ${((2 * trends[kind].errorPerHour) / mib).toFixed(1)} MiB/h at ${inMib(later.at(-1)?.[key] ?? 0)}`,
+    target: '< 1 MiB/h',
+    ok: samples.length >= 6 && isFlat(trends[kind], hours, noiseBytes[kind]),
+  });
+  const { descriptors, effectMs, answers } = record;
+  return [
+    {
+      name: 'deliveries acknowledged',
+      value: `${count(record.acknowledged)} in ${record.minutes.toFixed(1)} min, ${Math.round(record.perSecond)}/s`,
+      target: '',
+    },
+    row('acknowledged and lost, unfinished, dead', [record.lost, record.unfinished, record.dead]),
+    {
+      name: 'answers other than those that are due',
+      value: record.unexpected.map(([name, times]) => `${name}: ${times}`).join(', ') || '0',
+      target: '0',
+      ok: record.unexpected.length === 0,
+    },
+    row(`issues with wrong labels after ${count(record.edits)} edits`, [record.wrong]),
+    memory('heap in use after collection', 'heap', 'heapBytes'),
+    memory('resident memory after collection', 'resident', 'rssBytes'),
+    descriptors === undefined
+      ? { name: 'open descriptors at rest', value: 'the system does not show them', target: '' }
+      : {
+          name: 'open descriptors at rest, before and after',
+          value: `${descriptors.join(' and ')}, at most ${most('descriptors')}`,
+          target: '0 gained',
+          ok: descriptors[1] <= descriptors[0],
+        },
+    {
+      name: 'write-ahead log, largest',
+      value: inMib(most('logBytes')),
+      target: '< 64 MiB',
+      ok: most('logBytes') < maxLogBytes,
+    },
+    {
+      name: `age of the oldest settled delivery, ${record.days} days later`,
+      value: `${record.oldestDays.toFixed(1)} days`,
+      target: `<= ${oldestAllowedDays} days`,
+      ok: record.days > retentionDays && record.oldestDays <= oldestAllowedDays,
+    },
+    { name: 'database, half way and at the end', value: databaseOf(samples), target: '' },
+    {
+      name: 'answers to deliveries, p99 and slowest',
+      value: `${ms(percentileOf(answers, 0.99))}, ${ms(percentileOf(answers, 1))}`,
+      target: '< 5 s',
+      ok: percentileOf(answers, 1) < 5_000,
+    },
+    {
+      name: `from an edit to its label, median and slowest, with ${record.restarts} restarts of the forge`,
+      value: `${ms(percentileOf(effectMs, 0.5))}, ${ms(percentileOf(effectMs, 1))}`,
+      target: '',
+    },
+    {
+      name: 'event loop held up, longest',
+      value: `${ms(most('delayMs'))}; deliveries waiting: at most ${count(most('waiting'))}`,
+      target: '',
+    },
+  ];
+}
+
+/** Whether memory does not grow faster than it may. A short run cannot tell, and passes where it grows by no more than noise. */
+function isFlat({ perHour, errorPerHour }: Trend, hours: number, noise: number): boolean {
+  const isSlow = perHour - 2 * errorPerHour < maxPerHour;
+  return isSlow || (hours < shortHours && perHour * hours < noise);
+}
+
+function row(name: string, counts: readonly number[]): SoakRow {
+  return { name, value: counts.map(count).join(', '), target: '0', ok: counts.every((one) => one === 0) };
+}
+
+function databaseOf(samples: readonly Sample[]): string {
+  return [samples[Math.floor(samples.length / 2)], samples.at(-1)]
+    .map((sample) => inMib(sample?.databaseBytes ?? 0))
+    .join(', ');
+}
+
+const count = (value: number): string => value.toLocaleString('en');
+const inMib = (bytes: number): string => `${(bytes / mib).toFixed(1)} MiB`;
+const signed = (value: number): string => `${value < 0 ? '' : '+'}${value.toFixed(1)}`;
+const ms = (value: number): string =>
+  value < 1_000 ? `${Math.round(value)} ms` : `${(value / 1_000).toFixed(1)} s`;

@@ -1,0 +1,47 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+
+/** What `reeve serve` reports of itself. */
+export type ProbeSample = {
+  /** What is in use after a garbage collection. */
+  readonly heapBytes: number;
+  /** Memory of buffers and of the libraries below Node. */
+  readonly externalBytes: number;
+  readonly rssBytes: number;
+  /** The longest time that the event loop was held up since the last sample. */
+  readonly delayMs: number;
+};
+
+/** `aheadMs`: how far the wall clock of the process is ahead from now on. */
+export type ProbeQuestion = { readonly aheadMs: number };
+
+// Loaded by Node before the program, which knows nothing of it: it answers each question with a sample, and moves the wall clock.
+const delay = monitorEventLoopDelay({ resolution: 10 });
+delay.enable();
+let aheadMs = 0;
+const SystemDate = Date;
+globalThis.Date = new Proxy(SystemDate, {
+  construct: (target, args) => {
+    const given = args.length === 0 ? [target.now() + aheadMs] : args;
+    return Reflect.construct(target, given) as Date;
+  },
+  get: (target, name) =>
+    name === 'now' ? () => target.now() + aheadMs : (Reflect.get(target, name) as unknown),
+});
+
+process.on('message', (question: ProbeQuestion) => {
+  aheadMs = question.aheadMs;
+  const delayMs = delay.max / 1e6;
+  if (globalThis.gc === undefined) throw new Error('start this with --expose-gc');
+  globalThis.gc();
+  const { heapUsed, external, rss } = process.memoryUsage();
+  process.send?.({
+    heapBytes: heapUsed,
+    externalBytes: external,
+    rssBytes: rss,
+    delayMs,
+  } satisfies ProbeSample);
+  // The collection that the question caused is none of the process's own.
+  delay.reset();
+});
+// The channel keeps nothing alive: the process ends as it does without.
+process.channel?.unref();

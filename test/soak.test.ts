@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { findSpellings, proveSearch, spellingsOf } from '../scripts/prove/canary/spellings.ts';
+import { judgeSoak, type SoakRecord } from '../scripts/soak/judge.ts';
+import { type Sample, trendOf } from '../scripts/soak/samples.ts';
+
+const mib = 2 ** 20;
+const hourMs = 3_600_000;
+
+/** Makes the samples of an hour with a memory that grows by so many MiB in it, and varies by a little. */
+const samplesOf = (growthMib: number): readonly Sample[] =>
+  Array.from({ length: 100 }, (_, at) => {
+    const bytes = (50 + (growthMib * at) / 100 + (at % 3) * 0.2) * mib;
+    const sizes = { databaseBytes: 500 * mib, logBytes: 20 * mib };
+    return {
+      ...{ atMs: (at * hourMs) / 100, heapBytes: bytes, rssBytes: 2 * bytes, externalBytes: 0 },
+      ...{ ...sizes, delayMs: 20, descriptors: 40, waiting: 3 },
+    };
+  });
+const record: SoakRecord = {
+  ...{ minutes: 60, perSecond: 100, samples: samplesOf(0), answers: [5, 9], acknowledged: 360_000 },
+  ...{ unexpected: [], lost: 0, unfinished: 0, dead: 0, edits: 900, wrong: 0, effectMs: [80], restarts: 60 },
+  ...{ descriptors: [30, 30] as const, days: 40, oldestDays: 10.5 },
+};
+const missed = (changes: Partial<SoakRecord>): readonly string[] =>
+  judgeSoak({ ...record, ...changes }).flatMap(({ name, ok }) => (ok === false ? name : []));
+
+describe('a soak', () => {
+  it('is good where nothing grows and nothing is lost', () => {
+    expect(missed({})).toEqual([]);
+  });
+
+  it.each<[string, Partial<SoakRecord>, string]>([
+    ['memory that grows by 20 MiB an hour', { samples: samplesOf(20) }, 'heap in use after collection'],
+    ['one descriptor that stays open', { descriptors: [30, 31] }, 'open descriptors at rest'],
+    ['a delivery that is lost', { lost: 1 }, 'acknowledged and lost'],
+    ['a delivery that waits for ever', { unfinished: 1 }, 'acknowledged and lost'],
+    ['a label that is wrong', { wrong: 1 }, 'issues with wrong labels'],
+    ['a delivery that was kept too long', { oldestDays: 20 }, 'age of the oldest settled delivery'],
+    ['a forged delivery that was accepted', { unexpected: [['forged 202', 1]] }, 'answers other than'],
+    [
+      'a log above 64 MiB',
+      { samples: samplesOf(0).map((sample) => ({ ...sample, logBytes: 65 * mib })) },
+      'write-ahead log',
+    ],
+    ['no samples', { samples: [] }, 'heap in use after collection'],
+  ])('misses its target by %s', (_title, changes, name) => {
+    expect(missed(changes)).toEqual(expect.arrayContaining([expect.stringContaining(name)]));
+  });
+
+  it('measures growth by least squares', () => {
+    const points = [0, 1, 2, 3].map((hour) => ({ atMs: hour * hourMs, value: 7 + 2 * hour }));
+
+    expect(trendOf(points).perHour).toBeCloseTo(2);
+    expect(trendOf(points).errorPerHour).toBeCloseTo(0);
+  });
+});
+
+describe('the search for secrets', () => {
+  const secret = 'b32a77f0c1+/&"e4d9a11e7c55aa0b';
+
+  it('finds one in every spelling, also a part of it, and nothing in other texts', () => {
+    expect(() => proveSearch(secret)).not.toThrow();
+    for (const before of ['', 'x', 'reeve:', 'ab']) {
+      const header = `Basic ${Buffer.from(`${before}${secret}\n`).toString('base64')}`;
+      expect(findSpellings(spellingsOf(secret), Buffer.from(header))).not.toEqual([]);
+    }
+    expect(findSpellings(spellingsOf(secret), Buffer.from(secret.slice(0, 15)))).toEqual([]);
+  });
+});
