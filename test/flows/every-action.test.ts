@@ -6,6 +6,7 @@ import { formatProblem } from '../../src/rules/problem.ts';
 import { loadRuleFiles } from '../../src/sources/folder.ts';
 import { reeve } from '../support/command.ts';
 import { post } from '../support/deliveries.ts';
+import { recordFigure } from '../support/figure.ts';
 import { findLeaks } from '../support/find-leaks.ts';
 import { skipWithout } from '../support/flow-requirements.ts';
 import { acme, type Harness, minimalScopes, people } from '../support/harness.ts';
@@ -59,10 +60,14 @@ afterAll(async () => {
   await receiver.close();
 });
 
-it('A9: every action has a row, and a restricted account runs it', async () => {
+it('A9: every action has a row, and a restricted account runs it', async (context) => {
   expect(await harness.bot.call(operations.getSelf, {})).toMatchObject({ restricted: true });
   expect([...new Set(actionRows.map(({ action }) => action))].toSorted()).toEqual(
     actions.map(({ name }) => name).toSorted(),
+  );
+  recordFigure(
+    context,
+    `${actionRows.length} ways to use ${actions.length} actions, each triggered twice: one effect`,
   );
 });
 

@@ -8,6 +8,7 @@ import { operations } from '../../src/contract/operations.ts';
 import { createLog } from '../../src/log.ts';
 import type { Delivery } from '../../src/store/store.ts';
 import { makeDeliveries } from '../support/deliveries.ts';
+import { recordFigure } from '../support/figure.ts';
 import { uniqueName } from '../support/flow-names.ts';
 import { at, authorization, type Harness, people, secret, startHarness } from '../support/harness.ts';
 import { scrapeMetrics } from '../support/scrape-metrics.ts';
@@ -140,7 +141,7 @@ describe('a delivery that names the id of another repository under a name in the
     expect((await harness.server.store.listRuns({ delivery: delivery?.id ?? '' })).items).toEqual([]);
   });
 
-  it('evicts nothing from the caches of that repository and stops none of its rules, whatever its kind', async () => {
+  it('evicts nothing from the caches of that repository and stops none of its rules, whatever its kind', async (context) => {
     await openIssue('warm');
     await eve.call(operations.editRepository, { params: own, body: { archived: true } });
 
@@ -164,6 +165,10 @@ describe('a delivery that names the id of another repository under a name in the
     expect(await harness.labelsOf(index)).toEqual(['area/code', 'area/docs']);
     const asked = harness.proxy.passed.slice(from).map(({ path }) => path);
     expect(asked.filter((path) => /contents|branches/.test(path))).toEqual([]);
+    recordFigure(
+      context,
+      `${states.length} kinds of deliveries under a forged identity: all dead, 0 effects`,
+    );
   });
 
   it('moves no snapshot of that repository: catching up invents nothing and misses nothing', async () => {

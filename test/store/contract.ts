@@ -4,6 +4,7 @@ import { ReeveError } from '../../src/errors.ts';
 import { digestOfBody } from '../../src/store/fingerprint.ts';
 import { type Claim, type DeliveryState, deliveryStates, type Store } from '../../src/store/store.ts';
 import { encodeHeaders } from '../../src/store/stored-headers.ts';
+import { recordFigure } from '../support/figure.ts';
 import { collect, makeDelivery, makeRun } from './make.ts';
 
 /** One kind of store, for the suite that every kind has to pass. */
@@ -159,7 +160,7 @@ export function describeStore(title: string, backend: Backend): void {
         expect((await store.counts()).accepted).toBe(1);
       });
 
-      it('stores one row for a hundred concurrent copies of one uuid', async () => {
+      it('stores one row for a hundred concurrent copies of one uuid', async (context) => {
         const given = makeDelivery();
 
         const all = await Promise.all(Array.from({ length: 100 }, () => store.accept(given)));
@@ -167,6 +168,7 @@ export function describeStore(title: string, backend: Backend): void {
         expect(all.filter((each) => !each.known)).toHaveLength(1);
         expect(new Set(all.map((each) => each.id)).size).toBe(1);
         expect((await store.counts()).accepted).toBe(1);
+        recordFigure(context, `${all.length} concurrent copies of one delivery: 1 row`);
       });
 
       it('does not let one entry hide the deliveries of another behind their uuid', async () => {
@@ -701,7 +703,7 @@ export function describeStore(title: string, backend: Backend): void {
         expect((await store.listRuns({ repositoryId: 3 })).items).toHaveLength(1);
       });
 
-      it('buries with a reason; redriven it has all its attempts again, once', async () => {
+      it('buries with a reason; redriven it has all its attempts again, once', async (context) => {
         const id = await acceptInLane('1');
         await store.bury(await claimOne(), 'forge refused');
 
@@ -718,6 +720,7 @@ export function describeStore(title: string, backend: Backend): void {
           redrivenAt: now,
         });
         expect((await store.unrouted(5)).map((each) => each.id)).toEqual([id]);
+        recordFigure(context, 'redriven twice, by whom and when is kept: handled once');
       });
 
       it('redrives what is settled only when asked to, keeps its runs, and counts right', async () => {

@@ -576,6 +576,57 @@ describe('a lease', () => {
     expect((await store.listRuns()).items).toEqual([]);
     expect((await store.readDelivery(id))?.state).toBe('claimed');
   });
+
+  it('that was lost changes nothing, whatever its holder still does', async (context) => {
+    const lateCalls = [
+      (claim: Claim) => store.settle(claim, [makeRun({ id: 'late' })]),
+      (claim: Claim) => store.retry(claim, { afterMs: 0, reason: 'again' }),
+      (claim: Claim) => store.defer(claim, [], { afterMs: 0, why: 'budget' }),
+      (claim: Claim) => store.release(claim),
+      (claim: Claim) => store.bury(claim, 'given up'),
+      (claim: Claim) => store.advance(claim, { runs: [makeRun({ id: 'late' })], checkpoint: 1 }),
+      (claim: Claim) => store.heartbeat(claim, 60_000),
+    ];
+    const step = fc.record({
+      isGivenBack: fc.boolean(),
+      whose: fc.nat(5),
+      call: fc.nat(lateCalls.length - 1),
+    });
+    let refused = 0;
+    let interleavings = 0;
+
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 6 }), async (steps) => {
+        interleavings += 1;
+        const id = await accept(interleavings);
+        await store.route([{ id, to: 'lane', lane: String(interleavings) }]);
+        const claims: Claim[] = [];
+        for (const { isGivenBack, whose, call } of steps) {
+          claims.push(...(await store.claim({ limit: 1, leaseMs: 1_000 })));
+          const lost = claims.slice(0, -1);
+          const late = lost[whose % Math.max(lost.length, 1)];
+          if (late !== undefined) {
+            const before = await store.readDelivery(id);
+            await expect(lateCalls[call]?.(late)).rejects.toMatchObject({ code: 'lease-lost' });
+            expect(await store.readDelivery(id)).toEqual(before);
+            refused += 1;
+          }
+          const [current] = claims.slice(-1);
+          if (isGivenBack && current !== undefined)
+            await store.retry(current, { afterMs: 0, reason: 'again' });
+          else now = new Date(now.getTime() + 2_000);
+        }
+        expect((await store.listRuns()).items).toEqual([]);
+        for (const claim of await store.claim({ limit: 1, leaseMs: 1_000 }))
+          await store.bury(claim, 'the end');
+      }),
+      { numRuns: process.env.LONG ? 10_000 : propertyRuns(50) },
+    );
+
+    expect(refused).toBeGreaterThan(interleavings / 2);
+    const [all, late] = [interleavings, refused].map((count) => count.toLocaleString('en'));
+    recordFigure(context, `${all} interleavings: ${late} calls under a lost lease, all refused, 0 changes`);
+  });
 });
 
 describe('a delivery that an hourly budget stops', () => {

@@ -85,6 +85,8 @@ async function fuzzOnce({ size, random, isSigned, totals, signal }: Round): Prom
         const delivery = bodies[number] ?? mutate(random.pick(recorded), recorded, random);
         const { status, text } = await send(agent, installation.url, delivery);
         count(totals, `× ${status}`);
+        // Why there was no answer is what the process says at its end.
+        if (status === 0) await Promise.race([installation.failed, sleep(2_000)]);
         if (!usual.has(status) || !isJson(text))
           problem = `${status} ${text.slice(0, 200)} for ${delivery.eventType} ${delivery.body.toString('base64').slice(0, 2_000)}`;
       }
