@@ -4,18 +4,15 @@ import type { Permission, RepositoryRow, UserRow } from '../core/rows.ts';
 import { secondsOf } from '../core/time.ts';
 import { recordActivity } from '../events/activities.ts';
 import { createPayload, deletePayload, pushPayload } from '../events/payloads.ts';
-import { listTouched } from '../git/changes.ts';
-import type { CommitData } from '../git/commit.ts';
-import { countCommits, listCommits, listOwnCommits } from '../git/history.ts';
 import { zeroIdLike } from '../git/names.ts';
-import { listRefs, type RefChange, readCommit } from '../git/refs.ts';
+import { listRefs, type RefChange } from '../git/refs.ts';
 import type { GitRepository } from '../git/repository.ts';
 import { closeByCommits } from '../issues/reference-closing.ts';
 import { lfsSizeOf } from '../lfs/lfs-objects.ts';
 import { refreshPulls } from '../pull-sync/refresh.ts';
-import { type RepositoryAddress, repositoryAddress, toPayloadCommit } from '../views/commit.ts';
 import { toRepository } from '../views/repository.ts';
 import { toUser } from '../views/user.ts';
+import { gatherNews, nothing, type PushedCommit, type PushNews, shortOf } from './push-news.ts';
 import { followTag } from './release-tags.ts';
 
 export type Pushed = {
@@ -24,12 +21,8 @@ export type Pushed = {
   readonly pusher: UserRow;
 };
 
-/** Commits that a push tells of; more are only counted. */
-const maxCommits = 5;
-/** A new branch has no commit before it to count from: the baseline looks back this far. */
-const maxOfNewBranch = 10;
-/** Messages of a push that are read for what they close. */
-const maxRead = 1000;
+/** Moves whose commits are read and held at a time. */
+const gatheredAtOnce = 50;
 
 /**
  * Runs work that moves refs, alone in its repository, and then what follows from the moves, whichever way they came: the
@@ -70,19 +63,23 @@ async function recordPush(
   const git = context.git.open(row.id);
   const repository = await refreshRepository(context, git, row, changes);
   const told = { ...pushed, repository };
-  for (const change of changes) {
-    const isBranch = change.ref.startsWith('refs/heads/');
-    if (!isBranch && !change.ref.startsWith('refs/tags/')) continue;
-    const news = await gatherNews(context, git, told, change);
-    context.db.transaction(() => {
-      // Before the push event is sent, as on the baseline.
-      if (isBranch) {
-        const place = { ...told, actor: told.pusher };
-        closeByCommits(context, place, { branch: shortOf(change.ref).ref, commits: news.read });
-      } else followTag(context.db, repository.id, change);
-      emitChange(context, told, change, news);
-    });
+  const moved = changes.filter(({ ref }) => /^refs\/(heads|tags)\//.test(ref));
+  for (let from = 0; from < moved.length; from += gatheredAtOnce) {
+    const part = moved.slice(from, from + gatheredAtOnce);
+    const news = await gatherNews(context, git, told, part);
+    for (const change of part) tellChange(context, told, change, news.get(change.ref) ?? nothing);
   }
+}
+
+function tellChange(context: ForgeContext, told: Pushed, change: RefChange, news: PushNews): void {
+  context.db.transaction(() => {
+    // Before the push event is sent, as on the baseline.
+    if (change.ref.startsWith('refs/heads/')) {
+      const place = { ...told, actor: told.pusher };
+      closeByCommits(context, place, { branch: shortOf(change.ref).ref, commits: news.read });
+    } else followTag(context.db, told.repository.id, change);
+    emitChange(context, told, change, news);
+  });
 }
 
 /** Brings a repository's row in line with its branches; returns the row as it is then. */
@@ -117,67 +114,6 @@ export async function refreshRepository(
   return db.get<RepositoryRow>('SELECT * FROM repositories WHERE id = ?', repository.id) ?? repository;
 }
 
-type PushNews = {
-  readonly commits: readonly PushedCommit[];
-  /** Those whose messages are read, newest first. */
-  readonly read: readonly CommitData[];
-  readonly total: number;
-  readonly head: PushedCommit | null;
-  /** Path of the comparison below ROOT_URL; empty where there is nothing to compare with. */
-  readonly comparison: string;
-};
-
-const nothing: PushNews = { commits: [], read: [], total: 0, head: null, comparison: '' };
-
-async function gatherNews(
-  context: ForgeContext,
-  git: GitRepository,
-  { repository, owner }: Pushed,
-  { ref, before, after }: RefChange,
-): Promise<PushNews> {
-  const head = after === undefined ? undefined : await readCommit(git, `${after}^{commit}`);
-  if (after === undefined || head === undefined) return nothing;
-  const path = `${owner.name}/${repository.name}/compare`;
-  const address = repositoryAddress(context.rootUrl(), owner.name, repository.name);
-  const told = (commit: CommitData) => toPushCommit(context, git, address, commit);
-  if (ref.startsWith('refs/tags/')) {
-    return {
-      ...nothing,
-      head: await told(head),
-      comparison: `${path}/${zeroIdLike(after)}...${after}`,
-    };
-  }
-  const stretch = { from: before, to: after };
-  const commits =
-    before === undefined
-      ? await listOwnCommits(git, { to: after, branch: shortOf(ref).ref }, maxOfNewBranch)
-      : await listCommits(git, stretch, { limit: maxRead });
-  const isCut = commits.length === maxRead;
-  const shown = await Promise.all(commits.slice(0, maxCommits).map(told));
-  // What came before a new branch: the parent of the oldest commit told, else the default branch.
-  const origin = before ?? commits.at(-1)?.parents[0] ?? originOf(repository, ref);
-  return {
-    commits: shown,
-    read: commits,
-    total: isCut ? await countCommits(git, stretch) : commits.length,
-    head: commits[0]?.id === head.id && shown[0] ? shown[0] : await told(head),
-    comparison: origin === undefined ? '' : `${path}/${origin}...${after}`,
-  };
-}
-
-function originOf(repository: RepositoryRow, ref: string): string | undefined {
-  return ref === `refs/heads/${repository.default_branch}` ? undefined : repository.default_branch;
-}
-
-async function toPushCommit(
-  context: ForgeContext,
-  git: GitRepository,
-  address: RepositoryAddress,
-  commit: CommitData,
-): Promise<PushedCommit> {
-  return toPayloadCommit(context.db, address, commit, await listTouched(git, commit.id));
-}
-
 /** New branch: create, push. New tag: push, create. Removed branch: delete. Removed tag: push, delete. */
 function emitChange(context: ForgeContext, pushed: Pushed, change: RefChange, news: PushNews): void {
   const { ref, before, after } = change;
@@ -189,14 +125,6 @@ function emitChange(context: ForgeContext, pushed: Pushed, change: RefChange, ne
   if (after !== undefined && isTag) emitCreation(context, pushed, ref, after);
   if (after === undefined) emitRemoval(context, pushed, ref);
 }
-
-type PushedCommit = {
-  readonly id: string;
-  readonly message: string;
-  readonly author: { readonly name: string; readonly email: string };
-  readonly committer: { readonly name: string; readonly email: string };
-  readonly timestamp: string;
-};
 
 function toActivityCommit({ id, message, author, committer, timestamp }: PushedCommit) {
   return {
@@ -268,11 +196,6 @@ export function emitRename(
 ): void {
   emitRemoval(context, pushed, `refs/heads/${from}`);
   emitCreation(context, pushed, `refs/heads/${to}`, sha);
-}
-
-function shortOf(ref: string): { ref: string; refType: 'branch' | 'tag' } {
-  const refType = ref.startsWith('refs/tags/') ? 'tag' : 'branch';
-  return { ref: ref.replace(/^refs\/(heads|tags)\//, ''), refType };
 }
 
 function emitRef(

@@ -1,3 +1,4 @@
+import { ReeveError } from '../../errors.ts';
 import { isObjectId } from './names.ts';
 import type { GitRepository } from './repository.ts';
 
@@ -134,6 +135,23 @@ function parseChanges(
 export async function listTouched(repository: GitRepository, commitId: string): Promise<Touched> {
   const changes = await listChangesOf(repository, [commitId]);
   return touchedBy(changes.get(commitId) ?? []);
+}
+
+/** Returns the same for several commits: of all at once, or of one after the other where their changes together are too many. */
+export async function listTouchedBy(
+  repository: GitRepository,
+  commitIds: readonly string[],
+): Promise<ReadonlyMap<string, Touched>> {
+  const ids = [...new Set(commitIds)];
+  try {
+    const changes = await listChangesOf(repository, ids);
+    return new Map(ids.map((id) => [id, touchedBy(changes.get(id) ?? [])]));
+  } catch (error) {
+    if (!(error instanceof ReeveError) || error.code !== 'git-failed' || ids.length === 1) throw error;
+    const touched = new Map<string, Touched>();
+    for (const id of ids) touched.set(id, await listTouched(repository, id));
+    return touched;
+  }
 }
 
 function requireIds(...ids: readonly string[]): void {

@@ -3,7 +3,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { BoundedMap } from '../../cache/bounded-map.ts';
 import { type CommitData, parseCommit } from './commit.ts';
 import { isIdPrefix, isObjectId } from './names.ts';
-import { readCommit } from './refs.ts';
+import { listRefs, type Ref, readCommit } from './refs.ts';
 import type { GitRepository } from './repository.ts';
 
 /** A stretch of history by commit ids: reachable from `to`, not from `from`. */
@@ -55,29 +55,94 @@ export async function listCommits(
 }
 
 /**
- * Returns the newest commits of a branch, up to the first that another branch has as well. `branch` is the short name.
+ * Returns for each of these branches its newest commits, up to the first that another branch has as well. Branches are given by
+ * their full names, and are answered by them. One process for all of them.
  */
 export async function listOwnCommits(
   repository: GitRepository,
-  { to, branch }: { readonly to: string; readonly branch: string },
+  branches: readonly Ref[],
+  limit: number,
+): Promise<ReadonlyMap<string, readonly CommitData[]>> {
+  const all = await listRefs(repository, ['refs/heads']);
+  const holders = Map.groupBy(all, ({ id }) => id);
+  // Where another branch is at the same commit, none is its own.
+  const alone = branches.filter(({ id }) => (holders.get(id)?.length ?? 0) < 2);
+  const found = await Promise.all(
+    alone.map(async ({ name, id }) => ({ name, id, commits: await walkNewest(repository, id, limit) })),
+  );
+  const tips = new Set(alone.map(({ id }) => id));
+  const others = [...holders.keys()].filter((id) => !tips.has(id));
+  const candidates = new Set(found.flatMap(({ commits }) => commits.map(({ id }) => id)));
+  const isOnlyBranch = others.length === 0 && tips.size === 1;
+  const owners = isOnlyBranch ? undefined : await findOwners(repository, { tips, others, candidates });
+  return new Map(
+    found.map(({ name, id, commits }) => {
+      const end = commits.findIndex((commit) => owners !== undefined && owners.get(commit.id) !== id);
+      return [name, end === -1 ? commits : commits.slice(0, end)];
+    }),
+  );
+}
+
+/** Returns the newest commits reachable from one, in the order of `git rev-list`: by date, then as they are come upon. */
+async function walkNewest(
+  repository: GitRepository,
+  id: string,
   limit: number,
 ): Promise<readonly CommitData[]> {
-  const { stdout } = await repository.git.run(
-    [
-      'rev-list',
-      `--max-count=${limit}`,
-      ...argumentsOf({ to }),
-      '--not',
-      `--exclude=${branch}`,
-      '--branches',
-      '--',
-    ],
-    { folder: repository.folder },
-  );
-  const own = new Set(stdout.toString('latin1').split('\n'));
-  const commits = await listCommits(repository, { to }, { limit });
-  const end = commits.findIndex(({ id }) => !own.has(id));
-  return end === -1 ? commits : commits.slice(0, end);
+  const seen = new Set<string>();
+  const waiting: CommitData[] = [];
+  const walked: CommitData[] = [];
+  async function add(commitId: string): Promise<void> {
+    if (seen.has(commitId)) return;
+    seen.add(commitId);
+    const commit = await readCommit(repository, commitId);
+    if (commit === undefined) return;
+    const at = waiting.findIndex(({ committer }) => committer.seconds < commit.committer.seconds);
+    waiting.splice(at === -1 ? waiting.length : at, 0, commit);
+  }
+  await add(id);
+  while (walked.length < limit) {
+    const next = waiting.shift();
+    if (next === undefined) break;
+    walked.push(next);
+    for (const parent of next.parents) await add(parent);
+  }
+  return walked;
+}
+
+/** Returns for each candidate that is reachable from one tip alone, and from none of the others, that tip. */
+async function findOwners(
+  repository: GitRepository,
+  given: {
+    readonly tips: ReadonlySet<string>;
+    readonly others: readonly string[];
+    readonly candidates: ReadonlySet<string>;
+  },
+): Promise<ReadonlyMap<string, string>> {
+  const owners = new Map<string, string>();
+  /** The tip from which a commit is reached; undefined: from several. */
+  const marks = new Map<string, string | undefined>([...given.tips].map((id) => [id, id]));
+  let rest = '';
+  await repository.git.run(['rev-list', '--topo-order', '--parents', '--stdin'], {
+    folder: repository.folder,
+    input: [...given.tips, ...given.others.map((id) => `^${id}`)].map((line) => `${line}\n`).join(''),
+    onOutput(piece) {
+      const lines = (rest + piece.toString('latin1')).split('\n');
+      rest = lines.pop() ?? '';
+      // In this order a commit comes after all that have it as a parent: its mark is complete.
+      for (const line of lines) {
+        const [id = '', ...parents] = line.split(' ');
+        const mark = marks.get(id);
+        marks.delete(id);
+        if (mark !== undefined && given.candidates.has(id)) owners.set(id, mark);
+        for (const parent of parents) {
+          marks.set(parent, marks.has(parent) && marks.get(parent) !== mark ? undefined : mark);
+        }
+      }
+      return true;
+    },
+  });
+  return owners;
 }
 
 /** Returns the best common ancestor of two commits; undefined where they share no history. */

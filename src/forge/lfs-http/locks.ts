@@ -63,11 +63,12 @@ function readLockPage(visit: LfsVisit): LockPage {
   return { locks, next: isFull ? { next_cursor: String(cursor + 1) } : {} };
 }
 
-const lockShape = z.object({ path: z.string().max(longestPath).catch('') });
+const lockShape = z.object({ path: z.string().catch('') });
 
 export async function createLock(visit: LfsVisit): Promise<FastifyReply> {
   const { context, repository, reply } = visit;
   const { path } = await readLfsBody(visit.request, lockShape, 400);
+  if (path.length > longestPath) throw new ForgeProblem(400, 'Bad Request');
   const wanted = { repositoryId: repository.id, ownerId: signedIn(visit).id, path };
   const { lock, isNew } = createLfsLock(context, wanted);
   return isNew

@@ -67,7 +67,10 @@ function createLfsEntrance(context: ForgeContext) {
   };
 }
 
-/** What the baseline does not tell a caller of locks from what needs credentials; elsewhere what is not there is not found. */
+/**
+ * What is not there is refused like what the caller may not see. The baseline answers 404 to the first and 401 to the second, and so
+ * shows strangers which private repositories there are.
+ */
 function findLfsTarget(
   context: ForgeContext,
   { params }: LfsRequest,

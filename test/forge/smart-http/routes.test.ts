@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type Account, type ContractForge, startEmbedded } from '../../support/contract-forge.ts';
+import { type Account, basic, type ContractForge, startEmbedded } from '../../support/contract-forge.ts';
 import { cloneRepository, type GitClone, runGit } from '../../support/git-client.ts';
 
 let forge: ContractForge;
@@ -44,6 +44,21 @@ describe('git over HTTP', () => {
     expect(branch.json.commit.id).toBe(head);
     const again = await cloneOf(repository, owner);
     expect((await again.git('rev-parse', 'HEAD')).trim()).toBe(head);
+  });
+
+  test('makes no lock of a path that is longer than a path may be', async () => {
+    const repository = await forge.makeRepository(owner);
+    const media = 'application/vnd.git-lfs+json';
+    const lock = (path: string) =>
+      fetch(`${forge.url}/${repository}.git/info/lfs/locks`, {
+        method: 'POST',
+        headers: { ...basic(owner.name, owner.password), accept: media, 'content-type': media },
+        body: JSON.stringify({ path }),
+      });
+
+    expect([(await lock('x'.repeat(4_001))).status, (await lock('x'.repeat(4_000))).status]).toEqual([
+      400, 201,
+    ]);
   });
 
   test('takes the first push into an empty repository and makes its branch the default', async () => {
