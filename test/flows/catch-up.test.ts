@@ -167,6 +167,11 @@ rules:
   await catchUp();
   expect(runKinds()).toEqual(['cron create.', 'cron push.']);
 
+  harness.runs.length = 0;
+  await addFile('b.txt', { branch: 'side' });
+  await catchUp();
+  expect(runKinds()).toEqual(['cron push.']);
+
   await harness.bot.call(operations.deleteBranch, { params: { ...demo, branch: 'side' } });
   harness.runs.length = 0;
   await catchUp();
