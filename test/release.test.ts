@@ -99,7 +99,7 @@ it('the provenance is a statement of in-toto with the predicate of SLSA, and nam
   });
 });
 
-describe('the script, in a clone', () => {
+describe.runIf(isThorough)('the script, in a clone', () => {
   let tree: ScratchTree;
   const git = (...args: readonly string[]): string =>
     execFileSync('git', args, { cwd: tree.folder, encoding: 'utf8' }).trim();
@@ -139,7 +139,7 @@ describe('the script, in a clone', () => {
     git('tag', '--delete', `v${current}`);
   });
 
-  it.runIf(isThorough)('makes the release that its dry run has shown, and pushes nothing', async () => {
+  it('makes the release that its dry run has shown, and pushes nothing', async () => {
     const before = state();
     const dry = await release('--version', next, '--dry-run');
     expect([dry.status, dry.tail]).toEqual([0, expect.stringContaining('dry run')]);

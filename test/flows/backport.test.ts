@@ -227,45 +227,53 @@ describe('backport', () => {
     expect(writesOf(harness, from)).toEqual([]);
   });
 
-  it('removes its branch where the answer to the patch was lost, too', { timeout }, async () => {
-    await startFlow(backporting(), { server: { backoff: { firstMs: 50 } } });
-    const before = await branchNames();
-    let patches = 0;
-    harness.proxy.decide = ({ method, path }) => {
-      const isPatch = method === 'POST' && path.endsWith('/diffpatch');
-      if (isPatch) patches += 1;
-      return { kind: isPatch && patches === 1 ? 'lose' : 'pass' };
-    };
-    const index = await mergeFix('one\n2 \t\nthree\n');
+  it.runIf(isThorough)(
+    'removes its branch where the answer to the patch was lost, too',
+    { timeout },
+    async () => {
+      await startFlow(backporting(), { server: { backoff: { firstMs: 50 } } });
+      const before = await branchNames();
+      let patches = 0;
+      harness.proxy.decide = ({ method, path }) => {
+        const isPatch = method === 'POST' && path.endsWith('/diffpatch');
+        if (isPatch) patches += 1;
+        return { kind: isPatch && patches === 1 ? 'lose' : 'pass' };
+      };
+      const index = await mergeFix('one\n2 \t\nthree\n');
 
-    await expect.poll(async () => (await commentsOn(index)).length, { timeout }).toBe(1);
-    await harness.idle();
+      await expect.poll(async () => (await commentsOn(index)).length, { timeout }).toBe(1);
+      await harness.idle();
 
-    expect((await commentsOn(index))[0]?.body).toContain('with other whitespace');
-    expect(await branchNames()).toEqual(before);
-    expect(patches).toBe(1);
-  });
+      expect((await commentsOn(index))[0]?.body).toContain('with other whitespace');
+      expect(await branchNames()).toEqual(before);
+      expect(patches).toBe(1);
+    },
+  );
 
-  it('is reverted only while its branch has the commit that was made', { timeout }, async () => {
-    await startFlow();
-    await mergeFix('one\n2\nthree\n');
-    const run = await waitForBackport();
-    const { environment } = harness;
-    const { after } = run.changes[0] ?? {};
-    const { name, message } = after as { readonly name: string; readonly message: string };
-    const shown = await reeve(['revert', '--plan', run.id], { environment });
-    expect(shown.out).toContain(`DELETE /repos/${at.owner}/${at.repo}/branches/${name}`);
+  it.runIf(isThorough)(
+    'is reverted only while its branch has the commit that was made',
+    { timeout },
+    async () => {
+      await startFlow();
+      await mergeFix('one\n2\nthree\n');
+      const run = await waitForBackport();
+      const { environment } = harness;
+      const { after } = run.changes[0] ?? {};
+      const { name, message } = after as { readonly name: string; readonly message: string };
+      const shown = await reeve(['revert', '--plan', run.id], { environment });
+      expect(shown.out).toContain(`DELETE /repos/${at.owner}/${at.repo}/branches/${name}`);
 
-    // Amended: one commit with the same message, and other content.
-    await harness.root.call(operations.deleteBranch, { params: { ...at, branch: name } });
-    const body = { new_branch_name: name, old_ref_name: 'release/1' };
-    await harness.root.call(operations.createBranch, { params: at, body });
-    await commitFile(name, 'a.txt', 'one\n2!\nthree\n', message);
-    const { out } = await reeve(['revert', run.id, '--json'], { environment });
+      // Amended: one commit with the same message, and other content.
+      await harness.root.call(operations.deleteBranch, { params: { ...at, branch: name } });
+      const body = { new_branch_name: name, old_ref_name: 'release/1' };
+      await harness.root.call(operations.createBranch, { params: at, body });
+      await commitFile(name, 'a.txt', 'one\n2!\nthree\n', message);
+      const { out } = await reeve(['revert', run.id, '--json'], { environment });
 
-    expect(out).toContain('changed since');
-    expect(await branchNames()).toContain(name);
-  });
+      expect(out).toContain('changed since');
+      expect(await branchNames()).toContain(name);
+    },
+  );
 
   it('evaluates its conditions again before each write', { timeout }, async () => {
     await startFlow();
@@ -333,8 +341,11 @@ describe('backport', () => {
     },
   );
 
-  it('continues after a kill between the branch and the pull request', { timeout: 120_000 }, async () => {
-    await startFlow(`version: 1
+  it.runIf(isThorough)(
+    'continues after a kill between the branch and the pull request',
+    { timeout: 120_000 },
+    async () => {
+      await startFlow(`version: 1
 rules:
   backport:
     on: { schedule: "0 0 1 1 *" }
@@ -342,25 +353,26 @@ rules:
     if: pull_request.title.startsWith("Fix")
     steps: [{ uses: backport, with: { to: ["release/*"] } }]
 `);
-    await mergeFix('one\n2\nthree\n');
-    await harness.server.stop();
-    const environment = { ...harness.environment, REEVE_RULES: harness.rules ?? '' };
-    const child = start(['sweep', 'backport'], { environment });
-    harness.proxy.decide = (passing) => {
-      if (!isOpening(passing)) return { kind: 'pass' };
-      child.kill('SIGKILL');
-      return { kind: 'hang' };
-    };
-    await waitForExit(child);
-    expect((await branchNames()).filter((name) => name.startsWith('backport'))).toHaveLength(1);
-    expect(await pullsInto('release/1')).toEqual([]);
-    harness.proxy.decide = () => ({ kind: 'pass' });
-    const from = harness.proxy.passed.length;
+      await mergeFix('one\n2\nthree\n');
+      await harness.server.stop();
+      const environment = { ...harness.environment, REEVE_RULES: harness.rules ?? '' };
+      const child = start(['sweep', 'backport'], { environment });
+      harness.proxy.decide = (passing) => {
+        if (!isOpening(passing)) return { kind: 'pass' };
+        child.kill('SIGKILL');
+        return { kind: 'hang' };
+      };
+      await waitForExit(child);
+      expect((await branchNames()).filter((name) => name.startsWith('backport'))).toHaveLength(1);
+      expect(await pullsInto('release/1')).toEqual([]);
+      harness.proxy.decide = () => ({ kind: 'pass' });
+      const from = harness.proxy.passed.length;
 
-    const { status, error } = await reeve(['sweep', 'backport'], { environment });
+      const { status, error } = await reeve(['sweep', 'backport'], { environment });
 
-    expect([status, error]).toEqual([0, expect.any(String)]);
-    expect(writesOf(harness, from)).toEqual(['POST pulls']);
-    expect(await pullsInto('release/1')).toHaveLength(1);
-  });
+      expect([status, error]).toEqual([0, expect.any(String)]);
+      expect(writesOf(harness, from)).toEqual(['POST pulls']);
+      expect(await pullsInto('release/1')).toHaveLength(1);
+    },
+  );
 });

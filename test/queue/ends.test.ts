@@ -72,7 +72,7 @@ describe('a merge queue with pull requests in it', () => {
     ]);
   });
 
-  it('goes on under the new name of its repository', async () => {
+  it.runIf(isThorough)('goes on under the new name of its repository', async () => {
     await giveTurn();
     const { repo } = stage.at;
     await edit({ name: `${repo}-renamed` });
@@ -141,27 +141,33 @@ describe('a merge queue with pull requests in it', () => {
     ]);
   });
 
-  it('is left by all when its base is renamed, and they enter the queue of the new name when their rule runs', async () => {
-    await giveTurn();
-    await stage.root.call(operations.renameBranch, {
-      params: { ...stage.at, branch: 'main' },
-      body: { name: 'trunk' },
-    });
-    await finish();
-    expect(await reasons()).toEqual([
-      [one, 'retargeted'],
-      [two, 'retargeted'],
-    ]);
+  it.runIf(isThorough)(
+    'is left by all when its base is renamed, and they enter the queue of the new name when their rule runs',
+    async () => {
+      await giveTurn();
+      await stage.root.call(operations.renameBranch, {
+        params: { ...stage.at, branch: 'main' },
+        body: { name: 'trunk' },
+      });
+      await finish();
+      expect(await reasons()).toEqual([
+        [one, 'retargeted'],
+        [two, 'retargeted'],
+      ]);
 
-    for (const index of [one, two])
-      await stage.root.call(operations.editPull, { params: { ...stage.at, index }, body: { title: 'Work' } });
-    await finish();
+      for (const index of [one, two])
+        await stage.root.call(operations.editPull, {
+          params: { ...stage.at, index },
+          body: { title: 'Work' },
+        });
+      await finish();
 
-    expect((await reasons()).slice(2)).toEqual([
-      [one, 'merged'],
-      [two, 'merged'],
-    ]);
-  });
+      expect((await reasons()).slice(2)).toEqual([
+        [one, 'merged'],
+        [two, 'merged'],
+      ]);
+    },
+  );
 
   it.runIf(isThorough)('lets one go that the forge refuses to merge for ten minutes', async () => {
     await giveTurn();

@@ -96,7 +96,7 @@ describe('the example seed', () => {
   it.each([
     [
       '/acme/shop/pulls/4',
-      ['Reviews', 'ben', 'APPROVED official', 'Statuses', 'ci/test', 'success', 'all green'],
+      ['Reviews', 'ben', 'APPROVED official', 'Checks', 'ci/test', 'success', 'all green'],
     ],
     ['/acme/shop/settings/branches', ['release/*', 'required_approvals: 1', 'status_check_contexts']],
     ['/org/acme/settings/actions/runners', ['4 in all', 'busy-linux', 'online, busy', 'offline', 'arm64']],
