@@ -48,7 +48,11 @@ export const receiving: readonly ReliabilityPromise[] = [
       quick: 'p99 <= 50 ms, max <= 500 ms at 200 deliveries/s of 10 KB for 10 s',
       full: 'p99 <= 50 ms, max <= 500 ms at 200 deliveries/s of 10 KB for 5 min',
     },
-    proofs: [{ file: 'test/receiver/attack.test.ts' }, { file: 'test/flows/hostile-rules.test.ts' }],
+    proofs: [
+      { file: 'test/receiver/attack.test.ts' },
+      { file: 'test/flows/hostile-rules.test.ts' },
+      { drill: () => import('../drills/latency.ts') },
+    ],
     twins: ['one-budget-for-all-bodies', 'one-address-takes-all-memory'],
   },
   {
