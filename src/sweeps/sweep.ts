@@ -156,7 +156,10 @@ async function openSweep(parts: SweepParts, order: SweepOrder, lease: Lease): Pr
     await parts.leaveWaiting?.(ran, { subject: target.subject, job: { id: `${order.job}#${target.key}` } });
     // What was written before the end is recorded; whatever else the run says is that it was ended.
     if (lease.signal.aborted) {
-      if (hasApplied(run)) await record(run, target.subject.repository?.id);
+      if (hasApplied(run)) {
+        tally.addRun(run);
+        await record(run, target.subject.repository?.id);
+      }
       throw lease.signal.reason;
     }
     tally.addRun(run);

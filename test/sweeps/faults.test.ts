@@ -8,6 +8,7 @@ import { silentLog } from '../../src/log.ts';
 import { createStoredMemory } from '../../src/store/action-memory.ts';
 import { runSweep } from '../../src/sweeps/sweep.ts';
 import { createSweepStore } from '../../src/sweeps/sweep-store.ts';
+import type { SweepCheckpoint } from '../../src/sweeps/tally.ts';
 import { servedRepositories } from '../../src/sweeps/targets/repositories.ts';
 import { createRunnerMemory } from '../../src/sweeps/targets/runner-memory.ts';
 import { makeStore } from '../support/make-store.ts';
@@ -176,6 +177,30 @@ it('a sweep that waits for the forge stops at once when the process is asked to'
   await forge.close();
 });
 
+it('a sweep whose lease ends within an item counts the changes that were made', async () => {
+  const forge = await startManyRepositories(1);
+  const { parts, lease, order, close } = await prepare(
+    forge,
+    'steps: [{ uses: sync-labels, with: { labels: [{ name: kept, color: ff0000 }, { name: new, color: 00ff00 }] } }]',
+  );
+  const ended = new AbortController();
+  forge.meddle = () => {
+    if (forge.asked.filter(({ method }) => method === 'POST').length === 2)
+      ended.abort(new Error('it ended'));
+    return undefined;
+  };
+  const changes: number[] = [];
+  const advance = async ({ checkpoint }: { checkpoint?: unknown }) =>
+    void changes.push((checkpoint as SweepCheckpoint).progress.changes);
+
+  const sweeping = runSweep(parts, { ...order, slot: 'one' }, { ...lease, signal: ended.signal, advance });
+
+  await expect(sweeping).rejects.toThrow('it ended');
+  expect(changes).toEqual([1]);
+  await close();
+  await forge.close();
+});
+
 it('a sweep ends at its budget of requests, and the next slot goes on from there', async () => {
   const forge = await startManyRepositories(120);
   const { parts: shared, lease, order, close } = await prepare(forge);
@@ -193,7 +218,10 @@ it('a sweep ends at its budget of requests, and the next slot goes on from there
 });
 
 /** What a sweep of one rule over the repositories of a stand-in needs, but for its slot. */
-async function prepare(forge: ManyRepositories) {
+async function prepare(
+  forge: ManyRepositories,
+  wanted = 'if: repository.archived\n    steps: [{ uses: sync-labels, with: { labels: [{ name: kept, color: ff0000 }] } }]',
+) {
   const { store, close } = await makeStore();
   const [rule] = rulesOf(`
 version: 1
@@ -201,8 +229,7 @@ rules:
   any:
     on: { schedule: "0 * * * *" }
     each: repository
-    if: repository.archived
-    steps: [{ uses: sync-labels, with: { labels: [{ name: kept, color: ff0000 }] } }]
+    ${wanted}
 `);
   if (rule === undefined) throw new Error('no rule');
   const parts = {
