@@ -26,7 +26,7 @@ async function main(): Promise<number> {
   const concurrency = Number(values.concurrency ?? availableParallelism());
   if (!Number.isSafeInteger(concurrency) || concurrency < 1)
     throw new Error('--concurrency wants a number from 1');
-  if (!existsSync(`${folder}/node_modules`)) await run('npm', ['ci', '--prefix', folder]);
+  if (!existsSync(`${folder}/node_modules`)) await install();
   const status = await run(
     process.execPath,
     [`${folder}/node_modules/@stryker-mutator/core/bin/stryker.js`, 'run', `${folder}/stryker.config.mjs`],
@@ -40,6 +40,11 @@ async function main(): Promise<number> {
     },
   );
   return status === 0 ? 0 : 1;
+}
+
+async function install(): Promise<void> {
+  const status = await run('npm', ['ci', '--prefix', folder]);
+  if (status !== 0) throw new Error(`npm ci ended with ${status}: Stryker is not installed`);
 }
 
 function roomOfDay(day: Date): string {

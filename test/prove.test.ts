@@ -1,9 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { isTestProof, judgeTests, rowOf } from '../scripts/prove/judge.ts';
+import { isDrillProof, isTestProof, judgeTests, rowOf } from '../scripts/prove/judge.ts';
 import { writeTable } from '../scripts/prove/page.ts';
-import type { ReliabilityPromise } from '../scripts/prove/promise.ts';
+import type { Drill, ReliabilityPromise } from '../scripts/prove/promise.ts';
 import { promises } from '../scripts/prove/promises.ts';
 import type { TestResult } from '../scripts/prove/reporter.ts';
 import { loadTwins } from '../scripts/twins/twin.ts';
@@ -11,10 +11,9 @@ import { loadTwins } from '../scripts/twins/twin.ts';
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 describe('the table of promises', () => {
-  it('has each number once, in order', () => {
-    const numbers = promises.map(({ id }) => Number(/^P(\d+)$/.exec(id)?.[1]));
-
-    expect(numbers).toEqual([...new Set(numbers)].toSorted((a, b) => a - b));
+  it('has P1 to P40 once, in order, each with a proof and a twin', () => {
+    expect(promises.map(({ id }) => id)).toEqual(Array.from({ length: 40 }, (_, index) => `P${index + 1}`));
+    expect(promises.filter(({ proofs, twins }) => proofs.length === 0 || twins.length === 0)).toEqual([]);
   });
 
   it('names tests and twins that there are', async () => {
@@ -25,12 +24,18 @@ describe('the table of promises', () => {
     expect(promises.flatMap(({ twins }) => twins).filter((name) => !known.has(name))).toEqual([]);
   });
 
-  it('loads every drill', async () => {
-    for (const { proofs } of promises) {
-      for (const proof of proofs) {
-        if (!isTestProof(proof)) expect((await proof.drill()).drill).toBeTypeOf('function');
-      }
-    }
+  it('uses every drill', async () => {
+    const proofs = promises.flatMap(({ proofs: own }) => own.filter(isDrillProof));
+    const used = await Promise.all(proofs.map(async (proof) => (await proof.drill()).drill));
+    const files = readdirSync(`${root}scripts/prove/drills`);
+    const drills = await Promise.all(
+      files.map(
+        async (file) => ((await import(`../scripts/prove/drills/${file}`)) as { drill: Drill }).drill,
+      ),
+    );
+
+    expect(files.filter((_, index) => !used.includes(drills[index] as Drill))).toEqual([]);
+    expect(used.filter((drill) => !drills.includes(drill))).toEqual([]);
   });
 });
 

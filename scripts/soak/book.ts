@@ -14,7 +14,7 @@ export interface Book {
   look(): void;
   /** Acknowledged deliveries that a look did not find. */
   lost(): number;
-  /** Returns the age of the oldest settled delivery for a clock that is so many days ahead, once housekeeping has been. */
+  /** Waits for housekeeping, then returns the age in days of the oldest settled delivery, by a clock that is `daysAhead` ahead. */
   oldestDays(daysAhead: number): Promise<number>;
 }
 

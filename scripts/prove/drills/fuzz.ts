@@ -13,7 +13,7 @@ import type { Drill } from '../promise.ts';
 const perRound = 25_000;
 const lines = 32;
 const maxMinutes = 14;
-/** 503: the store has no room for a moment. 429: too many wrong credentials; a body that is empty has no signature. */
+/** 401 and 429: a body that is empty has no signature, and an address with too many of these waits. */
 const usual = new Set([200, 202, 400, 401, 403, 413, 429]);
 
 const rules = `version: 1

@@ -127,7 +127,7 @@ export const trust: readonly ReliabilityPromise[] = [
     proofs: [
       { file: 'test/dashboard/browser.test.ts' },
       { file: 'test/dashboard/anonymous-access.test.ts' },
-      { file: 'test/dashboard/sign-in/sign-in.test.ts', titled: /another site|This site|browsers may do/ },
+      { file: 'test/dashboard/sign-in/sign-in.test.ts', titled: /another site|browsers may do/ },
     ],
     twins: ['hostile-texts-as-html', 'password-compared-beyond-limit'],
   },

@@ -14,7 +14,7 @@ import type { GitRepository } from '../git/repository.ts';
 import { checkPull } from '../pull-sync/checks.ts';
 import { openPull } from '../pulls/create.ts';
 import { findByBranches } from '../pulls/list.ts';
-import { findPullBase } from '../smart-http/trailers.ts';
+import { findPullBase } from '../pulls/pull-base.ts';
 import { escapePath } from '../views/commit.ts';
 import { viewChange, viewCommits } from './commits.ts';
 import type { FormGuard } from './forms.ts';
