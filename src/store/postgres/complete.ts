@@ -6,9 +6,11 @@ import type { Claim, Store } from '../store.ts';
 import { insertAudit } from './audit.ts';
 import type { PostgresContext } from './context.ts';
 import { noteResults } from './incidents.ts';
-import { prepareOnce, type Sql } from './link/connections.ts';
+import { type Connections, prepareOnce, type Sql } from './link/connections.ts';
 import { storableOrNull, storableText } from './link/text.ts';
 import { nowSql } from './link/time.ts';
+import { insertRuns, lastOfEach, replaceRun } from './runs.ts';
+import { isPlain, Settlements } from './settlements.ts';
 
 /** The end of an attempt: what is set in the row, with the values from parameter 3 on. */
 type AttemptEnding = {
@@ -26,6 +28,9 @@ const over = 'suspicion = 0';
 
 type Fenced = (claim: Claim, ending: AttemptEnding) => Promise<void>;
 
+/** Calls a function that returns whether the lease of a claim was still held. */
+type Fence = (claim: Claim, write: () => Promise<boolean>) => Promise<void>;
+
 /** Returns the methods that end an attempt, and those that record runs or revive deliveries. */
 export function createEndingMethods(
   context: PostgresContext,
@@ -34,18 +39,27 @@ export function createEndingMethods(
   'settle' | 'advance' | 'retry' | 'defer' | 'endDeferral' | 'release' | 'bury' | 'appendRuns' | 'redrive'
 > {
   const { database, leases, at } = context;
-  const fenced = createFence(context);
-  const end = async (claim: Claim, ending: AttemptEnding): Promise<void> => {
+  const fence = createFence(context);
+  const settlements = new Settlements(context);
+  const fenced: Fenced = (claim, ending) => fence(claim, () => writeAttempt(database, claim, ending));
+  const end: Fenced = async (claim, ending) => {
     await fenced(claim, ending);
     leases.end(claim.lease);
   };
 
   return {
     async settle(claim, runs, reason) {
+      const encoded = encodeRuns(runs, claim.repositoryId);
+      if (isPlain(encoded)) {
+        const settlement = { claim, reason: storableOrNull(reason), runs: encoded };
+        await fence(claim, () => settlements.settle(settlement));
+        leases.end(claim.lease);
+        return;
+      }
       await end(claim, {
         set: `state = 'settled', reason = $3, settled_at = ${nowSql(4)}, ${over}`,
         values: [storableOrNull(reason), at()],
-        runs: encodeRuns(runs, claim.repositoryId),
+        runs: encoded,
         isFinal: true,
       });
     },
@@ -78,7 +92,7 @@ export function createEndingMethods(
     async appendRuns(runs, { repositoryId } = {}) {
       const encoded = encodeRuns(runs);
       if (encoded.length > 0)
-        await database.query(`INSERT INTO runs ${runColumns} SELECT ${runValues(1)} ${replaceRun}`, [
+        await database.query(`${insertRuns} SELECT ${runValues(1)} ${replaceRun}`, [
           ...runLists(encoded),
           null,
           repositoryId ?? null,
@@ -132,27 +146,14 @@ function createWaitMethods(
  * Returns the function that ends an attempt, fenced by its lease: the row changes and the runs are stored together, or nothing
  * happens and it throws `lease-lost`.
  */
-function createFence({ database, leases, requireWorker }: PostgresContext): Fenced {
+function createFence({ database, leases, requireWorker }: PostgresContext): Fence {
   /** Leases of calls without an answer: the server may have done what they asked for. */
   const unanswered = new Set<string>();
 
-  const write = (claim: Claim, ending: AttemptEnding): Promise<boolean> => {
-    const { runs, isFinal = false } = ending;
-    const results = runs.map((run) => run.results);
-    // Usually one statement: a transaction takes three more.
-    if (!isFinal || results.every(({ failed, passed }) => failed.length + passed.length === 0))
-      return writeEnding(database, claim, ending);
-    return database.transaction(async (sql) => {
-      const isHeld = await writeEnding(sql, claim, ending);
-      if (isHeld) await noteResults(sql, runs, claim.lane);
-      return isHeld;
-    });
-  };
-
-  return async (claim, ending) => {
+  return async (claim, write) => {
     requireWorker();
     try {
-      if (await write(claim, ending)) return;
+      if (await write()) return;
     } catch (error) {
       if (error instanceof ReeveError && error.code === 'store-unwritable') unanswered.add(claim.lease);
       throw error;
@@ -161,6 +162,20 @@ function createFence({ database, leases, requireWorker }: PostgresContext): Fenc
     leases.end(claim.lease);
     if (!isDone) throw leaseLost(claim);
   };
+}
+
+/** Returns whether the lease was still held. */
+function writeAttempt(database: Connections, claim: Claim, ending: AttemptEnding): Promise<boolean> {
+  const { runs, isFinal = false } = ending;
+  const results = runs.map((run) => run.results);
+  // Usually one statement: a transaction takes three more.
+  if (!isFinal || results.every(({ failed, passed }) => failed.length + passed.length === 0))
+    return writeEnding(database, claim, ending);
+  return database.transaction(async (sql) => {
+    const isHeld = await writeEnding(sql, claim, ending);
+    if (isHeld) await noteResults(sql, runs, claim.lane);
+    return isHeld;
+  });
 }
 
 /** Returns whether the lease was still held. */
@@ -175,7 +190,7 @@ async function writeEnding(
   const first = given.length + 1;
   const { count } = await sql.query(
     prepareOnce(`WITH ended AS (${update} RETURNING id), kept AS (
-       INSERT INTO runs ${runColumns} SELECT ${runValues(first)} WHERE EXISTS (SELECT FROM ended) ${replaceRun})
+       ${insertRuns} SELECT ${runValues(first)} WHERE EXISTS (SELECT FROM ended) ${replaceRun})
      SELECT id FROM ended`),
     [...given, ...runLists(runs), Number(claim.id), repositoryId ?? claim.repositoryId ?? null],
   );
@@ -191,24 +206,18 @@ async function isEnded(sql: Sql, claim: Claim): Promise<boolean> {
   return count === 1;
 }
 
-const runColumns = '(id, delivery, repository_id, started_at, run)';
-
 /** The rows of `runLists`, the delivery and the repository, from parameter `first` on. In order: their numbers grow. */
 const runValues = (first: number): string =>
   `id, $${first + 3}::bigint, $${first + 4}::bigint, started_at, run
    FROM unnest($${first}::text[], $${first + 1}::text[], $${first + 2}::text[]) WITH ORDINALITY
      AS given (id, started_at, run, position)`;
 
-const replaceRun = `ON CONFLICT (id) DO UPDATE SET number = DEFAULT, delivery = excluded.delivery,
-  repository_id = excluded.repository_id, started_at = excluded.started_at, run = excluded.run`;
-
-/** Of runs with one id, the last is kept. */
 function runLists(runs: readonly EncodedRun[]): readonly unknown[] {
-  const last = [...new Map(runs.map((run) => [storableText(run.id), run]))];
+  const last = lastOfEach(runs);
   return [
-    last.map(([id]) => id),
-    last.map(([, { startedAt }]) => storableText(startedAt)),
-    last.map(([, { json }]) => json),
+    last.map(({ id }) => storableText(id)),
+    last.map(({ startedAt }) => storableText(startedAt)),
+    last.map(({ json }) => json),
   ];
 }
 

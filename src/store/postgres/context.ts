@@ -17,6 +17,8 @@ export type PostgresContext = {
   readonly database: Connections;
   /** For statements that may be forgotten when the server loses power. */
   readonly hasty: Connections;
+  /** For statements whose plans are kept: they are made for indexes. */
+  readonly planned: Connections;
   /** The instant for `nowSql`; null: the clock of the server. */
   at(): string | null;
   /** The same for what is decided outside of the server. */

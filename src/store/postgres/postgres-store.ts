@@ -47,10 +47,20 @@ export type PostgresOptions = {
   readonly isVolatile?: boolean;
 };
 
-/** Connections of one process, beside one for its claims and one for its heartbeats. */
-const connections = 4;
+/** Connections of one process, beside one each for its claims, for the ends of attempts, and for its heartbeats. */
+const connections = 3;
 /** Connections of a process that accepts or claims, at most. */
-export const connectionsPerProcess = connections + 2;
+export const connectionsPerProcess = connections + 3;
+
+/**
+ * The server would read all rows of a table without statistics, or keep a plan that does. Statements that are made for indexes keep
+ * theirs under these settings, which halves their cost.
+ */
+const madeForIndexes = {
+  enable_seqscan: 'off',
+  enable_bitmapscan: 'off',
+  plan_cache_mode: 'force_generic_plan',
+};
 
 /**
  * Opens the store in a PostgreSQL database. Any number of processes share it. Throws `settings`, `store-newer`,
@@ -63,25 +73,20 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     connections,
     settings: { plan_cache_mode: 'force_custom_plan' },
   });
-  // What surrounds a claim is done again if the server forgets it, so it need not wait for the disk. The statements are made for
-  // indexes: on a table without statistics, the server would read all rows. So their plans can be kept, which halves their cost.
+  // What surrounds a claim is done again if the server forgets it, so it need not wait for the disk.
   const hasty = new Connections(address, {
     connections: 1,
-    settings: {
-      synchronous_commit: 'off',
-      enable_seqscan: 'off',
-      enable_bitmapscan: 'off',
-      plan_cache_mode: 'force_generic_plan',
-    },
+    settings: { ...madeForIndexes, synchronous_commit: 'off' },
   });
+  const planned = new Connections(address, { connections: 1, settings: madeForIndexes });
   try {
     await migratePostgres(address, database);
     const { rows } = await database.query('SELECT value FROM memory WHERE key = $1', [markKey]);
     requireFinished(rows[0]?.value, address.name);
     if (!options.isVolatile) await requireDurability(database, address);
-    return await createPostgresStore({ address, database, hasty }, options);
+    return await createPostgresStore({ address, database, hasty, planned }, options);
   } catch (error) {
-    await Promise.allSettled([database.close(), hasty.close()]);
+    await Promise.allSettled([database, hasty, planned].map((one) => one.close()));
     throw asStoreRefusal(error, address.name);
   }
 }
@@ -100,6 +105,7 @@ type StoreParts = {
   readonly address: PostgresAddress;
   readonly database: Connections;
   readonly hasty: Connections;
+  readonly planned: Connections;
 };
 
 /** Enters this process among those that share the store; a reader takes no part. */
@@ -131,7 +137,7 @@ async function enter(
 }
 
 async function createPostgresStore(parts: StoreParts, options: PostgresOptions): Promise<Store> {
-  const { address, database, hasty } = parts;
+  const { address, database, hasty, planned } = parts;
   const { role, clock, liveness = standardLiveness } = options;
   const lockClass = lockClassOf(address.schema);
   const leases = new Leases();
@@ -141,6 +147,7 @@ async function createPostgresStore(parts: StoreParts, options: PostgresOptions):
   const context: PostgresContext = {
     database,
     hasty,
+    planned,
     at: () => clock?.now().toISOString() ?? null,
     now: () => (clock ?? systemClock).now(),
     monotonicMs,
@@ -201,7 +208,7 @@ async function createPostgresStore(parts: StoreParts, options: PostgresOptions):
         await intake.finish();
         await announcer.finish();
         await worker.leave();
-        await Promise.all([database.close(), hasty.close()]);
+        await Promise.all([database, hasty, planned].map((one) => one.close()));
       })();
       return closing;
     },

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openPostgresStore, type PostgresOptions } from '../../../src/store/postgres/postgres-store.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -94,7 +94,7 @@ describe('the PostgreSQL database', () => {
     ];
 
     const accepted = await Promise.all(given.map((one) => store.accept(one)));
-    const again = await Promise.all(given.map((one) => store.accept(one)));
+    const known = await Promise.all(given.map((one) => store.accept(one)));
     const [first, second] = accepted;
     await store.route([
       { id: first?.id ?? '', to: 'lane', lane: `lane ${hostile}`, repository: hostile, repositoryId: 7 },
@@ -105,13 +105,39 @@ describe('the PostgreSQL database', () => {
       await store.settle(claim, [{ ...makeRun({}), code: hostile } as never], hostile);
     await store.remember(hostile, { hostile });
 
-    expect(again.map(({ id, known }) => ({ id, known }))).toEqual(
+    expect(known.map(({ id, known }) => ({ id, known }))).toEqual(
       accepted.map(({ id }) => ({ id, known: true })),
     );
     expect(claims).toHaveLength(2);
     expect((await store.listRuns()).items).toMatchObject([{ code: hostile }, { code: hostile }]);
     expect(await store.recall(hostile)).toEqual({ hostile });
     expect(await store.counts()).toMatchObject({ settled: 2 });
+
+    // Attempts that end together are settled together, and each for itself.
+    const lanes = ['1#1', '2#1', '3#1', '4#1'];
+    const ids = (await Promise.all(lanes.map(() => store.accept(makeDelivery())))).map(({ id }) => id);
+    await store.route(ids.map((id, at) => ({ id, to: 'lane', lane: lanes[at] ?? '' })));
+    const [own, lost, poisoned, twice] = await store.claim({ limit: 4, leaseMs: 60_000 });
+    if (!own || !lost || !poisoned || !twice) throw new Error('too few were claimed');
+    const endsOf = async (settlements: readonly Promise<void>[]) =>
+      (await Promise.allSettled(settlements)).map((end) =>
+        end.status === 'rejected' ? end.reason.code : 'settled',
+      );
+    const runs = [makeRun({}), makeRun({}), makeRun({})];
+    const again = { ...runs[2], ms: 2 } as never;
+    expect(
+      await endsOf([
+        store.settle(own, runs),
+        store.settle({ ...lost, lease: randomUUID() }, [makeRun({})]),
+        store.settle(twice, [again]),
+        store.settle(twice, []),
+      ]),
+    ).toEqual(['settled', 'lease-lost', 'settled', 'lease-lost']);
+    expect((await store.listRuns({ limit: 3 })).items).toMatchObject([again, runs[1], runs[0]]);
+    expect(
+      await endsOf([store.settle({ ...poisoned, lease: 'no lease' }, []), store.settle(lost, [])]),
+    ).toEqual(['22P02', 'settled']);
+    expect(await store.counts()).toMatchObject({ claimed: 1, settled: 5 });
   });
 
   it('recognises one uuid, and one content, that two processes accept at the same time', async () => {
