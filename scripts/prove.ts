@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { cpus, totalmem } from 'node:os';
+import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { isDrillProof, isTestProof, judgeDrill, judgeTests, rowOf } from './prove/judge.ts';
@@ -14,8 +14,8 @@ import { loadTwins } from './twins/twin.ts';
 
 /**
  * `npm run prove`: shows for each promise of docs/reliability.md what was measured, and whether it is kept. It takes hours;
- * `-- --quick` takes ten minutes at most. `-- --only P23` one promise, `-- --write` stores the table in docs/reliability.md,
- * `-- --json` prints an array of rows. `-- --twins` breaks each promise by the patches that its row names instead, and prints
+ * `-- --quick` takes ten minutes at most. `-- --only P23` one promise, `-- --write` stores each row in docs/reliability.md as soon
+ * as it is measured, `-- --json` prints an array of rows. `-- --twins` breaks each promise by the patches that its row names instead, and prints
  * `caught N of N`. Exit 0 when no promise is broken, 1 when one is, 2 for wrong usage.
  */
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -33,18 +33,16 @@ async function main(): Promise<number> {
     },
   });
   const chosen = choose(values.only);
-  if (values.write && (values.quick || values.twins || values.only.length > 0))
-    throw new Error('--write stores the table of a full run of all promises');
+  if (values.write && (values.quick || values.twins)) throw new Error('--write stores rows of a full run');
   if (values.twins) return proveTwins(chosen);
   const startedMs = performance.now();
-  const rows = await prove(chosen, values.quick);
+  const rows = await prove(chosen, { isQuick: values.quick, onRow: values.write ? write : undefined });
   const minutes = Math.ceil((performance.now() - startedMs) / 60_000);
   console.log(values.json ? JSON.stringify(rows) : tableOf(rows));
   const counts = (['ok', 'skipped', 'broken'] as const).map(
     (verdict) => `${rows.filter((row) => row.verdict === verdict).length} ${verdict}`,
   );
   console.error(`${rows.length} promises: ${counts.join(', ')}; ${minutes} min`);
-  if (values.write) await write(rows, minutes);
   return rows.some(({ verdict }) => verdict === 'broken') ? 1 : 0;
 }
 
@@ -55,19 +53,26 @@ function choose(only: readonly string[]): readonly ReliabilityPromise[] {
 }
 
 /** First all tests in one run, then the drills one by one: what they measure shall share the machine with nothing. */
-async function prove(chosen: readonly ReliabilityPromise[], isQuick: boolean): Promise<readonly Row[]> {
+async function prove(
+  chosen: readonly ReliabilityPromise[],
+  {
+    isQuick,
+    onRow,
+  }: { readonly isQuick: boolean; readonly onRow: ((row: Row) => Promise<void>) | undefined },
+): Promise<readonly Row[]> {
   const { signal } = abort;
   const files = new Set(chosen.flatMap(({ proofs }) => proofs.filter(isTestProof).map(({ file }) => file)));
   console.error(`running ${files.size} test files …`);
   const run = await runTests([...files], { isQuick, signal });
-  for (const error of run.errors) console.error(`outside of tests: ${error}`);
+  if (run.errors.length > 0)
+    throw new Error(`errors happened outside of tests, nothing is proved: ${run.errors.join('; ')}`);
   const rows: Row[] = [];
   for (const each of chosen) {
     const row = await proveOne(each, run, isQuick);
     console.error(`${row.id} ${row.verdict}: ${row.figure}`);
     rows.push(row);
+    await onRow?.(row);
   }
-  if (run.errors.length > 0) throw new Error('errors happened outside of tests: nothing is proved');
   return rows;
 }
 
@@ -106,12 +111,11 @@ async function proveTwins(chosen: readonly ReliabilityPromise[]): Promise<number
   return caught.size === twins.length ? 0 : 1;
 }
 
-async function write(rows: readonly Row[], minutes: number): Promise<void> {
+async function write(row: Row): Promise<void> {
   const page = `${root}docs/reliability.md`;
   const day = new Date().toISOString().slice(0, 10);
-  const machine = `Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown processor'}, ${Math.round(totalmem() / 2 ** 30)} GB, ${process.platform}`;
-  const heading = `Full run of ${day}, ${minutes} minutes; ${machine}.`;
-  await writeFile(page, writeTable(await readFile(page, 'utf8'), rows, heading));
+  const measured = `${day}, ${cpus().length} × ${cpus()[0]?.model.trim() ?? 'unknown processor'}`;
+  await writeFile(page, writeTable(await readFile(page, 'utf8'), [row], measured));
 }
 
 try {

@@ -92,11 +92,19 @@ describe('a row', () => {
     });
   });
 
-  it('is written into the page between the two marks', () => {
+  it('is written into the page between the two marks, row by row and in order', () => {
     const page = readFileSync(`${root}docs/reliability.md`, 'utf8');
-    const written = writeTable(page, [rowOf(row, [{ verdict: 'ok', figure: 'a | b' }], false)], 'A run.');
+    const rowNamed = (id: string, figure: string) =>
+      rowOf({ ...row, id }, [{ verdict: 'ok', figure }], false);
+    const first = writeTable(page, [rowNamed('P10', 'c'), rowNamed('P2', 'old')], 'yesterday');
+    const written = writeTable(first, [rowNamed('P1', 'a | b'), rowNamed('P2', 'new')], 'today');
+    const table = written.split('\n').filter((line) => /^\| P(1|2|10) \|/.test(line));
 
-    expect(written).toContain('| P1 | Nothing is lost. | a \\| b | 0 of 1,000 | ok |');
+    expect(table).toEqual([
+      '| P1 | Nothing is lost. | a \\| b | 0 of 1,000 | ok | today |',
+      '| P2 | Nothing is lost. | new | 0 of 1,000 | ok | today |',
+      '| P10 | Nothing is lost. | c | 0 of 1,000 | ok | yesterday |',
+    ]);
     expect(written.startsWith(page.slice(0, 200))).toBe(true);
     expect(() => writeTable('# A page', [], '')).toThrow('has no lines');
   });

@@ -79,7 +79,7 @@ function eventsOf(servers: Servers, acked: readonly string[]) {
 
 /** A kill comes after up to so many acknowledgements. */
 type Load = { readonly padBytes: number; readonly maxAcked: number };
-const usual: Load = { padBytes: 1_000, maxAcked: 250 };
+const usual: Load = { padBytes: 1_000, maxAcked: 280 };
 /** Large enough to be killed during a checkpoint and after a restart of the log. */
 const large: Load = { padBytes: 64_000, maxAcked: 600 };
 /** …or after this long: a busy machine gets there late. */
