@@ -39,7 +39,8 @@ export function createAnswers(
       'content-length': Buffer.byteLength(json),
       ...headers,
     });
-    response.end(json);
+    // Ids are digits: as Latin-1 they leave without a second look at each character, which costs at the rate of deliveries.
+    response.end(json, status < 300 ? 'latin1' : 'utf8');
   };
 
   return {
