@@ -104,8 +104,8 @@ async function beside(
       unit: 'MB',
       against: `before its first sweep: ${rest} MB`,
       ratio: round(peak / rest),
-      target: '<= 150 MB',
-      ok: peak <= 150,
+      target: '<= 1.5 x',
+      ok: peak / rest <= 1.5,
     },
     {
       name: `${name} swept: memory kept from the first tenth to the end`,
