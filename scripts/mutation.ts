@@ -1,14 +1,16 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { describeReport, readReport } from './mutation/report.ts';
 import { rooms } from './mutation/rooms.ts';
 
 /**
  * `npm run mutation -- --room receiver [--only 'src/receiver/verify.ts']`: changes the source in small ways with Stryker, one after
- * the other, and reports which changes no test notices. It takes hours. Exit 0 when the tests notice at least 85 %, 1 when
+ * the other, and reports which changes no test notices. A room takes up to an hour. Exit 0 when the tests notice at least 85 %, 1 when
  * they do not, 2 for wrong usage. Without `--room`, it is the turn of one room a day. Stryker is installed in `scripts/mutation` at the first run.
  */
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -27,6 +29,8 @@ async function main(): Promise<number> {
   if (!Number.isSafeInteger(concurrency) || concurrency < 1)
     throw new Error('--concurrency wants a number from 1');
   if (!existsSync(`${folder}/node_modules`)) await install();
+  const report = `${root}mutation-${name}.json`;
+  await rm(report, { force: true });
   const status = await run(
     process.execPath,
     [`${folder}/node_modules/@stryker-mutator/core/bin/stryker.js`, 'run', `${folder}/stryker.config.mjs`],
@@ -35,10 +39,11 @@ async function main(): Promise<number> {
       MUTATION_TESTS: room.tests.join(','),
       MUTATION_WITHOUT: room.without.join(','),
       MUTATION_CONCURRENCY: `${concurrency}`,
-      MUTATION_REPORT: `${root}mutation-${name}.json`,
+      MUTATION_REPORT: report,
       MUTATION_FOLDER: `${root}.stryker-tmp`,
     },
   );
+  if (existsSync(report)) console.log(describeReport(await readReport(report)));
   return status === 0 ? 0 : 1;
 }
 

@@ -12,12 +12,12 @@ export type Room = {
 export const rooms: Readonly<Record<string, Room>> = {
   receiver: {
     mutate: ['src/receiver/**/*.ts'],
-    tests: ['test/receiver/**/*.test.ts'],
-    without: ['test/receiver/attack.test.ts'],
+    tests: ['test/receiver/**/*.test.ts', 'test/sources/admission.test.ts', 'test/server/stop.test.ts'],
+    without: ['test/receiver/attack.test.ts', 'test/receiver/reused-memory.test.ts'],
   },
   worker: {
     mutate: ['src/worker/**/*.ts'],
-    tests: ['test/worker/**/*.test.ts', 'test/flows/faults.test.ts', 'test/flows/denials.test.ts'],
+    tests: ['test/worker/**/*.test.ts', 'test/handlers/**/*.test.ts', 'test/server/stop.test.ts'],
     without: [],
   },
   engine: {

@@ -8,9 +8,10 @@ export default {
   ignoreStatic: true,
   disableTypeChecks: false,
   concurrency: Number(process.env.MUTATION_CONCURRENCY),
-  timeoutMS: 20_000,
-  reporters: ['clear-text', 'json'],
-  clearTextReporter: { allowColor: false, logTests: false, reportTests: false },
+  timeoutMS: 10_000,
+  // `scripts/mutation.ts` prints the report.
+  reporters: ['json', 'progress-append-only'],
+  allowConsoleColors: false,
   jsonReporter: { fileName: process.env.MUTATION_REPORT },
   tempDirName: process.env.MUTATION_FOLDER,
   ignorePatterns: ['docs/images', 'site', 'scripts/mutation/node_modules'],

@@ -78,11 +78,10 @@ export class ArrivingBodies {
     this.#count(entry, 1);
   }
 
-  /** Removes a body. Returns whether it was there. */
-  remove(entry: OpenBody): boolean {
-    if (!this.#entries.delete(entry.body)) return false;
+  /** Removes a body. */
+  remove(entry: OpenBody): void {
+    this.#entries.delete(entry.body);
     this.#count(entry, -1);
-    return true;
   }
 
   /** Returns the largest slow body above 256 KiB, of one address where one is given. */

@@ -55,7 +55,7 @@ export function createBodyBudget({
   };
 
   const forget = (entry: OpenBody): void => {
-    if (!bodies.remove(entry)) return;
+    bodies.remove(entry);
     waiting.remove(entry);
   };
 

@@ -1,13 +1,19 @@
 import { IncomingMessage } from 'node:http';
 import { release } from './buffer-pool.ts';
 
-/** How long a refused body is still read, so that its sender reads the answer: forges give up after five seconds. */
-const lingerMs = 5_000;
-/** Read limit of all refused bodies together: 100 MiB per second, so that refused senders cannot keep the process busy. */
+/** Limits of reading what is refused. */
+type LingerLimits = {
+  /** How long a refused body is still read, so that its sender reads the answer: forges give up after five seconds. */
+  readonly lingerMs: number;
+  /** Read limit of all refused bodies together in 20 ms: refused senders cannot keep the process busy. */
+  readonly turnBytes: number;
+  /** Read limit of one refused body. Then its sender has to stop, and gets the answer if it reads while it writes. */
+  readonly lingerBytes: number;
+};
+
+const standardLimits: LingerLimits = { lingerMs: 5_000, turnBytes: 2 * 2 ** 20, lingerBytes: 64 * 2 ** 20 };
+
 const turnMs = 20;
-const turnBytes = 2 * 2 ** 20;
-/** Read limit of one refused body. Then its sender has to stop, and gets the answer if it reads while it writes. */
-const lingerBytes = 64 * 2 ** 20;
 /** Minimum read of one body per turn: the amount that Node reads from a socket at once. */
 const leastBytes = 65_536;
 
@@ -23,7 +29,11 @@ export interface Lingering {
 }
 
 /** Creates the set of refused requests, empty. */
-export function createLingering(): Lingering {
+export function createLingering({
+  lingerMs,
+  turnBytes,
+  lingerBytes,
+}: LingerLimits = standardLimits): Lingering {
   /** Remaining bytes of each in this turn, in the order of their turns. */
   const rest = new Map<IncomingMessage, number>();
   const requests = new Set<IncomingMessage>();

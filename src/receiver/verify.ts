@@ -60,7 +60,7 @@ async function hasSignature(
   secrets: readonly string[],
 ): Promise<boolean> {
   let found = secrets.length === 0;
-  // The library throws on empty arguments: an empty body contains no event, an empty signature is a missing one.
+  // The library throws for an empty text: an empty body contains no event.
   if (signature === undefined || text === '') return found;
   const given = Buffer.from(signature);
   for (const secret of secrets) {
@@ -80,5 +80,5 @@ function signatureHeader(headers: RequestHeaders): string | undefined {
     if (typeof value === 'string' && value !== '') return `sha256=${value}`;
   }
   const prefixed = headers['x-hub-signature-256'];
-  return typeof prefixed === 'string' && prefixed !== '' && prefixed !== 'sha256=' ? prefixed : undefined;
+  return typeof prefixed === 'string' ? prefixed : undefined;
 }

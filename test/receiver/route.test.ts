@@ -107,7 +107,11 @@ describe('a delivery that passes every guard', () => {
   });
 
   it('is answered 200 when its uuid is known, with the id it has', async () => {
-    await start();
+    const seen: string[] = [];
+    await start({
+      onAnswer: (status, reason) => seen.push(`${status} ${reason}`),
+      onStored: () => seen.push('woken'),
+    });
     const body = JSON.stringify(makePush());
     const headers = makeHeaders(body);
 
@@ -115,19 +119,44 @@ describe('a delivery that passes every guard', () => {
     const second = await post(body, headers);
 
     expect([first.statusCode, second.statusCode]).toEqual([202, 200]);
+    expect(seen).toEqual(['202 stored', 'woken', '200 known']);
     expect(second.json()).toEqual(first.json());
     expect(await storedCount()).toBe(1);
   });
 
   it('is answered 202 as a copy when the same event comes through another hook', async () => {
-    await start();
+    const seen: string[] = [];
+    await start({
+      onAnswer: (status, reason) => seen.push(`${status} ${reason}`),
+      onStored: () => seen.push('woken'),
+    });
     const body = JSON.stringify(makePush());
 
     await post(body);
     const second = await post(body);
 
     expect(second.statusCode).toBe(202);
+    expect(seen).toEqual(['202 stored', 'woken', '202 copy']);
     expect(await store.counts()).toMatchObject({ accepted: 1, settled: 1 });
+  });
+
+  it('may have no repository, where the scope is the whole forge', async () => {
+    await start({ secrets: [makeEntry({ hmac: [] })] });
+    const body = JSON.stringify({ action: 'created', package: { repository: null }, sender });
+
+    const answer = await post(body, makeHeaders(body, { 'x-gitea-event-type': 'package' }));
+
+    expect(answer.statusCode).toBe(202);
+    const [delivery] = (await store.listDeliveries()).items;
+    expect(delivery?.lane).toBeDefined();
+    expect(delivery?.repository).toBeUndefined();
+  });
+
+  it('may come from an agent with the name of the probe', async () => {
+    await start();
+    const body = JSON.stringify(makePush());
+
+    expect((await post(body, makeHeaders(body, { 'user-agent': 'reeve-probe' }))).statusCode).toBe(202);
   });
 
   it('may be of an unknown kind', async () => {
@@ -239,6 +268,16 @@ describe('each guard answers with its status and stores nothing', () => {
 
     expect(answer.statusCode).toBe(405);
     expect(answer.headers.allow).toBe('POST');
+  });
+
+  it('another path: 404', async () => {
+    await start();
+
+    for (const url of ['/webhook/', '/webhook/x', '/Webhook'])
+      expect(
+        (await app.inject({ method: 'POST', url, payload: body, headers: makeHeaders(body) })).statusCode,
+      ).toBe(404);
+    expect(await storedCount()).toBe(0);
   });
 
   it('does not say which guard failed', async () => {
@@ -435,6 +474,16 @@ describe('who fails too often', () => {
 
     expect(failures).toEqual([401, 401, 401, 429, 429]);
     expect(good.statusCode).toBe(202);
+  });
+
+  it('cannot choose the address that its failures count for', async () => {
+    await start({ failuresPerMinute: 1 });
+    const body = JSON.stringify(makePush());
+    const from = async (address: string) =>
+      (await post(body, makeHeaders(body, { authorization: 'wrong', 'x-forwarded-for': address })))
+        .statusCode;
+
+    expect([await from('10.0.0.1'), await from('10.0.0.2')]).toEqual([401, 429]);
   });
 });
 

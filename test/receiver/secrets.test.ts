@@ -8,11 +8,19 @@ describe('examineSecrets', () => {
     expect(
       examineSecrets([makeEntry(), makeEntry({ name: 'acme', scope: ['acme/*', 'umbra/x'], hmac: [] })]),
     ).toEqual([]);
+    expect(examineSecrets([makeEntry()])).toEqual([]);
+    // A signature is computed from any bytes; 24 of them suffice.
+    expect(examineSecrets([makeEntry({ authorization: [], hmac: [`${' '.repeat(22)}\u00fc`] })])).toEqual([]);
   });
 
   it('refuses to start without any value', () => {
-    expect(examineSecrets([])).toHaveLength(1);
-    expect(examineSecrets([makeEntry({ authorization: [], hmac: [] })])).toHaveLength(2);
+    const none =
+      'no webhook secret is configured: set WEBHOOK_AUTHORIZATION or WEBHOOK_SECRET, or name entries';
+    expect(examineSecrets([])).toEqual([none]);
+    expect(examineSecrets([makeEntry({ authorization: [], hmac: [] })])).toEqual([
+      none,
+      'webhook entry "all" has neither an authorization nor an hmac value: it would accept every request',
+    ]);
   });
 
   it('tells all problems at once, and repeats no value', () => {
@@ -39,6 +47,13 @@ describe('examineSecrets', () => {
 });
 
 describe('a scope', () => {
+  it('of several patterns covers what one of them covers', () => {
+    const covers = createEntryScope(['acme/*', 'umbra/x']);
+
+    expect([covers('acme/tool'), covers('umbra/x'), covers('umbra/y')]).toEqual([true, true, false]);
+    expect([isWholeScope(['acme/*', '*']), isWholeScope(['acme/*', 'umbra/*'])]).toEqual([true, false]);
+  });
+
   it.each(['*', '**', '*/*'])('%s is the whole forge, events without a repository included', (pattern) => {
     const covers = createEntryScope([pattern]);
 
