@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { headersOf } from './installation.ts';
+import { headersOf } from '../installation/credentials.ts';
 
 /** What was measured of deliveries that were sent. */
 export type LoadResult = {

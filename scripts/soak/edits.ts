@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { operations } from '../../src/contract/operations.ts';
-import type { Installation } from './installation.ts';
+import { at } from '../installation/forge.ts';
+import type { Installation } from '../installation/installation.ts';
 
 /** Edits of issues, each of which changes a label, one after the other. */
 export interface Edits {
@@ -28,10 +29,7 @@ const everyMs = 500;
 const lookEveryMs = 100;
 
 /** Edits the issues in turn until `isOver`, and measures how long each effect takes. */
-export function startEdits(
-  { root, at }: Installation,
-  { sizes, issues, isOver, stuckMs }: EditsOptions,
-): Edits {
+export function startEdits({ root }: Installation, { sizes, issues, isOver, stuckMs }: EditsOptions): Edits {
   const wanted = new Map<number, string>();
   const effectMs: number[] = [];
   let edits = 0;

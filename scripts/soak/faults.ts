@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Fault } from '../../test/support/fault-proxy.ts';
-import type { Installation } from './installation.ts';
+import type { ProxiedInstallation } from '../installation/proxied-installation.ts';
 
 export interface Faults {
   /** Resolves when the last one has passed. */
@@ -20,7 +20,7 @@ const awayMs = 1_000;
 
 /** Lets the forge fail in each cycle: errors, slow answers, broken connections, lost answers, and a restart. */
 export function causeFaults(
-  { proxy, restartForge }: Installation,
+  { proxy, restartForge }: ProxiedInstallation,
   { cycleMs, isOver }: { readonly cycleMs: number; readonly isOver: () => boolean },
 ): Faults {
   const startMs = performance.now();

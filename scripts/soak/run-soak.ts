@@ -7,14 +7,17 @@ import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { builtProgram } from '../../test/support/built-program.ts';
 import { endProcesses } from '../../test/support/processes.ts';
+import { authorization, secret } from '../installation/credentials.ts';
+import { at } from '../installation/forge.ts';
+import { canReadMemory, residentBytes } from '../installation/process-memory.ts';
+import { type ProxiedInstallation, startProxiedInstallation } from '../installation/proxied-installation.ts';
 import { openBook } from './book.ts';
 import { startEdits } from './edits.ts';
 import { causeFaults } from './faults.ts';
-import { type Installation, startInstallation } from './installation.ts';
 import { oldestAllowedDays, retentionDays, type SoakRecord } from './judge.ts';
 import { createLoad, type Load } from './load.ts';
 import type { ProbeQuestion, ProbeSample } from './probe.ts';
-import { descriptorsOf, residentBytes, type Sample, sizesOf } from './samples.ts';
+import { descriptorsOf, type Sample, sizesOf } from './samples.ts';
 
 export type SoakOptions = {
   readonly seconds: number;
@@ -24,8 +27,6 @@ export type SoakOptions = {
   readonly onSample?: (sample: Sample, acknowledged: number) => void;
 };
 
-const authorization = 'Bearer only-for-the-soak-on-loopback';
-const secret = 'only-for-the-soak-on-loopback';
 const sizes = ['size/small', 'size/large'] as const;
 const rules = `version: 1
 rules:
@@ -59,8 +60,9 @@ const connectionsMs = 6_000;
  * fails, is slow and is restarted, and a clock that goes 40 days ahead. Returns what was measured.
  */
 export async function runSoak(options: SoakOptions): Promise<SoakRecord> {
-  const installation = await startInstallation({
-    ...{ rules, settings, authorization, secret, labels: sizes },
+  const installation = await startProxiedInstallation({
+    ...{ rules, settings, labels: sizes },
+    hasChannel: true,
     nodeArgs: ['--expose-gc', '--import', builtProgram('soak-probe')],
   });
   try {
@@ -77,7 +79,11 @@ export async function runSoak(options: SoakOptions): Promise<SoakRecord> {
   }
 }
 
-async function soak(installation: Installation, store: Store, options: SoakOptions): Promise<SoakRecord> {
+async function soak(
+  installation: ProxiedInstallation,
+  store: Store,
+  options: SoakOptions,
+): Promise<SoakRecord> {
   const { seconds, deliveries = Number.POSITIVE_INFINITY, signal } = options;
   const { data } = installation;
   const waiting = async (): Promise<number> => {
@@ -137,7 +143,7 @@ async function soak(installation: Installation, store: Store, options: SoakOptio
   };
 }
 
-async function openIssues({ root, at }: Installation): Promise<readonly Issue[]> {
+async function openIssues({ root }: ProxiedInstallation): Promise<readonly Issue[]> {
   const opened: Issue[] = [];
   while (opened.length < issueCount) {
     const body = { title: `A small change, ${opened.length}` };
@@ -147,7 +153,7 @@ async function openIssues({ root, at }: Installation): Promise<readonly Issue[]>
 }
 
 async function prepareLoad(
-  { root, at, url }: Installation,
+  { root, url }: ProxiedInstallation,
   issues: readonly Issue[],
   onAnswer: Parameters<typeof createLoad>[0]['onAnswer'],
 ): Promise<Load> {
@@ -176,7 +182,7 @@ async function drained(waiting: () => Promise<number>): Promise<void> {
 }
 
 async function sampleOf(
-  { reeve, data }: Installation,
+  { reeve, data }: ProxiedInstallation,
   aheadMs: number,
   signal: AbortSignal,
 ): Promise<Omit<Sample, 'atMs' | 'waiting'>> {
@@ -191,7 +197,8 @@ async function sampleOf(
   child.off('exit', stop);
   return {
     ...sample,
-    rssBytes: residentBytes(child.pid, sample.rssBytes),
+    // Node counts in pages that the system may have taken back since.
+    rssBytes: canReadMemory ? residentBytes(child.pid ?? 0) : sample.rssBytes,
     descriptors: descriptorsOf(child.pid)?.length ?? 0,
     ...sizesOf(data),
   };
@@ -199,7 +206,7 @@ async function sampleOf(
 
 /** Returns the descriptors of the process when it has nothing to do and its connections have ended: `most` or fewer, if it gets there. */
 async function restingDescriptors(
-  { reeve }: Installation,
+  { reeve }: ProxiedInstallation,
   waiting: () => Promise<number>,
   most = 0,
 ): Promise<readonly string[] | undefined> {

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import { readdirSync, readlinkSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ProbeSample } from './probe.ts';
 
@@ -32,15 +32,6 @@ export function descriptorsOf(pid: number | undefined): readonly string[] | unde
 export function sizesOf(data: string): { readonly databaseBytes: number; readonly logBytes: number } {
   const sizeOf = (name: string): number => statSync(join(data, name), { throwIfNoEntry: false })?.size ?? 0;
   return { databaseBytes: sizeOf('reeve.db'), logBytes: sizeOf('reeve.db-wal') };
-}
-
-/** Returns the memory that a process holds, as the system counts it; `fallback` where it does not say. */
-export function residentBytes(pid: number | undefined, fallback: number): number {
-  try {
-    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1_024;
-  } catch {
-    return fallback;
-  }
 }
 
 /** A line through points, by least squares. */

@@ -6,7 +6,11 @@ import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts';
 import { reeveProcess } from '../../../test/support/command.ts';
 import type { Fault } from '../../../test/support/fault-proxy.ts';
 import { endProcesses } from '../../../test/support/processes.ts';
-import { type Installation, startInstallation } from '../../soak/installation.ts';
+import { at } from '../../installation/forge.ts';
+import {
+  type ProxiedInstallation,
+  startProxiedInstallation,
+} from '../../installation/proxied-installation.ts';
 import { findSpellings, proveSearch, spellingsOf } from '../canary/spellings.ts';
 import { filesIn, pagesOf, processTexts, type Written } from '../canary/written.ts';
 import type { Drill } from '../promise.ts';
@@ -60,7 +64,7 @@ export const drill: Drill = async ({ isQuick, signal }) => {
   const authorization = `Bearer ${randomBytes(24).toString('base64url')}+/=~!`;
   const secret = `${randomBytes(24).toString('hex')}&<"é`;
   const printed: Buffer[] = [];
-  const installation = await startInstallation({
+  const installation = await startProxiedInstallation({
     ...{ rules, settings, authorization, secret, labels: [label] },
     environment: { LOG_LEVEL: 'debug' },
     onOutput: (text) => printed.push(Buffer.from(text)),
@@ -116,8 +120,8 @@ function createSearch(secrets: readonly string[]) {
 }
 
 /** Opens issues; what is asked about each of them is answered in a way of its own. */
-async function meetEchoes(installation: Installation, issues: number): Promise<void> {
-  const { root, at, proxy, data } = installation;
+async function meetEchoes(installation: ProxiedInstallation, issues: number): Promise<void> {
+  const { root, proxy, data } = installation;
   proxy.decide = ({ method, path }, authorization = '') => {
     const index = Number(/\/issues\/(\d+)/.exec(path)?.[1] ?? 0);
     const [echo, isForWrites] = [echoes[index % echoes.length], Math.floor(index / echoes.length) % 2 === 0];
@@ -142,7 +146,7 @@ async function meetEchoes(installation: Installation, issues: number): Promise<v
 }
 
 /** Sends what the receiver refuses, with a part of what it would accept; `large` is beyond its limit. */
-async function refuseDeliveries({ url }: Installation, authorization: string): Promise<void> {
+async function refuseDeliveries({ url }: ProxiedInstallation, authorization: string): Promise<void> {
   const json = 'application/json';
   const bodies = { broken: '{"a": 1', large: 'x'.repeat(9 * 2 ** 20) };
   const refused: readonly (readonly [Record<string, string>, string])[] = [
@@ -160,7 +164,7 @@ async function refuseDeliveries({ url }: Installation, authorization: string): P
 
 /** Runs commands while the forge works, and while it repeats the credential in every answer. */
 async function runCommands(
-  installation: Installation,
+  installation: ProxiedInstallation,
   round: number,
   isQuick: boolean,
 ): Promise<readonly Written[]> {

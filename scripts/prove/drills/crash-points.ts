@@ -1,8 +1,12 @@
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { operations } from '../../../src/contract/operations.ts';
-import { type FaultProxy, startFaultProxy } from '../../../test/support/fault-proxy.ts';
-import { at, createInstallation, type Installation } from '../installation.ts';
+import { at } from '../../installation/forge.ts';
+import type { Installation } from '../../installation/installation.ts';
+import {
+  type ProxiedInstallation,
+  startProxiedInstallation,
+} from '../../installation/proxied-installation.ts';
 import type { Drill } from '../promise.ts';
 
 /** Where the process dies, seen from one request that writes. */
@@ -26,16 +30,10 @@ const writes = 3;
 /** Kills Reeve at each point of each write of a run, starts it again, and counts what people then see. */
 export const drill: Drill = async ({ isQuick, signal }) => {
   const kills = points.length * writes * (isQuick ? 1 : 67);
-  let proxy: FaultProxy | undefined;
-  const installation = await createInstallation({
+  const installation = await startProxiedInstallation({
     rules,
     labels: ['marked'],
     settings: 'limits: { hour: 100000 }\n',
-    isHooked: true,
-    async between(url) {
-      proxy = await startFaultProxy(url);
-      return proxy.url;
-    },
   });
   const untilMs = performance.now() + maxMinutes * 60_000;
   const issues: number[] = [];
@@ -46,10 +44,10 @@ export const drill: Drill = async ({ isQuick, signal }) => {
       signal.throwIfAborted();
       const point = points[kill % points.length] ?? points[0];
       const target = Math.floor(kill / points.length) % writes;
-      const issue = await dieOnce(installation, proxy as FaultProxy, { point, target });
+      const issue = await dieOnce(installation, { point, target });
       issues.push(issue);
       const startedMs = performance.now();
-      await installation.begin();
+      await installation.startReeve();
       const end = await waitForEnd(installation, issue, signal);
       slowestMs = Math.max(slowestMs, performance.now() - startedMs);
       if (end !== 'settled') wrong.push(`issue ${issue}, killed ${point} ${target + 1}: ${end}`);
@@ -67,20 +65,18 @@ export const drill: Drill = async ({ isQuick, signal }) => {
     };
   } finally {
     await installation.close();
-    await proxy?.close();
   }
 };
 
 /** Opens an issue and kills Reeve at the point; returns the number of the issue once the process is gone. */
 async function dieOnce(
-  installation: Installation,
-  proxy: FaultProxy,
+  installation: ProxiedInstallation,
   { point, target }: { readonly point: Point; readonly target: number },
 ): Promise<number> {
-  const dead = Promise.withResolvers<void>();
-  const die = (): void => void installation.kill().then(dead.resolve, dead.reject);
+  const dead = Promise.withResolvers<unknown>();
+  const die = (): void => void installation.stopReeve('SIGKILL').then(dead.resolve, dead.reject);
   let seen = 0;
-  proxy.decide = ({ method }) => {
+  installation.proxy.decide = ({ method }) => {
     if (method === 'GET') return { kind: 'pass' };
     seen += 1;
     if (seen !== target + 1) return { kind: 'pass' };
@@ -104,7 +100,7 @@ async function dieOnce(
     Promise.reject(new Error(`no write ${target + 1} for issue ${number}`)),
   );
   await Promise.race([dead.promise, timeout]);
-  proxy.decide = () => ({ kind: 'pass' });
+  installation.proxy.decide = () => ({ kind: 'pass' });
   return number;
 }
 

@@ -1,12 +1,13 @@
 import { Agent, request } from 'node:http';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import startedAs from '../../../bin/memory.json' with { type: 'json' };
 import { jsonOf, readRecordings } from '../../../test/support/recording/fixture.ts';
+import { headersOf } from '../../installation/credentials.ts';
+import { at } from '../../installation/forge.ts';
+import { type Installation, startInstallation } from '../../installation/installation.ts';
 import { corpus, type FuzzedDelivery } from '../fuzz/corpus.ts';
 import { mutate } from '../fuzz/mutate.ts';
 import { createRandom, type Random } from '../fuzz/random.ts';
-import { at, createInstallation, headersOf, type Installation } from '../installation.ts';
 import type { Drill } from '../promise.ts';
 
 /** A store of so many deliveries is some hundred megabytes; the next round begins with an empty one. */
@@ -62,14 +63,12 @@ type Round = {
 /** Returns what went wrong; undefined if nothing did. */
 async function fuzzOnce({ size, random, isSigned, totals, signal }: Round): Promise<string | undefined> {
   const watch = new URL('../fuzz/watch-prototypes.ts', import.meta.url).href;
-  const installation = await createInstallation({
+  const installation = await startInstallation({
     rules,
     labels: ['never'],
-    environment: {
-      NODE_OPTIONS: [...startedAs.nodeFlags, `--import=${watch}`].join(' '),
-      // Without a signature, the body is parsed before the answer.
-      ...(isSigned ? {} : { WEBHOOK_SECRET: '' }),
-    },
+    nodeArgs: ['--import', watch],
+    // Without a signature, the body is parsed before the answer.
+    ...(isSigned ? {} : { secret: '' }),
   });
   try {
     const recorded = recordedFor(installation);

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { operations } from '../../../src/contract/operations.ts';
-import { at, createInstallation, type Installation } from '../installation.ts';
+import { at } from '../../installation/forge.ts';
+import { type Installation, startInstallation } from '../../installation/installation.ts';
 import { describeOthers, sendAtRate } from '../load.ts';
 import type { Drill } from '../promise.ts';
 
@@ -37,7 +38,7 @@ rules:
 /** Measures the time until a delivery is acknowledged, while the rules of earlier ones run. */
 export const drill: Drill = async ({ isQuick, signal }) => {
   const seconds = isQuick ? 10 : 300;
-  const installation = await createInstallation({
+  const installation = await startInstallation({
     rules,
     labels: ['never', 'odd'],
     settings: 'limits: { hour: 100000 }\n',

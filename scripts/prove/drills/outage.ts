@@ -2,7 +2,8 @@ import { connect, createServer, type Socket } from 'node:net';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { operations } from '../../../src/contract/operations.ts';
-import { at, createInstallation, type Installation } from '../installation.ts';
+import { at } from '../../installation/forge.ts';
+import { type Installation, startInstallation } from '../../installation/installation.ts';
 import type { Drill } from '../promise.ts';
 
 const perSecond = 20;
@@ -19,7 +20,7 @@ export const drill: Drill = async ({ isQuick, signal }) => {
   const seconds = isQuick ? 5 : 600;
   const count = seconds * perSecond;
   let line: Line | undefined;
-  const installation = await createInstallation({
+  const installation = await startInstallation({
     rules,
     labels: ['marked'],
     settings: 'limits: { hour: 100000 }\n',

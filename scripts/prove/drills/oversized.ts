@@ -1,14 +1,8 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  canReadMemory,
-  createInstallation,
-  headersOf,
-  type Installation,
-  peakBytes,
-  resetPeak,
-  residentBytes,
-} from '../installation.ts';
+import { headersOf } from '../../installation/credentials.ts';
+import { type Installation, startInstallation } from '../../installation/installation.ts';
+import { canReadMemory, peakBytes, resetPeak, residentBytes } from '../../installation/process-memory.ts';
 import { describeOthers, sendAtRate } from '../load.ts';
 import type { Drill } from '../promise.ts';
 
@@ -24,13 +18,14 @@ export const drill: Drill = async ({ isQuick, signal }) => {
   if (!canReadMemory) return { skipped: 'the memory of a process is read from /proc, which is not there' };
   const count = isQuick ? 30 : 100;
   const rounds = isQuick ? 1 : 5;
-  const installation = await createInstallation({ rules });
+  const installation = await startInstallation({ rules });
   try {
     // Bodies of the largest size that is accepted: memory that the process keeps anyway is not counted.
     await sendAll(installation, { count: 8, maxBytes: 7 * 2 ** 20, endsAfter: true });
     await sleep(1_000, undefined, { signal });
-    const beforeBytes = residentBytes(installation.pid);
-    resetPeak(installation.pid);
+    const pid = installation.reeve().pid ?? 0;
+    const beforeBytes = residentBytes(pid);
+    resetPeak(pid);
     const honest = sendAtRate({
       url: installation.url,
       perSecond: 20,
@@ -48,7 +43,7 @@ export const drill: Drill = async ({ isQuick, signal }) => {
       }
     }
     const { others, p99Ms } = await Promise.race([honest, installation.failed]);
-    const growthBytes = peakBytes(installation.pid) - beforeBytes;
+    const growthBytes = peakBytes(pid) - beforeBytes;
     const answered = [...answers].map(([answer, number]) => `${number} × ${answer}`).join(', ');
     const megabytes = (bytes: number): string => Math.round(bytes / 2 ** 20).toLocaleString('en');
     return {

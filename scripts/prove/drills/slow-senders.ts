@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createInstallation, headersOf } from '../installation.ts';
+import { headersOf } from '../../installation/credentials.ts';
+import { startInstallation } from '../../installation/installation.ts';
 import { describeOthers, sendAtRate } from '../load.ts';
 import type { Drill } from '../promise.ts';
 
@@ -15,7 +16,7 @@ const rules =
 export const drill: Drill = async ({ isQuick, signal }) => {
   const count = isQuick ? 200 : 1_000;
   const seconds = isQuick ? 14 : 60;
-  const installation = await createInstallation({ rules });
+  const installation = await startInstallation({ rules });
   try {
     const port = Number(new URL(installation.url).port);
     const make = () => ({
