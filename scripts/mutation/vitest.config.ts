@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { keepProcess } from './kept-process.ts';
+import { SmallestFirst } from './smallest-first.ts';
 
 const globs = (name: string): string[] => (process.env[name] ?? '').split(',').filter((glob) => glob !== '');
 
@@ -11,10 +12,11 @@ export default defineConfig({
     exclude: ['**/node_modules/**', ...globs('MUTATION_WITHOUT')],
     setupFiles: ['scripts/mutation/one-mutant.ts', 'test/support/end-processes.ts'],
     // A mutant that hangs ends here.
-    testTimeout: 8_000,
-    hookTimeout: 8_000,
-    expect: { poll: { timeout: 5_000 } },
+    testTimeout: 20_000,
+    hookTimeout: 20_000,
+    expect: { poll: { timeout: 10_000 } },
     isolate: false,
+    sequence: { sequencer: SmallestFirst },
     experimental: { viteModuleRunner: false, nodeLoader: false },
   },
 });

@@ -11,6 +11,7 @@ import type { Claim, Store } from '../../src/store/store.ts';
 import { createWorker, type Worker, type WorkerOptions } from '../../src/worker/worker.ts';
 import { collect, makeDelivery, makeRun } from '../store/make.ts';
 import { recordFigure } from '../support/figure.ts';
+import { recordLog } from '../support/record-log.ts';
 import { propertyRuns } from '../support/thorough.ts';
 
 let now: Date;
@@ -134,7 +135,8 @@ describe('a delivery', () => {
   });
 
   it('that is malformed dies with the reason, and one of an unknown kind is settled, without being handled', async () => {
-    start({ handle: failing('internal') });
+    const { log, lines } = recordLog();
+    start({ handle: failing('internal'), log });
     const { id: malformed } = await store.accept(makeDelivery({ body: Buffer.from('{"a":') }));
     const { id: misfit } = await store.accept(makeDelivery({ body: Buffer.from('{}') }));
     const { id: unknown } = await store.accept(
@@ -151,6 +153,10 @@ describe('a delivery', () => {
       state: 'dead',
       reason: expect.stringMatching(/ref must be a text, but is missing/),
     });
+    expect(lines).toEqual([
+      ['warn', 'a delivery is malformed', { delivery: malformed, reason: expect.stringMatching(/JSON/) }],
+      ['warn', 'a delivery is malformed', { delivery: misfit, reason: expect.stringMatching(/ref must/) }],
+    ]);
     expect(await store.readDelivery(unknown)).toMatchObject({
       state: 'settled',
       reason: 'unknown kind moon_landing',
