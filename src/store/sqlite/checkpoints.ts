@@ -3,11 +3,12 @@ import { createCheckpointThread } from './checkpoint-thread.ts';
 
 /** Copies the write-ahead log into the database from time to time, so that the log stays small. */
 export interface Checkpoints {
-  /** Records a committed transaction: its approximate size, and the size of the log file after it. */
-  committed(bytes: number, logBytes: number): void;
+  /** Records a committed transaction: its approximate size, and the size of the log file after it if that is known. */
+  committed(bytes: number, logBytes?: number): void;
   /**
    * Returns a promise if the next transaction must wait for a checkpoint, undefined otherwise. Call it between
-   * transactions: the last pass of a checkpoint is complete only while no transaction appends to the log.
+   * transactions: the last pass of a checkpoint is complete only while no transaction appends to the log. All callers wait for
+   * the same pass.
    */
   gap(): Promise<void> | undefined;
   /** Returns why the last checkpoint failed; undefined once one succeeds. */
@@ -52,6 +53,7 @@ export function createThreadedCheckpoints(database: DatabaseSync, path: string):
   database.exec('PRAGMA wal_autocheckpoint = 0');
   let state: 'idle' | 'beside' | 'due' | 'unavailable' = 'idle';
   let beside: Promise<void> | undefined;
+  let inGap: Promise<void> | undefined;
   let sinceBytes = 0;
   let nextBytes = beginBytes;
   let logBytes = 0;
@@ -86,14 +88,17 @@ export function createThreadedCheckpoints(database: DatabaseSync, path: string):
   return {
     committed(bytes, size) {
       sinceBytes += bytes + overheadBytes;
-      logBytes = size;
+      logBytes = size ?? logBytes;
       if (state !== 'idle' || !isDue()) return;
       state = 'beside';
       beside = runBeside();
     },
     gap() {
-      if (state === 'due' || (state === 'beside' && logBytes > maxLogBytes)) return runInGap();
-      return undefined;
+      if (state === 'due' || (state === 'beside' && logBytes > maxLogBytes))
+        inGap ??= runInGap().finally(() => {
+          inGap = undefined;
+        });
+      return inGap;
     },
     failure: thread.failure,
     async close() {

@@ -5,8 +5,9 @@ import { isolationMsOf, nextSuspected } from '../suspicion.ts';
 /**
  * Finds the delivery that crashes the process; to be called inside a transaction.
  *
- * Claims and endings are durable, so the rows that are claimed when a store is opened are those that were in flight when
- * the process died. If there was one, its attempt is spent, and the crash is counted.
+ * A crash of the process undoes no claim and no ending, so the rows that are claimed when a store is opened are those that were
+ * in flight when the process died. If there was one, its attempt is spent, and the crash is counted. A power failure may undo
+ * the last claims: what was in flight then is accepted, and is not suspected.
  * If there were several, no attempt is spent, and each is suspected: it is handled alone for a while, so that the next
  * crash identifies the cause. Deliveries that have been in flight for longer than that no longer count.
  */

@@ -32,6 +32,7 @@ import { migrate } from './migrations.ts';
 import { createRedrive } from './redrive.ts';
 import { createDeletions, deleteInTurn } from './retention.ts';
 import { createSampleMethods } from './sample-table.ts';
+import { createUnsyncedWrites, type UnsyncedWrites } from './unsynced.ts';
 
 export type SqliteOptions = {
   /** The file, made with mode 0600 where it does not exist; or `:memory:`. */
@@ -115,8 +116,9 @@ function createSqliteStore(
     settled.markStale();
     acceptance.forgetHeaderSets();
   };
-  const commits = new Commits(database, { path, durability, checkpoints, onRefused });
-  const context = createContext(commits, { path, role, clock });
+  const unsynced = createUnsyncedWrites(database, { path, durability, checkpoints });
+  const commits = new Commits(database, { path, durability: unsynced.durability, checkpoints, onRefused });
+  const context = createContext({ commits, unsynced }, { path, role, clock });
   const { write } = context;
   const incidents = createIncidentTable(database);
   const completion = createCompletion(database, incidents);
@@ -177,12 +179,13 @@ function createSqliteStore(
 
 /** Returns what the groups of methods share. */
 function createContext(
-  commits: Commits,
+  { commits, unsynced }: { readonly commits: Commits; readonly unsynced: UnsyncedWrites },
   { path, role, clock }: Required<Pick<SqliteOptions, 'path' | 'role' | 'clock'>>,
 ): StoreContext {
   return {
     clock,
     write: (work, weight) => commits.write(work, weight),
+    writeUnsynced: unsynced.write,
     read(ask) {
       try {
         return ask();

@@ -27,7 +27,7 @@ export function createClaimMethods(
   },
 ): Pick<Store, 'unrouted' | 'route' | 'claim' | 'heartbeat'> {
   const { context, leases, settled, asStoreError } = options;
-  const { write, read, requireWorker, clock } = context;
+  const { writeUnsynced, read, requireWorker, clock } = context;
   const repeats = createRepeats(database);
   const routings = createRoutings(database, repeats);
   const lanes = createLanes(database, repeats);
@@ -49,7 +49,8 @@ export function createClaimMethods(
     async route(given) {
       requireWorker();
       await loadRepeats();
-      settled.add(await write(() => routings.route(given, clock.now())));
+      // Not synced: after a power failure, the delivery is accepted and is routed again.
+      settled.add(await writeUnsynced(() => routings.route(given, clock.now())));
     },
     async claim({ limit, leaseMs, avoid = [], only }) {
       requireWorker();
@@ -57,7 +58,8 @@ export function createClaimMethods(
       const nowMs = clock.monotonicMs();
       const now = clock.now();
       const ended = leases.endedBy(nowMs);
-      const claims = await write(() => {
+      // Not synced: a power failure ends the attempt as well, and the delivery is claimed again either way.
+      const claims = await writeUnsynced(() => {
         lanes.reclaim(ended);
         if (now.getTime() - nowMs < aheadMs - clockToleranceMs) lanes.clampRetries(now);
         aheadMs = now.getTime() - nowMs;
@@ -66,7 +68,7 @@ export function createClaimMethods(
         // What is handled alone comes in its own turn, and may need the forge.
         if (turn !== 'free' && only !== undefined) return [];
         const claims = turn === 'free' ? lanes.claim(limit, now, { avoid, only }) : [lanes.claimOne(turn)];
-        // Recorded before the sync: if the sync failed, these leases would otherwise never end.
+        // Recorded before the COMMIT: if the disk refused it, these leases would otherwise never end.
         for (const claim of claims) {
           leases.grant(claim.lease, nowMs + leaseMs);
           crashes.claimed(Number(claim.id), nowMs);
