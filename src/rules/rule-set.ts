@@ -32,3 +32,26 @@ export function createRuleSet(rules: readonly LoadedRule[]): RuleSet {
     orderOf: (id) => places.get(id) ?? sorted.length,
   };
 }
+
+/**
+ * Returns a set with further rules after those of `base`, which is shared: a thousand rules of the operator are indexed once, and
+ * not for every repository. All rules of `base` must be the operator's, and none of the others.
+ */
+export function extendRuleSet(base: RuleSet, rules: readonly LoadedRule[]): RuleSet {
+  const own = createRuleSet(rules);
+  const first = base.rules.length;
+  return {
+    get rules() {
+      return [...base.rules, ...own.rules];
+    },
+    listeningTo(family) {
+      const [before, after] = [base.listeningTo(family), own.listeningTo(family)];
+      return after.length === 0 ? before : [...before, ...after];
+    },
+    find: (id) => own.find(id) ?? base.find(id),
+    orderOf(id) {
+      if (own.find(id) === undefined && base.find(id) !== undefined) return base.orderOf(id);
+      return first + own.orderOf(id);
+    },
+  };
+}
