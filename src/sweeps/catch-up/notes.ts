@@ -14,6 +14,8 @@ export interface EventNotes {
   drop(repositoryId: number, notes: readonly KeptNote[]): Promise<void>;
   /** Returns the repositories whose notes would be lost with this process, longest first. */
   unstored(): readonly number[];
+  /** Returns how many notes would be lost with this process. */
+  countUnstored(): number;
 }
 
 /** Notes of a repository in memory while the store refuses them, the newest. */
@@ -22,19 +24,24 @@ const maxKept = 1_000;
 /** Creates notes in memory, for a process that has the store for itself: a note costs no write. */
 export function createNotesInMemory(): EventNotes {
   const kept = new Map<number, readonly KeptNote[]>();
+  let count = 0;
+  const keep = (id: number, notes: readonly KeptNote[]): void => {
+    count += notes.length - (kept.get(id)?.length ?? 0);
+    if (notes.length === 0) kept.delete(id);
+    else kept.set(id, notes);
+  };
   return {
     async add(id, note) {
       const notes = [...(kept.get(id) ?? []), { name: randomUUID(), note }].slice(-maxKept);
-      kept.set(id, notes);
+      keep(id, notes);
       return notes.length;
     },
     read: async (id) => kept.get(id) ?? [],
     async drop(id, notes) {
-      const left = without(kept.get(id) ?? [], notes);
-      if (left.length === 0) kept.delete(id);
-      else kept.set(id, left);
+      keep(id, without(kept.get(id) ?? [], notes));
     },
     unstored: () => [...kept.keys()],
+    countUnstored: () => count,
   };
 }
 
@@ -60,6 +67,7 @@ export function createSharedNotes(store: Pick<Store, 'recall' | 'revise'>): Even
       });
     },
     unstored: () => [],
+    countUnstored: () => 0,
   };
 }
 

@@ -2,6 +2,7 @@ import { BoundedMap } from '../../cache/bounded-map.ts';
 import type { Clock } from '../../clock.ts';
 import type { Event } from '../../contract/events/events.ts';
 import type { Store } from '../../store/store.ts';
+import { mapConcurrently } from '../map-concurrently.ts';
 import { applyNote, noteOf } from './apply-event.ts';
 import { createNotesInMemory, createSharedNotes, type KeptNote } from './notes.ts';
 import { maxItems, type RepositorySnapshot } from './snapshot.ts';
@@ -24,9 +25,11 @@ type SnapshotStore = Pick<Store, 'isShared' | 'recall' | 'revise'>;
 
 /** Repositories that are known to have a snapshot. */
 const maxKnown = 10_000;
-/** Notes of a repository, and repositories with notes in memory, beyond which they are written to the snapshots. */
+/** Notes of a repository, and notes of all repositories in memory, beyond which they are written to the snapshots. */
 const maxNotes = 100;
-const maxNoted = 50;
+const maxUnstored = 2_000;
+/** Snapshots that are written at the same time: they share a transaction, and others have their turn in between. */
+const savedAtOnce = 16;
 /** Notes in memory are written together after this time at the latest, when another comes. */
 const saveAfterMs = 30_000;
 
@@ -59,13 +62,12 @@ export function createSnapshots(store: SnapshotStore, clock: Pick<Clock, 'monoto
       known.set(id, true);
       const count = await notes.add(id, note);
       if (count >= maxNotes) await fold(id);
-      const noted = notes.unstored();
-      if (noted.length > maxNoted) await fold(noted[0] ?? id);
+      if (notes.countUnstored() > maxUnstored) await fold(notes.unstored()[0] ?? id);
       if (clock.monotonicMs() - savedAtMs > saveAfterMs) await snapshots.save();
     },
     async save() {
       savedAtMs = clock.monotonicMs();
-      for (const id of notes.unstored()) await fold(id);
+      await mapConcurrently(notes.unstored(), savedAtOnce, fold);
     },
   };
   const fold = (id: number): Promise<void> => snapshots.edit(id, (seen) => seen);

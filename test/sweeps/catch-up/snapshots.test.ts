@@ -13,12 +13,12 @@ const at = '2026-05-04T10:00:00Z';
 const empty: RepositorySnapshot = { at, items: {}, refs: { main: 'c0' }, tags: {} };
 const push = (from: string, to: string) =>
   parseEvent('push', { ref: 'refs/heads/main', before: from, after: to, repository, sender: null });
-const opened = (number: number) =>
+const opened = (number: number, id = repository.id) =>
   parseEvent('issues', {
     action: 'opened',
     number,
     issue: { id: number, number, title: `issue ${number}`, state: 'open', updated_at: at },
-    repository,
+    repository: { ...repository, id },
     sender: null,
   });
 
@@ -97,19 +97,22 @@ describe('snapshots of one process', () => {
     expect(await store.recall('seen 1')).toMatchObject({ refs: { main: 'c2' }, items: { 7: {} } });
   });
 
-  it('are written when a repository has many notes, and when many repositories have some', async () => {
+  it('are written when a repository has many notes, and when there are many of all repositories', async () => {
     const store = await openSqliteStore({ path: ':memory:', role: 'worker' });
     stores = [store];
     const snapshots = createSnapshots(store, clock);
-    for (let id = 1; id <= 60; id += 1) await snapshots.edit(id, () => empty);
+    for (let id = 1; id <= 22; id += 1) await snapshots.edit(id, () => empty);
     for (let number = 1; number <= 100; number += 1) await snapshots.note(opened(number));
     expect(await store.recall('seen 1')).toMatchObject({ items: { 100: {} } });
 
-    for (let id = 2; id <= 60; id += 1) {
-      const moved = { ref: 'refs/heads/main', before: 'c0', after: 'c1', repository: { ...repository, id } };
-      await snapshots.note(parseEvent('push', { ...moved, sender: null }));
-    }
-    expect(await store.recall('seen 10')).toMatchObject({ refs: { main: 'c1' } });
-    expect(await store.recall('seen 60')).toEqual(empty);
+    for (let id = 2; id <= 21; id += 1)
+      for (let number = 1; number <= 99; number += 1) await snapshots.note(opened(number, id));
+    expect(await store.recall('seen 2')).toEqual(empty);
+    for (let number = 1; number <= 25; number += 1) await snapshots.note(opened(number, 22));
+    expect(Object.keys(((await store.recall('seen 2')) as RepositorySnapshot).items)).toHaveLength(99);
+    expect(await store.recall('seen 3')).toEqual(empty);
+    await snapshots.save();
+    expect(await store.recall('seen 22')).toMatchObject({ items: { 25: {} } });
+    expect(await store.recall('seen 21')).toMatchObject({ items: { 99: {} } });
   });
 });
