@@ -26,6 +26,7 @@ import { definitionsFor } from './labels/definitions.ts';
 import { commentInverses } from './own-comment.ts';
 
 const name = z.string().min(1).max(255);
+const Labels = Label.array();
 const labelNames = z.union([z.array(name).max(100), commandArguments()]);
 const SetLabels = z
   .strictObject({
@@ -200,7 +201,7 @@ with:
     return { params, body: { labels: [...new Set(ids)].sort((a, b) => a - b) } };
   },
   confirm(change, answer) {
-    const answered = Label.array().safeParse(answer);
+    const answered = Labels.safeParse(answer);
     if (!answered.success || change.operation !== operations.replaceIssueLabels.id) return undefined;
     const there = answered.data.some((label) => label.name === decidedLabel(change));
     if (there === change.value) return undefined;
