@@ -18,6 +18,7 @@ const benches: Readonly<Record<string, () => Promise<{ readonly measure: Measure
   rules: () => import('./bench/rules.ts'),
   sweeps: () => import('./bench/sweeps.ts'),
   forge: () => import('./bench/forge.ts'),
+  events: () => import('./bench/events.ts'),
   queue: () => import('./bench/queue.ts'),
   pages: () => import('./bench/pages.ts'),
   start: () => import('./bench/start.ts'),
@@ -103,6 +104,12 @@ branches, lists of 3) and a large one (10,000 files, 5,000 commits, 2,000 branch
 at most), one request at a time is sent over a kept connection, 300 times or for 3.5 s; each request that writes changes something, and
 each file of the large repository is asked for once. With \`PEER_URL\` and \`PEER_TOKEN\` (of a site administrator), the same repositories
 are made on that forge, and both forges are asked in turns; the ratio is that of the medians.
+
+The section events has 500 repositories, each with a rule file of its own, and 1,000 rules of the operator, of which ten listen to the event and
+none matches; the rule of the repository adds one label. Load, forge and Reeve are processes of their own. A delivery is measured from
+its first byte to the forge's answer to the request that puts the label, and in turns with it the same requests over a kept connection,
+without Reeve. Processor time is that of all threads of Reeve, from the first delivery to the last settled one: a machine whose processors are
+busy with other work needs more of it.
 
 What is compared in the section postgres, and where it differs, is in [postgresql.md](postgresql.md#speed).
 

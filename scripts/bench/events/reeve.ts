@@ -1,0 +1,44 @@
+import { createWriteStream } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createLog } from '../../../src/log.ts';
+import { startServer } from '../../../src/server/server.ts';
+import { authorization, secret } from '../intake/secrets.ts';
+
+/** What the process has done, once nothing waits in its store. */
+export type Done = {
+  readonly dead: number;
+  /** Processor time of all its threads since its start. */
+  readonly cpuMs: number;
+};
+
+/** Reeve as `reeve serve` starts it: receiver, store, worker, engine, client, log. The parent asks when it has nothing left to do. */
+const [url = '', token = '', data = '', rules = '', log = ''] = process.argv.slice(2);
+const server = await startServer({
+  forge: { url, credentials: { token } },
+  secrets: [{ name: 'bench', scope: ['*'], authorization: [authorization], hmac: [secret] }],
+  data,
+  rules,
+  repositories: ['reeve/*'],
+  allowAdmin: false,
+  host: '127.0.0.1',
+  port: 0,
+  log: createLog({ secrets: [token, secret], destination: createWriteStream(log) }),
+});
+
+process.on('message', async () => {
+  for (;;) {
+    const { accepted = 0, claimed = 0, retry = 0, deferred = 0, dead = 0 } = await server.store.counts();
+    if (accepted + claimed + retry + deferred === 0) {
+      const { user, system } = process.cpuUsage();
+      process.send?.({ dead, cpuMs: (user + system) / 1_000 } satisfies Done);
+      return;
+    }
+    await sleep(2);
+  }
+});
+process.on('disconnect', () => process.exit(1));
+process.on('SIGTERM', async () => {
+  await server.stop();
+  process.exit(0);
+});
+process.send?.(server.url);
