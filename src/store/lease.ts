@@ -33,5 +33,15 @@ export type HandleJob = (job: Claim, payload: unknown, lease: Lease) => Promise<
 /** The part of the store that the worker uses. */
 export type WorkerStore = Pick<
   Store,
-  'unrouted' | 'route' | 'claim' | 'heartbeat' | 'settle' | 'advance' | 'retry' | 'defer' | 'release' | 'bury'
+  | 'unrouted'
+  | 'route'
+  | 'claim'
+  | 'heartbeat'
+  | 'settle'
+  | 'advance'
+  | 'retry'
+  | 'defer'
+  | 'release'
+  | 'bury'
+  | 'isLeader'
 >;

@@ -4,13 +4,20 @@ import type { Claim } from './store.ts';
 /** Leases of this process and when they end, in monotonic milliseconds: a clock that jumps ends none. */
 export class Leases {
   readonly #ends = new Map<string, number>();
+  #lately: Set<string> | undefined;
 
   grant(lease: string, endMs: number): void {
     this.#ends.set(lease, endMs);
   }
 
   end(lease: string): void {
-    this.#ends.delete(lease);
+    if (this.#ends.delete(lease)) this.#lately?.add(lease);
+  }
+
+  /** Returns the leases that end from now on, until the next call. */
+  noteEnds(): ReadonlySet<string> {
+    this.#lately = new Set();
+    return this.#lately;
   }
 
   /** Returns whether the lease was granted and is not yet given away. */

@@ -3,12 +3,31 @@ import type { Sleep } from './timer.ts';
 
 type Task = { readonly cut: AbortController; readonly done: Promise<void> };
 
-/** The attempts in progress. */
+/** Ends of attempts that are recorded beside further attempts: where the store is slow, these wait for it. */
+const maxRecorded = 16;
+
+/** The attempts in progress, and those whose end is being recorded. */
 export class Tasks {
   readonly #tasks = new Set<Task>();
+  #handled = 0;
 
   get size(): number {
     return this.#tasks.size;
+  }
+
+  /** Returns how many of `concurrency` attempts may begin: one whose end is being recorded makes room for another. */
+  places(concurrency: number): number {
+    return Math.min(concurrency - this.#handled, concurrency + maxRecorded - this.#tasks.size);
+  }
+
+  /** Calls the handler of a task. */
+  async handle<Result>(work: () => Promise<Result>): Promise<Result> {
+    this.#handled += 1;
+    try {
+      return await work();
+    } finally {
+      this.#handled -= 1;
+    }
   }
 
   /** Runs an attempt, which must not reject. Aborting `cut` ends it early. `onEnd` is called once it is over. */

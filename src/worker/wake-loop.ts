@@ -11,9 +11,13 @@ export interface WakeLoop {
   stop(): Promise<void>;
 }
 
-/** Creates the loop, not started. `look` must not reject. */
+/** Why the function is called: at an interval, after `wake`, or by `tick`. */
+export type LookReason = 'poll' | 'woken' | 'asked';
+
+/** Creates the loop, not started. */
 export function createWakeLoop(options: {
-  readonly look: () => Promise<void>;
+  /** Must not reject. */
+  readonly look: (why: LookReason) => Promise<void>;
   readonly timer: Timer;
   readonly pollMs: number;
 }): WakeLoop {
@@ -23,16 +27,17 @@ export function createWakeLoop(options: {
   let looking: Promise<void> | undefined;
   let cancelPoll = (): void => {};
 
-  const tick = async (): Promise<void> => {
+  const tick = async (why: LookReason): Promise<void> => {
     // One at a time: a second call would count the same slots as free.
-    looking ??= look().finally(() => {
+    looking ??= look(why).finally(() => {
       looking = undefined;
     });
     await looking;
   };
 
   const poll = async (): Promise<void> => {
-    await tick();
+    await looking;
+    if (state === 'started') await tick('poll');
     if (state === 'started') cancelPoll = timer(poll, pollMs);
   };
 
@@ -41,7 +46,7 @@ export function createWakeLoop(options: {
     // A delivery stored during a call may have been too late for it.
     await looking;
     // The store may be closed as soon as `stop` resolves.
-    if (state !== 'stopped') await tick();
+    if (state !== 'stopped') await tick('woken');
   };
 
   return {
@@ -55,7 +60,7 @@ export function createWakeLoop(options: {
       isAwake = true;
       setImmediate(lookAgain);
     },
-    tick,
+    tick: () => tick('asked'),
     async stop() {
       state = 'stopped';
       cancelPoll();

@@ -15,7 +15,7 @@ import { createRoutedEvents } from './routed-events.ts';
 import { createRouter } from './router.ts';
 import { Tasks } from './tasks.ts';
 import { createSleep, systemTimer, type Timer } from './timer.ts';
-import { createWakeLoop } from './wake-loop.ts';
+import { createWakeLoop, type LookReason } from './wake-loop.ts';
 
 export type WorkerOptions = {
   readonly store: WorkerStore;
@@ -70,7 +70,7 @@ export function createWorker(options: WorkerOptions): Worker {
   const watch = createForgeWatch({ breaker, probe: options.probe, clock, log, onAnswer: () => loop.wake() });
   const stopping = new AbortController();
   const events = createRoutedEvents();
-  const route = createRouter({ store, events, log });
+  const router = createRouter({ store, events, log, timer, onOverdue: () => loop.wake() });
   const claimWork = createClaimWork({ store, breaker, leaseMs, localLanes });
   const record = createRecorder({ store, sleep, log, stopping: stopping.signal });
   const attempt = createAttempt({
@@ -89,15 +89,21 @@ export function createWorker(options: WorkerOptions): Worker {
   });
   const tasks = new Tasks();
 
+  /** Whether the last claim left no place free. */
+  let isFull = false;
+
   const claim = async (): Promise<readonly Claim[]> => {
     if (stopping.signal.aborted) return [];
     watch.look();
-    return claimWork(concurrency - tasks.size);
+    const places = tasks.places(concurrency);
+    const claims = await claimWork(places);
+    isFull = claims.length >= places;
+    return claims;
   };
 
-  const look = async (): Promise<void> => {
+  const look = async (why: LookReason): Promise<void> => {
     try {
-      const hasMore = await route();
+      const hasMore = await router.route(why);
       for (const claimed of await claim())
         tasks.begin((abortController) => attend(claimed, abortController), loop.wake);
       if (hasMore) loop.wake();
@@ -110,7 +116,9 @@ export function createWorker(options: WorkerOptions): Worker {
   /** Handles one delivery and records the ending. Never rejects. */
   const attend = async (claim: Claim, abortController: AbortController): Promise<void> => {
     const heartbeat = startHeartbeat(claim, abortController, { store, timer, leaseMs, stallMs, log });
-    const ending = await attempt(claim, abortController.signal, heartbeat);
+    const ending = await tasks.handle(() => attempt(claim, abortController.signal, heartbeat));
+    // Its place is free while its end is recorded.
+    if (isFull) loop.wake();
     await record(claim, ending, abortController.signal);
     heartbeat.stop();
   };
@@ -119,7 +127,10 @@ export function createWorker(options: WorkerOptions): Worker {
 
   return {
     start: loop.start,
-    wake: loop.wake,
+    wake() {
+      router.arrived();
+      loop.wake();
+    },
     tick: loop.tick,
     idle: () => tasks.idle(),
     async stop({ graceMs = 8_000 } = {}) {

@@ -25,9 +25,10 @@ export function createClaimingMethods(context: PostgresContext): Pick<Store, 'cl
   const look = createLookout(context);
 
   /** Gives back what ended without a heartbeat, and claims whose answer never came. */
-  const giveBack = async (own: ClaimLook['own']): Promise<boolean> => {
+  const giveBack = async (own: ClaimLook['own'], lately: ReadonlySet<string>): Promise<boolean> => {
     const ended = leases.endedBy(monotonicMs());
-    const unknown = own.map(({ lease }) => String(lease)).filter((lease) => !leases.has(lease));
+    const held = own.map(({ lease }) => String(lease));
+    const unknown = held.filter((lease) => !leases.has(lease) && !lately.has(lease));
     if (ended.length + unknown.length === 0) return false;
     await hasty.query(giveBackLeases, [ended, unknown]);
     for (const lease of ended) leases.end(lease);
@@ -47,8 +48,10 @@ export function createClaimingMethods(context: PostgresContext): Pick<Store, 'cl
   };
 
   const claimOnce = async (options: ClaimOptions): Promise<readonly Claim[]> => {
+    // What ends while it looks may still look claimed.
+    const lately = leases.noteEnds();
     let seen = await look(rounds.lastTurn, options.limit);
-    if (await giveBack(seen.own)) seen = await look(rounds.lastTurn, options.limit);
+    if (await giveBack(seen.own, lately)) seen = await look(rounds.lastTurn, options.limit);
     const choice = choose(seen, options);
     if (choice === undefined) return [];
     const nowMs = monotonicMs();

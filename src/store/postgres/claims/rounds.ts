@@ -20,13 +20,15 @@ export function createRounds() {
     ): Choice {
       const busy = [...busyLanes, ...avoid];
       const busyTurns = new Set(busy.map(turnOf));
-      // Each repository with a free lane gives one: more of one are needed only as far as there are few such repositories.
-      const free = turns.filter((turn) => !busyTurns.has(turn)).length;
+      // Each repository without a busy lane gives one: those after enough of them are not reached.
+      const free = turns.filter((turn) => !busyTurns.has(turn)).slice(0, limit);
+      const last = free.length < limit ? turns.length : turns.indexOf(free.at(-1) ?? '') + 1;
       return {
         by: 'turn',
-        turns: turns.map((turn) => [turn, lastLanes.get(turn) ?? '']),
+        turns: turns.slice(0, last).map((turn) => [turn, lastLanes.get(turn) ?? '']),
         busy,
-        lanes: Math.max(limit - Math.max(free - 1, 0), 1),
+        // More of one repository are needed only as far as there are few of them.
+        lanes: Math.max(limit - Math.max(free.length - 1, 0), 1),
       };
     },
     note(claims: readonly Claim[]): void {

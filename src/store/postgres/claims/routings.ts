@@ -14,7 +14,11 @@ export function createRoutingMethods({
   database,
   at,
   requireWorker,
-}: Pick<PostgresContext, 'database' | 'at' | 'requireWorker'>): Pick<Store, 'unrouted' | 'route'> {
+  announceWork,
+}: Pick<PostgresContext, 'database' | 'at' | 'requireWorker' | 'announceWork'>): Pick<
+  Store,
+  'unrouted' | 'route'
+> {
   const routeAll = async (routings: readonly Routing[]): Promise<void> => {
     await database.query(route, [...valuesOf(routings), at()]);
   };
@@ -26,7 +30,10 @@ export function createRoutingMethods({
     },
     async route(routings) {
       requireWorker();
-      if (routings.length > 0) await routeAll(routings);
+      if (routings.length === 0) return;
+      await routeAll(routings);
+      // Usually one process routes for all.
+      if (routings.some(({ to }) => to === 'lane')) announceWork();
     },
   };
 }
