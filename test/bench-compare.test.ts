@@ -31,6 +31,14 @@ describe('a benchmark that is compared with an earlier one', () => {
     expect(findWorse([row(0.1), row(null, { name: 'start' })], [row(null, { name: 'start' })])).toEqual([]);
   });
 
+  it('compares rows without a target by what they are measured against; of what is counted per second, more is better', () => {
+    const rate = (against: string, ratio: number) => row(ratio, { target: '–', unit: 'jobs/s', against });
+
+    expect(
+      findWorse([rate('a: 10/s', 0.5), rate('b: 5/s', 0.8)], [rate('a: 20/s', 0.4), rate('b: 4/s', 0.9)]),
+    ).toEqual([{ name: 'intake', before: 0.9, now: 0.8 }]);
+  });
+
   it('takes the better one of two measurements', () => {
     expect(betterOf([row(0.8), cost(1.2)], [row(0.9), cost(1.4)])).toEqual([row(0.9), cost(1.2)]);
     expect(betterOf([row(0.8)], [])).toEqual([row(0.8)]);

@@ -30,7 +30,8 @@ export function betterOf(rows: readonly BenchRow[], again: readonly BenchRow[]):
   });
 }
 
-// One name may stand in two rows, measured against different things.
-const keyOf = ({ name, target }: BenchRow): string => `${name} ${target}`;
+// One name may stand in several rows, measured against different things, whose own figures follow a colon.
+const keyOf = ({ name, target, against }: BenchRow): string => `${name} ${target} ${against.split(':')[0]}`;
 
-const isMoreBetter = ({ target }: BenchRow): boolean => target.startsWith('>=');
+const isMoreBetter = ({ target, unit }: BenchRow): boolean =>
+  target.startsWith('>=') || (target === '–' && unit.endsWith('/s'));

@@ -15,8 +15,16 @@ export function answerQuestions(
   process.send?.(ready);
 }
 
-/** How many were handled, and when the first and the last of them, in milliseconds of the monotonic clock of the machine. */
-export type Handled = { readonly count: number; readonly firstMs: number; readonly lastMs: number };
+/**
+ * How many were handled, and when the first and the last of them, in milliseconds of the monotonic clock of the machine; and the
+ * processor time that the process has used so far.
+ */
+export type Handled = {
+  readonly count: number;
+  readonly firstMs: number;
+  readonly lastMs: number;
+  readonly processorMs: number;
+};
 
 /** Counts what a process has handled. */
 export function createTally() {
@@ -29,7 +37,10 @@ export function createTally() {
       if (count === 0) firstMs = lastMs;
       count += more;
     },
-    read: (): Handled => ({ count, firstMs, lastMs }),
+    read(): Handled {
+      const { user, system } = process.cpuUsage();
+      return { count, firstMs, lastMs, processorMs: (user + system) / 1_000 };
+    },
   };
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import fastify from 'fastify';
 import { routeDelivery } from '../../../src/handlers/route-delivery.ts';
 import { silentLog } from '../../../src/log.ts';
@@ -17,10 +18,12 @@ export type ReeveProcess = {
   readonly databaseUrl?: string;
   readonly role: ServerRole;
   readonly concurrency: number;
+  /** How long a handler waits, as for the answers of a forge; default: it does nothing. */
+  readonly handlerMs?: number;
 };
 
-/** One process of Reeve: receiver, store and worker, with a handler that does nothing. Says its port when it is ready. */
-const { role, concurrency, ...place } = JSON.parse(process.argv[2] ?? '{}') as ReeveProcess;
+/** One process of Reeve: receiver, store and worker, with a handler that changes nothing. Says its port when it is ready. */
+const { role, concurrency, handlerMs = 0, ...place } = JSON.parse(process.argv[2] ?? '{}') as ReeveProcess;
 let wake = (): void => {};
 const store = await openStoreAt(place, { role, onWork: () => wake() });
 const tally = createTally();
@@ -39,6 +42,7 @@ const worker = createWorker({
   concurrency,
   async handle({ uuid }) {
     starts.set(uuid, nowMs());
+    if (handlerMs > 0) await pause(handlerMs);
     return { runs: [] };
   },
 });

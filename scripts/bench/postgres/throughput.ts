@@ -6,14 +6,21 @@ import type { Handled } from './answers.ts';
 import type { LibraryProcess } from './library.ts';
 import { analyze, type PartOptions, type Place, storeUrl } from './places.ts';
 import { startLibrary, startReeve } from './processes.ts';
+import { openProcessorTime } from './processor-time.ts';
 
 /** Handled at once by each process: the default of `reeve serve`. */
 const concurrency = 8;
+/** What a handler waits for the forge, where it asks it for something. */
+const handlerMs = 20;
+/** The sizes of the backlogs: of handlers that do nothing, and of those that wait. */
+const sizes = { quick: { jobs: 1_000, waiting: 400 }, full: { jobs: 6_000, waiting: 3_000 } };
 
 /** Who handles the backlog: so many processes, started by `start`. */
 type Contender = {
   readonly title: string;
   readonly processes: number;
+  /** Whether its handlers wait. */
+  readonly waits?: true;
   readonly start: (place: Place) => Promise<Child>;
 };
 
@@ -30,30 +37,54 @@ const contenders = {
   boss: library('pg-boss', false),
   graphileOrdered: library('graphile-worker', true),
   graphile: library('graphile-worker', false),
+  oneWaits: waiting(1),
+  twoWait: waiting(2),
+  fourWait: waiting(4),
 } satisfies Readonly<Record<string, Contender>>;
 type Name = keyof typeof contenders;
 
-/** A backlog of jobs of 1 KB over 1,000 lanes, handled by processes that do nothing with them; each end is synced. */
+/** What one contender did with its backlog. */
+type Result = {
+  readonly jobs: number;
+  /** Jobs per second between the first and the last one. */
+  readonly rate: number;
+  /** Processor time of the server and all processes for each job, in microseconds. */
+  readonly processorUs: number;
+};
+
+/**
+ * A backlog of jobs of 1 KB over 1,000 lanes, handled by processes that do nothing with them, and by processes that wait for a
+ * forge; each end is synced.
+ */
 export async function measureThroughput({ quick, makePlace }: PartOptions): Promise<readonly BenchRow[]> {
-  const jobs = quick ? 1_000 : 3_000;
   const rounds = quick ? 1 : 3;
-  const rates = new Map<Name, number[]>();
+  const results = new Map<Name, Result[]>();
   for (let at = 0; at < rounds; at += 1) {
-    for (const name of Object.keys(contenders) as Name[])
-      rates.set(name, [...(rates.get(name) ?? []), await rateOf(contenders[name], jobs, makePlace())]);
+    for (const name of Object.keys(contenders) as Name[]) {
+      const contender: Contender = contenders[name];
+      const size = sizes[quick ? 'quick' : 'full'];
+      const jobs = contender.waits ? size.waiting : size.jobs;
+      results.set(name, [...(results.get(name) ?? []), await handleBacklog(contender, jobs, makePlace())]);
+    }
   }
-  return rowsOf(jobs, (name) => rates.get(name) ?? []);
+  return rowsOf((name) => results.get(name) ?? []);
 }
 
-function reeve(processes: number): Contender {
+function reeve(processes: number, waits: Pick<Contender, 'waits'> = {}): Contender {
   return {
     title: `PostgreSQL, ${processes} ${processes === 1 ? 'process' : 'processes'}`,
     processes,
+    ...waits,
     async start(place) {
       const databaseUrl = storeUrl(place);
-      return (await startReeve({ data: place.folder, databaseUrl, role: 'worker', concurrency })).child;
+      const options = { data: place.folder, databaseUrl, role: 'worker', concurrency } as const;
+      return (await startReeve({ ...options, ...(waits.waits && { handlerMs }) })).child;
     },
   };
+}
+
+function waiting(processes: number): Contender {
+  return reeve(processes, { waits: true });
 }
 
 function library(name: LibraryProcess['library'], isOrdered: boolean): Contender {
@@ -64,8 +95,11 @@ function library(name: LibraryProcess['library'], isOrdered: boolean): Contender
   };
 }
 
-/** Returns the jobs per second between the first and the last one. */
-async function rateOf({ title, processes, start }: Contender, jobs: number, place: Place): Promise<number> {
+async function handleBacklog(
+  { title, processes, start }: Contender,
+  jobs: number,
+  place: Place,
+): Promise<Result> {
   await mkdir(place.folder);
   const children: Child[] = [];
   try {
@@ -73,24 +107,36 @@ async function rateOf({ title, processes, start }: Contender, jobs: number, plac
     for (let at = 0; at < processes; at += 1) children.push(await start(place));
     await children[0]?.ask({ ask: 'store', value: jobs });
     await analyze(place.url);
+    const serverMs = await openProcessorTime(place.url);
+    const before = { server: serverMs(), processes: processorMsOf(await handledBy(children)) };
     await Promise.all(children.map((child) => child.ask({ ask: 'start' })));
     const ends = await untilHandled(children, jobs);
+    const usedMs = serverMs() - before.server + processorMsOf(ends) - before.processes;
     const count = ends.reduce((sum, end) => sum + end.count, 0);
     if (count !== jobs) throw new Error(`${title}: ${count} of ${jobs} were handled`);
-    const firstMs = Math.min(...ends.map((end) => end.firstMs));
-    const lastMs = Math.max(...ends.map((end) => end.lastMs));
-    return jobs / ((lastMs - firstMs) / 1_000);
+    const active = ends.filter((end) => end.count > 0);
+    const firstMs = Math.min(...active.map((end) => end.firstMs));
+    const lastMs = Math.max(...active.map((end) => end.lastMs));
+    return { jobs, rate: jobs / ((lastMs - firstMs) / 1_000), processorUs: (usedMs / jobs) * 1_000 };
   } finally {
     await Promise.all(children.map((child) => child.stop()));
   }
 }
 
+function handledBy(children: readonly Child[]): Promise<readonly Handled[]> {
+  return Promise.all(children.map((child) => child.ask<Handled>({ ask: 'handled' })));
+}
+
+function processorMsOf(handled: readonly Handled[]): number {
+  return handled.reduce((sum, { processorMs }) => sum + processorMs, 0);
+}
+
 async function untilHandled(children: readonly Child[], jobs: number): Promise<readonly Handled[]> {
   let last = -1;
   for (let idleMs = 0; idleMs < 60_000; idleMs += 50) {
-    const handled = await Promise.all(children.map((child) => child.ask<Handled>({ ask: 'handled' })));
+    const handled = await handledBy(children);
     const count = handled.reduce((sum, one) => sum + one.count, 0);
-    if (count >= jobs) return handled.filter((one) => one.count > 0);
+    if (count >= jobs) return handled;
     if (count > last) idleMs = 0;
     last = count;
     await pause(50);
@@ -98,27 +144,49 @@ async function untilHandled(children: readonly Child[], jobs: number): Promise<r
   throw new Error(`${last} of ${jobs} were handled, and no more for a minute`);
 }
 
-function rowsOf(jobs: number, of: (name: Name) => readonly number[]): readonly BenchRow[] {
-  const row = (name: Name, other: Name, target?: number): BenchRow => {
-    // Round by round: neighbours in time share the noise.
-    const ratio = median(of(name).map((rate, at) => rate / (of(other)[at] ?? Number.NaN)));
+function rowsOf(of: (name: Name) => readonly Result[]): readonly BenchRow[] {
+  const backlogOf = (name: Name): string => `backlog of ${(of(name)[0]?.jobs ?? 0).toLocaleString('en')}`;
+  // Round by round: neighbours in time share the noise.
+  const ratioOf = (name: Name, other: Name, what: 'rate' | 'processorUs'): number =>
+    median(of(name).map((result, at) => result[what] / (of(other)[at]?.[what] ?? Number.NaN)));
+  const medianOf = (name: Name, what: 'rate' | 'processorUs'): number =>
+    Math.round(median(of(name).map((result) => result[what])));
+  const rate = (name: Name, other: Name, target?: number): BenchRow => {
+    const ratio = ratioOf(name, other, 'rate');
+    const waits = (contenders[name] as Contender).waits ? `, handlers wait ${handlerMs} ms` : '';
     return {
-      name: `backlog of ${jobs.toLocaleString('en')} handled, ${contenders[name].title}`,
-      value: Math.round(median(of(name))),
+      name: `${backlogOf(name)} handled${waits}, ${contenders[name].title}`,
+      value: medianOf(name, 'rate'),
       unit: 'deliveries/s',
-      against: `${contenders[other].title}: ${Math.round(median(of(other)))}/s`,
+      against: `${contenders[other].title}: ${medianOf(other, 'rate')}/s`,
       ratio: round(ratio),
       target: target === undefined ? '–' : `>= ${target} x`,
       ok: ratio >= (target ?? 0),
     };
   };
+  const processor = (other: Name, target?: number): BenchRow => {
+    const ratio = ratioOf('four', other, 'processorUs');
+    return {
+      name: `${backlogOf('four')} handled, processor time of server and processes for each, ${contenders.four.title}`,
+      value: medianOf('four', 'processorUs'),
+      unit: 'us',
+      against: `${contenders[other].title}: ${medianOf(other, 'processorUs')} us`,
+      ratio: round(ratio),
+      target: target === undefined ? '–' : `<= ${target} x`,
+      ok: target === undefined || ratio <= target,
+    };
+  };
   return [
-    row('one', 'sqlite', 0.1),
-    row('two', 'one', 1.2),
-    row('four', 'one', 1.2),
-    row('four', 'bossOrdered', 1),
-    row('four', 'boss'),
-    row('four', 'graphileOrdered', 1),
-    row('four', 'graphile'),
+    rate('one', 'sqlite', 0.1),
+    rate('two', 'one', 1.2),
+    rate('four', 'one', 1.2),
+    rate('twoWait', 'oneWaits', 1.8),
+    rate('fourWait', 'oneWaits', 3),
+    rate('four', 'bossOrdered', 1),
+    rate('four', 'boss'),
+    rate('four', 'graphileOrdered'),
+    rate('four', 'graphile'),
+    processor('bossOrdered', 1),
+    processor('graphileOrdered'),
   ];
 }
