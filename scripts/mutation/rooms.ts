@@ -22,12 +22,12 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   engine: {
     mutate: ['src/engine/**/*.ts'],
-    tests: ['test/engine/**/*.test.ts', 'test/actions/**/*.test.ts', 'test/flows/labels.test.ts'],
-    without: ['test/actions/workflows/**'],
+    tests: ['test/engine/**/*.test.ts', 'test/actions/laws.test.ts', 'test/flows/revert.test.ts'],
+    without: ['test/engine/budget/shared-ledger.test.ts'],
   },
   store: {
     mutate: ['src/store/*.ts', 'src/store/sqlite/**/*.ts'],
     tests: ['test/store/*.test.ts', 'test/store/sqlite/**/*.test.ts'],
-    without: ['test/store/crash.test.ts'],
+    without: ['test/store/crash.test.ts', 'test/store/sqlite/faults.test.ts'],
   },
 };

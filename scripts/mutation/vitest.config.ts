@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
+import { FastestFirst } from './fastest-first.ts';
 import { keepProcess } from './kept-process.ts';
-import { SmallestFirst } from './smallest-first.ts';
 
 const globs = (name: string): string[] => (process.env[name] ?? '').split(',').filter((glob) => glob !== '');
 
@@ -16,7 +16,7 @@ export default defineConfig({
     hookTimeout: 20_000,
     expect: { poll: { timeout: 10_000 } },
     isolate: false,
-    sequence: { sequencer: SmallestFirst },
+    sequence: { sequencer: FastestFirst },
     experimental: { viteModuleRunner: false, nodeLoader: false },
   },
 });
