@@ -85,7 +85,7 @@ describe('a mutated rule file', () => {
           expect(column).toBeGreaterThan(0);
         }
       }),
-      { numRuns: long ? 20_000 : propertyRuns(1_500) },
+      { numRuns: long ? 100_000 : propertyRuns(1_500) },
     );
     recordFigure(
       context,
