@@ -15,6 +15,10 @@ const stryker: Stryker = (globalThis as { __stryker__?: Stryker }).__stryker__ ?
 // Stryker activates the mutant before the first test of a file. Until then, the file is read without the mutant of the last run.
 stryker.activeMutant = undefined;
 
+// Stryker was interrupted: a test with a server would keep this process for ever.
+if (process.listenerCount('disconnect') === 0)
+  process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
+
 let start = 0;
 beforeEach(() => {
   start = performance.now();
