@@ -89,6 +89,10 @@ describe('the headers that are kept', () => {
     expect(keptOf(first, after, keep)).toEqual(keptOf(first, after));
   });
 
+  it('of all deliveries of a hook are one text, which is stored once', () => {
+    expect(createKeptHeaders()(sent(next), next)).toBe(createKeptHeaders()(sent(first), first));
+  });
+
   it('do not depend on how many event types there were before', () => {
     const keep = createKeptHeaders();
     const types = Array.from({ length: 300 }, (_, at) => ({ ...first, eventType: `type-${at}` }));
