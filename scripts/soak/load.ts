@@ -69,12 +69,12 @@ export function createLoad(target: LoadTarget): Load {
   const send = async (agent: Agent): Promise<boolean> => {
     const { kind, made } = next();
     const startMs = performance.now();
-    const status = await post(target.url, made, agent);
+    const { status, broke } = await post(target.url, made, agent);
     // A server that was killed refuses connections at once.
     if (status === 0) await pause(5);
     const isNew = status === 202;
     const uuid = isNew ? made.headers['x-gitea-delivery'] : undefined;
-    const wrong = kinds[kind].statuses.includes(status) ? undefined : `${kind} ${status}`;
+    const wrong = kinds[kind].statuses.includes(status) ? undefined : `${kind} ${broke ?? status}`;
     target.onAnswer({ uuid, wrong, ms: performance.now() - startMs });
     return isNew;
   };
@@ -149,15 +149,22 @@ function make(kind: Exclude<Kind, 'repeated'>, number: number, target: LoadTarge
   };
 }
 
-/** Returns the status, or 0 where the connection broke. */
-function post(url: string, { body, headers }: Made, agent: Agent): Promise<number> {
+/** Returns the status, or 0 and the reason where the connection broke. */
+function post(
+  url: string,
+  { body, headers }: Made,
+  agent: Agent,
+): Promise<{ readonly status: number; readonly broke?: string }> {
   return new Promise((resolve) => {
     const outgoing = request(`${url}/webhook`, { agent, method: 'POST', headers }, (answer) => {
       // One that is refused before its body is read may end the connection: its status counts.
-      const settle = (): void => resolve(answer.statusCode ?? 0);
+      const settle = (): void => resolve({ status: answer.statusCode ?? 0 });
       answer.on('error', settle).on('end', settle).resume();
     });
-    outgoing.on('error', () => resolve(0));
+    outgoing.on('error', (error: NodeJS.ErrnoException) => {
+      const connection = outgoing.reusedSocket ? 'a connection used before' : 'a new connection';
+      resolve({ status: 0, broke: `${error.code ?? error.message} on ${connection}` });
+    });
     outgoing.end(body);
   });
 }

@@ -38,7 +38,11 @@ function reasonToLeave(
   branch: string,
 ): { readonly reason: LeaveReason; readonly text: string } | undefined {
   const { wanted } = pull;
-  if (pull.merged) return { reason: 'merged-elsewhere', text: 'it was merged, and not by the queue' };
+  if (pull.merged) {
+    const text =
+      pull.base === branch ? 'it was merged, and not by the queue' : `it was merged into ${pull.base}`;
+    return { reason: 'merged-elsewhere', text };
+  }
   if (pull.state === 'closed') return { reason: 'closed', text: 'it was closed' };
   if (entry.removal) return { reason: 'removed', text: `it was removed by ${entry.removal.by}` };
   if (pull.base !== branch) return { reason: 'retargeted', text: `it is to be merged into ${pull.base} now` };

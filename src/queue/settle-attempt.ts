@@ -25,7 +25,9 @@ export function settleAttempt(draft: QueueDraft, seen: QueueObservation): QueueD
   }
   if (pull?.number !== attempt.number) return draft;
   if (pull.merged) {
-    const isOurs = attempt.kind === 'merge' && pull.merged.isByUs && pull.head === attempt.head;
+    // Retargeted meanwhile, it was merged by the queue of its new base.
+    const isHere = pull.base === seen.branch && pull.head === attempt.head;
+    const isOurs = attempt.kind === 'merge' && pull.merged.isByUs && isHere;
     return isOurs ? settleMerge(over, entry, attempt, seen) : over;
   }
   if (attempt.refused) return refuseAttempt(over, entry, attempt, seen);

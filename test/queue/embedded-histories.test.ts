@@ -39,6 +39,21 @@ async function play(
   await proveHistory(stage);
 }
 
+/** A merge that was lost, of a pull request that the queue of another branch then merged. */
+const retargetedAtItsMerge: [{ method: string; requiresQueue: boolean }, QueueHappening[], boolean] = [
+  { method: 'fast-forward-only', requiresQueue: true },
+  [
+    { kind: 'checks' },
+    { kind: 'lose a request' },
+    { kind: 'checks' },
+    { kind: 'race' },
+    { kind: 'refuse a merge' },
+    { kind: 'retarget', pull: 3 },
+    { kind: 'die after a write' },
+  ],
+  true,
+];
+
 describe('random histories of merge queues on a forge', () => {
   it('merge only what was green with its base, in order, say why the others left, and end', async () => {
     await fc.assert(
@@ -49,7 +64,7 @@ describe('random histories of merge queues on a forge', () => {
         (given, happenings, hasChecks) => play(given, { happenings, hasChecks }),
       ),
       // A shorter history that fails as well would be looked for in minutes, and the first one is short.
-      { numRuns: size.numRuns, endOnFailure: true },
+      { numRuns: size.numRuns, endOnFailure: true, examples: isThorough ? [retargetedAtItsMerge] : [] },
     );
   });
 });
