@@ -15,7 +15,7 @@ export interface LaunchedProgram {
 
 /** A program that runs, as the session with the launcher's process sees it. */
 export type ProgramParts = {
-  /** Takes one of its connections, with the bytes that came with the greeting. */
+  /** Takes one of its connections (0 input, 1 output, 2 errors), with the bytes that came with the greeting. */
   readonly connect: (socket: Socket, stream: string, first: Buffer) => void;
   readonly end: (code: number | null) => void;
   readonly fail: (error: Error) => void;
@@ -51,15 +51,21 @@ export function createLaunchedProgram({ kill, onSettled }: ProgramOptions): {
 
   const parts: ProgramParts = {
     connect(socket, stream, first) {
-      const isMain = stream === '1';
-      const output = isMain ? stdout : stderr;
+      if (stream === '0') {
+        stdin.pipe(socket);
+        // Nothing comes here but its end.
+        socket.on('close', () => stdin.destroy()).resume();
+        // A program whose output is wanted no more must not wait for input.
+        if (stdout.destroyed) socket.destroy();
+        else stdout.on('close', () => socket.destroy());
+        return;
+      }
+      const output = stream === '1' ? stdout : stderr;
       if (first.length > 0) output.write(first);
       socket.pipe(output);
-      if (isMain) stdin.pipe(socket);
       // A user who wants no more output ends it.
       output.on('close', () => socket.destroy());
       socket.on('close', () => {
-        if (isMain) stdin.destroy();
         output.end();
         unclosed -= 1;
         closeIfDone();

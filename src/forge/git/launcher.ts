@@ -6,7 +6,8 @@ import { createLaunchedProgram, type LaunchedProgram, type ProgramParts } from '
 
 /**
  * The launcher, as text: it must run from sources and from a bundle, where no separate file can be relied on. It starts each
- * program with two connections to our socket in the place of pipes, so that no byte of input or output passes through it. It
+ * program with three connections to our socket in the place of pipes, so that no byte of input or output passes through it. Input
+ * has one of its own: a write to a program that has ended breaks its connection, and what the program wrote would be lost with it. It
  * ignores the signals of a terminal and of a service manager: it ends when the process that started it does.
  */
 const program = `
@@ -32,11 +33,10 @@ function open(path, line, ready, failed) {
 function launch({ id, path, file, args, cwd, env }) {
   const state = { isKilled: false };
   running.set(id, state);
-  let opening = 2;
+  let opening = 3;
   const end = (message) => {
     if (!running.delete(id)) return;
-    input.destroy();
-    errors.destroy();
+    for (const stream of streams) stream.destroy();
     send({ id, ...message });
   };
   const failed = (error) => end({ error: error.message });
@@ -47,17 +47,15 @@ function launch({ id, path, file, args, cwd, env }) {
     if (opening > 0 || !running.has(id)) return;
     if (state.isKilled) return end({ code: null });
     try {
-      state.child = spawn(file, args, { cwd, env, stdio: [input, input, errors] });
+      state.child = spawn(file, args, { cwd, env, stdio: streams });
       state.child.on('error', failed);
       state.child.on('exit', (code) => end({ code }));
     } catch (error) {
       failed(error);
     }
-    input.destroy();
-    errors.destroy();
+    for (const stream of streams) stream.destroy();
   };
-  const input = open(path, id + ' 1\\n', ready, lost);
-  const errors = open(path, id + ' 2\\n', ready, lost);
+  const streams = [0, 1, 2].map((stream) => open(path, id + ' ' + stream + '\\n', ready, lost));
 }
 process.on('message', (message) => {
   if (message.args !== undefined) return launch(message);

@@ -85,6 +85,20 @@ describe('a program that is started by the launcher', () => {
     expect(Buffer.concat(received).equals(Buffer.concat(pieces))).toBe(true);
   });
 
+  it('loses no output when it ends without reading its input', async () => {
+    const program = start('printf first; sleep 0.05; printf second');
+    let out = '';
+    program.stdout.on('data', (piece: Buffer) => {
+      out += piece.toString();
+      if (out !== 'first') return;
+      // It ends while we are busy: what is written then fails before the rest of its output is read.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
+      program.stdin.write('input');
+    });
+
+    expect([await ended(program), out]).toEqual([0, 'firstsecond']);
+  });
+
   it('is ended, with what it wrote until then', async () => {
     const program = start('echo on; exec sleep 600');
     const end = ended(program);
@@ -110,6 +124,13 @@ describe('a program that is started by the launcher', () => {
     unwanted.stdout.destroy();
 
     expect((await ends)[0]).toBe(0);
+  });
+
+  it('gets no more input when its output is wanted no more', async () => {
+    const program = start('printf ready; cat');
+    program.stdout.once('data', () => program.stdout.destroy());
+
+    expect(await ended(program)).toBe(0);
   });
 
   it('says why it does not start', async () => {
