@@ -40,10 +40,9 @@ export function createIncidentTable(database: DatabaseSync): IncidentTable {
   const remove = database.prepare(
     'DELETE FROM incidents WHERE kind = ? AND key IN (SELECT value FROM json_each(?)) AND last_at < ?',
   );
-  const resolve = database.prepare(
-    `DELETE FROM incidents WHERE kind = 'rule-failed' AND subject = ? AND key IN (SELECT value FROM json_each(?))`,
-  );
-  const all = database.prepare('SELECT * FROM incidents ORDER BY last_at DESC, kind, key');
+  // Each event asks: a table for the keys, or for sorting, would cost more than the question.
+  const failing = database.prepare("SELECT key FROM incidents WHERE kind = 'rule-failed' AND subject = ?");
+  const all = database.prepare('SELECT * FROM incidents');
   const removeOne = database.prepare('DELETE FROM incidents WHERE kind = ? AND key = ?');
 
   const raise = ({ kind, key, at, subject, ...details }: Occurrence): void => {
@@ -58,6 +57,13 @@ export function createIncidentTable(database: DatabaseSync): IncidentTable {
 
   const read = (): readonly Incident[] => incidentsOf(all.all() as readonly SqlRow[]);
 
+  const resolve = (subject: string, passed: readonly string[]): void => {
+    const keys = failing.all(subject).map(({ key }) => String(key));
+    if (keys.length === 0) return;
+    const over = new Set(passed);
+    for (const key of keys) if (over.has(key)) removeOne.run('rule-failed', key);
+  };
+
   return {
     raise,
     clear(kind, keys, before) {
@@ -67,9 +73,13 @@ export function createIncidentTable(database: DatabaseSync): IncidentTable {
     },
     note({ failed, passed }, subject) {
       for (const occurrence of failed) raise(subject === undefined ? occurrence : { ...occurrence, subject });
-      if (passed.length > 0 && subject !== undefined) resolve.run(subject, JSON.stringify(passed));
+      if (subject !== undefined) resolve(subject, passed);
     },
-    list: (now) => read().filter((incident) => isOpen(incident, now)),
+    list: (now) =>
+      read()
+        .filter((incident) => isOpen(incident, now))
+        // Those of one time stay in the order of the table's key.
+        .sort((a, b) => b.lastAt.getTime() - a.lastAt.getTime()),
     prune(now) {
       for (const incident of read()) if (!isOpen(incident, now)) removeOne.run(incident.kind, incident.key);
     },
