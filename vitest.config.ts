@@ -1,30 +1,11 @@
-import { accessSync, constants, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/support/longest-first.ts';
+import { useMemoryFolder } from './test/support/memory-folder.ts';
 
 // Processes that tests start, and the workers, compile each module once: half of the processor time of a start.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/compile', import.meta.url));
-// Every commit of a database and of git waits for the disk: some milliseconds each, thousands of times.
-process.env.TMPDIR ??= memoryFolder() ?? '';
-if (process.env.TMPDIR === '') delete process.env.TMPDIR;
-
-/** Returns a folder in memory, where there is one with room whose programs may run. */
-function memoryFolder(): string | undefined {
-  const folder = '/dev/shm';
-  const program = `${folder}/reeve-test-${process.pid}`;
-  try {
-    const { bavail, bsize } = statfsSync(folder);
-    if (bavail * bsize < 2 * 2 ** 30) return undefined;
-    writeFileSync(program, '', { mode: 0o700 });
-    accessSync(program, constants.X_OK);
-    return folder;
-  } catch {
-    return undefined;
-  } finally {
-    rmSync(program, { force: true });
-  }
-}
+useMemoryFolder();
 
 export default defineConfig({
   test: {

@@ -27,7 +27,17 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   store: {
     mutate: ['src/store/*.ts', 'src/store/sqlite/**/*.ts'],
-    tests: ['test/store/*.test.ts', 'test/store/sqlite/**/*.test.ts'],
-    without: ['test/store/crash.test.ts', 'test/store/sqlite/faults.test.ts'],
+    tests: [
+      'test/store/*.test.ts',
+      'test/store/sqlite/**/*.test.ts',
+      'test/commands/store-backup.test.ts',
+      'test/sweeps/schedule/maintenance.test.ts',
+    ],
+    without: [
+      'test/store/crash.test.ts',
+      'test/store/sqlite/faults.test.ts',
+      'test/store/sqlite/log-size.test.ts',
+      'test/store/sqlite/queue-kills.test.ts',
+    ],
   },
 };

@@ -1,6 +1,11 @@
 import { defineConfig } from 'vitest/config';
+import { useMemoryFolder } from '../../test/support/memory-folder.ts';
 import { FastestFirst } from './fastest-first.ts';
 import { keepProcess } from './kept-process.ts';
+
+useMemoryFolder();
+// Mutants of the store are in its part for SQLite.
+process.env.STORE_KINDS = 'SQLite';
 
 const globs = (name: string): string[] => (process.env[name] ?? '').split(',').filter((glob) => glob !== '');
 
@@ -11,10 +16,10 @@ export default defineConfig({
     include: globs('MUTATION_TESTS'),
     exclude: ['**/node_modules/**', ...globs('MUTATION_WITHOUT')],
     setupFiles: ['scripts/mutation/one-mutant.ts', 'test/support/end-processes.ts'],
-    // A mutant that hangs ends here.
-    testTimeout: 20_000,
-    hookTimeout: 20_000,
-    expect: { poll: { timeout: 10_000 } },
+    // A mutant that hangs ends here. Tests that take longer than two seconds without a mutant are not used.
+    testTimeout: 10_000,
+    hookTimeout: 10_000,
+    expect: { poll: { timeout: 8_000 } },
     isolate: false,
     sequence: { sequencer: FastestFirst },
     experimental: { viteModuleRunner: false, nodeLoader: false },

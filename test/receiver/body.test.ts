@@ -30,8 +30,9 @@ async function start(options: { maxBytes: number; budgetBytes: number }): Promis
 }
 
 /** Begins a request, and returns its connection once the server reads it. */
-async function begin(bytes: number): Promise<Socket> {
-  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').resume();
+async function begin(bytes: number, localAddress = '127.0.0.1'): Promise<Socket> {
+  const { port } = server.address() as AddressInfo;
+  const socket = connect({ port, host: '127.0.0.1', localAddress }).resume();
   socket.on('error', () => {});
   const read = once(server, 'request');
   socket.write(`POST / HTTP/1.1\r\nhost: x\r\ncontent-length: ${bytes}\r\n\r\n`);
@@ -103,6 +104,41 @@ describe('a body', () => {
   });
 });
 
+describe('the memory of a body', () => {
+  it.each([
+    [1, 16_384],
+    [16_384, 16_384],
+    [16_385, 65_536],
+    [262_144, 262_144],
+    [262_145, 524_288],
+    [900_000, 1_000_000],
+  ])('of %i bytes has %i', async (bytes, expected) => {
+    await start({ maxBytes: 1_000_000, budgetBytes: 4_000_000 });
+
+    (await begin(bytes)).write(filled(bytes, 7));
+
+    const body = await readings[0]?.body;
+    expect(body instanceof BodyError ? body.status : body?.bytes.buffer.byteLength).toBe(expected);
+  });
+
+  it('is used again for the next one, also that of a refused one', async () => {
+    await start({ maxBytes: 20_000, budgetBytes: 4_000_000 });
+    const read = async (at: number, bytes: number): Promise<HeldBody | BodyError | undefined> => {
+      (await begin(bytes)).write(filled(bytes, at));
+      return readings[at]?.body;
+    };
+    const first = await read(0, 20_000);
+    if (first === undefined || first instanceof BodyError) throw new Error('not read');
+    const { buffer } = first.bytes;
+    first.release();
+
+    expect(await read(1, 20_001)).toBeInstanceOf(BodyError);
+    const last = await read(2, 20_000);
+
+    expect(last instanceof BodyError ? undefined : last?.bytes.buffer).toBe(buffer);
+  });
+});
+
 describe('large bodies of one address', () => {
   const large = 900_000;
   const memory = { maxBytes: 2 * 2 ** 20, budgetBytes: 4 * 2 ** 20 };
@@ -154,5 +190,13 @@ describe('large bodies of one address', () => {
     );
     expect(sent[2]?.equals(Buffer.from(await resultOf(readings[2])))).toBe(true);
     expect(sent[0]?.equals(Buffer.from(await resultOf(readings[0])))).toBe(true);
+  });
+
+  it.runIf(process.platform === 'linux')('leave room for those of another one', async () => {
+    await fill();
+
+    (await begin(large, '127.0.0.2')).write(filled(large, 4));
+
+    expect(filled(large, 4).equals(Buffer.from(await resultOf(readings[3])))).toBe(true);
   });
 });

@@ -327,6 +327,16 @@ describe('each guard answers with its status and stores nothing', () => {
   });
 });
 
+it('large deliveries one after the other use the same memory', async () => {
+  await start({ maxBodyBytes: 1_000_000, budgetBytes: 2_000_000 });
+
+  const statuses: number[] = [];
+  for (const letter of 'abcd')
+    statuses.push((await post(JSON.stringify({ ...makePush(), text: letter.repeat(900_000) }))).statusCode);
+
+  expect(statuses).toEqual([202, 202, 202, 202]);
+});
+
 describe('a body whose members do not fit its event type', () => {
   const issue = { number: 7, title: 'One' };
   const good = {

@@ -3,6 +3,7 @@ import { openSqliteStore, type SqliteOptions } from '../../src/store/sqlite/sqli
 import type { Store } from '../../src/store/store.ts';
 import { makeStore } from './make-store.ts';
 import { makeSchema } from './postgres.ts';
+import { isThorough } from './thorough.ts';
 
 /** A store of its own, of any kind. */
 export type MadeStore = {
@@ -12,11 +13,12 @@ export type MadeStore = {
   close(): Promise<void>;
 };
 
-/** The kinds of stores, for tests that every kind has to pass. */
-export const storeKinds: readonly {
+type StoreKind = {
   readonly title: string;
   make(options: Pick<SqliteOptions, 'clock'>): Promise<MadeStore>;
-}[] = [
+};
+
+const allKinds: readonly StoreKind[] = [
   {
     title: 'SQLite',
     async make(options) {
@@ -35,3 +37,9 @@ export const storeKinds: readonly {
     },
   },
 ];
+
+/** The kinds of stores, for tests that every kind has to pass. `STORE_KINDS` names the only one: `scripts/mutation/vitest.config.ts`. */
+export const storeKinds = allKinds.filter(({ title }) => (process.env.STORE_KINDS ?? title) === title);
+
+/** The same for tests of details: `npm test` tries them in a file alone, since each test of PostgreSQL begins with a new schema. */
+export const storeKindsOfDetails = storeKinds.filter(({ title }) => isThorough || title === 'SQLite');

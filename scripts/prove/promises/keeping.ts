@@ -11,7 +11,7 @@ export const keeping: readonly ReliabilityPromise[] = [
     },
     proofs: [
       { drill: () => import('../drills/soak.ts') },
-      { file: 'test/store/sqlite/sqlite-store.test.ts', titled: /its log/ },
+      { file: 'test/store/sqlite/log-size.test.ts' },
       { file: 'test/flows/retention.test.ts' },
     ],
     twins: ['unbounded-log', 'retention-never', 'dead-never-expire', 'size-once-a-day'],

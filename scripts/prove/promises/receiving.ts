@@ -17,7 +17,8 @@ export const receiving: readonly ReliabilityPromise[] = [
       full: '0 lost, 0 damaged in 400 simulated power cuts',
     },
     proofs: [
-      { file: 'test/store/sqlite/faults.test.ts', titled: /a sync that fails|a group of writes/ },
+      { file: 'test/store/sqlite/faults.test.ts', titled: /a sync that fails/ },
+      { file: 'test/store/sqlite/commits.test.ts' },
       { drill: () => import('../drills/power-cuts.ts') },
     ],
     twins: ['answer-before-sync', 'no-checkpoint-after-failed-sync'],

@@ -4,9 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, it } from 'vitest';
-import { noCheckpoints } from '../../../src/store/sqlite/checkpoints.ts';
-import { Commits } from '../../../src/store/sqlite/commits.ts';
-import { type Durability, noDurability } from '../../../src/store/sqlite/durability.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts';
 import { recordFigure } from '../../support/figure.ts';
 
@@ -162,64 +159,3 @@ describe.skipIf(!hasStrace)(
     });
   },
 );
-
-describe('a group of writes', () => {
-  const open = (wait: () => Promise<void>) => {
-    const database = new DatabaseSync(':memory:');
-    database.exec('CREATE TABLE t (n INTEGER PRIMARY KEY) STRICT');
-    const durability: Durability = { ...noDurability, sync: () => wait().then(() => 0) };
-    const commits = new Commits(database, {
-      path: 'x',
-      durability,
-      checkpoints: noCheckpoints,
-      onRefused() {},
-    });
-    const insert = (n: number) =>
-      commits.write(() => Number(database.prepare('INSERT INTO t VALUES (?)').run(n).changes));
-    return { commits, insert };
-  };
-
-  it('is acknowledged after the sync that covers it, not before', async () => {
-    let finish = (): void => {};
-    const { insert } = open(
-      () =>
-        new Promise((resolve) => {
-          finish = resolve;
-        }),
-    );
-    let isAcked = false;
-
-    const written = insert(1).then(() => {
-      isAcked = true;
-    });
-    await new Promise((resolve) => setTimeout(resolve, 20));
-
-    expect(isAcked).toBe(false);
-    finish();
-    await written;
-  });
-
-  it('shares one sync', async () => {
-    let syncs = 0;
-    const { insert } = open(async () => {
-      syncs += 1;
-    });
-
-    await Promise.all(Array.from({ length: 50 }, (_, n) => insert(n)));
-
-    expect(syncs).toBe(1);
-  });
-
-  it('does not suffer for one of them that cannot be done', async () => {
-    const { insert } = open(async () => {});
-
-    const results = await Promise.allSettled([insert(1), insert(2), insert(1), insert(3)]);
-
-    expect(results.map((result) => result.status)).toEqual([
-      'fulfilled',
-      'fulfilled',
-      'rejected',
-      'fulfilled',
-    ]);
-  });
-});

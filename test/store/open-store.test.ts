@@ -1,0 +1,52 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { openStoreAt, storeFileOf } from '../../src/store/open-store.ts';
+import { makeDelivery } from './make.ts';
+
+let data: string;
+beforeEach(() => {
+  data = mkdtempSync(join(tmpdir(), 'reeve-open-'));
+});
+afterEach(() => rmSync(data, { recursive: true, force: true }));
+
+it('a data folder without a database has its store in a file, for one process beside readers', async () => {
+  const now = new Date('2026-03-01T12:00:00.000Z');
+  const clock = { now: () => now, monotonicMs: () => 0 };
+  const store = await openStoreAt({ data }, { role: 'all', clock });
+  const reader = await openStoreAt({ data }, { role: 'reader' });
+  const { id } = await store.enqueue({
+    door: 'cli',
+    uuid: 'one',
+    kind: 'sweep',
+    lane: 'sweep',
+    receivedAt: now,
+    payload: {},
+  });
+
+  expect(storeFileOf({ data })).toBe(join(data, 'reeve.db'));
+  expect(await reader.describeDelivery(id)).toMatchObject({ uuid: 'one' });
+  expect((await store.listProcesses()).map(({ startedAt }) => startedAt)).toEqual([now]);
+  await expect(openStoreAt({ data }, { role: 'worker' })).rejects.toMatchObject({ code: 'store-locked' });
+  await expect(reader.accept(makeDelivery())).rejects.toMatchObject({ code: 'internal' });
+  await reader.close();
+  await store.close();
+});
+
+it('the role web needs a database', async () => {
+  await expect(openStoreAt({ data }, { role: 'web' })).rejects.toMatchObject({ code: 'settings' });
+});
+
+it('a store whose file is removed stores nothing more, and says so once', async () => {
+  const lost: string[] = [];
+  const store = await openStoreAt({ data }, { role: 'all', onLost: ({ code }) => void lost.push(code) });
+  await store.accept(makeDelivery());
+  rmSync(storeFileOf({ data }));
+
+  for (let count = 0; count < 2; count += 1)
+    await expect(store.accept(makeDelivery())).rejects.toMatchObject({ code: 'store-lost' });
+
+  expect(lost).toEqual(['store-lost']);
+  await store.close();
+});

@@ -1,0 +1,137 @@
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { ReeveError } from '../../../src/errors.ts';
+import { asStoreError, isBusy } from '../../../src/store/sqlite/failures.ts';
+import { createHealthCheck } from '../../../src/store/sqlite/health.ts';
+import { watchOpenedFiles } from '../../../src/store/sqlite/opened-files.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'reeve-failures-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const path = join(folder, 'reeve.db');
+
+const sqlite = (errcode: unknown) => Object.assign(new Error('given'), { code: 'ERR_SQLITE_ERROR', errcode });
+const node = (code: unknown) => Object.assign(new Error('given'), { code });
+
+it.each([
+  [sqlite(5), 'another process is writing and does not finish'],
+  [sqlite(8), 'the file or its disk is read-only'],
+  [sqlite(10), 'the disk reports an error'],
+  // An extended code: its lower byte is the primary one.
+  [sqlite(4618), 'the disk reports an error'],
+  [sqlite(11), 'the file is damaged'],
+  [sqlite(13), 'the disk is full'],
+  [sqlite(14), 'the file cannot be opened'],
+  [sqlite(26), 'the file is no SQLite database'],
+  [node('ENOSPC'), 'the disk is full'],
+  [node('EDQUOT'), 'the disk is full'],
+  [node('EROFS'), 'the file or its disk is read-only'],
+  [node('EIO'), 'the disk reports an error'],
+  [node('EACCES'), 'the file cannot be opened'],
+  [node('EPERM'), 'the file cannot be opened'],
+  [node('ENOTDIR'), 'the file cannot be opened'],
+  [node('EISDIR'), 'the file cannot be opened'],
+])('%o is a refusal of the disk: %s', (error, reason) => {
+  expect(asStoreError(error, path)).toMatchObject({
+    code: 'store-unwritable',
+    message: `the store ${path} refuses: ${reason} (given)`,
+    cause: error,
+    retryAfterMs: 5_000,
+  });
+});
+
+it.each([
+  [sqlite(19)],
+  [sqlite('10')],
+  [node('ERR_SOMETHING')],
+  [node(13)],
+  [new Error('given')],
+  ['a text'],
+  [undefined],
+  [new ReeveError('store-lost', 'gone')],
+])('%o is no refusal of the disk, and stays as it is', (error) => {
+  expect(asStoreError(error, path)).toBe(error);
+});
+
+it('a lock of another connection is known by its code', () => {
+  expect([sqlite(5), sqlite(261), sqlite(6), node('EIO'), 'busy'].map(isBusy)).toEqual([
+    true,
+    true,
+    false,
+    false,
+    false,
+  ]);
+});
+
+describe('health', () => {
+  const check = (given: Partial<Parameters<typeof createHealthCheck>[0]> = {}) =>
+    createHealthCheck({
+      path: undefined,
+      probe: async () => {},
+      refusedBytes: () => 0,
+      checkpointFailure: () => undefined,
+      ...given,
+    });
+
+  it('writes as much as was refused, once for all who ask at the same time', async () => {
+    const written: number[] = [];
+    const probe = async (bytes: number): Promise<void> => void written.push(bytes);
+    const healthy = check({ probe, refusedBytes: () => 4_000 });
+
+    const both = await Promise.all([healthy(), healthy()]);
+    await healthy();
+
+    expect(both).toEqual([
+      { ok: true, freeBytes: undefined },
+      { ok: true, freeBytes: undefined },
+    ]);
+    expect(written).toEqual([4_000, 4_000]);
+  });
+
+  it('fails while the write or the checkpoint fails, and with the reason', async () => {
+    const reasons = ['EIO', undefined];
+    const probe = async (): Promise<void> => {
+      const reason = reasons.shift();
+      if (reason !== undefined) throw new Error(reason);
+    };
+    const healthy = check({ probe });
+
+    expect(await healthy()).toEqual({ ok: false, freeBytes: undefined, reason: 'EIO' });
+    expect((await healthy()).ok).toBe(true);
+    expect(await check({ checkpointFailure: () => 'no thread' })()).toEqual({
+      ok: false,
+      freeBytes: undefined,
+      reason: 'the log cannot be copied into the database: no thread',
+    });
+  });
+
+  it('looks for the free space of the disk', async () => {
+    expect(await check({ path })()).toEqual({ ok: true, freeBytes: expect.any(Number) });
+    expect(await check({ path: join(folder, 'none', 'reeve.db') })()).toMatchObject({ ok: false });
+  });
+});
+
+it('a file that was removed or replaced is named', () => {
+  const paths = ['one', 'other'].map((name) => join(folder, name));
+  const [one = '', other = ''] = paths;
+  for (const each of paths) writeFileSync(each, 'a');
+  const findGone = watchOpenedFiles(paths);
+
+  const before = findGone();
+  writeFileSync(other, 'changed in place');
+  const changed = findGone();
+  renameSync(one, `${one}-aside`);
+  const removed = findGone();
+  writeFileSync(one, 'a');
+  const replaced = findGone();
+  renameSync(`${one}-aside`, one);
+
+  expect([before, changed, removed, replaced, findGone()]).toEqual([
+    undefined,
+    undefined,
+    one,
+    one,
+    undefined,
+  ]);
+});
