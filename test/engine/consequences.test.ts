@@ -4,15 +4,20 @@ import type { Client } from '../../src/client/client.ts';
 import { type Event, parseEvent } from '../../src/contract/events/events.ts';
 import { createConsequences, type EventCause } from '../../src/engine/bounds/consequences.ts';
 import { selectRules } from '../../src/engine/select-rules.ts';
+import { ReeveError } from '../../src/errors.ts';
 import type { LoadedRule } from '../../src/rules/rule.ts';
 import { createRuleSet } from '../../src/rules/rule-set.ts';
 import { makeFacts } from '../support/make-facts.ts';
 
 const head = 'a'.repeat(40);
 const moved = 'b'.repeat(40);
+/** Live commits: the head of a pull request, and the newest one of a branch. */
+const pullHead = 'e'.repeat(40);
+const tip = 'f'.repeat(40);
 const repository = { id: 1, full_name: 'acme/demo', owner: { id: 2 } };
 const sender = { id: 9, login: 'reeve' };
 const merged: Cause = { event: 'merged', number: 7, head, base: 'main' };
+const updated: Cause = { event: 'updated', number: 7, head, branch: 'work' };
 const because = { run: 'r1', change: 'c1' };
 
 const onPull = (eventType: string, action: string, sha: string, number = 7, base = 'main') =>
@@ -24,10 +29,12 @@ const onPull = (eventType: string, action: string, sha: string, number = 7, base
     sender,
   });
 const closed = (number = 7, sha = head) => onPull('pull_request', 'closed', sha, number);
-const push = (ref: string, after: string) =>
-  parseEvent('push', { ref: `refs/heads/${ref}`, before: head, after, repository, sender });
-const created = (ref: string, sha: string) =>
-  parseEvent('create', { ref, ref_type: 'branch', sha, repository, sender });
+const push = (ref: string, after: string, before = head) =>
+  parseEvent('push', { ref: `refs/heads/${ref}`, before, after, repository, sender });
+const pushedTag = (ref: string, after: string) =>
+  parseEvent('push', { ref: `refs/tags/${ref}`, before: head, after, repository, sender });
+const created = (ref: string, sha: string, type = 'branch') =>
+  parseEvent('create', { ref, ref_type: type, sha, repository, sender });
 const removed = (ref: string) => parseEvent('delete', { ref, ref_type: 'branch', repository, sender });
 
 let stored: Map<string, unknown>;
@@ -37,9 +44,13 @@ let isShared: boolean;
 let sleep: (ms: number) => Promise<void>;
 let live: object;
 let asked: number;
+/** Path parameters of the last request. */
+let askedFor: unknown;
 const client = {
-  async call() {
+  async call(_operation: unknown, { params }: { params: unknown }) {
     asked += 1;
+    askedFor = params;
+    if (live instanceof Error) throw live;
     return live;
   },
 } as unknown as Client;
@@ -65,7 +76,7 @@ beforeEach(() => {
     nowMs += ms;
   };
   nowMs = Date.parse('2026-03-01T12:00:00Z');
-  live = { merge_commit_sha: moved, head: { sha: moved }, commit: { id: moved } };
+  live = { merge_commit_sha: moved, head: { sha: pullHead }, commit: { id: tip } };
   asked = 0;
 });
 
@@ -81,10 +92,10 @@ describe('an event of our own account', () => {
     [
       'the push to the branch that it updated',
       { event: 'updated', number: 7, head, branch: 'work' },
-      push('work', moved),
+      push('work', pullHead),
     ],
     ['the branch that it made', { event: 'created', branch: 'work' }, created('work', moved)],
-    ['the push of the branch that it made', { event: 'created', branch: 'work' }, push('work', moved)],
+    ['the push of the branch that it made', { event: 'created', branch: 'work' }, push('work', tip)],
     ['the branch that it deleted', { event: 'deleted', branch: 'work' }, removed('work')],
     [
       'the pull request that it opened',
@@ -114,6 +125,28 @@ describe('an event of our own account', () => {
     ],
     ['another commit on the branch that it made', { event: 'created', branch: 'work' }, push('work', head)],
     ['another deleted branch', { event: 'deleted', branch: 'work' }, removed('other')],
+    ['a deleted branch that it made', { event: 'created', branch: 'work' }, removed('work')],
+    ['a tag of that name', { event: 'created', branch: 'work' }, created('work', moved, 'tag')],
+    ['the end of one that it updated', updated, closed()],
+    ['a new head of one that it merged', merged, onPull('pull_request_sync', 'synchronized', moved)],
+    ['the same head of one that it updated', updated, onPull('pull_request_sync', 'synchronized', head)],
+    ['another activity of one that it updated', updated, onPull('pull_request', 'edited', moved)],
+    [
+      'another activity of one that it opened',
+      { event: 'opened', head: 'work', base: 'main' },
+      onPull('pull_request', 'edited', head, 12),
+    ],
+    [
+      'another head branch',
+      { event: 'opened', head: 'other', base: 'main' },
+      onPull('pull_request', 'opened', head, 12),
+    ],
+    [
+      'a tag, where the updated head is in a fork',
+      { event: 'updated', number: 7, head },
+      pushedTag('v1', pullHead),
+    ],
+    ['an event outside of repositories', merged, { ...closed(), repository: undefined }],
     [
       'another base',
       { event: 'opened', head: 'work', base: 'main' },
@@ -151,15 +184,67 @@ describe('an event of our own account', () => {
       ['another message', shown('By hand', [head]), false],
       ['another parent', shown('Keep files', ['c'.repeat(40)]), false],
       ['two parents', shown('Keep files', [head, 'c'.repeat(40)]), false],
+      ['nothing', {}, false],
+      ['no message', { parents: [{ sha: head }] }, false],
     ])('is looked for where the answer was lost: %s', async (_, found, isIt) => {
       const book = start();
-      await (await begin(book, committed))();
+      await (await begin(book, { ...committed, message: '\nKeep files' } as Cause))({ commit: { sha: '' } });
       live = found;
 
       expect(await book.find(push('main', moved), client)).toEqual(
         isIt ? { because, rules: ['r.yml#merge'], depth: 1 } : undefined,
       );
+      expect(askedFor).toEqual({ owner: 'acme', repo: 'demo', sha: moved });
     });
+
+    it('is not looked for after another commit', async () => {
+      const book = start();
+      await (await begin(book, committed))();
+      live = shown('Keep files', [head]);
+
+      expect(await book.find(push('main', moved, 'c'.repeat(40)), client)).toBeUndefined();
+      expect(asked).toBe(0);
+    });
+  });
+
+  it.each<[string, Cause, string, (sha: string) => object, unknown]>([
+    ['merged', merged, 'main', (sha) => ({ merge_commit_sha: sha }), { index: 7 }],
+    ['updated', updated, 'work', (sha) => ({ head: { sha } }), { index: 7 }],
+    [
+      'made',
+      { event: 'created', branch: 'work' },
+      'work',
+      (sha) => ({ commit: { id: sha } }),
+      { branch: 'work' },
+    ],
+  ])('is one push, found by the live commit: %s', async (_title, causes, branch, commitOf, params) => {
+    const book = start();
+    // What else the answer to another kind of change may show is not its commit.
+    await (await begin(book, causes))({ commit: { sha: head } });
+    live = commitOf(moved);
+    expect(await book.find(push(branch, moved), client)).toMatchObject({ because });
+    expect(askedFor).toEqual({ owner: 'acme', repo: 'demo', ...(params as object) });
+
+    live = commitOf(tip);
+    expect(await book.find(push(branch, tip), client)).toBeUndefined();
+  });
+
+  it('is one branch: made again with another commit, it is none', async () => {
+    const book = start();
+    await (await begin(book, { event: 'created', branch: 'work' }))();
+    expect(await book.find(created('work', moved), client)).toMatchObject({ because });
+    expect(await book.find(created('work', tip), client)).toBeUndefined();
+  });
+
+  it('is none where the branch that it made is gone, and unknown where the forge cannot tell', async () => {
+    const book = start();
+    await (await begin(book, { event: 'created', branch: 'work' }))();
+    for (const lacking of [{}, new ReeveError('forge-not-found', '404')]) {
+      live = lacking;
+      expect(await book.find(push('work', tip), client)).toBeUndefined();
+    }
+    live = new ReeveError('forge-unavailable', '502');
+    await expect(book.find(push('work', tip), client)).rejects.toThrow('502');
   });
 
   it('of a second update by someone with our account is none: the first one is bound to its commit', async () => {
@@ -175,12 +260,17 @@ describe('an event of our own account', () => {
     const book = start();
     live = { merge_commit_sha: null };
     const end = await begin(book, merged);
+    const endOther = await begin(book, { event: 'deleted', branch: 'other' });
     const found = book.find(push('main', moved), client);
-    await Promise.resolve();
+    await endOther();
+    const later = book.find(push('main', moved), client);
+    // Whatever is not awaited is done after a turn of the event loop.
+    await new Promise(setImmediate);
+    expect(asked).toBe(0);
     live = { merge_commit_sha: moved };
-    end();
+    await end();
 
-    expect(await found).toMatchObject({ because });
+    expect(await Promise.all([found, later])).toMatchObject([{ because }, { because }]);
   });
 
   describe('that another process sends', () => {
@@ -204,6 +294,24 @@ describe('an event of our own account', () => {
       };
 
       expect(await two.find(push('main', moved), client)).toMatchObject({ because });
+      expect(looks).toBe(3);
+    });
+
+    it.each([
+      { run: 'r1', change: 'c2' },
+      { run: 'r2', change: 'c1' },
+    ])('is not answered by another change of the same instant: %j', async (other) => {
+      const one = start();
+      const end = await begin(one, merged);
+      const endOther = await begin(one, { event: 'deleted', branch: 'other' }, { because: other });
+      await endOther();
+      let looks = 0;
+      sleep = async () => {
+        looks += 1;
+        if (looks === 3) await end();
+      };
+
+      expect(await start().find(push('main', moved), client)).toMatchObject({ because });
       expect(looks).toBe(3);
     });
 
