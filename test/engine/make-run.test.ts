@@ -1,15 +1,16 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createNamedSecrets } from '../../src/actions/secrets.ts';
 import { findAccount } from '../../src/client/account.ts';
 import { createClient } from '../../src/client/client.ts';
 import { systemClock } from '../../src/clock.ts';
 import { parseEvent } from '../../src/contract/events/events.ts';
-import { makeEventRun } from '../../src/engine/make-run.ts';
+import { makeEventRun, makeItemRun, makeRevertRun } from '../../src/engine/make-run.ts';
 import { createFactMemory } from '../../src/facts/ask.ts';
 import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { registry } from '../../src/rules/registry.ts';
 import { createRuleSet } from '../../src/rules/rule-set.ts';
 import { type BareServer, json, startBareServer } from '../support/bare-server.ts';
+import { makeRecordingClient } from '../support/recording-client.ts';
 
 const text = `version: 1
 rules:
@@ -84,4 +85,141 @@ it('a run records no value of a secret in its requests, whatever the forge answe
   } finally {
     await echo.close();
   }
+});
+
+describe('the record of a run says what started it', () => {
+  const now = new Date('2026-03-01T12:00:00Z');
+  const clock = { now: () => now, monotonicMs: () => 0 };
+  const at = now.toISOString();
+  const given = {
+    mode: 'plan',
+    rules: createRuleSet(rules),
+    clock,
+    facts: { given: { labels: [], label_definitions: [{ id: 1, name: 'x' }] } },
+  } as const;
+  const because = { run: 'r0', change: 'c1' };
+
+  it.each<[string, Parameters<typeof makeEventRun>[0], Partial<Parameters<typeof makeEventRun>[1]>, object]>([
+    ['a person', event, { door: 'cli' }, { door: 'cli', kind: 'issues', activity: 'opened' }],
+    [
+      'a delivery that repeats another',
+      event,
+      { door: 'webhook', delivery: 'd1', isRepeated: true },
+      { door: 'webhook', kind: 'issues', activity: 'opened', delivery: 'd1', repeated: true },
+    ],
+    [
+      'a change of an earlier run',
+      event,
+      { door: 'webhook', item: 'acme/shop#5', cause: { because, rules: [], depth: 1 } },
+      { door: 'webhook', kind: 'issues', activity: 'opened', item: 'acme/shop#5', because },
+    ],
+    [
+      'an event that no rule can listen to',
+      parseEvent('odd', { action: 'done' }),
+      { door: 'webhook' },
+      { door: 'webhook', kind: 'odd', activity: 'done' },
+    ],
+  ])('%s', async (_title, about, parts, trigger) => {
+    const { run, denials, facts } = await makeEventRun(about, { ...given, door: 'cli', ...parts });
+
+    expect(run.trigger).toEqual({ ...trigger, at });
+    expect([run.requests, denials, run.id.length]).toEqual([0, 0, 36]);
+    expect(facts.subject.kind).toBe(about === event ? 'issue' : 'repository');
+    // The payload stands in for the live issue.
+    if (about === event) expect(run.changes.map(({ target }) => target)).toEqual(['label:x']);
+  });
+
+  it.each([
+    [{}, { kind: 'schedule' }],
+    [
+      { key: 'acme/shop#7', slot: '2026-03-01T12:00', kind: 'ask' },
+      { kind: 'ask', item: 'acme/shop#7', slot: '2026-03-01T12:00', delivery: 'j1' },
+    ],
+  ])('an item of a sweep: %j', async (more, trigger) => {
+    const sweep = loadRuleFile({
+      path: 's.yml',
+      text: JSON.stringify({
+        version: 1,
+        rules: {
+          read: {
+            on: { schedule: '7 3 * * *' },
+            each: 'notification',
+            if: 'notification.unread',
+            steps: [{ uses: 'mark-notifications', with: { as: 'read' } }],
+          },
+        },
+      }),
+      level: 'operator',
+      commit: '',
+      registry,
+    });
+    const { run } = await makeItemRun(
+      { subject: { kind: 'notification' }, value: { notification: { id: 5, unread: false } }, ...more },
+      {
+        ...given,
+        rules: createRuleSet(sweep.rules),
+        door: 'cron',
+        ...('key' in more ? { delivery: 'j1' } : {}),
+      },
+    );
+
+    expect(sweep.problems).toEqual([]);
+    expect(run.trigger).toEqual({ door: 'cron', activity: '', at, ...trigger });
+    expect(run.rules.map(({ verdict }) => verdict)).toEqual(['unmatched']);
+  });
+
+  it('a revert', async () => {
+    const counted: unknown[] = [];
+    const client = makeRecordingClient();
+    const { signal } = new AbortController();
+    const facts = {
+      client: {
+        ...client,
+        counted(options: unknown) {
+          counted.push(options);
+          return client;
+        },
+      },
+      signal,
+    };
+    const { run: done } = await makeEventRun(event, { ...given, door: 'cli' });
+    const applied = { ...done, outcomes: [{ change: 'c1', status: 'applied' as const }] };
+    const reverted = await makeRevertRun(applied, { facts, mode: 'plan', clock });
+
+    expect(reverted.trigger).toEqual({ door: 'cli', kind: 'revert', activity: '', item: done.id, at });
+    expect(reverted.refused.map(({ why }) => why)).toEqual([
+      'it cannot be read now: nothing is read through this client',
+    ]);
+    expect(reverted.id).not.toBe(done.id);
+    expect(counted).toEqual([{ signal }]);
+  });
+
+  it('ends its messages with its calls', async () => {
+    const { signal } = new AbortController();
+    const secrets = createNamedSecrets(new Map([['CHAT', 'https://chat.example.org/x']]), new Uint8Array(32));
+    const text = JSON.stringify({
+      version: 1,
+      rules: {
+        tell: {
+          on: 'issues.opened',
+          steps: [{ uses: 'notify', with: { to: { secret: 'CHAT' }, key: 'k', text: 'hello' } }],
+        },
+      },
+    });
+    const file = loadRuleFile({ path: 'n.yml', text, level: 'operator', commit: '', registry });
+    const told: unknown[] = [];
+    const { run } = await makeEventRun(event, {
+      ...given,
+      mode: 'enforce',
+      door: 'webhook',
+      rules: createRuleSet(file.rules),
+      facts: { client: makeRecordingClient(), memory: createFactMemory(systemClock), signal },
+      secrets,
+      messages: async ({ url }, given) => void told.push(url, given),
+    });
+
+    expect(file.problems).toEqual([]);
+    expect(run.outcomes.map(({ status, error }) => error ?? status)).toEqual(['applied']);
+    expect(told).toEqual(['https://chat.example.org/x', signal]);
+  });
 });

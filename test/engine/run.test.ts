@@ -59,15 +59,15 @@ beforeEach(() => {
   [answers, sent, kept] = [[], [], []];
 });
 
+type RunGiven = Partial<RunInput> & { readonly subject?: Subject };
+
 async function run(
   rules: readonly LoadedRule[],
-  { subject = {}, ...more }: Partial<RunInput> & { readonly subject?: Partial<Subject> } = {},
+  { subject = { kind: 'issue', index: 1, repository: home }, ...more }: RunGiven = {},
 ) {
   const facts: Facts = {
-    ...makeFacts(
-      { repository_id: { id: 1 }, labels: [] },
-      { subject: { kind: 'issue', index: 1, repository: home, ...subject } },
-    ),
+    ...makeFacts({ repository_id: { id: 1 }, labels: [] }),
+    subject,
     anew(given) {
       kept.push(given);
       return facts;
@@ -192,14 +192,14 @@ describe('a step whose changes may call for others', () => {
 describe('a change that causes events', () => {
   const causes = { event: 'deleted', branch: 'work' } as const;
 
-  it.each<[string, Partial<RunInput> & { subject?: Partial<Subject> }, unknown]>([
+  it.each<[string, RunGiven, unknown]>([
     ['of a person', {}, { rules: ['r.yml#x', 'r.yml#y'], depth: 1 }],
     [
       'of a chain',
       { cause: { because: { run: 'r0', change: 'c9' }, rules: ['r.yml#w', 'r.yml#y'], depth: 2 } },
       { rules: ['r.yml#w', 'r.yml#y', 'r.yml#x'], depth: 3 },
     ],
-    ['outside of repositories', { subject: { repository: undefined } }, undefined],
+    ['outside of repositories', { subject: { kind: 'organization', organization: 'acme' } }, undefined],
   ])('is noted with the rules of its chain: %s', async (_title, more, noted) => {
     const begun: unknown[] = [];
     const shared = wanting(plainChange('a', { causes }), plainChange('b'));
@@ -292,11 +292,11 @@ describe('a run', () => {
 
     await run(rules, {
       ledger,
-      subject: { kind: 'organization', repository: undefined, organization: 'acme' },
+      subject: { kind: 'organization', organization: 'acme' },
     });
     expect(await spentIn('organization acme')).toBe(3);
-    await run(rules, { ledger, subject: { kind: 'user' as never, repository: undefined } });
-    expect(await spentIn('user ')).toBe(3);
+    await run(rules, { ledger, subject: { kind: 'notification' } });
+    expect(await spentIn('notification ')).toBe(3);
 
     let asked = 0;
     const counting: typeof ledger = {
@@ -366,16 +366,16 @@ describe('an action', () => {
     return seen;
   };
 
-  it.each<[string, Partial<RunInput> & { subject?: Partial<Subject> }, string]>([
+  it.each<[string, RunGiven, string]>([
     ['a delivery', {}, 'd1 1#1'],
     ['a job for an earlier delivery', { announcedBy: 'd0' }, 'd0 1#1'],
     ['a command', { trigger: { door: 'cli', kind: 'x', activity: '', at: '' } }, 'r1 1#1'],
     [
       'a push',
-      { subject: { kind: 'ref' as never, index: undefined, ref: 'refs/heads/x' } },
+      { subject: { kind: 'repository', repository: home, ref: 'refs/heads/x' } },
       'd1 1#refs/heads/x',
     ],
-    ['an organization', { subject: { index: undefined, repository: undefined } }, 'd1 #'],
+    ['an organization', { subject: { kind: 'organization' } }, 'd1 #'],
   ])('knows a name of the trigger that stays the same: %s', async (_title, more, trigger) => {
     expect((await contextOf({}, more)).trigger).toBe(trigger);
   });
@@ -398,7 +398,7 @@ describe('an action', () => {
       repository: home,
     });
     expect((await contextOf({}, { queue, announcedBy: 'd0' })).queue?.delivery).toBe('d0');
-    expect((await contextOf({}, { queue, subject: { repository: undefined } })).queue).toBeUndefined();
+    expect((await contextOf({}, { queue, subject: { kind: 'organization' } })).queue).toBeUndefined();
     expect((await contextOf()).queue).toBeUndefined();
   });
 

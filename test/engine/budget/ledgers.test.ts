@@ -1,0 +1,342 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { deferralKey } from '../../../src/engine/budget/deferral.ts';
+import { createBudgetLedger, type LedgerStore, type ReadRuns } from '../../../src/engine/budget/ledger.ts';
+import { reserve } from '../../../src/engine/budget/reserve.ts';
+import type { BudgetLedger, LedgerEntry, WriteHistory } from '../../../src/engine/budget/write-history.ts';
+import type { Plan } from '../../../src/engine/plan.ts';
+import type { Run } from '../../../src/engine/record.ts';
+import type { RunInput } from '../../../src/engine/run-input.ts';
+import { planOf } from '../../support/plan-of.ts';
+import { makeRecordingClient } from '../../support/recording-client.ts';
+
+const startMs = Date.parse('2026-11-20T12:00:00Z');
+const hourMs = 3_600_000;
+let nowMs: number;
+let stored: Map<string, string>;
+let isRefusing: boolean;
+beforeEach(() => {
+  nowMs = startMs;
+  stored = new Map();
+  isRefusing = false;
+});
+
+/** A store that processes share: each edit is made twice, as where another process was faster. */
+const store: LedgerStore = {
+  isShared: true,
+  async revise(key, edit) {
+    if (isRefusing) throw new Error('the store refuses');
+    const read = (): unknown => JSON.parse(stored.get(key) ?? 'null') ?? undefined;
+    await Promise.resolve();
+    edit(read());
+    const value = edit(read());
+    if (value !== undefined) stored.set(key, JSON.stringify(value));
+    return value;
+  },
+};
+
+type Asked = { readonly hour: { readonly all: number; readonly repository: number }; readonly item?: string };
+
+/** Reserves room for the changes of a delivery. */
+function ask(
+  ledger: BudgetLedger,
+  delivery: string,
+  plan: Plan,
+  { hour, item, ...more }: Asked & Omit<Partial<RunInput>, 'item'>,
+) {
+  const input = {
+    id: delivery,
+    mode: 'enforce',
+    trigger: { delivery, ...(item === undefined ? {} : { item }) },
+    client: makeRecordingClient(),
+    budgets: { delivery: { all: 50, repository: 20 }, hour },
+    now: new Date(nowMs),
+    ...more,
+  } as unknown as RunInput;
+  return reserve(() => ({ plan }), { ledger, place: 7 }, input);
+}
+
+const spentOf = (past: WriteHistory) => past.spent();
+const entry = (target: string, value: unknown, level: LedgerEntry['level'] = 'operator'): LedgerEntry => ({
+  atMs: nowMs,
+  level,
+  target,
+  value: JSON.stringify(value),
+  before: 'null',
+});
+
+/** A stored run that set one label, minutes ago. */
+const runOf = (minutesAgo: number, value: unknown, before: unknown = null): Run =>
+  ({
+    id: `run ${minutesAgo}`,
+    trigger: { at: new Date(startMs - minutesAgo * 60_000).toISOString() },
+    changes: [{ id: 'c1', target: 'label:x', value, before, input: { params: { owner: 'acme', index: 1 } } }],
+    outcomes: [{ change: 'c1', status: 'applied' }],
+  }) as unknown as Run;
+
+describe.each(['of one process', 'that processes share'])('a ledger %s', (kind) => {
+  const open = (readRuns?: ReadRuns): BudgetLedger =>
+    createBudgetLedger({
+      now: () => new Date(nowMs),
+      ...(kind === 'of one process' ? {} : { store }),
+      ...(readRuns === undefined ? {} : { readRuns }),
+    });
+
+  it('grants the budget of an hour once, and later in the order of those that wait', async () => {
+    const ledger = open();
+    const hour = { all: 2, repository: 2 };
+    const answers = await Promise.all(['a', 'b', 'c'].map((name) => ask(ledger, name, planOf(2), { hour })));
+
+    expect(answers.map(({ deferral }) => deferral?.afterMs)).toEqual([undefined, hourMs, 2 * hourMs]);
+    nowMs += hourMs;
+    expect((await ask(ledger, 'new', planOf(1), { hour })).deferral?.afterMs).toBe(2 * hourMs);
+    expect((await ask(ledger, 'b', planOf(2), { hour })).deferral).toBeUndefined();
+  });
+
+  it('waits for each item of a delivery by itself, and keeps the room of one once', async () => {
+    const ledger = open();
+    const hour = { all: 2, repository: 2 };
+    await ask(ledger, 'before', planOf(2), { hour });
+    for (const item of ['x', 'y', 'x']) await ask(ledger, 'd', planOf(2), { hour, item });
+
+    expect((await ask(ledger, 'e', planOf(2), { hour })).deferral?.afterMs).toBe(3 * hourMs);
+  });
+
+  it('counts what is sent alone, and gives back what was not applied', async () => {
+    const ledger = open();
+    const hour = { all: 9, repository: 9 };
+    await ask(ledger, 'planned', planOf(2), { hour, mode: 'plan' });
+    const { made, release } = await ask(ledger, 'a', planOf(2, 1), { hour });
+    const other = await ask(ledger, 'b', planOf(2), { hour });
+    expect(await ledger.edit(7, spentOf)).toEqual({ all: 5, repository: 1 });
+
+    await release(new Set(made.plan.changes.slice(1).map(({ id }) => id)));
+    expect(await ledger.edit(7, spentOf)).toEqual({ all: 4, repository: 1 });
+    await other.release(new Set(other.made.plan.changes.map(({ id }) => id)));
+    expect(await ledger.edit(7, spentOf)).toEqual({ all: 4, repository: 1 });
+    expect(await ledger.edit(8, spentOf)).toEqual({ all: 0, repository: 0 });
+  });
+
+  it('counts the stored runs of a repository once, the oldest first', async () => {
+    const asked: unknown[] = [];
+    const ledger = open(async (id, before) => {
+      asked.push([id, before]);
+      return { items: [runOf(10, true), runOf(50, true)], next: undefined };
+    });
+    const hour = { all: 2, repository: 2 };
+
+    expect((await ask(ledger, 'a', planOf(1), { hour })).deferral?.afterMs).toBe(600_000);
+    expect(await ledger.edit(7, spentOf)).toEqual({ all: 2, repository: 2 });
+    expect(await ledger.edit('organization acme', spentOf)).toEqual({ all: 0, repository: 0 });
+    expect(asked).toEqual([[7, undefined]]);
+  });
+
+  it('knows from the stored runs which value went back and forth', async () => {
+    const values = [true, false, true, false, true, false, true];
+    const items = values.map((value, minute) => runOf(minute, value, !value));
+    const ledger = open(async () => ({ items, next: undefined }));
+    const flipsTo = (value: unknown) => ledger.edit(7, (past) => past.flips('{"index":1} label:x', value));
+
+    expect(await flipsTo(false)).toEqual({ count: 6, returns: true });
+    expect(await flipsTo('new')).toEqual({ count: 6, returns: false });
+    expect(await flipsTo(undefined)).toEqual({ count: 6, returns: false });
+  });
+
+  it('compares what changes decide, also after it was written here', async () => {
+    const ledger = open();
+    const hour = { all: 9, repository: 9 };
+    await ask(ledger, 'a', planOf(1), { hour });
+    const flipsTo = (value: unknown) =>
+      ledger.edit(7, (past) => past.flips('{"index":1} label:operator 0', value).returns);
+
+    expect([await flipsTo(true), await flipsTo(false), await flipsTo('other')]).toEqual([true, true, false]);
+  });
+
+  it('reads twenty pages of runs at most', async () => {
+    let pages = 0;
+    const ledger = open(async () => {
+      pages += 1;
+      return { items: [runOf(1, true)], next: `page ${pages}` };
+    });
+
+    expect(await ledger.edit(7, spentOf)).toEqual({ all: 20, repository: 20 });
+    expect(pages).toBe(20);
+  });
+
+  it('is counted again where the runs could not be read', async () => {
+    let pages = 0;
+    const ledger = open(async () => {
+      pages += 1;
+      if (pages === 1) throw new Error('not now');
+      return { items: [runOf(1, true)], next: undefined };
+    });
+
+    await expect(ledger.edit(7, spentOf)).rejects.toThrow('not now');
+    // The refusal is noted after it was told.
+    await new Promise(setImmediate);
+    expect(await ledger.edit(7, spentOf)).toEqual({ all: 1, repository: 1 });
+  });
+
+  it('fails for the run alone whose plan cannot be made', async () => {
+    const ledger = open();
+    const broken = (past: WriteHistory): never => {
+      past.record([entry('a', 1)]);
+      throw new Error('no plan');
+    };
+    const first = ledger.edit(7, (past) => past.record([entry('a', 1)]));
+    const both = [kind === 'of one process' ? Promise.reject(new Error('no plan')) : ledger.edit(7, broken)];
+    await expect(both[0]).rejects.toThrow('no plan');
+    await first;
+
+    expect(await ledger.edit(7, spentOf)).toEqual({ all: 1, repository: 0 });
+  });
+});
+
+describe('a ledger that processes share', () => {
+  const open = (): BudgetLedger => createBudgetLedger({ now: () => new Date(nowMs), store });
+
+  it('is the same in each of them, with levels, digests and reservations', async () => {
+    const [one, two] = [open(), open()];
+    const hour = { all: 3, repository: 1 };
+    await ask(one, 'a', planOf(0, 1), { hour });
+    nowMs += 1_000;
+    await ask(one, 'b', planOf(2), { hour });
+    await ask(one, 'c', planOf(0, 2), { hour });
+
+    expect(await two.edit(7, spentOf)).toEqual({ all: 3, repository: 1 });
+    expect(await two.edit(7, (past) => past.flips('{"index":1} label:operator 0', false).returns)).toBe(true);
+    expect((await ask(two, 'd', planOf(1), { hour })).deferral?.afterMs).toBe(
+      (await ask(open(), 'd', planOf(1), { hour })).deferral?.afterMs,
+    );
+    const kept = JSON.parse(stored.get('writes 7') ?? '');
+    expect(kept.writes.map((group: readonly unknown[]) => group.length)).toEqual([2, 3]);
+    expect(Date.parse(kept.at)).toBeGreaterThan(nowMs + 900_000);
+  });
+
+  it('is as long as what counts: an hour, and the room of those that wait a quarter of an hour longer', async () => {
+    const ledger = open();
+    const hour = { all: 1, repository: 1 };
+    await ask(ledger, 'a', planOf(1), { hour });
+    expect(JSON.parse(stored.get('writes 7') ?? '')).toMatchObject({ at: new Date(startMs).toISOString() });
+    await ask(ledger, 'b', planOf(1), { hour });
+    const state = () => JSON.parse(stored.get('writes 7') ?? '');
+    expect(state().at).toBe(new Date(startMs + hourMs + 900_000).toISOString());
+    expect([state().writes.length, state().reserved.length]).toEqual([1, 1]);
+
+    nowMs += hourMs + 900_000;
+    await ask(ledger, 'c', planOf(1), { hour });
+    expect([state().writes.length, state().reserved.length]).toEqual([1, 0]);
+    const before = stored.get('writes 7');
+    await ledger.edit(7, spentOf);
+    expect(stored.get('writes 7')).toBe(before);
+  });
+
+  it('fails where the store refuses, and counts again after it', async () => {
+    const ledger = open();
+    const { release } = await ask(ledger, 'a', planOf(1), { hour: { all: 2, repository: 2 } });
+    isRefusing = true;
+    await expect(ledger.edit(7, spentOf)).rejects.toThrow('the store refuses');
+    // What cannot be given back counts for an hour; the run has ended all the same.
+    await release(new Set());
+    isRefusing = false;
+    expect(await ledger.edit(7, spentOf)).toEqual({ all: 1, repository: 0 });
+  });
+});
+
+describe('the room of an hour', () => {
+  let past: WriteHistory;
+  beforeEach(async () => {
+    past = await createBudgetLedger({ now: () => new Date(nowMs) }).edit(7, (given) => given);
+  });
+  const write = (count: number, level: LedgerEntry['level']): string =>
+    past.record(Array.from({ length: count }, (_, place) => entry(`${place}`, true, level)));
+  const keep = (owner: string, all: number, repository: number, hours: number): void =>
+    past.reservations.reserve(owner, { all, repository }, hours * hourMs);
+  const wait = (owner: string, all: number, repository: number, hour: { all: number; repository: number }) =>
+    past.reservations.waitMs(owner, { all, repository }, hour) / hourMs;
+
+  it('for files of the repository is what they wrote themselves, within that of all', () => {
+    write(5, 'operator');
+    write(1, 'repository');
+
+    expect(wait('x', 1, 1, { all: 100, repository: 2 })).toBe(0);
+    expect(wait('x', 2, 2, { all: 100, repository: 2 })).toBe(1);
+    expect(wait('x', 1, 1, { all: 6, repository: 2 })).toBe(1);
+    expect(wait('x', 1, 0, { all: 7, repository: 0 })).toBe(0);
+  });
+
+  it('is kept for those that wait, in the order of their time, and once for each', () => {
+    const hour = { all: 2, repository: 1 };
+    keep('late', 2, 0, 2);
+    keep('soon', 2, 0, 1);
+    expect([wait('soon', 2, 0, hour), wait('late', 2, 0, hour), wait('new', 2, 0, hour)]).toEqual([0, 2, 3]);
+
+    keep('late', 2, 0, 1);
+    past.reservations.release('soon');
+    past.reservations.release('unknown');
+    expect([wait('late', 2, 0, hour), wait('new', 2, 0, hour)]).toEqual([0, 2]);
+    past.reservations.release('late');
+    expect(wait('new', 2, 0, hour)).toBe(0);
+    keep('file', 1, 1, 1);
+    expect([wait('other', 1, 1, hour), wait('other', 1, 0, hour)]).toEqual([2, 0]);
+  });
+
+  it('is not taken by those that wait for longer than an hour', () => {
+    write(1, 'repository');
+    for (let hours = 1; hours <= 12; hours += 1) keep(`file ${hours}`, 1, 1, hours);
+
+    expect(wait('new', 1, 0, { all: 10, repository: 1 })).toBe(0);
+    expect(wait('new', 9, 0, { all: 10, repository: 1 })).toBe(12);
+  });
+
+  it('comes back after an hour, also where the clock was set back, and for what was not sent', () => {
+    const first = write(2, 'operator');
+    write(2, 'repository');
+    past.takeBack(first, [0]);
+    expect(past.spent()).toEqual({ all: 3, repository: 2 });
+    nowMs -= 24 * hourMs;
+    expect(past.spent()).toEqual({ all: 3, repository: 2 });
+    nowMs += hourMs - 1;
+    write(1, 'operator');
+    expect(past.spent()).toEqual({ all: 4, repository: 2 });
+    nowMs += 1;
+    expect(past.spent()).toEqual({ all: 1, repository: 0 });
+  });
+});
+
+describe('changes over the budget of an hour', () => {
+  const open = (): BudgetLedger => createBudgetLedger({ now: () => new Date(nowMs) });
+  const ids = ({ changes }: Plan) => changes.length;
+
+  it('of files go as far as those of the operator leave room', async () => {
+    const ledger = open();
+    const hour = { all: 10, repository: 5 };
+    const { made, deferral } = await ask(ledger, 'a', planOf(8, 5), { hour });
+
+    expect([ids(made.plan), made.plan.refused.length]).toEqual([10, 3]);
+    expect(deferral?.afterMs).toBe(hourMs);
+    expect(deferral?.why).toMatch(/10 in all and 5 for rules of repositories/);
+    expect(made.plan.refused[0]?.why).toBe(`deferred, ${deferral?.why}`);
+    // Room is kept for the three of files.
+    expect((await ask(ledger, 'b', planOf(0, 3), { hour })).deferral?.afterMs).toBe(2 * hourMs);
+  });
+
+  it('of files wait where those of the operator do', async () => {
+    const ledger = open();
+    const hour = { all: 10, repository: 5 };
+    await ask(ledger, 'before', planOf(10), { hour });
+    const { made, deferral } = await ask(ledger, 'a', planOf(1, 1), { hour });
+
+    expect(ids(made.plan)).toBe(0);
+    expect(deferral?.why).toBe('over the budget of 10 changes an hour in one repository');
+    const files = await ask(ledger, 'b', planOf(0, 1), { hour });
+    expect(files.deferral?.why).toMatch(/5 for rules of repositories/);
+  });
+
+  it('have a key of all their rules, whatever their order, unless one of them needs its event', () => {
+    const { changes } = planOf(1, 1);
+    const key = 'operator.yml#rule\nrepository.yml#rule';
+    expect(deferralKey(changes)).toEqual({ key });
+    expect(deferralKey(changes.toReversed())).toEqual({ key });
+    expect(deferralKey([...changes.slice(0, 1), ...planOf(0, 1, 'event.changes.title').changes])).toEqual({});
+  });
+});
