@@ -1,6 +1,7 @@
 import ky from 'ky';
-import { type ForgeAnswer, readText } from './answer.ts';
+import type { ForgeAnswer } from './answer.ts';
 import { stopped, unreachable } from './failure.ts';
+import { exchange } from './kept-connection.ts';
 
 /** One HTTP request. `where` names it in errors. */
 type ClientRequest = {
@@ -11,15 +12,17 @@ type ClientRequest = {
   readonly body?: string | URLSearchParams | undefined;
   /** Timeout of the whole exchange in milliseconds, including the body of the answer. */
   readonly timeoutMs: number;
-  /** Maximum bytes of the answer's body; default: the limit of `readText`. */
+  /** Maximum bytes of the answer's body; default: 64 MiB. */
   readonly maxBytes?: number | undefined;
   /** When aborted, ends the exchange with `stopped`. */
   readonly signal?: AbortSignal | undefined;
 };
 
+const formType = { 'content-type': 'application/x-www-form-urlencoded;charset=UTF-8' };
+
 /**
- * Sends one request and returns its answer, whatever its status. Follows no redirect: fetch would send a write, or custom
- * headers, to another server. Rejects with `stopped`, `forge-timeout`, `forge-unreachable` or `forge-junk`; the error
+ * Sends one request and returns its answer, whatever its status. Follows no redirect: a write, or custom headers, would be sent
+ * to another server. Rejects with `stopped`, `forge-timeout`, `forge-unreachable` or `forge-junk`; the error
  * contains no part of the request.
  */
 export async function sendRequest({ url, where, signal, ...sent }: ClientRequest): Promise<ForgeAnswer> {
@@ -34,27 +37,45 @@ export async function sendRequest({ url, where, signal, ...sent }: ClientRequest
   const stop = (): void => deadline.abort(signal?.reason);
   signal?.addEventListener('abort', stop, { once: true });
   try {
-    const response = await ky(url, {
+    let text = '';
+    const body = sent.body?.toString();
+    const { status, headers } = await ky(url, {
       method: sent.method.toLowerCase(),
-      headers: sent.headers,
-      ...(sent.body === undefined ? {} : { body: sent.body }),
+      headers: sent.body instanceof URLSearchParams ? { ...sent.headers, ...formType } : sent.headers,
       redirect: 'manual',
       throwHttpErrors: false,
       retry: 0,
       // The timeout of ky ends with the headers of the answer; this one includes a body that never arrives.
       timeout: false,
       credentials: 'omit',
-      signal: deadline.signal,
+      // Bodies pass beside Request and Response, which would make streams of them.
+      async fetch(request) {
+        const { method, headers } = request as Request;
+        const { maxBytes } = sent;
+        const answer = await exchange({
+          url,
+          method,
+          where,
+          headers: Object.fromEntries(headers),
+          body,
+          signal: deadline.signal,
+          maxBytes,
+        });
+        text = answer.text;
+        return new Response(null, { status: answer.status, headers: headersOf(answer.rawHeaders) });
+      },
     });
-    const text = await readText(response, where, {
-      signal: deadline.signal,
-      maxBytes: sent.maxBytes,
-    });
-    return { status: response.status, headers: response.headers, text };
+    return { status, headers, text };
   } catch (thrown) {
     throw signal?.aborted ? stopped(where) : unreachable(where, thrown);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', stop);
   }
+}
+
+function headersOf(raw: readonly string[]): Headers {
+  const headers = new Headers();
+  for (let at = 0; at + 1 < raw.length; at += 2) headers.append(raw[at] ?? '', raw[at + 1] ?? '');
+  return headers;
 }

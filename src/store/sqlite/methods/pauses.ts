@@ -44,7 +44,13 @@ export function createPauseMethods(
         note({ at, by, action: 'resume', object: pausedObjectOf(scope) });
         return true;
       }),
-    listPauses: async () => read(() => list.all().map(pauseOf).sort((a, b) => a.at.getTime() - b.at.getTime())),
+    listPauses: async () =>
+      read(() =>
+        list
+          .all()
+          .map(pauseOf)
+          .sort((a, b) => a.at.getTime() - b.at.getTime()),
+      ),
     noteAudit: (entry) => write(() => note({ ...entry, at: clock.now() })),
     listAudit: async ({ before = Number.MAX_SAFE_INTEGER, limit = 50 } = {}) =>
       read(() => entries.all(before, Math.min(limit, 500)).map(auditEntryOf)),
