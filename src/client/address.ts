@@ -42,7 +42,7 @@ export function redirectOf(
   where: string,
   mayFollow: boolean,
 ): URL {
-  const location = answer.headers.get('location');
+  const location = answer.header('location');
   const target = location === null ? undefined : new URL(location, from);
   if (
     target === undefined ||

@@ -2,7 +2,12 @@ import { ReeveError } from '../errors.ts';
 import { type Redact, redactJson, redactNothing } from '../redactor.ts';
 
 /** The answer of one HTTP request. */
-export type ForgeAnswer = { readonly status: number; readonly headers: Headers; readonly text: string };
+export type ForgeAnswer = {
+  readonly status: number;
+  /** Returns the value of a header by its name in lower case. */
+  readonly header: (name: string) => string | null;
+  readonly text: string;
+};
 
 /** Returns the JSON of a successful answer. Throws `forge-junk` with the beginning of the text if it is not JSON. */
 export function parseAnswer(text: string, where: string, redact: Redact = redactNothing): unknown {

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import ky from 'ky';
 import type { ForgeAnswer } from './answer.ts';
 import { stopped, unreachable } from './failure.ts';
@@ -38,8 +39,9 @@ export async function sendRequest({ url, where, signal, ...sent }: ClientRequest
   signal?.addEventListener('abort', stop, { once: true });
   try {
     let text = '';
+    let heads: IncomingHttpHeaders = {};
     const body = sent.body?.toString();
-    const { status, headers } = await ky(url, {
+    const { status } = await ky(url, {
       method: sent.method.toLowerCase(),
       headers: sent.body instanceof URLSearchParams ? { ...sent.headers, ...formType } : sent.headers,
       redirect: 'manual',
@@ -62,20 +64,15 @@ export async function sendRequest({ url, where, signal, ...sent }: ClientRequest
           maxBytes,
         });
         text = answer.text;
-        return new Response(null, { status: answer.status, headers: headersOf(answer.rawHeaders) });
+        heads = answer.headers;
+        return new Response(null, { status: answer.status });
       },
     });
-    return { status, headers, text };
+    return { status, header: (name) => heads[name]?.toString() ?? null, text };
   } catch (thrown) {
     throw signal?.aborted ? stopped(where) : unreachable(where, thrown);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', stop);
   }
-}
-
-function headersOf(raw: readonly string[]): Headers {
-  const headers = new Headers();
-  for (let at = 0; at + 1 < raw.length; at += 2) headers.append(raw[at] ?? '', raw[at + 1] ?? '');
-  return headers;
 }

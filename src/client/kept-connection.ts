@@ -1,4 +1,4 @@
-import http, { type IncomingMessage } from 'node:http';
+import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { ReeveError } from '../errors.ts';
 
@@ -21,8 +21,7 @@ type HttpRequest = {
 /** A complete answer. `status` is 200 to 599. */
 type HttpAnswer = {
   readonly status: number;
-  /** Names and values in turns, as they arrived. */
-  readonly rawHeaders: readonly string[];
+  readonly headers: IncomingHttpHeaders;
   readonly text: string;
 };
 
@@ -45,8 +44,8 @@ export function exchange({ url, method, headers, body, signal, ...how }: HttpReq
   request.on('error', reject);
   request.on('response', (answer) => {
     readText(answer, { ...how, signal }).then((text) => {
-      const { statusCode: status = 0, rawHeaders } = answer;
-      resolve({ status, rawHeaders, text });
+      const { statusCode: status = 0, headers } = answer;
+      resolve({ status, headers, text });
     }, reject);
   });
   request.end(body);

@@ -60,7 +60,7 @@ export async function* eachPage(
 }
 
 function goesOn(answer: ForgeAnswer, value: unknown, count: number, seen: number): boolean {
-  const link = answer.headers.get('link');
+  const link = answer.header('link');
   if (link !== null) return /rel="?next"?/.test(link);
   const total = totalOf(answer, value);
   if (total !== undefined && seen >= total) return false;
@@ -68,7 +68,7 @@ function goesOn(answer: ForgeAnswer, value: unknown, count: number, seen: number
 }
 
 function totalOf(answer: ForgeAnswer, value: unknown): number | undefined {
-  const total = Number(answer.headers.get('x-total-count') ?? totalIn(value) ?? Number.NaN);
+  const total = Number(answer.header('x-total-count') ?? totalIn(value) ?? Number.NaN);
   return Number.isNaN(total) ? undefined : total;
 }
 

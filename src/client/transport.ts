@@ -81,7 +81,7 @@ export function createTransport(options: TransportOptions, parts: TransportParts
           isRenewed = true;
           continue;
         }
-        failure = forgeError(where, answer.status, answer.text, answer.headers.get('retry-after'), {
+        failure = forgeError(where, answer.status, answer.text, answer.header('retry-after'), {
           redact: credential.redact,
           operation,
         });

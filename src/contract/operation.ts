@@ -158,15 +158,40 @@ export function restParameter(operation: Operation): string | undefined {
  * Throws if a parameter is missing or could change the path (`..`, empty): such a call must never be sent.
  */
 export function fillPath(operation: Operation, params: Readonly<Record<string, unknown>> = {}): string {
-  return operation.path.replace(/\{(\w+)(\*?)\}/g, (_, name: string, rest: string) => {
-    const value = params[name];
-    const text = value === undefined || value === null ? '' : String(value);
-    const segments = rest === '*' ? text.split('/') : [text];
-    if (rest !== '*' && text === '')
-      throw new TypeError(`${operation.id}: path parameter ${name} is missing`);
-    if (segments.some((segment) => segment === '..' || (segment === '.' && text !== '.'))) {
-      throw new TypeError(`${operation.id}: path parameter ${name} must not contain "${text}"`);
-    }
-    return segments.map(encodeURIComponent).join(operation.oneSegment ? '%2F' : '/');
-  });
+  let filled = '';
+  // Text and name of a parameter in turns.
+  for (const [place, part] of partsOf(operation.path).entries()) {
+    filled += place % 2 === 0 ? part : fillParameter(operation, part, params);
+  }
+  return filled;
+}
+
+const partsOfPaths = new Map<string, readonly string[]>();
+
+/** Several paths are filled for each event, and the rows of the contract have no others. */
+function partsOf(path: string): readonly string[] {
+  let parts = partsOfPaths.get(path);
+  if (parts === undefined) {
+    parts = path.split(/\{(\w+\*?)\}/);
+    partsOfPaths.set(path, parts);
+  }
+  return parts;
+}
+
+function fillParameter(
+  operation: Operation,
+  part: string,
+  params: Readonly<Record<string, unknown>>,
+): string {
+  const isRest = part.endsWith('*');
+  const name = isRest ? part.slice(0, -1) : part;
+  const value = params[name];
+  const text = value === undefined || value === null ? '' : String(value);
+  if (!isRest && text === '') throw new TypeError(`${operation.id}: path parameter ${name} is missing`);
+  if (/^[\w-]+$/.test(text)) return text;
+  const segments = isRest ? text.split('/') : [text];
+  if (segments.some((segment) => segment === '..' || (segment === '.' && text !== '.'))) {
+    throw new TypeError(`${operation.id}: path parameter ${name} must not contain "${text}"`);
+  }
+  return segments.map(encodeURIComponent).join(operation.oneSegment ? '%2F' : '/');
 }

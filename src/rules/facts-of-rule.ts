@@ -2,8 +2,20 @@ import { type Fact, type FactRequest, factKey } from '../facts/fact.ts';
 import { findFact } from '../facts/facts.ts';
 import type { LoadedRule } from './rule.ts';
 
+const requestsOfRules = new WeakMap<LoadedRule, readonly FactRequest[]>();
+
 /** Returns the facts that a rule names, each once; what its actions read by themselves is in the needs of these. */
-export function requestsOfRule({ on, condition, steps }: LoadedRule): readonly FactRequest[] {
+export function requestsOfRule(rule: LoadedRule): readonly FactRequest[] {
+  // Each event asks this of each rule that hears it.
+  let requests = requestsOfRules.get(rule);
+  if (requests === undefined) {
+    requests = findRequests(rule);
+    requestsOfRules.set(rule, requests);
+  }
+  return requests;
+}
+
+function findRequests({ on, condition, steps }: LoadedRule): readonly FactRequest[] {
   const readsPaths = on.some(({ paths, pathsIgnore }) => paths !== undefined || pathsIgnore !== undefined);
   const requests = [
     ...(readsPaths ? [{ name: 'files' }] : []),

@@ -31,6 +31,7 @@ export class Learning implements Knowledge {
   /** Asks what is not known yet. */
   async learn(requests: readonly FactRequest[]): Promise<void> {
     const missing = requests.filter((request) => this.find(request) === undefined);
+    if (missing.length === 0) return;
     // What an answer of the others may hold is asked after them, or it would cost a request of its own.
     const held = missing.filter(({ name }) => findFact(name)?.within);
     const others = missing.filter((request) => !held.includes(request));

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { BoundedMap } from '../cache/bounded-map.ts';
 import type { Client } from '../client/client.ts';
 import { type Clock, systemClock } from '../clock.ts';
@@ -83,7 +83,7 @@ export function createReporter(options: {
     const failures = await findFailures(repositoryId);
     const problems = [...broken, ...failures.map(({ text }) => text)];
     const identity = [...broken, ...failures.map((failure) => failure.identity)].join('\n');
-    const digest = createHash('sha256').update(identity).digest('hex');
+    const digest = hash('sha256', identity);
     const isDue = (before: Told | undefined): boolean =>
       before === undefined ? problems.length > 0 : isOther(before, head.commit, digest, how);
     const claimed = await claimReport(key, { pins, now: clock.now(), isDue });

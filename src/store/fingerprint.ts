@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 /** Time during which the same body counts as a copy (repository, organization and system hooks send one each). */
@@ -27,7 +27,7 @@ export function contentFingerprint(eventType: string, body: Uint8Array): number 
  * body with another event type is a repeat as well. Forges never send one body with two types.
  */
 export function digestOfBody(body: Uint8Array): Buffer {
-  return createHash('sha256').update(body).digest();
+  return hash('sha256', body, 'buffer');
 }
 
 function combine(checksum: number, length: number): number {

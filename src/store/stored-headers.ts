@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** A header of a delivery's request, by its name in lower case. `value` is absent where only the name is kept. */
 export type StoredHeader = { readonly name: string; readonly value?: string };
@@ -48,7 +48,7 @@ export function selectHeaders(id: string): string {
 
 /** Returns the number by which a text of headers is stored: 48 bits of its digest. */
 export function headerSetId(text: string): number {
-  return createHash('sha256').update(text).digest().readUIntBE(0, 6);
+  return Number.parseInt(hash('sha256', text, 'hex').slice(0, 12), 16);
 }
 
 /** Texts of headers that a process knows to be stored. */
