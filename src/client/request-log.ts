@@ -62,11 +62,13 @@ export class RequestLog {
   }
 }
 
-function pathOf({ pathname, searchParams }: URL): string {
+function pathOf(url: URL): string {
+  const path = url.pathname.replace(/^\S*?\/api\/v1(?=\/)/, '');
+  // The parameters of a URL are parsed when they are first asked for.
+  if (url.search === '') return path;
   const shown = shownParameters.flatMap((name) => {
-    const value = searchParams.get(name);
+    const value = url.searchParams.get(name);
     return value !== null && /^\d{1,9}$/.test(value) ? [`${name}=${value}`] : [];
   });
-  const path = pathname.replace(/^\S*?\/api\/v1(?=\/)/, '');
   return shown.length === 0 ? path : `${path}?${shown.join('&')}`;
 }

@@ -85,7 +85,8 @@ export function createMetrics(): Metrics {
   return {
     countRun({ trigger, rules, changes: made, outcomes, refused, ms }) {
       runSeconds.observe({ door: trigger.door }, ms / 1_000);
-      for (const { verdict } of rules) verdicts.inc({ verdict });
+      for (const [verdict, some] of Map.groupBy(rules, (rule) => rule.verdict))
+        verdicts.inc({ verdict }, some.length);
       const actions = new Map(made.map(({ id, action }) => [id, action]));
       for (const { change, status } of outcomes) changes.inc({ action: actions.get(change) ?? '', status });
       for (const { change, until } of refused) {
