@@ -126,8 +126,9 @@ async function labelByRequests(
   const pathOf = ({ repository, number }: Place): string =>
     `/repos/${owner}/${repository.name}/issues/${number}`;
   const authorization = `Bearer ${all.made.token}`;
-  const requests = caused.map(({ method, path }): [string, Sent] => {
-    if (!path.includes(pathOf(from))) throw new Error(`${method} ${path} is not about the issue`);
+  // Reeve also asks the forge for other things, such as its own account from time to time.
+  const aboutIssue = caused.filter(({ path }) => path.includes(pathOf(from)));
+  const requests = aboutIssue.map(({ method, path }): [string, Sent] => {
     const body = method === 'PUT' ? JSON.stringify({ labels: [to.repository.label] }) : undefined;
     const headers = { authorization, accept: 'application/json', 'content-type': 'application/json' };
     const url = `${all.forgeUrl}${path.replace(pathOf(from), pathOf(to))}`;

@@ -6,7 +6,7 @@ const settle = async (): Promise<void> => {
   for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 };
 
-/** A timer whose time passes when it is told to. */
+/** A timer that ends when the test says so. */
 function makeTimer(): { timer: Timer; waits: number[]; pass: () => Promise<void> } {
   const entries: { run: () => void; ms: number }[] = [];
   const waits: number[] = [];

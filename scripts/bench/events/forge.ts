@@ -14,7 +14,7 @@ export type Labelled = { readonly path: string; readonly atNs: string };
 export type ForgeQuestion =
   /** All requests that were answered since the question before. */
   | 'answered'
-  /** When labels were put so often since the start: an answer comes once that is so. */
+  /** Asks for the request that put labels for the nth time since the start; the answer comes after it. */
   | { readonly labels: number };
 
 /** The embedded forge, in a process of its own; it notes its answers without being asked by anything that takes its time. */

@@ -7,7 +7,8 @@ export type LoadResult = {
   readonly perSecond: number;
   readonly p99Ms: number;
   readonly maxMs: number;
-  readonly refused: number;
+  /** What was not answered by 2xx, as text: `92 × 507`, `3 × no answer`; empty if everything was. */
+  readonly refused: string;
 };
 
 async function run({ port, connections, perConnection }: Load): Promise<LoadResult> {
@@ -34,8 +35,14 @@ async function run({ port, connections, perConnection }: Load): Promise<LoadResu
     perSecond: result['2xx'] / ((endMs - startMs) / 1_000),
     p99Ms: result.latency.p99,
     maxMs: result.latency.max,
-    refused: result.non2xx + result.errors,
+    refused: refusedOf(result),
   };
+}
+
+function refusedOf({ statusCodeStats = {}, errors }: autocannon.Result): string {
+  const statuses = Object.entries(statusCodeStats).filter(([status]) => !status.startsWith('2'));
+  const all = statuses.map(([status, { count }]) => `${count} × ${status}`);
+  return [...all, ...(errors > 0 ? [`${errors} × no answer`] : [])].join(', ');
 }
 
 process.on('message', async (load: Load) => process.send?.(await run(load)));

@@ -30,7 +30,7 @@ export async function loadInTurns(
     for (let at = 0; at <= rounds; at += 1) {
       for (const [kind, { port }] of servers) {
         const result = await load.ask<LoadResult>({ port, connections, perConnection } satisfies Load);
-        if (result.refused > 0) throw new Error(`${kind} refused ${result.refused} requests`);
+        if (result.refused !== '') throw new Error(`${kind} refused requests: ${result.refused}`);
         if (at > 0) results.get(kind)?.push(result);
       }
     }
