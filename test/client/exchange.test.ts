@@ -17,7 +17,7 @@ afterEach(() => forge.close());
 const ask = (options: { timeoutMs: number; signal?: AbortSignal }) =>
   sendRequest({ url: new URL(forge.url), method: 'GET', where: 'GET /', headers: {}, ...options });
 
-/** Lets the headers of the answer arrive, and collects garbage: fetch refers to the signal that it got weakly. */
+/** Lets the headers of the answer arrive, and collects garbage: Node's fetch refers to its signal weakly, and the answer must not depend on that. */
 async function waitForHeaders(): Promise<void> {
   await forge.asked(1);
   await new Promise((resolve) => setTimeout(resolve, 250));
