@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import ky from 'ky';
 import type { ForgeAnswer } from './answer.ts';
 import { stopped, unreachable } from './failure.ts';
-import { exchange } from './kept-connection.ts';
+import { sendOverHttp } from './kept-connection.ts';
 
 /** One HTTP request. `where` names it in errors. */
 type ClientRequest = {
@@ -23,8 +23,8 @@ const formType = { 'content-type': 'application/x-www-form-urlencoded;charset=UT
 
 /**
  * Sends one request and returns its answer, whatever its status. Follows no redirect: a write, or custom headers, would be sent
- * to another server. Rejects with `stopped`, `forge-timeout`, `forge-unreachable` or `forge-junk`; the error
- * contains no part of the request.
+ * to another server. Rejects with `stopped`, `forge-timeout`, `forge-unreachable` or `forge-unexpected`; the
+ * error contains no part of the request.
  */
 export async function sendRequest({ url, where, signal, ...sent }: ClientRequest): Promise<ForgeAnswer> {
   if (signal?.aborted) throw stopped(where);
@@ -52,9 +52,11 @@ export async function sendRequest({ url, where, signal, ...sent }: ClientRequest
       credentials: 'omit',
       // Bodies pass beside Request and Response, which would make streams of them.
       async fetch(request) {
+        // Aborted since the call: no event comes any more.
+        deadline.signal.throwIfAborted();
         const { method, headers } = request as Request;
         const { maxBytes } = sent;
-        const answer = await exchange({
+        const answer = await sendOverHttp({
           url,
           method,
           where,

@@ -31,7 +31,14 @@ type HttpAnswer = {
  *
  * Not `fetch`, which needs three times the processor time, half of it for garbage; that is most of what a request costs.
  */
-export function exchange({ url, method, headers, body, signal, ...how }: HttpRequest): Promise<HttpAnswer> {
+export function sendOverHttp({
+  url,
+  method,
+  headers,
+  body,
+  signal,
+  ...how
+}: HttpRequest): Promise<HttpAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>();
   const request = (url.protocol === 'https:' ? https : http).request(url, {
     method,
