@@ -15,6 +15,6 @@ export default {
   allowConsoleColors: false,
   jsonReporter: { fileName: process.env.MUTATION_REPORT },
   tempDirName: process.env.MUTATION_FOLDER,
-  ignorePatterns: ['docs/images', 'site', 'scripts/mutation/node_modules'],
+  ignorePatterns: ['.stryker-tmp', 'docs/images', 'site', 'scripts/mutation/node_modules'],
   thresholds: { high: 90, low: 85, break: 85 },
 };

@@ -16,10 +16,10 @@ export default defineConfig({
     include: globs('MUTATION_TESTS'),
     exclude: ['**/node_modules/**', ...globs('MUTATION_WITHOUT')],
     setupFiles: ['scripts/mutation/one-mutant.ts', 'test/support/end-processes.ts'],
-    // A mutant that hangs ends here. Tests that take longer than two seconds without a mutant are not used.
-    testTimeout: 10_000,
-    hookTimeout: 10_000,
-    expect: { poll: { timeout: 8_000 } },
+    // A mutant that hangs ends here. The first run, without a mutant, has all tests, on a machine that may be busy.
+    testTimeout: 20_000,
+    hookTimeout: 20_000,
+    expect: { poll: { timeout: 10_000 } },
     isolate: false,
     sequence: { sequencer: FastestFirst },
     experimental: { viteModuleRunner: false, nodeLoader: false },
