@@ -66,11 +66,24 @@ async function run(
     cwd: root,
     env: { ...process.env, ...environment },
     stdio: 'inherit',
+    // A group of its own: a mutant that loops for ever hears nothing, and would run on after an interruption.
+    detached: true,
   });
   const stop = (): boolean => child.kill('SIGINT');
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, stop);
   const [status] = (await once(child, 'exit')) as [number | null];
+  endGroup(child.pid);
   return status;
+}
+
+/** Ends what is left of the processes that a program has started. */
+function endGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // None is left.
+  }
 }
 
 try {
