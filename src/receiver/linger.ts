@@ -54,7 +54,8 @@ export function createLingering({
 
   return {
     add(request) {
-      if (request.complete || request.destroyed) return;
+      // A request that a test injects never says that it is complete.
+      if (request.complete || request.readableEnded || request.destroyed) return;
       const deadline = setTimeout(() => request.destroy(), lingerMs);
       deadline.unref();
       const stop = (): void => {
