@@ -104,7 +104,8 @@ function trespassOf({ method, path, body }: Written, pair: Pair, { real }: PairR
   const where = `${method} ${path}`;
   if (asked.length === 0) return `no rule asked for ${where}`;
   if (permitting.length === 0) return `${where} is nothing that ${JSON.stringify(asked)} may write`;
-  const isTaken = !Object.values(pair.state.ids).includes(homeId);
+  // A run about an organization has no repository of its own: an operator's rule may name this one, whatever repository has that name now.
+  const isTaken = pair.trigger.subject !== 'organization' && !Object.values(pair.state.ids).includes(homeId);
   if (isTaken && isAt(path, pair)) return `${where} is another repository by now`;
   const isTold = JSON.stringify(body ?? null).includes(secretValue);
   return isTold && !permitting.includes('operator') ? `${where} tells a secret` : undefined;
