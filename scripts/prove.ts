@@ -66,6 +66,9 @@ async function prove(
   const run = await runTests([...files], { isQuick, signal });
   if (run.errors.length > 0)
     throw new Error(`errors happened outside of tests, nothing is proved: ${run.errors.join('; ')}`);
+  for (const { name, state, error = '' } of run.tests) {
+    if (state === 'failed') console.error(`failed: ${name}\n${error}`);
+  }
   const rows: Row[] = [];
   for (const each of chosen) {
     const row = await proveOne(each, run, isQuick);

@@ -11,6 +11,8 @@ export type TestResult = {
   readonly figure: string | undefined;
   /** The first line of the error, or the reason why the test was skipped. */
   readonly note: string;
+  /** The whole error of a failed test: a property names its counterexample there. */
+  readonly error?: string | undefined;
 };
 
 /** `errors`: what happened outside of tests. */
@@ -28,6 +30,7 @@ export default class ProveReporter implements Reporter {
       state: result.state,
       figure: test.meta().figure,
       note: result.state === 'skipped' ? (result.note ?? '') : firstLine(result.errors?.[0]?.message),
+      error: result.errors?.[0]?.message.slice(0, 8_000),
     });
     process.stderr.write(result.state === 'failed' ? `failed: ${test.fullName}\n` : '');
   }

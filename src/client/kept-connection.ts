@@ -39,46 +39,46 @@ export function sendOverHttp({
   signal,
   ...how
 }: HttpRequest): Promise<HttpAnswer> {
-  const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>();
-  const request = (url.protocol === 'https:' ? https : http).request(url, {
+  const sent = (url.protocol === 'https:' ? https : http).request(url, {
     method,
     // Node would send the body of a DELETE without its length.
     headers: body === undefined ? headers : { ...headers, 'content-length': String(Buffer.byteLength(body)) },
   });
-  const stop = (): void => void request.destroy(signal.reason);
-  const end = (): void => signal.removeEventListener('abort', stop);
+  const stop = (): void => void sent.destroy(signal.reason);
   signal.addEventListener('abort', stop, { once: true });
-  request.on('error', reject);
-  request.on('response', (answer) => {
-    readText(answer, { ...how, signal }).then((text) => {
-      const { statusCode: status = 0, headers } = answer;
-      resolve({ status, headers, text });
-    }, reject);
-  });
-  request.end(body);
-  return promise.finally(end);
+  // Not Promise.withResolvers: the CI action runs on Node 20, too.
+  return new Promise<HttpAnswer>((resolve, reject) => {
+    sent.on('error', reject);
+    sent.on('response', (answer) => {
+      readText(answer, { ...how, signal }).then((text) => {
+        const { statusCode: status = 0, headers } = answer;
+        resolve({ status, headers, text });
+      }, reject);
+    });
+    sent.end(body);
+  }).finally(() => signal.removeEventListener('abort', stop));
 }
 
 function readText(
   answer: IncomingMessage,
   { where, signal, maxBytes = maxAnswerBytes }: Pick<HttpRequest, 'where' | 'signal' | 'maxBytes'>,
 ): Promise<string> {
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const refuse = (why: string): void => {
-    reject(new ReeveError('forge-unexpected', `${where}: ${why}`));
-    answer.destroy();
-  };
-  const { statusCode = 0 } = answer;
-  if (statusCode < 200 || statusCode > 599) refuse(`the answer has the status ${statusCode}`);
-  const pieces: Buffer[] = [];
-  let size = 0;
-  answer.on('data', (piece: Buffer) => {
-    size += piece.length;
-    if (size > maxBytes) refuse(`the answer is over ${maxBytes} bytes`);
-    else pieces.push(piece);
+  return new Promise((resolve, reject) => {
+    const refuse = (why: string): void => {
+      reject(new ReeveError('forge-unexpected', `${where}: ${why}`));
+      answer.destroy();
+    };
+    const { statusCode = 0 } = answer;
+    if (statusCode < 200 || statusCode > 599) refuse(`the answer has the status ${statusCode}`);
+    const pieces: Buffer[] = [];
+    let size = 0;
+    answer.on('data', (piece: Buffer) => {
+      size += piece.length;
+      if (size > maxBytes) refuse(`the answer is over ${maxBytes} bytes`);
+      else pieces.push(piece);
+    });
+    answer.on('end', () => resolve(Buffer.concat(pieces).toString('utf8')));
+    // Node reports the loss of the connection, whatever ended it.
+    answer.on('error', (error) => reject(signal.aborted ? signal.reason : error));
   });
-  answer.on('end', () => resolve(Buffer.concat(pieces).toString('utf8')));
-  // Node reports the loss of the connection, whatever ended it.
-  answer.on('error', (error) => reject(signal.aborted ? signal.reason : error));
-  return promise;
 }
