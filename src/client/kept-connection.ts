@@ -29,7 +29,7 @@ type HttpAnswer = {
  * Sends a request over a connection that is kept for the next one, and reads the whole answer, up to the limit: an endless answer costs
  * one buffer, not the process. Follows no redirect. Rejects with the error of the connection, the signal's reason, or `forge-unexpected`.
  *
- * Not `fetch`, which needs three times the processor time, half of it for garbage; that is most of what a request costs.
+ * Not `fetch`, which needs three times the processor time: docs/decisions.md, Requests beside fetch.
  */
 export function sendOverHttp({
   url,

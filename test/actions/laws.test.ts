@@ -14,26 +14,12 @@ import type { Run } from '../../src/engine/record.ts';
 import { revertRun } from '../../src/engine/revert.ts';
 import { createFactMemory, createFacts } from '../../src/facts/ask.ts';
 import type { Message } from '../../src/http/message-sender.ts';
-import type { LoadedRule } from '../../src/rules/rule.ts';
 import { makeContext } from '../support/make-context.ts';
+import { plainRule } from '../support/plain-rule.ts';
 import { type PrivilegeSetup, startPrivilegeForge } from '../support/privilege-setup.ts';
 import { scenarios } from './scenarios.ts';
 
-const rule: LoadedRule = {
-  id: 'rules.yml#tidy',
-  name: 'tidy',
-  source: 'rules.yml',
-  level: 'operator',
-  commit: '',
-  revision: '',
-  line: 1,
-  mode: 'enforce',
-  limits: {},
-  scopes: [],
-  on: [],
-  schedules: [],
-  steps: [],
-};
+const rule = plainRule();
 
 const secrets = createNamedSecrets(
   new Map([['CHAT', 'https://chat.example.org/hooks/secret']]),

@@ -8,27 +8,13 @@ import { applyPlan } from '../../src/engine/apply.ts';
 import { makePlan } from '../../src/engine/plan.ts';
 import { ReeveError } from '../../src/errors.ts';
 import type { Message, SendMessage } from '../../src/http/message-sender.ts';
-import type { LoadedRule } from '../../src/rules/rule.ts';
 import { makeContext } from '../support/make-context.ts';
 import { makeFacts } from '../support/make-facts.ts';
+import { plainRule } from '../support/plain-rule.ts';
 
 const url = 'https://chat.example.org/T0K3N';
 const secrets = createNamedSecrets(new Map([['CHAT', url]]), new Uint8Array(32));
-const rule: LoadedRule = {
-  id: 'rules.yml#tidy',
-  name: 'tidy',
-  source: 'rules.yml',
-  level: 'operator',
-  commit: '',
-  revision: '',
-  line: 1,
-  mode: 'enforce',
-  limits: {},
-  scopes: [],
-  on: [],
-  schedules: [],
-  steps: [],
-};
+const rule = plainRule();
 
 /** What becomes of a message: taken and recorded; not taken; taken, and the process ends before it is recorded. */
 const fate = fc.constantFrom('taken', 'taken', 'not taken', 'lost');

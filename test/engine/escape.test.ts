@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
 import type { Action } from '../../src/actions/action.ts';
 import { actions } from '../../src/actions/actions.ts';
 import type { Change } from '../../src/actions/change.ts';
@@ -15,6 +14,8 @@ import { createRuleSet } from '../../src/rules/rule-set.ts';
 import { recordFigure } from '../support/figure.ts';
 import { granted } from '../support/granted.ts';
 import { makeFacts } from '../support/make-facts.ts';
+import { plainAction } from '../support/plain-action.ts';
+import { plainRule } from '../support/plain-rule.ts';
 import { makeRecordingClient } from '../support/recording-client.ts';
 import { propertyRuns } from '../support/thorough.ts';
 
@@ -54,19 +55,9 @@ const changes = fc.array(fc.record({ id: fc.constantFrom(...rows.map(({ id }): s
 
 /** A careless action: it proposes whatever its arguments say. */
 function careless(wanted: readonly { id: string; params: object }[]): Action {
-  return {
+  return plainAction({
     name: 'careless',
-    meaning: '',
-    example: '',
-    arguments: z.unknown(),
-    of: ['issue'],
     needs: { access: 'writer', scopes: [] },
-    granted: true,
-    visibleTo: 'administrators',
-    inverses: {},
-    adoption: undefined,
-    describesState: true,
-    facts: () => [],
     plan: async () =>
       wanted.map(
         ({ id, params: given }, place): Change => ({
@@ -80,33 +71,20 @@ function careless(wanted: readonly { id: string; params: object }[]): Action {
           reason: '',
         }),
       ),
-  };
+  });
 }
 
 function ruleWith(action: Action, more: Partial<LoadedRule>): LoadedRule {
-  return {
+  const given = { written: {}, facts: [], resolve: () => ({ findings: [], ok: true as const, value: {} }) };
+  return plainRule({
     id: 'x#x',
     name: 'x',
     source: 'x',
     level: 'repository',
-    commit: '',
-    revision: '',
-    line: 1,
-    mode: 'enforce',
-    limits: {},
-    scopes: [],
     on: [{ family: 'issues' }],
-    schedules: [],
-    steps: [
-      {
-        name: '1',
-        action,
-        line: 1,
-        arguments: { written: {}, facts: [], resolve: () => ({ findings: [], ok: true, value: {} }) },
-      },
-    ],
+    steps: [{ name: '1', action, line: 1, arguments: given }],
     ...more,
-  };
+  });
 }
 
 const event = parseEvent('issues', {

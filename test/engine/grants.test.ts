@@ -9,6 +9,7 @@ import type { LoadedRule } from '../../src/rules/rule.ts';
 import { createRuleSet } from '../../src/rules/rule-set.ts';
 import { createGrants, type Grant } from '../../src/sources/grants.ts';
 import { makeFacts } from '../support/make-facts.ts';
+import { plainRule } from '../support/plain-rule.ts';
 import { makeRecordingClient } from '../support/recording-client.ts';
 
 const home = { id: 1, owner: 'acme', name: 'demo' };
@@ -61,20 +62,13 @@ async function passes(
 ) {
   const rows: readonly Grant[] = [{ repositories: [], organizations: [], names: ['branching'], ...grant }];
   const grants = createGrants(rows);
-  const rule: LoadedRule = {
+  const rule = plainRule({
     id: 'x#x',
     name: 'x',
     source: 'acme/demo/.reeve.yml',
     level,
     home: level === 'organization' ? { organization: 'acme' } : { repositoryId: 1 },
-    commit: '',
-    revision: '',
-    line: 1,
-    mode: 'enforce',
-    limits: {},
-    scopes: [],
     on: [{ family: 'issues' }],
-    schedules: [],
     byGrant: ['branching'],
     grants: level === 'organization' ? grants.ofOrganization('acme') : grants.ofRepository(home),
     steps: [
@@ -85,7 +79,7 @@ async function passes(
         arguments: { written: {}, facts: [], resolve: () => ({ findings: [], ok: true, value: {} }) },
       },
     ],
-  };
+  });
   const client = makeRecordingClient();
   const facts = {
     repository_id: { id: 1 },

@@ -17,6 +17,7 @@ import type { LoadedRule, LoadedStep } from '../../src/rules/rule.ts';
 import { createRuleSet } from '../../src/rules/rule-set.ts';
 import { makeFacts } from '../support/make-facts.ts';
 import { plainAction, plainChange } from '../support/plain-action.ts';
+import { plainRule } from '../support/plain-rule.ts';
 import { makeRecordingClient } from '../support/recording-client.ts';
 
 const now = new Date('2026-03-01T12:00:00Z');
@@ -32,24 +33,8 @@ const step = (action: Partial<Action>, name = '1', written: unknown = {}): Loade
 /** A step that wants these changes. */
 const wanting = (...changes: readonly Change[]): LoadedStep => step({ plan: async () => changes });
 
-function makeRule(name: string, steps: readonly LoadedStep[], more: Partial<LoadedRule> = {}): LoadedRule {
-  return {
-    id: `r.yml#${name}`,
-    name,
-    source: 'r.yml',
-    level: 'operator',
-    commit: '',
-    revision: '',
-    line: 1,
-    mode: 'enforce',
-    limits: {},
-    scopes: [],
-    on: [],
-    schedules: [],
-    steps,
-    ...more,
-  };
-}
+const makeRule = (name: string, steps: readonly LoadedStep[], more: Partial<LoadedRule> = {}): LoadedRule =>
+  plainRule({ id: `r.yml#${name}`, name, source: 'r.yml', steps, ...more });
 
 /** The answers of the forge, one after the other; an error is thrown. */
 let answers: unknown[];

@@ -16,7 +16,7 @@ interface Waits {
 
 /** Prepares the waits. */
 export function createWaits(database: DatabaseSync): Waits {
-  // Asked by each claim: an update with the question inside costs twenty times as much when none is due.
+  // Asked by each claim: an update with the question inside costs many times as much when none is due.
   const dueRetries = database.prepare(
     `SELECT id FROM deliveries WHERE state = 'retry' AND retry_at <= ? ORDER BY retry_at LIMIT ${maxReturning}`,
   );

@@ -1,0 +1,80 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { sendRequest } from '../../src/client/exchange.ts';
+
+let server: Server;
+let connections: number;
+let answer: RequestListener;
+
+beforeEach(async () => {
+  connections = 0;
+  server = createServer((request, response) => answer(request, response));
+  server.on('connection', () => {
+    connections += 1;
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+});
+afterEach(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+const ask = (more: { method?: string; body?: string | URLSearchParams; maxBytes?: number } = {}) => {
+  const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/a`);
+  return sendRequest({ url, method: 'GET', where: 'GET /a', headers: {}, timeoutMs: 10_000, ...more });
+};
+
+it('has the status, the headers and the text of its answer, and leaves the connection to the next request', async () => {
+  answer = (_, response) => response.writeHead(201, { 'X-Total-Count': '3' }).end('Zoë');
+
+  for (const { status, header, text } of [await ask(), await ask()])
+    expect([status, header('x-total-count'), header('link'), text]).toEqual([201, '3', null, 'Zoë']);
+  expect(connections).toBe(1);
+});
+
+it.each<[string, string | URLSearchParams, string | undefined]>([
+  ['DELETE', '{"reviewers":["zoë"]}', undefined],
+  ['POST', new URLSearchParams({ code: 'a b' }), 'application/x-www-form-urlencoded;charset=UTF-8'],
+])('sends the body of a %s whole, with its length', async (method, body, type) => {
+  answer = async (request, response) => {
+    const pieces = await request.toArray();
+    const { 'content-length': length, 'content-type': sentType } = request.headers;
+    response.end(JSON.stringify([request.method, Buffer.concat(pieces).toString(), length, sentType]));
+  };
+
+  const text = body.toString();
+  const length = String(Buffer.byteLength(text));
+  expect((await ask({ method, body })).text).toBe(JSON.stringify([method, text, length, type]));
+});
+
+it('follows no redirect', async () => {
+  answer = (_, response) => response.writeHead(302, { location: '/b' }).end();
+
+  const { status, header } = await ask();
+
+  expect([status, header('location')]).toEqual([302, '/b']);
+});
+
+it.each<[string, RequestListener, string]>([
+  [
+    'has a status that HTTP does not know',
+    (_, response) => response.writeHead(999).end(),
+    'forge-unexpected',
+  ],
+  ['is larger than allowed', (_, response) => response.end('x'.repeat(11)), 'forge-unexpected'],
+  [
+    'breaks off',
+    (_, response) => {
+      response.writeHead(200, { 'content-length': '10' }).write('1234');
+      setImmediate(() => response.destroy());
+    },
+    'forge-unreachable',
+  ],
+])('rejects where the answer %s', async (_, given, code) => {
+  answer = given;
+
+  await expect(ask({ maxBytes: 10 })).rejects.toMatchObject({ code });
+});

@@ -1,0 +1,19 @@
+import type { LoadedRule } from '../../src/rules/rule.ts';
+
+/** Returns a rule of the operator without steps that hears nothing, with these members. */
+export const plainRule = (more: Partial<LoadedRule> = {}): LoadedRule => ({
+  id: 'rules.yml#tidy',
+  name: 'tidy',
+  source: 'rules.yml',
+  level: 'operator',
+  commit: '',
+  revision: '',
+  line: 1,
+  mode: 'enforce',
+  limits: {},
+  scopes: [],
+  on: [],
+  schedules: [],
+  steps: [],
+  ...more,
+});
