@@ -127,9 +127,17 @@ function* textsOf(
   const definition = inner && definitionOf(inner);
   for (const [key, member] of Object.entries(value)) {
     const step = Array.isArray(value) ? Number(key) : key;
-    const shape = definition?.shape?.[key] ?? definition?.element ?? definition?.valueType;
-    yield* textsOf(member, shape, [...path, step]);
+    yield* textsOf(member, definition && schemaOfMember(definition, key), [...path, step]);
   }
+}
+
+/** Returns the schema of a member by its key, which a rule file chooses: `constructor` is no member of every shape. */
+function schemaOfMember(
+  { shape, element, valueType }: ReturnType<typeof definitionOf>,
+  key: string,
+): z.ZodType | undefined {
+  const own = shape !== undefined && Object.hasOwn(shape, key) ? shape[key] : undefined;
+  return own ?? element ?? valueType;
 }
 
 /** Returns the schema that says something of the value: the inside of optional ones, the fitting one of several. */

@@ -276,7 +276,8 @@ function unwrapped(schema: z.ZodType): readonly z.ZodType[] {
 
 function childOf(schema: z.ZodType, step: string | number): readonly z.ZodType[] {
   const { shape, element, valueType } = definitionOf(schema);
-  const child = typeof step === 'number' ? element : (shape?.[step] ?? valueType);
+  const own = shape !== undefined && Object.hasOwn(shape, step) ? shape[step] : undefined;
+  const child = typeof step === 'number' ? element : (own ?? valueType);
   return child ? [child] : [];
 }
 

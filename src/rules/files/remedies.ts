@@ -229,7 +229,7 @@ const examples: Readonly<Record<string, string>> = {
 function remedyInTest(full: YamlPath, seen: unknown): string | undefined {
   const key = full.at(-1);
   if (key === 'item' && typeof seen === 'string') return `write item: { ${seen}: { number: 1 } }`;
-  return typeof key === 'string' ? examples[key] : undefined;
+  return typeof key === 'string' && Object.hasOwn(examples, key) ? examples[key] : undefined;
 }
 
 /** Returns the remedy for a value that is none of the allowed words, or undefined if it is no known mistake. */

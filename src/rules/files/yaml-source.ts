@@ -165,7 +165,10 @@ class YamlReader {
     for (const { key, value: member } of node.items) {
       const name = String(this.read(key));
       if (Object.hasOwn(value, name)) this.#forbid('duplicate-key', `"${name}" stands twice here`, key);
-      setOwn(value, name, this.read(member));
+      const inner = this.read(member);
+      // Schemas would pass it over, as if it were not there.
+      if (name === '__proto__') this.#forbid('unknown-key', '"__proto__" cannot be a key', key);
+      else value[name] = inner;
     }
     return value;
   }
@@ -182,12 +185,6 @@ class YamlReader {
     if (this.forbidden.length >= maxProblems || !isNode(node)) return;
     this.forbidden.push(this.#problem(code, message, spanOf(node)));
   }
-}
-
-/** Sets a member of its own even under the one name that assignment takes for the prototype. */
-function setOwn(object: Record<string, unknown>, name: string, value: unknown): void {
-  if (name !== '__proto__') object[name] = value;
-  else Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
 }
 
 type FoundNode = { readonly node: Node | undefined; readonly value: Span; readonly key: Span };

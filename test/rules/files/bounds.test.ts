@@ -93,6 +93,23 @@ describe('a mutated rule file', () => {
     );
   });
 
+  it.each(['__proto__', 'constructor', 'hasOwnProperty', 'toString', 'valueOf'])(
+    'has no key that is inherited, such as %s',
+    (name) => {
+      const keys = [...whole.matchAll(/(?<=^|[{ -])([a-z_]+): /gm)];
+      expect(keys.length).toBeGreaterThan(15);
+      for (const { index, 1: key = '' } of keys) {
+        const text = whole.slice(0, index) + name + whole.slice(index + key.length);
+
+        const { rules, problems } = load(text);
+
+        expect(rules.length === 0 || problems.length === 0).toBe(true);
+        // Names of rules and of labels are free.
+        if (!['labels', 'docs'].includes(key)) expect(problems.length).toBeGreaterThan(0);
+      }
+    },
+  );
+
   it('of 64 KiB is read or refused within half a second', (context) => {
     let worstMs = 0;
     const flow = `version: 1\nrules: {${Array.from({ length: 9_000 }, (_, n) => `r${n}`).join(', ')}}`;

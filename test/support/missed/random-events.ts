@@ -123,10 +123,9 @@ const work: readonly RandomEvent[] = [
     weight: 4,
     perform: onPull(freePulls, async ({ installation }, pull) => {
       const params = { ...pull.at, index: pull.index };
-      await installation.root.call(operations.mergePull, {
-        params,
-        body: { Do: 'merge', force_merge: true },
-      });
+      // A rule that ships allows this style alone, and lets the forge delete the branch, in new repositories as soon as it has run.
+      const body = { Do: 'squash', force_merge: true, delete_branch_after_merge: true };
+      await installation.root.call(operations.mergePull, { params, body });
       pull.isOpen = false;
       pull.isMerged = true;
     }),

@@ -82,7 +82,9 @@ async function itemState(
     labels: (labels ?? []).map(({ name }) => name).toSorted(),
     comments: comments
       .map((comment) => `${comment.user?.login}: ${comment.body}`)
-      .filter((text) => !ignored.some((marker) => text.includes(marker))),
+      .filter((text) => !ignored.some((marker) => text.includes(marker)))
+      // Rules that were told at the same time of what happened one after the other comment in another order.
+      .toSorted(),
     dependencies: dependencies.map(({ number }) => number).toSorted(),
   };
   if (!isPull) return shared;
