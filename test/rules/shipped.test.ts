@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
+import { parseDocument, visit } from 'yaml';
 import { systemClock } from '../../src/clock.ts';
 import { test as runTests } from '../../src/commands/rules/test.ts';
 import { parseEvent } from '../../src/contract/events/events.ts';
@@ -53,6 +54,18 @@ it('rules that ship have no warning', async () => {
   const warnings = (await loadRuleFiles(files)).flatMap((file) => file.warnings ?? []);
 
   expect(warnings).toEqual([]);
+});
+
+/** Forges close an issue that a comment of a merged pull request names with such a word. */
+const closing = /\b(clos(e|es|ed)|fix(es|ed)?|resolv(e|es|ed)):? [\w./-]*#\d/i;
+
+it.each([...files, ...examples])('%s writes no text that closes an issue', async (path) => {
+  const { contents } = parseDocument(await readFile(path, 'utf8'));
+  const texts: string[] = [];
+  visit(contents, { Scalar: (_key, { value }) => void (typeof value === 'string' && texts.push(value)) });
+
+  expect(texts.length).toBeGreaterThan(0);
+  expect(texts.filter((text) => closing.test(text))).toEqual([]);
 });
 
 const withGrants = files.filter((path) => /the grant\s/.test(openingOf(path)));
