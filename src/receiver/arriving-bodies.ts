@@ -8,6 +8,8 @@ export interface BudgetedBody {
   resume(): void;
   /** Called when the body is dropped. It must be released in this call. */
   drop(): void;
+  /** What the budget knows of the body while it is open; set by the budget alone. */
+  entry?: OpenBody | undefined;
 }
 
 /** A body up to this size always gets memory: deliveries are rarely larger. */
@@ -18,6 +20,10 @@ const slowAfterMs = 1_000;
 
 export type OpenBody = {
   readonly body: BudgetedBody;
+  /** Place among the open bodies, reused after the body. */
+  readonly slot: number;
+  /** Grows with each body. */
+  readonly serial: number;
   readonly openedMs: number;
   bytes: number;
   isComplete: boolean;
@@ -26,10 +32,16 @@ export type OpenBody = {
   waitedMs: number;
 };
 
-/** The bodies in memory, in the order of their first byte, and what they hold. */
+/**
+ * The bodies in memory, and what they hold. They are kept in slots and not in a Map: a Map that something is added to and deleted
+ * from for each delivery moves to a new table again and again, and V8 lets each old table point to the next one. Tables that
+ * the garbage collector has taken for long-lived then keep all bodies, with their requests, until its next full run.
+ */
 export class ArrivingBodies {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
-  readonly #entries = new Map<BudgetedBody, OpenBody>();
+  readonly #slots: (OpenBody | undefined)[] = [];
+  readonly #freeSlots: number[] = [];
+  #serial = 0;
   readonly #largeOf = new Map<string, number>();
   #large = 0;
   #small = 0;
@@ -53,21 +65,23 @@ export class ArrivingBodies {
     return this.#largeOf.get(address) ?? 0;
   }
 
-  has(body: BudgetedBody): boolean {
-    return this.#entries.has(body);
-  }
-
-  find(body: BudgetedBody): OpenBody | undefined {
-    return this.#entries.get(body);
-  }
-
   /** Returns the entry of a body, which is added if it is new. */
   open(body: BudgetedBody): OpenBody {
-    const known = this.#entries.get(body);
-    if (known !== undefined) return known;
-    const openedMs = this.#clock.monotonicMs();
-    const entry: OpenBody = { body, openedMs, bytes: 0, isComplete: false, wait: undefined, waitedMs: 0 };
-    this.#entries.set(body, entry);
+    if (body.entry !== undefined) return body.entry;
+    const slot = this.#freeSlots.pop() ?? this.#slots.length;
+    this.#serial += 1;
+    const entry: OpenBody = {
+      body,
+      slot,
+      serial: this.#serial,
+      openedMs: this.#clock.monotonicMs(),
+      bytes: 0,
+      isComplete: false,
+      wait: undefined,
+      waitedMs: 0,
+    };
+    this.#slots[slot] = entry;
+    body.entry = entry;
     return entry;
   }
 
@@ -80,33 +94,37 @@ export class ArrivingBodies {
 
   /** Removes a body. */
   remove(entry: OpenBody): void {
-    this.#entries.delete(entry.body);
+    this.#slots[entry.slot] = undefined;
+    this.#freeSlots.push(entry.slot);
+    entry.body.entry = undefined;
     this.#count(entry, -1);
   }
 
   /** Returns the largest slow body above 256 KiB, of one address where one is given. */
   findSlow(address?: string): OpenBody | undefined {
     let found: OpenBody | undefined;
-    for (const entry of this.#entries.values()) {
-      if (isOf(entry, address) && entry.bytes > (found?.bytes ?? 0) && this.#isSlow(entry)) found = entry;
+    for (const entry of this.#slots) {
+      if (entry === undefined || !isOf(entry, address) || !this.#isSlow(entry)) continue;
+      if (found === undefined || entry.bytes > found.bytes) found = entry;
     }
     return found;
   }
 
   /** Returns whether another large body, of one address where one is given, is being read and will make room. */
   hasProgress(self: OpenBody, address: string | undefined): boolean {
-    for (const entry of this.#entries.values()) {
-      if (entry !== self && entry.wait === undefined && isOf(entry, address)) return true;
-    }
-    return false;
+    return this.#slots.some(
+      (entry) => entry !== undefined && entry !== self && entry.wait === undefined && isOf(entry, address),
+    );
   }
 
   /** Returns the small body that has been arriving longest. */
   firstSmall(): OpenBody | undefined {
-    for (const entry of this.#entries.values()) {
-      if (!entry.isComplete && entry.bytes <= smallBytes) return entry;
+    let found: OpenBody | undefined;
+    for (const entry of this.#slots) {
+      if (entry === undefined || entry.isComplete || entry.bytes > smallBytes) continue;
+      if (found === undefined || entry.serial < found.serial) found = entry;
     }
-    return undefined;
+    return found;
   }
 
   #count({ bytes, body }: OpenBody, sign: 1 | -1): void {

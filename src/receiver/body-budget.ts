@@ -75,17 +75,15 @@ export function createBodyBudget({
       const entry = bodies.open(body);
       if (bytes <= smallBytes) return growSmall(entry, bytes);
       if (isGranted(entry, bytes)) return 'granted';
-      if (!bodies.has(body)) return 'dropped';
+      if (body.entry === undefined) return 'dropped';
       waiting.add(entry, bytes);
       return 'waits';
     },
     complete(body) {
-      const entry = bodies.find(body);
-      if (entry !== undefined) entry.isComplete = true;
+      if (body.entry !== undefined) body.entry.isComplete = true;
     },
     release(body) {
-      const entry = bodies.find(body);
-      if (entry !== undefined) forget(entry);
+      if (body.entry !== undefined) forget(body.entry);
     },
   };
 }

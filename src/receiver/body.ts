@@ -1,6 +1,6 @@
 import { IncomingMessage } from 'node:http';
 import { type Clock, systemClock } from '../clock.ts';
-import type { BudgetedBody } from './arriving-bodies.ts';
+import type { BudgetedBody, OpenBody } from './arriving-bodies.ts';
 import { createBodyBudget } from './body-budget.ts';
 import { type BufferPool, createBufferPool, pooledSizes, release } from './buffer-pool.ts';
 
@@ -59,6 +59,7 @@ type BodyParts = {
 /** One body on its way into memory. A class, since a reading has state and a closure for each callback costs at this rate. */
 class BodyReading implements BudgetedBody {
   readonly address: string;
+  entry: OpenBody | undefined;
   readonly #request: IncomingMessage;
   readonly #parts: BodyParts;
   #buffer: Buffer | undefined;
