@@ -16,14 +16,13 @@ export function createLimiter(options: { max: number }): Limiter {
   let running = 0;
   let quickInARow = 0;
   let best = Number.POSITIVE_INFINITY;
-  const waiting = new Set<() => void>();
+  /** In the order of their calls. */
+  const waiting: (() => void)[] = [];
 
   const startNext = (): void => {
-    for (const start of waiting) {
-      if (running >= Math.floor(limit)) return;
-      waiting.delete(start);
+    while (waiting.length > 0 && running < Math.floor(limit)) {
       running += 1;
-      start();
+      waiting.shift()?.();
     }
   };
 
@@ -31,7 +30,7 @@ export function createLimiter(options: { max: number }): Limiter {
     new Promise<void>((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);
       const giveUp = (): void => {
-        waiting.delete(start);
+        waiting.splice(waiting.indexOf(start), 1);
         reject(signal?.reason);
       };
       const start = (): void => {
@@ -39,7 +38,7 @@ export function createLimiter(options: { max: number }): Limiter {
         resolve();
       };
       signal?.addEventListener('abort', giveUp, { once: true });
-      waiting.add(start);
+      waiting.push(start);
       startNext();
     });
 

@@ -1,3 +1,4 @@
+import { Slots } from '../cache/slots.ts';
 import type { Clock } from '../clock.ts';
 
 /** A body in the memory budget. */
@@ -20,8 +21,7 @@ const slowAfterMs = 1_000;
 
 export type OpenBody = {
   readonly body: BudgetedBody;
-  /** Place among the open bodies, reused after the body. */
-  readonly slot: number;
+  slot: number;
   /** Grows with each body. */
   readonly serial: number;
   readonly openedMs: number;
@@ -32,15 +32,10 @@ export type OpenBody = {
   waitedMs: number;
 };
 
-/**
- * The bodies in memory, and what they hold. They are kept in slots and not in a Map: a Map that something is added to and deleted
- * from for each delivery moves to a new table again and again, and V8 lets each old table point to the next one. Tables that
- * the garbage collector has taken for long-lived then keep all bodies, with their requests, until its next full run.
- */
+/** The bodies in memory, and what they hold. */
 export class ArrivingBodies {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
-  readonly #slots: (OpenBody | undefined)[] = [];
-  readonly #freeSlots: number[] = [];
+  readonly #open = new Slots<OpenBody>();
   #serial = 0;
   readonly #largeOf = new Map<string, number>();
   #large = 0;
@@ -68,11 +63,10 @@ export class ArrivingBodies {
   /** Returns the entry of a body, which is added if it is new. */
   open(body: BudgetedBody): OpenBody {
     if (body.entry !== undefined) return body.entry;
-    const slot = this.#freeSlots.pop() ?? this.#slots.length;
     this.#serial += 1;
     const entry: OpenBody = {
       body,
-      slot,
+      slot: 0,
       serial: this.#serial,
       openedMs: this.#clock.monotonicMs(),
       bytes: 0,
@@ -80,7 +74,7 @@ export class ArrivingBodies {
       wait: undefined,
       waitedMs: 0,
     };
-    this.#slots[slot] = entry;
+    entry.slot = this.#open.add(entry);
     body.entry = entry;
     return entry;
   }
@@ -94,8 +88,7 @@ export class ArrivingBodies {
 
   /** Removes a body. */
   remove(entry: OpenBody): void {
-    this.#slots[entry.slot] = undefined;
-    this.#freeSlots.push(entry.slot);
+    this.#open.take(entry.slot);
     entry.body.entry = undefined;
     this.#count(entry, -1);
   }
@@ -103,8 +96,8 @@ export class ArrivingBodies {
   /** Returns the largest slow body above 256 KiB, of one address where one is given. */
   findSlow(address?: string): OpenBody | undefined {
     let found: OpenBody | undefined;
-    for (const entry of this.#slots) {
-      if (entry === undefined || !isOf(entry, address) || !this.#isSlow(entry)) continue;
+    for (const entry of this.#open) {
+      if (!isOf(entry, address) || !this.#isSlow(entry)) continue;
       if (found === undefined || entry.bytes > found.bytes) found = entry;
     }
     return found;
@@ -112,16 +105,17 @@ export class ArrivingBodies {
 
   /** Returns whether another large body, of one address where one is given, is being read and will make room. */
   hasProgress(self: OpenBody, address: string | undefined): boolean {
-    return this.#slots.some(
-      (entry) => entry !== undefined && entry !== self && entry.wait === undefined && isOf(entry, address),
-    );
+    for (const entry of this.#open) {
+      if (entry !== self && entry.wait === undefined && isOf(entry, address)) return true;
+    }
+    return false;
   }
 
   /** Returns the small body that has been arriving longest. */
   firstSmall(): OpenBody | undefined {
     let found: OpenBody | undefined;
-    for (const entry of this.#slots) {
-      if (entry === undefined || entry.isComplete || entry.bytes > smallBytes) continue;
+    for (const entry of this.#open) {
+      if (entry.isComplete || entry.bytes > smallBytes) continue;
       if (found === undefined || entry.serial < found.serial) found = entry;
     }
     return found;

@@ -1,3 +1,4 @@
+import { Slots } from '../cache/slots.ts';
 import type { Event } from '../contract/events/events.ts';
 import { eventOf } from '../handlers/route-delivery.ts';
 import type { DeliveryWithBody } from '../store/store.ts';
@@ -22,19 +23,22 @@ const entryBytes = 1_024;
  * so the events kept first are needed first. A retried or redriven delivery is parsed again, because a retry may wait for hours.
  */
 export function createRoutedEvents(maxBytes = standardMaxBytes): RoutedEvents {
-  const events = new Map<string, { readonly event: Event; readonly bytes: number }>();
+  const events = new Slots<{ readonly event: Event; readonly bytes: number }>();
+  /** Slot of each event, by the id of its delivery. */
+  const slots = new Map<string, number>();
   let leftBytes = maxBytes;
   return {
     keep({ id, body }, event) {
       const bytes = body.byteLength + entryBytes;
-      if (bytes > leftBytes || events.has(id)) return;
-      events.set(id, { event, bytes });
+      if (bytes > leftBytes || slots.has(id)) return;
+      slots.set(id, events.add({ event, bytes }));
       leftBytes -= bytes;
     },
     take(delivery) {
-      const kept = events.get(delivery.id);
+      const slot = slots.get(delivery.id);
+      const kept = slot === undefined ? undefined : events.take(slot);
       if (kept === undefined) return eventOf(delivery);
-      events.delete(delivery.id);
+      slots.delete(delivery.id);
       leftBytes += kept.bytes;
       return kept.event;
     },

@@ -1,3 +1,4 @@
+import { Slots } from '../cache/slots.ts';
 import { AttemptAborted } from './ending.ts';
 import type { Sleep } from './timer.ts';
 
@@ -8,7 +9,7 @@ const maxRecorded = 16;
 
 /** The attempts in progress, and those whose end is being recorded. */
 export class Tasks {
-  readonly #tasks = new Set<Task>();
+  readonly #tasks = new Slots<Task>();
   #handled = 0;
 
   get size(): number {
@@ -34,11 +35,10 @@ export class Tasks {
   begin(run: (abortController: AbortController) => Promise<void>, onEnd: () => void): void {
     const abortController = new AbortController();
     const done = run(abortController).finally(() => {
-      this.#tasks.delete(task);
+      this.#tasks.take(slot);
       onEnd();
     });
-    const task = { cut: abortController, done };
-    this.#tasks.add(task);
+    const slot = this.#tasks.add({ cut: abortController, done });
   }
 
   /** Resolves when no attempt is in progress. */

@@ -73,17 +73,17 @@ describe('what runs for long', () => {
     expect(status).toBe(2);
     expect(starts).toHaveLength(2);
     expect(starts[1]).toMatchObject({
-      flags: ['--max-semi-space-size=4'],
+      flags: ['--max-semi-space-size=8'],
       pools: memory.environment.MALLOC_ARENA_MAX,
     });
   });
 
   it('keeps what a person set', () => {
     const [, byFlag] = startsOf(['serve'], { flags: ['--max-old-space-size=1024'] }).starts;
-    expect(byFlag?.flags).toEqual(['--max-old-space-size=1024', '--max-semi-space-size=4']);
+    expect(byFlag?.flags).toEqual(['--max-old-space-size=1024', '--max-semi-space-size=8']);
 
     const [, byOptions] = startsOf(['serve'], { options: '--max_old_space_size=1024' }).starts;
-    expect(byOptions?.flags).toEqual(['--max-semi-space-size=4']);
+    expect(byOptions?.flags).toEqual(['--max-semi-space-size=8']);
   });
 
   it('starts no third time where the system takes the environment away', () => {

@@ -1,4 +1,5 @@
 import type { Cause as DeclaredCause } from '../../actions/change.ts';
+import { Slots } from '../../cache/slots.ts';
 import type { Client } from '../../client/client.ts';
 import type { Clock } from '../../clock.ts';
 import type { Event } from '../../contract/events/events.ts';
@@ -66,7 +67,7 @@ export function createConsequences(options: {
   readonly clock: Pick<Clock, 'now' | 'sleep'>;
 }): Consequences {
   const { store, clock } = options;
-  const inFlight = new Map<number, Set<Promise<void>>>();
+  const inFlight = new Slots<{ readonly repositoryId: number; readonly answered: Promise<void> }>();
 
   const update = (repositoryId: number, edit: (list: OwnChanges) => OwnChanges): Promise<unknown> =>
     store.revise(keyOf(repositoryId), (value) => {
@@ -86,8 +87,7 @@ export function createConsequences(options: {
         ...list.filter((one) => at.getTime() - Date.parse(one.at) < keptMs).slice(0, maxChanges - 1),
       ]);
       const { promise, resolve } = Promise.withResolvers<void>();
-      const waiting = inFlight.get(repositoryId) ?? new Set();
-      inFlight.set(repositoryId, waiting.add(promise));
+      const slot = inFlight.add({ repositoryId, answered: promise });
       return async (answer) => {
         const commit = change.causes.event === 'committed' ? commitIn(answer) : undefined;
         const match = commit === undefined ? undefined : { kind: 'push ', commit };
@@ -95,8 +95,7 @@ export function createConsequences(options: {
           // Where it cannot be stored, the commit is recognised as if the answer had been lost.
           await update(repositoryId, (list) => markAnswered(list, noted, match)).catch(() => {});
         }
-        waiting.delete(promise);
-        if (waiting.size === 0 && inFlight.get(repositoryId) === waiting) inFlight.delete(repositoryId);
+        inFlight.take(slot);
         resolve();
       };
     },
@@ -106,7 +105,8 @@ export function createConsequences(options: {
       if (repository === undefined) return undefined;
       if ((await read(repository.id)).length === 0) return undefined;
       // Until the answer is there, the forge may not yet show what it has done.
-      await Promise.all(inFlight.get(repository.id) ?? []);
+      const own = [...inFlight].filter(({ repositoryId }) => repositoryId === repository.id);
+      await Promise.all(own.map(({ answered }) => answered));
       for (const change of await readAnswered(() => read(repository.id), clock, signal)) {
         const match = await matchOf(change, event, client);
         if (match === undefined) continue;
