@@ -13,7 +13,7 @@ export const trust: readonly ReliabilityPromise[] = [
       { file: 'test/flows/faults.test.ts', titled: /rule file that is broken/ },
       { file: 'test/flows/sources.test.ts', titled: /broken/ },
     ],
-    twins: ['broken-file-used-in-part'],
+    twins: ['broken-file-used-in-part', 'argument-key-inherited'],
   },
   {
     id: 'P27',
