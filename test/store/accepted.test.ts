@@ -91,4 +91,20 @@ describe.each(storeKindsOfDetails)('in $title', ({ make }) => {
     }
     expect((await store.listDeliveries({ repositoryId: 8 })).next).toBeUndefined();
   });
+
+  it('the newest runs of 500 deliveries are read at once', async () => {
+    const { store } = made;
+    const { id } = await store.accept(makeDelivery());
+    await store.route([{ id, to: 'lane', lane: '1' }]);
+    for (const claim of await store.claim({ limit: 1, leaseMs: 60_000 }))
+      await store.settle(claim, [makeRun({ id: 'of it' })]);
+    const others = Array.from({ length: 499 }, (_, count) => String(1_000 + count));
+
+    const [first, last] = [
+      await store.readLatestRuns([...others, id]),
+      await store.readLatestRuns([...others, 'x', id]),
+    ];
+
+    expect([[...first.keys()], [...last.keys()]]).toEqual([[id], []]);
+  });
 });

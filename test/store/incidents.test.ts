@@ -80,6 +80,28 @@ describe.each(storeKinds)('in $title', ({ make }) => {
       ]);
     });
 
+    it('is counted with a part of a job, and with a burial', async () => {
+      const claim = await claimIn('issue 1');
+      await store.advance(claim, { runs: [runOf({})], checkpoint: 1 });
+      expect(await store.listIncidents()).toMatchObject([{ count: 1, subject: 'issue 1' }]);
+
+      await store.bury(claim, 'refused', [runOf({})]);
+
+      expect(await store.listIncidents()).toMatchObject([{ count: 2, subject: 'issue 1' }]);
+    });
+
+    it('in a sweep is counted for the item that it was evaluated on, and ends there', async () => {
+      const trigger = { door: 'cron', kind: 'sweep', activity: '', at: clock.now().toISOString() } as const;
+      await settle('sweep', runOf({}, { trigger: { ...trigger, item: 'issue 7' } }));
+      expect(await store.listIncidents()).toMatchObject([{ subject: 'issue 7' }]);
+
+      await settle('sweep', runOf({ verdict: 'matched' }, { trigger }));
+      expect(await store.listIncidents()).toHaveLength(1);
+      await settle('sweep', runOf({ verdict: 'matched' }, { trigger: { ...trigger, item: 'issue 7' } }));
+
+      expect(await store.listIncidents()).toEqual([]);
+    });
+
     it('is counted where the forge refused its change, and the answer is not for everyone', async () => {
       const change = { id: 'c1', rules: [failed.rule], action: 'set-labels', target: 'label:x' };
       const error = 'PUT /x: the forge answered 403';
@@ -161,12 +183,24 @@ describe.each(storeKinds)('in $title', ({ make }) => {
       expect(found.at(-1)?.key).toBe('r5');
     });
 
+    it('without an end of their own are counted from the first on, however long ago that is', async () => {
+      await store.raise([occurrence('a')]);
+      nowMs += 400 * dayMs;
+      await store.raise([occurrence('a')]);
+
+      expect(await store.listIncidents()).toMatchObject([
+        { count: 2, firstAt: new Date(start), lastAt: new Date(nowMs) },
+      ]);
+    });
+
     it('end by their keys, with an instant only those not seen since', async () => {
       await store.raise([occurrence('old'), occurrence('new', new Date(start + 1_000)), occurrence('other')]);
 
       expect(await store.clear('sweep-failed', ['old', 'new'], { before: new Date(start + 500) })).toBe(1);
       expect((await store.listIncidents()).map(({ key }) => key)).toEqual(['new', 'other']);
       expect(await store.clear('rule-failed', ['new', 'other'])).toBe(0);
+      expect(await store.clear('sweep-failed', ['new', 'other', 'none'])).toBe(2);
+      expect(await store.listIncidents()).toEqual([]);
     });
 
     it('that are over leave the store with what is old', async () => {

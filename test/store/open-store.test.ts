@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -35,7 +35,10 @@ it('a data folder without a database has its store in a file, for one process be
 });
 
 it('the role web needs a database', async () => {
-  await expect(openStoreAt({ data }, { role: 'web' })).rejects.toMatchObject({ code: 'settings' });
+  await expect(openStoreAt({ data }, { role: 'web' })).rejects.toMatchObject({
+    code: 'settings',
+    message: 'REEVE_ROLE web needs DATABASE_URL: a store in a file has one process',
+  });
 });
 
 it('a store whose file is removed stores nothing more, and says so once', async () => {
@@ -49,4 +52,15 @@ it('a store whose file is removed stores nothing more, and says so once', async 
 
   expect(lost).toEqual(['store-lost']);
   await store.close();
+});
+
+it('a database that cannot be reached is a refusal, and no store in a file takes its place', async () => {
+  const databaseUrl = 'postgres://reeve:secret@127.0.0.1:1/reeve';
+
+  for (const role of ['all', 'web', 'reader'] as const)
+    await expect(openStoreAt({ data, databaseUrl }, { role, isAlone: true })).rejects.toMatchObject({
+      code: 'store-unwritable',
+    });
+
+  expect(readdirSync(data)).toEqual([]);
 });

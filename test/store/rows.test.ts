@@ -11,7 +11,9 @@ import { Leases, leaseLost } from '../../src/store/leases.ts';
 import { memoryDateOf } from '../../src/store/memory-date.ts';
 import { pageSizeOf, rowNumberOf } from '../../src/store/paging.ts';
 import { isAtRest } from '../../src/store/queue-codec.ts';
+import { standardRetention } from '../../src/store/retention-limits.ts';
 import { deliveryOf, deliveryWithBodyOf } from '../../src/store/rows.ts';
+import { samplePointOf, sampleSeconds } from '../../src/store/samples.ts';
 import type { Claim, NewJob } from '../../src/store/store.ts';
 import {
   decodeHeaders,
@@ -138,6 +140,23 @@ it.each([
   [501, 500],
 ])('a page of %s items has %i', (limit, size) => {
   expect(pageSizeOf(limit)).toBe(size);
+});
+
+it('an instant of a sample is kept to the second, and its amount as a number', () => {
+  const instant = new Date(at.getTime() + 999);
+
+  expect(sampleSeconds(instant)).toBe(at.getTime() / 1_000);
+  expect(samplePointOf({ at: sampleSeconds(instant), name: 'load', amount: 7n })).toEqual({
+    at,
+    name: 'load',
+    amount: 7,
+  });
+});
+
+it('ended deliveries are kept for 30 days, dead ones for 90, up to 5 GiB', () => {
+  const dayMs = 86_400_000;
+
+  expect(standardRetention).toEqual({ settledMs: 30 * dayMs, deadMs: 90 * dayMs, maxBytes: 5_368_709_120 });
 });
 
 describe('a suspected delivery', () => {

@@ -71,7 +71,7 @@ describe.each(storeKinds)('the sessions of the dashboard in $title', ({ make }) 
   it('that have ended take no place', async () => {
     const { sessions } = made.store;
     const few = { ...limits, maxSessions: 2 };
-    await sessions.add(row('a'), { ...few, lifeMs: 10 });
+    await sessions.add(row('a', { isOperator: true }), { ...few, lifeMs: 10 });
     await sessions.add(row('b'), few);
     nowMs += 10;
     await sessions.add(row('c'), few);
@@ -101,5 +101,21 @@ describe.each(storeKinds)('the sessions of the dashboard in $title', ({ make }) 
     // A renewal does not extend a session.
     nowMs += lifeMs - 1_600;
     expect(await sessions.read('a')).toBeUndefined();
+  });
+
+  it('that begin anew under a key begin without a claim, and what is not there is not renewed', async () => {
+    const { sessions } = made.store;
+    for (const end of [() => sessions.remove('a'), () => sessions.removeAll()]) {
+      await sessions.add(row('a'), limits);
+      expect(await sessions.claimRenewal('a', 'sealed a', 1_000)).toBe(true);
+      await end();
+      expect(await sessions.read('a')).toBeUndefined();
+    }
+    await sessions.reseal('b', 'sealed again');
+    expect(await sessions.claimRenewal('b', 'sealed again', 1_000)).toBe(false);
+
+    await sessions.add(row('a'), limits);
+
+    expect(await sessions.claimRenewal('a', 'sealed a', 1_000)).toBe(true);
   });
 });

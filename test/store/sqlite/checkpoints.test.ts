@@ -114,3 +114,21 @@ it('without its thread, SQLite copies the log itself', async () => {
   expect(broken.gap()).toBeUndefined();
   await broken.close();
 });
+
+it('keeps the process alive while a transaction waits for it, and while it is closed', async () => {
+  const holds = (): number =>
+    process.getActiveResourcesInfo().filter((name) => name === 'MessagePort').length;
+  const before = holds();
+  const own = createThreadedCheckpoints(database, join(folder, 'reeve.db'));
+  own.committed(12 * miB);
+  await expect.poll(() => own.gap() !== undefined, { interval: 1 }).toBe(true);
+  const during = holds();
+  await own.gap();
+  const after = holds();
+
+  const closed = own.close();
+  const closing = holds();
+  await closed;
+
+  expect([during, after, closing, holds()].map((count) => count - before)).toEqual([1, 0, 1, 0]);
+});

@@ -51,3 +51,43 @@ it('takes no more memory for rows that are gone', () => {
   expect(table.find(digestOf(49_999), (row) => row === 49_999)).toBe(49_999);
   expect(table.capacity).toBe(1_024);
 });
+
+it.each([
+  [359, 2_048],
+  [358, 1_024],
+])('of 1,024 places that are filled to seven tenths, %i rows that still exist leave %i', (live, capacity) => {
+  const table = new DigestTable(() => 717 - live + 1);
+  for (let row = 1; row <= 717; row += 1) table.add(digestOf(row), row);
+  expect(table.capacity).toBe(1_024);
+
+  table.add(digestOf(718), 718);
+
+  expect(table.capacity).toBe(capacity);
+  const found = Array.from({ length: 718 }, (_, index) =>
+    table.find(digestOf(index + 1), (row) => row === index + 1),
+  );
+  expect(found.flatMap((row) => row ?? [])).toEqual(
+    Array.from({ length: live + 1 }, (_, index) => 718 - live + index),
+  );
+});
+
+it('a row is found from the first of its places, and not after it was replaced', () => {
+  const table = new DigestTable(() => 0, 8);
+  const digest = digestOf(1);
+  for (const row of [1, 2, 3]) table.add(digest, row);
+  const found = (): number[] => {
+    const rows: number[] = [];
+    table.find(digest, (row) => {
+      rows.push(row);
+      return false;
+    });
+    return rows;
+  };
+
+  expect(found()).toEqual([1, 2, 3]);
+  table.replace(digest, 2, 7);
+  table.replace(digest, 99, 8);
+  table.replace(digestOf(2), 1, 9);
+  expect(found()).toEqual([1, 7, 3]);
+  expect(table.find(digest, (row) => row > 1)).toBe(7);
+});

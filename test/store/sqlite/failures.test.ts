@@ -1,4 +1,4 @@
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -52,6 +52,18 @@ it.each([
   [new ReeveError('store-lost', 'gone')],
 ])('%o is no refusal of the disk, and stays as it is', (error) => {
   expect(asStoreError(error, path)).toBe(error);
+});
+
+it.skipIf(!existsSync('/proc/self'))('an error of a disk without space is that the disk is full', () => {
+  // The file system of processes has no space.
+  const reasonOf = (error: unknown, of = '/proc/self/reeve.db'): string =>
+    /refuses: (.*) \(/.exec(String(asStoreError(error, of)))?.[1] ?? '';
+
+  expect([sqlite(10), sqlite(14), node('EACCES')].map((error) => reasonOf(error))).toEqual(
+    Array(3).fill('the disk is full'),
+  );
+  expect(reasonOf(sqlite(8))).toBe('the file or its disk is read-only');
+  expect(reasonOf(sqlite(10), join(folder, 'none', 'reeve.db'))).toBe('the disk reports an error');
 });
 
 it('a lock of another connection is known by its code', () => {
@@ -108,7 +120,15 @@ describe('health', () => {
 
   it('looks for the free space of the disk', async () => {
     expect(await check({ path })()).toEqual({ ok: true, freeBytes: expect.any(Number) });
-    expect(await check({ path: join(folder, 'none', 'reeve.db') })()).toMatchObject({ ok: false });
+    expect(await check({ path: join(folder, 'none', 'reeve.db') })()).toMatchObject({
+      ok: false,
+      freeBytes: undefined,
+      reason: expect.stringContaining('ENOENT'),
+    });
+  });
+
+  it.skipIf(!existsSync('/proc/self'))('asks a disk of no size for none', async () => {
+    expect(await check({ path: '/proc/self/reeve.db' })()).toEqual({ ok: true, freeBytes: 0 });
   });
 });
 

@@ -108,6 +108,16 @@ describe('an unsynced write', () => {
     expect(notes()).toEqual(['b']);
   });
 
+  it('that SQLite has rolled back itself, as after an error of the disk, fails with the first error', async () => {
+    const failing = open().write(() => {
+      database.exec('ROLLBACK');
+      throw new Error('EIO');
+    });
+
+    await expect(failing).rejects.toThrow('EIO');
+    expect(database.isTransaction).toBe(false);
+  });
+
   it('is refused while the store cannot be synced, and after it is closed', async () => {
     const broken = new Error('a failed sync is not repaired');
     const durability: Durability = {

@@ -1,0 +1,172 @@
+import { expect, it } from 'vitest';
+import { type Deletions, everyAge, prune, pruneBatch } from '../../src/store/prune.ts';
+
+const at = new Date('2026-03-01T12:00:00.000Z');
+const later = new Date('2026-03-05T12:00:00.000Z');
+
+/** Deletions that answer with the given numbers, one after the other, and then with none; `calls` are those that were made. */
+function makeDeletions(
+  given: {
+    readonly expired?: readonly (readonly [settled: number, dead: number, next?: number])[];
+    readonly loose?: readonly number[];
+    readonly rest?: readonly number[];
+    readonly bytes?: readonly number[];
+  } = {},
+): { readonly deletions: Deletions; readonly calls: string[] } {
+  const calls: string[] = [];
+  const [expired, loose, bytes] = [
+    [...(given.expired ?? [])],
+    [...(given.loose ?? [])],
+    [...(given.bytes ?? [])],
+  ];
+  const answerWith = (name: string) => {
+    const numbers = [...(given.rest ?? [])];
+    return async (...about: readonly unknown[]): Promise<number> => {
+      calls.push([name, ...about.map((one) => (one instanceof Date ? one.toISOString() : one))].join(' '));
+      return numbers.shift() ?? 0;
+    };
+  };
+  return {
+    calls,
+    deletions: {
+      async deleteExpired(expiry, after) {
+        calls.push(`expired ${expiry.settled ?? '-'} ${expiry.dead ?? '-'} after ${after}`);
+        const [settled, dead, next] = expired.shift() ?? [0, 0];
+        return { settled, dead, runs: 10 * (settled + dead), next };
+      },
+      async deleteLooseRuns(before) {
+        calls.push(`runs ${before}`);
+        return loose.shift() ?? 0;
+      },
+      deleteMemory: answerWith('memory'),
+      deleteQueueHistory: answerWith('history'),
+      deleteQueues: answerWith('queues'),
+      deleteHeaderSets: answerWith('headers'),
+      deleteSamples: answerWith('samples'),
+      bytesInUse: async () => bytes.shift() ?? 0,
+    },
+  };
+}
+
+it('without limits nothing is deleted', async () => {
+  const { deletions, calls } = makeDeletions({ bytes: [10 ** 15, 10 ** 15, 10 ** 15] });
+
+  expect(await prune(deletions, {})).toEqual({ deliveries: 0, dead: 0, runs: 0 });
+
+  expect(calls).toEqual([]);
+});
+
+it('deliveries are deleted batch by batch by their ages, and counted', async () => {
+  const { deletions, calls } = makeDeletions({
+    expired: [
+      [3, 2, 7],
+      [0, 0, 9],
+      [1, 4],
+    ],
+  });
+  const settledGone: number[] = [];
+
+  const gone = await prune(
+    deletions,
+    { olderThan: later, deadOlderThan: at },
+    { onSettledGone: (count) => void settledGone.push(count) },
+  );
+
+  expect(gone).toEqual({ deliveries: 10, dead: 6, runs: 100 });
+  expect(settledGone).toEqual([3, 0, 1]);
+  const ages = `expired ${later.toISOString()} ${at.toISOString()}`;
+  expect(calls).toEqual([
+    `${ages} after 0`,
+    `${ages} after 7`,
+    `${ages} after 9`,
+    `runs ${later.toISOString()}`,
+    `history ${later.toISOString()}`,
+    `queues ${later.toISOString()}`,
+    // Two days before the earlier of the two.
+    'headers 2026-02-27T12:00:00.000Z',
+  ]);
+});
+
+it.each([
+  [
+    { olderThan: at },
+    [
+      `expired ${at.toISOString()} - after 0`,
+      `runs ${at.toISOString()}`,
+      `history ${at.toISOString()}`,
+      `queues ${at.toISOString()}`,
+    ],
+  ],
+  [{ deadOlderThan: at }, [`expired - ${at.toISOString()} after 0`]],
+  [{ samples: [{ minutes: 5, before: at }] }, [`samples 5 ${at.toISOString()}`]],
+  [
+    {
+      memory: [
+        { prefix: 'a ', before: at },
+        { prefix: 'b ', before: later },
+      ],
+    },
+    [`memory a  ${at.toISOString()}`, `memory b  ${later.toISOString()}`],
+  ],
+])('with %j alone, only that is deleted', async (limits, expected) => {
+  const { deletions, calls } = makeDeletions();
+
+  await prune(deletions, limits);
+
+  expect(calls).toEqual(expected);
+});
+
+it('each kind is deleted for as long as its batches are full', async () => {
+  const { deletions, calls } = makeDeletions({
+    loose: [pruneBatch, pruneBatch, 7],
+    rest: [pruneBatch, pruneBatch, pruneBatch - 1],
+  });
+
+  const gone = await prune(deletions, {
+    olderThan: at,
+    deadOlderThan: at,
+    samples: [{ minutes: 5, before: at }],
+    memory: [{ prefix: 'a ', before: at }],
+  });
+
+  expect(gone.runs).toBe(2 * pruneBatch + 7);
+  const names = calls.map((call) => call.split(' ')[0]);
+  for (const name of ['runs', 'history', 'queues', 'headers', 'samples', 'memory'])
+    expect(
+      names.filter((one) => one === name),
+      name,
+    ).toHaveLength(3);
+});
+
+it('for want of room settled deliveries go first, then runs, then dead ones, until there is enough', async () => {
+  const { deletions, calls } = makeDeletions({
+    expired: [
+      [200, 0, 200],
+      [50, 0],
+      [0, 200, 300],
+      [0, 1, 400],
+    ],
+    loose: [pruneBatch, 30],
+    bytes: [109, 108, 107, 106, 105, 101, 100],
+  });
+
+  const gone = await prune(deletions, { maxBytes: 100 });
+
+  expect(gone).toEqual({ deliveries: 451, dead: 201, runs: 4_510 + pruneBatch + 30 });
+  expect(calls).toEqual([
+    `expired ${everyAge} - after 0`,
+    `expired ${everyAge} - after 200`,
+    `runs ${everyAge}`,
+    `runs ${everyAge}`,
+    `expired - ${everyAge} after 0`,
+    `expired - ${everyAge} after 300`,
+  ]);
+});
+
+it('a store that is as large as it may be loses nothing', async () => {
+  const { deletions, calls } = makeDeletions({ bytes: [100, 100, 100] });
+
+  await prune(deletions, { maxBytes: 100 });
+
+  expect(calls).toEqual([]);
+});

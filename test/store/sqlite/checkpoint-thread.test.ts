@@ -1,0 +1,115 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import {
+  type CheckpointThread,
+  createCheckpointThread,
+} from '../../../src/store/sqlite/checkpoint-thread.ts';
+
+let folder: string;
+let threads: CheckpointThread[];
+let breaks: number;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'reeve-thread-'));
+  threads = [];
+  breaks = 0;
+});
+afterEach(async () => {
+  for (const thread of threads) await thread.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+const create = (path: string): CheckpointThread => {
+  const thread = createCheckpointThread(path, () => {
+    breaks += 1;
+  });
+  threads.push(thread);
+  return thread;
+};
+const makeDatabase = (path: string): DatabaseSync => {
+  mkdirSync(dirname(path), { recursive: true });
+  const database = new DatabaseSync(path);
+  database.exec('PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; CREATE TABLE t (n INTEGER)');
+  return database;
+};
+
+it('a pass copies what is in the log by then, however many there were before', async () => {
+  const path = join(folder, 'reeve.db');
+  const database = makeDatabase(path);
+  const thread = create(path);
+
+  const first = await thread.pass();
+  database.exec('INSERT INTO t VALUES (1)');
+  const second = await thread.pass();
+
+  expect(first).toEqual({ busy: 0, log: expect.any(Number), checkpointed: expect.any(Number) });
+  for (const pass of [first, second])
+    expect(pass).toMatchObject({ log: expect.any(Number), checkpointed: 'log' in pass ? pass.log : -1 });
+  expect([thread.failure(), breaks]).toEqual([undefined, 0]);
+  database.close();
+});
+
+it('a thread that ends with an error is told of once, and the next pass starts another', async () => {
+  const path = join(folder, 'later', 'reeve.db');
+  const thread = create(path);
+
+  const failed = await thread.pass();
+  const failure = thread.failure();
+  const database = makeDatabase(path);
+  const passed = await thread.pass();
+
+  expect(failed).toEqual({ error: expect.stringContaining('unable to open database file') });
+  expect(failure).toBe('error' in failed ? failed.error : undefined);
+  expect(passed).toMatchObject({ log: expect.any(Number) });
+  expect([thread.failure(), breaks]).toEqual([undefined, 1]);
+  database.close();
+});
+
+it('a thread that cannot be started is told of, and the pass says why', async () => {
+  // What cannot be handed to a thread stands for a system that refuses to make one.
+  const thread = create(Symbol('no thread') as unknown as string);
+
+  expect(await thread.pass()).toEqual({ error: expect.stringContaining('could not be cloned') });
+
+  expect(thread.failure()).toContain('could not be cloned');
+  expect(breaks).toBe(1);
+});
+
+it('keeps the process alive while it is told to alone', async () => {
+  const path = join(folder, 'reeve.db');
+  const database = makeDatabase(path);
+  const thread = create(path);
+  const ports = (): number =>
+    process.getActiveResourcesInfo().filter((name) => name === 'MessagePort').length;
+  thread.ref();
+  thread.unref();
+  const before = ports();
+  const passing = thread.pass();
+  await passing;
+
+  const idle = ports();
+  thread.ref();
+  const held = ports();
+  thread.unref();
+
+  expect([idle - before, held - before, ports() - before]).toEqual([0, 1, 0]);
+  database.close();
+});
+
+it('is closed when its connection is, whether or not it has worked', async () => {
+  const path = join(folder, 'reeve.db');
+  const database = makeDatabase(path);
+  const [worked, idle] = [create(path), create(path)];
+  await worked.pass();
+  threads = [];
+
+  await worked.close();
+  await idle.close();
+
+  // The last connection removes the log.
+  database.close();
+  const alone = new DatabaseSync(path, { timeout: 0 });
+  expect(alone.prepare('PRAGMA journal_mode = DELETE').get()).toEqual({ journal_mode: 'delete' });
+  alone.close();
+});

@@ -1,0 +1,19 @@
+import { existsSync, readdirSync, readlinkSync } from 'node:fs';
+
+/** Returns the paths in a folder that this process has open, sorted; undefined where the system does not tell. */
+export function openFilesIn(folder: string): readonly string[] | undefined {
+  if (!existsSync('/proc/self/fd')) return undefined;
+  return readdirSync('/proc/self/fd')
+    .map(pathOf)
+    .filter((path) => path.startsWith(folder))
+    .toSorted();
+}
+
+function pathOf(descriptor: string): string {
+  try {
+    return readlinkSync(`/proc/self/fd/${descriptor}`);
+  } catch {
+    // The one that read the folder.
+    return '';
+  }
+}

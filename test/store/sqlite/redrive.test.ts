@@ -1,0 +1,107 @@
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { migrate } from '../../../src/store/sqlite/migrations.ts';
+import { createRedrive } from '../../../src/store/sqlite/redrive.ts';
+
+const at = new Date('2026-03-01T12:00:00.000Z');
+let database: DatabaseSync;
+beforeEach(() => {
+  database = new DatabaseSync(':memory:');
+  migrate(database, 'reeve.db');
+  // 1 and 2 are dead, 3 and 4 are settled deliveries, 5 is a settled job, 6 waits, 7 is handled.
+  for (const [index, state] of [
+    'dead',
+    'dead',
+    'settled',
+    'settled',
+    'settled',
+    'accepted',
+    'claimed',
+  ].entries())
+    database
+      .prepare(
+        `INSERT INTO deliveries (id, door, uuid, event_type, entry, content_type, received_at, state, routed, mark, bytes, lane,
+           attempts, crashes, failing_since, settled_at, reason)
+         VALUES (?, ?, 'u', 'push', 'e', 't', '2026-02-01', ?, 1, 0, 0, '7', 3, 2, '2026-02-02', '2026-02-03', 'why')`,
+      )
+      .run(index + 1, index === 4 ? 'cron' : 'webhook', state);
+});
+afterEach(() => database.close());
+const states = () =>
+  database
+    .prepare('SELECT state FROM deliveries ORDER BY id')
+    .all()
+    .map(({ state }) => state);
+const audit = () => database.prepare('SELECT at, by, action, object FROM audit ORDER BY number').all();
+const all = ['1', '2', '3', '4', '5', '6', '7', '999', 'nonsense'];
+
+describe('a redrive', () => {
+  it('gives dead deliveries another life, and counts them', () => {
+    const redrive = createRedrive(database);
+
+    expect(redrive(all, { by: 'ada', at, also: false })).toEqual({ dead: 2, settled: 0 });
+
+    expect(states()).toEqual([
+      'accepted',
+      'accepted',
+      'settled',
+      'settled',
+      'settled',
+      'accepted',
+      'claimed',
+    ]);
+  });
+
+  it('gives settled deliveries one only if it is told to, and never a settled job', () => {
+    const redrive = createRedrive(database);
+
+    expect(redrive(all, { by: 'ada', at, also: true })).toEqual({ dead: 2, settled: 2 });
+
+    expect(states()).toEqual([
+      'accepted',
+      'accepted',
+      'accepted',
+      'accepted',
+      'settled',
+      'accepted',
+      'claimed',
+    ]);
+  });
+
+  it('begins with all attempts, without a lane, and says who wanted it', () => {
+    createRedrive(database)(['2', '3'], { by: 'ada', at, also: true });
+
+    const row = database.prepare(
+      `SELECT routed, attempts, crashes, failing_since, settled_at, reason, redriven_at, redriven_by
+       FROM deliveries WHERE id = ?`,
+    );
+    const life = {
+      routed: 0,
+      attempts: 0,
+      crashes: 0,
+      failing_since: null,
+      settled_at: null,
+      reason: null,
+      redriven_at: at.toISOString(),
+      redriven_by: 'ada',
+    };
+    expect([row.get(2), row.get(3)]).toEqual([life, life]);
+    expect(row.get(1)).toMatchObject({ attempts: 3, reason: 'why', redriven_at: null });
+  });
+
+  it('is in the audit once for each delivery that it revived', () => {
+    const redrive = createRedrive(database);
+
+    redrive(all, { by: 'ada', at, also: false });
+    redrive(all, { by: 'bob', at, also: true });
+
+    expect(audit()).toEqual(
+      [
+        ['ada', '1'],
+        ['ada', '2'],
+        ['bob', '3'],
+        ['bob', '4'],
+      ].map(([by, id]) => ({ at: at.toISOString(), by, action: 'redrive', object: `delivery ${id}` })),
+    );
+  });
+});
