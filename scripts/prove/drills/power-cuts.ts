@@ -1,9 +1,10 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createReadStream, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts';
 import { createRandom } from '../fuzz/random.ts';
@@ -92,7 +93,9 @@ async function record(paths: Paths, deliveries: number, signal: AbortSignal) {
     problems += part;
   });
   await once(child, 'exit');
-  const steps = parseTrace(readFileSync(output, 'latin1'), paths.notes);
+  // Bytes are printed in hexadecimal: a record of 1,200 deliveries is larger than a text may be.
+  const lines = createInterface({ input: createReadStream(output, 'latin1') });
+  const steps = await parseTrace(lines, paths.notes);
   const noted = steps.filter(({ kind }) => kind === 'note').length;
   if (noted !== deliveries)
     throw new Error(`${noted} of ${deliveries} deliveries are in the record: ${problems.slice(-500)}`);

@@ -26,11 +26,14 @@ export function traceArguments(output: string, files: readonly string[]): readon
 
 type Call = { readonly name: string; readonly args: string };
 
-/** Returns the steps of an output of strace; `notes` is the file whose writes are notes. */
-export function parseTrace(text: string, notes: string): readonly TracedStep[] {
+/** Returns the steps of the lines that strace has printed; `notes` is the file whose writes are notes. */
+export async function parseTrace(
+  lines: AsyncIterable<string>,
+  notes: string,
+): Promise<readonly TracedStep[]> {
   const steps: TracedStep[] = [];
   const begun = new Map<string, Call & { readonly from: number }>();
-  for (const line of text.split('\n')) {
+  for await (const line of lines) {
     const [, thread = '', rest = ''] = /^(\d+)\s+(.*)$/.exec(line) ?? [];
     const resumed = /^<\.\.\. (\w+) resumed>(.*)= (-?\d+)/.exec(rest);
     if (resumed !== null) {
