@@ -124,8 +124,9 @@ async function soak(
   await Promise.all([load.sendAt(capacity * utilization, isOver), edits.done, faults.done, sampling]);
   signal.throwIfAborted();
   const minutes = (performance.now() - startMs) / 60_000;
-  const judged = await edits.judge();
+  // On a machine that got busier since its capacity was measured, many may wait.
   await drained(waiting);
+  const judged = await edits.judge();
   book.look();
   const { lost, unexpected, answers } = book;
   return {
