@@ -167,7 +167,12 @@ const matchedBy: Readonly<Record<string, readonly string[]>> = {
   'labels.yml#label-by-path': pulls,
   'labels.yml#label-by-size': pulls,
   'large-pull.yml#large-pull': pulls,
-  'linked-issue.yml#linked-issue': ['pull_request.edited', 'pull_request.opened', 'pull_request.reopened'],
+  'linked-issue.yml#linked-issue': [
+    'pull_request.edited',
+    'pull_request.opened',
+    'pull_request.reopened',
+    'pull_request_sync.synchronized',
+  ],
   'merge-queue.yml#merge-queue': [
     'pull_request.edited',
     'pull_request.reopened',

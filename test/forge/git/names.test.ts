@@ -138,7 +138,8 @@ describe('a path that is written', () => {
     const refused = await namesRefusedByFsck(unique);
 
     expect(unique.filter(isDotGit)).toEqual(unique.filter((name) => refused.has(name)));
-    expect(refused.size).toBeGreaterThan(50);
+    // Of 2,000 random names, about 60 are refused.
+    expect(refused.size).toBeGreaterThan(20);
     expect(unique.length - refused.size).toBeGreaterThan(50);
   });
 });
