@@ -212,7 +212,9 @@ function differencesOf({ files }: Pair, { dry, real }: PairResult): readonly str
   return [
     ...sent.filter((request) => !may.has(request)).map((request) => `not planned: ${request}`),
     ...[...must].filter((request) => !sent.includes(request)).map((request) => `not sent: ${request}`),
-    ...repeated.filter((request) => may.has(request) && !again.has(request)).map((request) => `too often: ${request}`),
+    ...repeated
+      .filter((request) => may.has(request) && !again.has(request))
+      .map((request) => `too often: ${request}`),
   ];
 }
 
