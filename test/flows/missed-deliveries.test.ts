@@ -115,8 +115,8 @@ it.runIf(isThorough || isProving)(
 
     expect(missedLog).toEqual(deliveredLog);
     expect([await online.unfinished(), await offline.unfinished()]).toEqual([0, 0]);
-    // What has passed cannot be read: the account that is welcomed is named by the delivery alone, and whether a contribution was
-    // the first one is told by the forge until it is merged.
+    // The past cannot be read: only the delivery names the account to welcome, and after a merge the forge does not show any more
+    // that a contribution was the first one.
     const lost = online.rules.filter(({ name }) => past.includes(name));
     expect(lost).toHaveLength(past.length);
     const read = (installation: Installation) =>

@@ -13,8 +13,8 @@ const concurrency = 8;
 /** What a handler waits for the forge, where it asks it for something. */
 const handlerMs = 20;
 /**
- * The sizes of the backlogs: of handlers that do nothing, and of those that wait. Each process spends the time of about a thousand
- * deliveries on compiling its code, which four processes do four times.
+ * The sizes of the backlogs: of handlers that do nothing, and of those that wait. Each process compiles its code first: a short
+ * backlog would measure that four times with four processes.
  */
 const sizes = { quick: { jobs: 1_000, waiting: 400 }, full: { jobs: 12_000, waiting: 3_000 } };
 

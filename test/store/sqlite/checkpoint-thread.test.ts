@@ -50,7 +50,7 @@ it('a pass copies what is in the log by then, however many there were before', a
   database.close();
 });
 
-it('a thread that ends with an error is told of once, and the next pass starts another', async () => {
+it('a thread that ends with an error is reported once, and the next pass starts another', async () => {
   const path = join(folder, 'later', 'reeve.db');
   const thread = create(path);
 
@@ -66,7 +66,7 @@ it('a thread that ends with an error is told of once, and the next pass starts a
   database.close();
 });
 
-it('a thread that cannot be started is told of, and the pass says why', async () => {
+it('a thread that cannot be started is reported, and the pass returns the reason', async () => {
   // What cannot be handed to a thread stands for a system that refuses to make one.
   const thread = create(Symbol('no thread') as unknown as string);
 
@@ -76,7 +76,7 @@ it('a thread that cannot be started is told of, and the pass says why', async ()
   expect(breaks).toBe(1);
 });
 
-it('keeps the process alive while it is told to alone', async () => {
+it('the thread keeps the process alive only between ref and unref', async () => {
   const path = join(folder, 'reeve.db');
   const database = makeDatabase(path);
   const thread = create(path);

@@ -70,7 +70,7 @@ describe('a sync of the log', () => {
     },
   );
 
-  it('watches no other files where none are named, and may have nobody to tell', async () => {
+  it('watches only the files of the store by default, and works without onLost', async () => {
     writeFileSync(`${path}.lock`, '');
     durability = createLogDurability(database, path);
     rmSync(`${path}.lock`);

@@ -52,7 +52,7 @@ describe('a redrive', () => {
     ]);
   });
 
-  it('gives settled deliveries one only if it is told to, and never a settled job', () => {
+  it('revives settled deliveries only on request, and never a settled job', () => {
     const redrive = createRedrive(database);
 
     expect(redrive(all, { by: 'ada', at, also: true })).toEqual({ dead: 2, settled: 2 });

@@ -83,7 +83,7 @@ async function itemState(
     comments: comments
       .map((comment) => `${comment.user?.login}: ${comment.body}`)
       .filter((text) => !ignored.some((marker) => text.includes(marker)))
-      // Rules that were told at the same time of what happened one after the other comment in another order.
+      // After catching up, rules handle events together that happened one after the other: their comments have another order.
       .toSorted(),
     dependencies: dependencies.map(({ number }) => number).toSorted(),
   };
