@@ -10,7 +10,14 @@ const secret = fc.oneof(
   fc.string({ unit: 'grapheme', minLength: 8, maxLength: 40 }),
 );
 
-const goEscapes: Readonly<Record<string, string>> = { '&': '\\u0026', '<': '\\u003c', '>': '\\u003e' };
+/** What encoding/json of Go escapes in strings beside what every writer of JSON does. */
+const goEscapes: Readonly<Record<string, string>> = {
+  '&': '\\u0026',
+  '<': '\\u003c',
+  '>': '\\u003e',
+  '\u2028': '\\u2028',
+  '\u2029': '\\u2029',
+};
 const asForm = (value: string): string =>
   new URLSearchParams({ v: value.toWellFormed() }).toString().slice(2);
 
@@ -18,7 +25,8 @@ const asForm = (value: string): string =>
 const repeated: Readonly<Record<string, (value: string) => string>> = {
   'as it is': (value) => value,
   'as JSON': (value) => JSON.stringify(value),
-  'as JSON of Go': (value) => JSON.stringify(value).replace(/[&<>]/g, (sign) => goEscapes[sign] ?? sign),
+  'as JSON of Go': (value) =>
+    JSON.stringify(value).replace(/[&<>\u2028\u2029]/g, (sign) => goEscapes[sign] ?? sign),
   'as JSON with escaped slashes': (value) => JSON.stringify(value).replaceAll('/', '\\/'),
   'in an address': (value) => `?q=${encodeURIComponent(value.toWellFormed())}&x=1`,
   'in an address in lower case': (value) =>
