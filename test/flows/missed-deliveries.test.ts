@@ -122,7 +122,10 @@ it.runIf(isThorough || isProving)(
     const read = (installation: Installation) =>
       stateOf(installation.root, installation.bot, lost.map(markerOf));
     expect(await read(offline)).toEqual(await read(online));
-    recordFigure(context, `${events} missed events: the same final state as where all were delivered`);
+    recordFigure(
+      context,
+      `${events} missed events: the same final state as of an instance that received all of them`,
+    );
     if (seed !== usualSeed) return;
     expect(rulesThatDid(offline, before)).toEqual(expect.arrayContaining(process.env.LONG ? many : few));
   },

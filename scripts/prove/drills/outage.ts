@@ -42,7 +42,7 @@ export const drill: Drill = async ({ isQuick, signal }) => {
     const { attempts, dead } = stateOf(installation);
     return {
       figure:
-        `outage of ${seconds} s with ${count.toLocaleString('en')} events, ${stored.toLocaleString('en')} acknowledged: ${labelled.toLocaleString('en')} of ${count.toLocaleString('en')} effects ${recoverySeconds.toFixed(0)} s after it; ` +
+        `outage of ${seconds} s with ${count.toLocaleString('en')} events, ${stored.toLocaleString('en')} acknowledged before its end: ${labelled.toLocaleString('en')} of ${count.toLocaleString('en')} effects ${recoverySeconds.toFixed(0)} s after it; ` +
         `${asked} connections tried meanwhile, at most ${attempts} attempt of a delivery, ${dead} dead`,
       isKept:
         labelled === count &&

@@ -52,7 +52,7 @@ export const drill: Drill = async ({ isQuick, signal }) => {
     const answered = [...answers].map(([answer, number]) => `${number} × ${answer}`).join(', ');
     const megabytes = (bytes: number): string => Math.round(bytes / 2 ** 20).toLocaleString('en');
     return {
-      figure: `${rounds * count} streams of 1 GB, ${count} at once, ${megabytes(sentBytes)} MB taken and discarded: ${answered}; memory + ${megabytes(growthBytes)} MB; deliveries beside them: p99 ${p99Ms.toFixed(0)} ms${describeOthers(others)}`,
+      figure: `${rounds * count} streams of up to 1 GB, ${count} at once, ${megabytes(sentBytes)} MB sent until they were refused: ${answered} (400: more is sent than the length says); memory + ${megabytes(growthBytes)} MB; deliveries beside them: p99 ${p99Ms.toFixed(0)} ms${describeOthers(others)}`,
       isKept:
         growthBytes < maxGrowthBytes &&
         others.size === 0 &&

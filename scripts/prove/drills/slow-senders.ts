@@ -36,7 +36,7 @@ export const drill: Drill = async ({ isQuick, signal }) => {
     const longestMs = Math.max(...closed.map(({ openMs }) => openMs));
     const answered = closed.filter(({ answer }) => answer === '408').length;
     return {
-      figure: `${count.toLocaleString('en')} slow connections for ${seconds} s, ${closed.length.toLocaleString('en')} closed, ${answered.toLocaleString('en')} with 408, the longest after ${(longestMs / 1_000).toFixed(1)} s; ${sent.toLocaleString('en')} deliveries beside them: p99 ${p99Ms.toFixed(0)} ms${describeOthers(others)}`,
+      figure: `${count.toLocaleString('en')} slow connections for ${seconds} s, each replaced when it is closed: ${closed.length.toLocaleString('en')} closed, ${answered.toLocaleString('en')} with 408, the longest after ${(longestMs / 1_000).toFixed(1)} s; ${sent.toLocaleString('en')} deliveries beside them: p99 ${p99Ms.toFixed(0)} ms${describeOthers(others)}`,
       isKept: others.size === 0 && p99Ms <= maxP99Ms && longestMs <= maxOpenMs && answered === closed.length,
     };
   } finally {
