@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { QueueEvent, QueueSave } from '../../src/store/queue-rows.ts';
 import type { Store } from '../../src/store/store.ts';
-import type { Backend } from './contract.ts';
+import type { Backend } from './contract/store-bench.ts';
 
 /** A queue for the tests, and what is saved into it. */
 export const mainQueue = { repositoryId: 7, base: 'main' };

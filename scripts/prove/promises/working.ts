@@ -25,7 +25,7 @@ export const working: readonly ReliabilityPromise[] = [
       full: '0 writes under a lost lease in 10,000 interleavings',
     },
     proofs: [
-      { file: 'test/worker/worker.test.ts', titled: /lease/ },
+      { file: 'test/worker/leases.test.ts' },
       { file: 'test/store/sqlite/sqlite-store.test.ts', titled: /leases/ },
       { file: 'test/store/postgres/fences.test.ts' },
     ],
@@ -45,7 +45,7 @@ export const working: readonly ReliabilityPromise[] = [
     },
     proofs: [
       { file: 'test/worker/backoff.test.ts' },
-      { file: 'test/worker/worker.test.ts', titled: /^a failure/ },
+      { file: 'test/worker/failures.test.ts' },
       { file: 'test/client/client.test.ts', titled: /^retries/ },
     ],
     twins: ['no-jitter', 'no-jitter-at-the-cap', 'lifetime-is-a-count', 'pause-beyond-lifetime-cut'],
@@ -71,7 +71,7 @@ export const working: readonly ReliabilityPromise[] = [
     },
     proofs: [
       { file: 'test/flows/outages.test.ts' },
-      { file: 'test/worker/worker.test.ts', titled: /^a forge that fails/ },
+      { file: 'test/worker/outages.test.ts' },
       { file: 'test/worker/breaker.test.ts' },
       { drill: () => import('../drills/outage.ts') },
     ],
@@ -98,8 +98,8 @@ export const working: readonly ReliabilityPromise[] = [
       'The order of deliveries about one issue or pull request is kept, and one that fails stops no other lane.',
     target: { quick: '0 out of order', full: '0 of 10,000 random schedules out of order' },
     proofs: [
-      { file: 'test/worker/worker.test.ts', titled: /^order/ },
-      { file: 'test/worker/worker.test.ts', titled: /no other lane/ },
+      { file: 'test/worker/order.test.ts' },
+      { file: 'test/worker/outages.test.ts', titled: /no other lane/ },
       { file: 'test/worker/breaker.test.ts' },
     ],
     twins: ['lane-out-of-order', 'poison-stops-all', 'postgres-lane-claimed-twice'],

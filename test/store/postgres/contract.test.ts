@@ -1,6 +1,7 @@
 import { openPostgresStore } from '../../../src/store/postgres/postgres-store.ts';
 import { createSchemas } from '../../support/postgres.ts';
-import { type Backend, describeStore } from '../contract.ts';
+import { describeStore } from '../contract/describe-store.ts';
+import type { Backend } from '../contract/store-bench.ts';
 import { describeQueueRows } from '../queue-contract.ts';
 
 const urlOf = createSchemas();

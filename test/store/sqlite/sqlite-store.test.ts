@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, it } from 'vitest';
 import { openSqliteStore, type SqliteOptions } from '../../../src/store/sqlite/sqlite-store.ts';
 import { recordFigure } from '../../support/figure.ts';
-import { describeStore } from '../contract.ts';
+import { describeStore } from '../contract/describe-store.ts';
 import { makeDelivery } from '../make.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'reeve-store-'));

@@ -1,0 +1,205 @@
+import { describe, expect, it } from 'vitest';
+import { type Claim, type DeliveryState, deliveryStates } from '../../../src/store/store.ts';
+import { collect, makeDelivery, makeRun } from '../make.ts';
+import type { StoreBench } from './store-bench.ts';
+
+/** Tests what a store tells about deliveries and runs, and data that it remembers. */
+export function describeReading(bench: StoreBench): void {
+  const { acceptInLane, advanceMs, claimOne, reopen } = bench;
+
+  describe('reading', () => {
+    it('pages through deliveries, newest first, without gaps or repeats', async () => {
+      const ids = await collect(7, async () => (await bench.store.accept(makeDelivery())).id);
+
+      const seen: string[] = [];
+      let before: string | undefined;
+      do {
+        const page = await bench.store.listDeliveries({
+          limit: 3,
+          ...(before === undefined ? {} : { before }),
+        });
+        seen.push(...page.items.map((each) => each.id));
+        before = page.next;
+      } while (before !== undefined);
+
+      expect(seen).toEqual(ids.toReversed());
+    });
+
+    it('searches by kind, repository and uuid, and filters by state', async () => {
+      const one = await bench.store.accept(makeDelivery({ eventType: 'issues', uuid: 'AAAA-1' }));
+      const two = await bench.store.accept(
+        makeDelivery({ route: { lane: '5', repositoryId: 5, repository: 'Acme/Tool' } }),
+      );
+      const find = async (search: string) =>
+        (await bench.store.listDeliveries({ search })).items.map((each) => each.id);
+
+      expect(await find('issue')).toEqual([one.id]);
+      expect(await find('aaaa')).toEqual([one.id]);
+      expect(await find('acme/t')).toEqual([two.id]);
+      expect(await find("'; DROP TABLE deliveries")).toEqual([]);
+      expect((await bench.store.listDeliveries({ state: 'settled' })).items).toEqual([]);
+      expect((await bench.store.listDeliveries({ repositoryId: 5 })).items.map((each) => each.id)).toEqual([
+        two.id,
+      ]);
+    });
+
+    it('lists events of the forge and jobs apart', async () => {
+      const { id: event } = await bench.store.accept(makeDelivery());
+      const job = {
+        door: 'cron',
+        kind: 'sweep',
+        lane: 'sweep',
+        receivedAt: new Date(),
+        payload: {},
+      } as const;
+      const { id: cron } = await bench.store.enqueue({ ...job, uuid: 'one' });
+      const { id: cli } = await bench.store.enqueue({ ...job, door: 'cli', uuid: 'two' });
+      const { id: last } = await bench.store.accept(makeDelivery());
+      const find = async (door: 'webhook' | 'job') =>
+        (await bench.store.listDeliveries({ door })).items.map(({ id }) => id);
+
+      expect(await find('webhook')).toEqual([last, event]);
+      expect(await find('job')).toEqual([cli, cron]);
+      expect(
+        (await bench.store.listDeliveries({ door: 'job', state: 'accepted', limit: 1 })).items,
+      ).toMatchObject([{ id: cli }]);
+      expect(
+        (await bench.store.listDeliveries({ door: 'job', search: 'sweep', before: cli })).items,
+      ).toMatchObject([{ id: cron }]);
+    });
+
+    it('reads the newest run of each of several deliveries', async () => {
+      const ids = await collect(3, async () => (await bench.store.accept(makeDelivery())).id);
+      await bench.store.route(ids.map((id, index) => ({ id, to: 'lane', lane: `lane ${index}` })));
+      for (const claim of await bench.store.claim({ limit: 2, leaseMs: 60_000 }))
+        await bench.store.settle(claim, [
+          makeRun({ id: `old ${claim.id}` }),
+          makeRun({ id: `new ${claim.id}` }),
+        ]);
+      await bench.store.appendRuns([makeRun({ id: 'of no delivery' })]);
+
+      const found = await bench.store.readLatestRuns([...ids, '4711', 'x']);
+
+      expect([...found].map(([id, run]) => [id, run.id]).toSorted()).toEqual(
+        ids.slice(0, 2).map((id) => [id, `new ${id}`]),
+      );
+      expect(await bench.store.readLatestRuns([])).toEqual(new Map());
+    });
+
+    it('describes a delivery as it reads it, without the body', async () => {
+      const { id } = await bench.store.accept(makeDelivery({ eventType: 'issues' }));
+      const { body, ...rest } = (await bench.store.readDelivery(id)) ?? {};
+
+      expect(body).toBeDefined();
+      expect(await bench.store.describeDelivery(id)).toEqual(rest);
+      expect(await bench.store.describeDelivery('999')).toBeUndefined();
+      expect(await bench.store.describeDelivery('nonsense')).toBeUndefined();
+    });
+
+    it('lists each state by itself, newest first and page by page', async () => {
+      const inLane = async (lane: string): Promise<string> => {
+        const { id } = await bench.store.accept(makeDelivery());
+        await bench.store.route([{ id, to: 'lane', lane, repositoryId: 1, repository: 'acme/tool' }]);
+        return id;
+      };
+      let lanes = 0;
+      const take = async (end: (claim: Claim) => Promise<void>): Promise<string> => {
+        const id = await inLane(`lane ${lanes++}`);
+        await end(await claimOne());
+        return id;
+      };
+      const of: Record<DeliveryState, string[]> = {
+        accepted: [],
+        claimed: [],
+        retry: [],
+        deferred: [],
+        settled: [],
+        dead: [],
+      };
+      for (let round = 0; round < 3; round += 1) {
+        of.claimed.unshift(await take(async () => {}));
+        of.retry.unshift(
+          await take((claim) => bench.store.retry(claim, { afterMs: 3_600_000, reason: 'later' })),
+        );
+        of.deferred.unshift(
+          await take((claim) => bench.store.defer(claim, [], { afterMs: 3_600_000, why: 'later' })),
+        );
+        of.settled.unshift(await take((claim) => bench.store.settle(claim, [])));
+        of.dead.unshift(await take((claim) => bench.store.bury(claim, 'refused')));
+      }
+      // One that waits for its lane, one that has it.
+      of.accepted.unshift((await bench.store.accept(makeDelivery())).id);
+      of.accepted.unshift(await inLane('last'));
+
+      for (const state of deliveryStates) {
+        const first = await bench.store.listDeliveries({ state, limit: 2 });
+        const rest = first.next
+          ? await bench.store.listDeliveries({ state, limit: 2, before: first.next })
+          : { items: [] };
+        expect(
+          [...first.items, ...rest.items].map(({ id }) => id),
+          state,
+        ).toEqual(of[state]);
+        const found = await bench.store.listDeliveries({ state, search: 'acme/tool', limit: 500 });
+        const named = state === 'accepted' ? of.accepted.slice(0, 1) : of[state];
+        expect(
+          found.items.map(({ id }) => id),
+          state,
+        ).toEqual(named);
+      }
+    });
+
+    it('pages through runs and filters them by time', async () => {
+      await bench.store.appendRuns(
+        [1, 2, 3].map((hour) => makeRun({ id: `r${hour}`, at: `2026-03-01T0${hour}:00:00.000Z` })),
+      );
+
+      const first = await bench.store.listRuns({ limit: 2 });
+      const second = await bench.store.listRuns({ limit: 2, before: first.next ?? '' });
+      const since = await bench.store.listRuns({ since: new Date('2026-03-01T02:00:00Z') });
+
+      expect(first.items.map((run) => run.id)).toEqual(['r3', 'r2']);
+      expect(second).toMatchObject({ items: [{ id: 'r1' }], next: undefined });
+      expect(since.items.map((run) => run.id)).toEqual(['r3', 'r2']);
+    });
+
+    it('replaces a run whose id is known', async () => {
+      await bench.store.appendRuns([makeRun({ id: 'r', requests: 1 })]);
+      await bench.store.appendRuns([makeRun({ id: 'r', requests: 2 })]);
+
+      expect((await bench.store.listRuns()).items).toEqual([makeRun({ id: 'r', requests: 2 })]);
+    });
+
+    it('says since when the oldest waits', async () => {
+      expect(await bench.store.oldestWaiting()).toBeUndefined();
+      const start = bench.now;
+      await acceptInLane('1');
+      advanceMs(5_000);
+      await acceptInLane('2');
+
+      expect(await bench.store.oldestWaiting()).toEqual(start);
+    });
+
+    it('remembers plain data under a key, also after a restart', async () => {
+      await bench.store.remember('sweep', { page: 3 });
+      await bench.store.remember('gone', 1);
+      await bench.store.remember('gone', undefined);
+      await reopen();
+
+      expect(await bench.store.recall('sweep')).toEqual({ page: 3 });
+      expect(await bench.store.recall('gone')).toBeUndefined();
+    });
+
+    it('revises data in one step', async () => {
+      const increment = (value: unknown): unknown => ({ n: ((value as { n?: number })?.n ?? 0) + 1 });
+
+      await Promise.all(Array.from({ length: 20 }, () => bench.store.revise('count', increment)));
+      const same = await bench.store.revise('count', (value) => value);
+      const gone = await bench.store.revise('count', () => undefined);
+
+      expect([same, gone]).toEqual([{ n: 20 }, undefined]);
+      expect(await bench.store.recall('count')).toBeUndefined();
+      expect(await bench.store.revise('nothing', (value) => value)).toBeUndefined();
+    });
+  });
+}

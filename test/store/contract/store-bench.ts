@@ -1,0 +1,107 @@
+import { afterEach, beforeEach } from 'vitest';
+import type { Clock } from '../../../src/clock.ts';
+import type { Claim, Store } from '../../../src/store/store.ts';
+import { makeDelivery } from '../make.ts';
+
+/** One kind of store, for the suite that every kind has to pass. */
+export interface Backend {
+  /** Opens a store of its own, empty at first; opened again with the same `name` it is the same store. */
+  open(options: {
+    name: string;
+    role: 'worker' | 'reader';
+    clock: Pick<Clock, 'now' | 'monotonicMs'>;
+  }): Promise<Store>;
+}
+
+/** The store of each test, and its clock, which stands still until the test moves it. */
+export interface StoreBench {
+  /** The store, opened for the worker. */
+  readonly store: Store;
+  /** The time of the wall clock. */
+  readonly now: Date;
+  /** Opens the store beside those that are open. */
+  open(role?: 'worker' | 'reader'): Promise<Store>;
+  /** Closes the store and opens it again; `between` runs while it is closed. */
+  reopen(options?: { between?: () => void }): Promise<void>;
+  /** Lets time pass, on the wall clock and on the one that never goes back. */
+  advanceMs(ms: number): void;
+  /** Lets time pass on the clock that never goes back alone. */
+  advanceUptimeMs(ms: number): void;
+  /** Sets the wall clock ahead, or back where `ms` is negative; the other clock stays. */
+  moveWallClockMs(ms: number): void;
+  /** Accepts a delivery and gives it to a lane. Returns its id. */
+  acceptInLane(lane: string): Promise<string>;
+  /** Claims for a minute what there is. Returns the ids. */
+  claimIds(limit?: number): Promise<string[]>;
+  /** Claims one delivery for a minute; throws where there is none. */
+  claimOne(): Promise<Claim>;
+}
+
+/** Opens an empty store before each test of the suite that calls this, and closes it after the test. */
+export function createStoreBench(backend: Backend): StoreBench {
+  let number = 0;
+  let name: string;
+  let now: Date;
+  let uptimeMs: number;
+  let opened: Store[];
+  let store: Store;
+
+  const open = async (role: 'worker' | 'reader' = 'worker'): Promise<Store> => {
+    const clock = { now: () => now, monotonicMs: () => uptimeMs };
+    const another = await backend.open({ name, role, clock });
+    opened.push(another);
+    return another;
+  };
+  const moveWallClockMs = (ms: number): void => {
+    now = new Date(now.getTime() + ms);
+  };
+  const advanceUptimeMs = (ms: number): void => {
+    uptimeMs += ms;
+  };
+
+  beforeEach(async () => {
+    number += 1;
+    name = `store-${number}`;
+    now = new Date('2026-03-01T12:00:00.000Z');
+    uptimeMs = 1_000;
+    opened = [];
+    store = await open();
+  });
+  afterEach(async () => {
+    for (const each of opened) await each.close();
+  });
+
+  return {
+    get store() {
+      return store;
+    },
+    get now() {
+      return now;
+    },
+    open,
+    async reopen({ between } = {}) {
+      await store.close();
+      between?.();
+      store = await open();
+    },
+    advanceMs(ms) {
+      moveWallClockMs(ms);
+      advanceUptimeMs(ms);
+    },
+    advanceUptimeMs,
+    moveWallClockMs,
+    async acceptInLane(lane) {
+      const { id } = await store.accept(makeDelivery({ receivedAt: now }));
+      await store.route([{ id, to: 'lane', lane }]);
+      return id;
+    },
+    async claimIds(limit = 10) {
+      return (await store.claim({ limit, leaseMs: 60_000 })).map((claim) => claim.id);
+    },
+    async claimOne() {
+      const [claim] = await store.claim({ limit: 1, leaseMs: 60_000 });
+      if (claim === undefined) throw new Error('nothing to claim');
+      return claim;
+    },
+  };
+}
