@@ -8,8 +8,8 @@ export const defaultMaxBodyBytes = 8 * 2 ** 20;
 export const maxConnections = 2_000;
 
 /**
- * A paused body keeps what was read when this many bytes are exceeded. Node reads 64 KiB at once: with its default of as many, a
- * paused body keeps two reads. A body that is not paused keeps none.
+ * Buffered bytes of a paused body at which Node stops reading from its socket. One read has up to 64 KiB: with Node's default of
+ * 64 KiB, a paused body keeps two reads in memory, with this value one. A body that is not paused buffers nothing.
  */
 const pausedBytes = 16_384;
 
