@@ -13,6 +13,7 @@ const samplesOf = (growthMib: number): readonly Sample[] =>
     const sizes = { databaseBytes: 500 * mib, logBytes: 20 * mib };
     return {
       ...{ atMs: (at * hourMs) / 100, heapBytes: bytes, rssBytes: 2 * bytes, externalBytes: 0 },
+      ...{ committedBytes: bytes, mappedBytes: 0 },
       ...{ ...sizes, delayMs: 20, descriptors: 40, waiting: 3 },
     };
   });
@@ -27,6 +28,16 @@ const missed = (changes: Partial<SoakRecord>): readonly string[] =>
 describe('a soak', () => {
   it('is good where nothing grows and nothing is lost', () => {
     expect(missed({})).toEqual([]);
+  });
+
+  it('says which part of the memory grows', () => {
+    const parts = judgeSoak({ ...record, samples: samplesOf(20) }).find(({ name }) =>
+      name.includes('by part'),
+    );
+
+    expect(parts?.value).toBe(
+      'heap with its free parts +20.0, buffers and libraries +0.0, mapped files +0.0, the rest +20.0 MiB/h',
+    );
   });
 
   it.each<[string, Partial<SoakRecord>, string]>([

@@ -13,6 +13,11 @@ export function residentBytes(pid: number): number {
   return memberOf(pid, 'VmRSS');
 }
 
+/** Returns the part of `residentBytes` that is pages of files and of memory that processes share, in bytes. */
+export function mappedBytes(pid: number): number {
+  return memberOf(pid, 'RssFile') + memberOf(pid, 'RssShmem');
+}
+
 /** Lets the peak of a process begin anew. */
 export function resetPeak(pid: number): void {
   writeFileSync(`/proc/${pid}/clear_refs`, '5');

@@ -24,8 +24,9 @@ export type EditsOptions = {
   readonly stuckMs: number;
 };
 
-/** Time between two edits, and between two looks at the labels of an issue. */
-const everyMs = 500;
+/** Least time between two edits. */
+export const editEveryMs = 500;
+/** Time between two looks at the labels of an issue. */
 const lookEveryMs = 100;
 
 /** Edits the issues in turn until `isOver`, and measures how long each effect takes. */
@@ -58,7 +59,7 @@ export function startEdits({ root }: Installation, { sizes, issues, isOver, stuc
       const { number } = issues[turn % issues.length] ?? { number: 1 };
       // The forge may be away: the edit, or the look at its effect, is made again with the next one.
       await editOne(number).catch(() => undefined);
-      await pause(everyMs);
+      await pause(editEveryMs);
     }
   })();
   return {

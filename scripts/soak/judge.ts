@@ -78,6 +78,7 @@ export function judgeSoak(record: SoakRecord): readonly SoakRow[] {
     row(`issues with wrong labels after ${count(record.edits)} edits`, [record.wrong]),
     memory('heap in use after collection', 'heap', 'heapBytes'),
     memory('resident memory after collection', 'resident', 'rssBytes'),
+    { name: 'resident memory by part', value: partsOf(later), target: '' },
     descriptors === undefined
       ? { name: 'open descriptors at rest', value: 'the system does not show them', target: '' }
       : {
@@ -116,6 +117,19 @@ export function judgeSoak(record: SoakRecord): readonly SoakRow[] {
       target: '',
     },
   ];
+}
+
+/** Writes which part of the resident memory grows: where the sum grows, this is where to look. */
+function partsOf(samples: readonly Sample[]): string {
+  const perHour = (bytesOf: (sample: Sample) => number): string =>
+    signed(trendOf(samples.map((sample) => ({ atMs: sample.atMs, value: bytesOf(sample) }))).perHour / mib);
+  const known = (sample: Sample): number => sample.committedBytes + sample.externalBytes + sample.mappedBytes;
+  return [
+    `heap with its free parts ${perHour(({ committedBytes }) => committedBytes)}`,
+    `buffers and libraries ${perHour(({ externalBytes }) => externalBytes)}`,
+    `mapped files ${perHour(({ mappedBytes }) => mappedBytes)}`,
+    `the rest ${perHour((sample) => sample.rssBytes - known(sample))} MiB/h`,
+  ].join(', ');
 }
 
 /** Whether memory does not grow faster than it may. A short run cannot tell, and passes where it grows by no more than noise. */

@@ -4,6 +4,8 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 export type ProbeSample = {
   /** What is in use after a garbage collection. */
   readonly heapBytes: number;
+  /** What V8 has reserved for the heap: its free parts count, too. */
+  readonly committedBytes: number;
   /** Memory of buffers and of the libraries below Node. */
   readonly externalBytes: number;
   readonly rssBytes: number;
@@ -33,9 +35,10 @@ process.on('message', (question: ProbeQuestion) => {
   const delayMs = delay.max / 1e6;
   if (globalThis.gc === undefined) throw new Error('start this with --expose-gc');
   globalThis.gc();
-  const { heapUsed, external, rss } = process.memoryUsage();
+  const { heapUsed, heapTotal, external, rss } = process.memoryUsage();
   process.send?.({
     heapBytes: heapUsed,
+    committedBytes: heapTotal,
     externalBytes: external,
     rssBytes: rss,
     delayMs,

@@ -9,10 +9,10 @@ import { builtProgram } from '../../test/support/built-program.ts';
 import { endProcesses } from '../../test/support/processes.ts';
 import { authorization, secret } from '../installation/credentials.ts';
 import { at } from '../installation/forge.ts';
-import { canReadMemory, residentBytes } from '../installation/process-memory.ts';
+import { canReadMemory, mappedBytes, residentBytes } from '../installation/process-memory.ts';
 import { type ProxiedInstallation, startProxiedInstallation } from '../installation/proxied-installation.ts';
 import { openBook } from './book.ts';
-import { startEdits } from './edits.ts';
+import { editEveryMs, startEdits } from './edits.ts';
 import { causeFaults } from './faults.ts';
 import { oldestAllowedDays, retentionDays, type SoakRecord } from './judge.ts';
 import { createLoad, type Load } from './load.ts';
@@ -44,7 +44,8 @@ retention: { settled: ${retentionDays}d }
 max-body: 256KiB
 `;
 const tooLargeBytes = 300 * 1_024;
-const issueCount = 20;
+/** Each is edited again after 130 s at the earliest: a label that goes back and forth five times in ten minutes is left alone. */
+const issueCount = 130_000 / editEveryMs;
 /** The clock of the process goes ahead by so much in the whole, in steps. */
 const daysAhead = 4 * retentionDays;
 const dayMs = 86_400_000;
@@ -200,6 +201,7 @@ async function sampleOf(
     ...sample,
     // Node counts in pages that the system may have taken back since.
     rssBytes: canReadMemory ? residentBytes(child.pid ?? 0) : sample.rssBytes,
+    mappedBytes: canReadMemory ? mappedBytes(child.pid ?? 0) : 0,
     descriptors: descriptorsOf(child.pid)?.length ?? 0,
     ...sizesOf(data),
   };
