@@ -49,16 +49,7 @@ export function describeEndingsAndJobs(bench: StoreBench): void {
     });
 
     it('keeps where a job has got to, with the runs of that part', async () => {
-      await bench.store.enqueue({
-        door: 'cron',
-        uuid: 'sweep@1',
-        kind: 'sweep',
-        lane: 'sweep',
-        receivedAt: bench.now,
-        payload: { rule: 'x' },
-      });
-      const [job] = await bench.store.unrouted(1);
-      await bench.store.route([{ id: job?.id ?? '', to: 'lane', lane: 'sweep' }]);
+      await bench.startSweep({ rule: 'x' });
 
       await bench.store.advance(await claimOne(), {
         runs: [makeRun({ id: 'p1' })],

@@ -97,16 +97,7 @@ export function describeRetriesAndDeferrals(bench: StoreBench): void {
     });
 
     it('begins a job anew, without its checkpoint', async () => {
-      await bench.store.enqueue({
-        door: 'cron',
-        uuid: 'sweep@1',
-        kind: 'sweep',
-        lane: 'sweep',
-        receivedAt: bench.now,
-        payload: {},
-      });
-      const [unrouted] = await bench.store.unrouted(1);
-      await bench.store.route([{ id: unrouted?.id ?? '', to: 'lane', lane: 'sweep' }]);
+      await bench.startSweep({});
       const job = await claimOne();
       await bench.store.advance(job, { runs: [], checkpoint: { page: 3 } });
 

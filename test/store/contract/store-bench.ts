@@ -31,6 +31,8 @@ export interface StoreBench {
   moveWallClockMs(ms: number): void;
   /** Accepts a delivery and gives it to a lane. Returns its id. */
   acceptInLane(lane: string): Promise<string>;
+  /** Starts a sweep, in a lane of its own, as the schedule does. */
+  startSweep(payload: Readonly<Record<string, unknown>>): Promise<void>;
   /** Claims for a minute what there is. Returns the ids. */
   claimIds(limit?: number): Promise<string[]>;
   /** Claims one delivery for a minute; throws where there is none. */
@@ -94,6 +96,18 @@ export function createStoreBench(backend: Backend): StoreBench {
       const { id } = await store.accept(makeDelivery({ receivedAt: now }));
       await store.route([{ id, to: 'lane', lane }]);
       return id;
+    },
+    async startSweep(payload) {
+      await store.enqueue({
+        door: 'cron',
+        uuid: 'sweep@1',
+        kind: 'sweep',
+        lane: 'sweep',
+        receivedAt: now,
+        payload,
+      });
+      const [job] = await store.unrouted(1);
+      await store.route([{ id: job?.id ?? '', to: 'lane', lane: 'sweep' }]);
     },
     async claimIds(limit = 10) {
       return (await store.claim({ limit, leaseMs: 60_000 })).map((claim) => claim.id);
