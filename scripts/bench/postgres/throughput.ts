@@ -10,13 +10,13 @@ import { openProcessorTime } from './processor-time.ts';
 
 /** Handled at once by each process: the default of `reeve serve`. */
 const concurrency = 8;
-/** What a handler waits for the forge, where it asks it for something. */
-const handlerMs = 20;
+/** What a handler waits for a forge that is as far away as in the section sweeps. */
+const handlerMs = 50;
 /**
  * The sizes of the backlogs: of handlers that do nothing, and of those that wait. Each process compiles its code first: a short
  * backlog would measure that four times with four processes.
  */
-const sizes = { quick: { jobs: 1_000, waiting: 400 }, full: { jobs: 12_000, waiting: 3_000 } };
+const sizes = { quick: { jobs: 1_000, waiting: 400 }, full: { jobs: 12_000, waiting: 2_000 } };
 
 /** Who handles the backlog: so many processes, started by `start`. */
 type Contender = {
