@@ -18,9 +18,9 @@ async function readFrom(connection: Socket): Promise<number> {
   return bytes;
 }
 
-it('a body that nobody reads yet keeps one read of its connection in memory, not two', async () => {
+it('a paused body buffers one read of its connection', async () => {
   const app = fastify(serverOptions());
-  // Nothing of the body is asked for: the request waits as one does beyond the budget of memory.
+  // The hook reads nothing of the body, as the receiver does while its memory budget is used up.
   app.addHook('onRequest', async (_request, reply) => reply.hijack());
   app.post('/', async () => undefined);
   await app.listen({ port: 0, host: '127.0.0.1' });
