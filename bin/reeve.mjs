@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 // Starts the command line on Node 22.18 or later. A checkout falls back to the Node of the `node` package, a development
 // dependency.
-import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import nodeModule from 'node:module';
 import { homedir } from 'node:os';
@@ -28,7 +27,7 @@ if (isRecent && (isStarted || !isLong)) {
   const { main } = await import(isCheckout ? '../src/cli.ts' : '../dist/package/cli.js');
   await main();
 } else if (!isStarted && (isRecent || existsSync(pinned))) {
-  start(isRecent ? process.execPath : pinned);
+  await start(isRecent ? process.execPath : pinned);
 } else {
   process.stderr.write(
     `reeve needs Node 22.18 or later; this is ${process.versions.node}. https://nodejs.org/en/download has newer ones, and docs/deploy.md a container.\n`,
@@ -46,7 +45,7 @@ function keepCompiledCode() {
   nodeModule.enableCompileCache?.(join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'reeve'));
 }
 
-function start(node) {
+async function start(node) {
   const memory = isLong ? JSON.parse(readFileSync(here('./memory.json'), 'utf8')) : { nodeFlags: [] };
   const nameOf = (flag) => flag.split('=')[0].replaceAll('_', '-');
   const said = [...process.execArgv, ...(process.env.NODE_OPTIONS ?? '').split(/\s+/)].map(nameOf);
@@ -57,6 +56,7 @@ function start(node) {
   const env = { ...memory.environment, ...process.env, REEVE_STARTED: '1' };
   // In the place of this process where that can be: no second one stays beside it.
   if (process.execve && process.platform !== 'win32') process.execve(node, [node, ...args], env);
+  const { spawn } = await import('node:child_process');
   const child = spawn(node, args, { stdio: 'inherit', env });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('exit', (code, signal) => process.exit(code ?? (signal === null ? 1 : 130)));

@@ -1,31 +1,70 @@
 // Builds what the npm package runs, dist/package/, which is not committed: `npm pack` and `npm publish` call it (prepack).
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
-import { build } from 'esbuild';
-import { bundling, requireBanner, root } from './build/bundling.ts';
+import { join, relative } from 'node:path';
+import { type Plugin, rolldown } from 'rolldown';
+import { replacedModules, root } from './build/bundling.ts';
+import { chunksByPrograms } from './build/chunks.ts';
 import { declarationsOf } from './build/declarations.ts';
 import { licensesOf } from './build/licenses.ts';
 
 /** What other programs import: `exports` of package.json. */
 const declared = ['run-reeve', 'embedded-forge'];
 
+/**
+ * The programs that chunks are made for: the command line, which prints its help with nothing else loaded, and the commands
+ * that differ much in what they load. Other commands load the chunks of these, and what only they need.
+ */
+const programs = [
+  'src/cli.ts',
+  'src/settings/config.ts',
+  'src/commands/password.ts',
+  'src/commands/runs/explain.ts',
+  'src/commands/rules/check.ts',
+  'src/commands/doctor.ts',
+  'src/commands/serve.ts',
+  'src/commands/forge.ts',
+].map((path) => join(root, path));
+
+const replacing: Plugin = {
+  name: 'replaced-modules',
+  load(id) {
+    const replaced = replacedModules.find(({ path }) => path.test(id));
+    return replaced && { code: replaced.contents(), moduleType: 'js' };
+  },
+};
+
 /** Builds the package's JavaScript, type declarations and licences into a folder that does not exist yet. */
 async function buildPackage(folder: string): Promise<void> {
-  const { metafile } = await build({
-    ...bundling,
-    entryPoints: ['src/cli.ts', ...declared.map((name) => `src/exports/${name}.ts`)],
-    // Commands are imported when they are called: each loads the chunks it needs, and no more.
-    entryNames: '[name]',
-    splitting: true,
-    chunkNames: 'chunks/[hash]',
-    outdir: folder,
-    target: 'node22',
-    legalComments: 'none',
-    metafile: true,
-    banner: { js: requireBanner },
+  const entries = ['src/cli.ts', ...declared.map((name) => `src/exports/${name}.ts`)];
+  const bundle = await rolldown({
+    cwd: root,
+    platform: 'node',
+    input: Object.fromEntries(entries.map((path) => [path.replace(/^.*\/|\.ts$/g, ''), path])),
+    plugins: [replacing],
+    moduleTypes: { '.gitignore': 'text' },
+    transform: { target: 'node22' },
+    // `includeDependenciesRecursively: false` requires it; the entries gain no export by it.
+    preserveEntrySignatures: 'allow-extension',
   });
+  const { output } = await bundle.write({
+    dir: folder,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: 'chunks/[name]-[hash].js',
+    // A message of Node about an error in the package quotes the line: it is one of the program, not the whole file.
+    minify: false,
+    comments: false,
+    codeSplitting: {
+      // A module goes into the chunk that is named for it, not into that of a module that imports it.
+      includeDependenciesRecursively: false,
+      groups: [{ name: chunksByPrograms(programs), debugName: 'needed-by' }],
+    },
+  });
+  const chunks = output.filter((file) => file.type === 'chunk');
   for (const name of declared)
     await writeFile(`${folder}/${name}.d.ts`, declarationsOf(`src/exports/${name}.ts`));
-  await writeFile(`${folder}/third-party-licenses.txt`, licensesOf(Object.keys(metafile.inputs)));
+  const inputs = chunks.flatMap(({ moduleIds }) => moduleIds.map((id) => relative(root, id)));
+  await writeFile(`${folder}/third-party-licenses.txt`, licensesOf(inputs));
 }
 
 if (import.meta.main) {

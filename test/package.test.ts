@@ -5,8 +5,10 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -91,6 +93,32 @@ describe.runIf(isThorough)('the package', () => {
     );
   });
 
+  it('loads what a command needs, in few files', () => {
+    const built = join(installed, 'dist/package');
+    const chunk = (name: string): string =>
+      join('chunks', readdirSync(join(built, 'chunks')).find((file) => file.startsWith(`${name}-`)) ?? name);
+    const bytesOf = (paths: readonly string[]): number =>
+      paths.reduce((sum, path) => sum + statSync(join(built, path)).size, 0);
+    const help = staticImports(built, 'cli.js');
+    const serve = staticImports(built, chunk('serve'));
+
+    expect(bytesOf(help)).toBeLessThan(bytesOf(serve) / 20);
+    // Each file of many that are loaded at the start costs about half a millisecond.
+    expect(serve.length).toBeLessThan(40);
+  });
+
+  it('exports what the declarations say, and nothing more', async () => {
+    const script = join(folder, 'installed', 'exports.mjs');
+    writeFileSync(
+      script,
+      `const names = await Promise.all(['', '/forge'].map((path) => import('@reeve-forge/reeve' + path)));
+process.stdout.write(JSON.stringify(names.map((module) => Object.keys(module))));`,
+    );
+    const { stdout } = await execute(process.execPath, [script], { env: environment });
+
+    expect(JSON.parse(stdout)).toEqual([['runReeve'], ['createForge']]);
+  });
+
   it('satisfies publint and are-the-types-wrong', async () => {
     const bin = (path: string): string => join(packageRoot, 'node_modules', path);
     const publint = [bin('publint/src/cli.js'), 'run', '--strict', tarball];
@@ -102,6 +130,17 @@ describe.runIf(isThorough)('the package', () => {
     }
   });
 });
+
+/** Returns the paths of the files that a file of the package loads at its start, with itself, from the folder of the package. */
+function staticImports(built: string, entry: string): readonly string[] {
+  const found = new Set([entry]);
+  for (const path of found) {
+    const text = readFileSync(join(built, path), 'utf8');
+    for (const [, name = ''] of text.matchAll(/^(?:import|export) (?:[^'"]* from )?"(\.[^"]+)";$/gm))
+      found.add(join(dirname(path), name));
+  }
+  return [...found];
+}
 
 /** Runs the installed command in a folder with nothing in it. */
 async function run(node: string, args: readonly string[]) {

@@ -5,22 +5,19 @@ import { gitignoreTextsModule } from '../../src/forge/templates/gitignore-texts.
 /** Folder of the checkout, with a slash at its end. */
 export const root: string = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Messages of shapes in fifty languages are a third of a bundle; ours are English. */
-const withoutLocales: Plugin = {
-  name: 'without-locales',
-  setup(building) {
-    building.onLoad({ filter: /zod\/v4\/locales\/index\.js$/ }, () => ({ contents: 'export {};' }));
-  },
-};
+/** Modules that a bundle has in another form: which paths, and their JavaScript there. */
+export const replacedModules: readonly { readonly path: RegExp; readonly contents: () => string }[] = [
+  // Messages of shapes in fifty languages are a third of a bundle; ours are English.
+  { path: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/, contents: () => 'export {};' },
+  // The texts of gitignore templates are files of a library, which a bundle does not have beside it: it carries them.
+  { path: /[\\/]forge[\\/]templates[\\/]gitignore-texts\.ts$/, contents: gitignoreTextsModule },
+];
 
-/** The texts of gitignore templates are files of a library, which a bundle does not have beside it: it carries them. */
-const gitignoreTextsInside: Plugin = {
-  name: 'gitignore-texts-inside',
+const replacing: Plugin = {
+  name: 'replaced-modules',
   setup(building) {
-    building.onLoad({ filter: /[\\/]forge[\\/]templates[\\/]gitignore-texts\.ts$/ }, () => ({
-      contents: gitignoreTextsModule(),
-      resolveDir: root,
-    }));
+    for (const { path, contents } of replacedModules)
+      building.onLoad({ filter: path }, () => ({ contents: contents(), resolveDir: root }));
   },
 };
 
@@ -28,12 +25,12 @@ const gitignoreTextsInside: Plugin = {
 export const requireBanner =
   "import { createRequire as createRequireOfBundle } from 'node:module'; const require = createRequireOfBundle(import.meta.url);";
 
-/** What every bundle has in common: ES modules for Node, with all libraries inside. */
+/** What every bundle of esbuild has in common: ES modules for Node, with all libraries inside. */
 export const bundling = {
   absWorkingDir: root,
   bundle: true,
   format: 'esm',
   platform: 'node',
-  plugins: [withoutLocales, gitignoreTextsInside],
+  plugins: [replacing],
   loader: { '.gitignore': 'text' },
 } as const satisfies BuildOptions;

@@ -15,6 +15,15 @@ export function list<S extends z.ZodType>(item: S) {
     .transform((items) => items ?? []);
 }
 
+const nullishShapes = new WeakMap<z.ZodType, z.ZodType>();
+
+/** Returns the shape that also takes null and nothing. It is made once: a thousand members of resources have few shapes. */
+function nullish(shape: z.ZodType): z.ZodType {
+  const known = nullishShapes.get(shape) ?? shape.nullish();
+  nullishShapes.set(shape, known);
+  return known;
+}
+
 type Loose<O extends Record<string, z.ZodType>> = {
   [K in keyof O]: O[K] extends z.ZodArray<infer Item extends z.ZodType>
     ? ReturnType<typeof list<Item>>
@@ -32,7 +41,7 @@ export function resource<R extends z.core.$ZodLooseShape, O extends Record<strin
   const loose = Object.fromEntries(
     Object.entries(optional).map(([name, shape]) => [
       name,
-      shape instanceof z.ZodArray ? list(shape.element as z.ZodType) : shape.nullish(),
+      shape instanceof z.ZodArray ? list(shape.element as z.ZodType) : nullish(shape),
     ]),
   ) as Loose<O>;
   return z.object({ ...required, ...loose });
