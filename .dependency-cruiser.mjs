@@ -3,7 +3,7 @@
  * folder; type imports count. Names on one floor do not import each other.
  */
 const floors = [
-  ['errors', 'clock', 'package', 'private-files', 'redactor'],
+  ['errors', 'clock', 'package', 'private-files', 'redactor', 'interpreted-shapes'],
   ['log'],
   ['cache'],
   ['patterns', 'http'],

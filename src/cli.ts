@@ -86,6 +86,7 @@ function describeError(error: unknown) {
 
 /** Runs the command line of this process. */
 export async function main(): Promise<void> {
+  await import('./interpreted-shapes.ts');
   const context = { environment: process.env, terminal: processTerminal, prompt: processPrompt() };
   process.exitCode = await runCommandLine(process.argv.slice(2), context);
 }

@@ -19,7 +19,7 @@ export async function openStoreAt(
   options: {
     readonly role: ServerRole | 'reader';
     readonly clock?: Pick<Clock, 'now' | 'monotonicMs'>;
-    /** Throws `store-locked` also while another process uses the database. */
+    /** No other process takes part: throws `store-locked` also while one uses the database, and holds less memory. */
     readonly isAlone?: boolean | undefined;
     readonly onLost?: (error: ReeveError) => void;
   } & Pick<PostgresOptions, 'onWork' | 'onNotice' | 'onTakeover'>,
@@ -33,7 +33,13 @@ export async function openStoreAt(
       );
     const inFile = role === 'reader' ? 'reader' : 'worker';
     const path = storeFileOf(place);
-    return openSqliteStore({ path, role: inFile, ...(clock && { clock }), ...(onLost && { onLost }) });
+    return openSqliteStore({
+      path,
+      role: inFile,
+      isAlone,
+      ...(clock && { clock }),
+      ...(onLost && { onLost }),
+    });
   }
   // Loaded where it is used: most installations have no database server.
   const { openPostgresStore } = await import('./postgres/postgres-store.ts');

@@ -1,3 +1,4 @@
+import '../../../src/interpreted-shapes.ts';
 import { createWriteStream } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLog } from '../../../src/log.ts';

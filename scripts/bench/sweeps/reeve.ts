@@ -1,3 +1,4 @@
+import '../../../src/interpreted-shapes.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findOperation } from '../../../src/contract/operations.ts';
 import { type Log, silentLog } from '../../../src/log.ts';

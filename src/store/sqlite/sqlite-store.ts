@@ -9,7 +9,7 @@ import { Leases } from '../leases.ts';
 import { prune } from '../prune.ts';
 import type { Store } from '../store.ts';
 import { createAccept } from './accept.ts';
-import { createThreadedCheckpoints, logLimitBytes, noCheckpoints } from './checkpoints.ts';
+import { type Checkpoints, createThreadedCheckpoints, logLimitBytes, noCheckpoints } from './checkpoints.ts';
 import { Commits } from './commits.ts';
 import { createCompletion } from './complete.ts';
 import { createCounts } from './counts.ts';
@@ -41,6 +41,8 @@ export type SqliteOptions = {
    * `worker` accepts and claims, and is alone in that on one store; `reader` stands beside it, reads, and inserts jobs.
    */
   readonly role: 'worker' | 'reader';
+  /** Nothing waits for a write to be accepted, as in `reeve sweep`: no thread copies the log. Default: no. */
+  readonly isAlone?: boolean;
   /** Default: the system's clock. */
   readonly clock?: Pick<Clock, 'now' | 'monotonicMs'>;
   /** The file never grows beyond this: a write that needs more is `store-unwritable`. Default: no limit but the disk. */
@@ -96,6 +98,12 @@ export function openSqliteFile(options: Pick<SqliteOptions, 'path' | 'maxFileByt
   return database;
 }
 
+/** SQLite copies the log in a COMMIT where none is waited for: a thread for it holds 14 MB. A reader writes little. */
+function checkpointsFor(database: DatabaseSync, { path, role, isAlone }: SqliteOptions): Checkpoints {
+  if (path === ':memory:' || role === 'reader' || isAlone) return noCheckpoints;
+  return createThreadedCheckpoints(database, path);
+}
+
 function createSqliteStore(
   database: DatabaseSync,
   lock: WorkerLock | undefined,
@@ -106,9 +114,7 @@ function createSqliteStore(
   const { onLost = () => {} } = options;
   const durability =
     path === ':memory:' ? noDurability : createLogDurability(database, path, { others, onLost });
-  // A reader writes so little that SQLite may carry its log over itself.
-  const checkpoints =
-    path === ':memory:' || role === 'reader' ? noCheckpoints : createThreadedCheckpoints(database, path);
+  const checkpoints = checkpointsFor(database, options);
   const counts = createCounts(database);
   const settled = new SettledCount(counts.countSettled, { isAlone: role === 'worker' });
   const acceptance = createAccept(database, { recognise: role === 'worker' });

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { markKey } from '../../../src/store/copy/copy-mark.ts';
@@ -165,6 +165,23 @@ describe('a store that is opened', () => {
       message: `the store ${path} is closed`,
     });
     takeWorkerLock(path).release();
+  });
+
+  it.each([
+    { isAlone: true, files: ['reeve.db'] },
+    // The thread that copies the log has the database open once more.
+    { isAlone: false, files: ['reeve.db', 'reeve.db'] },
+  ])('as the only one (%o) copies its log, with or without a thread', async ({ isAlone, files }) => {
+    const store = await open({ isAlone });
+
+    for (let count = 0; count < 48; count += 1)
+      await store.accept(makeDelivery({ body: Buffer.alloc(2 ** 20, count) }));
+
+    const found = openFilesIn(folder)?.map((file) => basename(file));
+    expect(found?.filter((file) => file === 'reeve.db') ?? files).toEqual(files);
+    expect(statSync(`${path}-wal`).size).toBeLessThan(45 * 2 ** 20);
+    await store.close();
+    expect((await (await open()).counts()).accepted).toBe(48);
   });
 
   it('by a reader neither accepts nor claims, and knows what the worker settles meanwhile', async () => {
