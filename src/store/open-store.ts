@@ -19,7 +19,7 @@ export async function openStoreAt(
   options: {
     readonly role: ServerRole | 'reader';
     readonly clock?: Pick<Clock, 'now' | 'monotonicMs'>;
-    /** No other process takes part: throws `store-locked` also while one uses the database, and holds less memory. */
+    /** For a command that accepts few deliveries or none. Throws `store-locked` also while another process uses the database. */
     readonly isAlone?: boolean | undefined;
     readonly onLost?: (error: ReeveError) => void;
   } & Pick<PostgresOptions, 'onWork' | 'onNotice' | 'onTakeover'>,
@@ -36,7 +36,7 @@ export async function openStoreAt(
     return openSqliteStore({
       path,
       role: inFile,
-      isAlone,
+      checkpoints: isAlone ? 'in-commits' : 'in-thread',
       ...(clock && { clock }),
       ...(onLost && { onLost }),
     });

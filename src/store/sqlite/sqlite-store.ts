@@ -41,8 +41,11 @@ export type SqliteOptions = {
    * `worker` accepts and claims, and is alone in that on one store; `reader` stands beside it, reads, and inserts jobs.
    */
   readonly role: 'worker' | 'reader';
-  /** Nothing waits for a write to be accepted, as in `reeve sweep`: no thread copies the log. Default: no. */
-  readonly isAlone?: boolean;
+  /**
+   * Where checkpoints of the worker run. A thread delays no delivery, and holds 14 MB; SQLite runs them in a COMMIT otherwise.
+   * Default: in a thread. A reader has none: it writes little.
+   */
+  readonly checkpoints?: 'in-thread' | 'in-commits';
   /** Default: the system's clock. */
   readonly clock?: Pick<Clock, 'now' | 'monotonicMs'>;
   /** The file never grows beyond this: a write that needs more is `store-unwritable`. Default: no limit but the disk. */
@@ -98,10 +101,10 @@ export function openSqliteFile(options: Pick<SqliteOptions, 'path' | 'maxFileByt
   return database;
 }
 
-/** SQLite copies the log in a COMMIT where none is waited for: a thread for it holds 14 MB. A reader writes little. */
-function checkpointsFor(database: DatabaseSync, { path, role, isAlone }: SqliteOptions): Checkpoints {
-  if (path === ':memory:' || role === 'reader' || isAlone) return noCheckpoints;
-  return createThreadedCheckpoints(database, path);
+function checkpointsFor(database: DatabaseSync, options: SqliteOptions): Checkpoints {
+  const { path, role, checkpoints = 'in-thread' } = options;
+  const needsThread = path !== ':memory:' && role === 'worker' && checkpoints === 'in-thread';
+  return needsThread ? createThreadedCheckpoints(database, path) : noCheckpoints;
 }
 
 function createSqliteStore(

@@ -168,11 +168,11 @@ describe('a store that is opened', () => {
   });
 
   it.each([
-    { isAlone: true, files: ['reeve.db'] },
-    // The thread that copies the log has the database open once more.
-    { isAlone: false, files: ['reeve.db', 'reeve.db'] },
-  ])('as the only one (%o) copies its log, with or without a thread', async ({ isAlone, files }) => {
-    const store = await open({ isAlone });
+    { checkpoints: 'in-commits', files: ['reeve.db'] },
+    // The thread has the database open once more.
+    { checkpoints: 'in-thread', files: ['reeve.db', 'reeve.db'] },
+  ] as const)('runs checkpoints $checkpoints', async ({ checkpoints, files }) => {
+    const store = await open({ checkpoints });
 
     for (let count = 0; count < 48; count += 1)
       await store.accept(makeDelivery({ body: Buffer.alloc(2 ** 20, count) }));
