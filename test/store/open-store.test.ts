@@ -1,9 +1,10 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openStoreAt, storeFileOf } from '../../src/store/open-store.ts';
 import { makeDelivery } from './make.ts';
+import { openFilesIn } from './sqlite/open-files.ts';
 
 let data: string;
 beforeEach(() => {
@@ -31,6 +32,18 @@ it('a data folder without a database has its store in a file, for one process be
   await expect(openStoreAt({ data }, { role: 'worker' })).rejects.toMatchObject({ code: 'store-locked' });
   await expect(reader.accept(makeDelivery())).rejects.toMatchObject({ code: 'internal' });
   await reader.close();
+  await store.close();
+});
+
+it('a command that is alone with the store needs no thread that copies the log', async () => {
+  const store = await openStoreAt({ data }, { role: 'worker', isAlone: true });
+
+  // The thread would have the database open once more before the last one is accepted.
+  for (let count = 0; count < 48; count += 1)
+    await store.accept(makeDelivery({ body: Buffer.alloc(2 ** 20, count) }));
+
+  const databases = openFilesIn(data)?.filter((path) => basename(path) === 'reeve.db');
+  expect(databases ?? [storeFileOf({ data })]).toEqual([storeFileOf({ data })]);
   await store.close();
 });
 
