@@ -70,9 +70,10 @@ export class DigestTable {
     this.#prints = new Uint32Array(capacity);
     this.#rows = new Uint32Array(capacity);
     this.#size = 0;
-    for (const [slot, row] of rows.entries()) {
+    // `entries()` would create an object for each of what may be millions of slots.
+    rows.forEach((row, slot) => {
       if (row !== 0 && row >= oldest) this.#put(prints[slot] ?? 0, row);
-    }
+    });
   }
 }
 
