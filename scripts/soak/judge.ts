@@ -51,15 +51,15 @@ export function judgeSoak(record: SoakRecord): readonly SoakRow[] {
   const later = samples.slice(Math.floor(samples.length / 2));
   const hours = ((later.at(-1)?.atMs ?? 0) - (later[0]?.atMs ?? 0)) / 3_600_000;
   const trends = {
-    heap: trendOf(later.map(({ atMs, heapBytes }) => ({ atMs, value: heapBytes }))),
-    resident: trendOf(later.map(({ atMs, rssBytes }) => ({ atMs, value: rssBytes }))),
+    heap: trendOf(valuesOf(later, 'heapBytes')),
+    resident: trendOf(valuesOf(later, 'usedRssBytes')),
   };
-  const most = (key: keyof Sample): number => Math.max(0, ...samples.map((sample) => sample[key]));
-  const memory = (name: string, kind: keyof typeof trends, key: 'heapBytes' | 'rssBytes'): SoakRow => ({
+  const most = (key: keyof Sample): number => Math.max(0, ...samples.map((sample) => sample[key] ?? 0));
+  const memory = (name: string, kind: keyof typeof trends, key: MemoryKey): SoakRow => ({
     name,
-    value: `${signed(trends[kind].perHour / mib)} ± ${((2 * trends[kind].errorPerHour) / mib).toFixed(1)} MiB/h at ${inMib(later.at(-1)?.[key] ?? 0)}`,
+    value: growthOf(later, key),
     target: '< 1 MiB/h',
-    ok: samples.length >= 6 && isFlat(trends[kind], hours, noiseBytes[kind]),
+    ok: valuesOf(samples, key).length >= 6 && isFlat(trends[kind], hours, noiseBytes[kind]),
   });
   const { descriptors, effectMs, answers } = record;
   return [
@@ -77,8 +77,9 @@ export function judgeSoak(record: SoakRecord): readonly SoakRow[] {
     },
     row(`issues with wrong labels after ${count(record.edits)} edits`, [record.wrong]),
     memory('heap in use after collection', 'heap', 'heapBytes'),
-    memory('resident memory after collection', 'resident', 'rssBytes'),
-    { name: 'resident memory by part', value: partsOf(later), target: '' },
+    memory('resident memory without free pages of the heap', 'resident', 'usedRssBytes'),
+    { name: 'resident memory as it is', value: growthOf(later, 'rssBytes'), target: '' },
+    { name: 'resident memory as it is, by part', value: partsOf(later), target: '' },
     descriptors === undefined
       ? { name: 'open descriptors at rest', value: 'the system does not show them', target: '' }
       : {
@@ -117,6 +118,19 @@ export function judgeSoak(record: SoakRecord): readonly SoakRow[] {
       target: '',
     },
   ];
+}
+
+type MemoryKey = 'heapBytes' | 'rssBytes' | 'usedRssBytes';
+
+function valuesOf(samples: readonly Sample[], key: MemoryKey): { atMs: number; value: number }[] {
+  return samples.flatMap(({ atMs, [key]: value }) => (value === undefined ? [] : [{ atMs, value }]));
+}
+
+/** Writes how a kind of memory grows, and how much of it there is in the end. */
+function growthOf(samples: readonly Sample[], key: MemoryKey): string {
+  const values = valuesOf(samples, key);
+  const { perHour, errorPerHour } = trendOf(values);
+  return `${signed(perHour / mib)} ± ${((2 * errorPerHour) / mib).toFixed(1)} MiB/h at ${inMib(values.at(-1)?.value ?? 0)}`;
 }
 
 /** Writes which part of the resident memory grows: where the sum grows, this is where to look. */

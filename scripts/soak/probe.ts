@@ -13,8 +13,13 @@ export type ProbeSample = {
   readonly delayMs: number;
 };
 
-/** `aheadMs`: how far the wall clock of the process is ahead from now on. */
-export type ProbeQuestion = { readonly aheadMs: number };
+/**
+ * `aheadMs`: how far the wall clock of the process is ahead from now on; answered with a sample. `returnFreePages`: answered when V8
+ * has returned the free pages of its heap to the system, which it otherwise keeps for the next objects.
+ */
+export type ProbeQuestion = { readonly aheadMs: number } | 'returnFreePages';
+
+type Collect = (options?: { type: 'major'; execution: 'sync'; flavor: 'last-resort' }) => void;
 
 // Loaded by Node before the program, which knows nothing of it: it answers each question with a sample, and moves the wall clock.
 const delay = monitorEventLoopDelay({ resolution: 10 });
@@ -31,10 +36,17 @@ globalThis.Date = new Proxy(SystemDate, {
 });
 
 process.on('message', (question: ProbeQuestion) => {
+  const collect = globalThis.gc as Collect | undefined;
+  if (collect === undefined) throw new Error('start this with --expose-gc');
+  if (question === 'returnFreePages') {
+    collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+    process.send?.('returned');
+    delay.reset();
+    return;
+  }
   aheadMs = question.aheadMs;
   const delayMs = delay.max / 1e6;
-  if (globalThis.gc === undefined) throw new Error('start this with --expose-gc');
-  globalThis.gc();
+  collect();
   const { heapUsed, heapTotal, external, rss } = process.memoryUsage();
   process.send?.({
     heapBytes: heapUsed,

@@ -49,6 +49,8 @@ const issueCount = 130_000 / editEveryMs;
 /** The clock of the process goes ahead by so much in the whole, in steps. */
 const daysAhead = 4 * retentionDays;
 const dayMs = 86_400_000;
+/** It holds up the process for 0.16 s. */
+const returnEveryMs = 60_000;
 /** The part of the capacity that is used. */
 const utilization = 0.6;
 /** Without progress for so long, what is left is lost: a delivery that failed is tried again after a minute at most. */
@@ -103,13 +105,17 @@ async function soak(
   const isOver = (): boolean => signal.aborted || elapsed() >= 1 || book.acknowledged() >= deliveries;
   const steps = Math.min(Math.max(Math.floor(seconds / 2), daysAhead / 2), daysAhead);
   let days = 0;
+  let nextReturnMs = 0;
   const takeSample = async (): Promise<void> => {
     const due = (Math.min(Math.floor(elapsed() * (steps + 1)), steps) * daysAhead) / steps;
     // What the next day may delete is looked for before.
     if (due > days) book.look();
     days = due;
-    const sample = await sampleOf(installation, days * dayMs, signal);
-    samples.push({ ...sample, atMs: performance.now() - startMs, waiting: await waiting() });
+    const atMs = performance.now() - startMs;
+    const returnsPages = atMs >= nextReturnMs;
+    if (returnsPages) nextReturnMs = atMs + Math.min(seconds * 60, returnEveryMs);
+    const sample = await sampleOf(installation, { aheadMs: days * dayMs, returnsPages, signal });
+    samples.push({ ...sample, atMs, waiting: await waiting() });
     options.onSample?.(samples.at(-1) as Sample, book.acknowledged());
     // Tests read what has passed; here it would grow without end.
     installation.proxy.passed.length = 0;
@@ -185,26 +191,32 @@ async function drained(waiting: () => Promise<number>): Promise<void> {
 
 async function sampleOf(
   { reeve, data }: ProxiedInstallation,
-  aheadMs: number,
-  signal: AbortSignal,
+  options: { readonly aheadMs: number; readonly returnsPages: boolean; readonly signal: AbortSignal },
 ): Promise<Omit<Sample, 'atMs' | 'waiting'>> {
+  const { aheadMs, returnsPages, signal } = options;
   const child = reeve();
   const ended = new AbortController();
   const stop = (status: unknown): void => ended.abort(new Error(`reeve serve ended with ${status}`));
   child.once('exit', stop);
-  // One that has ended takes no message: the error of that is the one that is thrown.
-  const answer = once(child, 'message', { signal: AbortSignal.any([ended.signal, signal]) });
-  child.send({ aheadMs } satisfies ProbeQuestion);
-  const [sample] = (await answer) as [ProbeSample];
-  child.off('exit', stop);
-  return {
+  const ask = async (question: ProbeQuestion): Promise<unknown> => {
+    // One that has ended takes no message: the error of that is the one that is thrown.
+    const answer = once(child, 'message', { signal: AbortSignal.any([ended.signal, signal]) });
+    child.send(question);
+    return (await answer)[0];
+  };
+  const sample = (await ask({ aheadMs })) as ProbeSample;
+  // Node counts in pages that the system may have taken back since.
+  const resident = (): number => (canReadMemory ? residentBytes(child.pid ?? 0) : sample.rssBytes);
+  const taken = {
     ...sample,
-    // Node counts in pages that the system may have taken back since.
-    rssBytes: canReadMemory ? residentBytes(child.pid ?? 0) : sample.rssBytes,
+    rssBytes: resident(),
     mappedBytes: canReadMemory ? mappedBytes(child.pid ?? 0) : 0,
     descriptors: descriptorsOf(child.pid)?.length ?? 0,
     ...sizesOf(data),
   };
+  if (returnsPages) await ask('returnFreePages');
+  child.off('exit', stop);
+  return returnsPages ? { ...taken, usedRssBytes: resident() } : taken;
 }
 
 /** Returns the descriptors of the process when it has nothing to do and its connections have ended: `most` or fewer, if it gets there. */
