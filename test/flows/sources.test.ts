@@ -227,14 +227,13 @@ it('looks at a pull request that touches the rule file: checks it, replays it, p
   await harness.openPull('other', { 'docs/a.md': 'a' });
   await harness.idle();
 
-  expect(await statusesOf(at, good.head?.sha ?? '')).toEqual([
-    {
-      context: 'reeve/rules',
-      status: 'success',
-      description: expect.stringMatching(
-        /^1 rule, no problems; on the last \d+ deliveries it would make 1 change$/,
-      ),
-    },
+  // Each event about the branch is looked at; on a slow machine, more deliveries are stored by the second one.
+  const told = (await statusesOf(at, good.head?.sha ?? '')).map(
+    ({ context, status, description }) =>
+      `${context} ${status}: ${description?.replace(/\d+(?= deliveries)/, 'N')}`,
+  );
+  expect([...new Set(told)]).toEqual([
+    'reeve/rules success: 1 rule, no problems; on the last N deliveries it would make 1 change',
   ]);
   expect(await statusesOf(at, bad.head?.sha ?? '')).toMatchObject([
     { status: 'failure', description: expect.stringContaining('.reeve.yml:5:') },
