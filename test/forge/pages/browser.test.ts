@@ -96,7 +96,10 @@ describe('the history of a hook', () => {
       expect(await page.getByText('not today').isVisible()).toBe(true);
       isWell = true;
 
+      // The press is answered with a redirect; a page that is still under way cannot be loaded again.
+      const loaded = page.waitForEvent('load');
       await page.getByRole('button', { name: 'Send again' }).click();
+      await loaded;
 
       await forge.forge.deliveries.idle();
       await page.reload();
