@@ -15,6 +15,7 @@ import { dashboardPassword, makeDashboardApp, storeCommands } from '../support/d
 import { exampleSamples } from '../support/example-samples.ts';
 import { recordFigure } from '../support/figure.ts';
 import { passwordOf } from '../support/flow-names.ts';
+import { follow } from '../support/follow.ts';
 import { at, type Harness, people, startHarness } from '../support/harness.ts';
 import { hostileTexts } from '../support/hostile-texts.ts';
 import { makeStore } from '../support/make-store.ts';
@@ -352,7 +353,7 @@ describe.skipIf(!hasBrowser)(title, () => {
       page.on('dialog', (dialog) => complaints.push(dialog.message()));
       await page.goto(`${url}/sign-in`);
       await page.getByLabel('Password').fill(dashboardPassword);
-      await page.getByRole('button', { name: 'Sign in' }).click();
+      await follow(page.getByRole('button', { name: 'Sign in' }));
     });
     afterAll(async () => {
       await context.close();
@@ -379,7 +380,7 @@ describe.skipIf(!hasBrowser)(title, () => {
     it('a simulation shows them as texts', async () => {
       await page.goto(`${url}/simulate`);
       await page.getByLabel('Subject').fill('acme/demo#1');
-      await page.getByRole('button', { name: 'Simulate' }).click();
+      await follow(page.getByRole('button', { name: 'Simulate' }));
 
       expect(await page.locator('h1').innerText()).toBe('Simulation of acme/demo#1');
       expect(await page.locator('h2', { hasText: 'Not planned' }).isVisible()).toBe(true);
@@ -485,22 +486,22 @@ describe.skipIf(!hasBrowser)(title, () => {
       const context = await browser.newContext({ javaScriptEnabled: false });
       const page = await context.newPage();
       await page.goto(`${url}/deliveries`);
-      await page.getByRole('link', { name: 'Sign in with your forge account' }).click();
+      await follow(page.getByRole('link', { name: 'Sign in with your forge account' }));
       expect(new URL(page.url()).origin).toBe(harness.forge.url);
       await page.getByLabel('Name or e-mail').fill(people.root);
       await page.getByLabel('Password').fill(passwordOf(people.root));
-      await page.getByRole('button', { name: 'Sign in' }).click();
-      await page.getByRole('button', { name: 'Allow' }).click();
+      await follow(page.getByRole('button', { name: 'Sign in' }));
+      await follow(page.getByRole('button', { name: 'Allow' }));
 
       await page.waitForURL(`${url}/deliveries`);
       expect(await page.locator('header').innerText()).toContain(`@${people.root} (`);
-      await page.locator('tr', { hasText: 'issues' }).first().locator('a.id').click();
-      await page.getByRole('button', { name: 'Run it again' }).click();
+      await follow(page.locator('tr', { hasText: 'issues' }).first().locator('a.id'));
+      await follow(page.getByRole('button', { name: 'Run it again' }));
       expect(await page.locator('dl').innerText()).toMatch(
         new RegExp(`by @${people.root} \\(\\d+\\) by the dashboard`),
       );
 
-      await page.getByRole('button', { name: 'Sign out' }).click();
+      await follow(page.getByRole('button', { name: 'Sign out' }));
       await page.goto(`${url}/deliveries`);
       expect(await page.getByLabel('Password').isVisible()).toBe(true);
       await context.close();
@@ -511,7 +512,7 @@ describe.skipIf(!hasBrowser)(title, () => {
       const page = await context.newPage();
       await page.goto(`${url}/sign-in`);
       await page.getByLabel('Password').fill(dashboardPassword);
-      await page.getByRole('button', { name: 'Sign in' }).click();
+      await follow(page.getByRole('button', { name: 'Sign in' }));
       const { items } = await harness.server.store.listDeliveries({ state: 'settled' });
       const id = items[0]?.id ?? '';
       const before = await harness.server.store.readDelivery(id);
@@ -523,7 +524,7 @@ describe.skipIf(!hasBrowser)(title, () => {
         }),
       );
       await page.goto('http://127.0.0.1:1/evil');
-      await page.getByRole('button', { name: 'Win' }).click();
+      await follow(page.getByRole('button', { name: 'Win' }));
 
       // The browser keeps the session to itself: it came from another site.
       expect(await page.getByLabel('Password').isVisible()).toBe(true);

@@ -7,6 +7,7 @@ import { systemClock } from '../../src/clock.ts';
 import { axeViolations, visualRules } from '../support/axe.ts';
 import { dashboardPassword, makeDashboardApp } from '../support/dashboard-app.ts';
 import { exampleData, exampleNow, fillExample } from '../support/example-dashboard.ts';
+import { follow } from '../support/follow.ts';
 import { makeStore } from '../support/make-store.ts';
 import { isThorough } from '../support/thorough.ts';
 
@@ -90,7 +91,7 @@ describe.skipIf(!hasBrowser)(title, () => {
     page.on('pageerror', (error) => complaints.push(error.message));
     await page.goto(`${url}/sign-in`);
     await page.getByLabel('Password').fill(dashboardPassword);
-    await page.getByRole('button', { name: 'Sign in' }).click();
+    await follow(page.getByRole('button', { name: 'Sign in' }));
   });
   afterAll(async () => {
     await browser?.close();

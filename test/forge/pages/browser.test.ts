@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Account, basic, startEmbedded } from '../../support/contract-forge.ts';
+import { follow } from '../../support/follow.ts';
 import { type HookReceiver, startReceiver } from '../../support/hook-receiver.ts';
 
 const program = '/usr/bin/chromium';
@@ -86,9 +87,9 @@ describe('the history of a hook', () => {
       const refused: string[] = [];
       page.on('console', (message) => refused.push(message.text()));
       await page.goto(forge.url);
-      await page.getByRole('link', { name: repository }).click();
-      await page.getByRole('link', { name: 'Hooks' }).click();
-      await page.getByRole('link', { name: receiver.url }).click();
+      await follow(page.getByRole('link', { name: repository }));
+      await follow(page.getByRole('link', { name: 'Hooks' }));
+      await follow(page.getByRole('link', { name: receiver.url }));
       expect(await page.locator('article').allInnerTexts()).toEqual([
         expect.stringMatching(/issues: failed\s+500/),
       ]);
@@ -96,10 +97,7 @@ describe('the history of a hook', () => {
       expect(await page.getByText('not today').isVisible()).toBe(true);
       isWell = true;
 
-      // The press is answered with a redirect; a page that is still under way cannot be loaded again.
-      const loaded = page.waitForEvent('load');
-      await page.getByRole('button', { name: 'Send again' }).click();
-      await loaded;
+      await follow(page.getByRole('button', { name: 'Send again' }));
 
       await forge.forge.deliveries.idle();
       await page.reload();

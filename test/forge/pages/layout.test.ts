@@ -4,6 +4,7 @@ import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { axeViolations, visualRules } from '../../support/axe.ts';
 import { type Account, startEmbedded } from '../../support/contract-forge.ts';
+import { follow } from '../../support/follow.ts';
 import { cloneRepository } from '../../support/git-client.ts';
 import { isThorough } from '../../support/thorough.ts';
 
@@ -141,7 +142,7 @@ describe.runIf(isThorough && hasBrowser)('the layout of the pages of the forge',
     await forge.ask('POST', `/repos/${repository}/contents/x`, { as: ada, body });
     await page.goto(`${forge.url}/${repository}/pulls/new/topic/x`);
 
-    await page.getByRole('button', { name: 'Create pull request' }).click();
+    await follow(page.getByRole('button', { name: 'Create pull request' }));
 
     expect(page.url()).toBe(`${forge.url}/${repository}/pulls/1`);
     expect(await page.locator('h1').innerText()).toBe('#1 feat: x');
