@@ -50,16 +50,15 @@ export function judgeSoak(record: SoakRecord): readonly SoakRow[] {
   const { samples } = record;
   const later = samples.slice(Math.floor(samples.length / 2));
   const hours = ((later.at(-1)?.atMs ?? 0) - (later[0]?.atMs ?? 0)) / 3_600_000;
-  const trends = {
-    heap: trendOf(valuesOf(later, 'heapBytes')),
-    resident: trendOf(valuesOf(later, 'usedRssBytes')),
-  };
-  const most = (key: keyof Sample): number => Math.max(0, ...samples.map((sample) => sample[key] ?? 0));
-  const memory = (name: string, kind: keyof typeof trends, key: MemoryKey): SoakRow => ({
+  const most = (key: 'delayMs' | 'descriptors' | 'logBytes' | 'waiting'): number =>
+    Math.max(0, ...samples.map((sample) => sample[key] ?? 0));
+  const memory = (name: string, kind: keyof typeof noiseBytes, bytesOf: BytesOf): SoakRow => ({
     name,
-    value: growthOf(later, key),
+    value: growthOf(later, bytesOf),
     target: '< 1 MiB/h',
-    ok: valuesOf(samples, key).length >= 6 && isFlat(trends[kind], hours, noiseBytes[kind]),
+    ok:
+      pointsOf(samples, bytesOf).length >= 6 &&
+      isFlat(trendOf(pointsOf(later, bytesOf)), hours, noiseBytes[kind]),
   });
   const { descriptors, effectMs, answers } = record;
   return [
@@ -76,10 +75,10 @@ export function judgeSoak(record: SoakRecord): readonly SoakRow[] {
       ok: record.unexpected.length === 0,
     },
     row(`issues with wrong labels after ${count(record.edits)} edits`, [record.wrong]),
-    memory('heap in use after collection', 'heap', 'heapBytes'),
-    memory('resident memory without free pages of the heap', 'resident', 'usedRssBytes'),
-    { name: 'resident memory as it is', value: growthOf(later, 'rssBytes'), target: '' },
-    { name: 'resident memory as it is, by part', value: partsOf(later), target: '' },
+    memory('heap in use after collection', 'heap', ({ heapBytes }) => heapBytes),
+    memory('resident memory without free pages of the heap', 'resident', ({ used }) => used?.rssBytes),
+    { name: 'resident memory without free pages of the heap, by part', value: partsOf(later), target: '' },
+    { name: 'resident memory as it is', value: growthOf(later, ({ rssBytes }) => rssBytes), target: '' },
     descriptors === undefined
       ? { name: 'open descriptors at rest', value: 'the system does not show them', target: '' }
       : {
@@ -120,29 +119,33 @@ export function judgeSoak(record: SoakRecord): readonly SoakRow[] {
   ];
 }
 
-type MemoryKey = 'heapBytes' | 'rssBytes' | 'usedRssBytes';
+/** Reads a kind of memory, in bytes; undefined where the sample does not have it. */
+type BytesOf = (sample: Sample) => number | undefined;
 
-function valuesOf(samples: readonly Sample[], key: MemoryKey): { atMs: number; value: number }[] {
-  return samples.flatMap(({ atMs, [key]: value }) => (value === undefined ? [] : [{ atMs, value }]));
+function pointsOf(samples: readonly Sample[], bytesOf: BytesOf): { atMs: number; value: number }[] {
+  return samples.flatMap((sample) => {
+    const value = bytesOf(sample);
+    return value === undefined ? [] : [{ atMs: sample.atMs, value }];
+  });
 }
 
 /** Writes how a kind of memory grows, and how much of it there is in the end. */
-function growthOf(samples: readonly Sample[], key: MemoryKey): string {
-  const values = valuesOf(samples, key);
-  const { perHour, errorPerHour } = trendOf(values);
-  return `${signed(perHour / mib)} ± ${((2 * errorPerHour) / mib).toFixed(1)} MiB/h at ${inMib(values.at(-1)?.value ?? 0)}`;
+function growthOf(samples: readonly Sample[], bytesOf: BytesOf): string {
+  const points = pointsOf(samples, bytesOf);
+  const { perHour, errorPerHour } = trendOf(points);
+  return `${signed(perHour / mib)} ± ${((2 * errorPerHour) / mib).toFixed(1)} MiB/h at ${inMib(points.at(-1)?.value ?? 0)}`;
 }
 
 /** Writes which part of the resident memory grows: where the sum grows, this is where to look. */
 function partsOf(samples: readonly Sample[]): string {
-  const perHour = (bytesOf: (sample: Sample) => number): string =>
-    signed(trendOf(samples.map((sample) => ({ atMs: sample.atMs, value: bytesOf(sample) }))).perHour / mib);
-  const known = (sample: Sample): number => sample.committedBytes + sample.externalBytes + sample.mappedBytes;
+  const perHour = (bytesOf: BytesOf): string => signed(trendOf(pointsOf(samples, bytesOf)).perHour / mib);
+  const restOf = ({ used, mappedBytes }: Sample): number | undefined =>
+    used && used.rssBytes - used.committedBytes - used.externalBytes - mappedBytes;
   return [
-    `heap with its free parts ${perHour(({ committedBytes }) => committedBytes)}`,
-    `buffers and libraries ${perHour(({ externalBytes }) => externalBytes)}`,
+    `heap ${perHour(({ used }) => used?.committedBytes)}`,
+    `buffers and libraries ${perHour(({ used }) => used?.externalBytes)}`,
     `mapped files ${perHour(({ mappedBytes }) => mappedBytes)}`,
-    `the rest ${perHour((sample) => sample.rssBytes - known(sample))} MiB/h`,
+    `the rest ${perHour(restOf)} MiB/h`,
   ].join(', ');
 }
 

@@ -1,4 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { canReadMemory, residentBytes } from '../installation/process-memory.ts';
 
 /** What `reeve serve` reports of itself. */
 export type ProbeSample = {
@@ -14,8 +15,8 @@ export type ProbeSample = {
 };
 
 /**
- * `aheadMs`: how far the wall clock of the process is ahead from now on; answered with a sample. `returnFreePages`: answered when V8
- * has returned the free pages of its heap to the system, which it otherwise keeps for the next objects.
+ * `aheadMs`: how far the wall clock of the process is ahead from now on. `returnFreePages`: V8 returns the free pages of its heap,
+ * which it otherwise keeps for the next objects, to the system. Each is answered with a sample.
  */
 export type ProbeQuestion = { readonly aheadMs: number } | 'returnFreePages';
 
@@ -38,21 +39,20 @@ globalThis.Date = new Proxy(SystemDate, {
 process.on('message', (question: ProbeQuestion) => {
   const collect = globalThis.gc as Collect | undefined;
   if (collect === undefined) throw new Error('start this with --expose-gc');
+  const delayMs = delay.max / 1e6;
   if (question === 'returnFreePages') {
     collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
-    process.send?.('returned');
-    delay.reset();
-    return;
+  } else {
+    aheadMs = question.aheadMs;
+    collect();
   }
-  aheadMs = question.aheadMs;
-  const delayMs = delay.max / 1e6;
-  collect();
+  // Read at once: the next delivery takes pages again.
   const { heapUsed, heapTotal, external, rss } = process.memoryUsage();
   process.send?.({
     heapBytes: heapUsed,
     committedBytes: heapTotal,
     externalBytes: external,
-    rssBytes: rss,
+    rssBytes: canReadMemory ? residentBytes(process.pid) : rss,
     delayMs,
   } satisfies ProbeSample);
   // The collection that the question caused is none of the process's own.

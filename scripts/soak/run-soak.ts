@@ -9,7 +9,7 @@ import { builtProgram } from '../../test/support/built-program.ts';
 import { endProcesses } from '../../test/support/processes.ts';
 import { authorization, secret } from '../installation/credentials.ts';
 import { at } from '../installation/forge.ts';
-import { canReadMemory, mappedBytes, residentBytes } from '../installation/process-memory.ts';
+import { canReadMemory, mappedBytes } from '../installation/process-memory.ts';
 import { type ProxiedInstallation, startProxiedInstallation } from '../installation/proxied-installation.ts';
 import { openBook } from './book.ts';
 import { editEveryMs, startEdits } from './edits.ts';
@@ -198,25 +198,21 @@ async function sampleOf(
   const ended = new AbortController();
   const stop = (status: unknown): void => ended.abort(new Error(`reeve serve ended with ${status}`));
   child.once('exit', stop);
-  const ask = async (question: ProbeQuestion): Promise<unknown> => {
+  const ask = async (question: ProbeQuestion): Promise<ProbeSample> => {
     // One that has ended takes no message: the error of that is the one that is thrown.
     const answer = once(child, 'message', { signal: AbortSignal.any([ended.signal, signal]) });
     child.send(question);
-    return (await answer)[0];
+    return (await answer)[0] as ProbeSample;
   };
-  const sample = (await ask({ aheadMs })) as ProbeSample;
-  // Node counts in pages that the system may have taken back since.
-  const resident = (): number => (canReadMemory ? residentBytes(child.pid ?? 0) : sample.rssBytes);
-  const taken = {
-    ...sample,
-    rssBytes: resident(),
+  const sample = {
+    ...(await ask({ aheadMs })),
     mappedBytes: canReadMemory ? mappedBytes(child.pid ?? 0) : 0,
     descriptors: descriptorsOf(child.pid)?.length ?? 0,
     ...sizesOf(data),
   };
-  if (returnsPages) await ask('returnFreePages');
+  const used = returnsPages ? await ask('returnFreePages') : undefined;
   child.off('exit', stop);
-  return returnsPages ? { ...taken, usedRssBytes: resident() } : taken;
+  return { ...sample, used };
 }
 
 /** Returns the descriptors of the process when it has nothing to do and its connections have ended: `most` or fewer, if it gets there. */

@@ -4,8 +4,8 @@ import type { ProbeSample } from './probe.ts';
 
 export type Sample = ProbeSample & {
   readonly atMs: number;
-  /** The resident memory without the free pages of the heap; of one sample in a minute. */
-  readonly usedRssBytes?: number | undefined;
+  /** The same once V8 has returned the free pages of its heap to the system; of one sample in a minute. */
+  readonly used?: ProbeSample | undefined;
   /** The resident pages of files, such as the program itself, as far as the system shows them. */
   readonly mappedBytes: number;
   readonly descriptors: number;
