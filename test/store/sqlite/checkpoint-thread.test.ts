@@ -1,7 +1,9 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import type { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import {
   type CheckpointThread,
@@ -47,6 +49,28 @@ it('a pass copies what is in the log by then, however many there were before', a
   for (const pass of [first, second])
     expect(pass).toMatchObject({ log: expect.any(Number), checkpointed: 'log' in pass ? pass.log : -1 });
   expect([thread.failure(), breaks]).toEqual([undefined, 0]);
+  database.close();
+});
+
+it('the memory of the thread does not grow with its passes', async () => {
+  const path = join(folder, 'reeve.db');
+  const database = makeDatabase(path);
+  const started: Worker[] = [];
+  const note = (message: unknown): void => void started.push((message as { worker: Worker }).worker);
+  subscribe('worker_threads', note);
+  const thread = create(path);
+  const passes = async (count: number): Promise<number> => {
+    for (let done = 0; done < count; done += 1) await thread.pass();
+    const heap = await started[0]?.getHeapStatistics();
+    return heap?.total_heap_size ?? Number.NaN;
+  };
+
+  const before = await passes(2_000);
+  const after = await passes(12_000);
+
+  unsubscribe('worker_threads', note);
+  // Pages of 256 KiB: 70 bytes that each pass leaves are three.
+  expect(after - before).toBeLessThanOrEqual(2 ** 18);
   database.close();
 });
 
