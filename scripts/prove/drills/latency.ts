@@ -1,15 +1,20 @@
 import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { operations } from '../../../src/contract/operations.ts';
 import { at } from '../../installation/forge.ts';
 import { type Installation, startInstallation } from '../../installation/installation.ts';
-import { describeOthers, sendAtRate } from '../load.ts';
+import { describeOthers, type LoadResult, sendAtRate } from '../load.ts';
+import { type MachinePauses, whileWatched } from '../machine-pauses.ts';
 import type { Drill } from '../promise.ts';
 
 const perSecond = 200;
 const bodyBytes = 10_000;
 const [maxP99Ms, maxMs] = [50, 500];
+/** Where the machine held up another program for so long, the run is repeated. The last run counts, whatever the machine did. */
+const pauseMs = maxMs / 2;
+const maxRuns = 3;
 /** One delivery of so many is of an event for which a rule asks the forge: twenty runs a second. */
 const labelledEvery = 10;
 /** They are handled in parallel. */
@@ -49,19 +54,37 @@ export const drill: Drill = async ({ isQuick, signal }) => {
     const make = makerOf(installation);
     const common = { url: installation.url, perSecond, make, signal };
     await sendAtRate({ ...common, seconds: 3 });
-    const result = await Promise.race([sendAtRate({ ...common, seconds }), installation.failed]);
-    const { handled, left } = await waitForRuns(installation, (seconds + 3) * perSecond, signal);
-    const { p99Ms, maxMs: slowestMs, sent, others } = result;
-    const counts = `${sent.toLocaleString('en')} deliveries of 10 KB at ${perSecond}/s`;
-    const runs = `${handled.toLocaleString('en')} runs meanwhile and after it${left > 0 ? `, ${left} not handled` : ''}`;
-    return {
-      figure: `${counts}: p99 ${p99Ms.toFixed(1)} ms, max ${slowestMs.toFixed(0)} ms; ${runs}${describeOthers(others)}`,
-      isKept: others.size === 0 && left === 0 && p99Ms <= maxP99Ms && slowestMs <= maxMs,
-    };
+    let sent = 3 * perSecond;
+    for (let run = 1; ; run += 1) {
+      const { result, pauses } = await whileWatched(join(installation.folder, 'watched'), () =>
+        Promise.race([sendAtRate({ ...common, seconds }), installation.failed]),
+      );
+      sent += result.sent;
+      const { handled, left } = await waitForRuns(installation, sent, signal);
+      const isComplete = result.others.size === 0 && left === 0;
+      const isFast = result.p99Ms <= maxP99Ms && result.maxMs <= maxMs;
+      if (isComplete && !isFast && isHeldUp(pauses) && run < maxRuns) continue;
+      const runs = `${handled.toLocaleString('en')} runs meanwhile and after it${left > 0 ? `, ${left} not handled` : ''}`;
+      return {
+        figure: `${describe(result, pauses)}${run > 1 ? `, in run ${run}: the machine paused in those before` : ''}; ${runs}`,
+        isKept: isComplete && isFast,
+      };
+    }
   } finally {
     await installation.close();
   }
 };
+
+function isHeldUp({ syncMs, timerMs }: MachinePauses): boolean {
+  return Math.max(syncMs, timerMs) >= pauseMs;
+}
+
+function describe({ sent, p99Ms, maxMs: slowestMs, others }: LoadResult, pauses: MachinePauses): string {
+  const counts = `${sent.toLocaleString('en')} deliveries of 10 KB at ${perSecond}/s`;
+  const times = `p99 ${p99Ms.toFixed(1)} ms, max ${slowestMs.toFixed(0)} ms${describeOthers(others)}`;
+  const [syncMs, timerMs] = [pauses.syncMs.toFixed(0), pauses.timerMs.toFixed(0)];
+  return `${counts}: ${times}; another thread meanwhile: slowest sync ${syncMs} ms, latest timer ${timerMs} ms`;
+}
 
 function makerOf({ repositoryId }: Installation) {
   const owner = { id: 2, login: at.owner };
