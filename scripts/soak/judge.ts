@@ -51,7 +51,7 @@ export function judgeSoak(record: SoakRecord): readonly SoakRow[] {
   const later = samples.slice(Math.floor(samples.length / 2));
   const hours = ((later.at(-1)?.atMs ?? 0) - (later[0]?.atMs ?? 0)) / 3_600_000;
   const most = (key: 'delayMs' | 'descriptors' | 'logBytes' | 'waiting'): number =>
-    Math.max(0, ...samples.map((sample) => sample[key] ?? 0));
+    Math.max(0, ...samples.map((sample) => sample[key]));
   const memory = (name: string, kind: keyof typeof noiseBytes, bytesOf: BytesOf): SoakRow => ({
     name,
     value: growthOf(later, bytesOf),

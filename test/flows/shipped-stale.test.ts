@@ -98,7 +98,7 @@ it('stale-issues.yml warns, closes two weeks later, and does not overrule who re
   await pass(2, 'issue', index);
   expect(await state()).toEqual(['closed', ['stale']]);
 
-  // The two are found by catching up, half an hour later each: this harness hears no deliveries.
+  // This harness hears no deliveries: that it was closed, and then reopened, is found by catching up, half an hour later each.
   await laterBy(30);
   await harness.ada.call(operations.editIssue, { params: { ...demo, index }, body: { state: 'open' } });
   await laterBy(30);
