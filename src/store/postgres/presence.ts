@@ -23,6 +23,14 @@ export interface Presence extends WorkerIdentity {
   leave(): Promise<void>;
 }
 
+/** Parameters: the id, and how long the process is alive after it. Returns how long it was silent, by the clock of the server. */
+const markAlive = `
+  UPDATE workers SET seen_at = statement_timestamp(),
+    alive_until = statement_timestamp() + $2::integer * interval '1 ms'
+  FROM (SELECT seen_at FROM workers WHERE id = $1) AS last
+  WHERE id = $1
+  RETURNING (extract(epoch FROM statement_timestamp() - last.seen_at) * 1000)::float8 AS silent_ms`;
+
 /** For a process that claims nothing. */
 export const noPresence: Presence = {
   id: undefined,
@@ -141,7 +149,7 @@ class Heart implements Presence {
       await this.#beat();
     } catch {
       // The next one connects again. Until then the store itself says what is wrong with the server.
-      this.#graceUntilMs = this.#options.monotonicMs() + this.#liveness.lifeMs;
+      this.#judgeNobodyForALife();
       void this.#endSession();
     }
   }
@@ -163,23 +171,25 @@ class Heart implements Presence {
       this.#session.isLocked = rows[0]?.is_locked === true;
     }
     const beganMs = this.#options.monotonicMs();
-    const { rowCount } = await client.query(
-      `UPDATE workers SET seen_at = statement_timestamp(),
-         alive_until = statement_timestamp() + $2::integer * interval '1 ms' WHERE id = $1`,
-      [this.#row.id, this.#liveness.lifeMs],
-    );
-    if (rowCount === 0) await this.renew();
-    // It stood still, perhaps with the machine and so with others, which look dead now and are on their way back.
-    if (beganMs - this.#beatAtMs > this.#liveness.silentMs)
-      this.#graceUntilMs = beganMs + this.#liveness.lifeMs;
+    const { rows } = await client.query(markAlive, [this.#row.id, this.#liveness.lifeMs]);
+    if (rows.length === 0) await this.renew();
+    // It stood still, perhaps with the machine and so with others, which look dead now and are on their way back. The clock of
+    // this process may not have counted that time.
+    if (Number(rows[0]?.silent_ms) > this.#liveness.silentMs) this.#judgeNobodyForALife();
     this.#beatAtMs = beganMs;
-    await this.#takeOver({ mayJudge: this.#options.monotonicMs() >= this.#graceUntilMs });
+    await this.#takeOver({ self: this.#row.id, mayJudge: this.#options.monotonicMs() >= this.#graceUntilMs });
     this.#isLeader = await this.#lead();
+  }
+
+  #judgeNobodyForALife(): void {
+    this.#graceUntilMs = this.#options.monotonicMs() + this.#liveness.lifeMs;
   }
 
   async #becomeAnother(): Promise<void> {
     this.#options.onVoid();
     this.#isLeader = false;
+    // It was silent for long, which does not show on its new row.
+    this.#judgeNobodyForALife();
     this.#row = await register(this.#options.database, this.#options);
     // The lock belongs to the row: the next heartbeat takes the new one.
     if (this.#session !== undefined) this.#session.isLocked = false;

@@ -13,12 +13,13 @@ export type Liveness = {
 export const standardLiveness: Liveness = { beatMs: 1_000, silentMs: 3_000, lifeMs: 15_000 };
 
 /**
- * Takes over what dead processes had claimed. Without `mayJudge`, only those count as dead that have said good-bye.
+ * Takes over what dead processes had claimed, for the process `self`. Without `mayJudge`, only those count as dead that have said
+ * good-bye; likewise if the last heartbeat of `self` is old, because it stood still since then, perhaps with the others.
  *
  * A claim holds the row of its process until it is committed, and claims nothing once that row is gone (`claims/take.ts`). So
  * the row is deleted first; what is claimed without a row is given back then, and nothing can be added to it.
  */
-type TakeOver = (options: { readonly mayJudge: boolean }) => Promise<void>;
+type TakeOver = (options: { readonly self: string; readonly mayJudge: boolean }) => Promise<void>;
 
 /** Prepares it. `lockClass` is the class of the locks that live processes hold. */
 export function createTakeovers(
@@ -26,12 +27,12 @@ export function createTakeovers(
   lockClass: number,
   { liveness, onTakeover }: { readonly liveness: Liveness; readonly onTakeover: (count: number) => void },
 ): TakeOver {
-  const values = (mayJudge: boolean) => [mayJudge, lockClass, liveness.silentMs, liveness.lifeMs];
-  return async ({ mayJudge }) => {
-    const { rows } = await database.query(findDead, values(mayJudge));
+  return async ({ self, mayJudge }) => {
+    const values = [mayJudge, lockClass, liveness.silentMs, liveness.lifeMs, self];
+    const { rows } = await database.query(findDead, values);
     if (rows[0]?.is_needed !== true) return;
     const taken = await database.transaction(async (sql) => {
-      await sql.query(removeDead, values(mayJudge));
+      await sql.query(removeDead, values);
       const { count } = await sql.query(giveBack);
       await sql.query(
         'DELETE FROM queue_leases WHERE worker IS NOT NULL AND worker NOT IN (SELECT id FROM workers)',
@@ -50,8 +51,10 @@ export function hasSessionLock(number: number): string {
       AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`;
 }
 
-/** Parameter 1: whether processes are judged that have not said good-bye; 2: the class of their locks; 3, 4: `Liveness`. */
+/** Parameter 1: whether processes are judged that have not said good-bye; 2: the class of their locks; 3, 4: `Liveness`; 5: who judges. */
 const isDead = `(alive_until = '-infinity' OR $1
+  AND EXISTS (SELECT FROM workers AS self
+    WHERE self.id = $5 AND self.seen_at >= statement_timestamp() - $3::integer * interval '1 ms')
   AND statement_timestamp() - pg_postmaster_start_time() > $4::integer * interval '1 ms'
   AND (alive_until < statement_timestamp()
     OR seen_at < statement_timestamp() - $3::integer * interval '1 ms' AND NOT ${hasSessionLock(2)}))`;

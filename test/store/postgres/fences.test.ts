@@ -1,3 +1,4 @@
+import type pg from 'pg';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Network, openNetwork } from '../../../scripts/crash/workers/network.ts';
 import { openPostgresStore } from '../../../src/store/postgres/postgres-store.ts';
@@ -178,6 +179,57 @@ describe('processes that all stood still, as when their machine was suspended', 
 
     expect(await workerIds()).toEqual(ids);
     await first.store.settle(claims[0], []);
+    await second.store.settle(claims[1], []);
+  });
+});
+
+describe('a process that stands still in the middle of a heartbeat', () => {
+  /** Opens two with a claim each. The first begins a heartbeat, whose answer comes when both have been silent for long. */
+  const standStill = async (meanwhile: (client: pg.Client, id: string) => Promise<unknown>) => {
+    const pair = await openPair();
+    const { url, client, first, second, beatsSince, now } = pair;
+    await acceptInto(first.store, ['1#1', '2#1']);
+    const claims = [await claimOne(first.store), await claimOne(second.store)] as const;
+    const holder = await connectDirectly(url);
+    endings.push(() => holder.end());
+    await holder.query('BEGIN');
+    await holder.query('SELECT id FROM workers WHERE id = $1 FOR UPDATE', [await first.workerId()]);
+    const { pid } = (await holder.query('SELECT pg_backend_pid() AS pid')).rows[0];
+    const waiting = 'SELECT FROM pg_stat_activity WHERE $1 = ANY (pg_blocking_pids(pid))';
+    await expect.poll(async () => (await client.query(waiting, [pid])).rows.length).toBe(1);
+    second.network.set('cut');
+    const lastBeat = 'SELECT extract(epoch FROM clock_timestamp() - max(seen_at)) * 1000 AS ms FROM workers';
+    await expect
+      .poll(async () => Number((await client.query(lastBeat)).rows[0].ms))
+      .toBeGreaterThan(liveness.silentMs * 2);
+    await meanwhile(holder, await first.workerId());
+    await holder.query('COMMIT');
+    // That heartbeat, and two more.
+    for (let beat = 1; beat <= 2; beat += 1) {
+      const since = await now();
+      await expect.poll(() => beatsSince(since)).toBe(1);
+    }
+    second.network.set('pass');
+    const since = await now();
+    await expect.poll(() => beatsSince(since)).toBe(2);
+    return { ...pair, claims };
+  };
+
+  it('takes nothing over from one that goes on later', async () => {
+    const { first, second, claims, workerIds } = await standStill(async () => {});
+
+    expect(await workerIds()).toEqual(new Set([await first.workerId(), await second.workerId()]));
+    await first.store.settle(claims[0], []);
+    await second.store.settle(claims[1], []);
+  });
+
+  it('takes nothing over from one that goes on later, if it was taken for dead itself', async () => {
+    const { first, second, claims, workerIds } = await standStill((client, id) =>
+      client.query('DELETE FROM workers WHERE id = $1', [id]),
+    );
+
+    expect(await workerIds()).toContain(await second.workerId());
+    await expect(first.store.settle(claims[0], [])).rejects.toMatchObject(leaseLost);
     await second.store.settle(claims[1], []);
   });
 });
