@@ -256,7 +256,7 @@ whenThorough('a first pull request from a fork meets every check, and is planned
     ...['area/docs', 'first-contribution', 'hotfix', 'kind/bug', 'release', 'size/L'],
   ]);
   expect(await commentsOf(index)).toEqual([
-    'Please name the issue that this pull request solves, for example with Fixes #12 in the description.',
+    'Please name the issue that this pull request solves in its description: the word Fixes, a space, and # with the number.',
     `Thank you for your first contribution, ${people.eve}!`,
     `Thank you for your work, ${people.eve}!`,
     'This pull request is hard to review because of its size. Can it be split?',
