@@ -78,6 +78,8 @@ const route = `
       AS given (id, state, lane, turn, repository_id, repository, digest, reason)
   ), open AS MATERIALIZED (
     SELECT id FROM deliveries WHERE id = ANY ($1::bigint[]) AND state = 'accepted' AND NOT routed ORDER BY id FOR UPDATE
+  ), firsts AS MATERIALIZED (
+    SELECT digest, min(id) AS id FROM given JOIN open USING (id) WHERE digest IS NOT NULL GROUP BY digest
   ), noted AS (
     INSERT INTO digests (delivery, digest) SELECT id, digest FROM given JOIN open USING (id) WHERE digest IS NOT NULL
     ON CONFLICT (delivery) DO UPDATE SET digest = excluded.digest
@@ -94,6 +96,5 @@ const route = `
       (SELECT earlier.delivery FROM digests AS earlier JOIN deliveries AS it ON it.id = earlier.delivery
         WHERE earlier.digest = given.digest AND earlier.delivery < given.id AND it.state <> 'dead'
         ORDER BY earlier.delivery LIMIT 1),
-      (SELECT min(same.id) FROM given AS same JOIN open ON open.id = same.id
-        WHERE same.digest = given.digest AND same.id < given.id)) END
-  FROM given JOIN open USING (id) WHERE deliveries.id = given.id`;
+      nullif(firsts.id, given.id)) END
+  FROM given JOIN open USING (id) LEFT JOIN firsts USING (digest) WHERE deliveries.id = given.id`;

@@ -36,9 +36,17 @@ function valuesOf(choice: Choice): readonly unknown[] {
 }
 
 const waiting = "state = 'accepted' AND routed";
+/**
+ * The same where the id is known, in a form that only the primary key serves. A plan that was made while nothing waited would
+ * read the index of waiting deliveries from end to end, and is kept.
+ */
+const waitingById = "coalesce(state, '') = 'accepted' AND coalesce(routed, false)";
 const inTurn = `${waiting} AND turn = given.turn`;
 
-/** Jumps from lane to lane of a repository, from `after` on as far as `while` holds; returns the oldest delivery of each. */
+/**
+ * Jumps from lane to lane of a repository, from `after` on as far as `upTo` allows; returns the oldest delivery of each. The lanes
+ * with a claim are an array, read once: joined, they would make the server jump through all lanes before it returns the first one.
+ */
 const walk = (after: string, upTo = ''): string => `
   (WITH RECURSIVE lanes AS (
     (SELECT lane, id, 1 AS step FROM deliveries WHERE ${inTurn} AND lane > ${after} ${upTo} ORDER BY lane, id LIMIT 1)
@@ -46,7 +54,7 @@ const walk = (after: string, upTo = ''): string => `
     SELECT next.lane, next.id, lanes.step + 1 FROM lanes CROSS JOIN LATERAL
       (SELECT lane, id FROM deliveries WHERE ${inTurn} AND lane > lanes.lane ${upTo} ORDER BY lane, id LIMIT 1) AS next
   ) SELECT id, step FROM lanes WHERE lane <> ALL ($7::text[])
-    AND NOT EXISTS (SELECT FROM deliveries AS held WHERE held.state = 'claimed' AND held.lane = lanes.lane))`;
+    AND lane <> ALL (ARRAY(SELECT held.lane FROM deliveries AS held WHERE held.state = 'claimed' AND held.lane IS NOT NULL)))`;
 
 /**
  * Makes this commit wait for the disk, if anything is claimed: a claim that a restart of the server forgets would be given to
@@ -90,7 +98,7 @@ const take = (heads: string): string => `
   self AS MATERIALIZED (SELECT id FROM workers WHERE id = $1 FOR KEY SHARE),
   picked AS MATERIALIZED (
     SELECT id, mark, event_type, bytes, received_at, attempts, door, redriven_at FROM deliveries
-    WHERE id = ANY (ARRAY(SELECT id FROM heads)) AND ${waiting} AND EXISTS (SELECT FROM self)
+    WHERE id = ANY (ARRAY(SELECT id FROM heads)) AND ${waitingById} AND EXISTS (SELECT FROM self)
     FOR UPDATE SKIP LOCKED
   ), taken AS (
     UPDATE deliveries SET state = 'claimed', worker = $1, lease = gen_random_uuid(), attempts = deliveries.attempts + 1,
