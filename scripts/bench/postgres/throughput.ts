@@ -181,7 +181,7 @@ function rowsOf(of: (name: Name) => readonly Result[]): readonly BenchRow[] {
   };
   return [
     rate('one', 'sqlite', 0.1),
-    rate('two', 'one', 1.1),
+    rate('two', 'one', 1),
     rate('four', 'one'),
     // More processes than cores must not get into each other's way.
     rate('four', 'two', 0.75),
