@@ -7,7 +7,7 @@ import { type Liveness, standardLiveness } from '../../../src/store/postgres/tak
 import type { Store } from '../../../src/store/store.ts';
 import { judgeAttempts, liveness, nowMs, type WorkersReport } from './attempts.ts';
 import { type Network, openNetwork } from './network.ts';
-import { createTeam, type Team } from './team.ts';
+import { createTeam, memberCount, type Team } from './team.ts';
 import { feed, insist, settledIn, untilSettled } from './traffic.ts';
 
 type WorkersOptions = {
@@ -42,7 +42,10 @@ export function crashWorkers(options: WorkersOptions): Promise<WorkersReport> {
       await pause(300 + Math.random() * 400);
       if (disturb === 'kill') await team.kill();
       if (disturb === 'stop') await team.stop();
-      if (disturb === 'cut') await network.cut(liveness.silentMs * 2);
+      if (disturb === 'cut') {
+        await network.cut(liveness.silentMs * 2);
+        await untilAllAreBack(store, new Date());
+      }
     }
     await feeding;
   });
@@ -109,6 +112,15 @@ async function withWorkers(
     await store.close();
     await network.close();
     await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Resolves when every worker, and the process that feeds them, has had a heartbeat since then: a new one may judge them dead. */
+async function untilAllAreBack(store: Pick<Store, 'listProcesses'>, since: Date): Promise<void> {
+  for (;;) {
+    const processes = await insist(() => store.listProcesses());
+    if (processes.filter(({ seenAt }) => seenAt > since).length > memberCount) return;
+    await pause(50);
   }
 }
 

@@ -8,7 +8,8 @@ import { builtProgram } from '../../../test/support/built-program.ts';
 import { readEvents } from '../servers.ts';
 import { type AttemptEvent, nowMs, type Standstill } from './attempts.ts';
 
-const memberCount = 4;
+/** Workers at a time. */
+export const memberCount = 4;
 
 /** Worker processes that share a database. Each has a name of its own, also the one that takes the place of another. */
 export interface Team {

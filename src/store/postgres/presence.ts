@@ -85,7 +85,7 @@ class Heart implements Presence {
   #isLeader = false;
   #row: WorkerRow;
   #session: HeartbeatSession | undefined;
-  #graceUntilMs = 0;
+  #graceUntilMs: number;
   /** Begin of the last heartbeat that the server has answered. */
   #beatAtMs: number;
   #beating: Promise<void> | undefined;
@@ -97,6 +97,8 @@ class Heart implements Presence {
     this.#liveness = options.liveness;
     this.#row = row;
     this.#beatAtMs = options.monotonicMs();
+    // It may have been started at the end of an outage from which the others are on their way back.
+    this.#graceUntilMs = this.#beatAtMs + options.liveness.silentMs;
     this.#lockClass = lockClassOf(options.address.schema);
     this.#takeOver = createTakeovers(options.database, this.#lockClass, options);
     // One that handles nothing reads no rules for their schedules.

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Network, openNetwork } from '../../../scripts/crash/workers/network.ts';
+import { lockClassOf } from '../../../src/store/postgres/link/address.ts';
 import { openPostgresStore } from '../../../src/store/postgres/postgres-store.ts';
 import type { Liveness } from '../../../src/store/postgres/takeovers.ts';
 import type { Claim, Store } from '../../../src/store/store.ts';
@@ -74,6 +75,21 @@ async function claimOne(store: Store): Promise<Claim> {
   return claim;
 }
 
+/** Resolves when the server has noticed that all processes are gone that have lost their connections. */
+async function untilUnlocked(client: pg.Client): Promise<void> {
+  const { schema } = (await client.query('SELECT current_schema() AS schema')).rows[0];
+  await expect
+    .poll(async () => {
+      const { rows } = await client.query(
+        `SELECT count(*) FROM pg_locks JOIN workers ON objid = workers.lock::bigint::oid
+         WHERE locktype = 'advisory' AND objsubid = 2 AND classid = $1::bigint::oid`,
+        [lockClassOf(schema)],
+      );
+      return Number(rows[0].count);
+    })
+    .toBe(0);
+}
+
 const leaseLost = { code: 'lease-lost' };
 
 describe('a process that the others have taken for dead', () => {
@@ -129,15 +145,7 @@ describe('processes that were all cut off', () => {
     const ids = await workerIds();
     for (const { network } of [first, second]) network.set('cut');
     // The server has noticed that both are gone, and they were silent for long enough to be dead.
-    await expect
-      .poll(async () => {
-        const { rows } = await client.query(
-          `SELECT count(*) FROM pg_locks JOIN workers ON objid = workers.lock::bigint::oid
-           WHERE locktype = 'advisory' AND objsubid = 2`,
-        );
-        return Number(rows[0].count);
-      })
-      .toBe(0);
+    await untilUnlocked(client);
     const lastBeat = 'SELECT extract(epoch FROM clock_timestamp() - max(seen_at)) * 1000 AS ms FROM workers';
     await expect
       .poll(async () => Number((await client.query(lastBeat)).rows[0].ms))
@@ -231,6 +239,32 @@ describe('a process that stands still in the middle of a heartbeat', () => {
     expect(await workerIds()).toContain(await second.workerId());
     await expect(first.store.settle(claims[0], [])).rejects.toMatchObject(leaseLost);
     await second.store.settle(claims[1], []);
+  });
+});
+
+describe('a process that has just started', () => {
+  it('takes nothing over from one that is on its way back', async () => {
+    const given: Liveness = { beatMs: 50, silentMs: 60_000, lifeMs: 10_000 };
+    const { url, client, first, second, workerIds } = await openPair(given);
+    await acceptInto(second.store, ['1#1']);
+    const claim = await claimOne(second.store);
+    const id = await second.workerId();
+    await first.store.close();
+    second.network.set('cut');
+    await untilUnlocked(client);
+    await client.query(
+      "UPDATE workers SET seen_at = now() - interval '1 hour', alive_until = now() - interval '1 hour' WHERE id = $1",
+      [id],
+    );
+
+    // It is open after its first heartbeat.
+    const third = await openPostgresStore({ url, role: 'worker', isVolatile: true, liveness: given });
+    endings.push(() => third.close());
+    expect(await workerIds()).toContain(id);
+    second.network.set('pass');
+    const seenAgain = "SELECT id FROM workers WHERE id = $1 AND seen_at > now() - interval '1 minute'";
+    await expect.poll(async () => (await client.query(seenAgain, [id])).rows.length).toBe(1);
+    await second.store.settle(claim, []);
   });
 });
 
