@@ -90,6 +90,14 @@ async function untilUnlocked(client: pg.Client): Promise<void> {
     .toBe(0);
 }
 
+/** Resolves when no process has had a heartbeat for long enough to be dead. */
+async function untilSilent(client: pg.Client): Promise<void> {
+  const lastBeat = 'SELECT extract(epoch FROM clock_timestamp() - max(seen_at)) * 1000 AS ms FROM workers';
+  await expect
+    .poll(async () => Number((await client.query(lastBeat)).rows[0].ms))
+    .toBeGreaterThan(liveness.silentMs * 2);
+}
+
 const leaseLost = { code: 'lease-lost' };
 
 describe('a process that the others have taken for dead', () => {
@@ -146,10 +154,7 @@ describe('processes that were all cut off', () => {
     for (const { network } of [first, second]) network.set('cut');
     // The server has noticed that both are gone, and they were silent for long enough to be dead.
     await untilUnlocked(client);
-    const lastBeat = 'SELECT extract(epoch FROM clock_timestamp() - max(seen_at)) * 1000 AS ms FROM workers';
-    await expect
-      .poll(async () => Number((await client.query(lastBeat)).rows[0].ms))
-      .toBeGreaterThan(liveness.silentMs * 2);
+    await untilSilent(client);
 
     for (const { network } of [first, second]) {
       network.set('pass');
@@ -206,10 +211,7 @@ describe('a process that stands still in the middle of a heartbeat', () => {
     const waiting = 'SELECT FROM pg_stat_activity WHERE $1 = ANY (pg_blocking_pids(pid))';
     await expect.poll(async () => (await client.query(waiting, [pid])).rows.length).toBe(1);
     second.network.set('cut');
-    const lastBeat = 'SELECT extract(epoch FROM clock_timestamp() - max(seen_at)) * 1000 AS ms FROM workers';
-    await expect
-      .poll(async () => Number((await client.query(lastBeat)).rows[0].ms))
-      .toBeGreaterThan(liveness.silentMs * 2);
+    await untilSilent(client);
     await meanwhile(holder, await first.workerId());
     await holder.query('COMMIT');
     // That heartbeat, and two more.
