@@ -4,6 +4,7 @@ import type { FactRequest } from '../facts/fact.ts';
 import type { Meter } from '../patterns/meter.ts';
 import type { Evidence } from './evidence.ts';
 import type { ExpressionProblem } from './expression-problem.ts';
+import type { Read } from './interpret/reads.ts';
 import type { Knowledge } from './knowledge.ts';
 import { createPart, type Part, runPart, Values, valuesRead } from './part.ts';
 import { type ExpressionContext, resolveExpression } from './resolve/resolve-expression.ts';
@@ -14,6 +15,8 @@ export type Condition = {
   readonly source: string;
   /** The facts that it names; ask them before `evaluate`. */
   readonly facts: readonly FactRequest[];
+  /** What it reads, as far as it goes. */
+  readonly reads: readonly Read[];
   /** Returns the answer with its evidence, paid for by the meter. Never throws. */
   readonly evaluate: (knowledge: Knowledge, meter: Meter) => ConditionResult;
   /** Returns whether it holds, or would hold if only checks of the commit or `mergeable` said otherwise. Never throws. */
@@ -64,39 +67,37 @@ export function compileCondition(
     return { problems: [{ code: 'expression-type', message, start: 0, end: source.length }] };
   }
   // Places are looked up now: a loaded rule does not keep its file.
-  const plant = (leaf: ASTNode): Leaf => ({
-    kind: 'leaf',
-    part: createPart(leaf, resolution),
-    isOfChecks: ofChecks.test(source.slice(leaf.start, leaf.end)),
-    where: { file: place.file, ...place.at(leaf.start) },
-  });
+  const plant = (leaf: ASTNode): Leaf => {
+    const part = createPart(leaf, resolution);
+    const isPolled = part.roots.some(({ name }) => environment.names.get(name)?.fact?.isPolled);
+    return { kind: 'leaf', part, isPolled, where: { file: place.file, ...place.at(leaf.start) } };
+  };
   const tree = treeOf(node, plant);
   const leaves = leavesOf(tree);
   const facts = [...resolution.facts.values()];
+  const reads = leaves.flatMap(({ part }) => part.reads.reads);
   const evaluate = (knowledge: Knowledge, meter: Meter): ConditionResult =>
     ask(tree, leaves, new Values(knowledge, environment, meter));
   const prospect = (knowledge: Knowledge, meter: Meter): Prospect => {
     const values = new Values(knowledge, environment, meter);
     const truth = (said?: boolean): Truth =>
       truthOf(tree, (leaf) =>
-        leaf.isOfChecks && said !== undefined ? said : answerOf(leaf.part, values).truth,
+        leaf.isPolled && said !== undefined ? said : answerOf(leaf.part, values).truth,
       );
     const now = truth();
     if (now !== false) return now === true ? 'held' : 'not';
     const isAwaiting =
-      leaves.some(({ isOfChecks }) => isOfChecks) && (truth(true) === true || truth(false) === true);
+      leaves.some(({ isPolled }) => isPolled) && (truth(true) === true || truth(false) === true);
     return isAwaiting ? 'awaits' : 'not';
   };
-  return { condition: { source, facts, evaluate, prospect } };
+  return { condition: { source, facts, reads, evaluate, prospect } };
 }
-
-/** What changes without an event on some forges, as expressions name it. */
-const ofChecks = /(?<![\w.])((required_checks|statuses)\b|pull_request\s*\.\s*mergeable\b)/;
 
 type Leaf = {
   readonly kind: 'leaf';
   readonly part: Part;
-  readonly isOfChecks: boolean;
+  /** Whether it reads a fact that changes without an event on some forges. */
+  readonly isPolled: boolean;
   readonly where: { readonly file: string; readonly line: number; readonly column: number };
 };
 type Tree =

@@ -4,6 +4,7 @@ import { LimitExceeded, type Meter } from '../patterns/meter.ts';
 import { costs } from './budget/costs.ts';
 import { limits } from './budget/limits.ts';
 import { type ExpressionProblem, withHint } from './expression-problem.ts';
+import type { Read } from './interpret/reads.ts';
 import type { Knowledge } from './knowledge.ts';
 import { chainOf, textOf } from './parse/tree.ts';
 import { createPart, type Part, runPart, Values } from './part.ts';
@@ -16,6 +17,7 @@ import { Double, describeValue } from './values/values.ts';
 /** A text with `${{ expression }}` in it, checked and ready to be filled in any number of times. */
 export type Template = {
   readonly facts: readonly FactRequest[];
+  readonly reads: readonly Read[];
   /** Returns the text, or the value itself where the text is nothing but one expression. Never throws. */
   readonly fill: (knowledge: Knowledge, meter: Meter) => Filled;
 };
@@ -27,6 +29,7 @@ export type Filled =
 /** An expression whose value is a list of texts. */
 export type ListTemplate = {
   readonly facts: readonly FactRequest[];
+  readonly reads: readonly Read[];
   /** Returns the texts. Never throws. */
   readonly read: (knowledge: Knowledge, meter: Meter) => FilledList;
 };
@@ -71,7 +74,8 @@ export function compileTemplate(
   if (problems.length > 0) return { problems };
   const fill = (knowledge: Knowledge, meter: Meter): Filled =>
     fillPieces(pieces, new Values(knowledge, context.environment, meter), readByForge);
-  return { template: { facts, fill } };
+  const reads = pieces.flatMap((piece) => (typeof piece === 'string' ? [] : piece.part.reads.reads));
+  return { template: { facts, reads, fill } };
 }
 
 /**
@@ -91,7 +95,7 @@ export function compileListTemplate(
   const { part, facts } = compiled;
   const read = (knowledge: Knowledge, meter: Meter): FilledList =>
     readTexts(part, new Values(knowledge, context.environment, meter));
-  return { list: { facts, read } };
+  return { list: { facts, reads: part.reads.reads, read } };
 }
 
 function notAlone(source: string): { readonly problems: readonly ExpressionProblem[] } {

@@ -123,6 +123,8 @@ export type Fact<Value = unknown> = {
    * request, and has the age of that answer.
    */
   readonly within?: readonly string[];
+  /** Changes without an event on some forges: a rule that only this keeps from a step that awaits checks is evaluated again. */
+  readonly isPolled?: true;
   /** Completes short forms in a facts file (a label by its name). Absent: values are used as written. */
   readonly complete?: (written: unknown) => unknown;
   /** Returns the part of a value that is visible to rules of repositories and organizations. Absent: all of it. */

@@ -19,6 +19,7 @@ export const mergeable = defineFact({
   shape: flag,
   of: ['pull_request'],
   needs: { access: 'reader', scopes: ['repository'] },
+  isPolled: true,
   requests: 1,
   example: 'pull_request.mergeable',
   async ask(context) {

@@ -25,6 +25,7 @@ export const requiredChecks = defineFact({
   shape: list(RequiredCheck),
   of: ['pull_request'],
   needs: { access: 'reader', scopes: ['repository'] },
+  isPolled: true,
   requests: 3,
   example: 'required_checks.all(c, c.state == "success")',
   complete: (written) =>

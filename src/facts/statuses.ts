@@ -16,6 +16,7 @@ export const statuses = defineFact({
   shape: list(CommitStatus),
   of: ['pull_request', 'branch', 'repository'],
   needs: { access: 'reader', scopes: ['repository'] },
+  isPolled: true,
   requests: 2,
   example: 'statuses.all(s, s.status == "success")',
   async ask({ client, subject, ask }) {

@@ -9,6 +9,7 @@ import {
 } from '../expressions/conditions.ts';
 import type { Evidence } from '../expressions/evidence.ts';
 import type { ExpressionProblem } from '../expressions/expression-problem.ts';
+import type { Read } from '../expressions/interpret/reads.ts';
 import type { Knowledge } from '../expressions/knowledge.ts';
 import type { ExpressionContext } from '../expressions/resolve/resolve-expression.ts';
 import {
@@ -29,6 +30,8 @@ export type StepArguments = {
   readonly written: unknown;
   /** The facts that its conditions and templates name. */
   readonly facts: readonly FactRequest[];
+  /** What they read. */
+  readonly reads: readonly Read[];
   /** Returns the arguments as the action takes them, or why they cannot be known. Never throws. */
   readonly resolve: (knowledge: Knowledge, meter: Meter) => ResolvedArguments;
   /** Returns whether their conditions hold, or would if only checks or `mergeable` said otherwise. Absent: there are none. */
@@ -82,11 +85,12 @@ export function compileArguments(
     }
   }
   if (problems.length > 0) return { problems };
-  const facts = slots.flatMap(({ fills }) => Object.values(fills).flatMap((filled) => filled.facts));
+  const filled = slots.flatMap(({ fills }) => Object.values(fills));
   return {
     arguments: {
       written,
-      facts,
+      facts: filled.flatMap(({ facts }) => facts),
+      reads: filled.flatMap(({ reads }) => reads),
       resolve: (knowledge, meter) => resolveSlots(written, slots, knowledge, meter),
       prospect: (knowledge, meter) =>
         jointProspect(

@@ -1,3 +1,4 @@
+import type { Read } from '../expressions/interpret/reads.ts';
 import type { LoadedRule } from './rule.ts';
 
 /** What the payload of an event has that was found by reading what is, not told by a delivery. */
@@ -23,7 +24,7 @@ export function needsEvent(rule: LoadedRule): boolean {
   if (rule.schedules.length > 0 || rule.on.length === 0) return false;
   const known = needing.get(rule);
   if (known !== undefined) return known;
-  const answer = expressionsOf(rule).some((text) => /(?<![\w.])(event|sender)\b/.test(text));
+  const answer = readsOf(rule).some(({ root: { name } }) => name === 'event' || name === 'sender');
   needing.set(rule, answer);
   return answer;
 }
@@ -35,31 +36,21 @@ export function needsEvent(rule: LoadedRule): boolean {
 export function isRecoverable(rule: LoadedRule): boolean {
   const known = decided.get(rule);
   if (known !== undefined) return known;
-  const answer = expressionsOf(rule).every((text) => !namesMore(text));
+  const answer = !readsOf(rule).some(isTold);
   decided.set(rule, answer);
   return answer;
 }
 
-function expressionsOf({ condition, steps }: LoadedRule): readonly string[] {
-  const texts = [
-    condition?.source,
-    ...steps.flatMap((step) => [step.condition?.source, ...textsIn(step.arguments.written)]),
+function readsOf({ condition, steps }: LoadedRule): readonly Read[] {
+  return [
+    ...(condition?.reads ?? []),
+    ...steps.flatMap(({ condition: ofStep, arguments: given }) => [...(ofStep?.reads ?? []), ...given.reads]),
   ];
-  return texts.filter((text) => text !== undefined);
 }
 
-/** Read from the text: a word in a literal that looks like a member makes a rule careful, never careless. */
-function namesMore(text: string): boolean {
-  if (/(?<![\w.])sender\b/.test(text)) return true;
-  for (const [, , member] of text.matchAll(/(?<![\w.])event\s*(\.\s*(\w+)|\[\s*["'](\w+)["']\s*\])/g)) {
-    if (member !== undefined && !recoverable.has(member)) return true;
-  }
-  return /(?<![\w.])event\s*\[/.test(text);
-}
-
-/** Strings of the arguments that may hold an expression: conditions as they stand, templates. Keys are never one. */
-function textsIn(written: unknown): readonly string[] {
-  if (typeof written === 'string') return [written];
-  if (Array.isArray(written)) return written.flatMap(textsIn);
-  return typeof written === 'object' && written !== null ? Object.values(written).flatMap(textsIn) : [];
+/** Says whether a delivery alone tells what is read: who did it, a member of the payload, or the payload as a whole. */
+function isTold({ root: { name }, path: [member], isAsked }: Read): boolean {
+  if (name === 'sender') return true;
+  if (name !== 'event') return false;
+  return member === undefined ? !isAsked : !recoverable.has(String(member));
 }

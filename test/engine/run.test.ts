@@ -28,7 +28,7 @@ const step = (action: Partial<Action>, name = '1', written: unknown = {}): Loade
   name,
   action: plainAction(action),
   line: 1,
-  arguments: { written, facts: [], resolve: () => ({ findings: [], ok: true, value: written }) },
+  arguments: { written, facts: [], reads: [], resolve: () => ({ findings: [], ok: true, value: written }) },
 });
 /** A step that wants these changes. */
 const wanting = (...changes: readonly Change[]): LoadedStep => step({ plan: async () => changes });

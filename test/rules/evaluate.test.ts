@@ -3,6 +3,8 @@ import { parseEvent } from '../../src/contract/events/events.ts';
 import { ReeveError } from '../../src/errors.ts';
 import { createUnlimitedMeter } from '../../src/patterns/meter.ts';
 import { evaluateRule, skipRule } from '../../src/rules/evaluate.ts';
+import { isRecoverable, needsEvent } from '../../src/rules/recoverable.ts';
+import { registry } from '../../src/rules/registry.ts';
 import { makeFacts } from '../support/make-facts.ts';
 import { fileOf, ruleOf } from './support/load.ts';
 import { facts as table } from './support/registry.ts';
@@ -158,5 +160,71 @@ describe('a rule that is skipped', () => {
       reason: 'own',
       findings: [],
     });
+  });
+});
+
+describe('what a rule waits for is decided by the facts that it reads', () => {
+  const given = {
+    pull_request: { title: 'x', mergeable: true },
+    'pull_request.mergeable': false,
+    statuses: [{ context: 'ci', status: 'pending' }],
+    required_checks: { ci: 'pending' },
+    labels: ['statuses'],
+  };
+  const awaits = async (condition: string): Promise<boolean> => {
+    const rule = ruleOf(fileOf(`on: pull_request\nif: '${condition}'\nsteps: [{ uses: merge }]`), {
+      registry,
+    });
+    const { awaitsChecks = false } = await evaluateRule(rule, {
+      facts: makeFacts(given),
+      event,
+      now,
+      meter: createUnlimitedMeter(),
+    });
+    return awaitsChecks;
+  };
+
+  it.each([
+    'statuses.all(s, s.status == "success")',
+    'required_checks.all(c, c.state == "success")',
+    'pull_request . mergeable',
+    'labels.exists(l, statuses.exists(s, s.context == l.name))',
+  ])('%s waits', async (condition) => {
+    expect(await awaits(condition)).toBe(true);
+  });
+
+  it.each([
+    'pull_request.title == "merge the statuses"',
+    'pull_request.title == "required_checks"',
+    'pull_request.title == "pull_request.mergeable"',
+    'has(pull_request.milestone) && pull_request.milestone.title == "statuses"',
+  ])('%s does not wait', async (condition) => {
+    expect(await awaits(condition)).toBe(false);
+  });
+});
+
+describe('whether a rule needs its event is decided by what it reads', () => {
+  const say =
+    'steps: [{ uses: comment, with: { text: "The sender of the event.changes, ${{ pull_request.title }}" } }]';
+  const judge = (condition: string, steps = say) => {
+    const rule = ruleOf(fileOf(`on: pull_request\nif: '${condition}'\n${steps}`), { registry });
+    return [needsEvent(rule), isRecoverable(rule)];
+  };
+
+  it.each([
+    ['pull_request.title == "the sender of the event.commits"', [false, true]],
+    ['event.action == "opened"', [true, true]],
+    ['event["action"] == "opened"', [true, true]],
+    ['event.requested_reviewer.login == "ada"', [true, false]],
+    ['has(event.changes)', [true, false]],
+    ['event[pull_request.title] == "a"', [true, false]],
+    ['sender.login == "ada"', [true, false]],
+  ])('%s', (condition, expected) => {
+    expect(judge(condition)).toEqual(expected);
+  });
+
+  it('templates count, texts do not', () => {
+    const text = 'steps: [{ uses: comment, with: { text: "Thank you, ${{ sender.login }}" } }]';
+    expect(judge('pull_request.draft', text)).toEqual([true, false]);
   });
 });

@@ -11,6 +11,8 @@ export type Read = {
   readonly path: readonly (string | number)[];
   /** Members that a loop looks at in each item; empty where the items are shown as they are. */
   readonly shown: readonly string[];
+  /** Only has() asks whether it is there. */
+  readonly isAsked?: true;
 };
 
 /** The names an expression reads, for what it needs to know and for what its finding shows. */
@@ -91,7 +93,8 @@ class Collector {
     const member = this.#members.get(argument);
     const root = member ?? { name };
     const inside = member ? [] : path;
-    if (!this.reads.has(text)) this.reads.set(text, { node: argument, text, root, path: inside, shown: [] });
+    const read: Read = { node: argument, text, root, path: inside, shown: [], isAsked: true };
+    if (!this.reads.has(text)) this.reads.set(text, read);
     this.asks.set(root.name, root);
   }
 
