@@ -6,7 +6,7 @@ import { pullRequest } from './pull-request.ts';
 import { reviews as reviewsRow } from './reviews.ts';
 import { askPermission, isWriter } from './sender-permission.ts';
 
-/** States of a review that are an opinion, or ask for a new one; a comment is neither. */
+/** States of a review that are an opinion, or ask for a new one; a comment is neither. Of each person, the latest counts. */
 const opinions: ReadonlySet<string> = new Set(['APPROVED', 'REQUEST_CHANGES', 'REQUEST_REVIEW']);
 
 /** The approving reviews that count. */
@@ -24,22 +24,53 @@ export const approvals = defineFact({
   async ask(context) {
     const { ask } = context;
     const [pull, all] = await Promise.all([ask(requestOf(pullRequest)), ask(requestOf(reviewsRow))]);
-    const given = latestApprovals(all, pull.user?.id);
-    if (given.length === 0) return [];
-    const base = await ask(requestOf(baseBranch));
-    return base.protected ? given.filter(({ official }) => official) : byWriters(given, context);
+    const given = latestOpinions(all, pull.user?.id);
+    return ofReviewers(
+      given.filter(({ state, stale }) => state === 'APPROVED' && !stale),
+      context,
+    );
   },
 });
 
-/** Returns the latest opinion of each person where it approves and is neither stale nor dismissed, oldest first. */
-function latestApprovals(all: readonly PullReview[], author: number | undefined): PullReview[] {
+/** The reviews that hold a merge back. */
+export const rejections = defineFact({
+  name: 'rejections',
+  meaning:
+    'The reviews that request changes and count: the latest opinion of each person, not dismissed, not by the author, not followed by a new request for a review, and by a person with write access. New commits do not end them. On a protected base branch the forge says who that is (`official`); on another one it is asked for each review, for which the account must be an administrator: otherwise the condition is `error`.',
+  shows: 'repository',
+  visibleTo: 'subject',
+  shape: list(PullReview),
+  of: ['pull_request'],
+  needs: { access: 'reader', scopes: ['repository'], sometimes: 'admin' },
+  requests: 3,
+  example: 'rejections.size() == 0',
+  async ask(context) {
+    const { ask } = context;
+    const [pull, all] = await Promise.all([ask(requestOf(pullRequest)), ask(requestOf(reviewsRow))]);
+    const given = latestOpinions(all, pull.user?.id);
+    return ofReviewers(
+      given.filter(({ state }) => state === 'REQUEST_CHANGES'),
+      context,
+    );
+  },
+});
+
+/** Returns the latest opinion of each person that is not dismissed, oldest first. */
+function latestOpinions(all: readonly PullReview[], author: number | undefined): PullReview[] {
   const latest = new Map<number, PullReview>();
   for (const review of all.toSorted((a, b) => a.id - b.id)) {
     const { user, state, dismissed } = review;
     if (!user || user.id <= 0 || user.id === author || dismissed || !opinions.has(state ?? '')) continue;
     latest.set(user.id, review);
   }
-  return [...latest.values()].filter(({ state, stale }) => state === 'APPROVED' && !stale);
+  return [...latest.values()];
+}
+
+/** Returns the reviews by people whose opinion counts for the base branch. */
+async function ofReviewers(given: readonly PullReview[], context: AskContext): Promise<PullReview[]> {
+  if (given.length === 0) return [];
+  const base = await context.ask(requestOf(baseBranch));
+  return base.protected ? given.filter(({ official }) => official) : byWriters(given, context);
 }
 
 async function byWriters(given: readonly PullReview[], context: AskContext): Promise<PullReview[]> {

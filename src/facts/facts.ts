@@ -1,4 +1,4 @@
-import { approvals } from './approvals.ts';
+import { approvals, rejections } from './approvals.ts';
 import { attachments } from './attachments.ts';
 import { backports } from './backports.ts';
 import { baseBranch } from './base-branch.ts';
@@ -118,6 +118,7 @@ export const facts: readonly Fact[] = [
   team,
   contributions,
   approvals,
+  rejections,
   requiredChecks,
   command,
   codeowners,

@@ -52,6 +52,40 @@ describe('a merge that looks safer than it is', () => {
     ]);
   });
 
+  it.each([
+    'reviews.size() > 0',
+    'reviews.exists(r, r.state != "REQUEST_CHANGES")',
+    'reviews.filter(r, r.state == "APPROVED").size() >= 2',
+    '2 <= size(reviews.filter(r, r.state == "APPROVED"))',
+    'reviews.all(r, r.state == "APPROVED")',
+    'reviews.exists_one(r, r.official)',
+    '!(reviews.size() == 0)',
+    '!pull_request.draft || !reviews.all(r, r.dismissed)',
+    '"APPROVED" in reviews.map(r, r.state)',
+  ])('is warned of with %s', async (when) => {
+    expect((await check(rules(when))).warnings).toEqual([expect.stringContaining('merge-reviews')]);
+  });
+
+  it.each([
+    '!reviews.exists(r, r.state == "REQUEST_CHANGES" && !r.dismissed)',
+    'approvals.size() > 0 && !reviews.exists(r, r.state == "REQUEST_CHANGES")',
+    'reviews.filter(r, r.state == "REQUEST_CHANGES").size() == 0',
+    '!(reviews.filter(r, r.state == "REQUEST_CHANGES").size() > 0)',
+    '1 > size(reviews.filter(r, r.state == "REQUEST_CHANGES"))',
+    'reviews.all(r, r.state != "REQUEST_CHANGES")',
+    'approvals.size() > 0 && reviews.all(r, r.state == "APPROVED" || r.state == "COMMENT")',
+    'pull_request.title != "reviews"',
+    'approvals.size() > 0 && rejections.size() == 0',
+  ])('is none with %s, which more reviews only make stricter', async (when) => {
+    expect(await check(rules(when))).toMatchObject({ status: 0, problems: [], warnings: [] });
+  });
+
+  it('is warned of where only a text names the statuses', async () => {
+    const found = await check(rules('pull_request.title != "statuses and required_checks"', gate));
+
+    expect(found.warnings).toEqual([expect.stringContaining('3 merge-gate: ')]);
+  });
+
   it('is warned of where a status of another rule is meant to hold it back', async () => {
     const found = await check(rules('!pull_request.draft', gate));
 

@@ -143,8 +143,8 @@ describe('approvals', () => {
       params: { ...setup.at, index },
       body: { event, body: 'read it' },
     });
-  const counted = async (client?: Client): Promise<readonly string[]> => {
-    const found = (await ask('approvals', { subject: { index }, ...(client && { client }) })) as {
+  const counted = async (client?: Client, fact = 'approvals'): Promise<readonly string[]> => {
+    const found = (await ask(fact, { subject: { index }, ...(client && { client }) })) as {
       user: { login: string };
     }[];
     return found.map(({ user }) => user.login);
@@ -195,6 +195,14 @@ describe('approvals', () => {
     expect(await counted()).toEqual([holder.name]);
   });
 
+  it('rejections are those of people who can write, on an unprotected base', async () => {
+    const { ada, holder, owner, underprivileged } = setup;
+    for (const { client } of [holder, owner, underprivileged]) await approve(client, 'REQUEST_CHANGES');
+
+    expect(await counted(undefined, 'rejections')).toEqual([holder.name, owner.name]);
+    await expect(counted(ada.client, 'rejections')).rejects.toMatchObject({ code: 'forge-forbidden' });
+  });
+
   it('are the official ones on a protected base, which a reader may ask', async () => {
     const { ada, holder, owner, at } = setup;
     await owner.client.call(operations.createBranchProtection, {
@@ -209,6 +217,33 @@ describe('approvals', () => {
     await approve(owner.client);
 
     expect(await counted(ada.client)).toEqual([owner.name]);
+  });
+
+  it('rejections are the latest opinions that request changes, official, and not dismissed', async () => {
+    const { ada, holder, owner, underprivileged, at } = setup;
+    const params = { ...at, index };
+    const rejecting = (client?: Client) => counted(client, 'rejections');
+    expect(await rejecting(ada.client)).toEqual([]);
+    for (const { client } of [holder, owner, underprivileged]) await approve(client, 'REQUEST_CHANGES');
+
+    // The allow list has the owner alone.
+    expect(await rejecting(ada.client)).toEqual([owner.name]);
+    await approve(owner.client, 'COMMENT');
+    await addFile(ada.client, at, 'reviewed', 'src/last.ts');
+    expect(await rejecting(ada.client)).toEqual([owner.name]);
+    await approve(owner.client);
+    expect(await rejecting(ada.client)).toEqual([]);
+
+    const rejection = await approve(owner.client, 'REQUEST_CHANGES');
+    expect(await rejecting(ada.client)).toEqual([owner.name]);
+    await owner.client.call(operations.dismissReview, {
+      params: { ...params, id: rejection.id },
+      body: { message: 'done' },
+    });
+    expect(await rejecting(ada.client)).toEqual([]);
+    await approve(owner.client, 'REQUEST_CHANGES');
+    await ada.client.call(operations.requestReviews, { params, body: { reviewers: [owner.name] } });
+    expect(await rejecting(ada.client)).toEqual([]);
   });
 });
 

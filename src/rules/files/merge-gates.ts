@@ -1,11 +1,12 @@
+import type { ASTNode } from '@marcbachmann/cel-js';
+import { parseExpression } from '../../expressions/parse/parse.ts';
+import { childrenOf, literalOf } from '../../expressions/parse/tree.ts';
 import type { Problem } from '../problem.ts';
 import type { LoadedRule, LoadedStep } from '../rule.ts';
 import type { YamlSource } from './yaml-source.ts';
 
 /** Actions that merge. */
 const merging: ReadonlySet<string> = new Set(['merge', 'queue-merge']);
-const countsReviews = /(?<![\w.])reviews\b/;
-const namesChecks = /(?<![\w.])(required_checks|statuses)\b/;
 
 /**
  * Returns warnings about conditions of merges that look safer than they are: `reviews` has reviews that do not count, and a
@@ -15,20 +16,23 @@ export function mergeGates(rules: readonly LoadedRule[], file: YamlSource): read
   return rules.flatMap((rule) => {
     const steps = rule.steps.filter(({ action }) => merging.has(action.name));
     if (steps.length === 0) return [];
-    const texts = [rule.condition?.source, ...steps.flatMap(conditionsOf)].filter(
-      (text) => text !== undefined,
-    );
+    const conditions = [rule.condition?.source, ...steps.flatMap(conditionsOf)].flatMap(treesOf);
     const place = file.keyAt(['rules', rule.name]);
     const problems: Problem[] = [];
-    if (texts.some((text) => countsReviews.test(text))) {
+    const countsApprovals = conditions.some((one) => names(one, 'approvals'));
+    if (
+      conditions.some(
+        (one) => mayTurn(one, true) || (!countsApprovals && names(one, 'reviews') && asksApproved(one)),
+      )
+    ) {
       const message =
-        'a merge should count approvals, not reviews: reviews contains dismissed and stale ones, and those of users without write access';
+        'a merge should count approvals and rejections, not reviews: reviews contains dismissed and stale ones, and those of users without write access';
       problems.push(file.problem('merge-reviews', message, place));
     }
     const gate = rules.find(
       (other) => other !== rule && other.steps.some(({ action }) => action.name === 'set-status'),
     );
-    if (gate && !texts.some((text) => namesChecks.test(text))) {
+    if (gate && !conditions.some((one) => names(one, 'required_checks') || names(one, 'statuses'))) {
       const message = `a failed rule blocks only itself: the status of rule ${gate.name} holds back this merge only if the protection of the branch requires it`;
       problems.push(file.problem('merge-gate', message, place));
     }
@@ -40,4 +44,79 @@ function conditionsOf({ condition, arguments: { written } }: LoadedStep): readon
   const when: unknown =
     typeof written === 'object' && written !== null ? Reflect.get(written, 'when') : undefined;
   return [condition?.source, typeof when === 'string' ? when : undefined];
+}
+
+/** Returns the tree of a condition, which the loader has checked. */
+function treesOf(text: string | undefined): readonly ASTNode[] {
+  const tree = text === undefined ? undefined : parseExpression(text);
+  return tree === undefined || 'code' in tree ? [] : [tree];
+}
+
+/** Says whether an expression reads a name. No variable of a loop has the name of a fact. */
+function names(node: ASTNode, name: string): boolean {
+  return (node.op === 'id' && node.args === name) || childrenOf(node).some((child) => names(child, name));
+}
+
+function asksApproved(node: ASTNode): boolean {
+  return literalOf(node) === 'APPROVED' || childrenOf(node).some(asksApproved);
+}
+
+/** Comparisons of a count that one more review may make true, and those that it may make false. */
+const risen: Readonly<Record<string, boolean>> = { '>': true, '>=': true, '<': false, '<=': false };
+const mirrored: Readonly<Record<string, string>> = { '>': '<', '>=': '<=', '<': '>', '<=': '>=' };
+
+/**
+ * Says whether one more review may turn a condition to this answer: a review that does not count is then worth an approval.
+ * `!reviews.exists(…)` only gets stricter with each.
+ */
+function mayTurn(node: ASTNode, answer: boolean): boolean {
+  if (!names(node, 'reviews')) return false;
+  switch (node.op) {
+    case '!_':
+      return mayTurn(node.args, !answer);
+    case '&&':
+    case '||':
+      return mayTurn(node.args[0], answer) || mayTurn(node.args[1], answer);
+    case '?:': {
+      const [condition, held, missed] = node.args;
+      return names(condition, 'reviews') || mayTurn(held, answer) || mayTurn(missed, answer);
+    }
+    case 'rcall': {
+      const [name, list, [_variable, body]] = node.args;
+      if (!isOfReviews(list) || (body !== undefined && names(body, 'reviews'))) return true;
+      return name === 'exists' ? answer : name === 'all' ? !answer : true;
+    }
+    case '==':
+    case '!=':
+    case '<':
+    case '<=':
+    case '>':
+    case '>=': {
+      const [left, right] = node.args;
+      if (isCount(right)) return rises(mirrored[node.op] ?? node.op, left) !== !answer;
+      return isCount(left) ? rises(node.op, right) !== !answer : true;
+    }
+    default:
+      return true;
+  }
+}
+
+/** Returns the answer to which more reviews turn a comparison of their count; undefined if they may turn it to both. */
+function rises(operator: string, other: ASTNode): boolean | undefined {
+  if (names(other, 'reviews')) return undefined;
+  const isZero = literalOf(other) === 0n;
+  return risen[operator] ?? (isZero ? operator === '!=' : undefined);
+}
+
+function isCount(node: ASTNode): boolean {
+  if (node.op === 'call') return node.args[0] === 'size' && node.args[1].some(isOfReviews);
+  return node.op === 'rcall' && node.args[0] === 'size' && isOfReviews(node.args[1]);
+}
+
+/** Says whether a list has one item for each of some reviews: more reviews never make it shorter. */
+function isOfReviews(node: ASTNode): boolean {
+  if (node.op === 'id') return node.args === 'reviews';
+  if (node.op !== 'rcall' || !['filter', 'map'].includes(node.args[0])) return false;
+  const [, list, [, ...bodies]] = node.args;
+  return isOfReviews(list) && !bodies.some((body) => names(body, 'reviews'));
 }
