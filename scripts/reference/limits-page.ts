@@ -79,6 +79,6 @@ export function limitsPage(): string {
     table(['operation', 'units'], rows(paid)),
     'For comparison: a million units are enough for matching about 3,000 changed files against one glob, or one ordinary pattern against a text of 200,000 characters. A pattern with many overlapping repetitions, such as `(([abc]{1,30})a){30}$`, can need thousands of transitions on a text made for it.',
     '## When the budget is used up',
-    'The reason of the verdict names the source whose budget was used up. Check the rules of that source: costly ones loop over long lists, match patterns with overlapping repetitions against long texts, or compare long lists for every item of a list. Anchor patterns with `^`, put the cheap part of a condition first (`&&` skips the second part if the first is false), replace a pattern without wildcards by `contains`, `startsWith` or `==`, and filter with `on` before reading facts.',
+    'The reason of the verdict names the source whose budget was used up, and the condition, label or step that used most of it. Costly conditions loop over long lists, match patterns with overlapping repetitions against long texts, or compare long lists for every item of a list. Anchor patterns with `^`, put the cheap part of a condition first (`&&` skips the second part if the first is false), replace a pattern without wildcards by `contains`, `startsWith` or `==`, and filter with `on` before reading facts.',
   );
 }

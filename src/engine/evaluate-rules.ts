@@ -132,6 +132,7 @@ async function planSteps(
     if (resolved.state === 'unmatched') continue;
     if (resolved.state === 'failed') return failStep(evaluation, proposals, resolved, resolved.reason);
     const { action, name } = resolved.step;
+    meter.enter('the plan', `step ${name}`);
     try {
       await Promise.allSettled(action.facts(resolved.arguments).map((request) => facts.ask(request)));
       const planned = await action.plan(resolved.arguments, facts, context);

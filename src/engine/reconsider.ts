@@ -38,7 +38,7 @@ export function createReconsider(input: Pick<RunInput, 'event' | 'item' | 'now'>
     let isAwaiting = false;
     if (input !== undefined) {
       // Bounded like a run of its own: it happens at most twice for each of the few changes that end a run.
-      const meter = new RunBudget([budgetSourceOf(rule)]).meterFor(budgetSourceOf(rule));
+      const meter = new RunBudget([budgetSourceOf(rule)]).meterFor(budgetSourceOf(rule), rule.name);
       const {
         verdict,
         steps,

@@ -71,7 +71,7 @@ function select(
   const considered: Considered[] = [];
   const decided: Verdict[] = [];
   for (const rule of rules) {
-    const meter = budget.meterFor(budgetSourceOf(rule));
+    const meter = budget.meterFor(budgetSourceOf(rule), rule.name);
     try {
       const reason = reasonAgainst(rule, meter);
       if (reason === undefined) considered.push({ rule, meter });

@@ -6,8 +6,11 @@ export class LimitExceeded extends Error {
   }
 }
 
-/** Units that several meters share. */
-export type Pool = { left: number };
+/** A part of what a pool pays for, in words, and the units that it cost. */
+export type Costliest = { readonly part: string; readonly units: number };
+
+/** Units that several meters share, and the part that has used most of them so far. */
+export type Pool = { left: number; costliest?: Costliest };
 
 /**
  * Counts what an evaluation costs and stops it at its limit. A unit is about one nanosecond of the machine that
@@ -16,20 +19,25 @@ export type Pool = { left: number };
  */
 export class Meter {
   readonly #pool: Pool;
-  readonly #describe: () => string;
+  readonly #describe: (costliest: Costliest | undefined) => string;
+  readonly #owner: string;
   #reserve: number;
+  #spent = 0;
+  #part: { readonly name: string; readonly within: string; readonly from: number } | undefined;
   /** Made once: a rule file may have thousands of parts that meet the limit. */
   #exceeded: LimitExceeded | undefined;
 
-  /** `describe` says which limit was met and what to do. */
+  /** `describe` says which limit was met, what has used most of the pool, and what to do. `owner`: whose parts these are, in words. */
   constructor(options: {
     readonly pool: Pool;
     readonly reserve: number;
-    readonly describe: () => string;
+    readonly describe: (costliest: Costliest | undefined) => string;
+    readonly owner?: string | undefined;
   }) {
     this.#pool = options.pool;
     this.#reserve = options.reserve;
     this.#describe = options.describe;
+    this.#owner = options.owner ?? '';
   }
 
   /** How many units are left. */
@@ -37,11 +45,27 @@ export class Meter {
     return this.#pool.left + this.#reserve;
   }
 
+  /** Says what is paid for from now on: `sync.docs` within `step 1 set-labels`. */
+  enter(name: string, within = ''): void {
+    this.#leave();
+    this.#part = { name, within, from: this.#spent };
+  }
+
+  #leave(): void {
+    if (this.#part === undefined) return;
+    const { name, within, from } = this.#part;
+    const units = this.#spent - from;
+    if (units <= (this.#pool.costliest?.units ?? 0)) return;
+    const part = [name, within, this.#owner].filter((words) => words !== '').join(' of ');
+    this.#pool.costliest = { part, units };
+  }
+
   /** Spends units. Throws LimitExceeded where fewer are left; then nothing is spent. */
   charge(units: number): void {
     const left = this.#pool.left - units;
     if (left >= 0) this.#pool.left = left;
     else this.#spendReserve(units);
+    this.#spent += units;
   }
 
   /** Throws LimitExceeded where fewer units are left. Called before work whose exact cost is known only afterwards. */
@@ -55,7 +79,10 @@ export class Meter {
   }
 
   #refusal(): LimitExceeded {
-    this.#exceeded ??= new LimitExceeded(this.#describe());
+    if (this.#exceeded === undefined) {
+      this.#leave();
+      this.#exceeded = new LimitExceeded(this.#describe(this.#pool.costliest));
+    }
     return this.#exceeded;
   }
 }

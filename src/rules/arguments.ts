@@ -32,8 +32,8 @@ export type StepArguments = {
   readonly facts: readonly FactRequest[];
   /** What they read. */
   readonly reads: readonly Read[];
-  /** Returns the arguments as the action takes them, or why they cannot be known. Never throws. */
-  readonly resolve: (knowledge: Knowledge, meter: Meter) => ResolvedArguments;
+  /** Returns the arguments as the action takes them, or why they cannot be known. `step`: whose they are, in words. Never throws. */
+  readonly resolve: (knowledge: Knowledge, meter: Meter, step: string) => ResolvedArguments;
   /** Returns whether their conditions hold, or would if only checks or `mergeable` said otherwise. Absent: there are none. */
   readonly prospect?: (knowledge: Knowledge, meter: Meter) => Prospect;
 };
@@ -91,7 +91,7 @@ export function compileArguments(
       written,
       facts: filled.flatMap(({ facts }) => facts),
       reads: filled.flatMap(({ reads }) => reads),
-      resolve: (knowledge, meter) => resolveSlots(written, slots, knowledge, meter),
+      resolve: (knowledge, meter, step) => resolveSlots({ written, slots, step }, knowledge, meter),
       prospect: (knowledge, meter) =>
         jointProspect(
           slots.flatMap(({ fills }) =>
@@ -196,8 +196,11 @@ export function bracesProblem(text: string): ExpressionProblem | undefined {
 }
 
 function resolveSlots(
-  written: unknown,
-  slots: readonly Slot[],
+  {
+    written,
+    slots,
+    step,
+  }: { readonly written: unknown; readonly slots: readonly Slot[]; readonly step: string },
   knowledge: Knowledge,
   meter: Meter,
 ): ResolvedArguments {
@@ -206,6 +209,7 @@ function resolveSlots(
   const values = new Map<string, unknown>();
   for (const { path, schema, fills } of slots) {
     const name = path.join('.');
+    meter.enter(name, step);
     if ('condition' in fills) {
       const answer = fills.condition.evaluate(knowledge, meter);
       findings.push(...answer.findings);

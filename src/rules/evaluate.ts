@@ -60,10 +60,12 @@ export async function evaluateRule(rule: LoadedRule, situation: RuleContext): Pr
   const { meter } = situation;
   const sees = rule.level === 'operator' ? 'all' : 'repository';
   const knowledge = new Learning(situation.facts, givenBy(situation), { sees, meter });
+  meter.enter('on');
   const filtered = await filterPaths(rule, situation, knowledge);
   if (filtered) return filtered;
   const findings: Finding[] = [];
   if (rule.condition) {
+    meter.enter('if');
     await knowledge.learn(rule.condition.facts);
     const answer = rule.condition.evaluate(knowledge, meter);
     findings.push(...answer.findings);
@@ -142,7 +144,10 @@ async function resolveSteps(
   findings: Finding[],
 ): Promise<Evaluation> {
   await knowledge.learn(rule.steps.flatMap((step) => step.condition?.facts ?? []));
-  const answers = rule.steps.map((step) => ({ step, answer: step.condition?.evaluate(knowledge, meter) }));
+  const answers = rule.steps.map((step) => {
+    meter.enter('if', `step ${step.name}`);
+    return { step, answer: step.condition?.evaluate(knowledge, meter) };
+  });
   const speaking = answers.filter(({ answer }) => answer === undefined || answer.result === 'held');
   await knowledge.learn(speaking.flatMap(({ step }) => step.arguments.facts));
   const steps: ResolvedStep[] = [];
@@ -155,7 +160,7 @@ async function resolveSteps(
     }
     const failure =
       answer?.result === 'error' ? { reason: answer.reason ?? '', ...causeOf(answer) } : undefined;
-    const given = failure ? undefined : step.arguments.resolve(knowledge, meter);
+    const given = failure ? undefined : step.arguments.resolve(knowledge, meter, `step ${step.name}`);
     findings.push(...(given?.findings ?? []));
     if (given?.ok) {
       steps.push({ step, state: 'ready', arguments: given.value });
@@ -179,6 +184,7 @@ async function findAwaiting(
 ): Promise<Pick<Evaluation, 'awaitsChecks'>> {
   const steps = rule.steps.filter(({ action }) => action.awaitsChecks);
   if (steps.length === 0) return {};
+  meter.enter('what it waits for');
   await knowledge.learn(
     steps.flatMap(({ condition, arguments: given }) => [...(condition?.facts ?? []), ...given.facts]),
   );

@@ -49,7 +49,9 @@ export class Learning implements Knowledge {
     try {
       const value = await this.#facts.ask(request);
       // Asked once for all rules, and charged to each that reads it: what a rule may do does not depend on the others.
-      this.#meter?.charge(this.#facts.costOf(request));
+      const cost = this.#facts.costOf(request);
+      if (cost > 0) this.#meter?.enter(`the fact ${factKey(request)}`);
+      this.#meter?.charge(cost);
       const narrow = this.#sees === 'all' ? undefined : findFact(request.name)?.narrow;
       this.#known.set(factKey(request), { value: narrow ? narrow(value, this.#facts.subject) : value });
     } catch (error) {

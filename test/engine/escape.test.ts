@@ -75,7 +75,12 @@ function careless(wanted: readonly { id: string; params: object }[]): Action {
 }
 
 function ruleWith(action: Action, more: Partial<LoadedRule>): LoadedRule {
-  const given = { written: {}, facts: [], reads: [], resolve: () => ({ findings: [], ok: true as const, value: {} }) };
+  const given = {
+    written: {},
+    facts: [],
+    reads: [],
+    resolve: () => ({ findings: [], ok: true as const, value: {} }),
+  };
   return plainRule({
     id: 'x#x',
     name: 'x',

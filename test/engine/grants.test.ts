@@ -76,7 +76,12 @@ async function passes(
         name: '1',
         action: branching(change),
         line: 1,
-        arguments: { written: {}, facts: [], reads: [], resolve: () => ({ findings: [], ok: true, value: {} }) },
+        arguments: {
+          written: {},
+          facts: [],
+          reads: [],
+          resolve: () => ({ findings: [], ok: true, value: {} }),
+        },
       },
     ],
   });

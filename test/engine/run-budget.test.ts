@@ -80,6 +80,35 @@ describe('the budget of a run', () => {
     expect(failed[0]?.reason).toContain('docs/reference/limits.md');
   });
 
+  const globOf = (name: string) => `files.exists(f, f.filename.glob("src/${name}/**"))`;
+  const reasonOf = (record: Run, rule: string) =>
+    record.rules.find((one) => one.rule.endsWith(`#${rule}`))?.reason;
+
+  it('that is used up names the label that used most of it', async () => {
+    const sync: Record<string, string> = {
+      heavy: 'event.pull_request.body.substring(0, 700).matches("(([abc]{1,30})a){30}$")',
+    };
+    for (let n = 0; n < 113; n += 1) sync[`area-${n}`] = globOf(`none-${n}`);
+    const labels = { steps: [{ uses: 'set-labels', with: { sync } }] };
+    const record = await run(load(operator, { labels }), { files: files(3_000) });
+
+    expect(verdicts(record)).toEqual({ labels: 'failed' });
+    expect(reasonOf(record, 'labels')).toMatch(
+      /used up \(24 million units for one run\), and sync\.heavy of step 1 set-labels of rule labels used most of it \(\d\d %\)/,
+    );
+  });
+
+  it('that is used up names a condition of another rule of the source where that used most of it', async () => {
+    const third = 'event.pull_request.body.substring(0, 700).matches("(([abc]{1,30})a){30}$")';
+    const step = { if: `${third} || ${third}`, uses: 'set-labels', with: { add: ['x'] } };
+    const record = await run(load(operator, { one: { steps: [step] }, two: third, three: { if: third } }));
+
+    const reasons = record.rules.flatMap(({ reason }) => reason ?? []);
+    expect(reasons.length).toBeGreaterThan(0);
+    for (const reason of reasons)
+      expect(reason).toContain('and if of step 1 set-labels of rule one used most of it (');
+  });
+
   it('is an error of the finding, with its place', async () => {
     const { rules } = await run(load(operator, { one: costly }));
 

@@ -75,6 +75,27 @@ const given = {
   sender: { id: 3, login: 'ada' },
 };
 
+describe('the loops of a condition', () => {
+  const loops = (count: number) =>
+    Array.from({ length: count }, (_, n) => `files.exists(f, f.filename.glob("area-${n}/**"))`).join(' || ');
+
+  it('are at most twenty, and the message says what to do instead', () => {
+    expect(problems(loops(20))).toEqual([]);
+    const place = { file: 'f.yml', at: () => ({ line: 1, column: 1 }) };
+    const compiled = compileCondition(loops(21), contextOf(makeEnvironment()), place);
+    expect(compiled).toMatchObject({
+      problems: [
+        {
+          message: expect.stringMatching(
+            /at most 20 loops: look for several things in one loop \(files\.exists\(f, f\.filename\.glob\(\["a/,
+          ),
+        },
+      ],
+    });
+    expect(problems('files.exists(f, f.filename.glob(["a/**", "b/**"]))')).toEqual([]);
+  });
+});
+
 describe('a condition', () => {
   it.each([
     ['pull_request.number == 7', 'held'],
@@ -246,7 +267,7 @@ describe('a condition is refused for', () => {
     ['adding text and number', 'pull_request.title + 1 == "x"', ['0 expression-type']],
     ['loops three deep', 'labels.exists(l, files.all(f, labels.exists(k, true)))', ['30 expression']],
     ['a variable of the loop around', 'labels.exists(l, files.exists(l, true))', ['30 expression']],
-    ['six loops', Array(6).fill('labels.exists(l, true)').join(' && '), ['130 expression']],
+    ['twenty-one loops', Array(21).fill('labels.exists(l, true)').join(' && '), ['520 expression']],
     ['splitting in a loop', 'labels.exists(l, l.name.split("a").size() > 1)', ['17 expression']],
     ['a loop over text', 'pull_request.title.exists(c, true)', ['0 expression-type']],
     ['a variable that hides a name', 'files.exists(labels, true)', ['13 expression']],

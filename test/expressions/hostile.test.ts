@@ -33,7 +33,7 @@ type Cost = { readonly units: number; readonly cpuMs: number; readonly answer: C
 function evaluate(text: string): Cost | undefined {
   const compiled = compileCondition(text, contextOf(environment), place);
   if ('problems' in compiled) return undefined;
-  const meter = new RunBudget([source]).meterFor(source);
+  const meter = new RunBudget([source]).meterFor(source, 'x');
   const before = process.cpuUsage();
   const answer = compiled.condition.evaluate(knowledge, meter);
   const { user, system } = process.cpuUsage(before);

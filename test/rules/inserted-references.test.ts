@@ -22,7 +22,7 @@ function filled(name: string, given: object): unknown {
   if ('problems' in compiled) throw new Error(JSON.stringify(compiled.problems));
   const title = 'closes other/repo#5';
   const find = () => ({ value: { title } });
-  const resolved = compiled.arguments.resolve({ find }, createUnlimitedMeter());
+  const resolved = compiled.arguments.resolve({ find }, createUnlimitedMeter(), '1 say');
   if (!resolved.ok) throw new Error(resolved.reason);
   return resolved.value;
 }

@@ -1,4 +1,4 @@
-import { Meter, type Pool } from '../../patterns/meter.ts';
+import { type Costliest, Meter, type Pool } from '../../patterns/meter.ts';
 
 /**
  * Units that the expressions and patterns of one run may cost, all sources together. A unit is about a nanosecond, so
@@ -35,10 +35,11 @@ export class RunBudget {
   }
 
   /** Returns the meter of one rule, good for this run. */
-  meterFor({ key, title, unitsPerRule }: BudgetSource): Meter {
+  meterFor({ key, title, unitsPerRule }: BudgetSource, rule: string): Meter {
     const pool = this.#pools.get(key) ?? { left: 0 };
-    const describe = (): string => describeLimit(title, this.#share);
-    return new Meter({ pool, reserve: unitsPerRule, describe });
+    const describe = (costliest: Costliest | undefined): string =>
+      describeLimit(title, this.#share, costliest);
+    return new Meter({ pool, reserve: unitsPerRule, describe, owner: `rule ${rule}` });
   }
 }
 
@@ -48,7 +49,16 @@ export function createSweepMeter({ title }: BudgetSource): Meter {
   return new Meter({ pool, reserve: 0, describe: () => describeLimit(title, unitsPerSweep) });
 }
 
-function describeLimit(title: string, units: number): string {
+function describeLimit(title: string, units: number, costliest?: Costliest): string {
   const million = `${Math.round(units / 1_000_000)} million units`;
-  return `the evaluation budget of ${title} is used up (${million} for one run): make this expression cheaper, such as by anchoring its pattern with ^, or find a costlier rule of the same source; see docs/reference/limits.md`;
+  const most =
+    costliest === undefined
+      ? ''
+      : `, and ${costliest.part} used most of it (${describeShare(costliest.units / units)})`;
+  return `the evaluation budget of ${title} is used up (${million} for one run)${most}: make the costly expressions cheaper, such as by anchoring a pattern with ^, or ask for less; see docs/reference/limits.md`;
+}
+
+function describeShare(share: number): string {
+  const percent = Math.min(Math.round(share * 100), 100);
+  return percent === 0 ? 'less than 1 %' : `${percent} %`;
 }

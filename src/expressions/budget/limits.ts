@@ -13,7 +13,7 @@ export const limits = {
   /** Arguments of a call. */
   callArguments: 8,
   /** Loops of one expression. */
-  loops: 5,
+  loops: 20,
   /** Loops inside of each other. */
   loopDepth: 2,
   /** Items of a list that is judged. */

@@ -85,6 +85,7 @@ function explainSyntax(summary: string, source: string, at: number): string {
   if (/=(?!=)/.test(source.slice(at, at + 1))) return 'equality is written ==';
   if (/^&(?!&)|^\|(?!\|)/.test(source.slice(at))) return 'and is written &&, or is written ||';
   const limit = /^Exceeded max(\w+) \((\d+)\)/.exec(summary);
-  if (limit) return `the expression has more than ${limit[2]} ${limitWords[limit[1] ?? ''] ?? 'parts'}`;
+  if (limit)
+    return `the expression has more than ${limit[2]} ${limitWords[limit[1] ?? ''] ?? 'parts'}: move a part to the if of the rule or of a step`;
   return `${summary.charAt(0).toLowerCase()}${summary.slice(1)}; conditions are CEL, as in files.size() > 3 && !pull_request.draft`;
 }

@@ -119,7 +119,8 @@ function whyNoLoop(resolver: Resolution, scope: Scope): string | undefined {
   if (scope.depth >= limits.loopDepth)
     return `loops must not stand more than ${limits.loopDepth} deep inside of each other`;
   resolver.loops += 1;
-  return resolver.loops > limits.loops ? `more than ${limits.loops} loops` : undefined;
+  if (resolver.loops <= limits.loops) return undefined;
+  return `an expression has at most ${limits.loops} loops: look for several things in one loop (files.exists(f, f.filename.glob(["a/**", "b/**"]))), or move a part to the if of the rule or of a step`;
 }
 
 type WrittenCall = { readonly name: string; readonly receiver?: ASTNode; readonly given: readonly ASTNode[] };
