@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isRecord } from '../contract/events/payload-members.ts';
 import type { Subject } from '../contract/events/subject.ts';
 import { type Fact, type FactRequest, type Facts, factKey, typedAsk } from './fact.ts';
 import { findFact } from './facts.ts';
@@ -10,7 +11,7 @@ export class FactNotGiven extends Error {}
 type GivenFactsOptions = {
   readonly subject: Subject;
   readonly given: Readonly<Record<string, unknown>>;
-  /** Stands in for the live subject if that is not given. */
+  /** Stands in for the live subject; members that are given replace its own. */
   readonly payload?: Readonly<Record<string, unknown>> | undefined;
   /**
    * Returns where the value of a fact is written. Present: reading a member that the value lacks and a forge always sends is an error
@@ -23,14 +24,16 @@ type GivenFactsOptions = {
 
 /** Creates facts from given values, without a forge: for `--facts`, rule tests and what-if. */
 export function createGivenFacts(options: GivenFactsOptions): Facts {
-  const { given, payload, onMissing, placeOf } = options;
+  const { given, onMissing, placeOf } = options;
+  const payload = withGivenMembers(options.payload, given);
   const facts: Facts = {
     subject: options.subject,
     ask: typedAsk(async (request) => {
       const fact = findFact(request.name);
       const written = givenValue(request, fact, given);
       // Null is a valid answer: no such file, no milestone.
-      const value = written === undefined ? standIn(request.name, payload) : written;
+      const isMerged = standIns.has(request.name) && isRecord(written);
+      const value = written === undefined || isMerged ? standIn(request.name, payload) : written;
       if (value === undefined) {
         if (!request.optional) onMissing?.(request);
         throw new FactNotGiven(`${factKey(request)} is not given`);
@@ -68,6 +71,26 @@ function givenValue(
 }
 
 const standIns = new Set(['repository', 'pull_request', 'issue', 'comment']);
+
+/** Returns the payload with what is given of the subject. */
+function withGivenMembers(
+  payload: Readonly<Record<string, unknown>> = {},
+  given: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const names = [...standIns].filter((name) => Object.hasOwn(given, name));
+  return {
+    ...payload,
+    ...Object.fromEntries(names.map((name) => [name, mergeGiven(payload[name], given[name])])),
+  };
+}
+
+/** Returns a value with the members that are given for it, at every depth. Lists and other values are replaced as a whole. */
+export function mergeGiven(value: unknown, given: unknown): unknown {
+  if (!isRecord(value) || !isRecord(given)) return given;
+  const merged = new Map(Object.entries(value));
+  for (const [name, member] of Object.entries(given)) merged.set(name, mergeGiven(value[name], member));
+  return Object.fromEntries(merged);
+}
 
 /** Returns the member of a value that is a fact of its own, such as `pull_request.behind`. */
 function memberIn(value: unknown, member: string): unknown {

@@ -33,12 +33,16 @@ function guardMembers(value: object, members: z.core.$ZodLooseShape, path: strin
         const shape = members[name] as z.ZodType;
         if (found !== undefined) return guardGiven(found, shape, `${path}.${name}`);
         if (isListShape(shape)) return [];
-        if (shape.safeParse(undefined).success || !isTextOrObject(shape)) return undefined;
+        const isOptional = shape.safeParse(undefined).success && !decisive.has(name);
+        if (isOptional || !isTextOrObject(shape)) return undefined;
         throw new GivenValueUnfit(`${path}.${name} must be ${describeShape(shape)}, but is missing`);
       },
     },
   );
 }
+
+/** Members that decide whether there is anything to do: without them, an action would plan nothing and say nothing. */
+const decisive: ReadonlySet<string> = new Set(['state', 'status']);
 
 const kinds = {
   list: 'a list',
@@ -70,10 +74,10 @@ function givenKindOf(value: unknown): GivenKind | undefined {
   return typeof value === 'boolean' ? 'boolean' : undefined;
 }
 
-/** A number or a flag that is missing only compares as different; of these, members and methods are read. */
+/** A number or a flag that is missing only compares as different; of these, members and methods are read, or a word decides. */
 function isTextOrObject(shape: z.ZodType): boolean {
   const inner = innerOf(shape);
-  return inner instanceof z.ZodString || inner instanceof z.ZodObject;
+  return inner instanceof z.ZodString || inner instanceof z.ZodObject || inner instanceof z.ZodEnum;
 }
 
 /** Returns what a value must be; undefined where the shape allows several kinds. */

@@ -24,7 +24,7 @@ export const problemCodes = {
   'unknown-member': 'An expression uses a member that a value does not have.',
   'needs-has': 'An expression uses a member that is not always present, without has().',
   'null-member': 'A warning: an expression uses a member that forges often write as null.',
-  'opposing-rules': 'A warning: two rules of the file undo each other.',
+  'opposing-rules': 'A warning: two rules of the file, or two steps of a rule, undo each other.',
   'merge-reviews': 'A warning: a merge counts reviews that the forge does not count.',
   'merge-gate': 'A warning: a status of another rule holds back a merge only if the branch requires it.',
   'unknown-label': 'A warning: a label does not exist in a repository that the rule covers.',

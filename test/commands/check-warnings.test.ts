@@ -123,6 +123,67 @@ describe('C5: two rules that undo each other', () => {
   });
 });
 
+describe('two steps of a rule that undo each other', () => {
+  const steps = (...list: readonly string[]) =>
+    `  one: { on: issues, if: issue.number > 1, steps: [${list.map((step) => `{ ${step} }`).join(', ')}] }\n`;
+  const neither = 'where both apply, neither change is made';
+
+  it.each([
+    [
+      'uses: set-labels, with: { add: [bug] }',
+      'uses: set-labels, with: { remove: [bug] }',
+      `step 1 set-labels adds the label "bug" and step 2 set-labels removes it: ${neither}`,
+    ],
+    [
+      'name: off, uses: set-labels, with: { remove: [bug] }',
+      'name: on, if: issue.number > 5, uses: set-labels, with: { add: [bug] }',
+      `step on adds the label "bug" and step off removes it: ${neither}`,
+    ],
+    [
+      'uses: set-labels, with: { add: [bug] }',
+      'uses: set-labels, with: { sync: { bug: issue.number > 5 } }',
+      `step 1 set-labels adds the label "bug" and step 2 set-labels removes it: ${neither}`,
+    ],
+    [
+      'uses: set-issue, with: { state: closed }',
+      'uses: set-issue, with: { state: open, when: issue.number > 5 }',
+      `step 1 set-issue sets state to "closed" and step 2 set-issue sets it to "open": ${neither}`,
+    ],
+    [
+      'uses: set-issue, with: { assignees: { add: [Ada] } }',
+      'uses: set-issue, with: { assignees: { remove: [ada] } }',
+      `step 1 set-issue assigns Ada and step 2 set-issue unassigns them: ${neither}`,
+    ],
+    [
+      'uses: comment, with: { text: hi }',
+      'uses: comment, with: { text: bye, when: issue.number > 5 }',
+      `step 1 comment writes the comment with the key "main" and step 2 comment writes it differently: ${neither}`,
+    ],
+  ])('are a warning: %s / %s', async (first, second, message) => {
+    expect(await check(steps(first, second))).toMatchObject({
+      status: 0,
+      problems: [],
+      warnings: [`3 opposing-rules: in rule one, ${message}`],
+    });
+  });
+
+  it.each([
+    ['uses: set-labels, with: { add: [bug] }', 'uses: set-labels, with: { remove: [docs] }'],
+    ['uses: set-labels, with: { add: [bug] }', 'uses: set-labels, with: { sync: { bug: true } }'],
+    [
+      'if: issue.number > 5, uses: set-labels, with: { add: [bug] }',
+      'if: issue.number < 5, uses: set-labels, with: { remove: [bug] }',
+    ],
+    ['uses: comment, with: { text: hi }', 'uses: comment, with: { key: other, text: bye }'],
+    [
+      'uses: set-issue, with: { state: closed, when: issue.number > 5 }',
+      'uses: set-issue, with: { state: open, when: issue.number < 5 }',
+    ],
+  ])('are none: %s / %s', async (first, second) => {
+    expect(await check(steps(first, second))).toMatchObject({ status: 0, problems: [], warnings: [] });
+  });
+});
+
 it('C2: a label that does not exist is a warning where a forge is configured', async () => {
   const [one, two] = [await forge.makeRepository(bot), await forge.makeRepository(bot)];
   for (const repository of [one, two]) await forge.ask('PUT', `/user/starred/${repository}`, { as: bot });

@@ -6,7 +6,7 @@ import { isRecord } from '../../contract/events/payload-members.ts';
 import type { Subject, SubjectKind } from '../../contract/events/subject.ts';
 import { makeEventRun, makeItemRun } from '../../engine/make-run.ts';
 import type { FactRequest, Facts } from '../../facts/fact.ts';
-import { createGivenFacts, FactNotGiven } from '../../facts/given-facts.ts';
+import { createGivenFacts, FactNotGiven, mergeGiven } from '../../facts/given-facts.ts';
 import { count } from '../../output/terminal.ts';
 import { runsForConcerned } from '../../rules/concerned.ts';
 import type { PackReader } from '../../rules/packs/gather-packs.ts';
@@ -108,15 +108,17 @@ async function runCase(one: RuleCase, file: TestedFile): Promise<CaseRun> {
   const common = { id: 'test', mode: 'plan', door: 'cli', clock } as const;
   if (one.item) {
     const { kind, value } = one.item;
-    const given = { [kind]: value, ...one.facts };
+    const rules = file.rules.filter(({ each, schedules }) => schedules.length > 0 && each?.kind === kind);
+    if (rules.length === 0) throw new Error(`no rule of the file has a schedule with each: ${kind}`);
+    const item = Object.hasOwn(one.facts, kind) ? mergeGiven(value, one.facts[kind]) : value;
+    const given = { ...one.facts, [kind]: item };
     const subject = subjectOfItem(kind, value);
     const placeOf = (name: string): string => (Object.hasOwn(one.facts, name) ? 'facts' : 'item');
     const { run } = await makeItemRun(
-      { subject, value: { [kind]: value } },
+      { subject, value: { [kind]: item } },
       {
         ...common,
-        // The rules of the file that walk over items of this kind.
-        rules: createRuleSet(file.rules.filter(({ each }) => each?.kind === kind)),
+        rules: createRuleSet(rules),
         facts: { given, placeOf, onMissing },
         account: { id: 1 },
       },

@@ -2,56 +2,140 @@ import type { Problem } from '../problem.ts';
 import type { Listening, LoadedRule, LoadedStep } from '../rule.ts';
 import type { YamlSource } from './yaml-source.ts';
 
-/** One label that a step always adds or always removes when its rule runs. */
-type LabelWish = {
-  readonly rule: LoadedRule;
-  readonly step: LoadedStep;
-  readonly label: string;
-  readonly isAdded: boolean;
+/** A value that a step gives to something when its rule runs. Two steps that give it different ones undo each other. */
+type Wish = {
+  readonly target: string;
+  readonly value: string;
+  /** The wish in words, alone (`adds the label "bug"`) and after another one for the same target (`removes it`). */
+  readonly says: string;
+  readonly saysToo: string;
+  /** Set where the step has the wish under a condition only. */
+  readonly isConditional?: true;
 };
+type RuleWish = Wish & { readonly rule: LoadedRule; readonly step: LoadedStep };
 
 /**
- * Returns a warning for each label that one rule of a file adds and another removes on the same events. Where both have
- * conditions these may exclude each other: nothing is said of them.
+ * Returns a warning for each value that two rules of a file, or two steps of a rule, set differently on the same events.
+ * Where both have conditions these may exclude each other: nothing is said of them.
  */
 export function opposingRules(rules: readonly LoadedRule[], file: YamlSource): readonly Problem[] {
-  const wishes = rules.flatMap(wishesOf);
-  return wishes.flatMap((wish) => {
-    const other = wishes.find(
-      ({ rule, label, isAdded, step }) =>
-        label === wish.label &&
-        isAdded &&
-        !wish.isAdded &&
-        rule !== wish.rule &&
-        meet(rule, wish.rule) &&
-        (isUnconditional({ rule, step }) || isUnconditional(wish)),
-    );
-    if (other === undefined) return [];
-    const message = `rule ${other.rule.name} adds the label "${wish.label}" and rule ${wish.rule.name} removes it on the same events: where both apply, neither change is made`;
-    return [file.problem('opposing-rules', message, file.keyAt(['rules', wish.rule.name]))];
+  const byTarget = new Map<string, RuleWish[]>();
+  for (const wish of rules.flatMap(wishesOfRule)) {
+    byTarget.set(wish.target, [...(byTarget.get(wish.target) ?? []), wish]);
+  }
+  const problems = new Map<string, Problem>();
+  for (const wishes of byTarget.values()) {
+    for (const [place, later] of wishes.entries()) {
+      const earlier = wishes.slice(0, place).find((one) => undo(one, later));
+      if (earlier === undefined) continue;
+      const message = describeOpposition(earlier, later);
+      problems.set(message, file.problem('opposing-rules', message, file.keyAt(placeOf(later, earlier))));
+    }
+  }
+  return [...problems.values()];
+}
+
+function wishesOfRule(rule: LoadedRule): readonly RuleWish[] {
+  return rule.steps.flatMap((step) => {
+    const { written } = step.arguments;
+    const given = typeof written === 'object' && written !== null ? { ...written } : {};
+    return (wishesOf[step.action.name]?.(given, rule) ?? []).map((wish) => ({ ...wish, rule, step }));
   });
 }
 
-function wishesOf(rule: LoadedRule): readonly LabelWish[] {
-  return rule.steps.flatMap((step): readonly LabelWish[] => {
-    if (step.action.name !== 'set-labels') return [];
-    const labelsOf = (key: string): readonly string[] => {
-      const { written } = step.arguments;
-      const list: unknown = typeof written === 'object' && written !== null ? Reflect.get(written, key) : [];
-      return Array.isArray(list) ? list.filter((label): label is string => typeof label === 'string') : [];
-    };
-    return [
-      ...labelsOf('add').map((label) => ({ rule, step, label, isAdded: true })),
-      ...labelsOf('remove').map((label) => ({ rule, step, label, isAdded: false })),
+type Given = Readonly<Record<string, unknown>>;
+
+const wishesOf: Readonly<Record<string, (given: Given, rule: LoadedRule) => readonly Wish[]>> = {
+  'set-labels': ({ add, remove, sync }) => [
+    ...textsOf(add).map((label) => labelWish(label, true)),
+    ...textsOf(remove).map((label) => labelWish(label, false)),
+    ...Object.entries(asGiven(sync)).flatMap(([label, condition]) =>
+      typeof condition === 'boolean'
+        ? [labelWish(label, condition)]
+        : [true, false].map((isAdded) => ({ ...labelWish(label, isAdded), isConditional: true as const })),
+    ),
+  ],
+  'set-issue': ({ when = true, assignees, ...fields }) => {
+    const { add, remove, pick } = asGiven(assignees);
+    const wishes = [
+      ...Object.entries(fields).map(([field, value]) => fieldWish(field, value)),
+      ...(pick === undefined ? textsOf(add) : []).map((login) => assigneeWish(login, true)),
+      ...textsOf(remove).map((login) => assigneeWish(login, false)),
     ];
-  });
+    return when === true ? wishes : wishes.map((wish) => ({ ...wish, isConditional: true }));
+  },
+  // While its `when` does not hold, the comment is deleted: that is a wish as well.
+  comment: ({ key = 'main', ...given }, { name }) => [
+    {
+      target: `comment ${name} ${key}`,
+      value: JSON.stringify(given),
+      says: `writes the comment with the key "${key}"`,
+      saysToo: 'writes it differently',
+    },
+  ],
+};
+
+function labelWish(label: string, isAdded: boolean): Wish {
+  const [says, saysToo] = isAdded ? ['adds', 'adds it'] : ['removes', 'removes it'];
+  return { target: `label ${label}`, value: String(isAdded), says: `${says} the label "${label}"`, saysToo };
 }
 
-function isUnconditional({ rule, step }: Pick<LabelWish, 'rule' | 'step'>): boolean {
-  const isFiltered = rule.on.some(({ family: _family, activities: _activities, ...filters }) =>
+function assigneeWish(login: string, isAdded: boolean): Wish {
+  const [says, saysToo] = isAdded ? ['assigns', 'assigns them'] : ['unassigns', 'unassigns them'];
+  const target = `assignee ${login.toLowerCase()}`;
+  return { target, value: String(isAdded), says: `${says} ${login}`, saysToo };
+}
+
+function fieldWish(field: string, value: unknown): Wish {
+  const shown = JSON.stringify(value);
+  return {
+    target: `field ${field}`,
+    value: shown,
+    says: `sets ${field} to ${shown}`,
+    saysToo: `sets it to ${shown}`,
+  };
+}
+
+/** Says whether two wishes for one target exclude each other, and may apply together. */
+function undo(one: RuleWish, other: RuleWish): boolean {
+  if (one.value === other.value || one.step === other.step) return false;
+  if (one.rule === other.rule) return [one, other].some((wish) => !isConditional(wish));
+  return (
+    meet(one.rule, other.rule) && [one, other].some((wish) => !isConditional(wish) && isAlways(wish.rule))
+  );
+}
+
+function isConditional({ step, isConditional: byArguments }: RuleWish): boolean {
+  return byArguments === true || step.condition !== undefined;
+}
+
+function isAlways({ condition, on }: LoadedRule): boolean {
+  const isFiltered = on.some(({ family: _family, activities: _activities, ...filters }) =>
     Object.values(filters).some((filter) => filter !== undefined),
   );
-  return rule.condition === undefined && step.condition === undefined && !isFiltered;
+  return condition === undefined && !isFiltered;
+}
+
+function describeOpposition(earlier: RuleWish, later: RuleWish): string {
+  const [one, other] = earlier.value === 'false' ? [later, earlier] : [earlier, later];
+  const where = one.rule === other.rule ? `in rule ${one.rule.name}, ` : '';
+  const nameOf = ({ rule, step }: RuleWish): string =>
+    where === '' ? `rule ${rule.name}` : `step ${step.name}`;
+  const together = where === '' ? ' on the same events' : '';
+  return `${where}${nameOf(one)} ${one.says} and ${nameOf(other)} ${other.saysToo}${together}: where both apply, neither change is made`;
+}
+
+function placeOf({ rule, step }: RuleWish, earlier: RuleWish): readonly (string | number)[] {
+  const place = ['rules', rule.name];
+  return rule === earlier.rule ? [...place, 'steps', rule.steps.indexOf(step)] : place;
+}
+
+function asGiven(value: unknown): Given {
+  return typeof value === 'object' && value !== null ? { ...value } : {};
+}
+
+function textsOf(list: unknown): readonly string[] {
+  return Array.isArray(list) ? list.filter((text): text is string => typeof text === 'string') : [];
 }
 
 /** Says whether two rules run for a common event, or walk over the same items. */

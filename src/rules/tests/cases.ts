@@ -7,7 +7,7 @@ import { readYaml } from '../files/yaml-source.ts';
 import type { Problem } from '../problem.ts';
 import type { LoadedRule } from '../rule.ts';
 import type { Verdict } from '../verdict.ts';
-import { type CaseForm, type ExpectedChange, TestFile } from './grammar.ts';
+import { type CaseForm, type ExpectedChange, type ExpectedRefusal, TestFile } from './grammar.ts';
 import { describeMissing, type MissingFact } from './missing-facts.ts';
 
 /** One case of a rule test, ready to run. */
@@ -78,6 +78,8 @@ export function eventTypeFor(kind: string, activity: string): string {
 export type CaseRun = {
   readonly rules: readonly Verdict[];
   readonly changes: readonly CaseChange[];
+  /** Changes that rules want and that are not made. */
+  readonly refused: readonly { readonly change: CaseChange; readonly why: string }[];
   /** The facts that rules failed for; absent: none. */
   readonly missing?: readonly MissingFact[];
 };
@@ -163,41 +165,69 @@ export function compareCase(expected: CaseForm['expect'], outcome: CaseRun): rea
   const failed = new Set(unexpectedlyFailed(expected, outcome.rules).map(({ rule }) => rule));
   return [
     ...describeMissing((outcome.missing ?? []).filter(({ rule }) => failed.has(rule))),
-    ...(expected.changes ? compareChanges(expected.changes, outcome.changes) : []),
+    ...compareChanges(expected, outcome.changes),
+    ...compareRefused(expected.refused ?? [], outcome.refused),
     ...compareVerdicts(expected, outcome.rules),
   ];
 }
 
 function compareChanges(
-  expected: readonly ExpectedChange[],
+  { changes, includes }: CaseForm['expect'],
   actual: readonly CaseChange[],
 ): readonly string[] {
-  const takenBy = pairUp(expected, actual);
-  const found = new Set(takenBy.values());
+  const { missing, left } = compareLists(changes ?? includes ?? [], actual, fits);
   return [
-    ...expected.filter((wanted) => !found.has(wanted)).map((wanted) => `missing change: ${show(wanted)}`),
-    ...actual
-      .filter((change) => !takenBy.has(change))
-      .map(({ action, target, value }) => `unexpected change: ${show({ action, target, value })}`),
+    ...missing.map((wanted) => `missing change: ${show(wanted)}`),
+    ...(changes === undefined ? [] : left).map((change) => `unexpected change: ${showChange(change)}`),
   ];
+}
+
+function compareRefused(expected: readonly ExpectedRefusal[], actual: CaseRun['refused']): readonly string[] {
+  const { missing, left } = compareLists(
+    expected,
+    actual,
+    ({ why, ...wanted }, refusal) => fits(wanted, refusal.change) && refusal.why.includes(why ?? ''),
+  );
+  return [
+    ...missing.map((wanted) => `missing refusal: ${show(wanted)}`),
+    ...left.map(
+      ({ change, why }) =>
+        `refused change: ${showChange(change)} (${why}); if that is meant, name it under expect.refused`,
+    ),
+  ];
+}
+
+/** Returns what is expected and not there, and what is there and not expected. */
+function compareLists<Wanted, Actual>(
+  expected: readonly Wanted[],
+  actual: readonly Actual[],
+  isFit: (wanted: Wanted, one: Actual) => boolean,
+): { readonly missing: readonly Wanted[]; readonly left: readonly Actual[] } {
+  const takenBy = pairUp(expected, actual, isFit);
+  const found = new Set(takenBy.values());
+  return {
+    missing: expected.filter((wanted) => !found.has(wanted)),
+    left: actual.filter((one) => !takenBy.has(one)),
+  };
 }
 
 /**
  * Gives as many expected changes as possible an actual one of their own: a vague one that took what only a precise one
  * fits moves on to another.
  */
-function pairUp(
-  expected: readonly ExpectedChange[],
-  actual: readonly CaseChange[],
-): ReadonlyMap<CaseChange, ExpectedChange> {
-  const takenBy = new Map<CaseChange, ExpectedChange>();
-  const place = (wanted: ExpectedChange, tried: Set<CaseChange>): boolean => {
-    for (const change of actual) {
-      if (tried.has(change) || !fits(wanted, change)) continue;
-      tried.add(change);
-      const holder = takenBy.get(change);
+function pairUp<Wanted, Actual>(
+  expected: readonly Wanted[],
+  actual: readonly Actual[],
+  isFit: (wanted: Wanted, one: Actual) => boolean,
+): ReadonlyMap<Actual, Wanted> {
+  const takenBy = new Map<Actual, Wanted>();
+  const place = (wanted: Wanted, tried: Set<Actual>): boolean => {
+    for (const one of actual) {
+      if (tried.has(one) || !isFit(wanted, one)) continue;
+      tried.add(one);
+      const holder = takenBy.get(one);
       if (holder !== undefined && !place(holder, tried)) continue;
-      takenBy.set(change, wanted);
+      takenBy.set(one, wanted);
       return true;
     }
     return false;
@@ -250,6 +280,10 @@ function nameIn({ rule }: Verdict): string {
 
 function because(verdict: Verdict | undefined): string {
   return verdict?.reason === undefined ? '' : ` (${verdict.reason})`;
+}
+
+function showChange({ action, target, value }: CaseChange): string {
+  return show({ action, target, value });
 }
 
 function show(value: unknown): string {

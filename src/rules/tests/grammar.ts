@@ -26,6 +26,11 @@ const ExpectedChange = z
   .describe('Members that are not named are not compared.');
 export type ExpectedChange = z.output<typeof ExpectedChange>;
 
+const ExpectedRefusal = ExpectedChange.extend({
+  why: z.string().min(1).optional().describe('A part of the reason.'),
+});
+export type ExpectedRefusal = z.output<typeof ExpectedRefusal>;
+
 /** The item of a sweep: one key, the kind of `each`, and the item as conditions see it (durations as `15m`). */
 const ItemForm = z
   .partialRecord(z.enum(subjectKinds), z.record(z.string(), z.unknown()))
@@ -49,14 +54,23 @@ export const CaseForm = z
       .datetime({ offset: true, error: 'write an instant with its offset, such as 2026-01-31T12:00:00Z' })
       .optional()
       .describe("The run's instant."),
-    expect: z.strictObject({
-      changes: z.array(ExpectedChange).optional().describe('Exactly these changes, in any order.'),
-      verdicts: z
-        .record(z.string(), z.enum(['matched', 'unmatched', 'failed', 'skipped']))
-        .optional()
-        .describe('Rule → verdict.'),
-      failed: z.string().min(1).optional().describe('The rule that fails.'),
-    }),
+    expect: z
+      .strictObject({
+        changes: z.array(ExpectedChange).optional().describe('Exactly these changes, in any order.'),
+        includes: z.array(ExpectedChange).min(1).optional().describe('At least these changes.'),
+        refused: z
+          .array(ExpectedRefusal)
+          .optional()
+          .describe('The changes that are wanted and refused, all of them; default: none.'),
+        verdicts: z
+          .record(z.string(), z.enum(['matched', 'unmatched', 'failed', 'skipped']))
+          .optional()
+          .describe('Rule → verdict.'),
+        failed: z.string().min(1).optional().describe('The rule that fails.'),
+      })
+      .refine(({ changes, includes }) => changes === undefined || includes === undefined, {
+        message: 'give either changes, exactly these, or includes, at least these',
+      }),
   })
   .refine((one) => (one.event === undefined) !== (one.item === undefined), {
     message:

@@ -97,12 +97,19 @@ describe('a comparison', () => {
     const changes = [change('label:b'), change('label:a')];
 
     expect(
-      compareCase({ changes: [{ action: 'set-labels' }, { target: 'label:b' }] }, { rules: [], changes }),
+      compareCase(
+        { changes: [{ action: 'set-labels' }, { target: 'label:b' }] },
+        { rules: [], changes, refused: [] },
+      ),
     ).toEqual([]);
   });
 
   it('tells what is missing, what is too much and which verdict differs', () => {
-    const outcome = { rules: [verdict('one', 'failed', 'no access')], changes: [change('label:a', false)] };
+    const outcome = {
+      rules: [verdict('one', 'failed', 'no access')],
+      changes: [change('label:a', false)],
+      refused: [],
+    };
 
     expect(
       compareCase({ changes: [{ target: 'label:a', value: true }], verdicts: { two: 'matched' } }, outcome),
@@ -112,6 +119,55 @@ describe('a comparison', () => {
       'rule two: expected matched, was skipped',
       'rule one failed (no access)',
     ]);
+  });
+});
+
+describe('a refused change', () => {
+  const outcome = {
+    rules: [verdict('one', 'matched')],
+    changes: [],
+    refused: [{ change: change('label:a'), why: 'one and two want different values' }],
+  };
+
+  it('is a difference, whatever else is expected', () => {
+    for (const expected of [{}, { changes: [] }, { verdicts: { one: 'matched' as const } }]) {
+      expect(compareCase(expected, outcome)).toEqual([
+        'refused change: {"action":"set-labels","target":"label:a","value":true} (one and two want different values); if that is meant, name it under expect.refused',
+      ]);
+    }
+  });
+
+  it('is none where the case names it, by as many members as it likes', () => {
+    for (const named of [{}, { target: 'label:a' }, { value: true, why: 'different values' }]) {
+      expect(compareCase({ refused: [named] }, outcome)).toEqual([]);
+    }
+  });
+
+  it('that is named and not there is a difference', () => {
+    expect(compareCase({ refused: [{ target: 'label:a', why: 'over the limit' }] }, outcome)).toEqual([
+      'missing refusal: {"target":"label:a","why":"over the limit"}',
+      expect.stringContaining('refused change: '),
+    ]);
+    expect(compareCase({ refused: [{}, {}] }, outcome)).toEqual(['missing refusal: {}']);
+  });
+});
+
+describe('expect.includes', () => {
+  it('names at least these changes', () => {
+    const outcome = { rules: [], changes: [change('label:a'), change('label:b')], refused: [] };
+
+    expect(compareCase({ includes: [{ target: 'label:b' }] }, outcome)).toEqual([]);
+    expect(compareCase({ includes: [{ target: 'label:b' }, { target: 'label:c' }] }, outcome)).toEqual([
+      'missing change: {"target":"label:c"}',
+    ]);
+  });
+
+  it('does not stand beside changes', () => {
+    const both =
+      'cases:\n  - { name: a, event: { kind: push, file: a }, expect: { changes: [], includes: [{ target: a }] } }';
+    expect(loadRuleTests({ path: 'a.test.yml', text: both }).problems[0]?.message).toContain(
+      'give either changes, exactly these, or includes, at least these',
+    );
   });
 });
 
@@ -134,6 +190,7 @@ describe('running rule tests', () => {
         return {
           rules: [verdict('one', 'matched'), verdict('other', 'unmatched')],
           changes: [change('label:docs')],
+          refused: [],
         };
       },
     });
