@@ -78,6 +78,14 @@ export type ScopedGrant = {
   readonly forks: boolean;
 };
 
+/** Limits that the file or the rule sets; without one, those of the engine. */
+export type RuleLimits = {
+  /** Changes that a run may make. */
+  readonly changes?: number;
+  /** Items that a slot of the schedule may change. */
+  readonly items?: number;
+};
+
 /** One rule of a file that has no problem. */
 export type LoadedRule = {
   /** Identity: `source path#rule name`. */
@@ -95,8 +103,7 @@ export type LoadedRule = {
   readonly line: number;
   readonly description?: string;
   readonly mode: RuleMode;
-  /** Changes a run of this rule may make, where the file or the rule narrows them. */
-  readonly limits: { readonly changes?: number };
+  readonly limits: RuleLimits;
   /** `in` of file and rule: a repository or organization must lie in all of them. */
   readonly scopes: readonly Pattern[];
   readonly on: readonly Listening[];

@@ -8,7 +8,8 @@ import type { LoadedRule } from '../rules/rule.ts';
 import { createRuleSet } from '../rules/rule-set.ts';
 import { createFailureWatch } from './failure-watch.ts';
 import { mapConcurrently } from './map-concurrently.ts';
-import type { SweepFailure } from './progress.ts';
+import { describeLimit, type SweepFailure } from './progress.ts';
+import { readTurn } from './slot-limit.ts';
 import { runItem } from './sweep-item.ts';
 import { scopeOfSweep, servedTo } from './sweep-job.ts';
 import { failureOfList, refusedAsFailure } from './targets/list-failures.ts';
@@ -35,6 +36,10 @@ type SweepPlanParts = {
 /** The plans of some items, in the order in which they are listed. */
 export type PlannedPage = {
   readonly runs: readonly Run[];
+  /** Those of them whose changes one slot has no room for: they are shown as refused. */
+  readonly later: ReadonlySet<Run>;
+  /** Items that had their turn in an earlier slot. */
+  readonly passedOver: number;
   /** How many items there are in all, where that is known. */
   readonly total: number | undefined;
   /** What could not be listed. */
@@ -73,10 +78,15 @@ export async function* planSweep(
     from: undefined,
   });
   const rules = createRuleSet([rule]);
+  const { items: limit = Number.POSITIVE_INFINITY } = rule.mode === 'enforce' ? rule.limits : {};
+  const turn =
+    patterns === undefined && Number.isFinite(limit) ? await readTurn(parts.recall, rule.id) : new Set();
+  let changed = 0;
   const watch = createFailureWatch();
   for await (const { targets, total, failures = [] } of refusedAsFailure(pages)) {
-    const runs = new Map<string, Run>();
-    await mapConcurrently(targets, atOnce, async (target) => {
+    const planned = new Map<string, Run>();
+    const due = targets.filter(({ key }) => !turn.has(key));
+    await mapConcurrently(due, atOnce, async (target) => {
       signal.throwIfAborted();
       const { run, retry } = await runItem(target, {
         parts: { ...parts, actionMemory: createReadOnlyMemory(parts.actionMemory) },
@@ -88,14 +98,34 @@ export async function* planSweep(
         signal,
       });
       signal.throwIfAborted();
-      runs.set(target.key, run);
+      planned.set(target.key, run);
       watch.note(retry);
     });
+    const later = new Set<Run>();
+    const runs = due
+      .flatMap(({ key }) => planned.get(key) ?? [])
+      .map((run) => {
+        if (run.changes.length === 0) return run;
+        changed += 1;
+        if (changed <= limit) return run;
+        const left = leftForLater(run, limit);
+        later.add(left);
+        return left;
+      });
     yield {
-      runs: targets.flatMap(({ key }) => runs.get(key) ?? []),
+      runs,
+      later,
+      passedOver: targets.length - due.length,
       total,
       failures: failures.map(failureOfList),
       listingRequests: listing.requests,
     };
   }
+}
+
+/** Returns the plan of an item as what comes with a later slot. */
+function leftForLater(run: Run, limit: number): Run {
+  const why = `${describeLimit(limit)}: it comes with a later one`;
+  const refused = run.changes.map((change) => ({ change, why }));
+  return { ...run, changes: [], outcomes: [], refused: [...run.refused, ...refused] };
 }

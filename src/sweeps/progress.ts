@@ -23,6 +23,8 @@ export type SweepProgress = {
   readonly refused?: number;
   /** The first failures; lists come before items. */
   readonly failures: readonly SweepFailure[];
+  /** The limit of items of one slot, where it was reached. */
+  readonly limit?: number | undefined;
   /** Requests to the forge. */
   readonly requests: number;
   /** Milliseconds at work, over all attempts. */
@@ -53,13 +55,19 @@ export function withFailures(progress: SweepProgress, failures: readonly SweepFa
 
 /** Returns the progress as one sentence. */
 export function describeProgress(progress: SweepProgress): string {
-  const { items, total, changes, pending, failed, refused = 0, requests } = progress;
+  const { items, total, changes, pending, failed, refused = 0, requests, limit } = progress;
   const of = total === undefined ? '' : ` of ${total}`;
   const refusal = refused === 0 ? '' : `: ${describeRefusals(progress)}`;
   const rest = pending === 0 ? '' : `, ${pending} wanted and not made`;
   const others = failed - refused;
   const wrong = others === 0 ? '' : `, ${others} failed`;
-  return `${items}${of} items${refusal}, ${changes} changes${rest}${wrong}, ${requests} requests`;
+  const end = limit === undefined ? '' : `: ${describeLimit(limit)}`;
+  return `${items}${of} items${refusal}, ${changes} changes${rest}${wrong}, ${requests} requests${end}`;
+}
+
+/** Returns that a slot has changed as many items as its rule allows. */
+export function describeLimit(items: number): string {
+  return `at most ${items === 1 ? '1 item is' : `${items} items are`} changed in one slot`;
 }
 
 /** Returns which lists the forge refused: `refused in acme, GET /orgs/acme/actions/runners: 403, and 2 more`. */

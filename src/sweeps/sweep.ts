@@ -1,10 +1,11 @@
-import type { ActionMemory } from '../actions/memory.ts';
+import { type ActionMemory, createReadOnlyMemory } from '../actions/memory.ts';
 import type { Client } from '../client/client.ts';
 import type { Clock } from '../clock.ts';
 import type { Subject } from '../contract/events/subject.ts';
 import type { Deferral } from '../engine/budget/deferral.ts';
 import type { RunSettings } from '../engine/make-run.ts';
 import type { Run } from '../engine/record.ts';
+import type { Ran } from '../engine/run.ts';
 import type { FactMemory } from '../facts/fact.ts';
 import type { LeaveWaiting } from '../handlers/waiting.ts';
 import type { Log } from '../log.ts';
@@ -15,6 +16,7 @@ import { type DriftBook, openDriftBook } from './drift.ts';
 import { createFailureWatch } from './failure-watch.ts';
 import { mapConcurrently } from './map-concurrently.ts';
 import { describeProgress, type SweepFailure, type SweepProgress } from './progress.ts';
+import { openSlotLimit, type SlotLimit } from './slot-limit.ts';
 import { type IncidentStore, noteSweepResult } from './sweep-incidents.ts';
 import { runItem } from './sweep-item.ts';
 import type { SweepStore } from './sweep-store.ts';
@@ -73,7 +75,8 @@ const defaults = { atOnce: 8, maxRequests: 100_000 } as const;
  * Holds every item of a rule's `each` against the rule, page by page. Each page ends with a checkpoint; a run in which
  * something happened is recorded at once. An item that fails is reported and left behind; a forge that fails item after item
  * ends the attempt, which a later one takes up at the checkpoint. Returns how it went. Items that an hourly budget stopped
- * are no reason to wait: the sweep goes on with the others, and is to be done again when there is room.
+ * are no reason to wait: the sweep goes on with the others, and is to be done again when there is room. Where the rule limits
+ * the items of a slot, the sweep ends at the first one for which there is no room.
  */
 export async function runSweep(parts: SweepParts, order: SweepOrder, lease: Lease): Promise<SweepEnd> {
   const sweep = await openSweep(parts, order, lease);
@@ -101,6 +104,7 @@ export async function runSweep(parts: SweepParts, order: SweepOrder, lease: Leas
       return { progress: await sweep.end(false) };
     }
     await sweep.take(page);
+    if (sweep.isLimitReached()) return { progress: await sweep.end(false) };
     rest = sweep.progress().requests >= maxRequests ? page.next : undefined;
   }
   const deferral = sweep.deferral();
@@ -114,6 +118,8 @@ type Sweep = {
   readonly listing: Client;
   take(page: TargetPage): Promise<void>;
   progress(): SweepProgress;
+  /** Says whether the slot has changed as many items as the rule allows, and another one is to be changed. */
+  isLimitReached(): boolean;
   /** Returns when the items that were stopped have room; undefined where none was. */
   deferral(): Deferral | undefined;
   end(isComplete: boolean): Promise<SweepProgress>;
@@ -149,9 +155,17 @@ async function openSweep(parts: SweepParts, order: SweepOrder, lease: Lease): Pr
     log.warn({ rule: rule.id, ...failure }, 'a sweep left an item behind');
   };
 
-  const takeOne = async (target: Target): Promise<void> => {
+  const limit = await openSlotLimit(store, rule, order);
+  const given = { order, rules, account, pause, signal: lease.signal };
+
+  const takeOne = async (target: Target): Promise<Run> => {
     mayGoOn();
-    const ran = await runItem(target, { parts, order, rules, account, pause, signal: lease.signal });
+    const ran = await runItem(target, { ...given, parts });
+    await noteRun(target, ran);
+    return ran.run;
+  };
+
+  const noteRun = async (target: Target, ran: Ran): Promise<void> => {
     const { run, retry, deferral } = ran;
     await parts.leaveWaiting?.(ran, { subject: target.subject, job: { id: `${order.job}#${target.key}` } });
     // What was written before the end is recorded; whatever else the run says is that it was ended.
@@ -172,6 +186,40 @@ async function openSweep(parts: SweepParts, order: SweepOrder, lease: Lease): Pr
     failures.note(retry);
   };
 
+  /** Looks at some items at once, and changes one after the other, in their order: no more than there is room for. */
+  const takeLimited = async (
+    targets: readonly Target[],
+    { passesOver, begin, end }: SlotLimit,
+  ): Promise<void> => {
+    const planning = { ...parts, actionMemory: createReadOnlyMemory(parts.actionMemory) };
+    const waiting = targets.filter(({ key }) => !passesOver(key));
+    const atOnce = parts.atOnce ?? defaults.atOnce;
+    for (let from = 0; from < waiting.length; from += atOnce) {
+      const some = waiting.slice(from, from + atOnce);
+      const planned = new Map<Target, Ran>();
+      await mapConcurrently(some, atOnce, async (target) => {
+        mayGoOn();
+        planned.set(target, await runItem(target, { ...given, parts: planning, mode: 'plan' }));
+        mayGoOn();
+      });
+      for (const target of some) {
+        const ran = planned.get(target);
+        if (ran === undefined) continue;
+        if (ran.run.changes.length === 0) {
+          // Nothing is to be sent: to run it would come to the same.
+          await noteRun(target, { ...ran, run: { ...ran.run, mode: 'enforce' } });
+          continue;
+        }
+        tally.addRequests(ran.run.requests);
+        if (!(await begin())) {
+          tally.reachLimit(limit?.items);
+          return;
+        }
+        await end(target.key, await takeOne(target));
+      }
+    }
+  };
+
   const record = async (run: Run, repositoryId: number | undefined): Promise<void> => {
     const about = repositoryId === undefined ? {} : { repositoryId };
     await lease.advance({ runs: [run], ...about, checkpoint: tally.checkpoint() });
@@ -181,17 +229,27 @@ async function openSweep(parts: SweepParts, order: SweepOrder, lease: Lease): Pr
     now,
     listing,
     progress: tally.progress,
+    isLimitReached: () => limit?.isReached ?? false,
     deferral: () => laterOf(deferrals),
     async take(page) {
       mayGoOn();
       for (const failure of page.failures ?? []) fail(failureOfList(failure));
       tally.setTotal(page.total);
-      await mapConcurrently(page.targets, parts.atOnce ?? defaults.atOnce, takeOne);
+      if (limit) await takeLimited(page.targets, limit);
+      else
+        await mapConcurrently(page.targets, parts.atOnce ?? defaults.atOnce, async (target) => {
+          await takeOne(target);
+        });
       await drift.save();
+      await limit?.save(false);
+      if (limit?.isReached) return;
       tally.endPage(page.next);
       await lease.advance({ runs: [], checkpoint: tally.checkpoint() });
     },
-    end: (isComplete) => endSweep(parts, order, { tally, drift, isComplete }),
+    async end(isComplete) {
+      await limit?.save(isComplete);
+      return endSweep(parts, order, { tally, drift, isComplete });
+    },
   };
 }
 

@@ -20,6 +20,10 @@ export interface SweepTally {
   checkpoint(): SweepCheckpoint;
   addRun(run: Run): void;
   addFailure(failure: SweepFailure): void;
+  /** Counts requests that were made beside those of the runs. */
+  addRequests(requests: number): void;
+  /** Notes that the rule allows no more items in this slot. */
+  reachLimit(items: number | undefined): void;
   /** Sets how many items there are, where that is known. */
   setTotal(total: number | undefined): void;
   /** Moves the checkpoint to the next page. */
@@ -61,6 +65,12 @@ export function createTally(
     },
     addFailure(failure) {
       counted = withFailures(counted, [failure]);
+    },
+    addRequests(requests) {
+      itemRequests += requests;
+    },
+    reachLimit(limit) {
+      counted = { ...counted, limit };
     },
     setTotal(total) {
       counted = { ...counted, total: total ?? counted.total };

@@ -50,9 +50,10 @@ export async function printSweepPlan(
           clock,
           signal: stop.signal,
         });
-        for await (const { runs, total, failures, listingRequests } of pages) {
+        for await (const { runs, later, passedOver, total, failures, listingRequests } of pages) {
           line.end();
-          for (const run of runs) printer.add(run);
+          for (const run of runs) printer.add(run, later.has(run));
+          printer.passOver(passedOver);
           for (const failure of failures) printer.addFailure(failure);
           progress = {
             ...withFailures(progress, failures),
@@ -80,7 +81,10 @@ export async function printSweepPlan(
 
 /** Prints the plans of items as they come, and counts them. */
 interface Printer {
-  add(run: Run): void;
+  /** `isLater`: one slot has no room for its changes. */
+  add(run: Run, isLater: boolean): void;
+  /** Counts items that had their turn in an earlier slot. */
+  passOver(count: number): void;
   addFailure(failure: SweepFailure): void;
   counts(): { readonly items: number; readonly pending: number; readonly failed: number };
   /** Requests that the items needed. */
@@ -91,7 +95,7 @@ interface Printer {
 }
 
 function createPrinter(json: boolean, terminal: Terminal): Printer {
-  const items = { all: 0, changed: 0, failed: 0, hidden: 0 };
+  const items = { all: 0, changed: 0, later: 0, passedOver: 0, failed: 0, hidden: 0 };
   const shown = { telling: 0, quiet: 0 };
   let changes = 0;
   let refused = 0;
@@ -113,15 +117,19 @@ function createPrinter(json: boolean, terminal: Terminal): Printer {
   };
 
   return {
-    add(run) {
+    add(run, isLater) {
       const hasFailed = run.rules.some(({ verdict }) => verdict === 'failed');
       items.all += 1;
       if (hasFailed) items.failed += 1;
       if (run.changes.length > 0) items.changed += 1;
       changes += run.changes.length;
-      refused += run.refused.length;
+      if (isLater) items.later += 1;
+      else refused += run.refused.length;
       requests += run.requests;
       print(run, hasFailed || run.changes.length + run.refused.length > 0 ? 'telling' : 'quiet');
+    },
+    passOver(count) {
+      items.passedOver += count;
     },
     addFailure({ item, error }) {
       unlisted += 1;
@@ -133,6 +141,12 @@ function createPrinter(json: boolean, terminal: Terminal): Printer {
     end(rule, allRequests) {
       // In a stream of runs, the summary would be a line of another form.
       const say = json ? terminal.error : terminal.out;
+      const waiting = [
+        ...(items.later === 0 ? [] : [`${count(items.later, 'item')} in later slots`]),
+        ...(items.passedOver === 0
+          ? []
+          : [`${count(items.passedOver, 'item')} had their turn in an earlier slot`]),
+      ];
       const wrong = [
         ...(refused === 0 ? [] : [`${count(refused, 'change')} refused`]),
         ...(items.failed === 0 ? [] : [`${count(items.failed, 'item')} failed`]),
@@ -140,6 +154,7 @@ function createPrinter(json: boolean, terminal: Terminal): Printer {
       ];
       const words = [
         `${count(items.all, 'item')}, ${count(changes, 'change')} in ${items.changed} of them`,
+        ...waiting,
         ...wrong,
         `${count(allRequests, 'request')}; nothing was written`,
       ];

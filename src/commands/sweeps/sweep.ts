@@ -148,7 +148,8 @@ async function tell(
   }
   if (options.json) terminal.out(JSON.stringify({ rule: rule.id, ...result }));
   else {
-    terminal.out(`${rule.name}: ${describeProgress(result)}, ${(result.ms / 1_000).toFixed(1)} s`);
+    const rest = result.isComplete ? '' : ', the rest goes on with the next slot';
+    terminal.out(`${rule.name}: ${describeProgress(result)}${rest}, ${(result.ms / 1_000).toFixed(1)} s`);
     for (const { item, error } of result.failures) terminal.out(plain(`  ${item}: ${error}`));
     if (result.failed > result.failures.length) {
       terminal.out(`  and ${result.failed - result.failures.length} more`);

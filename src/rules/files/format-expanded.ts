@@ -31,7 +31,7 @@ function expandedRule(rule: LoadedRule, written: unknown): unknown {
     ...(description === undefined ? {} : { description }),
     ...scopesOf(rule.scopes),
     mode: rule.mode,
-    ...(rule.limits.changes === undefined ? {} : { limits: rule.limits }),
+    ...(Object.keys(rule.limits).length === 0 ? {} : { limits: rule.limits }),
     ...others,
   };
 }

@@ -33,7 +33,18 @@ const Limits = z
       .min(0)
       .max(50)
       .optional()
-      .describe('Changes one run of a rule may make; may only narrow.'),
+      .describe(
+        'Changes one run of a rule may make: for one event, or one item of a schedule; may only narrow.',
+      ),
+    items: z
+      .number()
+      .int()
+      .min(1)
+      .max(10_000)
+      .optional()
+      .describe(
+        'Items that a rule with a schedule changes in one slot; the rest comes with the next slot. May only narrow.',
+      ),
   })
   .describe('Narrows what a run may do.');
 

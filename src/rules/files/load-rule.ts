@@ -2,7 +2,7 @@ import { eventFamilies } from '../../contract/events/event-families.ts';
 import type { Condition } from '../../expressions/conditions.ts';
 import { compileScope } from '../../patterns/repository-scope.ts';
 import { runsForConcerned } from '../concerned.ts';
-import type { Each, LoadedRule, LoadedStep, Pattern, RuleMode } from '../rule.ts';
+import type { Each, LoadedRule, LoadedStep, Pattern, RuleLimits, RuleMode } from '../rule.ts';
 import type { FileContext } from './context.ts';
 import type { Occasion } from './environment.ts';
 import { EachForm, Expression, On, type RuleFile, RuleModeWord, StepForm } from './grammar.ts';
@@ -13,7 +13,7 @@ import type { YamlPath } from './yaml-source.ts';
 /** What a file says for all its rules. */
 export type FileDefaults = {
   readonly mode: RuleMode;
-  readonly changes?: number;
+  readonly limits: RuleLimits;
   readonly scope?: Pattern;
 };
 
@@ -21,11 +21,10 @@ export type FileDefaults = {
 export function loadDefaults(value: unknown, context: FileContext): FileDefaults {
   const file = asRecord(value);
   const mode = RuleModeWord.safeParse(file.mode);
-  const changes = asRecord(file.limits).changes;
   const scope = loadScope(file.in, ['in'], context);
   return {
     mode: mode.success ? mode.data : 'enforce',
-    ...(typeof changes === 'number' && { changes }),
+    limits: limitsIn(file.limits),
     ...(scope && { scope }),
   };
 }
@@ -45,12 +44,7 @@ export function loadRule(
   const rule = asRecord(value);
   const scope = loadScope(rule.in, [...at, 'in'], context);
   const mode = loadMode(rule.mode, defaults.mode, [...at, 'mode'], context);
-  const changes = loadLimit(
-    asRecord(rule.limits).changes,
-    defaults.changes,
-    [...at, 'limits', 'changes'],
-    context,
-  );
+  const limits = loadLimits(rule.limits, defaults.limits, [...at, 'limits'], context);
   const on = On.safeParse(rule.on);
   const heard: ReadOn = on.success ? readOn(on.data, [...at, 'on'], context) : readFamilies(rule.on);
   const each = loadEach(rule.each, heard, at, context);
@@ -60,6 +54,10 @@ export function loadRule(
   const condition = written.success
     ? loadCondition(written.data, [...at, 'if'], context, environment)
     : undefined;
+  if (heard.schedules.length === 0 && limitsIn(rule.limits).items !== undefined) {
+    const message = 'items counts what a schedule changes, and this rule has none: use changes';
+    context.reportKey([...at, 'limits', 'items'], 'each', message);
+  }
   const steps: LoadedStep[] = [];
   for (const [place, form] of asList(rule.steps).entries()) {
     const parsed = StepForm.safeParse(form);
@@ -79,7 +77,7 @@ export function loadRule(
     revision: context.revision,
     line: context.file.lineOf(context.file.keyAt(at).start).line,
     mode,
-    limits: changes === undefined ? {} : { changes },
+    limits,
     scopes,
     on: heard.on,
     schedules: heard.schedules,
@@ -127,21 +125,34 @@ export function loadMode(written: unknown, ofFile: RuleMode, at: YamlPath, conte
   return written === 'observe' ? 'observe' : ofFile;
 }
 
-function loadLimit(
-  written: unknown,
-  ofFile: number | undefined,
-  at: YamlPath,
-  context: FileContext,
-): number | undefined {
-  if (typeof written !== 'number') return ofFile;
-  if (ofFile !== undefined && written > ofFile) {
-    context.reportValue(
-      at,
-      'stricter',
-      `the file allows ${ofFile} changes: a rule of it cannot allow ${written}`,
-    );
+const limitNames = ['changes', 'items'] as const;
+
+function limitsIn(written: unknown): RuleLimits {
+  const limits = asRecord(written);
+  return Object.fromEntries(
+    limitNames.flatMap((name) => (typeof limits[name] === 'number' ? [[name, limits[name]]] : [])),
+  );
+}
+
+function loadLimits(written: unknown, ofFile: RuleLimits, at: YamlPath, context: FileContext): RuleLimits {
+  const own = limitsIn(written);
+  for (const name of limitNames) {
+    const [ofRule, most] = [own[name], ofFile[name]];
+    if (ofRule === undefined || most === undefined || ofRule <= most) continue;
+    const message = `the file allows ${most} ${name}: a rule of it cannot allow ${ofRule}`;
+    context.reportValue([...at, name], 'stricter', message);
   }
-  return Math.min(written, ofFile ?? written);
+  return strictestLimits(own, ofFile);
+}
+
+/** Returns limits of which each is the stricter one. */
+export function strictestLimits(one: RuleLimits, other: RuleLimits): RuleLimits {
+  return Object.fromEntries(
+    limitNames.flatMap((name) => {
+      const both = [one[name], other[name]].filter((limit) => limit !== undefined);
+      return both.length === 0 ? [] : [[name, Math.min(...both)]];
+    }),
+  );
 }
 
 const eachBelowOperator = ['pull_request', 'issue', 'branch', 'milestone'];

@@ -1,10 +1,10 @@
 import { type FileContext, revisionOf } from '../files/context.ts';
 import { IncludeForm } from '../files/grammar.ts';
-import { type FileDefaults, loadMode, loadScope } from '../files/load-rule.ts';
+import { type FileDefaults, loadMode, loadScope, strictestLimits } from '../files/load-rule.ts';
 import type { YamlPath } from '../files/yaml-source.ts';
 import type { GivenParameters } from '../parameters/read-parameters.ts';
 import type { Problem } from '../problem.ts';
-import type { LoadedRule, Pattern, RuleMode } from '../rule.ts';
+import type { LoadedRule, Pattern, RuleLimits, RuleMode } from '../rule.ts';
 import { type Pack, type PackTree, problemOfChain } from './pack.ts';
 import type { PackBudget } from './pack-budget.ts';
 import { problemOfRequest } from './pack-request.ts';
@@ -120,7 +120,7 @@ function loadInclude(
     mode,
     scopes,
     commit,
-    changes: defaults.changes,
+    limits: defaults.limits,
   };
   return {
     rules: loaded.rules.map((rule) => asIncluded(rule, part)),
@@ -138,13 +138,12 @@ type IncludedPart = {
   readonly mode: RuleMode;
   readonly scopes: readonly Pattern[];
   readonly commit: string;
-  readonly changes: number | undefined;
+  readonly limits: RuleLimits;
 };
 
 /** Returns a rule of a pack as a rule of the including file: of what both say, the stricter holds. */
 function asIncluded(rule: LoadedRule, part: IncludedPart): LoadedRule {
   const name = `${part.include}/${rule.name}`;
-  const limits = [rule.limits.changes, part.changes].filter((limit) => limit !== undefined);
   return {
     ...rule,
     id: `${part.path}#${name}`,
@@ -153,7 +152,7 @@ function asIncluded(rule: LoadedRule, part: IncludedPart): LoadedRule {
     commit: part.commit,
     line: part.line,
     mode: rule.mode === 'observe' ? 'observe' : part.mode,
-    limits: limits.length === 0 ? {} : { changes: Math.min(...limits) },
+    limits: strictestLimits(rule.limits, part.limits),
     scopes: [...part.scopes, ...rule.scopes],
     steps: rule.steps.map((step) => ({ ...step, line: part.line })),
   };

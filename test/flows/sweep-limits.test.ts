@@ -1,0 +1,150 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { operations } from '../../src/contract/operations.ts';
+import type { Run } from '../../src/engine/record.ts';
+import { openSlotLimit } from '../../src/sweeps/slot-limit.ts';
+import { createSweepStore } from '../../src/sweeps/sweep-store.ts';
+import { acme, rulesOf, type SweepHarness, startSweepHarness } from '../support/sweep-harness.ts';
+
+let harness: SweepHarness;
+const demo = { owner: acme, repo: 'demo' } as const;
+beforeEach(async () => {
+  harness = await startSweepHarness();
+});
+afterEach(() => harness.close());
+
+async function makeIssues(count: number): Promise<readonly number[]> {
+  const numbers: number[] = [];
+  for (let n = 0; n < count; n += 1) {
+    const { number } = await harness.ada.call(operations.createIssue, {
+      params: demo,
+      body: { title: `issue ${n}` },
+    });
+    numbers.push(number);
+  }
+  return numbers;
+}
+
+const closing = (items: number, more = '') => `
+version: 1
+rules:
+  old:
+    on: { schedule: "*/15 * * * *" }
+    each: issue
+    limits: { items: ${items} }
+    ${more}
+    steps: [{ uses: set-issue, with: { state: closed } }]
+`;
+
+/** Lets the next slot come; returns the open issues after it. */
+async function slot(): Promise<number> {
+  harness.advance(15);
+  await harness.tick();
+  const open = await harness.bot.call(operations.listIssues, { params: demo, query: { state: 'open' } });
+  return open.length;
+}
+const result = () => createSweepStore(harness.store).readResult('rules.yml#old');
+
+describe('the limit of items that a rule changes in one slot', () => {
+  it('lets each slot change as many items, until none is left', async () => {
+    await makeIssues(12);
+    harness.setRules(closing(5));
+    await harness.tick();
+
+    expect(await slot()).toBe(7);
+    expect(await result()).toMatchObject({ changes: 5, limit: 5, isComplete: false, failed: 0 });
+    expect(await slot()).toBe(2);
+    expect(await slot()).toBe(0);
+    expect(await result()).toMatchObject({ changes: 2, isComplete: true });
+    expect(await result()).not.toHaveProperty('limit');
+  });
+
+  it('is not reached where nothing more is to be changed', async () => {
+    await makeIssues(3);
+    harness.setRules(closing(3));
+    await harness.tick();
+
+    expect(await slot()).toBe(0);
+    expect(await result()).toMatchObject({ changes: 3, isComplete: true });
+  });
+
+  it('counts items, not changes, and not those that stay as they are', async () => {
+    const numbers = await makeIssues(6);
+    harness.setRules(
+      closing(2, `if: issue.number != ${numbers[5]} && issue.number != ${numbers[4]}`).replace(
+        'steps: [',
+        'steps: [{ uses: comment, with: { text: Closed. } }, ',
+      ),
+    );
+    await harness.tick();
+
+    expect(await slot()).toBe(4);
+    expect(await result()).toMatchObject({ changes: 4, limit: 2 });
+    // Two were changed in this slot and the last; the two that are left match no rule.
+    expect(await slot()).toBe(2);
+    expect(await slot()).toBe(2);
+    expect(await result()).toMatchObject({ changes: 0, isComplete: true });
+  });
+
+  it('leaves its turn to each item, also where some are to be changed in every slot', async () => {
+    const numbers = await makeIssues(5);
+    harness.setRules(`
+version: 1
+rules:
+  old:
+    on: { schedule: "*/15 * * * *" }
+    each: issue
+    limits: { items: 2 }
+    steps: [{ uses: comment, with: { key: "at-\${{ now.getHours() }}-\${{ now.getMinutes() }}", text: Still? } }]
+`);
+    await harness.tick();
+    const counts = () =>
+      Promise.all(
+        numbers.map(async (index) => {
+          const params = { ...demo, index };
+          return (await harness.bot.call(operations.listComments, { params })).length;
+        }),
+      );
+
+    await slot();
+    expect((await counts()).toSorted()).toEqual([0, 0, 0, 1, 1]);
+    await slot();
+    expect((await counts()).toSorted()).toEqual([0, 1, 1, 1, 1]);
+    await slot();
+    // The last one had its turn, which ends the round.
+    expect(await counts()).toEqual([1, 1, 1, 1, 1]);
+    await slot();
+    expect((await counts()).toSorted()).toEqual([1, 1, 1, 2, 2]);
+  });
+
+  it('does not limit a rule that observes', async () => {
+    await makeIssues(3);
+    harness.setRules(closing(1, 'mode: observe'));
+    await harness.tick();
+
+    expect(await slot()).toBe(3);
+    expect(await result()).toMatchObject({ items: 3, changes: 0, pending: 3, isComplete: true });
+  });
+
+  it('holds for a slot that is interrupted and goes on, in whatever process', async () => {
+    const [rule] = rulesOf(closing(2));
+    if (rule === undefined) throw new Error('the rule is not there');
+    const store = createSweepStore(harness.store);
+    const ran = (...states: readonly string[]) =>
+      ({ outcomes: states.map((status) => ({ change: 'c1', status })) }) as unknown as Run;
+    const first = await openSlotLimit(store, rule, { slot: 'a' });
+    expect(await first?.begin()).toBe(true);
+    await first?.end('one', ran('skipped'));
+    expect(await first?.begin()).toBe(true);
+    await first?.end('one', ran('applied', 'skipped'));
+    // The process ends here, while the changes of an item are under way.
+    expect(await first?.begin()).toBe(true);
+
+    const again = await openSlotLimit(store, rule, { slot: 'a' });
+    expect([await again?.begin(), again?.isReached]).toEqual([false, true]);
+    const next = await openSlotLimit(store, rule, { slot: 'b' });
+    expect([await next?.begin(), next?.isReached]).toEqual([true, false]);
+    // What failed may have been made.
+    await next?.end('two', ran('failed'));
+    expect([await next?.begin(), await next?.begin()]).toEqual([true, false]);
+  });
+});
