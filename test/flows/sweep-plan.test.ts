@@ -39,6 +39,11 @@ rules:
     steps:
       - uses: set-labels
         with: { add: [area/docs, area/code] }
+  slowly:
+    on: { schedule: "0 0 1 1 *" }
+    each: issue
+    limits: { items: 1 }
+    steps: [{ uses: set-labels, with: { add: [area/docs] } }]
   failing:
     on: { schedule: "0 0 1 1 *" }
     each: issue
@@ -138,6 +143,20 @@ describe('a planned sweep', () => {
     expect(status).toBe(1);
     expect(out).toContain(reason);
     expect(out).toContain(summary);
+  });
+
+  it('shows what one slot changes, and what is left for later ones', async () => {
+    const { status, out } = await run('sweep', 'slowly', '--plan');
+    const runs = runsOf((await run('sweep', 'slowly', '--plan', '--json')).out);
+
+    expect(status).toBe(0);
+    expect(out).toContain('at most 1 item is changed in one slot: it comes with a later one');
+    expect(out).toMatch(/slowly: 3 items, 1 change in 1 of them, 2 items in later slots, \d+ requests/);
+    expect(runs.map(({ changes, refused }) => [changes.length, refused.length])).toEqual([
+      [1, 0],
+      [0, 1],
+      [0, 1],
+    ]);
   });
 
   it('takes the items of --in alone', async () => {

@@ -156,6 +156,16 @@ describe('problems of the form', () => {
     ],
     [
       'a limit that is wider',
+      `version: 1\nlimits: { items: 2 }\nrules:\n  a:\n    limits: { items: 3 }\n    on: { schedule: "7 3 * * *" }\n    each: issue\n    ${step}`,
+      ['5:22 stricter'],
+    ],
+    [
+      'a limit of items without a schedule',
+      `version: 1\nlimits: { items: 2 }\nrules:\n  a:\n    limits: { items: 1 }\n    ${on}\n    ${step}`,
+      ['5:15 each'],
+    ],
+    [
+      'a limit that is less strict than that of the file',
       `version: 1\nlimits: { changes: 2 }\nrules:\n  a:\n    limits: { changes: 3 }\n    ${on}\n    ${step}`,
       ['5:24 stricter'],
     ],
