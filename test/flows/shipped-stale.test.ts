@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect } from 'vitest';
 import { createActionMemory } from '../../src/actions/memory.ts';
+import { parseEvent } from '../../src/contract/events/events.ts';
 import { operations } from '../../src/contract/operations.ts';
+import { makeEventRun } from '../../src/engine/make-run.ts';
 import { createFactMemory } from '../../src/facts/ask.ts';
 import { simulate } from '../../src/handlers/simulation/simulate.ts';
 import { createRuleSet } from '../../src/rules/rule-set.ts';
@@ -109,6 +111,54 @@ it('stale-issues.yml warns, closes two weeks later, and does not overrule who re
   await harness.root.call(operations.addIssueLabels, { params: { ...demo, index }, body: stale });
   await pass(15, 'issue', index);
   expect([await state(), await commentsOf(index)]).toEqual([['open', ['stale']], [warning]]);
+});
+
+it('stale-issues.yml warns an issue again before it closes it again, and leaves the label of closed ones', async () => {
+  await inForce('stale-issues.yml');
+  const { number: index } = await harness.ada.call(operations.createIssue, {
+    params: demo,
+    body: { title: 'quiet twice' },
+  });
+  const params = { ...demo, index };
+  const live = async () => {
+    const { state, labels } = await harness.root.call(operations.getIssue, { params });
+    return [state, labels.map(({ name }) => name), (await commentsOf(index)).length];
+  };
+  const say = (body: string) => harness.ada.call(operations.createComment, { params, body: { body } });
+  await pass(61, 'issue', index);
+  expect(await live()).toEqual(['open', ['stale'], 1]);
+  // This harness hears no deliveries: the comment is answered as the rule would.
+  await say('Still here');
+  await harness.root.call(operations.replaceIssueLabels, { params, body: { labels: [] } });
+
+  await pass(61, 'issue', index);
+  expect(await live()).toEqual(['open', ['stale'], 3]);
+  await pass(13, 'issue', index);
+  expect((await live())[0]).toBe('open');
+  await pass(2, 'issue', index);
+  expect(await live()).toEqual(['closed', ['stale'], 3]);
+
+  const revived = async () => {
+    const issue = await harness.root.call(operations.getIssue, { params });
+    const event = parseEvent('issue_comment', {
+      action: 'created',
+      issue,
+      comment: await say('Same here'),
+      repository: await harness.root.call(operations.getRepository, { params: demo }),
+      sender: await harness.ada.call(operations.getSelf, {}),
+    });
+    const { run } = await makeEventRun(event, {
+      mode: 'plan',
+      door: 'cli',
+      rules: createRuleSet(rulesOf(yaml)),
+      facts: { client: harness.bot, memory: createFactMemory({ monotonicMs: () => 0 }), signal: undefined },
+      clock: { now: harness.now, monotonicMs: () => 0 },
+    });
+    return run.changes.map(({ target, value }) => [target, value]);
+  };
+  expect(await revived()).toEqual([]);
+  await harness.root.call(operations.editIssue, { params, body: { state: 'open' } });
+  expect(await revived()).toEqual([['label:stale', false]]);
 });
 
 it('stale-pulls.yml reminds of a quiet pull request once a week, and closes an old draft', async () => {
