@@ -35,6 +35,8 @@ export type Action<Arguments = unknown> = {
   readonly granted: boolean;
   /** The head of the pull request is read before any other fact: what it decides holds for that commit. */
   readonly pinsHead?: true;
+  /** Whether its changes may protect their subject from a merge (`Change.protects`). */
+  readonly protects?: true;
   /**
    * Whether its rule is evaluated again and again while only checks or `mergeable` keep its conditions from holding: not
    * every forge sends events of them.

@@ -66,6 +66,7 @@ with:
   arguments: DismissStaleReviews,
   of: ['pull_request'],
   needs: { access: 'admin', scopes: ['repository'] },
+  protects: true,
   describesState: true,
   granted: false,
   visibleTo: 'administrators',
@@ -155,6 +156,7 @@ function dismissal(review: PullReview, why: string, given: DismissStaleReviews, 
     before: { state: review.state, by: who, dismissed: false },
     after: { state: review.state, by: who, dismissed: true },
     reason: why,
+    protects: 'tightens',
     reads: [reviewsFact],
   };
 }

@@ -13,6 +13,7 @@ import { condition, defineAction } from './action.ts';
 import type { Change } from './change.ts';
 import { irreversible } from './inverses/irreversible.ts';
 import { deletionOf, undoDeleteBranch } from './merging/deletion.ts';
+import { findDueProtection } from './merging/due-protections.ts';
 import { mergeFields } from './merging/merge-fields.ts';
 import { mergeMethodOf } from './merging/method.ts';
 import { unpassedChecks } from './merging/protection.ts';
@@ -142,6 +143,8 @@ async function mergingOf(
   if (pull.mergeable === false) {
     return waiting(change, 'it conflicts with its base, or the forge has not checked that yet', true);
   }
+  const due = await findDueProtection(context.memory, facts.subject);
+  if (due !== undefined) return waiting(change, due, true);
   const required = await facts.ask(baseFact);
   const unpassed = required.enable_status_check
     ? unpassedChecks(required, await facts.ask(statusesFact), context.meter)

@@ -48,6 +48,7 @@ with:
   arguments: ProtectTags,
   of: ['repository', 'branch', 'pull_request', 'issue'],
   needs: { access: 'admin', scopes: ['repository'] },
+  protects: true,
   describesState: true,
   granted: false,
   visibleTo: 'administrators',

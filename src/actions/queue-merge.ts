@@ -11,6 +11,7 @@ import type { Change } from './change.ts';
 import { pathParams, readItems } from './inverses/forms.ts';
 import type { Inverse } from './inverses/inverse.ts';
 import { askWritten, isByUs } from './marker.ts';
+import { findDueProtection } from './merging/due-protections.ts';
 import { mergeFields } from './merging/merge-fields.ts';
 import { mergeMethodOf } from './merging/method.ts';
 import { sidesOf, waiting } from './merging/pull.ts';
@@ -106,6 +107,8 @@ with:
     const wish = await wishOf(given, facts);
     const change = enteringOf(place, wish, facts, isFork);
     if (pull.draft) return [waiting(change, 'it is a draft')];
+    const due = await findDueProtection(context.memory, facts.subject);
+    if (due !== undefined) return [waiting(change, due, true)];
     const found = await findPlace(pull, place, facts, context);
     if (found === 'queued') return [{ ...change, already: true, reason: 'it is in the merge queue' }];
     if (found !== undefined) return [waiting(change, found.why)];

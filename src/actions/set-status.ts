@@ -80,6 +80,7 @@ with:
   arguments: SetStatus,
   of: ['pull_request', 'branch', 'repository'],
   needs: { access: 'writer', scopes: ['repository'] },
+  protects: true,
   describesState: true,
   granted: true,
   visibleTo: 'code',
@@ -109,6 +110,7 @@ with:
         after: wanted,
         reason: already ? 'the commit already has this status' : statusReason(given, live?.status),
         reads: [statusesFact],
+        ...(isGreen(before?.state) && !isGreen(wanted.state) ? { protects: 'tightens' } : {}),
         ...(already ? { already } : {}),
       },
     ];
@@ -118,6 +120,11 @@ with:
 /** A user who can push to a default branch must not be able to imitate another check. */
 function contextOf({ context: name }: SetStatus, { rule, level }: PlanContext): string {
   return level === 'operator' && name !== undefined ? name : `reeve/${rule}`;
+}
+
+/** Whether forges let a pull request be merged with a required status of this state. */
+function isGreen(state: string | undefined): boolean {
+  return state === 'success' || state === 'skipped' || state === 'warning';
 }
 
 function wantedOf(given: SetStatus) {

@@ -53,6 +53,7 @@ with:
   arguments: SyncBranchProtections,
   of: ['repository', 'branch', 'pull_request', 'issue'],
   needs: { access: 'admin', scopes: ['repository'] },
+  protects: true,
   describesState: true,
   granted: false,
   visibleTo: 'administrators',

@@ -91,6 +91,7 @@ export async function makeEventRun(
     ...(isRepeated ? { repeated: true } : {}),
     ...(item === undefined ? {} : { item }),
     ...(cause === undefined ? {} : { because: cause.because }),
+    ...(event.sender === undefined ? {} : { sender: event.sender.id }),
     at: now.toISOString(),
   };
   const subject = event.subject ?? { kind: 'repository' };

@@ -31,6 +31,8 @@ export type RefusedChange = {
   readonly why: string;
   /** RFC 3339; set where the change is deferred: its run is repeated at this instant. */
   readonly until?: string;
+  /** Set where a limit or a pause stops it, and nothing else. */
+  readonly isLimited?: true;
 };
 
 /** Returns the rank of the most powerful rule that wants a change: 0 is the operator's. */

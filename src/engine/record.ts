@@ -22,6 +22,8 @@ export type Trigger = {
   readonly because?: { readonly run: string; readonly change: string };
   readonly slot?: string;
   readonly item?: string;
+  /** Id of the account that caused the event. Absent in runs of earlier versions. */
+  readonly sender?: number;
   /** The instant of the run, RFC 3339. */
   readonly at: string;
 };
@@ -46,6 +48,8 @@ export type RecordedChange = {
   readonly reason: string;
   /** Why it cannot be reverted, if it never can. */
   readonly irreversible?: string;
+  /** It protects its subject from a merge: see `actions/change.ts`. Absent in runs of earlier versions. */
+  readonly protects?: 'tightens' | 'may-tighten';
   /** Only rules in `observe` mode want it: it is never sent. Absent in runs of earlier versions. */
   readonly observed?: true;
 };
@@ -62,7 +66,7 @@ export type Outcome = {
 type RecordedRefusal = {
   readonly change: RecordedChange;
   readonly why: string;
-  /** RFC 3339; set where the change is deferred by an hourly budget: its trigger runs again at this instant. */
+  /** RFC 3339; set where a limit defers the change: its trigger runs again at this instant. */
   readonly until?: string;
 };
 

@@ -13,7 +13,8 @@ type RuleFailure = { readonly reason: string; readonly isPublic: boolean };
 
 /**
  * Returns the rules that failed in a run, each once with its first reason, and those that passed. A rule fails where its
- * conditions or steps could not be evaluated, or where the forge refused a change that it asked for.
+ * conditions or steps could not be evaluated, where the forge refused a change that it asked for, or where a limit keeps a protective
+ * change waiting.
  */
 export function ruleResultsOf(run: Run, about: { readonly repositoryId?: number | undefined }): RuleResults {
   const failures = new Map<string, RuleFailure>();
@@ -30,6 +31,11 @@ export function ruleResultsOf(run: Run, about: { readonly repositoryId?: number 
     const change = status === 'failed' ? changes.get(id) : undefined;
     const reason = `${change?.action} ${change?.target}: ${error ?? ''}`;
     for (const rule of change?.rules ?? []) add(rule, { reason, isPublic: false });
+  }
+  for (const { change, why, until } of run.refused) {
+    if (change.protects === undefined || until === undefined || change.observed) continue;
+    const reason = `${change.target} protects what it is about, and waits until ${until}: ${why}. Nothing is merged there before.`;
+    for (const rule of change.rules) add(rule, { reason, isPublic: true });
   }
   return {
     failed: verdicts.flatMap((verdict) => {

@@ -60,7 +60,8 @@ export async function planProtection(
 
 function head(one: WantedProtection, body: ProtectionFields) {
   const { operation, params } = one.live === undefined ? one.create : one.edit;
-  return { action: one.action, operation, input: { params, body }, reads: one.reads, joins: one.target };
+  const { action, reads, target: joins } = one;
+  return { action, operation, input: { params, body }, reads, joins, protects: 'may-tighten' } as const;
 }
 
 function presence(one: WantedProtection): Change {

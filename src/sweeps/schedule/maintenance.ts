@@ -1,5 +1,6 @@
 import { trialPrefix } from '../../actions/backporting/trials.ts';
 import { storedFileKeptMs, storedFilePrefix } from '../../actions/files/stored.ts';
+import { dueProtectionPrefix } from '../../actions/merging/due-protections.ts';
 import { sentMessageKeptMs, sentMessagePrefix } from '../../actions/sent-messages.ts';
 import { dispatchPrefix } from '../../actions/workflows/dispatches.ts';
 import { executionPrefix } from '../../engine/bounds/commands.ts';
@@ -45,6 +46,8 @@ export function createMaintenance(options: {
         const before = new Date(olderThan.getTime() - lifetimeMs);
         const memory = [
           { prefix: storedMemoryKey(executionPrefix), before },
+          // A deferred run is repeated within the lifetime of its delivery.
+          { prefix: storedMemoryKey(dueProtectionPrefix), before },
           // What starts a workflow is attempted no longer than its lifetime.
           { prefix: storedMemoryKey(dispatchPrefix), before },
           // A pull request that is merged is backported soon, or by hand.
