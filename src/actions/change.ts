@@ -69,7 +69,7 @@ export type Change = {
    * waiting, nothing is merged there. `tightens`: it only ever makes a merge harder, so that neither a rule's own limit nor the guard
    * against flips stops it; `may-tighten`: it may also make it easier.
    */
-  readonly protects?: 'tightens' | 'may-tighten' | undefined;
+  readonly protects?: 'tightens' | 'may-tighten';
   /** The answer does not show the result: it is verified by a new plan from fresh reads after the write. */
   readonly verify?: true;
 };
