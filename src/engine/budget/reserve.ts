@@ -1,3 +1,4 @@
+import { operations } from '../../contract/operations.ts';
 import { ReeveError } from '../../errors.ts';
 import { requestOf } from '../../facts/fact.ts';
 import { isWriter, senderPermission } from '../../facts/sender-permission.ts';
@@ -81,10 +82,23 @@ function isOverShare(past: WriteHistory, by: number, { changes }: Plan, input: R
   return spent.all + wanted.length > share.all || spent.repository + ofFiles.length > share.repository;
 }
 
-/** Returns whether the sender may write. Where the forge does not say, it may not: its changes come later, not never. */
-async function maySenderWrite({ facts }: RunInput): Promise<boolean> {
+/**
+ * Returns whether the sender may write. An account that administers the repository may ask that, every other one may read whom issues
+ * can be assigned to: those who may write. Where the forge says neither, the sender may not: its changes come later, not never.
+ */
+async function maySenderWrite({ facts, client, event }: RunInput): Promise<boolean> {
+  const { repository } = facts.subject;
   try {
     return isWriter(await facts.ask(requestOf(senderPermission)));
+  } catch (error) {
+    if (!(error instanceof ReeveError)) return false;
+    if (error.keepsWork) throw error;
+    if (error.code !== 'forge-forbidden' || client === undefined || repository === undefined) return false;
+  }
+  try {
+    const params = { owner: repository.owner, repo: repository.name };
+    const people = await client.call(operations.listAssignees, { params });
+    return people.some(({ id }) => id === event?.sender?.id);
   } catch (error) {
     if (error instanceof ReeveError && error.keepsWork) throw error;
     return false;
