@@ -12,6 +12,7 @@ import { indexParams } from '../facts/where.ts';
 import { condition, defineAction } from './action.ts';
 import type { Change } from './change.ts';
 import { irreversible } from './inverses/irreversible.ts';
+import { afterPushField, untrustedPush } from './merging/after-push.ts';
 import { deletionOf, undoDeleteBranch } from './merging/deletion.ts';
 import { findDueProtection } from './merging/due-protections.ts';
 import { mergeFields } from './merging/merge-fields.ts';
@@ -23,6 +24,7 @@ import type { PlanContext } from './plan-context.ts';
 const MergeForm = z.strictObject({
   when: condition().optional().meta({ description: 'It is merged as soon as this condition holds.' }),
   ...mergeFields,
+  ...afterPushField,
   'delete-branch': z
     .boolean()
     .default(false)
@@ -143,6 +145,8 @@ async function mergingOf(
   if (pull.mergeable === false) {
     return waiting(change, 'it conflicts with its base, or the forge has not checked that yet', true);
   }
+  const untrusted = await untrustedPush(pull, given['after-push'], facts, context);
+  if (untrusted !== undefined) return waiting(change, untrusted, true);
   const due = await findDueProtection(context.memory, facts.subject);
   if (due !== undefined) return waiting(change, due, true);
   const required = await facts.ask(baseFact);

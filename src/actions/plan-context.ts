@@ -9,6 +9,8 @@ export type PlanContext = {
   readonly rule: string;
   /** Source of the rule's file; only operator rules may reach beyond the event's repository. */
   readonly level: 'operator' | 'organization' | 'repository';
+  /** Acts of people that the rule reads: texts of its conditions, of which some are names of labels, and commands. Absent: none. */
+  readonly acts?: { readonly texts: readonly string[]; readonly commands: readonly string[] } | undefined;
   /** The bot's account; absent without a forge (a what-if). */
   readonly account?: { readonly id: number } | undefined;
   readonly memory: ActionMemory;

@@ -11,6 +11,7 @@ import type { Change } from './change.ts';
 import { pathParams, readItems } from './inverses/forms.ts';
 import type { Inverse } from './inverses/inverse.ts';
 import { askWritten, isByUs } from './marker.ts';
+import { afterPushField, untrustedPush } from './merging/after-push.ts';
 import { findDueProtection } from './merging/due-protections.ts';
 import { mergeFields } from './merging/merge-fields.ts';
 import { mergeMethodOf } from './merging/method.ts';
@@ -25,6 +26,7 @@ const QueueMergeForm = z.strictObject({
     description: 'It is in the queue while this condition holds, and leaves once it does not.',
   }),
   ...mergeFields,
+  ...afterPushField,
   priority: z
     .int()
     .min(-100)
@@ -107,6 +109,8 @@ with:
     const wish = await wishOf(given, facts);
     const change = enteringOf(place, wish, facts, isFork);
     if (pull.draft) return [waiting(change, 'it is a draft')];
+    const untrusted = await untrustedPush(pull, given['after-push'], facts, context);
+    if (untrusted !== undefined) return [waiting(change, untrusted, true)];
     const due = await findDueProtection(context.memory, facts.subject);
     if (due !== undefined) return [waiting(change, due, true)];
     const found = await findPlace(pull, place, facts, context);

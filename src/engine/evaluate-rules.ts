@@ -1,7 +1,9 @@
 import { type ActionMemory, createActionMemory } from '../actions/memory.ts';
 import type { PlanContext } from '../actions/plan-context.ts';
 import { messageOf, ReeveError } from '../errors.ts';
+import { command } from '../facts/command.ts';
 import { type Evaluation, evaluateRule, failRule, type ResolvedStep, skipRule } from '../rules/evaluate.ts';
+import { requestsOfRule } from '../rules/facts-of-rule.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import type { Verdict } from '../rules/verdict.ts';
 import { staleAnnouncement } from './announced.ts';
@@ -80,6 +82,7 @@ function contextFor({ rule, meter }: Considered, input: RunInput, memory: Action
   return {
     rule: rule.name,
     level: rule.level,
+    acts: actsOf(rule),
     account: input.account,
     memory,
     trigger: triggerOf(input),
@@ -90,6 +93,19 @@ function contextFor({ rule, meter }: Considered, input: RunInput, memory: Action
     covers: (action, branch) => coversAction(rule, { action, branch }, input.facts),
     dryRun: input.mode !== 'enforce' || input.client === undefined || rule.mode !== 'enforce',
   };
+}
+
+/** Returns what people do that the rule reads: set labels that it names, and give commands. */
+function actsOf(rule: LoadedRule): PlanContext['acts'] {
+  if (!rule.steps.some(({ action }) => action.awaitsChecks)) return undefined;
+  const texts = [
+    ...(rule.condition?.texts ?? []),
+    ...rule.steps.flatMap((step) => [...(step.condition?.texts ?? []), ...(step.arguments.texts ?? [])]),
+  ];
+  const commands = requestsOfRule(rule).flatMap(({ name, argument }) =>
+    name === command.name && argument !== undefined ? [argument] : [],
+  );
+  return { texts, commands };
 }
 
 /** Returns the desk of merge queues as a rule uses it in this run. */

@@ -5,6 +5,7 @@ import type { Meter } from '../patterns/meter.ts';
 import type { Evidence } from './evidence.ts';
 import type { ExpressionProblem } from './expression-problem.ts';
 import type { Knowledge } from './knowledge.ts';
+import { childrenOf, literalOf } from './parse/tree.ts';
 import { createPart, type Part, runPart, Values, valuesRead } from './part.ts';
 import { type ExpressionContext, resolveExpression } from './resolve/resolve-expression.ts';
 import { boolType, describeType, mayBe } from './values/types.ts';
@@ -14,6 +15,8 @@ export type Condition = {
   readonly source: string;
   /** The facts that it names; ask them before `evaluate`. */
   readonly facts: readonly FactRequest[];
+  /** The texts that are written in it. */
+  readonly texts: readonly string[];
   /** Returns the answer with its evidence, paid for by the meter. Never throws. */
   readonly evaluate: (knowledge: Knowledge, meter: Meter) => ConditionResult;
   /** Returns whether it holds, or would hold if only checks of the commit or `mergeable` said otherwise. Never throws. */
@@ -87,11 +90,16 @@ export function compileCondition(
       leaves.some(({ isOfChecks }) => isOfChecks) && (truth(true) === true || truth(false) === true);
     return isAwaiting ? 'awaits' : 'not';
   };
-  return { condition: { source, facts, evaluate, prospect } };
+  return { condition: { source, facts, texts: textsIn(node), evaluate, prospect } };
 }
 
 /** What changes without an event on some forges, as expressions name it. */
 const ofChecks = /(?<![\w.])((required_checks|statuses)\b|pull_request\s*\.\s*mergeable\b)/;
+
+function textsIn(node: ASTNode): readonly string[] {
+  const literal = literalOf(node);
+  return typeof literal === 'string' ? [literal] : childrenOf(node).flatMap(textsIn);
+}
 
 type Leaf = {
   readonly kind: 'leaf';

@@ -36,6 +36,7 @@ import { openPull } from './open-pull.ts';
 import { organization } from './organization.ts';
 import { ownIssues } from './own-issues.ts';
 import { ownLabels } from './own-labels.ts';
+import { assignable, permissionOf } from './permission-of.ts';
 import { behind } from './pull-behind.ts';
 import { mergeable } from './pull-mergeable.ts';
 import { pullRequest } from './pull-request.ts';
@@ -107,6 +108,8 @@ export const facts: readonly Fact[] = [
   collaboratorPermissions,
   contents,
   namedBranch,
+  permissionOf,
+  assignable,
   fileAt,
   fileOf,
   workflowRuns,

@@ -29,6 +29,8 @@ export type StepArguments = {
   readonly written: unknown;
   /** The facts that its conditions and templates name. */
   readonly facts: readonly FactRequest[];
+  /** The texts that are written in its conditions. */
+  readonly texts?: readonly string[];
   /** Returns the arguments as the action takes them, or why they cannot be known. Never throws. */
   readonly resolve: (knowledge: Knowledge, meter: Meter) => ResolvedArguments;
   /** Returns whether their conditions hold, or would if only checks or `mergeable` said otherwise. Absent: there are none. */
@@ -87,6 +89,7 @@ export function compileArguments(
     arguments: {
       written,
       facts,
+      texts: slots.flatMap(({ fills }) => ('condition' in fills ? fills.condition.texts : [])),
       resolve: (knowledge, meter) => resolveSlots(written, slots, knowledge, meter),
       prospect: (knowledge, meter) =>
         jointProspect(
