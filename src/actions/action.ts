@@ -84,6 +84,11 @@ export type Action<Arguments = unknown> = {
   readonly made?: (change: Change, answer: unknown) => Readonly<Record<string, unknown>> | undefined;
   /** Whether it is planned once more after its changes were sent: what became of them may call for others. */
   readonly followsUp?: true;
+  /**
+   * Called with fresh facts once a change was made. Returns what is wrong with its result, if anything: the change is then a failure,
+   * and the text is left as a comment.
+   */
+  readonly misplaced?: (change: Change, facts: Facts) => Promise<string | undefined>;
   /** Stores in the memory the values that cannot be read back, once the answer to a write has shown the change. */
   readonly remember?: (change: Change, answer: unknown, context: PlanContext) => Promise<void>;
   /**

@@ -64,6 +64,12 @@ with:
     [operations.deleteBranch.id]: undoDeleteBranch,
   },
   adoption: undefined,
+  async misplaced({ branch }, facts) {
+    const base = (await facts.ask(pullFact)).base?.ref;
+    return base === branch
+      ? undefined
+      : `this was merged into \`${base}\`, and not into \`${branch}\`, which its rule had judged: its base was changed in that moment`;
+  },
   facts: (given) => (given.when === false ? [pullFact] : [pullFact, repositoryFact, baseFact]),
   async plan(given, facts, context) {
     const pull = await facts.ask(pullFact);

@@ -4,6 +4,7 @@ import type { PullRequest } from '../contract/resources/pulls.ts';
 import { type Facts, optionalRequestOf, requestOf } from '../facts/fact.ts';
 import { pullRequest } from '../facts/pull-request.ts';
 import { repository } from '../facts/repository.ts';
+import { queueContext } from '../facts/required-checks.ts';
 import { statuses } from '../facts/statuses.ts';
 import { repositoryOf, repositoryParams } from '../facts/where.ts';
 import { condition, defineAction } from './action.ts';
@@ -16,7 +17,7 @@ import { findDueProtection } from './merging/due-protections.ts';
 import { mergeFields } from './merging/merge-fields.ts';
 import { mergeMethodOf } from './merging/method.ts';
 import { sidesOf, waiting } from './merging/pull.ts';
-import { type QueuePlaceOfPull, type QueueWish, queueContext } from './merging/queue-desk.ts';
+import type { QueuePlaceOfPull, QueueWish } from './merging/queue-desk.ts';
 import type { PlanContext } from './plan-context.ts';
 
 const maxMinutes = 7 * 24 * 60;

@@ -1,5 +1,6 @@
 import type { Change } from '../actions/change.ts';
 import type { AnyInput } from '../contract/operation.ts';
+import { operations } from '../contract/operations.ts';
 import { ReeveError } from '../errors.ts';
 import type { Facts } from '../facts/fact.ts';
 import { isLast } from './bounds/last.ts';
@@ -233,7 +234,7 @@ async function writeReconsidered(planned: PlannedChange, application: Applicatio
 async function settleShown(
   planned: PlannedChange,
   answer: unknown,
-  { outcomes, facts }: Application,
+  { outcomes, facts, client }: Application,
 ): Promise<void> {
   const { verify, reads } = planned.change;
   const isMissing = verify && (await replan(planned, facts.fresh(reads ?? []))) !== undefined;
@@ -242,8 +243,26 @@ async function settleShown(
     return;
   }
   const [proposal] = planned.proposals;
+  const wrong = await proposal?.action.misplaced?.(planned.change, facts.fresh(reads ?? []));
+  if (wrong !== undefined) {
+    await remark(wrong, planned, client);
+    outcomes.fail(planned, new Error(wrong));
+    return;
+  }
   await proposal?.action.remember?.(planned.change, answer, proposal.context);
   outcomes.settleApplied(planned, proposal?.action.made?.(planned.change, answer));
+}
+
+/** Leaves a comment where a change went wrong in a way that people have to know. The record says it in any case. */
+async function remark(
+  text: string,
+  { change }: PlannedChange,
+  client: ApplyOptions['client'],
+): Promise<void> {
+  const { owner, repo, index } = change.input.params ?? {};
+  const params = { owner: String(owner), repo: String(repo), index: Number(index) };
+  const body = `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+  await client.call(operations.createComment, { params, body: { body } }).catch(() => {});
 }
 
 /** Says whether the actions know that this forge drops all of these changes; every action learns from the answer. */

@@ -140,3 +140,16 @@ export function findUnanswered(
   const request = entries.find(({ number }) => number === attempt.number)?.request;
   return request && { kind: 'merge', attempt, request };
 }
+
+/** Returns the merge that the forge took and made into another branch, as these events say. */
+export function findMisplaced(
+  events: readonly QueueEvent[],
+  { attempt, entries }: QueueState,
+): { readonly action: QueueAttemptAction; readonly why: string } | undefined {
+  if (attempt?.kind !== 'merge' || !attempt.isAnswered) return undefined;
+  const event = events.find(
+    ({ number, reason }) => number === attempt.number && reason === 'merged-elsewhere',
+  );
+  const request = entries.find(({ number }) => number === attempt.number)?.request;
+  return event && request && { action: { kind: 'merge', attempt, request }, why: event.text };
+}

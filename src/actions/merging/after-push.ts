@@ -33,7 +33,7 @@ export const afterPushField = {
 const PushBody = z.object({ is_force_push: z.boolean(), commit_ids: z.array(z.string()).nullable() });
 
 const whoActs =
-  'someone with write access has to set a label that the rule names, approve this head, or give its command';
+  'someone with write access has to set a label that the rule names, approve this head, or give a command that the rule reads';
 
 /**
  * Returns why the head is not what someone with write access has asked to merge; undefined if it is. The order is that of the
@@ -46,17 +46,18 @@ export async function untrustedPush(
   facts: Facts,
   context: PlanContext,
 ): Promise<string | undefined> {
-  if (choice === 'anyone') return undefined;
+  // A what-if has no account and no course of events to judge.
+  if (choice === 'anyone' || context.account === undefined) return undefined;
   const { head, isFork } = sidesOf(pull);
   const accounts = createAccounts(facts, context);
   if (await isApproved(pull, head, facts, accounts)) return undefined;
   const entries = await facts.ask(requestOf(timeline));
   const lastPush = entries.findLast(({ type }) => type === 'pull_push');
   if (lastPush === undefined || endOf(lastPush) !== head)
-    return `no entry of its timeline names ${head.slice(0, 10)} as the end of a push: ${whoActs.replace(/set.*, approve/, 'approve').replace(/, or give.*/, '')}`;
+    return `its timeline names no push that ends at ${head.slice(0, 10)}: someone with write access has to approve this head`;
   for (const entry of entries.toReversed()) {
     if (entry.type === 'change_target_branch')
-      return `its base was changed, and nobody acted since: ${whoActs}`;
+      return `its base was changed, and no one acted since: ${whoActs}`;
     if (entry.type === 'pull_push') {
       if (accounts.isOurs(entry.user) || (await accounts.mayPush(entry.user, isFork))) continue;
       return `${entry.user?.login ?? 'an unknown account'} pushed without write access: ${whoActs}`;

@@ -20,6 +20,7 @@ import {
   findAssignees,
 } from '../issues/changes.ts';
 import { inspectPull } from '../pull-sync/inspection.ts';
+import { readHeadPush, recordHeadPush } from '../pull-sync/push-entries.ts';
 import { findCodeOwners, requestCodeOwners } from '../reviews/code-owners.ts';
 import type { Reviewers } from '../reviews/requests.ts';
 import { recountOfficial } from '../reviews/state.ts';
@@ -134,6 +135,7 @@ async function planRetarget(
   const isItsOwn = pull.head_repo_id === repository.id && pull.head_branch === base;
   if (isItsOwn) throw new ForgeProblem(422, 'the base must not be the head');
   const seen = await inspectPull(git, tip.id, pull.head_sha);
+  const push = await readHeadPush(git, { before: tip.id, after: pull.head_sha, base: tip.id });
   return () => {
     context.db.run(
       `UPDATE pulls SET base_branch = ?, base_sha = ?, merge_base = ?, additions = ?, deletions = ?, changed_files = ?,
@@ -152,6 +154,9 @@ async function planRetarget(
       type: 'change_target_branch',
       refers: { oldRef: pull.base_branch, newRef: base },
     });
+    // As on Gitea, who pushed what is forgotten: one entry of the caller names all commits.
+    context.db.run("DELETE FROM timeline WHERE issue_id = ? AND type = 'pull_push'", issue.id);
+    recordHeadPush(context, { issueId: issue.id, actor: place.caller }, push);
     // The new base where the old one is meant: the baseline's defect, and Forgejo's.
     const event = { type: 'pull_request', action: 'edited', changes: { ref: base } };
     emitPull(context, { ...place, actor: place.caller }, issue.id, event);
