@@ -246,7 +246,7 @@ async function settleShown(
   const wrong = await proposal?.action.misplaced?.(planned.change, facts.fresh(reads ?? []));
   if (wrong !== undefined) {
     await remark(wrong, planned, client);
-    outcomes.fail(planned, new Error(wrong));
+    outcomes.failMisplaced(planned, wrong);
     return;
   }
   await proposal?.action.remember?.(planned.change, answer, proposal.context);

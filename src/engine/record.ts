@@ -58,6 +58,8 @@ export type Outcome = {
   readonly change: string;
   readonly status: 'applied' | 'skipped' | 'failed' | 'planned';
   readonly error?: string;
+  /** It was made, and not where it was planned: an incident that no later run ends. */
+  readonly misplaced?: true;
   /** Members of the result that only the answer of the forge says. Absent in runs of earlier versions. */
   readonly made?: Readonly<Record<string, unknown>>;
 };

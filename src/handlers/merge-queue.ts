@@ -142,7 +142,7 @@ async function portsOf(working: QueueWorking, budget: WriteBudget): Promise<Queu
       await record.keep(action.attempt.rule, (parts) => runOfAttempt(action, request, parts));
     },
     async onMisplaced(action, error) {
-      const request = { ...attemptRequest(action, sending), error };
+      const request = { ...attemptRequest(action, sending), error, isMisplaced: true };
       await record.keep(action.attempt.rule, (parts) => runOfAttempt(action, request, parts));
     },
     waitMs: () => budget.waitMs(repository.id),

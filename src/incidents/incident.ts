@@ -29,6 +29,16 @@ export const incidentKinds = {
     page: 'runs',
     lastsMs: 7 * dayMs,
   },
+  'merged-elsewhere': {
+    title: 'Merges into another branch than planned',
+    looks: 'Merges of pull requests whose base was changed in the moment of the merge.',
+    fails:
+      'A pull request was merged into a branch for which its rule had not judged it, in the last seven days.',
+    remedy:
+      'Look at the pull request, where a comment names both branches, and revert the merge if it does not belong there.',
+    page: 'runs',
+    lastsMs: 7 * dayMs,
+  },
   'sweep-failed': {
     title: 'Sweeps that did not reach every item',
     looks: 'The latest sweep of each rule.',

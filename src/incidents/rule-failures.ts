@@ -37,10 +37,17 @@ export function ruleResultsOf(run: Run, about: { readonly repositoryId?: number 
     const reason = `${change.target} protects what it is about, and waits until ${until}: ${why}. Nothing is merged there before.`;
     for (const rule of change.rules) add(rule, { reason, isPublic: true });
   }
+  const misplaced = new Set(
+    run.outcomes.flatMap((outcome) => (outcome.misplaced ? (changes.get(outcome.change)?.rules ?? []) : [])),
+  );
   return {
     failed: verdicts.flatMap((verdict) => {
       const failure = failures.get(verdict.rule);
-      return failure === undefined ? [] : [occurrenceOf(verdict, failure, run, about.repositoryId)];
+      if (failure === undefined) return [];
+      const occurrence = occurrenceOf(verdict, failure, run, about.repositoryId);
+      return misplaced.has(verdict.rule)
+        ? [occurrence, { ...occurrence, kind: 'merged-elsewhere' as const }]
+        : [occurrence];
     }),
     passed: verdicts
       .filter(({ rule, verdict }) => !failures.has(rule) && verdict !== 'skipped')
