@@ -298,15 +298,18 @@ async function noteHeld(
     await memory.set(heldKey(repository?.id, number), sha);
 }
 
-/** Returns the head commit on which a pull request holds others back, and forgets it; undefined if it holds none back. */
-export async function takeHeld(
+/** Returns the head commit on which a pull request holds others back, and what forgets that; undefined if it holds none back. */
+export async function findHeld(
   memory: PlanContext['memory'],
   { repository, index }: Subject,
-): Promise<string | undefined> {
+): Promise<{ readonly sha: string; readonly key: string } | undefined> {
   if (index === undefined) return undefined;
   const key = heldKey(repository?.id, index);
   const sha = await memory.get(key);
-  if (typeof sha !== 'string') return undefined;
-  await memory.set(key, undefined);
-  return sha;
+  return typeof sha === 'string' ? { sha, key } : undefined;
+}
+
+/** Returns every open pull request of a subject's repository, in ascending order. Rejects if the list cannot be read whole. */
+export async function listOpenPulls(client: Client, subject: Subject): Promise<readonly PullRequest[]> {
+  return (await readOpenPulls(client, repositoryParams(subject))).pulls;
 }
