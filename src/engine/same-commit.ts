@@ -218,14 +218,20 @@ export async function judgeJointly(
   const { ofCommit } = judged.action;
   const { kind, index } = facts.subject;
   const isAlone = kind !== 'pull_request' || index === undefined || pulls === undefined;
-  if (ofCommit === undefined || isAlone || change.already || !ofCommit.isBetter(change))
-    return { change, others: [] };
+  if (ofCommit === undefined || isAlone || change.already) return { change, others: [] };
+  const live = await facts.ask(requestOf(pullRequest)).catch(() => undefined); // A what-if may lack it.
+  const isClosed = live?.state === 'closed';
+  if (!isClosed && !ofCommit.isBetter(change)) return { change, others: [] };
   const sha = change.input.params?.sha;
   const open = await pulls.list(isAnew);
   const same = open.filter((pull) => pull.head?.sha === sha && pull.number !== index);
   const others = same.map(({ number }) => number);
   if (same.length === 0) return { change, others };
-  const own = open.find(({ number }) => number === index);
+  if (isClosed) {
+    const why = `it is closed, and the status of its head commit is that of #${others.join(', #')}`;
+    return { change: { ...change, waits: { why, polls: false } }, others };
+  }
+  const own = open.find(({ number }) => number === index) ?? live;
   const results: (Judged & { readonly number: number; readonly url: string })[] = [
     { number: index, url: own?.html_url ?? '', change },
   ];
