@@ -20,21 +20,8 @@ const many = [
   ...few,
   ...['acknowledge', 'blocked-issues', 'changelog', 'collaborators', 'title', 'dco', 'freeze'],
   ...['fresh-approvals-only', 'guard-branches', 'label-definitions', 'large-pull', 'linked-issue'],
-  ...[
-    'organization-settings',
-    'owners',
-    'owner-reviewers',
-    'quiet-what-is-over',
-    'repository-settings',
-  ],
-  ...[
-    'labels',
-    'rotate-reviewers',
-    'runner-offline',
-    'security',
-    'signed',
-    'tasks',
-  ],
+  ...['organization-settings', 'owners', 'owner-reviewers', 'quiet-what-is-over', 'repository-settings'],
+  ...['labels', 'rotate-reviewers', 'runner-offline', 'security', 'signed', 'tasks'],
 ];
 
 let online: Installation;
