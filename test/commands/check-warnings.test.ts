@@ -154,6 +154,7 @@ describe('a fact that the account may not read', () => {
 
 it('warns of required statuses that rules below the operator name otherwise now', async () => {
   const repository = await forge.makeRepository(bot);
+  await forge.ask('PUT', `/user/starred/${repository}`, { as: bot });
   await forge.ask('POST', `/repos/${repository}/branch_protections`, {
     as: bot,
     body: {
@@ -165,7 +166,7 @@ it('warns of required statuses that rules below the operator name otherwise now'
   const environment = { FORGE_URL: forge.url, FORGE_TOKEN: bot.token };
   const rules = '  mine: { on: pull_request, steps: [{ uses: set-status }] }\n';
 
-  const found = await check(rules, ['--repository', repository], environment);
+  const found = await check(rules, [], environment);
 
   expect(found).toMatchObject({ status: 0, problems: [] });
   expect(found.warnings).toEqual([

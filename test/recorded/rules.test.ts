@@ -108,6 +108,7 @@ const pulls = ['pull_request.opened', 'pull_request.reopened', 'pull_request_syn
 const matchedBy: Readonly<Record<string, readonly string[]>> = {
   'acknowledge.yml#acknowledge': ['issues.opened'],
   'approvals-by-team.yml#security': [
+    'pull_request.edited',
     'pull_request.opened',
     'pull_request.reopened',
     'pull_request_review_approved.reviewed',
@@ -135,6 +136,7 @@ const matchedBy: Readonly<Record<string, readonly string[]>> = {
   'branches.yml#delete-merged': ['pull_request.closed'],
   'branches.yml#keep-updated': ['pull_request_label.label_updated'],
   'changelog.yml#changelog': [
+    'pull_request.edited',
     'pull_request.opened',
     'pull_request.reopened',
     'pull_request_label.label_cleared',
@@ -142,6 +144,7 @@ const matchedBy: Readonly<Record<string, readonly string[]>> = {
     'pull_request_sync.synchronized',
   ],
   'codeowners.yml#owners': [
+    'pull_request.edited',
     'pull_request.opened',
     'pull_request.reopened',
     'pull_request_review_approved.reviewed',
@@ -152,13 +155,16 @@ const matchedBy: Readonly<Record<string, readonly string[]>> = {
   'collaborators.yml#collaborators': ['repository.created'],
   'commands.yml#close-command': ['issue_comment.created', 'pull_request_comment.created'],
   'commands.yml#hold-command': ['pull_request_comment.created'],
-  'dco.yml#dco': pulls,
+  'dco.yml#dco': ['pull_request.edited', ...pulls],
   'demo/labels.yml#label-by-path': pulls,
   'deploy-command.yml#deploy-command': [],
   'dependencies.yml#dependency-updates': [],
   'first-contribution.yml#first-contribution': ['pull_request.opened'],
   'freeze.yml#freeze': [
+    'pull_request.edited',
     'pull_request.opened',
+    'pull_request.reopened',
+    'pull_request_label.label_cleared',
     'pull_request_label.label_updated',
     'pull_request_sync.synchronized',
   ],
@@ -197,6 +203,7 @@ const matchedBy: Readonly<Record<string, readonly string[]>> = {
   'release-pull-request.yml#release-pull-request': [],
   'repository-settings.yml#repository-settings': ['repository.created'],
   'required-label.yml#labels': [
+    'pull_request.edited',
     'pull_request.opened',
     'pull_request.reopened',
     'pull_request_label.label_cleared',
@@ -205,7 +212,7 @@ const matchedBy: Readonly<Record<string, readonly string[]>> = {
   ],
   'reviewers.yml#rotate-reviewers': ['pull_request.edited', 'pull_request.opened', 'pull_request.reopened'],
   'runners.yml#runner-offline': [],
-  'signed-commits.yml#signed': pulls,
+  'signed-commits.yml#signed': ['pull_request.edited', ...pulls],
   'slash-labels.yml#slash-labels': ['issue_comment.created', 'pull_request_comment.created'],
   'stale-issues.yml#close-stale-issue': [],
   'stale-issues.yml#revive-issue': ['issue_comment.created', 'issues.reopened'],
