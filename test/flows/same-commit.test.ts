@@ -207,6 +207,7 @@ rules:
 describe('a list of pull requests that cannot be read whole', () => {
   it('lets nothing better be written, and is read again by itself', async () => {
     await arrange();
+    expect(await statusOf('h')).toMatchObject({ status: 'pending' });
     let isBroken = true;
     harness.proxy.decide = ({ path }) =>
       isBroken && path.includes('/pulls?') ? { kind: 'answer', status: 500, body: '{}' } : { kind: 'pass' };

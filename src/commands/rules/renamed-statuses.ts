@@ -13,17 +13,18 @@ const ofRule = /^reeve\/(?!queue$|rules$)([^*?[\]{}]+)$/;
 
 /**
  * Returns a warning for each status `reeve/RULE` that a branch requires and no rule of the operator writes: rules of organizations
- * and repositories had these names before. The protections of the repositories are read, or what an account that does not
+ * and repositories had these names before. Rules without a status ask nothing. The protections of the repositories are read, or what an account that does not
  * administer them sees of the default branch.
  */
 export async function renamedStatuses(
   rules: readonly LoadedRule[],
   { client, repositories }: { readonly client: Client; readonly repositories: readonly string[] },
 ): Promise<readonly Problem[]> {
+  if (!rules.some((rule) => statusContextsOf(rule).length > 0)) return [];
   const written = new Set(rules.filter(({ level }) => level === 'operator').flatMap(statusContextsOf));
   const own = new Set(rules.flatMap((rule) => formerContextOf({ rule: rule.name, level: rule.level }) ?? []));
   const found: Problem[] = [];
-  for (const repository of await servedIn(client, repositories)) {
+  for (const repository of (await orNothing(servedIn(client, repositories))) ?? []) {
     const name = `${repository.owner}/${repository.name}`;
     for (const [branch, contexts] of await requiredIn(client, repository)) {
       for (const context of contexts) {
@@ -63,13 +64,12 @@ async function requiredIn(client: Client, { owner, name: repo }: RepositoryRef):
   return seen?.enable_status_check ? [[branch, seen.status_check_contexts ?? []]] : [];
 }
 
-/** Returns undefined for what is not there, or not shown to the account. */
+/** Returns undefined for what is not there, or not shown to the account: this is advice, and no other check depends on it. */
 async function orNothing<Answer>(answer: Promise<Answer>): Promise<Answer | undefined> {
   try {
     return await answer;
   } catch (error) {
-    if (error instanceof ReeveError && (error.code === 'forge-not-found' || error.code === 'forge-forbidden'))
-      return undefined;
-    throw error;
+    if (!(error instanceof ReeveError) || error.isHostFailure) throw error;
+    return undefined;
   }
 }
