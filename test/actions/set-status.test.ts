@@ -77,10 +77,16 @@ describe('the name of a status', () => {
     ['operator', `reeve/owners ${base}`, 'reeve/owners release/1.2'],
   ] as const)('of the %s for %j is %s', async (level, context, expected) => {
     const facts = makeFacts({ head, statuses: [], pull_request: { base: { ref: 'release/1.2' } } });
-    const [change] = await setStatus.plan(setStatus.arguments.parse({ context }), facts, makeContext({ level }));
+    const [change] = await setStatus.plan(
+      setStatus.arguments.parse({ context }),
+      facts,
+      makeContext({ level }),
+    );
 
     expect(change?.target).toBe(`status:${expected}`);
-    expect(setStatus.examineAt?.(setStatus.arguments.parse({ context }), { level, subjects: [] })).toEqual([]);
+    expect(setStatus.examineAt?.(setStatus.arguments.parse({ context }), { level, subjects: [] })).toEqual(
+      [],
+    );
   });
 
   it.each([
@@ -98,7 +104,8 @@ describe('the name of a status', () => {
     ['operator', 'x ${{ pull_request.head.ref }}', 'no other expression'],
     ['repository', `a ${base} ${'$'}{{ sender.login }}`, 'no other expression'],
   ] as const)('of the %s cannot be %j', (level, context, remedy) => {
-    const [problem] = setStatus.examineAt?.({ context } as never, { level, subjects: ['pull_request'] }) ?? [];
+    const [problem] =
+      setStatus.examineAt?.({ context } as never, { level, subjects: ['pull_request'] }) ?? [];
 
     expect(problem).toMatchObject({ path: ['context'], message: expect.stringContaining(remedy) });
   });
@@ -109,12 +116,15 @@ describe('the name of a status', () => {
     expect(setStatus.examineAt?.({ context: `a ${base}` } as never, place)).toHaveLength(1);
   });
 
-  it.each(['queue', 'rules'])('cannot become that of Reeve itself by the name of a branch: %s', async (ref) => {
-    const facts = makeFacts({ head, statuses: [], pull_request: { base: { ref } } });
-    const given = setStatus.arguments.parse({ context: `reeve/${base}` });
+  it.each(['queue', 'rules'])(
+    'cannot become that of Reeve itself by the name of a branch: %s',
+    async (ref) => {
+      const facts = makeFacts({ head, statuses: [], pull_request: { base: { ref } } });
+      const given = setStatus.arguments.parse({ context: `reeve/${base}` });
 
-    await expect(setStatus.plan(given, facts, makeContext())).rejects.toThrow('Reeve itself');
-  });
+      await expect(setStatus.plan(given, facts, makeContext())).rejects.toThrow('Reeve itself');
+    },
+  );
 });
 
 describe('a status of before each level had its own names', () => {
