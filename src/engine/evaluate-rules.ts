@@ -1,3 +1,4 @@
+import type { Change } from '../actions/change.ts';
 import { type ActionMemory, createActionMemory } from '../actions/memory.ts';
 import type { PlanContext } from '../actions/plan-context.ts';
 import { messageOf, ReeveError } from '../errors.ts';
@@ -13,6 +14,7 @@ import type { Proposal } from './proposal.ts';
 import { reasonOf } from './reason.ts';
 import { readHeadFirst } from './reconsider.ts';
 import type { RunInput } from './run-input.ts';
+import { type HeadPin, judgeJointly } from './same-commit.ts';
 import type { Considered, Selection } from './select-rules.ts';
 
 /** What the rules of a run say. */
@@ -32,13 +34,16 @@ export type Evaluated = {
 /** Evaluates the selected rules side by side. A rule that fails does not stop the others. */
 export async function evaluateRules({ considered, decided }: Selection, input: RunInput): Promise<Evaluated> {
   const memory = input.memory ?? createActionMemory();
-  await readHeadFirst(
+  const pin = await readHeadFirst(
     considered.map(({ rule }) => rule),
     input.facts,
-  );
+    input.pulls,
+  ).catch(() => undefined); // A fact that cannot be read fails where it is needed.
   const stale = considered.length === 0 ? undefined : await findStaleness(input);
   const evaluated = await Promise.all(
-    considered.map((one) => stale?.(one.rule) ?? evaluateOne(one, input, contextFor(one, input, memory))),
+    considered.map(
+      (one) => stale?.(one.rule) ?? evaluateOne(one, { ...input, pin }, contextFor(one, input, memory)),
+    ),
   );
   const verdicts = [...decided, ...evaluated.map(({ verdict }) => verdict)];
   const retry = evaluated.find((one) => one.retry)?.retry;
@@ -90,6 +95,7 @@ function contextFor({ rule, meter }: Considered, input: RunInput, memory: Action
     queue: queueFor(rule, input),
     now: input.now,
     meter,
+    isStatusOfOperator: input.isStatusOfOperator,
     covers: (action, branch) => coversAction(rule, { action, branch }, input.facts),
     dryRun: input.mode !== 'enforce' || input.client === undefined || rule.mode !== 'enforce',
   };
@@ -125,10 +131,13 @@ function triggerOf({ id, announcedBy, trigger: { delivery }, facts }: RunInput):
   return `${announcedBy ?? delivery ?? id} ${repository?.id ?? ''}#${index ?? ref ?? ''}`;
 }
 
+/** A run, with the head before its first fact was read. */
+type PinnedInput = RunInput & { readonly pin: HeadPin | undefined };
+
 /** Evaluates a rule and plans its steps from the same facts, in order; a failed step ends the rule's steps. */
 async function evaluateOne(
   { rule, meter }: Considered,
-  input: RunInput,
+  input: PinnedInput,
   context: PlanContext,
 ): Promise<EvaluatedRule> {
   const { facts, claim } = await useCommands(rule, input, context.memory);
@@ -139,7 +148,7 @@ async function evaluateOne(
 
 async function planSteps(
   { rule, meter }: Considered,
-  { event, item, facts, now }: RunInput,
+  { event, item, facts, now, pulls, pin }: PinnedInput,
   context: PlanContext,
 ): Promise<EvaluatedRule> {
   const evaluation = await evaluateRule(rule, { event, item, facts, now, meter });
@@ -152,8 +161,17 @@ async function planSteps(
       await Promise.allSettled(action.facts(resolved.arguments).map((request) => facts.ask(request)));
       const planned = await action.plan(resolved.arguments, facts, context);
       const { written } = resolved.step.arguments;
-      const changes = planned.map((change) => ({ ...change, reason: reasonOf(action, change, written) }));
-      proposals.push({ rule, step: name, action, arguments: resolved.arguments, context, changes });
+      const changes: Change[] = [];
+      for (const one of planned) {
+        const own = { ...one, reason: reasonOf(action, one, written) };
+        const joint = await judgeJointly(
+          own,
+          { rule, step: name, action, context },
+          { facts, pulls, isAnew: false },
+        );
+        changes.push(joint.change);
+      }
+      proposals.push({ rule, step: name, action, arguments: resolved.arguments, context, changes, pin });
     } catch (error) {
       return failStep(evaluation, proposals, resolved, messageOf(error), error);
     }

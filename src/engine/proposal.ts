@@ -2,6 +2,7 @@ import type { Action } from '../actions/action.ts';
 import type { Change } from '../actions/change.ts';
 import type { PlanContext } from '../actions/plan-context.ts';
 import { type Level, type LoadedRule, levels } from '../rules/rule.ts';
+import type { HeadPin } from './same-commit.ts';
 
 /** What one step of a rule that matched wants. */
 export type Proposal = {
@@ -12,6 +13,8 @@ export type Proposal = {
   /** What `plan` was told beside the facts, for planning again. */
   readonly context: PlanContext;
   readonly changes: readonly Change[];
+  /** The head before the first fact was read; absent where nothing depends on it. */
+  readonly pin?: HeadPin | undefined;
 };
 
 /**

@@ -257,6 +257,7 @@ async function applyChanges({ changes }: Plan, input: RunInput): Promise<Applied
     client,
     secrets,
     send: typeof messages === 'function' ? messages : undefined,
+    pulls: input.pulls,
     reconsider: createReconsider(input),
     beginCause: createBeginCause(input),
     pauses: input.pauses,

@@ -168,6 +168,7 @@ function compileText(
     return braces ? { problems: [braces] } : compileCondition(text, context, placeOf(path));
   }
   if (holds === 'command-arguments') return compileListTemplate(text, context);
+  if (holds === 'base-template') return undefined;
   const isTemplate = holds === 'template' || holds === 'forge-text';
   if (isTemplate) warnOfForeignTemplate(text, context);
   if (!hasTemplate(text)) return undefined;

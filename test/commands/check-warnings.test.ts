@@ -151,3 +151,25 @@ describe('a fact that the account may not read', () => {
     ]);
   });
 });
+
+it('warns of required statuses that rules below the operator name otherwise now', async () => {
+  const repository = await forge.makeRepository(bot);
+  await forge.ask('PUT', `/user/starred/${repository}`, { as: bot });
+  await forge.ask('POST', `/repos/${repository}/branch_protections`, {
+    as: bot,
+    body: {
+      rule_name: 'main',
+      enable_status_check: true,
+      status_check_contexts: ['reeve/owners', 'reeve/mine', 'reeve/queue', 'reeve/*', 'ci', 'reeve-repo/x'],
+    },
+  });
+  const environment = { FORGE_URL: forge.url, FORGE_TOKEN: bot.token };
+  const rules = '  mine: { on: pull_request, steps: [{ uses: set-status }] }\n';
+
+  const found = await check(rules, [], environment);
+
+  expect(found).toMatchObject({ status: 0, problems: [] });
+  expect(found.warnings).toEqual([
+    "1 required-context: branch main requires the status reeve/owners, which no rule of the operator writes: require reeve-org/owners or reeve-repo/owners, as rules below the operator's name it now",
+  ]);
+});

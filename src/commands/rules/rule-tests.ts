@@ -117,7 +117,7 @@ async function runCase(one: RuleCase, file: TestedFile): Promise<CaseRun> {
         ...common,
         // The rules of the file that walk over items of this kind.
         rules: createRuleSet(file.rules.filter(({ each }) => each?.kind === kind)),
-        facts: { given, placeOf, onMissing },
+        facts: { given, placeOf, onMissing, others: one.others },
         account: { id: 1 },
       },
     );
@@ -130,7 +130,7 @@ async function runCase(one: RuleCase, file: TestedFile): Promise<CaseRun> {
   const { run } = await makeEventRun(event, {
     ...common,
     rules: createRuleSet(file.rules),
-    facts: { given, placeOf, onMissing },
+    facts: { given, placeOf, onMissing, others: one.others },
   });
   const subject = event.subject ?? { kind: 'repository' };
   const facts = createGivenFacts({ subject, given, payload: event.payload });
