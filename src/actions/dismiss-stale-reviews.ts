@@ -1,9 +1,7 @@
 import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
-import type { Compare } from '../contract/resources/branches.ts';
 import { PullReview } from '../contract/resources/reviews.ts';
-import { ReeveError } from '../errors.ts';
-import { compare } from '../facts/compare.ts';
+import { changedSinceFact } from '../facts/changed-since.ts';
 import type { Facts } from '../facts/fact.ts';
 import { requestOf } from '../facts/fact.ts';
 import { pullRequest } from '../facts/pull-request.ts';
@@ -123,23 +121,13 @@ async function isUnderIgnored(
   const globs = given['ignore-paths'];
   if (globs === undefined || !review.commit_id) return false;
   if (review.commit_id === head) return false;
-  const changed = await changedSince(review.commit_id, head, facts);
-  if (changed === undefined) return false;
-  const paths = changed.files.flatMap(({ filename, previous_filename }) =>
+  const changed = await facts.ask(requestOf(changedSinceFact, review.commit_id));
+  if (changed === null) return false;
+  const paths = changed.flatMap(({ filename, previous_filename }) =>
     previous_filename ? [filename, previous_filename] : [filename],
   );
   const matches = compileGlob(globs);
   return paths.every((path) => matches(path, meter));
-}
-
-/** A commit before a force-push may no longer exist on the forge: then the changes since are unknown, and no review is kept. */
-async function changedSince(commit: string, head: string, facts: Facts): Promise<Compare | undefined> {
-  try {
-    return await facts.ask(requestOf(compare, `${commit}...${head}`));
-  } catch (error) {
-    if (error instanceof ReeveError && error.code === 'forge-not-found') return undefined;
-    throw error;
-  }
 }
 
 function dismissal(review: PullReview, why: string, given: DismissStaleReviews, facts: Facts): Change {

@@ -6,7 +6,7 @@ import { findPathOwners, type PathOwners, parseCodeowners } from '../patterns/co
 import { readDefaultFile } from './contents.ts';
 import { type AskContext, defineFact, requestOf } from './fact.ts';
 import { files as filesRow } from './files.ts';
-import { repositoryOf, repositoryParams } from './where.ts';
+import { absentAsUndefined, repositoryOf, repositoryParams } from './where.ts';
 
 const OwnedFile = z.object({ file: text, users: list(text), teams: list(text) });
 type OwnedFile = z.output<typeof OwnedFile>;
@@ -97,7 +97,7 @@ async function findUser(username: string, context: AskContext): Promise<string |
   const key = `${repositoryOf(subject).id}/codeowners/${username.toLowerCase()}`;
   const remembered = anew ? undefined : (memory.get(key) as { login: string | undefined } | undefined);
   if (remembered) return remembered.login;
-  const user = await unlessMissing(client.call(operations.getUser, { params: { username } }));
+  const user = await absentAsUndefined(client.call(operations.getUser, { params: { username } }));
   memory.set(key, { login: user?.login });
   return user?.login;
 }
@@ -133,13 +133,4 @@ async function namesOf(teams: AsyncIterable<{ readonly name: string }>): Promise
   const names = new Set<string>();
   for await (const { name } of teams) names.add(name);
   return names;
-}
-
-async function unlessMissing<T>(asked: Promise<T>): Promise<T | undefined> {
-  try {
-    return await asked;
-  } catch (error) {
-    if (error instanceof ReeveError && error.code === 'forge-not-found') return undefined;
-    throw error;
-  }
 }

@@ -5,6 +5,7 @@ import { baseBranch } from './base-branch.ts';
 import { branch } from './branch.ts';
 import { branchProtections } from './branch-protections.ts';
 import { branches } from './branches.ts';
+import { changedSinceFact } from './changed-since.ts';
 import { codeowners } from './codeowners.ts';
 import { collaboratorPermissions } from './collaborator-permissions.ts';
 import { collaborators } from './collaborators.ts';
@@ -71,6 +72,7 @@ export const facts: readonly Fact[] = [
   labels,
   labelDefinitions,
   files,
+  changedSinceFact,
   ownLabels,
   dependencies,
   trackedTimes,

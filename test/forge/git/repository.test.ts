@@ -187,3 +187,31 @@ test('tells merge base, ancestry and whether two commits merge', async () => {
   const commits = await listCommits(repository, { from: base, to: side }, { limit: 10 });
   expect(commits.map((entry) => entry.id)).toEqual([side]);
 });
+
+test('takes a branch of another repository into a ref of its own', async () => {
+  const id = await makeRepository();
+  await commit(id, 'main', { a: '1' });
+  lastId += 1;
+  const fork = lastId;
+  await store.copy(id, fork);
+  const head = await commit(fork, 'topic', { b: '1' }, (await readBranch(store.open(fork), 'main'))?.id);
+
+  await takeRef(store.open(id), store.open(fork), { source: 'refs/heads/topic', target: 'refs/pull/1/head' });
+
+  expect(await listRefs(store.open(id), ['refs/pull'])).toEqual([{ name: 'refs/pull/1/head', id: head }]);
+  expect(await listBranchNames(store.open(id))).toEqual(['main']);
+});
+
+test('answers many questions at once, each with its own answer', async () => {
+  const id = await makeRepository();
+  const head = await commit(id, 'main', { big: 'x'.repeat(300_000), small: 's' });
+  const repository = store.open(id);
+  const entries = (await readTree(repository, head)) ?? [];
+
+  const sizes = await Promise.all(
+    Array.from({ length: 100 }, (_, round) => readBlob(repository, entries[round % 2]?.id ?? '')),
+  );
+
+  expect(new Set(sizes.map((blob) => blob?.content?.length))).toEqual(new Set([300_000, 1]));
+  expect(await repository.objects.info('0'.repeat(40))).toBeUndefined();
+});
