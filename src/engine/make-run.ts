@@ -170,15 +170,21 @@ function messagesOf({ messages, facts }: RunParts): RunInput['messages'] {
 
 /** Returns the facts of a run and the client that it writes with, which counts the requests of this run alone. */
 function sourceOf(
-  { facts, clock, maxAnnouncedAgeMs }: RunParts,
+  { facts, clock, maxAnnouncedAgeMs, memory: lasting, mode }: RunParts,
   { now, subject, payload, about }: Omit<Start, 'trigger'>,
 ): { readonly facts: Facts; readonly client?: Client } {
   if ('given' in facts) return { facts: createGivenFacts({ ...facts, subject, payload }) };
   const { memory, signal } = facts;
   const client = facts.client.counted({ signal });
   const occasion = about.event && { event: about.event, now, maxAnnouncedAgeMs };
+  const records = lasting && {
+    get: lasting.get,
+    set: async (key: string, value: object): Promise<void> => {
+      if (mode === 'enforce') await lasting.set(key, { ...value, at: now.toISOString() });
+    },
+  };
   return {
     client,
-    facts: createFacts({ client, subject, memory, clock, occasion, units: unitsPerRun }),
+    facts: createFacts({ client, subject, memory, clock, occasion, records, units: unitsPerRun }),
   };
 }

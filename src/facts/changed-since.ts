@@ -5,7 +5,7 @@ import { ReeveError } from '../errors.ts';
 import { diffTrees } from './diff-trees.ts';
 import { defineFact, requestOf } from './fact.ts';
 import { pullRequest } from './pull-request.ts';
-import { type AskedRepository, absentAsUndefined, repositoryParams } from './where.ts';
+import { type AskedRepository, repositoryParams, unlessLasting } from './where.ts';
 
 /** What is between two commits: the commits of the second that the first has not, newest first, and the files. */
 type Changed = { readonly commits: readonly CommitEntry[]; readonly files: readonly ChangedFile[] };
@@ -61,7 +61,7 @@ export async function changedSince(
 const inverse: Readonly<Record<string, string>> = { added: 'removed', removed: 'added' };
 
 /** Returns where the first parents of a commit leave the listed ones; undefined for the beginning of a history. */
-function rootOf(tip: string, listed: readonly CommitEntry[]): string | undefined {
+export function rootOf(tip: string, listed: readonly CommitEntry[]): string | undefined {
   const parents = new Map(listed.map(({ sha, parents: all }) => [sha, all?.[0]?.sha]));
   let at: string | undefined = tip;
   while (at !== undefined && parents.has(at)) at = parents.get(at);
@@ -77,9 +77,10 @@ export async function listBetween(
   from: string,
   to: string,
 ): Promise<readonly CommitEntry[] | undefined> {
-  const answer = await absentAsUndefined(
-    client.call(operations.compare, { params: { ...params, basehead: `${from}...${to}` } }),
-  );
+  const basehead = `${from}...${to}`;
+  const answer = await client
+    .call(operations.compare, { params: { ...params, basehead } })
+    .catch(unlessLasting);
   if (answer === undefined) return undefined;
   const commits = answer.commits ?? [];
   const isWhole =

@@ -1,6 +1,5 @@
 import { operations } from '../contract/operations.ts';
-import { ReeveError } from '../errors.ts';
-import type { AskedRepository } from './where.ts';
+import { type AskedRepository, unlessLasting } from './where.ts';
 
 /** A file, link or submodule: mode, kind and id of its content, as one text. */
 type Content = string;
@@ -49,16 +48,10 @@ export function createTreeReader({ client, params }: AskedRepository): ReadLevel
     }
   };
   return (sha) => {
-    const asked = known.get(sha) ?? read(sha).catch(unlessGone);
+    const asked = known.get(sha) ?? read(sha).catch(unlessLasting);
     known.set(sha, asked);
     return asked;
   };
-}
-
-/** A tree that the forge does not have is answered with 400 or 404. */
-function unlessGone(error: unknown): undefined {
-  if (error instanceof ReeveError && !error.keepsWork) return undefined;
-  throw error;
 }
 
 /**
@@ -72,7 +65,11 @@ export async function diffTrees(
   readLevel: ReadLevel = createTreeReader(asked),
 ): Promise<ReadonlyMap<string, Difference> | undefined> {
   const found = new Map<string, Difference>();
-  const compare = async (one: string | undefined, other: string | undefined, folder: string): Promise<boolean> => {
+  const compare = async (
+    one: string | undefined,
+    other: string | undefined,
+    folder: string,
+  ): Promise<boolean> => {
     const [old, young] = await Promise.all([levelOf(one, readLevel), levelOf(other, readLevel)]);
     if (old === undefined || young === undefined) return false;
     for (const name of new Set([...old.keys(), ...young.keys()])) {

@@ -17,6 +17,7 @@ import { commits } from './commits.ts';
 import { compare } from './compare.ts';
 import { contents } from './contents.ts';
 import { contributions } from './contributions.ts';
+import { currentReviews } from './current-reviews.ts';
 import { dependencies } from './dependencies.ts';
 import type { Fact } from './fact.ts';
 import { fileAt } from './file-at.ts';
@@ -119,6 +120,7 @@ export const facts: readonly Fact[] = [
   senderPermission,
   team,
   contributions,
+  currentReviews,
   approvals,
   requiredChecks,
   command,

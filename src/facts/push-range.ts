@@ -36,7 +36,11 @@ export async function comparePush({ client, subject, ask }: AskContext): Promise
 }
 
 /** A new branch has no earlier commit: what it brings is what the default branch does not have. */
-async function changedByNew(asked: AskedRepository, base: string, after: string): Promise<Pushed | undefined> {
+async function changedByNew(
+  asked: AskedRepository,
+  base: string,
+  after: string,
+): Promise<Pushed | undefined> {
   const commits = await listBetween(asked, base, after);
   if (commits === undefined) return undefined;
   if (commits.length === 0 && !(await isPartOf(asked, base, after))) return undefined;

@@ -42,3 +42,9 @@ export async function absentAsUndefined<T>(asked: Promise<T>): Promise<T | undef
     throw error;
   }
 }
+
+/** Absorbs what a later attempt does not change: a commit that is gone, or an answer that is too large. */
+export function unlessLasting(error: unknown): undefined {
+  if (error instanceof ReeveError && !error.keepsWork) return undefined;
+  throw error;
+}
