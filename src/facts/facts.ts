@@ -6,7 +6,7 @@ import { branch } from './branch.ts';
 import { branchProtections } from './branch-protections.ts';
 import { branches } from './branches.ts';
 import { changedSinceFact } from './changed-since.ts';
-import { codeowners } from './codeowners.ts';
+import { codeowners, codeownersProblems } from './codeowners.ts';
 import { collaboratorPermissions } from './collaborator-permissions.ts';
 import { collaborators } from './collaborators.ts';
 import { command } from './command.ts';
@@ -125,6 +125,7 @@ export const facts: readonly Fact[] = [
   requiredChecks,
   command,
   codeowners,
+  codeownersProblems,
   mergeable,
   behind,
 ];

@@ -11,7 +11,7 @@ import { type DecodedText, decodeText, foreignEncodingOf } from './decode-text.t
 import { IncludingFile, maxRules, RuleFile } from './grammar.ts';
 import { problemsOf } from './issues.ts';
 import { type FileDefaults, loadDefaults, loadRule } from './load-rule.ts';
-import { mergeGates } from './merge-gates.ts';
+import { mergeGates, renamedOutOfSight } from './merge-gates.ts';
 import { opposingRules } from './opposing-rules.ts';
 import { mistakesOfForm } from './remedies.ts';
 import { maxProblems, readYaml } from './yaml-source.ts';
@@ -135,7 +135,13 @@ function loadReadable(written: FileContext, source: Loading): LoadedFile {
   const all = [...own, ...included.rules];
   // Most files have no packs: their rules are as they are.
   const rules = revision === undefined ? all : all.map((rule) => ({ ...rule, revision }));
-  const warnings = [...noted, ...opposingRules(own, file), ...mergeGates(own, file), ...included.warnings];
+  const warnings = [
+    ...noted,
+    ...opposingRules(own, file),
+    ...mergeGates(own, file),
+    ...renamedOutOfSight(own, file),
+    ...included.warnings,
+  ];
   const expanded = new Map([...entries, ...included.expanded]);
   return { rules, problems: [], expanded, ...(warnings.length > 0 ? { warnings } : {}) };
 }
