@@ -14,6 +14,7 @@ import {
 import { readDefaultFile } from './contents.ts';
 import { type AskContext, defineFact, requestOf } from './fact.ts';
 import { files as filesRow } from './files.ts';
+import { repository as repositoryRow } from './repository.ts';
 import { absentAsUndefined, repositoryOf, repositoryParams } from './where.ts';
 
 const OwnedFile = z.object({ file: text, users: list(text), teams: list(text) });
@@ -114,6 +115,8 @@ async function foldersAmong(paths: readonly string[], context: AskContext): Prom
     const changed = pathsOf(await context.ask(requestOf(filesRow)));
     return new Set(Array.from(changed, parentsOf).flat());
   }
+  // A repository that cannot be seen has no files either.
+  await context.ask(requestOf(repositoryRow));
   const asked = [...new Set(paths)].slice(0, codeownersLimits.literals);
   const found = await Promise.all(
     asked.map(async (path) => ((await readDefaultFile(context, path))?.type === 'dir' ? [path] : [])),
