@@ -185,7 +185,7 @@ function messagesOf({ messages, facts }: RunParts): RunInput['messages'] {
 
 /** Returns the facts of a run and the client that it writes with, which counts the requests of this run alone. */
 function sourceOf(
-  { facts, clock, maxAnnouncedAgeMs }: RunParts,
+  { facts, clock, maxAnnouncedAgeMs, memory: lasting, mode }: RunParts,
   { now, subject, payload, about }: Omit<Start, 'trigger'>,
 ): { readonly facts: Facts; readonly pulls?: OpenPulls; readonly client?: Client } {
   if ('given' in facts) {
@@ -195,7 +195,13 @@ function sourceOf(
   const { memory, signal } = facts;
   const client = facts.client.counted({ signal });
   const occasion = about.event && { event: about.event, now, maxAnnouncedAgeMs };
-  const shared = { client, memory, clock, units: unitsPerRun };
+  const records = lasting && {
+    get: lasting.get,
+    set: async (key: string, value: object): Promise<void> => {
+      if (mode === 'enforce') await lasting.set(key, { ...value, at: now.toISOString() });
+    },
+  };
+  const shared = { client, memory, clock, records, units: unitsPerRun };
   const pulls =
     subject.kind === 'pull_request' && subject.repository
       ? createOpenPulls(subject, {

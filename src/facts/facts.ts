@@ -5,7 +5,8 @@ import { baseBranch } from './base-branch.ts';
 import { branch } from './branch.ts';
 import { branchProtections } from './branch-protections.ts';
 import { branches } from './branches.ts';
-import { codeowners } from './codeowners.ts';
+import { changedSinceFact } from './changed-since.ts';
+import { codeowners, codeownersProblems } from './codeowners.ts';
 import { collaboratorPermissions } from './collaborator-permissions.ts';
 import { collaborators } from './collaborators.ts';
 import { command } from './command.ts';
@@ -16,6 +17,7 @@ import { commits } from './commits.ts';
 import { compare } from './compare.ts';
 import { contents } from './contents.ts';
 import { contributions } from './contributions.ts';
+import { currentReviews } from './current-reviews.ts';
 import { dependencies } from './dependencies.ts';
 import type { Fact } from './fact.ts';
 import { fileAt } from './file-at.ts';
@@ -72,6 +74,7 @@ export const facts: readonly Fact[] = [
   labels,
   labelDefinitions,
   files,
+  changedSinceFact,
   ownLabels,
   dependencies,
   trackedTimes,
@@ -120,10 +123,12 @@ export const facts: readonly Fact[] = [
   senderPermission,
   team,
   contributions,
+  currentReviews,
   approvals,
   requiredChecks,
   command,
   codeowners,
+  codeownersProblems,
   mergeable,
   behind,
 ];

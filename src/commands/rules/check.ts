@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { findCapabilities } from '../../client/capabilities.ts';
 import { type ClientOptions, createClient } from '../../client/client.ts';
+import { unmatchedOwners } from '../../connection/checks/codeowners-lines.ts';
 import { missingAccess } from '../../connection/checks/missing-access.ts';
 import { ReeveError } from '../../errors.ts';
 import { count, type Terminal } from '../../output/terminal.ts';
@@ -59,12 +60,9 @@ export async function check(
   const labels = client ? await unknownLabels(loaded, { client, repositories, textOf }) : [];
   const access = client ? await missingAccess(loaded, { client, repositories, textOf }) : [];
   const renamed = client ? await renamedStatuses(loaded, { client, repositories }) : [];
-  const warnings = distinct([
-    ...files.flatMap((file) => file.warnings ?? []),
-    ...labels,
-    ...access,
-    ...renamed,
-  ]);
+  const owners = client ? await unmatchedOwners(loaded, { client, repositories, textOf }) : [];
+  const noted = files.flatMap((file) => file.warnings ?? []);
+  const warnings = distinct([...noted, ...labels, ...access, ...renamed, ...owners]);
   if (options.expanded && problems.length === 0) {
     for (const file of files) terminal.out(formatExpanded(file));
     return 0;

@@ -4,7 +4,7 @@ import { ForgeProblem } from '../core/errors.ts';
 import type { UserRow } from '../core/rows.ts';
 import { type FileChange, listChangesOf } from '../git/changes.ts';
 import type { CommitData } from '../git/commit.ts';
-import { findMergeBase, listCommits } from '../git/history.ts';
+import { countCommits, findMergeBase, listCommits } from '../git/history.ts';
 import { takeRef } from '../git/merge.ts';
 import { moveRefs, readCommit, readRef, resolveRef } from '../git/refs.ts';
 import type { GitRepository } from '../git/repository.ts';
@@ -25,10 +25,11 @@ export const compareHandlers = defineHandlers({
     const { base, head, isDirect } = await openComparison(context, target, params.basehead, caller);
     const git = context.git.open(target.repository.id);
     const from = isDirect ? base : await findMergeBase(git, base, head);
-    const commits = await listCommits(git, { from: from ?? base, to: head }, { limit: maxCommits });
+    const stretch = { from: from ?? base, to: head };
+    const commits = await listCommits(git, stretch, { limit: maxCommits });
     const address = repositoryAddress(context.rootUrl(), target.owner.name, target.repository.name);
     return {
-      total_commits: commits.length,
+      total_commits: commits.length < maxCommits ? commits.length : await countCommits(git, stretch),
       commits: await toEntries(git, commits, (commit) => toEntry(context, address, commit)),
     };
   },

@@ -5,7 +5,7 @@ import type { RepositoryRow, UserRow } from '../core/rows.ts';
 import { secondsOf } from '../core/time.ts';
 import { emitPull, type PullContext } from '../events/pull-events.ts';
 import type { CommitData } from '../git/commit.ts';
-import { findMergeCommit, isAncestor } from '../git/history.ts';
+import { findMergeBase, findMergeCommit, isAncestor } from '../git/history.ts';
 import { takeRef } from '../git/merge.ts';
 import { moveRefs, readBranch, readCommit, readRef } from '../git/refs.ts';
 import type { GitRepository } from '../git/repository.ts';
@@ -81,10 +81,8 @@ export async function followHead(context: ForgeContext, id: number, actor: UserR
   if (!base || head.id === pull.head_sha) return;
   if (pull.flow === 0) await keepHead(baseGit, headGit, pull);
   const seen = await inspectPull(baseGit, base.id, head.id);
-  const before = { from: pull.merge_base, to: pull.head_sha };
-  const after = { from: seen.merge_base, to: head.id };
   const push = await readHeadPush(baseGit, { before: pull.head_sha, after: head.id, base: base.id });
-  const isOther = hasReviews(db, pull.issue_id) && (await isOtherChange(baseGit, before, after));
+  const isOther = hasReviews(db, pull.issue_id) && (await isOtherHead(baseGit, pull, base.id, head.id));
   const issue = db.get<IssueRow>('SELECT * FROM issues WHERE id = ?', pull.issue_id);
   if (!issue) return;
   const change = { title: issue.title, from: seen.merge_base, to: head.id };
@@ -111,6 +109,13 @@ export async function followHead(context: ForgeContext, id: number, actor: UserR
     // Told before it is known, as on the baseline, where the check for conflicts runs after the event.
     db.run('UPDATE pulls SET status = ? WHERE id = ?', seen.status, id);
   });
+}
+
+/** A push for review (`refs/for/`) makes all reviews stale, whatever it changes. */
+async function isOtherHead(git: GitRepository, pull: PullRow, base: string, head: string): Promise<boolean> {
+  if (pull.flow !== 0) return true;
+  const mergeBase = await findMergeBase(git, base, head);
+  return await isOtherChange(git, { before: pull.head_sha, after: head, mergeBase });
 }
 
 /** There may be hundreds of pull requests into one branch: they are marked at once and checked afterwards. */

@@ -12,7 +12,7 @@ import { type DecodedText, decodeText, foreignEncodingOf } from './decode-text.t
 import { IncludingFile, maxRules, RuleFile } from './grammar.ts';
 import { problemsOf } from './issues.ts';
 import { type FileDefaults, loadDefaults, loadRule } from './load-rule.ts';
-import { mergeGates } from './merge-gates.ts';
+import { mergeGates, renamedOutOfSight } from './merge-gates.ts';
 import { opposingRules } from './opposing-rules.ts';
 import { mistakesOfForm } from './remedies.ts';
 import { deafGates, statusClashes } from './status-rules.ts';
@@ -151,6 +151,7 @@ function loadReadable(written: FileContext, source: Loading): LoadedFile {
     ...opposingRules(own, file),
     ...mergeGates(own, file),
     ...deafGates(own, file),
+    ...renamedOutOfSight(own, file),
     ...included.warnings,
   ];
   const expanded = new Map([...entries, ...included.expanded]);

@@ -6,6 +6,7 @@ import { dispatchPrefix } from '../../actions/workflows/dispatches.ts';
 import { executionPrefix } from '../../engine/bounds/commands.ts';
 import { ledgerKeptMs, ledgerPrefix } from '../../engine/budget/shared-ledger.ts';
 import { messageOf } from '../../errors.ts';
+import { mergeBaseKeptMs, mergeBasePrefix } from '../../facts/current-reviews.ts';
 import { resistancePrefix } from '../../handlers/resistance.ts';
 import type { Log } from '../../log.ts';
 import { queueWritesKeptMs, queueWritesPrefix } from '../../queue/write-budget.ts';
@@ -52,6 +53,8 @@ export function createMaintenance(options: {
           { prefix: storedMemoryKey(dispatchPrefix), before },
           // A pull request that is merged is backported soon, or by hand.
           { prefix: storedMemoryKey(trialPrefix), before },
+          // A head that is still one is seen again; of another one, the merge base is then found from the commits.
+          { prefix: storedMemoryKey(mergeBasePrefix), before: new Date(now.getTime() - mergeBaseKeptMs) },
           { prefix: storedMemoryKey(storedFilePrefix), before: new Date(now.getTime() - storedFileKeptMs) },
           // Rows delete theirs when they end, unless a later row takes their place.
           { prefix: resistancePrefix, before },
