@@ -4,6 +4,7 @@ import { operations } from '../contract/operations.ts';
 import { requestOf } from '../facts/fact.ts';
 import { tagProtections } from '../facts/tag-protections.ts';
 import { repositoryParams } from '../facts/where.ts';
+import { forgeGlobProblem } from '../patterns/forge-glob.ts';
 import { defineAction } from './action.ts';
 import type { Adopted, AdoptedPlace } from './adoption.ts';
 import type { Change } from './change.ts';
@@ -70,7 +71,14 @@ with:
   },
   createsWhole: operations.createTagProtection.id,
   adoption: { what: 'tag protections', read: adoptTags },
-  examine: (written) => twice(written.tags.map((tag) => tag.name_pattern)),
+  examine: ({ tags }) => [
+    ...twice(tags.map((tag) => tag.name_pattern)),
+    ...tags.flatMap(({ name_pattern }, place) => {
+      // Between slashes it is a regular expression.
+      const problem = /^\/.*\/$/su.test(name_pattern) ? undefined : forgeGlobProblem(name_pattern, '');
+      return problem === undefined ? [] : [{ path: ['tags', place, 'name_pattern'], message: problem }];
+    }),
+  ],
   facts: () => [protectionsFact],
   async plan(given, facts, context) {
     const all = await facts.ask(protectionsFact);

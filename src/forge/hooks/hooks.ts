@@ -55,7 +55,7 @@ function readBranchFilter(text: string | undefined): string {
   const filter = text ?? '';
   if (filter === '') return filter;
   try {
-    createGlob(filter, { separator: '' });
+    createGlob(filter, { separator: '', strict: false });
   } catch (error) {
     if (error instanceof GlobError) throw new ForgeProblem(422, `Invalid branch filter: ${error.message}`);
     throw error;
