@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
+import { asWritten } from '../contract/written-texts.ts';
 import { optionalRequestOf, requestOf } from '../facts/fact.ts';
 import { head } from '../facts/head.ts';
 import { statuses } from '../facts/statuses.ts';
@@ -119,7 +120,7 @@ with:
 
 /** A user who can push to a default branch must not be able to imitate another check. */
 function contextOf({ context: name }: SetStatus, { rule, level }: PlanContext): string {
-  return level === 'operator' && name !== undefined ? name : `reeve/${rule}`;
+  return level === 'operator' && name !== undefined ? asStatus('context', name) : `reeve/${rule}`;
 }
 
 /** Whether forges let a pull request be merged with a required status of this state. */
@@ -128,9 +129,15 @@ function isGreen(state: string | undefined): boolean {
 }
 
 function wantedOf(given: SetStatus) {
-  if (given.when ?? true) return shown(given.state, given.description, given.target_url);
-  const { state, description, target_url } = given.otherwise ?? { state: opposite(given.state) };
-  return shown(state, description, target_url);
+  const isMain = given.when ?? true;
+  const { state, description, target_url } = isMain
+    ? given
+    : (given.otherwise ?? { state: opposite(given.state) });
+  return shown(state, asStatus('description', description ?? ''), asStatus('target_url', target_url ?? ''));
+}
+
+function asStatus(member: string, text: string): string {
+  return asWritten(operations.createStatus, member, text);
 }
 
 function opposite(state: StatusState): StatusState {
