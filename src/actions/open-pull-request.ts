@@ -28,7 +28,7 @@ const OpenPullRequest = z
     head: branch.meta({ description: 'The source branch; `owner:branch` refers to a fork.' }),
     base: branch.meta({ description: 'The target branch.' }),
     title: forgeText().min(1).max(255),
-    body: forgeText().max(60_000).optional(),
+    body: forgeText({ lines: true }).max(60_000).optional(),
     labels: z.array(name).max(50).optional().meta({ description: 'Labels to set at opening.' }),
     reviewers: z
       .array(name)

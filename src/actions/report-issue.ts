@@ -24,7 +24,7 @@ const ReportIssue = z.strictObject({
     .meta({ description: 'Repository of the issue; default: the repository of the event.' }),
   key: template().min(1).max(200).meta({ description: 'Identifies the report; one issue per key.' }),
   title: forgeText().min(1).max(255),
-  body: forgeText().max(60_000).optional(),
+  body: forgeText({ lines: true }).max(60_000).optional(),
 });
 type ReportIssue = z.output<typeof ReportIssue>;
 
