@@ -147,9 +147,17 @@ export function condition(): z.ZodType<boolean> {
     .meta({ holds: 'condition' satisfies Holds }) as unknown as z.ZodType<boolean>;
 }
 
+/** What a text is for, which decides what an inserted value may bring: see `compileTemplate`. */
+type TextPurpose = {
+  /** A text of lines: inserted values keep theirs. Absent: one line. */
+  readonly lines?: true;
+  /** It becomes a part of git history, which mentions no one. */
+  readonly commit?: true;
+};
+
 /** A string argument in which `${{ expression }}` inserts a value. */
-export function template(): z.ZodString {
-  return z.string().meta({ holds: 'template' satisfies Holds });
+export function template(purpose: TextPurpose = {}): z.ZodString {
+  return z.string().meta({ holds: 'template' satisfies Holds, ...purpose });
 }
 
 /** A string argument in which the action itself inserts the base of the pull request, and in which nothing else is an expression. */
@@ -161,8 +169,8 @@ export function baseTemplate(): z.ZodString {
 }
 
 /** A template for a title, text or message of a commit, in which forges look for references: inserted ones do nothing. */
-export function forgeText(): z.ZodString {
-  return z.string().meta({ holds: 'forge-text' satisfies Holds });
+export function forgeText(purpose: TextPurpose = {}): z.ZodString {
+  return z.string().meta({ holds: 'forge-text' satisfies Holds, ...purpose });
 }
 
 /** The arguments of a command as an action gets them: untrusted texts of the author of a comment. */

@@ -22,7 +22,7 @@ const DismissStaleReviews = z.strictObject({
     .min(1)
     .default(['APPROVED'])
     .meta({ description: 'States of the reviews to dismiss.' }),
-  message: forgeText().max(5_000).default('New commits arrived after this review.'),
+  message: forgeText({ lines: true }).max(5_000).default('New commits arrived after this review.'),
   'ignore-paths': z
     .array(z.string().min(1).max(500))
     .min(1)

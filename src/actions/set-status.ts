@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { readMember } from '../contract/events/payload-members.ts';
 import { operations } from '../contract/operations.ts';
 import type { CommitStatus } from '../contract/resources/statuses.ts';
+import { asWritten } from '../contract/written-texts.ts';
 import { type Facts, optionalRequestOf, requestOf } from '../facts/fact.ts';
 import { head } from '../facts/head.ts';
 import { pullRequest } from '../facts/pull-request.ts';
@@ -155,7 +156,9 @@ function changeTo(
     after: wanted,
     reads: [statusesFact],
     reconsiders: true,
-    ...(isGreen(before?.state) && !isGreen(wanted.state) ? { protects: 'tightens' as const } : {}),
+    ...(isGreen(before?.state) && before?.state !== wanted.state && rankOf(wanted) !== passed
+      ? { protects: 'tightens' as const }
+      : {}),
     ...(isThere(wanted, before, facts.subject.index) ? { already: true } : {}),
   };
 }
@@ -173,7 +176,7 @@ function liveOf(all: readonly CommitStatus[], name: string): CommitStatus | unde
 async function contextFor(given: SetStatus, facts: Facts, context: PlanContext): Promise<string> {
   const name = statusContextOf(given.context, context);
   const base = namesBase(name) ? ((await facts.ask(pullFact)).base?.ref ?? '') : '';
-  return renderContext(name, base, context);
+  return asStatus('context', renderContext(name, base, context));
 }
 
 /**
@@ -216,6 +219,11 @@ function isBetter({ value, before }: Change): boolean {
   );
 }
 
+/** Returns the description of a status that is the result of this pull request, as the forge keeps it. */
+function heldDescription(index: number | undefined, { description, state }: ShownStatus): string {
+  return asStatus('description', `#${index}: ${description || state}`.slice(0, maxDescription));
+}
+
 /** Returns the change with the result of the pull request that holds it back. */
 function heldBackBy(change: Change, { number, url, change: theirs }: Holder): Change {
   const result = (theirs?.value ?? {
@@ -224,7 +232,7 @@ function heldBackBy(change: Change, { number, url, change: theirs }: Holder): Ch
   }) as ShownStatus;
   const value = {
     state: result.state,
-    description: `#${number}: ${result.description || result.state}`.slice(0, maxDescription),
+    description: heldDescription(number, result),
     target_url: url,
   };
   const { already: _, ...rest } = change;
@@ -243,17 +251,22 @@ function heldBackBy(change: Change, { number, url, change: theirs }: Holder): Ch
 function isThere(wanted: ShownStatus, before: ShownStatus | null, index: number | undefined): boolean {
   if (before === null) return false;
   if (JSON.stringify(before) === JSON.stringify(wanted)) return true;
-  const isNamed =
-    before.description === `#${index}: ${wanted.description || wanted.state}`.slice(0, maxDescription);
+  const isNamed = before.description === heldDescription(index, wanted);
   return before.state === wanted.state && rankOf(wanted) !== passed && isNamed;
 }
 
 type ShownStatus = ReturnType<typeof shown>;
 
 function wantedOf(given: SetStatus) {
-  if (given.when ?? true) return shown(given.state, given.description, given.target_url);
-  const { state, description, target_url } = given.otherwise ?? { state: opposite(given.state) };
-  return shown(state, description, target_url);
+  const isMain = given.when ?? true;
+  const { state, description, target_url } = isMain
+    ? given
+    : (given.otherwise ?? { state: opposite(given.state) });
+  return shown(state, asStatus('description', description ?? ''), asStatus('target_url', target_url ?? ''));
+}
+
+function asStatus(member: string, text: string): string {
+  return asWritten(operations.createStatus, member, text);
 }
 
 function opposite(state: StatusState): StatusState {

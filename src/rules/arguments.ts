@@ -113,6 +113,8 @@ type TemplateText = {
   readonly text: string;
   readonly schema: z.ZodType;
   readonly holds: unknown;
+  /** What its schema says beside that. */
+  readonly meta: Readonly<Record<string, unknown>>;
 };
 
 /** Yields every text of the arguments with what its schema says it holds. */
@@ -123,7 +125,8 @@ function* textsOf(
 ): Generator<TemplateText> {
   const inner = schema && unwrap(schema, value);
   if (typeof value === 'string') {
-    if (schema && inner) yield { path, text: value, schema, holds: inner.meta()?.holds };
+    const meta = inner?.meta() ?? {};
+    if (schema && inner) yield { path, text: value, schema, holds: meta.holds, meta };
     return;
   }
   if (typeof value !== 'object' || value === null) return;
@@ -159,7 +162,7 @@ function unwrap(schema: z.ZodType, value: unknown): z.ZodType {
 type Compiled = Fills | { readonly problems: readonly ExpressionProblem[] };
 
 function compileText(
-  { path, text, holds }: TemplateText,
+  { path, text, holds, meta }: TemplateText,
   context: ExpressionContext,
   placeOf: (path: ArgumentPath) => ExpressionPlace,
 ): Compiled | undefined {
@@ -172,7 +175,10 @@ function compileText(
   const isTemplate = holds === 'template' || holds === 'forge-text';
   if (isTemplate) warnOfForeignTemplate(text, context);
   if (!hasTemplate(text)) return undefined;
-  if (isTemplate) return compileTemplate(text, context, { readByForge: holds === 'forge-text' });
+  if (isTemplate) {
+    const [lines, commit] = [meta.lines === true, meta.commit === true];
+    return compileTemplate(text, context, { readByForge: holds === 'forge-text', lines, commit });
+  }
   const message = `no ${opening} }} here: this argument is taken as it is written`;
   const start = text.indexOf(opening);
   return { problems: [{ code: 'template', message, start, end: text.length }] };

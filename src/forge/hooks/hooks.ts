@@ -1,4 +1,6 @@
 import { enabledEvents } from '../../contract/events/hook-events.ts';
+import { operations } from '../../contract/operations.ts';
+import { asWritten } from '../../contract/written-texts.ts';
 import { createGlob } from '../../patterns/glob.ts';
 import { GlobError } from '../../patterns/glob-error.ts';
 import type { ForgeContext } from '../core/context.ts';
@@ -55,7 +57,7 @@ function readBranchFilter(text: string | undefined): string {
   const filter = text ?? '';
   if (filter === '') return filter;
   try {
-    createGlob(filter, { separator: '' });
+    createGlob(filter, { separator: '', strict: false });
   } catch (error) {
     if (error instanceof GlobError) throw new ForgeProblem(422, `Invalid branch filter: ${error.message}`);
     throw error;
@@ -64,7 +66,7 @@ function readBranchFilter(text: string | undefined): string {
 }
 
 function readName(text: string): string {
-  const name = text.trim();
+  const name = asWritten(operations.createHook, 'name', text);
   if (name.length > 255) throw new ForgeProblem(422, '[Name]: MaxSize(255)');
   return name;
 }
