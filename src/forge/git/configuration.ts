@@ -6,6 +6,9 @@ export function configurationOf({ pushBytes }: GitLimits): string {
 	hooksPath = /dev/null
 	# Objects of every size are held in memory as a whole, where GIT_ALLOC_LIMIT bounds them.
 	bigFileThreshold = 1048576g
+	# No tree is made, whatever makes it, with a path that the file system of a clone would take for .git.
+	protectHFS = true
+	protectNTFS = true
 [safe]
 	directory = *
 [gc]
