@@ -18,12 +18,13 @@ export function configurationOf({ pushBytes }: GitLimits): string {
 	advertisePushOptions = true
 	hideRefs = refs/pull
 	maxInputSize = ${pushBytes}
-	# Packs stay packs: unpacked into files, a hundred deltas of one large object would take a hundred times its size.
-	unpackLimit = 1
 [pack]
 	# Each thread holds the objects that it resolves.
 	threads = 2
 [transfer]
+	# Packs stay packs, of pushes, forks and remotes: unpacked into files, a hundred deltas of one large object would take a
+	# hundred times its size.
+	unpackLimit = 1
 	hideRefs = refs/reeve
 [uploadpack]
 	allowFilter = true
