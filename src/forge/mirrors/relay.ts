@@ -53,7 +53,10 @@ export async function openRelay({ remote, addresses, maxBytes }: RelayOptions): 
 
   function pass(request: IncomingMessage, response: ServerResponse): void {
     const path = request.url ?? '';
-    if (!asked.test(path)) return give('the remote does not speak the protocol of git', response);
+    if (!asked.test(path)) {
+      give('the remote does not speak the protocol of git', response);
+      return;
+    }
     const target = new URL(remote.address);
     const headers = Object.fromEntries(
       Object.entries(request.headers).filter(([name]) => !dropped.has(name)),

@@ -151,7 +151,8 @@ function copyRows({ context, ...template }: TemplateSource, id: number, items: G
       template.caller.id,
     );
   }
-  if (items.protected_branch) {
+  // Only administrators of the template may read what its protections say.
+  if (items.protected_branch && reaches(template.permission, 'admin')) {
     db.run(
       `INSERT INTO branch_protections (repo_id, rule_name, priority, terms, created_at, updated_at)
          SELECT ?1, rule_name, priority, terms, ?2, ?2 FROM branch_protections WHERE repo_id = ?3 ORDER BY id`,

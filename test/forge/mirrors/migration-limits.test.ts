@@ -189,11 +189,11 @@ describe('a migration has the limits of a push', () => {
     const header = `${packetLine('# service=git-upload-pack\n')}0000`;
     const first = packetLine(`${id} refs/heads/main\0ofs-delta side-band-64k\n`);
     const type = (kind: string) => ({ 'content-type': `application/x-git-upload-pack-${kind}` });
-    let refs = 0;
+    const list = Buffer.from(packetLine(`${id} refs/heads/main\n`).repeat(1000));
     const endlessRefs = await serve((_, response) => {
       response.writeHead(200, type('advertisement'));
       response.write(header + first);
-      forever(response, () => Buffer.from(packetLine(`${id} refs/heads/${(refs += 1)}\n`).repeat(1000)));
+      forever(response, () => list);
     });
     const endlessPack = await serve((request, response) => {
       if (request.method === 'GET') {
