@@ -100,7 +100,8 @@ function renderNext(): void {
     return;
   }
   const { id, text, options } = next;
-  const worker = (thread ??= startThread());
+  thread ??= startThread();
+  const worker = thread;
   worker.ref();
   const settle = (answer: () => void): void => {
     clearTimeout(timer);
@@ -128,10 +129,9 @@ function renderNext(): void {
 /** Starts the thread: its program is a file beside this one in the sources, and one of the entries of a build. */
 function startThread(): Worker {
   const places = ['./render-thread.ts', './render-thread.js', '../render-thread.js'];
-  const program = places
-    .map((place) => new URL(place, import.meta.url))
-    .find((address) => existsSync(fileURLToPath(address)));
-  if (program === undefined) throw new Error('the program that renders Markdown is missing');
+  const addresses = places.map((place) => new URL(place, import.meta.url));
+  // Of a missing program, the thread reports an error.
+  const program = addresses.find((address) => existsSync(fileURLToPath(address))) ?? new URL(import.meta.url);
   const started = new Worker(program, { resourceLimits: { maxOldGenerationSizeMb: 256 } });
   // An error that comes while nothing is rendered ends the thread, not the process.
   started.on('error', () => {
