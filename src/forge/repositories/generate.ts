@@ -138,18 +138,21 @@ function copyRows({ context, ...template }: TemplateSource, id: number, items: G
       from,
     );
   }
-  // A hook has the secret with it, which proves to its receiver that the template sent a delivery.
+  // A hook has the secret with it, which proves to its receiver that the template sent a delivery. The caller answers for its
+  // address from now on.
   if (items.webhooks && reaches(template.permission, 'admin')) {
     const copied = 'type, url, content_type, secret, meta, events, is_active';
     db.run(
-      `INSERT INTO hooks (repo_id, ${copied}, created_at, updated_at) SELECT ?1, ${copied}, ?2, ?2 FROM hooks
+      `INSERT INTO hooks (repo_id, ${copied}, created_at, updated_at, url_by) SELECT ?1, ${copied}, ?2, ?2, ?4 FROM hooks
          WHERE repo_id = ?3 ORDER BY id`,
       id,
       now,
       from,
+      template.caller.id,
     );
   }
-  if (items.protected_branch) {
+  // Only administrators of the template may read what its protections say.
+  if (items.protected_branch && reaches(template.permission, 'admin')) {
     db.run(
       `INSERT INTO branch_protections (repo_id, rule_name, priority, terms, created_at, updated_at)
          SELECT ?1, rule_name, priority, terms, ?2, ?2 FROM branch_protections WHERE repo_id = ?3 ORDER BY id`,
