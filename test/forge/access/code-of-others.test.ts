@@ -303,6 +303,25 @@ describe('the head of a pull request', () => {
   });
 });
 
+describe('allow_maintainer_edit of an author who may only read the head', () => {
+  it('is not set, and lets nobody push once the author may write', async () => {
+    const [ada, ben, eve] = [await forge.makeUser(), await forge.makeUser(), await forge.makeUser()];
+    const repository = await forge.makeRepository(ada, { auto_init: true });
+    // No fork: a pull request may join any two repositories that its author can read.
+    const base = await forge.makeRepository(eve, { auto_init: true });
+    await forge.share(base, eve, { with: ben, permission: 'write' });
+    const wish = { head: `${repository}:main`, base: 'main', allow_maintainer_edit: true };
+    const opened = await must('POST', `/repos/${base}/pulls`, ben, { title: 'x', ...wish });
+    await forge.share(repository, ada, { with: ben, permission: 'write' });
+
+    await expect(pushAs(eve, repository, 'main', 'one.txt')).rejects.toThrow('denied');
+    const agreed = await must('PATCH', `/repos/${base}/pulls/1`, ben, { allow_maintainer_edit: true });
+    await pushAs(eve, repository, 'main', 'two.txt');
+
+    expect([opened.json.allow_maintainer_edit, agreed.json.allow_maintainer_edit]).toEqual([false, true]);
+  });
+});
+
 describe('a list of those who may merge', () => {
   it('lets no account merge whose access is gone', async () => {
     const [ada, ben] = [await forge.makeUser(), await forge.makeUser()];
