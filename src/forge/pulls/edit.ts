@@ -1,3 +1,4 @@
+import { mayWriteCode } from '../access/code.ts';
 import { type FoundPull, findPull } from '../access/find-issue.ts';
 import { reaches } from '../access/permissions.ts';
 import type { RepositoryTarget } from '../access/targets.ts';
@@ -58,12 +59,21 @@ export async function changePull(place: PullEditTarget, number: number, edit: Pu
       if (reaches(place.permission, 'write')) applyAsWriter(place, pull, edit);
       if (edit.state !== undefined) applyState(place, pull, edit.state);
       retarget?.();
-      if (edit.allow_maintainer_edit !== undefined) {
-        const sql = 'UPDATE pulls SET allow_maintainer_edit = ? WHERE id = ?';
-        context.db.run(sql, edit.allow_maintainer_edit, pull.pull.id);
-      }
+      if (edit.allow_maintainer_edit !== undefined) allowHelp(place, pull, edit.allow_maintainer_edit);
     });
   });
+}
+
+/** The author lets others write to the head, and only as long as the author may write to it. */
+function allowHelp(
+  { context, caller }: PullEditTarget,
+  { issue, pull }: FoundPull,
+  isAllowed: boolean,
+): void {
+  if (caller.id !== issue.poster_id || !mayWriteCode(context.db, caller, pull.head_repo_id)) {
+    throw new ForgeProblem(403, 'SetAllowEdits: user not allowed to do this action');
+  }
+  context.db.run('UPDATE pulls SET allow_maintainer_edit = ? WHERE id = ?', isAllowed, pull.id);
 }
 
 /** What was a draft has no owners that were asked. */

@@ -1,3 +1,4 @@
+import { requireCopy } from '../access/code.ts';
 import { canCreateRepositoryIn, reaches } from '../access/permissions.ts';
 import { userNamed } from '../access/redirects.ts';
 import type { RepositoryTarget } from '../access/targets.ts';
@@ -95,8 +96,9 @@ async function copyFiles(
   const target = context.git.open(repository.id);
   const tip = await readBranch(source, template.repository.default_branch);
   if (!tip) return;
-  await copyTree(source, target, tip.tree);
-  copyLfsObjects(context, template.repository.id, repository.id);
+  const permit = requireCopy(context, template.caller, template.repository.id);
+  await copyTree(source, target, { tree: tip.tree, permit });
+  copyLfsObjects(context, permit, repository.id);
   const author = signatureOf(context, holder);
   const first = { parents: [], message: 'Initial commit\n', author, committer: author };
   let tree = tip.tree;

@@ -14,6 +14,7 @@ import {
   readBranch,
   resolveRef,
 } from '../../../src/forge/git/refs.ts';
+import type { CopyPermit } from '../../../src/forge/git/repository.ts';
 import { createGitStore, type GitStore } from '../../../src/forge/git/store.ts';
 import { findEntry, readBlob, readTree } from '../../../src/forge/git/tree.ts';
 
@@ -193,10 +194,12 @@ test('takes a branch of another repository into a ref of its own', async () => {
   await commit(id, 'main', { a: '1' });
   lastId += 1;
   const fork = lastId;
-  await store.copy(id, fork);
+  await store.copy(id, fork, { from: id } as CopyPermit);
   const head = await commit(fork, 'topic', { b: '1' }, (await readBranch(store.open(fork), 'main'))?.id);
 
-  await takeRef(store.open(id), store.open(fork), { source: 'refs/heads/topic', target: 'refs/pull/1/head' });
+  const permit = { from: fork } as CopyPermit;
+  const [source, target] = ['refs/heads/topic', 'refs/pull/1/head'];
+  await takeRef(store.open(id), store.open(fork), { source, target, permit });
 
   expect(await listRefs(store.open(id), ['refs/pull'])).toEqual([{ name: 'refs/pull/1/head', id: head }]);
   expect(await listBranchNames(store.open(id))).toEqual(['main']);
