@@ -10,6 +10,9 @@ import { licensesOf } from './build/licenses.ts';
 /** What other programs import: `exports` of package.json. */
 const declared = ['run-reeve', 'embedded-forge'];
 
+/** Programs of threads, which are found by the names of their files. */
+const threads = ['src/forge/markup/render-thread.ts'];
+
 /**
  * The programs that chunks are made for: the command line, which prints its help with nothing else loaded, and the commands
  * that differ much in what they load. Other commands load the chunks of these, and what only they need.
@@ -35,7 +38,7 @@ const replacing: Plugin = {
 
 /** Builds the package's JavaScript, type declarations and licences into a folder that does not exist yet. */
 async function buildPackage(folder: string): Promise<void> {
-  const entries = ['src/cli.ts', ...declared.map((name) => `src/exports/${name}.ts`)];
+  const entries = ['src/cli.ts', ...threads, ...declared.map((name) => `src/exports/${name}.ts`)];
   const bundle = await rolldown({
     cwd: root,
     platform: 'node',

@@ -35,6 +35,7 @@ export function limitsPage(): string {
     ['owners of the changed files of a pull request', codeownersLimits.owners],
     ['characters of a comment with commands', maxCommandBody],
     ['bytes that `${{ }}` inserts; the rest is cut off and marked with `…`', limits.inserted],
+    ['the same in a text of lines, such as a comment or the message of a commit', limits.insertedLines],
   ] as const;
   const paid = [
     ['an operator, a member, an index', costs.step],

@@ -35,6 +35,13 @@ export type Action<Arguments = unknown> = {
   readonly granted: boolean;
   /** The head of the pull request is read before any other fact: what it decides holds for that commit. */
   readonly pinsHead?: true;
+  /** Whether its changes may protect their subject from a merge (`Change.protects`). */
+  readonly protects?: true;
+  /**
+   * Set where it decides about a commit, which may be the head of several pull requests. Its changes are judged together with
+   * those of the others, and are sent only if the head has not moved since before the first fact was read.
+   */
+  readonly ofCommit?: CommitJudgement;
   /**
    * Whether its rule is evaluated again and again while only checks or `mergeable` keep its conditions from holding: not
    * every forge sends events of them.
@@ -55,6 +62,11 @@ export type Action<Arguments = unknown> = {
   /** Problems at load that the schema cannot express: path of the argument and text. */
   readonly examine?: (
     written: Arguments,
+  ) => readonly { path: readonly (string | number)[]; message: string }[];
+  /** The same for what depends on the level of the file, and on what its rule is about. */
+  readonly examineAt?: (
+    written: Arguments,
+    place: { readonly level: PlanContext['level']; readonly subjects: readonly SubjectKind[] },
   ) => readonly { path: readonly (string | number)[]; message: string }[];
   /** The facts that `plan` will read, so that they are requested in parallel before it. */
   readonly facts: (given: Arguments) => readonly FactRequest[];
@@ -82,6 +94,11 @@ export type Action<Arguments = unknown> = {
   readonly made?: (change: Change, answer: unknown) => Readonly<Record<string, unknown>> | undefined;
   /** Whether it is planned once more after its changes were sent: what became of them may call for others. */
   readonly followsUp?: true;
+  /**
+   * Called with fresh facts once a change was made. Returns what is wrong with its result, if anything: the change is then a failure,
+   * and the text is left as a comment.
+   */
+  readonly misplaced?: (change: Change, facts: Facts) => Promise<string | undefined>;
   /** Stores in the memory the values that cannot be read back, once the answer to a write has shown the change. */
   readonly remember?: (change: Change, answer: unknown, context: PlanContext) => Promise<void>;
   /**
@@ -93,13 +110,34 @@ export type Action<Arguments = unknown> = {
   readonly requires?: Readonly<Record<string, Capability>>;
 };
 
+/** How changes of an action that decide about a commit compare. */
+type CommitJudgement = {
+  /** Whether the other pull requests with this head commit have to be asked first. */
+  readonly isBetter: (change: Change) => boolean;
+  /** Larger is more favourable. */
+  readonly rankOf: (change: Change) => number;
+  /** Whether nothing is more favourable. */
+  readonly passes: (change: Change) => boolean;
+  /** Returns the change with the result of the least favourable pull request. */
+  readonly heldBackBy: (change: Change, holder: Holder) => Change;
+};
+
+/** A pull request that holds others with the same head commit back. */
+export type Holder = {
+  readonly number: number;
+  /** Its web page. */
+  readonly url: string;
+  /** What its rule wants; absent if that cannot be known. */
+  readonly change: Change | undefined;
+};
+
 /** Defines a row of the table of actions: returns its argument. */
 export function defineAction<Arguments>(action: Action<Arguments>): Action<Arguments> {
   return action;
 }
 
 /** Kind of a string argument that is not plain text. */
-type Holds = 'condition' | 'template' | 'forge-text' | 'command-arguments';
+type Holds = 'condition' | 'template' | 'base-template' | 'forge-text' | 'command-arguments';
 
 /** An argument that is a condition: CEL text (or a bool) in the file, its result when `plan` is called. */
 export function condition(): z.ZodType<boolean> {
@@ -109,14 +147,30 @@ export function condition(): z.ZodType<boolean> {
     .meta({ holds: 'condition' satisfies Holds }) as unknown as z.ZodType<boolean>;
 }
 
+/** What a text is for, which decides what an inserted value may bring: see `compileTemplate`. */
+type TextPurpose = {
+  /** A text of lines: inserted values keep theirs. Absent: one line. */
+  readonly lines?: true;
+  /** It becomes a part of git history, which mentions no one. */
+  readonly commit?: true;
+};
+
 /** A string argument in which `${{ expression }}` inserts a value. */
-export function template(): z.ZodString {
-  return z.string().meta({ holds: 'template' satisfies Holds });
+export function template(purpose: TextPurpose = {}): z.ZodString {
+  return z.string().meta({ holds: 'template' satisfies Holds, ...purpose });
+}
+
+/** A string argument in which the action itself inserts the base of the pull request, and in which nothing else is an expression. */
+export function baseTemplate(): z.ZodString {
+  return z
+    .string()
+    .min(1)
+    .meta({ holds: 'base-template' satisfies Holds });
 }
 
 /** A template for a title, text or message of a commit, in which forges look for references: inserted ones do nothing. */
-export function forgeText(): z.ZodString {
-  return z.string().meta({ holds: 'forge-text' satisfies Holds });
+export function forgeText(purpose: TextPurpose = {}): z.ZodString {
+  return z.string().meta({ holds: 'forge-text' satisfies Holds, ...purpose });
 }
 
 /** The arguments of a command as an action gets them: untrusted texts of the author of a comment. */

@@ -211,7 +211,8 @@ async function stateOf(
   const found = await readBackportBranch({ target, name, tip }, facts);
   if (found === undefined) return { step: 'taken' };
   const { total_commits, commits, diff } = found;
-  const isOne = Math.max(total_commits ?? 0, commits.length) === 1;
+  // A merge may take out what its diff does not show.
+  const isOne = Math.max(total_commits ?? 0, commits.length) === 1 && (commits[0]?.parents ?? []).length < 2;
   // A branch that another account made, or went on with, is not ours to remove.
   const isOwn = isMade || (isIntended && isOne && isAskedCommit(commits[0], trial));
   if (isNoted) return isOwn ? { leftover: tip } : {};

@@ -64,6 +64,12 @@ export type Change = {
   readonly pinned?: true;
   /** Why the forge may answer 403 although the account has the access that the action needs. */
   readonly forbidden?: string;
+  /**
+   * It protects the subject, or its repository, from a merge: it uses the reserved part of the budgets, and while a limit keeps it
+   * waiting, nothing is merged there. `tightens`: it only ever makes a merge harder, so that neither a rule's own limit nor the guard
+   * against flips stops it; `may-tighten`: it may also make it easier.
+   */
+  readonly protects?: 'tightens' | 'may-tighten';
   /** The answer does not show the result: it is verified by a new plan from fresh reads after the write. */
   readonly verify?: true;
 };

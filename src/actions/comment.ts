@@ -19,7 +19,11 @@ const CommentForm = z
       description:
         'Distinguishes the comments of one rule: one comment per key. A key that changes, for example with the week, makes a comment that repeats.',
     }),
-    text: forgeText().min(1).max(60_000).optional().meta({ description: 'The text of the comment.' }),
+    text: forgeText({ lines: true })
+      .min(1)
+      .max(60_000)
+      .optional()
+      .meta({ description: 'The text of the comment.' }),
     wiki: z
       .string()
       .min(1)
@@ -29,7 +33,7 @@ const CommentForm = z
     when: condition()
       .optional()
       .meta({ description: 'The comment exists while this condition holds; default: always.' }),
-    otherwise: forgeText().min(1).max(60_000).optional().meta({
+    otherwise: forgeText({ lines: true }).min(1).max(60_000).optional().meta({
       description:
         'Text of an existing comment while `when` does not hold; without it, the comment is deleted.',
     }),

@@ -31,7 +31,7 @@ const maxFiles = 25;
 const CommittedFile = z
   .strictObject({
     path: z.string().min(1).meta({ description: 'Path from the top of the repository.' }),
-    content: template().optional().meta({ description: 'The whole text of the file.' }),
+    content: template({ commit: true }).optional().meta({ description: 'The whole text of the file.' }),
     from: z.string().max(1_500).optional().meta({
       description:
         'A file whose bytes are copied, as `owner/repo:path@ref`; default of `ref`: the default branch. At most 1 MiB.',
@@ -55,7 +55,7 @@ const CommitFiles = z.strictObject({
     .min(1)
     .max(maxFiles)
     .meta({ description: `At most ${maxFiles} files with together 4 MiB.` }),
-  message: forgeText()
+  message: forgeText({ lines: true, commit: true })
     .min(1)
     .max(2_000)
     .optional()

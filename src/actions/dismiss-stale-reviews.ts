@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
-import type { Compare } from '../contract/resources/branches.ts';
 import { PullReview } from '../contract/resources/reviews.ts';
-import { ReeveError } from '../errors.ts';
-import { compare } from '../facts/compare.ts';
+import { changedSinceFact } from '../facts/changed-since.ts';
+import { currentReviews } from '../facts/current-reviews.ts';
 import type { Facts } from '../facts/fact.ts';
 import { requestOf } from '../facts/fact.ts';
 import { pullRequest } from '../facts/pull-request.ts';
@@ -23,7 +22,7 @@ const DismissStaleReviews = z.strictObject({
     .min(1)
     .default(['APPROVED'])
     .meta({ description: 'States of the reviews to dismiss.' }),
-  message: forgeText().max(5_000).default('New commits arrived after this review.'),
+  message: forgeText({ lines: true }).max(5_000).default('New commits arrived after this review.'),
   'ignore-paths': z
     .array(z.string().min(1).max(500))
     .min(1)
@@ -31,7 +30,8 @@ const DismissStaleReviews = z.strictObject({
     .optional()
     .meta({ description: 'A review is kept if all files that changed since match these globs.' }),
   'keep-on-rebase': z.boolean().default(false).meta({
-    description: 'A review is kept while the forge does not mark it as stale, because the diff is unchanged.',
+    description:
+      'A review is kept while the changes of the pull request are the same as at its commit, as the fact `current_reviews` says.',
   }),
   priors: z.boolean().default(false).meta({ description: 'Also dismisses older reviews of the same user.' }),
 });
@@ -39,6 +39,7 @@ type DismissStaleReviews = z.output<typeof DismissStaleReviews>;
 
 const pullFact = requestOf(pullRequest);
 const reviewsFact = requestOf(reviewsRow);
+const currentFact = requestOf(currentReviews);
 
 const undoDismissal: Inverse = async (change, client) => {
   const live = (await client.send(operations.getReview, { params: pathParams(change) })) as ForgeObject;
@@ -56,7 +57,7 @@ const undoDismissal: Inverse = async (change, client) => {
 export const dismissStaleReviews = defineAction<DismissStaleReviews>({
   name: 'dismiss-stale-reviews',
   meaning:
-    'Dismisses reviews in `states` that the forge marks as stale, or whose commit is no longer the head, with `message`. Reviews of a closed pull request, and dismissed reviews, are left unchanged.',
+    'Dismisses reviews in `states` whose commit is no longer the head, with `message`; what the forge marks as stale is not used. Reviews of a closed pull request, and dismissed reviews, are left unchanged.',
   example: `uses: dismiss-stale-reviews
 with:
   states: [APPROVED]
@@ -66,6 +67,7 @@ with:
   arguments: DismissStaleReviews,
   of: ['pull_request'],
   needs: { access: 'admin', scopes: ['repository'] },
+  protects: true,
   describesState: true,
   granted: false,
   visibleTo: 'administrators',
@@ -88,11 +90,18 @@ with:
     if (pull.state === 'closed') return [];
     const head = pull.head?.sha;
     if (!head) throw new Error('the pull request has no head commit');
-    const all = await facts.ask(reviewsFact);
+    const older = (await facts.ask(reviewsFact)).filter(
+      ({ dismissed, state, commit_id }) =>
+        !dismissed && given.states.some((one) => one === state) && commit_id !== head,
+    );
     const changes: Change[] = [];
-    for (const review of all) {
-      const why = review.dismissed ? undefined : reasonAgainst(review, head, given);
-      if (why === undefined || (await isUnderIgnored(review, head, given, { facts, meter }))) continue;
+    // Also where nothing is older: the fact records the merge base of the head.
+    const current = given['keep-on-rebase'] ? await facts.ask(currentFact) : [];
+    for (const review of older) {
+      if (current.some(({ id }) => id === review.id)) continue;
+      if (await isUnderIgnored(review, given, { facts, meter })) continue;
+      const commit = review.commit_id?.slice(0, 10) || 'an unknown commit';
+      const why = `it was given for ${commit}${given['keep-on-rebase'] ? ', whose changes are not those of the head' : ''}`;
       changes.push(dismissal(review, why, given, facts));
     }
     return changes;
@@ -104,41 +113,20 @@ with:
   },
 });
 
-function reasonAgainst(review: PullReview, head: string, given: DismissStaleReviews): string | undefined {
-  if (!given.states.some((state) => state === review.state)) return undefined;
-  if (review.stale) return 'the forge calls it stale';
-  const isOlder = Boolean(review.commit_id) && review.commit_id !== head;
-  return isOlder && !given['keep-on-rebase']
-    ? `it was given for ${review.commit_id?.slice(0, 10)}`
-    : undefined;
-}
-
 async function isUnderIgnored(
   review: PullReview,
-  head: string,
   given: DismissStaleReviews,
   { facts, meter }: { readonly facts: Facts; readonly meter: Meter },
 ): Promise<boolean> {
   const globs = given['ignore-paths'];
   if (globs === undefined || !review.commit_id) return false;
-  if (review.commit_id === head) return false;
-  const changed = await changedSince(review.commit_id, head, facts);
-  if (changed === undefined) return false;
-  const paths = changed.files.flatMap(({ filename, previous_filename }) =>
+  const changed = await facts.ask(requestOf(changedSinceFact, review.commit_id));
+  if (changed === null) return false;
+  const paths = changed.flatMap(({ filename, previous_filename }) =>
     previous_filename ? [filename, previous_filename] : [filename],
   );
   const matches = compileGlob(globs);
   return paths.every((path) => matches(path, meter));
-}
-
-/** A commit before a force-push may no longer exist on the forge: then the changes since are unknown, and no review is kept. */
-async function changedSince(commit: string, head: string, facts: Facts): Promise<Compare | undefined> {
-  try {
-    return await facts.ask(requestOf(compare, `${commit}...${head}`));
-  } catch (error) {
-    if (error instanceof ReeveError && error.code === 'forge-not-found') return undefined;
-    throw error;
-  }
 }
 
 function dismissal(review: PullReview, why: string, given: DismissStaleReviews, facts: Facts): Change {
@@ -155,6 +143,7 @@ function dismissal(review: PullReview, why: string, given: DismissStaleReviews, 
     before: { state: review.state, by: who, dismissed: false },
     after: { state: review.state, by: who, dismissed: true },
     reason: why,
+    protects: 'tightens',
     reads: [reviewsFact],
   };
 }

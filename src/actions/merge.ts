@@ -12,7 +12,9 @@ import { indexParams } from '../facts/where.ts';
 import { condition, defineAction } from './action.ts';
 import type { Change } from './change.ts';
 import { irreversible } from './inverses/irreversible.ts';
+import { afterPushField, untrustedPush } from './merging/after-push.ts';
 import { deletionOf, undoDeleteBranch } from './merging/deletion.ts';
+import { findDueProtection } from './merging/due-protections.ts';
 import { mergeFields } from './merging/merge-fields.ts';
 import { mergeMethodOf } from './merging/method.ts';
 import { unpassedChecks } from './merging/protection.ts';
@@ -22,6 +24,7 @@ import type { PlanContext } from './plan-context.ts';
 const MergeForm = z.strictObject({
   when: condition().optional().meta({ description: 'It is merged as soon as this condition holds.' }),
   ...mergeFields,
+  ...afterPushField,
   'delete-branch': z
     .boolean()
     .default(false)
@@ -61,6 +64,12 @@ with:
     [operations.deleteBranch.id]: undoDeleteBranch,
   },
   adoption: undefined,
+  async misplaced({ branch }, facts) {
+    const base = (await facts.ask(pullFact)).base?.ref;
+    return base === branch
+      ? undefined
+      : `this was merged into \`${base}\`, and not into \`${branch}\`, which its rule had judged: its base was changed in that moment`;
+  },
   facts: (given) => (given.when === false ? [pullFact] : [pullFact, repositoryFact, baseFact]),
   async plan(given, facts, context) {
     const pull = await facts.ask(pullFact);
@@ -142,6 +151,10 @@ async function mergingOf(
   if (pull.mergeable === false) {
     return waiting(change, 'it conflicts with its base, or the forge has not checked that yet', true);
   }
+  const untrusted = await untrustedPush(pull, given['after-push'], facts, context);
+  if (untrusted !== undefined) return waiting(change, untrusted, true);
+  const due = await findDueProtection(context.memory, facts.subject);
+  if (due !== undefined) return waiting(change, due, true);
   const required = await facts.ask(baseFact);
   const unpassed = required.enable_status_check
     ? unpassedChecks(required, await facts.ask(statusesFact), context.meter)

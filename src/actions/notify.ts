@@ -19,7 +19,14 @@ type JsonValue =
 
 /** A JSON value whose texts are templates. */
 const JsonForm: z.ZodType<JsonValue> = z.lazy(() =>
-  z.union([template(), z.number(), z.boolean(), z.null(), z.array(JsonForm), z.record(z.string(), JsonForm)]),
+  z.union([
+    template({ lines: true }),
+    z.number(),
+    z.boolean(),
+    z.null(),
+    z.array(JsonForm),
+    z.record(z.string(), JsonForm),
+  ]),
 );
 
 const NotifyForm = z
@@ -28,7 +35,11 @@ const NotifyForm = z
       description:
         'The secret with the URL of the receiver: `{ secret: NAME }`. It begins with https:// unless its host is listed under `notify-hosts` in the operator file.',
     }),
-    text: template().min(1).max(60_000).optional().meta({ description: 'The message as plain text.' }),
+    text: template({ lines: true })
+      .min(1)
+      .max(60_000)
+      .optional()
+      .meta({ description: 'The message as plain text.' }),
     json: z.record(z.string(), JsonForm).optional().meta({
       description:
         'The message as JSON, instead of `text`. Its texts may contain expressions; a text that is one expression has the type of its value.',

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
 import { PullRequest } from '../contract/resources/pulls.ts';
+import { asWritten, isTitle } from '../contract/written-texts.ts';
 import { compare } from '../facts/compare.ts';
 import type { Facts } from '../facts/fact.ts';
 import { requestOf } from '../facts/fact.ts';
@@ -12,6 +13,7 @@ import { undoEdit } from './inverses/forms.ts';
 import { undoCreatePull } from './inverses/pulls.ts';
 import { labelIds } from './labels/label-ids.ts';
 import { isByUs, isSameText } from './marker.ts';
+import { distinctNames } from './pick.ts';
 import type { PlanContext } from './plan-context.ts';
 import { toLowerCase } from './same-names.ts';
 
@@ -26,7 +28,7 @@ const OpenPullRequest = z
     head: branch.meta({ description: 'The source branch; `owner:branch` refers to a fork.' }),
     base: branch.meta({ description: 'The target branch.' }),
     title: forgeText().min(1).max(255),
-    body: forgeText().max(60_000).optional(),
+    body: forgeText({ lines: true }).max(60_000).optional(),
     labels: z.array(name).max(50).optional().meta({ description: 'Labels to set at opening.' }),
     reviewers: z
       .array(name)
@@ -73,7 +75,8 @@ with:
     team_reviewers: 'pull_reviewers_on_create',
   },
   facts: (given) => [openPullFact(given)],
-  async plan(given, facts, context) {
+  async plan(written, facts, context) {
+    const given = { ...written, title: asWritten(operations.createPull, 'title', written.title) };
     const open = await facts.ask(openPullFact(given));
     if (open !== null) return [kept(open, given, facts, context)];
     const between = await facts.ask(requestOf(compare, branchesOf(given)));
@@ -131,8 +134,8 @@ async function opening(given: OpenPullRequest, facts: Facts): Promise<Change> {
         title,
         ...(body === undefined ? {} : { body }),
         ...(labels ? { labels } : {}),
-        ...(reviewers ? { reviewers } : {}),
-        ...(team_reviewers ? { team_reviewers } : {}),
+        ...(reviewers ? { reviewers: distinctNames(reviewers) } : {}),
+        ...(team_reviewers ? { team_reviewers: distinctNames(team_reviewers) } : {}),
       },
     },
     before: null,
@@ -155,7 +158,7 @@ function kept(open: PullRequest, given: OpenPullRequest, facts: Facts, context: 
   };
   if (!isByUs(open, context))
     return { ...change, already: true, reason: 'it is open, and a person opened it' };
-  const isSaid = open.title === title && (body === undefined || isSameText(open.body, body));
+  const isSaid = isTitle(open.title, title) && (body === undefined || isSameText(open.body, body));
   if (isSaid) return { ...change, already: true, reason: 'it is open already' };
   return { ...change, reason: 'its title or body differs' };
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Subject } from '../contract/events/subject.ts';
+import { trimSpace } from '../contract/written-texts.ts';
 import { toLowerCase } from './same-names.ts';
 
 /**
@@ -20,8 +21,9 @@ export function pickByHash(
   return inOrder.slice(0, Math.max(count, 0)).map(({ name }) => name);
 }
 
-/** Returns the names, each once whatever its case, in order. */
-export function distinctNames(names: readonly string[]): readonly string[] {
+/** Returns the names of accounts or teams, which have no white space, each once whatever its case, in order. */
+export function distinctNames(written: readonly string[]): readonly string[] {
+  const names = written.map(trimSpace);
   return [
     ...new Map(names.map((name) => [toLowerCase(name), name] as const).toReversed()).values(),
   ].toReversed();

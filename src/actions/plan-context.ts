@@ -9,6 +9,8 @@ export type PlanContext = {
   readonly rule: string;
   /** Source of the rule's file; only operator rules may reach beyond the event's repository. */
   readonly level: 'operator' | 'organization' | 'repository';
+  /** Acts of people that the rule reads: texts of its conditions, of which some are names of labels, and commands. Absent: none. */
+  readonly acts?: { readonly texts: readonly string[]; readonly commands: readonly string[] } | undefined;
   /** The bot's account; absent without a forge (a what-if). */
   readonly account?: { readonly id: number } | undefined;
   readonly memory: ActionMemory;
@@ -31,6 +33,8 @@ export type PlanContext = {
   readonly meter: Meter;
   /** Returns whether the grants of the rule's file cover what an action does to a branch; others are refused. Absent: all are. */
   readonly covers?: (action: string, branch: string) => Promise<boolean>;
+  /** Says whether a rule of the operator writes a status with this name. Absent: it is not known. */
+  readonly isStatusOfOperator?: ((context: string) => boolean) | undefined;
   /** Nothing will be written: the memory must not change either. */
   readonly dryRun: boolean;
 };

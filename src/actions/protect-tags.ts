@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import type { Client } from '../client/client.ts';
 import { operations } from '../contract/operations.ts';
+import { asWritten } from '../contract/written-texts.ts';
 import { requestOf } from '../facts/fact.ts';
 import { tagProtections } from '../facts/tag-protections.ts';
 import { repositoryParams } from '../facts/where.ts';
+import { forgeGlobProblem } from '../patterns/forge-glob.ts';
 import { defineAction } from './action.ts';
 import type { Adopted, AdoptedPlace } from './adoption.ts';
 import type { Change } from './change.ts';
@@ -48,6 +50,7 @@ with:
   arguments: ProtectTags,
   of: ['repository', 'branch', 'pull_request', 'issue'],
   needs: { access: 'admin', scopes: ['repository'] },
+  protects: true,
   describesState: true,
   granted: false,
   visibleTo: 'administrators',
@@ -69,13 +72,22 @@ with:
   },
   createsWhole: operations.createTagProtection.id,
   adoption: { what: 'tag protections', read: adoptTags },
-  examine: (written) => twice(written.tags.map((tag) => tag.name_pattern)),
+  examine({ tags }) {
+    const patterns = tags.map(({ name_pattern }) => patternOf(name_pattern));
+    const problems = patterns.flatMap((pattern, place) => {
+      // Between slashes it is a regular expression.
+      const message = /^\/.*\/$/su.test(pattern) ? undefined : forgeGlobProblem(pattern, '');
+      return message === undefined ? [] : [{ path: ['tags', place, 'name_pattern'], message }];
+    });
+    return [...twice(patterns), ...problems];
+  },
   facts: () => [protectionsFact],
   async plan(given, facts, context) {
     const all = await facts.ask(protectionsFact);
     const at = repositoryParams(facts.subject);
     const changes: Change[] = [];
-    for (const { name_pattern, ...lists } of given.tags) {
+    for (const { name_pattern: written, ...lists } of given.tags) {
+      const name_pattern = patternOf(written);
       const live = all.find((one) => one.name_pattern === name_pattern);
       if (live === undefined && Object.values(lists).flat().length === 0) {
         throw new Error(
@@ -100,7 +112,7 @@ with:
       );
     }
     if (!given.prune) return changes;
-    const named = new Set(given.tags.map((tag) => tag.name_pattern));
+    const named = new Set(given.tags.map((tag) => patternOf(tag.name_pattern)));
     for (const live of all.filter((one) => !named.has(one.name_pattern))) {
       changes.push(
         pruneProtection({
@@ -120,6 +132,10 @@ with:
   confirm: unshown,
   learn: learnDropped,
 });
+
+function patternOf(written: string): string {
+  return asWritten(operations.createTagProtection, 'name_pattern', written);
+}
 
 function twice(patterns: readonly string[]) {
   return patterns.flatMap((pattern, place) =>

@@ -4,6 +4,7 @@ import type { PullRequest } from '../contract/resources/pulls.ts';
 import { type Facts, optionalRequestOf, requestOf } from '../facts/fact.ts';
 import { pullRequest } from '../facts/pull-request.ts';
 import { repository } from '../facts/repository.ts';
+import { queueContext } from '../facts/required-checks.ts';
 import { statuses } from '../facts/statuses.ts';
 import { repositoryOf, repositoryParams } from '../facts/where.ts';
 import { condition, defineAction } from './action.ts';
@@ -11,10 +12,12 @@ import type { Change } from './change.ts';
 import { pathParams, readItems } from './inverses/forms.ts';
 import type { Inverse } from './inverses/inverse.ts';
 import { askWritten, isByUs } from './marker.ts';
+import { afterPushField, untrustedPush } from './merging/after-push.ts';
+import { findDueProtection } from './merging/due-protections.ts';
 import { mergeFields } from './merging/merge-fields.ts';
 import { mergeMethodOf } from './merging/method.ts';
 import { sidesOf, waiting } from './merging/pull.ts';
-import { type QueuePlaceOfPull, type QueueWish, queueContext } from './merging/queue-desk.ts';
+import type { QueuePlaceOfPull, QueueWish } from './merging/queue-desk.ts';
 import type { PlanContext } from './plan-context.ts';
 
 const maxMinutes = 7 * 24 * 60;
@@ -24,6 +27,7 @@ const QueueMergeForm = z.strictObject({
     description: 'It is in the queue while this condition holds, and leaves once it does not.',
   }),
   ...mergeFields,
+  ...afterPushField,
   priority: z
     .int()
     .min(-100)
@@ -106,6 +110,10 @@ with:
     const wish = await wishOf(given, facts);
     const change = enteringOf(place, wish, facts, isFork);
     if (pull.draft) return [waiting(change, 'it is a draft')];
+    const untrusted = await untrustedPush(pull, given['after-push'], facts, context);
+    if (untrusted !== undefined) return [waiting(change, untrusted, true)];
+    const due = await findDueProtection(context.memory, facts.subject);
+    if (due !== undefined) return [waiting(change, due, true)];
     const found = await findPlace(pull, place, facts, context);
     if (found === 'queued') return [{ ...change, already: true, reason: 'it is in the merge queue' }];
     if (found !== undefined) return [waiting(change, found.why)];

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { subjectKinds } from '../contract/events/subject.ts';
 import { operations } from '../contract/operations.ts';
 import type { Issue } from '../contract/resources/issues.ts';
+import { asWritten, isTitle } from '../contract/written-texts.ts';
 import type { Facts } from '../facts/fact.ts';
 import { optionalRequestOf } from '../facts/fact.ts';
 import { ownIssues } from '../facts/own-issues.ts';
@@ -23,7 +24,7 @@ const ReportIssue = z.strictObject({
     .meta({ description: 'Repository of the issue; default: the repository of the event.' }),
   key: template().min(1).max(200).meta({ description: 'Identifies the report; one issue per key.' }),
   title: forgeText().min(1).max(255),
-  body: forgeText().max(60_000).optional(),
+  body: forgeText({ lines: true }).max(60_000).optional(),
 });
 type ReportIssue = z.output<typeof ReportIssue>;
 
@@ -80,7 +81,8 @@ with:
   adoption: undefined,
   operatorOnly: ['repository'],
   facts: (given) => (given.repository === undefined ? [] : [issuesFact(given.repository)]),
-  async plan(given, facts, context) {
+  async plan(written, facts, context) {
+    const given = { ...written, title: asWritten(operations.createIssue, 'title', written.title) };
     const place = reportPlace(given, facts, context);
     const all = await askWritten(facts, issuesFact(`${place.owner}/${place.repo}`));
     // Two of them can only result from a race; the older one is used.
@@ -173,7 +175,7 @@ function standing(issue: Issue, isSettled: boolean, given: ReportIssue, place: R
     return { ...change, already: true, reason: 'a person closed it, and its condition still holds' };
   }
   if (issue.state === 'closed') return { ...change, reason: 'its condition holds again' };
-  const isSaid = issue.title === given.title && isSameText(issue.body, text.body);
+  const isSaid = isTitle(issue.title, given.title) && isSameText(issue.body, text.body);
   if (isSaid) return { ...change, already: true, reason: 'the issue already has this text' };
   const { title, body } = text;
   return { ...change, ...edit(issue, { title, body }, given, place), reason: 'its title or body differs' };

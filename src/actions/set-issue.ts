@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
 import { Issue } from '../contract/resources/issues.ts';
+import { asWritten, isTitle, trimSpace } from '../contract/written-texts.ts';
 import type { Facts } from '../facts/fact.ts';
 import { requestOf } from '../facts/fact.ts';
 import { issue as issueRow } from '../facts/issue.ts';
@@ -112,7 +113,8 @@ with:
   confirm(change, answer) {
     if (change.operation !== operations.editIssue.id) return undefined;
     const answered = Issue.safeParse(answer);
-    if (!answered.success || issueFieldOf(answered.data, change.target) === change.value) return undefined;
+    if (!answered.success) return undefined;
+    if (isFieldSet(change.target, issueFieldOf(answered.data, change.target), change.value)) return undefined;
     return `the forge did not set ${change.target} to this value`;
   },
   async remember({ target, value }, answer, context) {
@@ -123,7 +125,7 @@ with:
 
 function fieldChange(target: string, value: unknown, live: Issue, facts: Facts): Change {
   const before = issueFieldOf(live, target);
-  const isUpToDate = before === value;
+  const isUpToDate = isFieldSet(target, before, value);
   return {
     action: 'set-issue',
     operation: operations.editIssue.id,
@@ -139,16 +141,27 @@ function fieldChange(target: string, value: unknown, live: Issue, facts: Facts):
   };
 }
 
+function isFieldSet(target: string, live: unknown, wanted: unknown): boolean {
+  return live === wanted || (target === 'issue.title' && isTitle(String(live), String(wanted)));
+}
+
 function textChanges({ title, due_date }: SetIssue, live: Issue, facts: Facts): readonly Change[] {
   return [
-    ...(title === undefined ? [] : [fieldChange('issue.title', title.trim(), live, facts)]),
+    ...(title === undefined ? [] : [fieldChange('issue.title', wantedTitle(title), live, facts)]),
     ...(due_date === undefined ? [] : [fieldChange('issue.due_date', wantedDay(due_date), live, facts)]),
   ];
 }
 
+/** As of a new one, although an edit keeps white space. */
+function wantedTitle(written: string): string {
+  const title = asWritten(operations.createIssue, 'title', written);
+  if (title === '') throw new Error('a title needs more than white space');
+  return title;
+}
+
 function wantedDay(written: string | null): string | null {
   if (written === null) return null;
-  const day = calendarDayOf(written);
+  const day = calendarDayOf(trimSpace(written));
   if (day === null) throw new Error(`"${written}" is no date such as 2026-12-31`);
   return day;
 }
@@ -198,11 +211,13 @@ function assigneeChanges({ assignees }: SetIssue, live: Issue, facts: Facts): re
 }
 
 async function milestoneChanges(
-  { milestone }: SetIssue,
+  { milestone: written }: SetIssue,
   live: Issue,
   facts: Facts,
 ): Promise<readonly Change[]> {
-  if (milestone === undefined) return [];
+  if (written === undefined) return [];
+  // Titles of milestones are trimmed.
+  const milestone = written && trimSpace(written);
   const change = fieldChange('issue.milestone', milestone, live, facts);
   if (change.already || milestone === null) return [change];
   const found = (await facts.ask(milestonesFact)).some(({ title }) => title === milestone);

@@ -1,14 +1,26 @@
 import { z } from 'zod';
+import { readMember } from '../contract/events/payload-members.ts';
 import { operations } from '../contract/operations.ts';
-import { optionalRequestOf, requestOf } from '../facts/fact.ts';
+import type { CommitStatus } from '../contract/resources/statuses.ts';
+import { asWritten } from '../contract/written-texts.ts';
+import { type Facts, optionalRequestOf, requestOf } from '../facts/fact.ts';
 import { head } from '../facts/head.ts';
+import { pullRequest } from '../facts/pull-request.ts';
 import { statuses } from '../facts/statuses.ts';
 import { repositoryParams } from '../facts/where.ts';
-import { condition, defineAction, template } from './action.ts';
+import { baseTemplate, condition, defineAction, type Holder, template } from './action.ts';
+import type { Change } from './change.ts';
 import { type ForgeObject, pathParams, readItems } from './inverses/forms.ts';
 import type { Inverse } from './inverses/inverse.ts';
 import { askWritten } from './marker.ts';
 import type { PlanContext } from './plan-context.ts';
+import {
+  formerContextOf,
+  namesBase,
+  problemOfContext,
+  renderContext,
+  statusContextOf,
+} from './status-context.ts';
 
 const states = ['pending', 'success', 'error', 'failure', 'warning', 'skipped'] as const;
 const said = {
@@ -20,8 +32,9 @@ const said = {
     .meta({ description: 'Where its details are.' }),
 };
 const SetStatus = z.strictObject({
-  context: z.string().min(1).max(255).optional().meta({
-    description: 'Name of the status; default, and always in rule files of repositories: `reeve/RULE`.',
+  context: baseTemplate().max(255).optional().meta({
+    description:
+      'Name of the status; default: the name of the rule. Files of the operator choose it freely (default `reeve/RULE`), those of organizations write `reeve-org/NAME`, those of repositories `reeve-repo/NAME`. The one expression in it is `${{ pull_request.base.ref }}`: pull requests into other bases then do not count.',
   }),
   state: z.enum(states).default('success').meta({ description: 'State of the status.' }),
   ...said,
@@ -39,6 +52,7 @@ type SetStatus = z.output<typeof SetStatus>;
 type StatusState = SetStatus['state'];
 
 const headFact = requestOf(head);
+const pullFact = requestOf(pullRequest);
 const statusesFact = optionalRequestOf(statuses);
 
 const undoStatus: Inverse = async (change, client) => {
@@ -63,13 +77,14 @@ const undoStatus: Inverse = async (change, client) => {
 };
 
 /**
- * Sets this status on the subject's newest commit. If another commit is pushed after the evaluation,
- * the status is set on the evaluated one. A status is never deleted: forges cannot do that.
+ * Sets this status on the subject's newest commit. A status belongs to a commit: it becomes better only if every open pull
+ * request with this head was judged, and is the least favourable result of them. If another commit is pushed meanwhile, the
+ * rule is evaluated again. A status is never deleted: forges cannot do that.
  */
 export const setStatus = defineAction<SetStatus>({
   name: 'set-status',
   meaning:
-    'Sets this status with `context` on the newest commit of the subject. With `when`, the status depends on the condition. Rule files of repositories write only the context `reeve/RULE`, so that they cannot imitate other checks.',
+    'Sets this status with `context` on the newest commit of the subject. With `when`, the status depends on the condition. A status belongs to a commit: before it becomes better, the rule judges every other open pull request with the same head commit, and the least favourable result is written; the description names the pull request that holds it back.',
   example: `uses: set-status
 with:
   state: success
@@ -80,14 +95,28 @@ with:
   arguments: SetStatus,
   of: ['pull_request', 'branch', 'repository'],
   needs: { access: 'writer', scopes: ['repository'] },
+  protects: true,
   describesState: true,
   granted: true,
+  pinsHead: true,
+  ofCommit: {
+    isBetter,
+    passes: ({ value }) => rankOf(value) === passed,
+    rankOf: ({ value }) => rankOf(value),
+    heldBackBy,
+  },
   visibleTo: 'code',
   inverses: { [operations.createStatus.id]: undoStatus },
   adoption: undefined,
+  examineAt: ({ context }, { level, subjects }) => {
+    if (context === undefined) return [];
+    // The name of the rule is of no matter where a context is written.
+    const message = problemOfContext(statusContextOf(context, { rule: '', level }), { level, subjects });
+    return message === undefined ? [] : [{ path: ['context'], message }];
+  },
   facts: () => [headFact, statusesFact],
   async plan(given, facts, context) {
-    const name = contextOf(given, context);
+    const name = await contextFor(given, facts, context);
     const wanted = wantedOf(given);
     // Checked after templates are filled in: users click on this URL.
     if (!/^(https?:\/\/|$)/i.test(wanted.target_url)) {
@@ -95,35 +124,149 @@ with:
     }
     const { sha } = await facts.ask(headFact);
     const all = await askWritten(facts, statusesFact);
-    const live = all.find((status) => status.context === name);
-    const before = live === undefined ? null : shown(live.status, live.description, live.target_url);
-    const already = before !== null && JSON.stringify(before) === JSON.stringify(wanted);
-    return [
-      {
-        action: 'set-status',
-        operation: operations.createStatus.id,
-        input: { params: { ...repositoryParams(facts.subject), sha }, body: { context: name, ...wanted } },
-        target: `status:${name}`,
-        value: wanted,
-        before,
-        after: wanted,
-        reason: already ? 'the commit already has this status' : statusReason(given, live?.status),
-        reads: [statusesFact],
-        ...(already ? { already } : {}),
-      },
-    ];
+    const change = changeTo(wanted, { name, sha, all, facts });
+    const reason = change.already
+      ? 'the commit already has this status'
+      : statusReason(given, liveOf(all, name)?.status);
+    return [{ ...change, reason }, ...endFormer({ name, sha, all, facts }, context)];
   },
 });
 
-/** A user who can push to a default branch must not be able to imitate another check. */
-function contextOf({ context: name }: SetStatus, { rule, level }: PlanContext): string {
-  return level === 'operator' && name !== undefined ? name : `reeve/${rule}`;
+/** Where a status is written, and what is there. */
+type StatusPlace = {
+  readonly name: string;
+  readonly sha: string;
+  readonly all: readonly CommitStatus[];
+  readonly facts: Facts;
+};
+
+function changeTo(
+  wanted: ShownStatus,
+  { name, sha, all, facts }: StatusPlace,
+): Omit<Change, 'reason'> & Pick<Change, 'already'> {
+  const live = liveOf(all, name);
+  const before = live === undefined ? null : shown(live.status, live.description, live.target_url);
+  return {
+    action: 'set-status',
+    operation: operations.createStatus.id,
+    input: { params: { ...repositoryParams(facts.subject), sha }, body: { context: name, ...wanted } },
+    target: `status:${name}`,
+    value: wanted,
+    before,
+    after: wanted,
+    reads: [statusesFact],
+    reconsiders: true,
+    ...(isGreen(before?.state) && before?.state !== wanted.state && rankOf(wanted) !== passed
+      ? { protects: 'tightens' as const }
+      : {}),
+    ...(isThere(wanted, before, facts.subject.index) ? { already: true } : {}),
+  };
 }
 
+/** Whether forges let a pull request be merged with a required status of this state. */
+function isGreen(state: string | undefined): boolean {
+  return state === 'success' || state === 'skipped' || state === 'warning';
+}
+
+function liveOf(all: readonly CommitStatus[], name: string): CommitStatus | undefined {
+  return all.find(({ context }) => context === name);
+}
+
+/** Returns the name of the status, with the base of the pull request in it. */
+async function contextFor(given: SetStatus, facts: Facts, context: PlanContext): Promise<string> {
+  const name = statusContextOf(given.context, context);
+  const base = namesBase(name) ? ((await facts.ask(pullFact)).base?.ref ?? '') : '';
+  return asStatus('context', renderContext(name, base, context));
+}
+
+/**
+ * Ends the status that this rule wrote before each level had a name space of its own: a branch may still require it, and
+ * nothing judges it any more. A rule of the operator may have that name now.
+ */
+function endFormer(place: StatusPlace, context: PlanContext): readonly Change[] {
+  const former = formerContextOf(context);
+  const live = former === undefined ? undefined : liveOf(place.all, former);
+  if (former === undefined || live === undefined || live.status === 'error') return [];
+  const isOurs = context.account !== undefined && live.creator?.id === context.account.id;
+  if (!isOurs || (context.isStatusOfOperator?.(former) ?? true)) return [];
+  const ended = shown(
+    'error',
+    `This status is named ${place.name} now. Require that one.`.slice(0, maxDescription),
+    '',
+  );
+  return [{ ...changeTo(ended, { ...place, name: former }), reason: `its name is ${place.name} now` }];
+}
+
+/** Forges store more; a line that is longer is not read. */
+const maxDescription = 255;
+
+/** How near a state is to a merge, as forges decide: `warning` blocks like `failure`, `skipped` passes. */
+function rankOf(value: unknown): number {
+  const state = readMember(value, 'state');
+  if (state === 'success' || state === 'skipped') return passed;
+  return state === 'failure' || state === 'error' || state === 'warning' ? failed : pending;
+}
+const [failed, pending, passed] = [0, 1, 2];
+
+/** Begins the description of a status that is the result of one of several pull requests. */
+const heldPattern = /^#(\d+): /;
+
+/** Says whether a change brings a commit nearer to a merge, or replaces what another pull request said. */
+function isBetter({ value, before }: Change): boolean {
+  return (
+    rankOf(value) > (before === null ? pending : rankOf(before)) ||
+    heldPattern.test(String(readMember(before, 'description') ?? ''))
+  );
+}
+
+/** Returns the description of a status that is the result of this pull request, as the forge keeps it. */
+function heldDescription(index: number | undefined, { description, state }: ShownStatus): string {
+  return asStatus('description', `#${index}: ${description || state}`.slice(0, maxDescription));
+}
+
+/** Returns the change with the result of the pull request that holds it back. */
+function heldBackBy(change: Change, { number, url, change: theirs }: Holder): Change {
+  const result = (theirs?.value ?? {
+    state: 'pending',
+    description: 'it cannot be judged yet',
+  }) as ShownStatus;
+  const value = {
+    state: result.state,
+    description: heldDescription(number, result),
+    target_url: url,
+  };
+  const { already: _, ...rest } = change;
+  const isSame = JSON.stringify(change.before) === JSON.stringify(value);
+  return {
+    ...rest,
+    input: { ...change.input, body: { ...(change.input.body as object), ...value } },
+    value,
+    after: value,
+    reason: `pull request #${number} has the same head commit, and holds it back`,
+    ...(isSame ? { already: true as const } : {}),
+  };
+}
+
+/** Says whether a status is there, also in the form in which it names its own pull request as the one that holds others back. */
+function isThere(wanted: ShownStatus, before: ShownStatus | null, index: number | undefined): boolean {
+  if (before === null) return false;
+  if (JSON.stringify(before) === JSON.stringify(wanted)) return true;
+  const isNamed = before.description === heldDescription(index, wanted);
+  return before.state === wanted.state && rankOf(wanted) !== passed && isNamed;
+}
+
+type ShownStatus = ReturnType<typeof shown>;
+
 function wantedOf(given: SetStatus) {
-  if (given.when ?? true) return shown(given.state, given.description, given.target_url);
-  const { state, description, target_url } = given.otherwise ?? { state: opposite(given.state) };
-  return shown(state, description, target_url);
+  const isMain = given.when ?? true;
+  const { state, description, target_url } = isMain
+    ? given
+    : (given.otherwise ?? { state: opposite(given.state) });
+  return shown(state, asStatus('description', description ?? ''), asStatus('target_url', target_url ?? ''));
+}
+
+function asStatus(member: string, text: string): string {
+  return asWritten(operations.createStatus, member, text);
 }
 
 function opposite(state: StatusState): StatusState {

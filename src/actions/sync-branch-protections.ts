@@ -7,6 +7,7 @@ import { branchProtections } from '../facts/branch-protections.ts';
 import type { Facts } from '../facts/fact.ts';
 import { requestOf } from '../facts/fact.ts';
 import { repositoryParams } from '../facts/where.ts';
+import { forgeGlobProblem } from '../patterns/forge-glob.ts';
 import { defineAction } from './action.ts';
 import type { Adopted, AdoptedPlace } from './adoption.ts';
 import type { Change } from './change.ts';
@@ -53,6 +54,7 @@ with:
   arguments: SyncBranchProtections,
   of: ['repository', 'branch', 'pull_request', 'issue'],
   needs: { access: 'admin', scopes: ['repository'] },
+  protects: true,
   describesState: true,
   granted: false,
   visibleTo: 'administrators',
@@ -88,6 +90,7 @@ with:
   examine: (written) =>
     written.protections.flatMap((protection, place) => [
       ...twice(written, place),
+      ...globProblems(protection, place),
       // An omitted switch may already be on; a switch that is off makes its dependent members ineffective.
       ...contradictionsIn(protection, allOn).map(({ member, message }) => ({
         path: ['protections', place, member],
@@ -140,6 +143,19 @@ function twice({ protections }: SyncBranchProtections, place: number) {
   return first === place
     ? []
     : [{ path: ['protections', place, 'rule_name'], message: `"${name}" is named twice in this step` }];
+}
+
+function globProblems(protection: SyncBranchProtections['protections'][number], place: number) {
+  const files = (['protected_file_patterns', 'unprotected_file_patterns'] as const).flatMap((member) =>
+    (protection[member] ?? '')
+      .split(';')
+      .map((pattern) => pattern.trim())
+      .flatMap((pattern) => (pattern === '' ? [] : [{ member, message: forgeGlobProblem(pattern, '/.') }])),
+  );
+  const name = { member: 'rule_name', message: forgeGlobProblem(protection.rule_name, '/') };
+  return [name, ...files].flatMap(({ member, message }) =>
+    message === undefined ? [] : [{ path: ['protections', place, member], message }],
+  );
 }
 
 function pruning(

@@ -47,6 +47,10 @@ const serveCommands = [
       ['--seed <file>', 'bring about what this file says (YAML): accounts, repositories, runners and more'],
       ['--seed-schema', 'print the JSON Schema of seed files and exit'],
       ['--control', 'mount /-/control/ for runners, clock, redelivery and faults; bearer in control.token'],
+      [
+        '--hook-hosts <hosts>',
+        'hosts with private addresses that hooks of every account may reach, with commas: loopback, names, addresses, networks',
+      ],
       ['--max-push <MiB>', 'size of a push at most, unpacked', mebibytes(defaultLimits.pushBytes)],
       [
         '--max-object <MiB>',

@@ -5,6 +5,7 @@ import { isEmail } from '../forge/accounts/users.ts';
 import { controlTokenFile } from '../forge/control/token.ts';
 import { createForgeInstance } from '../forge/forge.ts';
 import type { GitLimits } from '../forge/git/limits.ts';
+import { createHookHosts } from '../forge/hooks/deliveries.ts';
 import { parseSeed, type SeedFile } from '../forge/seed/file.ts';
 import { describeSeed } from '../forge/seed/shape.ts';
 import { createLog } from '../log.ts';
@@ -22,6 +23,7 @@ type ForgeCommandOptions = {
   readonly seed?: string;
   readonly control?: boolean;
   readonly json?: boolean;
+  readonly hookHosts?: string;
   readonly maxPush?: string;
   readonly maxObject?: string;
 };
@@ -33,6 +35,7 @@ export async function forge(options: ForgeCommandOptions, terminal: Terminal): P
   const port = readPort(options.port ?? '3000');
   const seed = options.seed === undefined ? undefined : readSeed(options.seed);
   const limits = readLimits(options);
+  const hookHosts = readHookHosts(options.hookHosts);
   const data = resolve(options.data ?? './data/forge');
   keepFilesPrivate();
   const stop = watchSignals();
@@ -45,6 +48,7 @@ export async function forge(options: ForgeCommandOptions, terminal: Terminal): P
     seed,
     control: options.control ?? false,
     limits,
+    hookHosts,
   });
   try {
     if (administrator) await running.createAdministrator(administrator);
@@ -133,6 +137,16 @@ function readLimits({ maxPush, maxObject }: ForgeCommandOptions): Partial<GitLim
     ...(maxPush === undefined ? {} : { pushBytes: readMebibytes('--max-push', maxPush) }),
     ...(maxObject === undefined ? {} : { objectBytes: readMebibytes('--max-object', maxObject) }),
   };
+}
+
+function readHookHosts(text: string | undefined): readonly string[] {
+  const hosts = text === undefined ? [] : text.split(',').map((host) => host.trim());
+  try {
+    createHookHosts(hosts);
+  } catch (cause) {
+    throw new ReeveError('usage', `--hook-hosts: ${messageOf(cause)}`, { cause });
+  }
+  return hosts;
 }
 
 function readMebibytes(option: string, text: string): number {

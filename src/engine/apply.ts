@@ -1,5 +1,6 @@
 import type { Change } from '../actions/change.ts';
 import type { AnyInput } from '../contract/operation.ts';
+import { operations } from '../contract/operations.ts';
 import { ReeveError } from '../errors.ts';
 import type { Facts } from '../facts/fact.ts';
 import { isLast } from './bounds/last.ts';
@@ -9,6 +10,7 @@ import type { PlannedChange, Proposal, RefusedChange } from './proposal.ts';
 import { createReconsider, mayPlanAgain, type Reconsider, resultOfRefusal } from './reconsider.ts';
 import type { Outcome } from './record.ts';
 import { factsOf, factsToRefresh, groupByRequest, keptFactsOf } from './requests.ts';
+import type { OpenPulls } from './same-commit.ts';
 import { type GroupSending, sendGroup } from './send-group.ts';
 
 /** What became of the changes. */
@@ -33,6 +35,8 @@ export type ApplyOptions = Pick<
   'facts' | 'client' | 'secrets' | 'send' | 'beginCause' | 'pauses'
 > & {
   readonly changes: readonly PlannedChange[];
+  /** The open pull requests of the repository; absent: there is no other. */
+  readonly pulls?: OpenPulls | undefined;
   /** Plans changes with `reconsiders` again; default: without their conditions. */
   readonly reconsider?: Reconsider | undefined;
 };
@@ -180,40 +184,39 @@ async function sendAgain(
   return { open, answer, isLimit: false };
 }
 
+/** Times that a change is judged before a head that keeps moving is left to a later attempt. */
+const maxJudgements = 4;
+
 /**
  * Evaluates the conditions of a change again, plans it from facts that know nothing yet, and sends it. A refusal by the forge
- * is planned again once: the head may have moved, or something else may have merged meanwhile.
+ * is planned again once: the head may have moved, or something else may have merged meanwhile. A change that decides about a
+ * commit rests on its evaluation as long as the head has not moved since; where other pull requests have the commit, it is
+ * judged once more after it was sent, since what they say may have changed before that.
  */
 async function writeReconsidered(planned: PlannedChange, application: Application): Promise<SentRequest> {
-  const { facts, outcomes, awaiting, resisted, reconsider = createReconsider(undefined) } = application;
-  for (let refusals = 0; ; refusals += 1) {
-    const now = facts.anew(keptFactsOf(planned.change, refusals > 0));
-    const wanted: Proposal[] = [];
-    let change: Change | undefined;
-    let reason = '';
-    for (const proposal of planned.proposals) {
-      const found = await reconsider(proposal, planned.change.target, now);
-      if ('why' in found) {
-        reason ||= found.why;
-        if (found.polls) awaiting.add(proposal.rule.id);
-      } else if (
-        change === undefined ||
-        JSON.stringify(found.change.value) === JSON.stringify(change.value)
-      ) {
-        change ??= found.change;
-        wanted.push(proposal);
-      }
-    }
-    if (change === undefined) {
-      outcomes.settle(planned, 'skipped', reason);
+  const { outcomes, awaiting, resisted } = application;
+  let refusals = 0;
+  let sent: SentRequest | undefined;
+  for (let judgements = 0; judgements < maxJudgements; judgements += 1) {
+    const found = await reconsiderAll(planned, application, {
+      isFirst: judgements === 0,
+      isRefused: refusals > 0,
+    });
+    if ('moved' in found) continue;
+    if ('reason' in found) {
+      // What was sent is what is wanted.
+      if (sent) return sent;
+      outcomes.settle(planned, 'skipped', found.reason);
       return nothingSent;
     }
+    const { change, wanted, others, now } = found;
     const open = [{ ...planned, change, proposals: wanted }];
     try {
-      return { open, answer: await sendGroup(open, now, application), isLimit: false };
+      sent = { open, answer: await sendGroup(open, now, application), isLimit: false };
     } catch (error) {
       if (!mayPlanAgain(error, wanted)) throw error;
-      if (refusals === 0) continue;
+      refusals += 1;
+      if (refusals === 1) continue;
       const result = await resultOfRefusal(error, change, wanted);
       if (result !== undefined) {
         outcomes.settle(planned, 'skipped', result);
@@ -226,14 +229,71 @@ async function writeReconsidered(planned: PlannedChange, application: Applicatio
         for (const { rule } of wanted) awaiting.add(rule.id);
       throw error;
     }
+    const isRivalled =
+      wanted.some(({ action }) => action.ofCommit?.isBetter(change)) &&
+      (others || (await hasNewRival(change, application)));
+    if (!isRivalled) return sent;
   }
+  throw new ReeveError(
+    'forge-unexpected',
+    'the head, or what other pull requests with the same head say, changed each time while it was judged',
+  );
+}
+
+/** What the proposals of a change want of its target now. */
+type ReconsideredAll =
+  | { readonly moved: true }
+  | { readonly reason: string }
+  | {
+      readonly change: Change;
+      readonly wanted: readonly Proposal[];
+      readonly others: boolean;
+      readonly now: Facts;
+    };
+
+async function reconsiderAll(
+  planned: PlannedChange,
+  { facts, awaiting, hasWritten, reconsider = createReconsider(undefined) }: Application,
+  { isFirst, isRefused }: { readonly isFirst: boolean; readonly isRefused: boolean },
+): Promise<ReconsideredAll> {
+  const { target, reads = [] } = planned.change;
+  const anew = facts.anew(keptFactsOf(planned.change, isRefused));
+  const wanted: Proposal[] = [];
+  let change: Change | undefined;
+  let now = anew;
+  let others = false;
+  let reason = '';
+  for (const proposal of planned.proposals) {
+    const pin = isFirst ? proposal.pin : undefined;
+    const judging = pin ? facts.fresh(reads, hasWritten ? -1 : freshMs) : anew;
+    const found = await reconsider(proposal, target, judging, pin);
+    if ('moved' in found) return found;
+    if ('why' in found) {
+      reason ||= found.why;
+      if (found.polls) awaiting.add(proposal.rule.id);
+    } else if (change === undefined || JSON.stringify(found.change.value) === JSON.stringify(change.value)) {
+      if (change === undefined) now = judging;
+      change ??= found.change;
+      others ||= found.others === true;
+      wanted.push(proposal);
+    }
+  }
+  return change === undefined ? { reason } : { change, wanted, others, now };
+}
+
+/** Says whether a pull request with the same head was opened while a change was sent. */
+async function hasNewRival({ input }: Change, { facts, pulls }: Application): Promise<boolean> {
+  const { kind, index } = facts.subject;
+  if (pulls === undefined || kind !== 'pull_request') return false;
+  const open = await pulls.list(true);
+  return open.some((pull) => pull.number !== index && pull.head?.sha === input.params?.sha);
 }
 
 /** Settles a change that the answer shows; where the answer shows nothing, what is read afterwards decides. */
 async function settleShown(
   planned: PlannedChange,
   answer: unknown,
-  { outcomes, facts }: Application,
+  { outcomes, facts, client }: Application,
 ): Promise<void> {
   const { verify, reads } = planned.change;
   const isMissing = verify && (await replan(planned, facts.fresh(reads ?? []))) !== undefined;
@@ -242,8 +302,26 @@ async function settleShown(
     return;
   }
   const [proposal] = planned.proposals;
+  const wrong = await proposal?.action.misplaced?.(planned.change, facts.fresh(reads ?? []));
+  if (wrong !== undefined) {
+    await remark(wrong, planned, client);
+    outcomes.failMisplaced(planned, wrong);
+    return;
+  }
   await proposal?.action.remember?.(planned.change, answer, proposal.context);
   outcomes.settleApplied(planned, proposal?.action.made?.(planned.change, answer));
+}
+
+/** Leaves a comment where a change went wrong in a way that people have to know. The record says it in any case. */
+async function remark(
+  text: string,
+  { change }: PlannedChange,
+  client: ApplyOptions['client'],
+): Promise<void> {
+  const { owner, repo, index } = change.input.params ?? {};
+  const params = { owner: String(owner), repo: String(repo), index: Number(index) };
+  const body = `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+  await client.call(operations.createComment, { params, body: { body } }).catch(() => {});
 }
 
 /** Says whether the actions know that this forge drops all of these changes; every action learns from the answer. */

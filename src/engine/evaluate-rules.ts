@@ -1,7 +1,10 @@
+import type { Change } from '../actions/change.ts';
 import { type ActionMemory, createActionMemory } from '../actions/memory.ts';
 import type { PlanContext } from '../actions/plan-context.ts';
 import { messageOf, ReeveError } from '../errors.ts';
+import { command } from '../facts/command.ts';
 import { type Evaluation, evaluateRule, failRule, type ResolvedStep, skipRule } from '../rules/evaluate.ts';
+import { requestsOfRule } from '../rules/facts-of-rule.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import type { Verdict } from '../rules/verdict.ts';
 import { staleAnnouncement } from './announced.ts';
@@ -11,6 +14,7 @@ import type { Proposal } from './proposal.ts';
 import { reasonOf } from './reason.ts';
 import { readHeadFirst } from './reconsider.ts';
 import type { RunInput } from './run-input.ts';
+import { type HeadPin, judgeJointly } from './same-commit.ts';
 import type { Considered, Selection } from './select-rules.ts';
 
 /** What the rules of a run say. */
@@ -30,13 +34,16 @@ export type Evaluated = {
 /** Evaluates the selected rules side by side. A rule that fails does not stop the others. */
 export async function evaluateRules({ considered, decided }: Selection, input: RunInput): Promise<Evaluated> {
   const memory = input.memory ?? createActionMemory();
-  await readHeadFirst(
+  const pin = await readHeadFirst(
     considered.map(({ rule }) => rule),
     input.facts,
-  );
+    input.pulls,
+  ).catch(() => undefined); // A fact that cannot be read fails where it is needed.
   const stale = considered.length === 0 ? undefined : await findStaleness(input);
   const evaluated = await Promise.all(
-    considered.map((one) => stale?.(one.rule) ?? evaluateOne(one, input, contextFor(one, input, memory))),
+    considered.map(
+      (one) => stale?.(one.rule) ?? evaluateOne(one, { ...input, pin }, contextFor(one, input, memory)),
+    ),
   );
   const verdicts = [...decided, ...evaluated.map(({ verdict }) => verdict)];
   const retry = evaluated.find((one) => one.retry)?.retry;
@@ -80,6 +87,7 @@ function contextFor({ rule, meter }: Considered, input: RunInput, memory: Action
   return {
     rule: rule.name,
     level: rule.level,
+    acts: actsOf(rule),
     account: input.account,
     memory,
     trigger: triggerOf(input),
@@ -87,9 +95,23 @@ function contextFor({ rule, meter }: Considered, input: RunInput, memory: Action
     queue: queueFor(rule, input),
     now: input.now,
     meter,
+    isStatusOfOperator: input.isStatusOfOperator,
     covers: (action, branch) => coversAction(rule, { action, branch }, input.facts),
     dryRun: input.mode !== 'enforce' || input.client === undefined || rule.mode !== 'enforce',
   };
+}
+
+/** Returns what people do that the rule reads: set labels that it names, and give commands. */
+function actsOf(rule: LoadedRule): PlanContext['acts'] {
+  if (!rule.steps.some(({ action }) => action.awaitsChecks)) return undefined;
+  const texts = [
+    ...(rule.condition?.texts ?? []),
+    ...rule.steps.flatMap((step) => [...(step.condition?.texts ?? []), ...(step.arguments.texts ?? [])]),
+  ];
+  const commands = requestsOfRule(rule).flatMap(({ name, argument }) =>
+    name === command.name && argument !== undefined ? [argument] : [],
+  );
+  return { texts, commands };
 }
 
 /** Returns the desk of merge queues as a rule uses it in this run. */
@@ -109,10 +131,13 @@ function triggerOf({ id, announcedBy, trigger: { delivery }, facts }: RunInput):
   return `${announcedBy ?? delivery ?? id} ${repository?.id ?? ''}#${index ?? ref ?? ''}`;
 }
 
+/** A run, with the head before its first fact was read. */
+type PinnedInput = RunInput & { readonly pin: HeadPin | undefined };
+
 /** Evaluates a rule and plans its steps from the same facts, in order; a failed step ends the rule's steps. */
 async function evaluateOne(
   { rule, meter }: Considered,
-  input: RunInput,
+  input: PinnedInput,
   context: PlanContext,
 ): Promise<EvaluatedRule> {
   const { facts, claim } = await useCommands(rule, input, context.memory);
@@ -123,7 +148,7 @@ async function evaluateOne(
 
 async function planSteps(
   { rule, meter }: Considered,
-  { event, item, facts, now }: RunInput,
+  { event, item, facts, now, pulls, pin }: PinnedInput,
   context: PlanContext,
 ): Promise<EvaluatedRule> {
   const evaluation = await evaluateRule(rule, { event, item, facts, now, meter });
@@ -137,8 +162,17 @@ async function planSteps(
       await Promise.allSettled(action.facts(resolved.arguments).map((request) => facts.ask(request)));
       const planned = await action.plan(resolved.arguments, facts, context);
       const { written } = resolved.step.arguments;
-      const changes = planned.map((change) => ({ ...change, reason: reasonOf(action, change, written) }));
-      proposals.push({ rule, step: name, action, arguments: resolved.arguments, context, changes });
+      const changes: Change[] = [];
+      for (const one of planned) {
+        const own = { ...one, reason: reasonOf(action, one, written) };
+        const joint = await judgeJointly(
+          own,
+          { rule, step: name, action, context },
+          { facts, pulls, isAnew: false },
+        );
+        changes.push(joint.change);
+      }
+      proposals.push({ rule, step: name, action, arguments: resolved.arguments, context, changes, pin });
     } catch (error) {
       return failStep(evaluation, proposals, resolved, messageOf(error), error);
     }

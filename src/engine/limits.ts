@@ -1,19 +1,33 @@
 import { type Budgets, budgets as standard } from './budget/budgets.ts';
-import { maxFlips, targetKey } from './budget/ledger.ts';
-import type { WriteHistory } from './budget/write-history.ts';
+import { type Deferral, deferralKey, joinDeferrals } from './budget/deferral.ts';
+import { maxFlips, writeOf } from './budget/ledger.ts';
+import { digestOfText, flipMs, type WriteHistory } from './budget/write-history.ts';
 import { levelOfChange, type PlannedChange, type RefusedChange, ruleNames } from './proposal.ts';
 
-/** What bounds a plan: how much one run may write, and what was written of late where it goes. */
-export type RunLimits = { readonly budgets?: Budgets | undefined; readonly past?: WriteHistory | undefined };
+/** What bounds a plan: how much one run may write, and what was recently written where it goes. */
+export type RunLimits = {
+  readonly budgets?: Budgets | undefined;
+  readonly past?: WriteHistory | undefined;
+  /** Identities of the rules that may have written there, for the reason. */
+  readonly rules?: readonly string[] | undefined;
+  /** The instant of the run, where what a limit stops can be planned again when the limit ends. Absent: it is refused for good. */
+  readonly repeatsFrom?: Date | undefined;
+};
 
 /** Things that one change list may delete whatever the share is. */
 const removalsAlways = 5;
 const removalShare = 0.25;
 
+/** Time after which a run goes on that had more changes than one run may make. */
+const restMs = 600_000;
+
+/** Why a limit stops a change; `endsAtMs`: when the limit ends, if it does. */
+type Stop = { readonly why: string; readonly endsAtMs?: number };
+
 /**
- * Returns the changes that the limits of one run allow, in order; what is beyond them goes to `refused` with the limit's
- * name. Deletions are allowed or refused together: half of a mistake is one too. The hourly budgets are none of these
- * limits: they defer (`deferBeyondHour`).
+ * Returns the changes that the limits of one run allow, in order; what is beyond them goes to `refused` with the limit's name and,
+ * where the limit ends by itself, when that is. Protective changes are counted first. Deletions are allowed or refused together:
+ * half of a mistake is one too. The hourly budgets are none of these limits (`deferBeyondHour`).
  */
 export function withinLimits(
   changes: readonly PlannedChange[],
@@ -24,42 +38,84 @@ export function withinLimits(
   const removals = excessOf(changes);
   const spentByRule = new Map<string, number>();
   let byRepositoryFiles = 0;
-  const allowed: PlannedChange[] = [];
-  for (const planned of changes) {
-    const why = beyond(planned);
-    if (why) {
-      refused.push({ planned, why });
+  const allowed = new Set<PlannedChange>();
+  for (const planned of changes.toSorted((a, b) => rankOfProtection(a) - rankOfProtection(b))) {
+    const stop = beyond(planned);
+    if (stop) {
+      refused.push(refusalOf(planned, stop, limits));
       continue;
     }
-    allowed.push(planned);
+    allowed.add(planned);
     for (const { rule } of planned.proposals) spentByRule.set(rule.id, (spentByRule.get(rule.id) ?? 0) + 1);
     if (levelOfChange(planned) === 'repository') byRepositoryFiles += 1;
   }
-  return allowed;
+  return changes.filter((planned) => allowed.has(planned));
 
-  function beyond(planned: PlannedChange): string | undefined {
+  function beyond(planned: PlannedChange): Stop | undefined {
     const ofFiles = levelOfChange(planned) === 'repository';
-    if (allowed.length >= delivery.all) return `over the budget of ${delivery.all} changes a delivery`;
+    const endsAtMs = (limits.repeatsFrom?.getTime() ?? 0) + restMs;
+    if (allowed.size >= delivery.all)
+      return { why: `over the budget of ${delivery.all} changes a delivery`, endsAtMs };
     if (ofFiles && byRepositoryFiles >= delivery.repository) {
-      return `over the budget of ${delivery.repository} changes a delivery for rules of repositories`;
+      const why = `over the budget of ${delivery.repository} changes a delivery for rules of repositories`;
+      return { why, endsAtMs };
     }
-    return removals.get(planned) ?? flipping(planned, limits.past) ?? overItsOwn(planned);
+    const why = removals.get(planned);
+    if (why !== undefined) return { why };
+    // What only makes a merge harder ends a conflict by itself: nothing stricter is planned after it.
+    if (planned.change.protects === 'tightens') return undefined;
+    return flipping(planned, limits) ?? overItsOwn(planned);
   }
 
-  function overItsOwn(planned: PlannedChange): string | undefined {
+  function overItsOwn(planned: PlannedChange): Stop | undefined {
     const isNarrow = planned.proposals.every(({ rule }) => {
       const limit = rule.limits.changes;
       return limit !== undefined && (spentByRule.get(rule.id) ?? 0) >= limit;
     });
-    return isNarrow ? `over the limit of changes that ${ruleNames(planned)} sets itself` : undefined;
+    return isNarrow ? { why: `over the limit of changes that ${ruleNames(planned)} sets itself` } : undefined;
   }
 }
 
-/** A value that comes back again and again is a conflict with another writer: more writes do not end it. */
-function flipping({ change }: PlannedChange, past: WriteHistory | undefined): string | undefined {
-  const flips = past?.flips(targetKey(change.input.params, change.target), change.value);
-  if (flips === undefined || !flips.returns || flips.count < maxFlips) return undefined;
-  return `${change.target} went back and forth ${flips.count} times in ten minutes: another writer sets it to a different value`;
+function rankOfProtection({ change }: PlannedChange): number {
+  return change.protects === undefined ? 1 : 0;
+}
+
+function refusalOf(
+  planned: PlannedChange,
+  { why, endsAtMs }: Stop,
+  { repeatsFrom }: RunLimits,
+): RefusedChange {
+  if (endsAtMs === undefined || repeatsFrom === undefined) return { planned, why, isLimited: true };
+  const until = new Date(endsAtMs).toISOString();
+  return { planned, why: `deferred, ${why}`, until, isLimited: true };
+}
+
+/** Returns when a run goes on whose changes these limits stopped; undefined if no limit ends by itself. */
+export function limitDeferral(
+  refused: readonly RefusedChange[],
+  { repeatsFrom }: Pick<RunLimits, 'repeatsFrom'>,
+): Deferral | undefined {
+  const nowMs = repeatsFrom?.getTime() ?? 0;
+  const deferrals = refused.flatMap(({ planned, why, until }): readonly Deferral[] => {
+    if (until === undefined) return [];
+    const afterMs = Math.max(Date.parse(until) - nowMs, 1_000);
+    return [{ afterMs, why: why.replace(/^deferred, /, ''), ...deferralKey([planned]) }];
+  });
+  return joinDeferrals(deferrals);
+}
+
+/** Replacements that are made again and again are a conflict with another writer: more writes do not end it. */
+function flipping(planned: PlannedChange, { past, rules = [] }: RunLimits): Stop | undefined {
+  const flips = past?.flips(writeOf(planned));
+  if (flips === undefined || !flips.isFlip || flips.count < maxFlips) return undefined;
+  const names = rules.filter((rule) => flips.others.includes(digestOfText(rule)));
+  const others = names.length > 0 ? names.join(' and ') : 'another rule';
+  const cause =
+    flips.others.length > 0
+      ? `${ruleNames(planned)} and ${others} undo each other`
+      : 'another writer sets it to a different value';
+  const why = `${planned.change.target} went back and forth ${flips.count} times in ten minutes: ${cause}`;
+  return { why, endsAtMs: (flips.atMs[flips.count - maxFlips] ?? 0) + flipMs };
 }
 
 /** Returns the deletions of lists from which more would go than may. */

@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Client } from '../client/client.ts';
 import type { Clock } from '../clock.ts';
 import type { Event } from '../contract/events/events.ts';
+import { isRecord, readMember } from '../contract/events/payload-members.ts';
 import type { Subject } from '../contract/events/subject.ts';
+import type { PullRequest } from '../contract/resources/pulls.ts';
 import { unitsPerRun } from '../expressions/budget/budget.ts';
 import { createFacts } from '../facts/ask.ts';
 import type { FactMemory, Facts } from '../facts/fact.ts';
@@ -11,6 +13,7 @@ import type { Run, Trigger } from './record.ts';
 import { revertRun } from './revert.ts';
 import { type Ran, runRules } from './run.ts';
 import type { RunInput } from './run-input.ts';
+import { createOpenPulls, type OpenPulls } from './same-commit.ts';
 
 /**
  * Every run is assembled here: for a webhook, a sweep, the command line, a replay, a revert, a preview and a CI job. A door
@@ -25,7 +28,10 @@ type LiveFacts = {
 };
 
 /** Facts by name, without a forge: the run ends with its plan. */
-type GivenFacts = Pick<Parameters<typeof createGivenFacts>[0], 'given' | 'placeOf' | 'onMissing'>;
+type GivenFacts = Pick<Parameters<typeof createGivenFacts>[0], 'given' | 'placeOf' | 'onMissing'> & {
+  /** Facts of other open pull requests of the repository; absent: there are none. */
+  readonly others?: readonly Readonly<Record<string, unknown>>[] | undefined;
+};
 
 /** What a door says about a run, whatever the run is about. */
 type RunParts = Pick<
@@ -45,6 +51,7 @@ type RunParts = Pick<
   | 'announcedBy'
   | 'explainAll'
   | 'consequences'
+  | 'isStatusOfOperator'
 > & {
   /** Default: a new UUID. */
   readonly id?: string | undefined;
@@ -63,7 +70,15 @@ export type MadeWithFacts = MadeRun & { readonly facts: Facts };
 /** What every run of a process is given, whatever it is about. */
 export type RunSettings = Pick<
   RunInput,
-  'secrets' | 'messages' | 'queue' | 'capabilities' | 'budgets' | 'ledger' | 'pauses' | 'consequences'
+  | 'secrets'
+  | 'messages'
+  | 'queue'
+  | 'capabilities'
+  | 'budgets'
+  | 'ledger'
+  | 'pauses'
+  | 'consequences'
+  | 'isStatusOfOperator'
 >;
 
 /** Runs the rules over an event. `isRepeated`: the delivery has the body of an earlier one. */
@@ -91,6 +106,7 @@ export async function makeEventRun(
     ...(isRepeated ? { repeated: true } : {}),
     ...(item === undefined ? {} : { item }),
     ...(cause === undefined ? {} : { because: cause.because }),
+    ...(event.sender === undefined ? {} : { sender: event.sender.id }),
     at: now.toISOString(),
   };
   const subject = event.subject ?? { kind: 'repository' };
@@ -155,9 +171,9 @@ async function make(
   { now, trigger, subject, payload, about }: Start,
 ): Promise<MadeWithFacts> {
   const { id = randomUUID(), clock } = parts;
-  const { client, facts } = sourceOf(parts, { now, subject, payload, about });
+  const { client, facts, pulls } = sourceOf(parts, { now, subject, payload, about });
   const messages = messagesOf(parts);
-  const ran = await runRules({ ...parts, ...about, id, trigger, facts, client, messages, now, clock });
+  const ran = await runRules({ ...parts, ...about, id, trigger, facts, pulls, client, messages, now, clock });
   return { ...ran, facts, denials: client?.denials ?? 0 };
 }
 
@@ -169,15 +185,68 @@ function messagesOf({ messages, facts }: RunParts): RunInput['messages'] {
 
 /** Returns the facts of a run and the client that it writes with, which counts the requests of this run alone. */
 function sourceOf(
-  { facts, clock, maxAnnouncedAgeMs }: RunParts,
+  { facts, clock, maxAnnouncedAgeMs, memory: lasting, mode }: RunParts,
   { now, subject, payload, about }: Omit<Start, 'trigger'>,
-): { readonly facts: Facts; readonly client?: Client } {
-  if ('given' in facts) return { facts: createGivenFacts({ ...facts, subject, payload }) };
+): { readonly facts: Facts; readonly pulls?: OpenPulls; readonly client?: Client } {
+  if ('given' in facts) {
+    const own = createGivenFacts({ ...facts, subject, payload });
+    return { facts: own, pulls: givenPulls(facts, subject, payload) };
+  }
   const { memory, signal } = facts;
   const client = facts.client.counted({ signal });
   const occasion = about.event && { event: about.event, now, maxAnnouncedAgeMs };
+  const records = lasting && {
+    get: lasting.get,
+    set: async (key: string, value: object): Promise<void> => {
+      if (mode === 'enforce') await lasting.set(key, { ...value, at: now.toISOString() });
+    },
+  };
+  const shared = { client, memory, clock, records, units: unitsPerRun };
+  const pulls =
+    subject.kind === 'pull_request' && subject.repository
+      ? createOpenPulls(subject, {
+          client,
+          createFactsOf: (index) => createFacts({ ...shared, subject: { ...subject, index } }),
+        })
+      : undefined;
   return {
     client,
-    facts: createFacts({ client, subject, memory, clock, occasion, units: unitsPerRun }),
+    facts: createFacts({ ...shared, subject, occasion }),
+    ...(pulls && { pulls }),
+  };
+}
+
+/** Returns the open pull requests of a what-if: those that were given. */
+function givenPulls(
+  { others = [], placeOf, onMissing }: GivenFacts,
+  subject: Subject,
+  payload: Start['payload'],
+): OpenPulls {
+  const own = readMember(readMember(payload, 'pull_request'), 'head');
+  const given = others.map((facts, place) => {
+    const pull = isRecord(facts.pull_request) ? facts.pull_request : {};
+    const index = typeof pull.number === 'number' ? pull.number : (subject.index ?? 0) + place + 1;
+    // What a case leaves out is as usual: it is open, and has the head that the case is about.
+    return {
+      number: index,
+      facts: { ...facts, pull_request: { number: index, state: 'open', head: own, ...pull } },
+    };
+  });
+  return {
+    async list() {
+      // The boundary to a what-if: of these members, `number`, `head` and `html_url` are read.
+      return given.map(({ facts }) => facts.pull_request as unknown as PullRequest);
+    },
+    factsOf(number) {
+      const facts = given.find((one) => one.number === number)?.facts ?? {};
+      return createGivenFacts({
+        given: { head: own, ...facts },
+        placeOf,
+        onMissing,
+        subject: { ...subject, index: number },
+        payload: facts,
+      });
+    },
+    pushesSince: async () => '',
   };
 }

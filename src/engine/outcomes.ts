@@ -12,6 +12,8 @@ export interface Outcomes {
   settleApplied(planned: PlannedChange, made: Outcome['made']): void;
   /** Notes that a change failed; the later changes of its steps are not made. */
   fail(planned: PlannedChange, error: unknown): void;
+  /** Notes that a change was made, and not where it was planned. */
+  failMisplaced(planned: PlannedChange, why: string): void;
   /** Says whether all steps that propose the change have failed before. */
   isInFailedStep(planned: PlannedChange): boolean;
   /** Says whether an earlier change of every rule that proposes the change has failed. */
@@ -43,6 +45,12 @@ export function createOutcomes(secrets: NamedSecrets | undefined): Outcomes {
     settle,
     settleApplied: ({ id }, made) =>
       void outcomes.set(id, { change: id, status: 'applied', ...(made === undefined ? {} : { made }) }),
+    failMisplaced(planned, why) {
+      settle(planned, 'failed', `${planned.change.target}: ${why}`);
+      for (const proposal of planned.proposals) failedSteps.add(proposal);
+      const outcome = outcomes.get(planned.id);
+      if (outcome) outcomes.set(planned.id, { ...outcome, misplaced: true });
+    },
     fail(planned, error) {
       const needs = planned.proposals[0]?.action.needs;
       const { target, forbidden } = planned.change;

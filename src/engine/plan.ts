@@ -20,7 +20,8 @@ export function makePlan(proposals: readonly Proposal[], limits: RunLimits = {},
   const done = planOf(proposals.filter(isEnforcing), limits, from);
   const watched = planOf(
     proposals.filter((proposal) => !isEnforcing(proposal)),
-    limits,
+    // What is only observed is not repeated.
+    { ...limits, repeatsFrom: undefined },
     done.count,
   );
   const byPlace = new Map(done.groups.flatMap((group) => group.map((one) => [changeKey(one.change), group])));

@@ -2,6 +2,7 @@ import type { Action } from '../actions/action.ts';
 import type { Change } from '../actions/change.ts';
 import type { PlanContext } from '../actions/plan-context.ts';
 import { type Level, type LoadedRule, levels } from '../rules/rule.ts';
+import type { HeadPin } from './same-commit.ts';
 
 /** What one step of a rule that matched wants. */
 export type Proposal = {
@@ -12,6 +13,8 @@ export type Proposal = {
   /** What `plan` was told beside the facts, for planning again. */
   readonly context: PlanContext;
   readonly changes: readonly Change[];
+  /** The head before the first fact was read; absent where nothing depends on it. */
+  readonly pin?: HeadPin | undefined;
 };
 
 /**
@@ -31,6 +34,8 @@ export type RefusedChange = {
   readonly why: string;
   /** RFC 3339; set where the change is deferred: its run is repeated at this instant. */
   readonly until?: string;
+  /** Set where a limit or a pause stops it, and nothing else. */
+  readonly isLimited?: true;
 };
 
 /** Returns the rank of the most powerful rule that wants a change: 0 is the operator's. */

@@ -8,36 +8,57 @@ import { evaluateRule } from '../rules/evaluate.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import type { Proposal } from './proposal.ts';
 import type { RunInput } from './run-input.ts';
+import { type HeadPin, isPinned, judgeJointly, type OpenPulls, pinHead } from './same-commit.ts';
 
 /** What a step wants of a target now: the change, or why there is none to make. */
 export type Reconsidered =
-  | { readonly change: Change }
+  /** `others`: other pull requests have the commit that it decides about. */
+  | { readonly change: Change; readonly others?: true }
   /** `polls`: what it waits for comes without an event on some forges. */
-  | { readonly why: string; readonly polls: boolean };
-
-/** Plans a step again from facts that know nothing yet, its conditions included, and returns what it wants of a target. */
-export type Reconsider = (proposal: Proposal, target: string, facts: Facts) => Promise<Reconsidered>;
+  | { readonly why: string; readonly polls: boolean }
+  /** The head moved while it was judged: it has to be judged anew. */
+  | { readonly moved: true };
 
 /**
- * Reads the head of a pull request before any other fact if a rule depends on it: what the other facts say then holds for
- * that commit or a newer one, and the forge refuses what is sent for a head that has moved.
+ * Plans a step again, from facts that know nothing yet and with its conditions, and returns what it wants of a target. `pin`: the
+ * head that its conditions were evaluated for; they hold as long as it has not moved. Absent: they are evaluated again.
  */
-export async function readHeadFirst(rules: readonly LoadedRule[], facts: Facts): Promise<void> {
-  const pins = rules.some(({ steps }) => steps.some(({ action }) => action.pinsHead));
-  if (!pins || facts.subject.kind !== 'pull_request') return;
+export type Reconsider = (
+  proposal: Proposal,
+  target: string,
+  facts: Facts,
+  pin?: HeadPin,
+) => Promise<Reconsidered>;
+
+/**
+ * Reads the head before any other fact if a rule depends on it: what the other facts say then holds for that commit or a newer
+ * one, and the forge refuses what is sent for a head that has moved. Returns it where the forge does not refuse that.
+ */
+export async function readHeadFirst(
+  rules: readonly LoadedRule[],
+  facts: Facts,
+  pulls?: OpenPulls,
+): Promise<HeadPin | undefined> {
+  const actions = rules.flatMap(({ steps }) => steps.map(({ action }) => action));
+  if (actions.some(({ ofCommit }) => ofCommit)) return pinHead(facts, pulls);
+  if (!actions.some(({ pinsHead }) => pinsHead) || facts.subject.kind !== 'pull_request') return undefined;
   // A fact that cannot be read fails where it is needed.
   await facts.ask(requestOf(pullRequest)).catch(() => {});
+  return undefined;
 }
 
 /** Creates the function for one run. Without an event or item (`input` undefined), conditions are not evaluated again. */
-export function createReconsider(input: Pick<RunInput, 'event' | 'item' | 'now'> | undefined): Reconsider {
-  return async (proposal, target, facts) => {
+export function createReconsider(
+  input: Pick<RunInput, 'event' | 'item' | 'now' | 'pulls'> | undefined,
+): Reconsider {
+  return async (proposal, target, facts, known) => {
     const { rule, step: name, action, context } = proposal;
-    await readHeadFirst([rule], facts);
+    const pulls = input?.pulls;
+    const pin = known ?? (await readHeadFirst([rule], facts, pulls));
     let given = proposal.arguments;
     let isAwaiting = false;
-    if (input !== undefined) {
-      // Bounded like a run of its own: it happens at most twice for each of the few changes that end a run.
+    if (input !== undefined && known === undefined) {
+      // Bounded like a run of its own: it happens a few times at most, for each of the few changes that end a run.
       const meter = new RunBudget([budgetSourceOf(rule)]).meterFor(budgetSourceOf(rule), rule.name);
       const {
         verdict,
@@ -57,12 +78,19 @@ export function createReconsider(input: Pick<RunInput, 'event' | 'item' | 'now'>
       isAwaiting = awaitsChecks;
     }
     const changes = await action.plan(given, facts, context);
-    const change = changes.find((one) => one.target === target);
-    if (change === undefined) return unwanted('it is no longer wanted', isAwaiting);
+    const own = changes.find((one) => one.target === target);
+    if (own === undefined) return unwanted('it is no longer wanted', isAwaiting);
+    if (action.ofCommit && pin && own.input.params?.sha !== pin.sha) return { moved: true };
+    const judged = { rule, step: name, action, context };
+    const { change, others, hasMoved } = await judgeJointly(own, judged, { facts, pulls, isAnew: true });
+    if (hasMoved) return { moved: true };
     if (change.already) return unwanted('already in the desired state');
     const needed = change.needs && changes.find((one) => one.target === change.needs);
     if (needed && !needed.already) return unwanted(`it goes only together with ${needed.target}`, isAwaiting);
-    return change.waits ? unwanted(change.waits.why, change.waits.polls) : { change };
+    if (change.waits) return unwanted(change.waits.why, change.waits.polls);
+    // Read last: nothing that was judged is of another commit.
+    if (action.ofCommit && pin && !(await isPinned(pin, facts, pulls))) return { moved: true };
+    return others.length > 0 ? { change, others: true } : { change };
   };
 }
 

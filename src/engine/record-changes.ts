@@ -86,6 +86,7 @@ export function recordChange(planned: PlannedChange, input: AnyInput): RecordedC
     before: change.before,
     after: change.after,
     reason: change.reason,
+    ...(change.protects === undefined ? {} : { protects: change.protects }),
     ...(isEnforced(planned) ? {} : { observed: true }),
   };
 }

@@ -22,6 +22,8 @@ export type Trigger = {
   readonly because?: { readonly run: string; readonly change: string };
   readonly slot?: string;
   readonly item?: string;
+  /** Id of the account that caused the event. Absent in runs of earlier versions. */
+  readonly sender?: number;
   /** The instant of the run, RFC 3339. */
   readonly at: string;
 };
@@ -46,6 +48,8 @@ export type RecordedChange = {
   readonly reason: string;
   /** Why it cannot be reverted, if it never can. */
   readonly irreversible?: string;
+  /** It protects its subject from a merge: see `actions/change.ts`. Absent in runs of earlier versions. */
+  readonly protects?: 'tightens' | 'may-tighten';
   /** Only rules in `observe` mode want it: it is never sent. Absent in runs of earlier versions. */
   readonly observed?: true;
 };
@@ -54,6 +58,8 @@ export type Outcome = {
   readonly change: string;
   readonly status: 'applied' | 'skipped' | 'failed' | 'planned';
   readonly error?: string;
+  /** It was made, and not where it was planned: an incident that no later run ends. */
+  readonly misplaced?: true;
   /** Members of the result that only the answer of the forge says. Absent in runs of earlier versions. */
   readonly made?: Readonly<Record<string, unknown>>;
 };
@@ -62,7 +68,7 @@ export type Outcome = {
 type RecordedRefusal = {
   readonly change: RecordedChange;
   readonly why: string;
-  /** RFC 3339; set where the change is deferred by an hourly budget: its trigger runs again at this instant. */
+  /** RFC 3339; set where a limit defers the change: its trigger runs again at this instant. */
   readonly until?: string;
 };
 

@@ -1,5 +1,6 @@
 import type { ActionMemory } from '../actions/memory.ts';
 import type { QueueDesk } from '../actions/merging/queue-desk.ts';
+import type { PlanContext } from '../actions/plan-context.ts';
 import type { NamedSecrets } from '../actions/secrets.ts';
 import type { Capabilities } from '../client/capabilities.ts';
 import type { Client } from '../client/client.ts';
@@ -14,6 +15,7 @@ import type { Budgets } from './budget/budgets.ts';
 import type { BudgetLedger } from './budget/write-history.ts';
 import { isEnforced, type PlannedChange } from './proposal.ts';
 import type { RunMode, Trigger } from './record.ts';
+import type { OpenPulls } from './same-commit.ts';
 
 /** What a run works with. It has no clock, no disk and no server of its own. */
 export type RunInput = {
@@ -28,6 +30,10 @@ export type RunInput = {
   /** The item of `each`, by the name that conditions know it by (`{ notification: … }`). */
   readonly item?: Readonly<Record<string, unknown>> | undefined;
   readonly facts: Facts;
+  /** The open pull requests of its repository; absent: there is no other. */
+  readonly pulls?: OpenPulls | undefined;
+  /** Says whether a rule of the operator writes a status with this name; absent: it is not known. */
+  readonly isStatusOfOperator?: PlanContext['isStatusOfOperator'];
   /** Absent: there is no forge, the run ends with its plan. */
   readonly client?: Client | undefined;
   /** The account Reeve acts as; its own events trigger nothing. */

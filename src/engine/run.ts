@@ -1,16 +1,18 @@
 import type { Change } from '../actions/change.ts';
+import { noteDueProtections } from '../actions/merging/due-protections.ts';
 import { ReeveError } from '../errors.ts';
 import { type Applied, type ApplyOptions, applyPlan } from './apply.ts';
 import { readDefaultBranch } from './bounds/grants.ts';
 import { refuseEarlyEnds } from './bounds/last.ts';
 import { refuseMessages } from './bounds/messages.ts';
 import { pauseDeferral, refusePaused } from './bounds/pauses.ts';
-import type { Deferral } from './budget/deferral.ts';
+import { type Deferral, joinDeferrals } from './budget/deferral.ts';
 import { type LedgerPlace, reserve } from './budget/reserve.ts';
 import type { WriteHistory } from './budget/write-history.ts';
 import { type Evaluated, evaluateRules } from './evaluate-rules.ts';
+import { limitDeferral } from './limits.ts';
 import { makePlan, type Plan, refuseUnfounded } from './plan.ts';
-import type { PlannedChange, Proposal } from './proposal.ts';
+import { isEnforced, type PlannedChange, type Proposal } from './proposal.ts';
 import { createReconsider } from './reconsider.ts';
 import type { Run } from './record.ts';
 import { recordRun } from './record-run.ts';
@@ -53,16 +55,49 @@ export async function runRules(input: RunInput): Promise<Ran> {
       ? undefined
       : await runRound(next.proposals, { input, evaluated, startedMs, from: countOf(evaluated.proposals) });
   const rounds = second ? [first, second] : [first];
+  if (evaluated.retry === undefined) await noteProtections(evaluated, rounds, input);
   const awaiting = new Set([...evaluated.awaiting, ...rounds.flatMap((round) => round.awaiting)]);
   const resisted = new Set(rounds.flatMap(({ applied }) => [...applied.resisted]));
   return {
     run: joinRuns(rounds.map(({ run }) => run)),
     retry: evaluated.retry ?? first.applied.retry ?? next.retry ?? second?.applied.retry,
     moved: first.applied.moved ?? second?.applied.moved,
-    deferral: first.deferral ?? second?.deferral,
+    deferral: joinDeferrals(present([first.deferral, second?.deferral])),
     ...(awaiting.size === 0 ? {} : { awaiting: [...awaiting] }),
     ...(resisted.size === 0 ? {} : { resisted: [...resisted] }),
   };
+}
+
+/** Notes the protective changes that a limit or a pause stopped: nothing is merged there before they are made. */
+async function noteProtections(
+  { verdicts }: Evaluated,
+  rounds: readonly Round[],
+  input: RunInput,
+): Promise<void> {
+  const { memory, rules, facts, now, mode, client, event, announcedBy } = input;
+  if (memory === undefined || mode !== 'enforce' || client === undefined) return;
+  const evaluated = new Set(
+    verdicts.flatMap(({ rule, verdict }) => (verdict === 'matched' || verdict === 'unmatched' ? [rule] : [])),
+  );
+  const isConcerned = rules.rules.some(
+    ({ id, steps }) =>
+      evaluated.has(id) && steps.some(({ action }) => action.protects || action.awaitsChecks),
+  );
+  if (!isConcerned) return;
+  // A run over a delivery has all rules in force: a rule that is not among them is gone.
+  const isWhole = event !== undefined && announcedBy === undefined;
+  const known = new Set(rules.rules.map(({ id }) => id));
+  const isSettled = (rule: string): boolean => evaluated.has(rule) || (isWhole && !known.has(rule));
+  const stopped = rounds.flatMap(({ plan, applied }) => [
+    ...plan.refused.filter(({ isLimited }) => isLimited),
+    ...applied.paused,
+  ]);
+  const due = new Map<string, string>();
+  for (const { planned, why } of stopped) {
+    if (planned.change.protects === undefined || !isEnforced(planned)) continue;
+    for (const { rule } of planned.proposals) due.set(rule.id, why);
+  }
+  await noteDueProtections(memory, facts.subject, { due, isSettled, now });
 }
 
 type RoundInput = {
@@ -89,9 +124,18 @@ async function runRound(proposals: readonly Proposal[], round: RoundInput): Prom
   const pauses = (await input.pauses?.()) ?? [];
   const { subject } = input.facts;
   const planOn = (past: WriteHistory | undefined) => {
-    const wanted = makePlan(proposals, { budgets: input.budgets, past }, round.from);
+    const repeatsFrom = isRepeatable(input) ? input.now : undefined;
+    const rules = input.rules.rules.map(({ id }) => id);
+    const limits = { budgets: input.budgets, past, rules, repeatsFrom };
+    const wanted = makePlan(proposals, limits, round.from);
     const permitted = refuseOutOfScope(refuseRepeated(wanted, input.trigger), subject, defaultBranch);
-    return refusePaused(permitted, pauses, { subject, isSent: (planned) => isSent(planned, input) });
+    const isToBeSent = (planned: PlannedChange): boolean => isSent(planned, input);
+    const unpaused = refusePaused(permitted, pauses, { subject, isSent: isToBeSent });
+    const limited = limitDeferral(
+      wanted.refused.filter(({ planned }) => isToBeSent(planned)),
+      limits,
+    );
+    return { ...unpaused, deferral: joinDeferrals(present([limited, unpaused.deferral])) };
   };
   const reserved = await reserve(planOn, ledgerPlaceOf(proposals, input), input);
   const { plan, recorded } = await prepare(reserved.made.plan, round).catch(async (error) => {
@@ -105,7 +149,9 @@ async function runRound(proposals: readonly Proposal[], round: RoundInput): Prom
     run: recorded.complete(applied),
     plan,
     applied,
-    deferral: oneDeferral(reserved.deferral, reserved.made.deferral ?? pauseDeferral(applied.paused)),
+    deferral: joinDeferrals(
+      present([reserved.deferral, reserved.made.deferral, pauseDeferral(applied.paused)]),
+    ),
     awaiting: awaitingOf(plan, applied),
   };
 }
@@ -157,9 +203,16 @@ function decisionKey({ target, value }: Change): string {
   return `${target} ${JSON.stringify(value)}`;
 }
 
-/** A budget may have room before a pause ends, and the pause may end before. */
-function oneDeferral(ofBudget: Deferral | undefined, ofPause: Deferral | undefined): Deferral | undefined {
-  return ofBudget && ofPause ? { ...ofBudget, isPaused: true } : (ofBudget ?? ofPause);
+function present<T>(values: readonly (T | undefined)[]): readonly T[] {
+  return values.filter((value) => value !== undefined);
+}
+
+/**
+ * Returns whether what a limit stops can be planned again when the limit ends: where a ledger is kept, deferred runs are repeated.
+ * Items of a sweep come back with its next slot; to repeat the sweep would mean to walk over all of its items.
+ */
+function isRepeatable({ ledger, trigger, mode, client }: RunInput): boolean {
+  return ledger !== undefined && trigger.kind !== 'schedule' && mode === 'enforce' && client !== undefined;
 }
 
 /** Returns where what the proposals write is counted; undefined where there is nothing to write, or no ledger. */
@@ -204,6 +257,7 @@ async function applyChanges({ changes }: Plan, input: RunInput): Promise<Applied
     client,
     secrets,
     send: typeof messages === 'function' ? messages : undefined,
+    pulls: input.pulls,
     reconsider: createReconsider(input),
     beginCause: createBeginCause(input),
     pauses: input.pauses,

@@ -17,6 +17,11 @@ export type ForgeOptions = {
    * --seed-schema` prints the JSON Schema.
    */
   readonly seed?: string | object;
+  /**
+   * Hosts with private addresses that the hooks of every account may reach: names, addresses, networks, or `loopback`. Default:
+   * `['loopback']`, where the receivers of a test listen. The hooks of the site administrator reach every address.
+   */
+  readonly hookHosts?: readonly string[];
   /** The time of the forge; default: the time of this machine. */
   readonly now?: () => Date;
 };
@@ -44,11 +49,11 @@ export interface Forge {
 export async function createForge(options: ForgeOptions = {}): Promise<Forge> {
   const { randomBytes } = await import('node:crypto');
   const { createForgeInstance } = await import('../forge/forge.ts');
-  const { port = 0, data, now = () => new Date() } = options;
+  const { port = 0, data, hookHosts = ['loopback'], now = () => new Date() } = options;
   const seed = options.seed === undefined ? undefined : await readSeed(options.seed);
   // A forge that goes with its tests keeps no password that a slow hash protects.
   const passwordCost = data === undefined ? 1_024 : undefined;
-  const forge = await createForgeInstance({ clock: now, data, seed, passwordCost });
+  const forge = await createForgeInstance({ clock: now, data, seed, hookHosts, passwordCost });
   try {
     const password = randomBytes(18).toString('base64url');
     await forge.createAdministrator({ name: 'root', password });

@@ -6,6 +6,7 @@ import type { Evidence } from './evidence.ts';
 import type { ExpressionProblem } from './expression-problem.ts';
 import type { Read } from './interpret/reads.ts';
 import type { Knowledge } from './knowledge.ts';
+import { childrenOf, literalOf } from './parse/tree.ts';
 import { createPart, type Part, runPart, Values, valuesRead } from './part.ts';
 import { type ExpressionContext, resolveExpression } from './resolve/resolve-expression.ts';
 import { boolType, describeType, mayBe } from './values/types.ts';
@@ -17,6 +18,8 @@ export type Condition = {
   readonly facts: readonly FactRequest[];
   /** What it reads, as far as it goes. */
   readonly reads: readonly Read[];
+  /** The texts that are written in it. */
+  readonly texts: readonly string[];
   /** Returns the answer with its evidence, paid for by the meter. Never throws. */
   readonly evaluate: (knowledge: Knowledge, meter: Meter) => ConditionResult;
   /** Returns whether it holds, or would hold if only checks of the commit or `mergeable` said otherwise. Never throws. */
@@ -90,7 +93,12 @@ export function compileCondition(
       leaves.some(({ isPolled }) => isPolled) && (truth(true) === true || truth(false) === true);
     return isAwaiting ? 'awaits' : 'not';
   };
-  return { condition: { source, facts, reads, evaluate, prospect } };
+  return { condition: { source, facts, texts: textsIn(node), reads, evaluate, prospect } };
+}
+
+function textsIn(node: ASTNode): readonly string[] {
+  const literal = literalOf(node);
+  return typeof literal === 'string' ? [literal] : childrenOf(node).flatMap(textsIn);
 }
 
 type Leaf = {

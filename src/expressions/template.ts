@@ -26,6 +26,16 @@ export type Filled =
   | { readonly value: string | number | boolean }
   | { readonly error: string; readonly cause?: Error };
 
+/** What a text is for. */
+type TextPurpose = {
+  /** The forge looks for references to issues in it: inserted ones do nothing. */
+  readonly readByForge?: boolean;
+  /** A text of lines: inserted values keep theirs, up to 8 KiB. A line of a forge's text begins with no command. */
+  readonly lines?: boolean;
+  /** A part of git history: `@` mentions no one there, and is left alone. */
+  readonly commit?: boolean;
+};
+
 /** An expression whose value is a list of texts. */
 export type ListTemplate = {
   readonly facts: readonly FactRequest[];
@@ -50,12 +60,12 @@ export function hasTemplate(text: string): boolean {
  *
  * Values are data: what is inserted is never read as an expression again. Control characters and marks that turn the
  * direction of writing are taken out, line breaks become spaces, `@` no longer mentions anybody, and of a text longer
- * than 1 KiB the rest is left out, which `…` shows. In a text with `readByForge`, inserted references to issues do nothing.
+ * than 1 KiB the rest is left out, which `…` shows. The purpose of the text changes that.
  */
 export function compileTemplate(
   source: string,
   context: ExpressionContext,
-  { readByForge = false }: { readonly readByForge?: boolean } = {},
+  purpose: TextPurpose = {},
 ): { readonly template: Template } | { readonly problems: readonly ExpressionProblem[] } {
   const split = splitTemplate(source);
   if ('problems' in split) return split;
@@ -73,7 +83,7 @@ export function compileTemplate(
   });
   if (problems.length > 0) return { problems };
   const fill = (knowledge: Knowledge, meter: Meter): Filled =>
-    fillPieces(pieces, new Values(knowledge, context.environment, meter), readByForge);
+    fillPieces(pieces, new Values(knowledge, context.environment, meter), purpose);
   const reads = pieces.flatMap((piece) => (typeof piece === 'string' ? [] : piece.part.reads.reads));
   return { template: { facts, reads, fill } };
 }
@@ -213,7 +223,7 @@ function compilePiece(
 function fillPieces(
   pieces: readonly (string | CompiledPiece)[],
   values: Values,
-  readByForge: boolean,
+  purpose: TextPurpose,
 ): Filled {
   const parts: TextPart[] = [];
   for (const piece of pieces) {
@@ -221,16 +231,16 @@ function fillPieces(
       parts.push({ text: piece, isInserted: false });
       continue;
     }
-    const inserted = insert(piece.part, values);
+    const inserted = insert(piece.part, values, purpose);
     if ('error' in inserted) return inserted;
     const { value } = inserted;
     if (pieces.length === 1 && typeof value !== 'string') return inserted;
     parts.push({ text: String(value), isInserted: typeof value === 'string' && !piece.isAddress });
   }
-  return { value: readByForge ? breakReferences(parts) : parts.map(({ text }) => text).join('') };
+  return { value: purpose.readByForge ? breakReferences(parts) : parts.map(({ text }) => text).join('') };
 }
 
-function insert(part: Part, values: Values): Filled {
+function insert(part: Part, values: Values, purpose: TextPurpose): Filled {
   const result = runPart(part, values);
   if ('error' in result) return { ...result, error: `${part.text}: ${result.error}` };
   const { value } = result;
@@ -241,7 +251,7 @@ function insert(part: Part, values: Values): Filled {
       if (error instanceof LimitExceeded) return { error: `${part.text}: ${error.message}` };
       throw error;
     }
-    return { value: harmless(value) };
+    return { value: harmless(value, purpose) };
   }
   if (typeof value === 'boolean' || typeof value === 'number') return { value };
   if (typeof value === 'bigint') return { value: Number(value) };
@@ -255,26 +265,37 @@ function insert(part: Part, values: Values): Filled {
 /** Characters that write to terminals, hide text or turn it round. */
 const unwanted = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
+/** The same without tabs and line feeds. */
+const unwantedInLines =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+
 /** Of a long text no more than this is looked at: what is inserted comes from its beginning. */
-const maxLookedAt = 8 * limits.inserted;
+const maxLookedAt = limits.insertedLines;
 
-function harmless(text: string): string {
-  const clean = text
-    .slice(0, maxLookedAt)
-    .replace(/\s+/g, (space) => (/[\r\n\u2028\u2029]/.test(space) ? ' ' : space.replaceAll('\t', ' ')))
-    .replace(unwanted, '')
-    .toWellFormed();
-  const isCut = clean.length > limits.inserted || text.length > maxLookedAt;
-  const short = isCut ? cutToBytes(clean) : shortEnough(clean);
+function harmless(text: string, { readByForge, lines, commit }: TextPurpose): string {
+  const looked = text.slice(0, maxLookedAt);
+  const clean = (lines ? cleanLines(looked) : cleanLine(looked)).toWellFormed();
+  const limit = lines ? limits.insertedLines : limits.inserted;
+  const isCut = clean.length > limit || text.length > maxLookedAt || Buffer.byteLength(clean) > limit;
+  const short = isCut ? cutToBytes(clean, limit) : clean;
+  if (commit) return short;
+  // Bots obey a line that begins with a slash and a word, and they may trust our account.
+  const quiet = lines && readByForge ? short.replace(/^([ \t]*\/)(?=\p{L})/gmu, '$1\u200b') : short;
   // The forge notifies the account named after an `@` that no letter comes before; an invisible space ends that.
-  return short.replace(/(?<![\w.+/-])@(?=[\w-])/g, '@\u200b');
+  return quiet.replace(/(?<![\w.+/-])@(?=[\w-])/g, '@\u200b');
 }
 
-function shortEnough(text: string): string {
-  return Buffer.byteLength(text) > limits.inserted ? cutToBytes(text) : text;
+function cleanLine(text: string): string {
+  return text
+    .replace(/\s+/g, (space) => (/[\r\n\u2028\u2029]/.test(space) ? ' ' : space.replaceAll('\t', ' ')))
+    .replace(unwanted, '');
 }
 
-function cutToBytes(text: string): string {
-  const bytes = Buffer.from(text.slice(0, limits.inserted), 'utf8').subarray(0, limits.inserted - 3);
+function cleanLines(text: string): string {
+  return text.replace(/\r\n?|[\u2028\u2029]/g, '\n').replace(unwantedInLines, '');
+}
+
+function cutToBytes(text: string, limit: number): string {
+  const bytes = Buffer.from(text.slice(0, limit), 'utf8').subarray(0, limit - 3);
   return `${bytes.toString('utf8').replace(/\ufffd+$/, '')}…`;
 }

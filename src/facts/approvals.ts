@@ -1,6 +1,7 @@
 import { PullReview } from '../contract/resources/reviews.ts';
 import { list } from '../contract/shape.ts';
 import { baseBranch } from './base-branch.ts';
+import { currentReviews } from './current-reviews.ts';
 import { type AskContext, defineFact, requestOf } from './fact.ts';
 import { pullRequest } from './pull-request.ts';
 import { reviews as reviewsRow } from './reviews.ts';
@@ -13,20 +14,21 @@ const opinions: ReadonlySet<string> = new Set(['APPROVED', 'REQUEST_CHANGES', 'R
 export const approvals = defineFact({
   name: 'approvals',
   meaning:
-    'The approving reviews that count: the latest opinion of each person, neither dismissed nor stale, not by the author, not followed by a new request for a review, and by a person with write access. On a protected base branch the forge says who that is (`official`); on another one it is asked for each approval, for which the account must be an administrator: otherwise the condition is `error`.',
+    'The approving reviews that count: the latest opinion of each person, not dismissed, about the changes as they are now (see `current_reviews`; `stale` of the forge is not used), not by the author, not followed by a new request for a review, and by a person with write access. On a protected base branch the forge says who that is (`official`); on another one it is asked for each approval, for which the account must be an administrator: otherwise the condition is `error`.',
   shows: 'repository',
   visibleTo: 'subject',
   shape: list(PullReview),
   of: ['pull_request'],
   needs: { access: 'reader', scopes: ['repository'], sometimes: 'admin' },
-  requests: 3,
+  requests: 4,
   example: 'approvals.size() >= 2',
   async ask(context) {
     const { ask } = context;
     const [pull, all] = await Promise.all([ask(requestOf(pullRequest)), ask(requestOf(reviewsRow))]);
+    const current = new Set((await ask(requestOf(currentReviews))).map(({ id }) => id));
     const given = latestOpinions(all, pull.user?.id);
     return ofReviewers(
-      given.filter(({ state, stale }) => state === 'APPROVED' && !stale),
+      given.filter(({ id, state }) => state === 'APPROVED' && current.has(id)),
       context,
     );
   },

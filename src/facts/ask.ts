@@ -10,6 +10,7 @@ import {
   type FactClock,
   type FactMemory,
   type FactOccasion,
+  type FactRecords,
   type FactRequest,
   type Facts,
   factKey,
@@ -60,6 +61,7 @@ type FactsOptions = {
   readonly memory: FactMemory;
   readonly clock: FactClock;
   readonly occasion?: FactOccasion | undefined;
+  readonly records?: FactRecords | undefined;
   /** Units that the patterns which one fact evaluates may cost; absent: no limit. */
   readonly units?: number | undefined;
 };
@@ -163,7 +165,7 @@ async function askForge(
   { ask, anew, pool, options, noteAge }: ForgeCall,
 ): Promise<unknown> {
   const fact = findFact(request.name);
-  const { client, subject, memory, clock, occasion, units } = options;
+  const { client, subject, memory, clock, occasion, records, units } = options;
   if (fact === undefined) throw new ReeveError('internal', `there is no fact "${request.name}"`);
   if (!fact.of.includes(subject.kind)) {
     throw new ReeveError('forge-not-found', `a ${subject.kind} has no ${request.name}`);
@@ -171,7 +173,8 @@ async function askForge(
   const describe = (): string =>
     `too large to judge: ${factKey(request)} needs more than ${units} units of evaluation; see docs/reference/limits.md`;
   const meter = new Meter({ pool, reserve: 0, describe });
-  return fact.ask({ client, subject, memory, ask, anew, occasion, meter, clock, noteAge }, request.argument);
+  const context = { client, subject, memory, ask, anew, occasion, records, meter, clock, noteAge };
+  return fact.ask(context, request.argument);
 }
 
 /** How one fact is asked. */

@@ -1,12 +1,21 @@
 import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
-import { list, text } from '../contract/shape.ts';
+import type { ChangedFile } from '../contract/resources/branches.ts';
+import { int, list, text } from '../contract/shape.ts';
 import { ReeveError } from '../errors.ts';
-import { findPathOwners, type PathOwners, parseCodeowners } from '../patterns/codeowners-file.ts';
+import {
+  findPathOwners,
+  findUnmatchedLines,
+  literalPath,
+  type PathOwners,
+  parseCodeowners,
+  type UnmatchedLine,
+} from '../patterns/codeowners-file.ts';
 import { readDefaultFile } from './contents.ts';
 import { type AskContext, defineFact, requestOf } from './fact.ts';
 import { files as filesRow } from './files.ts';
-import { repositoryOf, repositoryParams } from './where.ts';
+import { repository as repositoryRow } from './repository.ts';
+import { absentAsUndefined, repositoryOf, repositoryParams } from './where.ts';
 
 const OwnedFile = z.object({ file: text, users: list(text), teams: list(text) });
 type OwnedFile = z.output<typeof OwnedFile>;
@@ -19,13 +28,15 @@ export const codeownersLimits = {
   length: 256 * 1024,
   /** Names that are looked up for one pull request. */
   owners: 100,
+  /** Patterns that are looked up as folders for one repository. */
+  literals: 50,
 } as const;
 
 /** The owners of the changed files. */
 export const codeowners = defineFact({
   name: 'codeowners',
   meaning:
-    'The owners of each changed file, as the forge reads CODEOWNERS: the first of `CODEOWNERS`, `docs/CODEOWNERS`, `.gitea/CODEOWNERS` (Forgejo also `.forgejo/CODEOWNERS`) of the default branch; a pattern is a regular expression that must match the whole path; the owners of all matching lines are added up, and those of a line with `!` for files that do not match. `users` are login names, `teams` are `organization/team`; owners that do not exist, or that the account cannot see, are left out; of teams it sees those of its own organizations, and those with access to the repository. A renamed file is there with both names. A pattern that is not RE2 (look-ahead) is an error that names its line.',
+    'The owners of each changed file, as the forge reads CODEOWNERS: the first of `CODEOWNERS`, `docs/CODEOWNERS`, `.gitea/CODEOWNERS` (Forgejo also `.forgejo/CODEOWNERS`) of the default branch; a pattern is a regular expression that must match the whole path; the owners of all matching lines are added up, and those of a line with `!` for files that do not match. `users` are login names, `teams` are `organization/team`; owners that do not exist, or that the account cannot see, are left out; of teams it sees those of its own organizations, and those with access to the repository. A renamed file is there with both names. A pattern that is not RE2 (look-ahead) is an error that names its line. Lines that no file can match are in `codeowners_problems`.',
   shows: 'repository',
   visibleTo: 'code',
   shape: list(OwnedFile),
@@ -34,35 +45,117 @@ export const codeowners = defineFact({
   requests: 4,
   example: 'codeowners.all(c, c.users.size() + c.teams.size() > 0)',
   async ask(context) {
-    const { client, ask, meter } = context;
-    const { has } = await client.capabilities();
-    const dialect = { hasRoot: has.code_owner_paths, hasLookaround: has.code_owner_paths };
-    const [written, changed] = await Promise.all([
-      readCodeowners(context, has.code_owners_of_forgejo),
+    const { ask, meter } = context;
+    const [{ dialect, written }, changed] = await Promise.all([
+      readCodeowners(context),
       ask(requestOf(filesRow)),
     ]);
-    // The forge compares the two trees: a renamed file is one that is gone and one that is new.
-    const paths = new Set(
-      changed.flatMap(({ filename, previous_filename }) =>
-        previous_filename ? [previous_filename, filename] : [filename],
-      ),
-    );
-    const found = findPathOwners(parseCodeowners(written, dialect), [...paths], { dialect, meter });
+    const paths = [...pathsOf(changed)];
+    const found = findPathOwners(parseCodeowners(written, dialect), paths, { dialect, meter });
     return withAccounts(found, context);
   },
 });
 
+/** The forge compares the two trees: a renamed file is one that is gone and one that is new. */
+function pathsOf(changed: readonly ChangedFile[]): ReadonlySet<string> {
+  return new Set(
+    changed.flatMap(({ filename, previous_filename }) =>
+      previous_filename ? [previous_filename, filename] : [filename],
+    ),
+  );
+}
+
+const UnmatchedLines = z.object({
+  /** One sentence that names the first lines; empty if there are none. */
+  text,
+  lines: list(z.object({ line: int, pattern: text, why: text })),
+});
+
+/** The lines of CODEOWNERS that no file can match. */
+export const codeownersProblems = defineFact({
+  name: 'codeowners_problems',
+  meaning:
+    'The lines of CODEOWNERS that no file can match, as in files from other forges: the forge reads a pattern as a regular expression of the whole path, so that `lib/`, the folder `lib` and (before Gitea 1.27 and on Forgejo) `/lib/a.ts` match nothing. For a pull request, folders are those of its changed files; for a repository, each of the first 50 patterns that may be one is looked up. `text` is a sentence for a status; empty if there are none.',
+  shows: 'repository',
+  visibleTo: 'code',
+  shape: UnmatchedLines,
+  of: ['pull_request', 'repository'],
+  needs: { access: 'reader', scopes: ['repository'] },
+  requests: 4,
+  example: 'codeowners_problems.lines.size() == 0',
+  async ask(context) {
+    const { dialect, written, path } = await readCodeowners(context);
+    const lines = parseCodeowners(written, dialect);
+    const literals = lines.flatMap(({ pattern }) => literalPath(pattern) ?? []);
+    const folders = await foldersAmong(literals, context);
+    const isFolder = (one: string): boolean => folders.has(one);
+    const found = findUnmatchedLines(lines, { isFolder, meter: context.meter });
+    return {
+      text: describeUnmatched(found, path),
+      lines: found.map(({ line, written: pattern, why }) => ({ line, pattern, why })),
+    };
+  },
+});
+
+/** Characters of a pattern, and lines, that a sentence names. */
+const [maxNamed, maxLines] = [30, 3];
+
+function describeUnmatched(found: readonly UnmatchedLine[], path: string): string {
+  if (found.length === 0) return '';
+  const named = found
+    .slice(0, maxLines)
+    .map(({ line, written }) => `${line} (${written.slice(0, maxNamed).toWellFormed()})`);
+  const more = found.length > maxLines ? ` and ${found.length - maxLines} more` : '';
+  return `Of ${path}, no file matches line ${named.join(', ')}${more}.`;
+}
+
+/** Returns those of the paths that are folders: of the changed files of a pull request, or as the default branch has them. */
+async function foldersAmong(paths: readonly string[], context: AskContext): Promise<ReadonlySet<string>> {
+  if (context.subject.kind === 'pull_request') {
+    const changed = pathsOf(await context.ask(requestOf(filesRow)));
+    return new Set(Array.from(changed, parentsOf).flat());
+  }
+  // A repository that cannot be seen has no files either.
+  await context.ask(requestOf(repositoryRow));
+  const asked = [...new Set(paths)].slice(0, codeownersLimits.literals);
+  const found = await Promise.all(
+    asked.map(async (path) => ((await readDefaultFile(context, path))?.type === 'dir' ? [path] : [])),
+  );
+  return new Set(found.flat());
+}
+
+function parentsOf(path: string): readonly string[] {
+  const parts = path.split('/').slice(0, -1);
+  return parts.map((_, at) => parts.slice(0, at + 1).join('/'));
+}
+
+type ReadOwners = {
+  readonly dialect: { readonly hasRoot: boolean; readonly hasLookaround: boolean };
+  readonly written: string;
+  /** Of the file. */
+  readonly path: string;
+};
+
+async function readCodeowners(context: AskContext): Promise<ReadOwners> {
+  const { has } = await context.client.capabilities();
+  const dialect = { hasRoot: has.code_owner_paths, hasLookaround: has.code_owner_paths };
+  return { dialect, ...(await readFirst(context, has.code_owners_of_forgejo)) };
+}
+
 /** Returns the text of the first file that exists, also if it is empty; a link has no lines that name an owner. */
-async function readCodeowners(context: AskContext, isForgejo: boolean): Promise<string> {
+async function readFirst(
+  context: AskContext,
+  isForgejo: boolean,
+): Promise<Pick<ReadOwners, 'written' | 'path'>> {
   for (const place of isForgejo ? [...places, placeOfForgejo] : places) {
     const file = await readDefaultFile(context, place);
     if (file === null || (file.type !== 'file' && file.type !== 'symlink')) continue;
-    if (file.type === 'symlink') return '';
+    if (file.type === 'symlink') return { written: '', path: place };
     if (file.content === null || file.content.length > codeownersLimits.length)
       throw new Error(`too large to judge: ${place} has more than ${codeownersLimits.length} characters`);
-    return file.content;
+    return { written: file.content, path: place };
   }
-  return '';
+  return { written: '', path: places[0] };
 }
 
 /** Replaces names by those of accounts and teams; what does not exist is left out. */
@@ -97,7 +190,7 @@ async function findUser(username: string, context: AskContext): Promise<string |
   const key = `${repositoryOf(subject).id}/codeowners/${username.toLowerCase()}`;
   const remembered = anew ? undefined : (memory.get(key) as { login: string | undefined } | undefined);
   if (remembered) return remembered.login;
-  const user = await unlessMissing(client.call(operations.getUser, { params: { username } }));
+  const user = await absentAsUndefined(client.call(operations.getUser, { params: { username } }));
   memory.set(key, { login: user?.login });
   return user?.login;
 }
@@ -133,13 +226,4 @@ async function namesOf(teams: AsyncIterable<{ readonly name: string }>): Promise
   const names = new Set<string>();
   for await (const { name } of teams) names.add(name);
   return names;
-}
-
-async function unlessMissing<T>(asked: Promise<T>): Promise<T | undefined> {
-  try {
-    return await asked;
-  } catch (error) {
-    if (error instanceof ReeveError && error.code === 'forge-not-found') return undefined;
-    throw error;
-  }
 }

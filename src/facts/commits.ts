@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
-import { CommitEntry, type Compare } from '../contract/resources/branches.ts';
+import { CommitEntry } from '../contract/resources/branches.ts';
 import { flag, list, resource, text } from '../contract/shape.ts';
+import { ReeveError } from '../errors.ts';
 import { type AskContext, defineFact } from './fact.ts';
 import { comparePush } from './push-range.ts';
 import { parseTrailers } from './trailers.ts';
@@ -29,8 +30,12 @@ export const commits = defineFact({
   complete: (written) => (Array.isArray(written) ? written.map(completeCommit) : written),
   async ask(context: AskContext) {
     const { client, subject } = context;
-    if (subject.kind === 'branch')
-      return (((await comparePush(context)) as Compare | undefined)?.commits ?? []).map(toFactCommit);
+    if (subject.kind === 'branch') {
+      const pushed = await comparePush(context);
+      if (pushed !== undefined && pushed.commits === undefined)
+        throw new ReeveError('forge-not-found', 'the forge cannot list the commits of this push');
+      return (pushed?.commits ?? []).map(toFactCommit);
+    }
     const found: FactCommit[] = [];
     for await (const commit of client.items(operations.listPullCommits, { params: indexParams(subject) })) {
       found.push(toFactCommit(commit));

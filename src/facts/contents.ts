@@ -2,11 +2,10 @@ import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
 import type { ContentsEntry } from '../contract/resources/contents.ts';
 import { instant, int, text } from '../contract/shape.ts';
-import { ReeveError } from '../errors.ts';
 import { type AskContext, defineFact, requestOf } from './fact.ts';
 import { pullRequest } from './pull-request.ts';
 import { defaultBranch, isZeroCommit } from './push-range.ts';
-import { repositoryParams } from './where.ts';
+import { absentAsUndefined, repositoryParams } from './where.ts';
 
 /** A file of the repository with its text; a directory, link or submodule has none. */
 const File = z.object({
@@ -115,16 +114,6 @@ async function plainEntry(
   if (memory.get(hasExtended)) return undefined;
   const answer = await absentAsUndefined(client.call(operations.getContents, { params, query }));
   return Array.isArray(answer) ? 'directory' : answer;
-}
-
-/** Resolves to undefined where the forge answers 404. */
-export async function absentAsUndefined<T>(asked: Promise<T>): Promise<T | undefined> {
-  try {
-    return await asked;
-  } catch (error) {
-    if (error instanceof ReeveError && error.code === 'forge-not-found') return undefined;
-    throw error;
-  }
 }
 
 function toFile(entry: FoundContents, path: string): File {

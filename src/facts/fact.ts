@@ -66,6 +66,8 @@ export type AskContext = {
   /** Pays for patterns of the repository that the fact evaluates; what it spends is charged to each rule that reads the fact. */
   readonly meter: Meter;
   readonly clock: FactClock;
+  /** Absent where there is no store: in a CI job, in tests of rules. */
+  readonly records?: FactRecords | undefined;
   /** Says that the answer is this many ms old, because it comes from the cache: a rule that needs a newer one asks again. */
   noteAge(ageMs: number | undefined): void;
   /** Reads another fact of the same run (requested once). */
@@ -74,6 +76,13 @@ export type AskContext = {
 
 /** A clock that never goes back, for the age of answers; `sleep` waits until a forge has computed what it is asked for. */
 export type FactClock = Pick<Clock, 'monotonicMs'> & Partial<Pick<Clock, 'sleep'>>;
+
+/** What facts keep in the store for later runs. Nothing is kept where nothing may be written. */
+export interface FactRecords {
+  get(key: string): Promise<unknown>;
+  /** Keeps a value, with the instant of the run as `at`. */
+  set(key: string, value: object): Promise<void>;
+}
 
 /** Cache of answers that are valid across runs until they are invalidated, such as label definitions. Keys begin with the repository's id. */
 export interface FactMemory {

@@ -5,7 +5,8 @@ import { baseBranch } from './base-branch.ts';
 import { branch } from './branch.ts';
 import { branchProtections } from './branch-protections.ts';
 import { branches } from './branches.ts';
-import { codeowners } from './codeowners.ts';
+import { changedSinceFact } from './changed-since.ts';
+import { codeowners, codeownersProblems } from './codeowners.ts';
 import { collaboratorPermissions } from './collaborator-permissions.ts';
 import { collaborators } from './collaborators.ts';
 import { command } from './command.ts';
@@ -16,6 +17,7 @@ import { commits } from './commits.ts';
 import { compare } from './compare.ts';
 import { contents } from './contents.ts';
 import { contributions } from './contributions.ts';
+import { currentReviews } from './current-reviews.ts';
 import { dependencies } from './dependencies.ts';
 import type { Fact } from './fact.ts';
 import { fileAt } from './file-at.ts';
@@ -36,6 +38,7 @@ import { openPull } from './open-pull.ts';
 import { organization } from './organization.ts';
 import { ownIssues } from './own-issues.ts';
 import { ownLabels } from './own-labels.ts';
+import { assignable, permissionOf } from './permission-of.ts';
 import { behind } from './pull-behind.ts';
 import { mergeable } from './pull-mergeable.ts';
 import { pullRequest } from './pull-request.ts';
@@ -71,6 +74,7 @@ export const facts: readonly Fact[] = [
   labels,
   labelDefinitions,
   files,
+  changedSinceFact,
   ownLabels,
   dependencies,
   trackedTimes,
@@ -107,6 +111,8 @@ export const facts: readonly Fact[] = [
   collaboratorPermissions,
   contents,
   namedBranch,
+  permissionOf,
+  assignable,
   fileAt,
   fileOf,
   workflowRuns,
@@ -117,11 +123,13 @@ export const facts: readonly Fact[] = [
   senderPermission,
   team,
   contributions,
+  currentReviews,
   approvals,
   rejections,
   requiredChecks,
   command,
   codeowners,
+  codeownersProblems,
   mergeable,
   behind,
 ];

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
 import { int, text } from '../contract/shape.ts';
-import { absentAsUndefined, refOfBranch } from './contents.ts';
+import { refOfBranch } from './contents.ts';
 import { defineFact } from './fact.ts';
 import { gitBlobId } from './git-blob-id.ts';
-import { repositoryParams } from './where.ts';
+import { absentAsUndefined, repositoryParams } from './where.ts';
 
 const example = 'file_at("release:VERSION") != null && file_at("release:VERSION").size > 0';
 

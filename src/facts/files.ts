@@ -9,7 +9,7 @@ import { indexParams } from './where.ts';
 export const files = defineFact({
   name: 'files',
   meaning:
-    'The changed files of a pull request (compared with its merge base) or of a push (between its two commits); a renamed file has `previous_filename`. In a facts file, paths are enough.',
+    'The changed files of a pull request (compared with its merge base) or of a push (between its two commits, in both directions: what the push takes out counts as well); a renamed file has `previous_filename`. If the commit before a push is gone, or the forge does not list all changes, every file of the new tree is there, with the status `unknown`. In a facts file, paths are enough.',
   shows: 'repository',
   visibleTo: 'code',
   shape: list(ChangedFile),
@@ -32,5 +32,5 @@ async function ofPullRequest({ client, subject }: AskContext): Promise<ChangedFi
 }
 
 async function ofPush(context: AskContext): Promise<ChangedFile[]> {
-  return (await comparePush(context))?.files ?? [];
+  return [...((await comparePush(context))?.files ?? [])];
 }

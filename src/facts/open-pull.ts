@@ -20,12 +20,22 @@ export const openPull = defineFact({
   async ask({ client, subject }, between = '') {
     const [base = '', head = ''] = between.split('...');
     try {
-      const params = { ...repositoryParams(subject), base, head };
-      const pull = await client.call(operations.getPullByBranches, { params });
-      return pull.state === 'open' ? pull : null;
+      const at = repositoryParams(subject);
+      const first = await client.call(operations.getPullByBranches, { params: { ...at, base, head } });
+      if (first.state === 'open') return first;
+      // Of several, the forge returns the oldest, whatever its state.
+      const query = { state: 'open', base_branch: base };
+      for await (const pull of client.items(operations.listPulls, { params: at, query })) {
+        if (branchesOf(pull) === branchesOf(first)) return pull;
+      }
+      return null;
     } catch (error) {
       if (error instanceof ReeveError && error.code === 'forge-not-found') return null;
       throw error;
     }
   },
 });
+
+function branchesOf({ base, head }: PullRequest): string {
+  return JSON.stringify([base?.ref, head?.repo_id, head?.ref]);
+}

@@ -15,11 +15,16 @@ const RequiredCheck = z.object({
 });
 type RequiredCheck = z.output<typeof RequiredCheck>;
 
+/** Context of the status that a merge queue writes on the heads of its pull requests. No check waits for it unless it names it. */
+export const queueContext = 'reeve/queue';
+/** The beginnings of the names that rules of the operator, of organizations and of repositories write by default. */
+const ownSpaces = ['reeve/', 'reeve-org/', 'reeve-repo/'];
+
 /** The checks that the base branch requires, with their state on the head. */
 export const requiredChecks = defineFact({
   name: 'required_checks',
   meaning:
-    'The contexts that the base branch requires, each with its `state` on the head commit: `success`, `pending` or `failure`. A context is a glob and needs at least one status; without one it is pending. Skipped counts as success. A broken glob is left out, as the forge leaves it out; if all are broken, all are pending. If the branch requires checks and names no context, all statuses count, under the context `*`. Empty if the branch requires none.',
+    'The contexts that the base branch requires, each with its `state` on the head commit: `success`, `pending` or `failure`. A context is a glob and needs at least one status; without one it is pending. The status `reeve/queue` counts for its own name alone, and a glob for every name (`*`, `*/*`) needs a status that no rule of Reeve wrote. Skipped counts as success. A broken glob is left out, as the forge leaves it out; if all are broken, all are pending. If the branch requires checks and names no context, all statuses count, under the context `*`. Empty if the branch requires none.',
   shows: 'repository',
   visibleTo: 'code',
   shape: list(RequiredCheck),
@@ -44,8 +49,8 @@ export const requiredChecks = defineFact({
 type JudgedCheck = RequiredCheck & { readonly unpassed: readonly CommitStatus[] };
 
 /**
- * Returns the checks that a branch requires, as the forge decides on a merge. Forges leave out globs that they cannot read;
- * if they can read none, nothing passes.
+ * Returns the checks that a branch requires, as the forge decides on a merge, and stricter: our own statuses do not fulfil a glob for
+ * every name. Forges leave out globs that they cannot read; if they can read none, nothing passes.
  */
 export function judgeRequiredChecks(
   base: Branch,
@@ -54,18 +59,29 @@ export function judgeRequiredChecks(
 ): readonly JudgedCheck[] {
   if (!base.enable_status_check) return [];
   const contexts = base.status_check_contexts ?? [];
-  if (contexts.length === 0) return [judge('*', all)];
+  const others = all.filter(({ context }) => context !== queueContext);
+  if (contexts.length === 0) return [judge('*', forAnyName(others))];
   const judged = contexts.flatMap((context) => {
     const matches = compileForgeGlob(context, '');
     if (matches === undefined) return [];
-    return [
-      judge(
-        context,
-        all.filter((status) => matches(status.context ?? '', meter)),
-      ),
-    ];
+    const candidates = context === queueContext ? all : others;
+    const found = candidates.filter((status) => matches(status.context ?? '', meter));
+    return [judge(context, isForAnyName(context) ? forAnyName(found) : found)];
   });
   return judged.length > 0 ? judged : contexts.map((context) => judge(context, []));
+}
+
+/** Whether a glob has no letter or digit of a name, those in classes (`[a-z]`) left out. */
+function isForAnyName(context: string): boolean {
+  return !/[\p{L}\p{N}]/u.test(context.replace(/\[[^\]]*\]/g, ''));
+}
+
+/** Returns the statuses, if one of them was not written by a rule of Reeve; otherwise the check has none yet. */
+function forAnyName(found: readonly CommitStatus[]): readonly CommitStatus[] {
+  const isForeign = ({ context }: CommitStatus): boolean =>
+    !ownSpaces.some((space) => context?.toLowerCase().startsWith(space));
+  const unpassed = found.filter(({ status }) => status !== 'success' && status !== 'skipped');
+  return found.some(isForeign) ? found : unpassed;
 }
 
 function judge(context: string, found: readonly CommitStatus[]): JudgedCheck {

@@ -17,7 +17,7 @@ export const review = defineFact({
   of: ['pull_request'],
   needs: { access: 'reader', scopes: ['repository'] },
   requests: 1,
-  example: 'review.official && !review.stale',
+  example: 'review.official && review.state == "APPROVED"',
   async ask({ subject, ask }) {
     const { review: about } = subject;
     if (about === undefined) {

@@ -1,3 +1,4 @@
+import type { Client } from '../client/client.ts';
 import type { RepositoryRef, Subject } from '../contract/events/subject.ts';
 import { ReeveError } from '../errors.ts';
 
@@ -24,4 +25,26 @@ export function indexParams(subject: Subject): { owner: string; repo: string; in
   if (subject.index === undefined)
     throw new ReeveError('forge-not-found', `this ${subject.kind} is about nothing with a number`);
   return { ...repositoryParams(subject), index: subject.index };
+}
+
+/** A repository as it is asked. */
+export type AskedRepository = {
+  readonly client: Client;
+  readonly params: { readonly owner: string; readonly repo: string };
+};
+
+/** Resolves to undefined where the forge answers 404. */
+export async function absentAsUndefined<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof ReeveError && error.code === 'forge-not-found') return undefined;
+    throw error;
+  }
+}
+
+/** Absorbs what a later attempt does not change: a commit that is gone, or an answer that is too large. */
+export function unlessLasting(error: unknown): undefined {
+  if (error instanceof ReeveError && !error.keepsWork) return undefined;
+  throw error;
 }

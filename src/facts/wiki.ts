@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { operations } from '../contract/operations.ts';
 import { type WikiPage, WikiPageMetaData } from '../contract/resources/wiki.ts';
 import { int, text } from '../contract/shape.ts';
+import { trimSpace } from '../contract/written-texts.ts';
 import { ReeveError } from '../errors.ts';
 import { defineFact } from './fact.ts';
 import { repositoryParams } from './where.ts';
@@ -18,7 +19,7 @@ const Page = WikiPageMetaData.partial({ sub_url: true }).extend({
 export const wiki = defineFact({
   name: 'wiki',
   meaning:
-    "One page of the repository's wiki with its text, sidebar and footer; null if it does not exist. In a facts file, the text is enough.",
+    "One page of the repository's wiki, by its title, with its text, sidebar and footer; null if it does not exist. In a facts file, the text is enough.",
   shows: 'repository',
   visibleTo: 'administrators',
   shape: Page.nullable(),
@@ -29,17 +30,27 @@ export const wiki = defineFact({
   example: 'wiki("Freeze") != null && wiki("Freeze").content.contains("frozen: yes")',
   complete: (written) => (typeof written === 'string' ? { title: '', content: written } : written),
   async ask({ client, subject }, pageName = '') {
-    try {
-      const page = await client.call(operations.getWikiPage, {
-        params: { ...repositoryParams(subject), pageName },
-      });
-      return toPage(page);
-    } catch (error) {
-      if (error instanceof ReeveError && error.code === 'forge-not-found') return null;
-      throw error;
+    for (const address of addressesOf(pageName)) {
+      try {
+        const params = { ...repositoryParams(subject), pageName: address };
+        return toPage(await client.call(operations.getWikiPage, { params }));
+      } catch (error) {
+        if (!(error instanceof ReeveError) || error.code !== 'forge-not-found') throw error;
+      }
     }
+    return null;
   },
 });
+
+/**
+ * Returns the names in paths of the page with this title, and of the page with this address, which is the only one of most
+ * titles. A title with a hyphen, or that ends in `.md`, has a mark behind it: elsewhere a hyphen stands for a space.
+ * Source: forge `services/wiki/wiki_path.go UserTitleToWebPath`.
+ */
+function addressesOf(page: string): readonly string[] {
+  const title = trimSpace(page);
+  return title.includes('-') || title.endsWith('.md') ? [`${title}.-`, title] : [title];
+}
 
 function toPage({ content_base64, sidebar, footer, ...page }: WikiPage): z.output<typeof Page> {
   return { ...page, content: decode(content_base64), sidebar: decode(sidebar), footer: decode(footer) };

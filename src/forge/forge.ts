@@ -75,6 +75,11 @@ type ForgeInstanceOptions = {
   readonly rootUrl?: string | undefined;
   /** Settings of the instance that differ from the baseline's defaults. */
   readonly features?: Partial<Features> | undefined;
+  /**
+   * Hosts with private addresses that the hooks of every account may reach: names, addresses, networks, or `loopback`. Absent:
+   * none; the hooks of site administrators reach every address.
+   */
+  readonly hookHosts?: readonly string[] | undefined;
   /** Bounds of pushes that differ from the defaults. */
   readonly limits?: Partial<GitLimits> | undefined;
   /** Brought about once the forge has an address, before `listenAt` returns. */
@@ -106,7 +111,12 @@ export async function createForgeInstance(options: ForgeInstanceOptions): Promis
   const { log = silentLog } = options;
   const movable = createMovableClock(options.clock);
   const clock = movable.now;
-  const deliveries = createDeliveries({ database: db, log, now: () => secondsOf(clock()) });
+  const deliveries = createDeliveries({
+    database: db,
+    log,
+    now: () => secondsOf(clock()),
+    hosts: options.hookHosts ?? [],
+  });
   const tellHooks = createEmit({ db, clock }, deliveries.wake);
   const emit: ForgeContext['emit'] = (emission) => {
     tellHooks(emission);

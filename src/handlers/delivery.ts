@@ -12,6 +12,7 @@ import type { InForce, RuleSource } from '../sources/rule-source.ts';
 import type { Handled, Lease } from '../store/lease.ts';
 import type { Delivery, Store } from '../store/store.ts';
 import { type ConcernedPulls, hasConcernedRules } from './concerned-pulls.ts';
+import type { JudgePeers } from './peers.ts';
 import type { Preview } from './preview.ts';
 import { deliveryOrigin, isWorthRecording, type RunAttempt } from './run-attempt.ts';
 import type { LeaveWaiting } from './waiting.ts';
@@ -24,6 +25,7 @@ type DeliveryHandlerOptions = {
   attempt: RunAttempt;
   concerned: Pick<ConcernedPulls, 'note' | 'run'>;
   leaveWaiting: LeaveWaiting;
+  judgePeers: JudgePeers;
   rules: Pick<RuleSource, 'rulesFor' | 'forget' | 'noteUnserved'>;
   memory: FactMemory;
   store: Pick<Store, 'appendRuns'>;
@@ -63,9 +65,6 @@ export function createDeliveryHandler(options: DeliveryHandlerOptions): Delivery
     try {
       for (let attempts = 0; ; attempts += 1) {
         const force = await readForce(event, options.rules, forget);
-        if (!isHeard(event, force)) {
-          return { runs, reason: runs.length === 0 ? 'no rule listens to this event' : undefined };
-        }
         const ran = await runDirectly(delivery, event, { ...force, signal });
         if (ran) runs.push(ran.run);
         if (ran?.moved && attempts === 0) {
@@ -76,11 +75,22 @@ export function createDeliveryHandler(options: DeliveryHandlerOptions): Delivery
           continue;
         }
         if (ran?.retry !== undefined) throw ran.retry;
-        if (!hasConcernedRules(force.rules, event)) return { runs, deferral: ran?.deferral };
+        const peers = await options.judgePeers(delivery, event, { rules: force.rules, signal });
+        runs.push(...peers.runs);
+        if (peers.retry !== undefined) throw peers.retry;
+        const nothing = isHeard(event, force) ? undefined : 'no rule listens to this event';
+        if (nothing !== undefined || !hasConcernedRules(force.rules, event)) {
+          return {
+            runs,
+            deferral: ran?.deferral ?? peers.deferral,
+            reason: runs.length === 0 ? nothing : undefined,
+          };
+        }
         const others = await options.concerned.run(delivery, event, { ...force, signal });
         runs.push(...others.runs);
         if (others.retry !== undefined) throw others.retry;
-        const { reason = 'no open pull request is concerned', deferral = ran?.deferral } = others;
+        const { reason = 'no open pull request is concerned', deferral = ran?.deferral ?? peers.deferral } =
+          others;
         return { runs, deferral, reason: runs.length === 0 ? reason : undefined };
       }
     } catch (error) {

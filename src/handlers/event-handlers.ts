@@ -1,12 +1,13 @@
 import type { HandleJob } from '../store/lease.ts';
 import { concernedKind, createConcernedPulls } from './concerned-pulls.ts';
 import { createDeliveryHandler } from './delivery.ts';
+import { createJudgePeers } from './peers.ts';
 import { createRunAttempt } from './run-attempt.ts';
 import { createLeaveWaiting, createWaitingHandler, type LeaveWaiting, waitingKind } from './waiting.ts';
 
 type EventHandlerOptions = Omit<
   Parameters<typeof createDeliveryHandler>[0],
-  'attempt' | 'concerned' | 'leaveWaiting'
+  'attempt' | 'concerned' | 'leaveWaiting' | 'judgePeers'
 > &
   Parameters<typeof createRunAttempt>[0] &
   Omit<Parameters<typeof createConcernedPulls>[0], 'attempt' | 'leaveWaiting'> &
@@ -27,7 +28,13 @@ export function createEventHandlers(options: EventHandlerOptions): EventHandlers
   const attempt = createRunAttempt(options);
   const concerned = createConcernedPulls({ ...options, attempt, leaveWaiting });
   return {
-    handle: createDeliveryHandler({ ...options, attempt, concerned, leaveWaiting }),
+    handle: createDeliveryHandler({
+      ...options,
+      attempt,
+      concerned,
+      leaveWaiting,
+      judgePeers: createJudgePeers(options),
+    }),
     jobs: {
       [concernedKind]: concerned.handleJob,
       [waitingKind]: createWaitingHandler({ ...options, attempt }),

@@ -141,6 +141,10 @@ async function portsOf(working: QueueWorking, budget: WriteBudget): Promise<Queu
       const request = { ...attemptRequest(action, sending), isFound: true };
       await record.keep(action.attempt.rule, (parts) => runOfAttempt(action, request, parts));
     },
+    async onMisplaced(action, error) {
+      const request = { ...attemptRequest(action, sending), error, isMisplaced: true };
+      await record.keep(action.attempt.rule, (parts) => runOfAttempt(action, request, parts));
+    },
     waitMs: () => budget.waitMs(repository.id),
     async held(rules) {
       const name = `${repository.owner}/${repository.name}`;

@@ -170,8 +170,8 @@ async function look(
   return ran;
 }
 
-/** A look at which nothing happened is not kept: there is one every minute. */
-function isTelling({ outcomes, rules }: Run): boolean {
+/** Says whether something happened in a run: others are not kept where there are many. */
+export function isTelling({ outcomes, rules }: Run): boolean {
   return outcomes.length > 0 || rules.some(({ verdict }) => verdict === 'failed');
 }
 

@@ -1,8 +1,8 @@
-import { queueContext } from '../actions/merging/queue-desk.ts';
 import type { Clock } from '../clock.ts';
 import type { RepositoryRef } from '../contract/events/subject.ts';
 import type { AnyInput } from '../contract/operation.ts';
 import type { Run } from '../engine/record.ts';
+import { queueContext } from '../facts/required-checks.ts';
 import { editQueue, removeFromQueue } from '../queue/edits.ts';
 import { queueStateOf } from '../queue/state.ts';
 import { queueJob } from '../queue/wake.ts';

@@ -71,7 +71,10 @@ export async function post({ url, ...sent }: PostRequest, options: PostOptions):
 }
 
 /** Returns a lookup that fails unless every address of the name may be connected to. */
-function createCheckedLookup(hosts: ReachableHosts, lookup: typeof lookUp): LookupFunction {
+export function createCheckedLookup(
+  hosts: Pick<ReachableHosts, 'permits'>,
+  lookup: typeof lookUp = lookUp,
+): LookupFunction {
   return (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, found) => {
       if (error) return callback(error, '', 0);

@@ -20,11 +20,22 @@ type KindRow = {
 export const incidentKinds = {
   'rule-failed': {
     title: 'Rules that failed',
-    looks: 'Failed rules: a condition or step could not be evaluated, or the forge refused a change.',
+    looks:
+      'Failed rules: a condition or step could not be evaluated, the forge refused a change, or a limit keeps a protective change waiting.',
     fails:
       'A rule failed in the last seven days and has not passed on the same subject since. A rule whose file has changed since is not listed.',
     remedy:
-      '`reeve explain RUN` shows the condition or step; correct the rule, or the objects on the forge that it names.',
+      '`reeve explain RUN` shows the condition or step; correct the rule, or the objects on the forge that it names. Where a limit keeps a change waiting, it is made when the limit ends; raise the budget if that is too late.',
+    page: 'runs',
+    lastsMs: 7 * dayMs,
+  },
+  'merged-elsewhere': {
+    title: 'Merges into another branch than planned',
+    looks: 'Merges of pull requests whose base was changed in the moment of the merge.',
+    fails:
+      'A pull request was merged into a branch for which its rule had not judged it, in the last seven days.',
+    remedy:
+      'Look at the pull request, where a comment names both branches, and revert the merge if it does not belong there.',
     page: 'runs',
     lastsMs: 7 * dayMs,
   },

@@ -13,7 +13,8 @@ type RuleFailure = { readonly reason: string; readonly isPublic: boolean };
 
 /**
  * Returns the rules that failed in a run, each once with its first reason, and those that passed. A rule fails where its
- * conditions or steps could not be evaluated, or where the forge refused a change that it asked for.
+ * conditions or steps could not be evaluated, where the forge refused a change that it asked for, or where a limit keeps a protective
+ * change waiting.
  */
 export function ruleResultsOf(run: Run, about: { readonly repositoryId?: number | undefined }): RuleResults {
   const failures = new Map<string, RuleFailure>();
@@ -31,10 +32,22 @@ export function ruleResultsOf(run: Run, about: { readonly repositoryId?: number 
     const reason = `${change?.action} ${change?.target}: ${error ?? ''}`;
     for (const rule of change?.rules ?? []) add(rule, { reason, isPublic: false });
   }
+  for (const { change, why, until } of run.refused) {
+    if (change.protects === undefined || until === undefined || change.observed) continue;
+    const reason = `${change.target} protects what it is about, and waits until ${until}: ${why}. Nothing is merged there before.`;
+    for (const rule of change.rules) add(rule, { reason, isPublic: true });
+  }
+  const misplaced = new Set(
+    run.outcomes.flatMap((outcome) => (outcome.misplaced ? (changes.get(outcome.change)?.rules ?? []) : [])),
+  );
   return {
     failed: verdicts.flatMap((verdict) => {
       const failure = failures.get(verdict.rule);
-      return failure === undefined ? [] : [occurrenceOf(verdict, failure, run, about.repositoryId)];
+      if (failure === undefined) return [];
+      const occurrence = occurrenceOf(verdict, failure, run, about.repositoryId);
+      return misplaced.has(verdict.rule)
+        ? [occurrence, { ...occurrence, kind: 'merged-elsewhere' as const }]
+        : [occurrence];
     }),
     passed: verdicts
       .filter(({ rule, verdict }) => !failures.has(rule) && verdict !== 'skipped')

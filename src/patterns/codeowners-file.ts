@@ -95,6 +95,47 @@ export function findPathOwners(
   return found;
 }
 
+/** A line that no file can match, and why: continues a sentence that names the line. */
+export type UnmatchedLine = { readonly line: number; readonly written: string; readonly why: string };
+
+/** What begins or ends a pattern of other forges, where a folder stands for the files in it. */
+const endOfFolder = /(?:\/|\/[*+?]+)$/;
+/** Signs with a meaning in a pattern, apart from the dot, which names of files have. */
+const patternSign = /[\\^$|?*+()[\]{}]/;
+
+/** Returns the path that a pattern stands for if it has no signs of patterns, or only ends as if it named a folder. */
+export function literalPath(pattern: string): string | undefined {
+  const path = pattern.replace(endOfFolder, '');
+  return path === '' || patternSign.test(path) ? undefined : path;
+}
+
+/**
+ * Returns the lines that match no file, because their pattern is not meant as the forge reads it: a regular expression of the whole
+ * path. `isFolder`: whether a path is that of a folder.
+ */
+export function findUnmatchedLines(
+  lines: readonly CodeownersLine[],
+  { isFolder, meter }: { readonly isFolder: (path: string) => boolean; readonly meter: Meter },
+): readonly UnmatchedLine[] {
+  const compiler = new Re2Compiler();
+  return lines.flatMap(({ line, pattern, isNegative }) => {
+    meter.charge(perPattern + pattern.length * perPatternCharacter);
+    const literal = literalPath(pattern);
+    const isOfFolder = literal !== undefined && isFolder(literal);
+    const compiled = compiler.compile(`^${pattern}$`);
+    const why = pattern.startsWith('/')
+      ? 'begins with a slash, and no path does'
+      : pattern.endsWith('/')
+        ? 'ends with a slash, and no path does'
+        : isOfFolder
+          ? `is a folder: its files match ${literal}/.*`
+          : 'reason' in compiled && compiled.isSyntax
+            ? 'is no regular expression'
+            : undefined;
+    return why === undefined ? [] : [{ line, written: `${isNegative ? '!' : ''}${pattern}`, why }];
+  });
+}
+
 /** Returns the text that every match of a pattern begins with; empty if there is none, or that is not plain to see. */
 function literalStart(pattern: string): string {
   if (pattern.includes('|')) return '';

@@ -15,6 +15,11 @@ export type GlobOptions = {
    * true where the separator is `/`). The forge's own globs know no such thing: there `**` is any text and nothing else.
    */
   readonly segments?: boolean;
+  /**
+   * Whether the syntax of other shells, and spaces at an end, are refused (default: true): they would be characters like any other
+   * here, and match nothing that their author means. Patterns that a forge stores keep the forge's meaning.
+   */
+  readonly strict?: boolean;
 };
 
 export const maxGlobLength = 500;
@@ -32,6 +37,7 @@ export function compileGlob(pattern: string | readonly string[], options: GlobOp
   const list = typeof pattern === 'string' ? [pattern] : pattern;
   const entries = list.map((entry) => {
     const excludes = entry.startsWith('!');
+    if (options.strict ?? true) refuseOtherSyntax(entry);
     return { excludes, matches: compileEntry(excludes ? entry.slice(1) : entry, options) };
   });
   const [first] = entries;
@@ -76,6 +82,49 @@ function compileEntry(pattern: string, options: GlobOptions): Matcher {
 function equalsPattern(text: string, pattern: string, meter: Meter): boolean {
   meter.charge(perComparison + pattern.length);
   return text === pattern;
+}
+
+/** How the groups of extended globs are written here, by the sign before the parenthesis. */
+const groupRemedies: Readonly<Record<string, string>> = {
+  '@': 'write {a,b}',
+  '?': 'write {,a}',
+  '*': 'use a regular expression for repetitions',
+  '+': 'use a regular expression for repetitions',
+  '!': 'list what matches',
+  '': 'write {a,b}',
+};
+
+/** Refuses what other shells understand and globs here take literally. What is escaped, or alone in a class, is meant literally. */
+function refuseOtherSyntax(entry: string): void {
+  const refuse = (reason: string, offset: number): never => {
+    throw new GlobError(entry, reason, offset);
+  };
+  // Of the same length, so that the places stay right.
+  const bare = entry.replace(/\\./gsu, (escaped) => '_'.repeat(escaped.length));
+  if (/^!?\s|\s$/u.test(bare))
+    refuse('has white space at an end, which no name has: remove it, or write [ ] for a space', 0);
+  const posix = /\[[^\]]*(\[([:.=])[^\]]*?\2\])/u.exec(bare);
+  if (posix)
+    refuse(
+      `has the class ${posix[1]}, which globs here do not know: list the characters, as in [a-zA-Z0-9]`,
+      posix.index,
+    );
+  const plain = bare.replace(/\[[^\]]*\]/gu, (members) => '_'.repeat(members.length));
+  const group = /([@?*+!])\([^()]*\)|\([^()|]*\|[^()]*\)/u.exec(plain);
+  if (group) {
+    const written = entry.slice(group.index, group.index + group[0].length);
+    const remedy = groupRemedies[group[1] ?? ''];
+    refuse(
+      `has the group ${written}, which globs here do not know: ${remedy}, or [(] for a parenthesis`,
+      group.index,
+    );
+  }
+  const spaced = /\{[^{}]*,\s[^{}]*\}/u.exec(plain);
+  if (spaced)
+    refuse(
+      'has a space after a comma in braces, which is part of the name: remove it, or write [ ]',
+      spaced.index,
+    );
 }
 
 function refuseImpossiblePath(pattern: string): void {

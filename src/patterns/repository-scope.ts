@@ -24,6 +24,7 @@ export function createRepositoryScope(patterns: string | readonly string[]): (fu
 function scopeEntry(entry: string): string[] {
   const excludes = entry.startsWith('!') ? '!' : '';
   const pattern = entry.slice(excludes.length).toLowerCase();
+  if (/\s/u.test(pattern)) throw new GlobError(entry, 'names no repository: names have no white space');
   if (pattern === '*' || pattern === '**') return [`${excludes}**`];
   const [owner, name, ...more] = pattern.split('/');
   if (!owner || !name || more.length > 0) {

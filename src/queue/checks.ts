@@ -1,8 +1,6 @@
-import { queueContext } from '../actions/merging/queue-desk.ts';
 import type { Branch } from '../contract/resources/branches.ts';
 import type { CommitStatus } from '../contract/resources/statuses.ts';
-import { judgeRequiredChecks } from '../facts/required-checks.ts';
-import { compileForgeGlob } from '../patterns/forge-glob.ts';
+import { judgeRequiredChecks, queueContext } from '../facts/required-checks.ts';
 import type { Meter } from '../patterns/meter.ts';
 import type { ChecksSeen } from './state.ts';
 
@@ -13,7 +11,8 @@ export function foreignStatuses(all: readonly CommitStatus[]): readonly CommitSt
 
 /**
  * Returns how the checks of a commit stand: those that the base requires; if it requires none, every status that there is, and
- * those of `expected`. The status of the queue itself is left out, also where a pattern of the base matches it.
+ * those of `expected`. The status of the queue itself is left out, and so is the requirement of its very name. Every other status
+ * counts, those of rules of Reeve as well; a pattern that none of them matches is pending.
  */
 export function judgeChecks(
   base: Branch,
@@ -21,7 +20,7 @@ export function judgeChecks(
   { expected, meter }: { readonly expected: readonly string[]; readonly meter: Meter },
 ): ChecksSeen {
   const found = foreignStatuses(all);
-  const required = withoutOwn(base, found, meter);
+  const required = withoutOwn(base);
   const judged = judgeRequiredChecks(required, found, meter);
   const first =
     judged.find(({ state }) => state === 'failure') ?? judged.find(({ state }) => state !== 'success');
@@ -35,16 +34,11 @@ export function judgeChecks(
 }
 
 /** The base without the requirement of our own status: it is written once all else has passed. */
-function withoutOwn(base: Branch, found: readonly CommitStatus[], meter: Meter): Branch {
+function withoutOwn(base: Branch): Branch {
   if (!base.enable_status_check) return { ...base, enable_status_check: false };
   const contexts = base.status_check_contexts ?? [];
   if (contexts.length === 0) return base;
-  const others = contexts.filter((context) => {
-    if (context === queueContext) return false;
-    const matches = compileForgeGlob(context, '');
-    // A pattern that matches our status and no other one is about ours alone.
-    return !matches?.(queueContext, meter) || found.some((one) => matches(one.context ?? '', meter));
-  });
+  const others = contexts.filter((context) => context !== queueContext);
   return { ...base, enable_status_check: others.length > 0, status_check_contexts: others };
 }
 

@@ -6,6 +6,7 @@ import type { Branch, CommitEntry } from '../contract/resources/branches.ts';
 import type { PullRequest } from '../contract/resources/pulls.ts';
 import { messageOf, ReeveError } from '../errors.ts';
 import { baseBranch } from '../facts/base-branch.ts';
+import { rootOf } from '../facts/changed-since.ts';
 import { type Facts, requestOf } from '../facts/fact.ts';
 import { pullRequest } from '../facts/pull-request.ts';
 import { readNewestStatuses, statuses } from '../facts/statuses.ts';
@@ -166,7 +167,10 @@ async function mergeOf(pull: PullRequest, head: string, look: Look): Promise<Pul
   return { isByUs, parent: parent?.sha };
 }
 
-/** Returns the newest commit between the tested base and a rebased pull request that is not one of its own. */
+/**
+ * Returns what a rebased pull request was put onto: the newest commit since the tested base that is not one of its own. Where commits
+ * of the tested base were taken out, it is the commit below its own.
+ */
 async function rebasedOnto(
   commit: string,
   { base, head }: { readonly base: string; readonly head: string },
@@ -174,7 +178,12 @@ async function rebasedOnto(
 ): Promise<string> {
   const between = await commitsBetween(base, commit, look);
   const own = new Set((await commitsBetween(base, head, look)).map(nameOfWork));
-  return between.find((one) => one.sha !== commit && !own.has(nameOfWork(one)))?.sha ?? base;
+  const isOwn = (one: CommitEntry): boolean => one.sha === commit || own.has(nameOfWork(one));
+  const foreign = between.find((one) => !isOwn(one));
+  if (foreign !== undefined) return foreign.sha;
+  const takenOut = await commitsBetween(commit, base, look);
+  if (takenOut.length === 0 && between.length > 0) return base;
+  return rootOf(commit, between) ?? commit;
 }
 
 async function commitsBetween(

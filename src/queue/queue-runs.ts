@@ -45,7 +45,15 @@ export function runOfWrite(write: QueueWrite, sent: QueueRequestSent, parts: Que
 /** Returns the record of an update or a merge. `error`: what the forge answered, or why there is no answer. */
 export function runOfAttempt(
   { kind, attempt }: QueueAttemptAction,
-  { isFound, ...sent }: QueueRequestSent & { readonly isFound?: boolean },
+  {
+    isFound,
+    isMisplaced,
+    ...sent
+  }: QueueRequestSent & {
+    readonly isFound?: boolean;
+    /** It was made, into another branch. */
+    readonly isMisplaced?: boolean;
+  },
   parts: QueueRunParts,
 ): Run {
   const { number, head, base, rule = '' } = attempt;
@@ -64,7 +72,12 @@ export function runOfAttempt(
     verdict: parts.verdict,
   });
   const outcome: Outcome = sent.error
-    ? { change: change.id, status: 'failed', error: sent.error }
+    ? {
+        change: change.id,
+        status: 'failed',
+        error: sent.error,
+        ...(isMisplaced ? { misplaced: true } : {}),
+      }
     : { change: change.id, status: 'applied' };
   return runOfRequest(runIdOfAttempt(attempt, parts.place), { number, rule, change, outcome }, parts);
 }
@@ -139,4 +152,17 @@ export function findUnanswered(
   if (attempt.kind === 'update') return { kind: 'update', attempt };
   const request = entries.find(({ number }) => number === attempt.number)?.request;
   return request && { kind: 'merge', attempt, request };
+}
+
+/** Returns the merge that the forge took and made into another branch, as these events say. */
+export function findMisplaced(
+  events: readonly QueueEvent[],
+  { attempt, entries }: QueueState,
+): { readonly action: QueueAttemptAction; readonly why: string } | undefined {
+  if (attempt?.kind !== 'merge' || !attempt.isAnswered) return undefined;
+  const event = events.find(
+    ({ number, reason }) => number === attempt.number && reason === 'merged-elsewhere',
+  );
+  const request = entries.find(({ number }) => number === attempt.number)?.request;
+  return event && request && { action: { kind: 'merge', attempt, request }, why: event.text };
 }

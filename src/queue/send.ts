@@ -1,9 +1,10 @@
-import { type QueueDesk, queueContext } from '../actions/merging/queue-desk.ts';
+import type { QueueDesk } from '../actions/merging/queue-desk.ts';
 import type { Client } from '../client/client.ts';
 import type { AnyInput, Operation } from '../contract/operation.ts';
 import { operations } from '../contract/operations.ts';
 import type { Consequences } from '../engine/bounds/consequences.ts';
 import { ReeveError } from '../errors.ts';
+import { queueContext } from '../facts/required-checks.ts';
 import { breakReferences } from '../patterns/issue-references.ts';
 import { runIdOfAttempt } from './run-id.ts';
 import type { QueueAttemptAction, QueueObservation, QueueWrite } from './state.ts';

@@ -28,12 +28,32 @@ export function settleAttempt(draft: QueueDraft, seen: QueueObservation): QueueD
     // Retargeted meanwhile, it was merged by the queue of its new base.
     const isHere = pull.base === seen.branch && pull.head === attempt.head;
     const isOurs = attempt.kind === 'merge' && pull.merged.isByUs && isHere;
-    return isOurs ? settleMerge(over, entry, attempt, seen) : over;
+    if (isOurs) return settleMerge(over, entry, attempt, seen);
+    const isMisplaced = isOurMisplacedMerge(attempt, pull, seen.branch);
+    return isMisplaced ? settleMisplaced(over, entry, pull, seen) : over;
   }
   if (attempt.refused) return refuseAttempt(over, entry, attempt, seen);
   if (attempt.kind === 'merge') return draft;
   const isShown = pull.head !== attempt.head || msSince(attempt.at, seen.at) >= shownMs;
   return isShown ? over : draft;
+}
+
+/** Whether the forge took our merge and made it into another branch: the pull request was retargeted in that moment. */
+function isOurMisplacedMerge(attempt: QueueAttempt, pull: PullSeen, branch: string): boolean {
+  const isTaken = attempt.kind === 'merge' && attempt.isAnswered === true && pull.merged?.isByUs === true;
+  return isTaken && pull.head === attempt.head && pull.base !== branch;
+}
+
+function settleMisplaced(
+  draft: QueueDraft,
+  entry: QueueEntry,
+  { base }: PullSeen,
+  seen: QueueObservation,
+): QueueDraft {
+  const { at, branch } = seen;
+  const text = `it was merged into ${base}, and not into ${branch}, with which it was tested: its base was changed in that moment`;
+  const left = leaveQueue(draft, entry, { reason: 'merged-elsewhere', text }, seen);
+  return withComment(left, entry, `The merge queue of \`${branch}\` merged this, but ${text}.`, at);
 }
 
 /** Notes our merge, and compares what it was made on with what was tested. */

@@ -1,6 +1,6 @@
 import type { QueueEvent, QueueKey, QueueLease, QueueRows } from '../store/queue-rows.ts';
 import { rulesOfQueue } from './hold.ts';
-import { findUnanswered, withRun } from './queue-runs.ts';
+import { findMisplaced, findUnanswered, withRun } from './queue-runs.ts';
 import {
   type HeldRule,
   type QueueAction,
@@ -35,6 +35,8 @@ export type QueuePorts = {
   readonly held?: ((rules: readonly string[]) => Promise<readonly HeldRule[]>) | undefined;
   /** Told of an update or merge without an answer that was then seen to be done. */
   readonly onFound?: ((action: QueueAttemptAction) => Promise<void>) | undefined;
+  /** Called with a merge of ours that went into another branch, and what happened. */
+  readonly onMisplaced?: ((action: QueueAttemptAction, why: string) => Promise<void>) | undefined;
   /** Told of everything that happened, once it is stored. */
   readonly onEvent?: ((event: QueueEvent & QueuePlace) => void) | undefined;
 };
@@ -111,7 +113,7 @@ async function storeStep(
   place: QueuePlace,
   seen: QueueObservation,
   looked: QueueState,
-  { rows, lease, onEvent, onFound }: LeasedPorts,
+  { rows, lease, onEvent, onFound, onMisplaced }: LeasedPorts,
 ): Promise<QueueStep> {
   for (;;) {
     const row = await rows.readQueue(place);
@@ -123,6 +125,8 @@ async function storeStep(
     if (await rows.saveQueue({ ...place, state, events, revision: row?.revision ?? 0, lease })) {
       const found = findUnanswered(events, before);
       if (found) await onFound?.(found);
+      const misplaced = findMisplaced(events, before);
+      if (misplaced) await onMisplaced?.(misplaced.action, misplaced.why);
       for (const event of events) onEvent?.({ ...event, ...place });
       return made;
     }

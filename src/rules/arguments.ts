@@ -30,6 +30,8 @@ export type StepArguments = {
   readonly written: unknown;
   /** The facts that its conditions and templates name. */
   readonly facts: readonly FactRequest[];
+  /** The texts that are written in its conditions. */
+  readonly texts?: readonly string[];
   /** What they read. */
   readonly reads: readonly Read[];
   /** Returns the arguments as the action takes them, or why they cannot be known. `step`: whose they are, in words. Never throws. */
@@ -91,6 +93,7 @@ export function compileArguments(
       written,
       facts: filled.flatMap(({ facts }) => facts),
       reads: filled.flatMap(({ reads }) => reads),
+      texts: slots.flatMap(({ fills }) => ('condition' in fills ? fills.condition.texts : [])),
       resolve: (knowledge, meter, step) => resolveSlots({ written, slots, step }, knowledge, meter),
       prospect: (knowledge, meter) =>
         jointProspect(
@@ -114,6 +117,8 @@ type TemplateText = {
   readonly text: string;
   readonly schema: z.ZodType;
   readonly holds: unknown;
+  /** What its schema says beside that. */
+  readonly meta: Readonly<Record<string, unknown>>;
 };
 
 /** Yields every text of the arguments with what its schema says it holds. */
@@ -124,7 +129,8 @@ function* textsOf(
 ): Generator<TemplateText> {
   const inner = schema && unwrap(schema, value);
   if (typeof value === 'string') {
-    if (schema && inner) yield { path, text: value, schema, holds: inner.meta()?.holds };
+    const meta = inner?.meta() ?? {};
+    if (schema && inner) yield { path, text: value, schema, holds: meta.holds, meta };
     return;
   }
   if (typeof value !== 'object' || value === null) return;
@@ -160,7 +166,7 @@ function unwrap(schema: z.ZodType, value: unknown): z.ZodType {
 type Compiled = Fills | { readonly problems: readonly ExpressionProblem[] };
 
 function compileText(
-  { path, text, holds }: TemplateText,
+  { path, text, holds, meta }: TemplateText,
   context: ExpressionContext,
   placeOf: (path: ArgumentPath) => ExpressionPlace,
 ): Compiled | undefined {
@@ -169,10 +175,14 @@ function compileText(
     return braces ? { problems: [braces] } : compileCondition(text, context, placeOf(path));
   }
   if (holds === 'command-arguments') return compileListTemplate(text, context);
+  if (holds === 'base-template') return undefined;
   const isTemplate = holds === 'template' || holds === 'forge-text';
   if (isTemplate) warnOfForeignTemplate(text, context);
   if (!hasTemplate(text)) return undefined;
-  if (isTemplate) return compileTemplate(text, context, { readByForge: holds === 'forge-text' });
+  if (isTemplate) {
+    const [lines, commit] = [meta.lines === true, meta.commit === true];
+    return compileTemplate(text, context, { readByForge: holds === 'forge-text', lines, commit });
+  }
   const message = `no ${opening} }} here: this argument is taken as it is written`;
   const start = text.indexOf(opening);
   return { problems: [{ code: 'template', message, start, end: text.length }] };

@@ -1,6 +1,7 @@
 import type { Event } from '../contract/events/events.ts';
 import type { Subject } from '../contract/events/subject.ts';
 import { costs } from '../expressions/budget/costs.ts';
+import { anyStatus } from '../facts/push-range.ts';
 import type { Meter } from '../patterns/meter.ts';
 import type { Listening, LoadedRule, Pattern } from './rule.ts';
 import type { SkipReason } from './verdict.ts';
@@ -55,6 +56,8 @@ function somePath(files: unknown, passes: (path: string) => boolean, meter: Mete
   for (const file of files) {
     meter.charge(costs.item);
     if (typeof file !== 'object' || file === null) continue;
+    // The forge cannot say what changed: it may be any file.
+    if (file.status === anyStatus) return true;
     const path: unknown = file.filename;
     if (typeof path === 'string' && path !== '' && passes(path)) return true;
     const previous: unknown = file.previous_filename;

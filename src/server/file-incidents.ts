@@ -67,6 +67,7 @@ async function noteFiles(store: IncidentStore, place: ReadPlace, now: Date): Pro
     revision !== undefined && revisions.get(source ?? '') === revision;
   const isCurrent: Readonly<Record<IncidentKind, (incident: Incident) => boolean>> = {
     'rule-failed': isUnchanged,
+    'merged-elsewhere': () => true,
     'sweep-failed': isUnchanged,
     'file-broken': ({ key }) => broken.some(({ source }) => source === key),
   };

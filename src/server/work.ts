@@ -20,6 +20,7 @@ import { caughtUpEvent } from '../handlers/stored-event.ts';
 import { leaveReverted, wakeAllQueues, wakeQueues } from '../handlers/wake-queues.ts';
 import type { Log } from '../log.ts';
 import { createQueueDesk } from '../queue/desk.ts';
+import { statusContextsOf } from '../rules/files/status-rules.ts';
 import type { Admissions } from '../sources/admission.ts';
 import { createStoredMemory } from '../store/action-memory.ts';
 import type { HandleJob, WorkerStore } from '../store/lease.ts';
@@ -77,7 +78,9 @@ export function createWork(options: WorkOptions): Work {
   const onEnqueued = (): void => worker.wake();
   const onQueueEvent = (event: QueueEvent): void => options.metrics.countQueueEvent(event);
   const queue = createQueueDesk({ store, now: clock.now, onEnqueued, onEvent: onQueueEvent });
-  const settings = { ...options.settings, queue };
+  const isStatusOfOperator = (context: string): boolean =>
+    rules.source.operator().some((rule) => statusContextsOf(rule).includes(context));
+  const settings = { ...options.settings, queue, isStatusOfOperator };
   const snapshots = createSnapshots(store, clock);
   // The smallest question that needs the credential, the database of the forge, and no right.
   const prober = client.counted({ tries: 1 });

@@ -2,7 +2,9 @@ import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { messageOf, ReeveError } from '../errors.ts';
 import { type LoadedFile, loadRuleFile } from '../rules/files/load.ts';
+import { clashesOfFiles, type StatusClash } from '../rules/files/status-rules.ts';
 import { gatherPacks, type PackReader } from '../rules/packs/gather-packs.ts';
+import { problemAtLine } from '../rules/problem-at-line.ts';
 import { registry } from '../rules/registry.ts';
 import { createFolderReader, isPackPath } from './folder-packs.ts';
 import { levelOfFile } from './paths.ts';
@@ -78,7 +80,28 @@ export async function loadRuleFiles(
   options: FolderContents & { readonly offered?: PackReader | undefined } = {},
 ): Promise<readonly FolderFile[]> {
   const found = await findRuleFiles(paths, options);
-  return Promise.all(found.map((path) => loadFolderFile(path, options)));
+  const files = await Promise.all(found.map((path) => loadFolderFile(path, options)));
+  // Packs are not in force by themselves, and files of different repositories never together.
+  const together = files.filter(({ path }) => !isPackPath(path) && levelOfFile(path) === 'operator');
+  const clashes = clashesOfFiles(together.map(({ rules }) => rules));
+  return Promise.all(
+    files.map((file) =>
+      withClashes(
+        file,
+        clashes.filter(({ rule }) => file.rules.includes(rule)),
+      ),
+    ),
+  );
+}
+
+/** Returns a file without its rules if others write their statuses. */
+async function withClashes(file: FolderFile, clashes: readonly StatusClash[]): Promise<FolderFile> {
+  if (clashes.length === 0) return file;
+  const text = await readFile(file.path, 'utf8');
+  const problems = clashes.map(({ step, message }) =>
+    problemAtLine({ code: 'status-name', message, path: file.path, line: step.line }, () => text),
+  );
+  return { ...file, rules: [], problems };
 }
 
 /** Loads one file. A pack is read with its examples for parameters without default, because it is not in force alone. */

@@ -2,6 +2,7 @@ import { posix } from 'node:path';
 import type { Client } from '../client/client.ts';
 import { ReeveError } from '../errors.ts';
 import { isRuleFileName } from '../rules/files/load.ts';
+import { clashesOfFiles } from '../rules/files/status-rules.ts';
 import { gatherPacks, type PackReader } from '../rules/packs/gather-packs.ts';
 import { maxOffered, type NoPack, type Pack, type PackTree } from '../rules/packs/pack.ts';
 import { formatProblem } from '../rules/problem.ts';
@@ -140,7 +141,16 @@ export async function readFilesAt(
     const problems = found.map(formatProblem);
     return { rules, source: place, commit: head.commit, problems, includes: loaded.includes };
   };
-  const files = await Promise.all(named.map(({ path }) => load(path, false)));
+  const alone = await Promise.all(named.map(({ path }) => load(path, false)));
+  const clashes = clashesOfFiles(alone.map(({ rules }) => rules));
+  const files = alone.map((file): RepositoryRules => {
+    const own = clashes.filter(({ rule }) => file.rules.includes(rule));
+    if (own.length === 0) return file;
+    const problems = own.map(
+      ({ rule, step, message }) => `${rule.source}:${step.line}: status-name: ${message}`,
+    );
+    return { ...file, rules: [], problems };
+  });
   if (!entries.some(({ name: file, type }) => file === packsFolder && type === 'dir')) {
     return { ...nothing, files };
   }

@@ -53,7 +53,7 @@ const said = (changes: readonly Change[]) =>
 
 describe('merge', () => {
   const plan = (more: object = {}, given: object = {}) =>
-    merge.plan({ 'delete-branch': false, ...more }, factsOf(given), makeContext());
+    merge.plan({ 'delete-branch': false, 'after-push': 'anyone', ...more }, factsOf(given), makeContext());
 
   it('sends the head that was read, no force, no schedule, and no deletion by the forge', async () => {
     const [change] = await plan({ title: 'Work (#7)', message: 'All of it.' });

@@ -17,7 +17,7 @@ const pull = (more: object = {}) => ({
   base: { ref: 'main', sha: 'b'.repeat(40), repo_id: 1, repo: repo(1) },
   ...more,
 });
-const given = { priority: 0, timeout: 60, forks: false };
+const given = { priority: 0, timeout: 60, forks: false, 'after-push': 'anyone' } as const;
 const own = (state: string, by = 9) => ({
   id: 1,
   context: 'reeve/queue',

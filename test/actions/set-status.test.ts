@@ -62,14 +62,97 @@ describe('what is planned', () => {
   });
 });
 
-it.each([
-  ['operator', 'ci/build', 'ci/build'],
-  ['organization', 'ci/build', 'reeve/tidy'],
-  ['repository', 'ci/build', 'reeve/tidy'],
-] as const)('of a file of the %s has the context that file may write', async (level, context, expected) => {
-  const [change] = await plan({ context }, [], makeContext({ level }));
+const base = '${{ pull_request.base.ref }}';
 
-  expect(change?.target).toBe(`status:${expected}`);
+describe('the name of a status', () => {
+  it.each([
+    ['operator', undefined, 'reeve/tidy'],
+    ['operator', 'ci/build', 'ci/build'],
+    ['organization', undefined, 'reeve-org/tidy'],
+    ['organization', 'owners', 'reeve-org/owners'],
+    ['organization', 'reeve-org/owners', 'reeve-org/owners'],
+    ['repository', undefined, 'reeve-repo/tidy'],
+    ['repository', 'reeve-repo/a/b', 'reeve-repo/a/b'],
+    ['repository', ` owners ${base} `, 'reeve-repo/owners release/1.2'],
+    ['operator', `reeve/owners ${base}`, 'reeve/owners release/1.2'],
+  ] as const)('of the %s for %j is %s', async (level, context, expected) => {
+    const facts = makeFacts({ head, statuses: [], pull_request: { base: { ref: 'release/1.2' } } });
+    const [change] = await setStatus.plan(
+      setStatus.arguments.parse({ context }),
+      facts,
+      makeContext({ level }),
+    );
+
+    expect(change?.target).toBe(`status:${expected}`);
+    expect(setStatus.examineAt?.(setStatus.arguments.parse({ context }), { level, subjects: [] })).toEqual(
+      [],
+    );
+  });
+
+  it.each([
+    ['repository', 'reeve/security', 'write context: reeve-repo/security'],
+    ['repository', 'reeve-org/security', 'write context: reeve-repo/security'],
+    ['repository', 'Reeve-repo/security', 'write context: reeve-repo/security'],
+    ['repository', 'reeve-repo/', 'write context: reeve-repo/NAME'],
+    ['repository', 'ci/build', 'write context: reeve-repo/ci/build'],
+    ['organization', 'reeve/queue', 'is the status of Reeve itself'],
+    ['organization', 'reeve-repo/x', 'write context: reeve-org/x'],
+    ['operator', ' reeve/queue\t', 'is the status of Reeve itself'],
+    ['operator', 'Reeve/Rules', 'is the status of Reeve itself'],
+    ['operator', 'reeve-repo/x', 'write context: reeve/x'],
+    ['operator', 'reeve-org/x', 'write context: reeve/x'],
+    ['operator', 'x ${{ pull_request.head.ref }}', 'no other expression'],
+    ['repository', `a ${base} ${'$'}{{ sender.login }}`, 'no other expression'],
+  ] as const)('of the %s cannot be %j', (level, context, remedy) => {
+    const [problem] =
+      setStatus.examineAt?.({ context } as never, { level, subjects: ['pull_request'] }) ?? [];
+
+    expect(problem).toMatchObject({ path: ['context'], message: expect.stringContaining(remedy) });
+  });
+
+  it('has no base where there is none', () => {
+    const place = { level: 'operator', subjects: ['pull_request', 'branch'] } as const;
+
+    expect(setStatus.examineAt?.({ context: `a ${base}` } as never, place)).toHaveLength(1);
+  });
+
+  it.each(['queue', 'rules'])(
+    'cannot become that of Reeve itself by the name of a branch: %s',
+    async (ref) => {
+      const facts = makeFacts({ head, statuses: [], pull_request: { base: { ref } } });
+      const given = setStatus.arguments.parse({ context: `reeve/${base}` });
+
+      await expect(setStatus.plan(given, facts, makeContext())).rejects.toThrow('Reeve itself');
+    },
+  );
+});
+
+describe('a status of before each level had its own names', () => {
+  const old = { ...status('reeve/tidy', 'success'), creator: { id: 9 } };
+  const context = (level: 'operator' | 'repository', isStatusOfOperator = () => false) =>
+    makeContext({ level, isStatusOfOperator });
+
+  it('is not left green, and names its successor', async () => {
+    const [, ended, ...more] = await plan({}, [old], context('repository'));
+
+    expect(more).toEqual([]);
+    expect(ended).toMatchObject({
+      target: 'status:reeve/tidy',
+      value: { state: 'error', description: 'This status is named reeve-repo/tidy now. Require that one.' },
+    });
+    expect(await plan({}, [{ ...old, status: 'error' }], context('repository'))).toHaveLength(1);
+  });
+
+  it.each([
+    ['of another account', { ...old, creator: { id: 3 } }, context('repository')],
+    ['that the operator writes', old, context('repository', () => true)],
+    ['of a door that does not know what the operator writes', old, makeContext({ level: 'repository' })],
+    ['of the operator', old, context('operator')],
+  ])('is left alone: one %s', async (_title, live, place) => {
+    expect((await plan({}, [live], place)).map(({ target }) => target)).not.toContainEqual(
+      place.level === 'operator' ? 'status:reeve-repo/tidy' : 'status:reeve/tidy',
+    );
+  });
 });
 
 it('never links to anything but a web page', async () => {

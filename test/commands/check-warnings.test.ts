@@ -101,6 +101,61 @@ describe('a merge that looks safer than it is', () => {
   });
 });
 
+describe('a gate that sees a renamed file by its new name alone', () => {
+  const gate = (action: string, when: string) =>
+    `  gate: { on: pull_request, steps: [{ uses: ${action}, with: { when: '${when}' } }] }\n`;
+  const newName = 'files.exists(f, f.filename.glob("src/**"))';
+  const both =
+    'files.exists(f, f.filename.glob("src/**") || has(f.previous_filename) && f.previous_filename.glob("src/**"))';
+
+  it.each(['set-status', 'merge', 'queue-merge'])('is warned of in %s', async (action) => {
+    const renamed = async (when: string) =>
+      (await check(gate(action, when))).warnings.filter((warning) => warning.includes('renamed-files'));
+
+    expect(await renamed(newName)).toEqual([
+      expect.stringContaining('3 renamed-files: a renamed file is only seen by its new name: add ||'),
+    ]);
+    expect(await renamed(both)).toEqual([]);
+  });
+
+  it('is none where nothing depends on it', async () => {
+    const rules = `  labels: { on: pull_request, steps: [{ uses: set-labels, with: { sync: { src: '${newName}' } } }] }\n`;
+    expect((await check(rules)).warnings).toEqual([]);
+  });
+});
+
+it('lines of CODEOWNERS that match no file are a warning where a forge is configured', async () => {
+  const account = await forge.makeUser();
+  const repository = await forge.makeRepository(account, { auto_init: true });
+  const write = (path: string, text: string) =>
+    forge.ask('POST', `/repos/${repository}/contents/${path}`, {
+      as: account,
+      body: { message: path, content: Buffer.from(text).toString('base64') },
+    });
+  await write('lib/a.ts', 'a\n');
+  await write(
+    'CODEOWNERS',
+    `lib/ @${account.name}\n/lib @${account.name}\nlib/.* @${account.name}\nlib/* @${account.name}\n`,
+  );
+  await forge.ask('PUT', `/user/starred/${repository}`, { as: account });
+  const environment = { FORGE_URL: forge.url, FORGE_TOKEN: account.token };
+  const rules = [
+    "  one: { on: pull_request, steps: [{ uses: set-status, with: { when: 'codeowners.size() > 0' } }] }\n",
+    '  one: { on: pull_request, steps: [{ uses: request-reviewers, with: { from: codeowners } }] }\n',
+  ];
+  const expected = expect.stringContaining(
+    `3 codeowners-line: ${repository}: Of CODEOWNERS, no file matches line 1 (lib/), 2 (lib), 4 (lib/*).`,
+  );
+
+  for (const rule of rules) {
+    expect((await check(rule, [], environment)).warnings).toContainEqual(expected);
+    expect((await check(rule, ['--repository', repository, '--'], environment)).warnings).toContainEqual(
+      expected,
+    );
+    expect((await check(rule)).warnings.filter((one) => one.includes('codeowners-line'))).toEqual([]);
+  }
+});
+
 describe('C5: two rules that undo each other', () => {
   it('are a warning, which does not fail', async () => {
     const found = await check(label('one', 'add', 'issues') + label('two', 'remove', 'issues.opened'));
@@ -245,4 +300,26 @@ describe('a fact that the account may not read', () => {
       expect.stringContaining('3 access: rule one: fact approvals needs admin access'),
     ]);
   });
+});
+
+it('warns of required statuses that rules below the operator name otherwise now', async () => {
+  const repository = await forge.makeRepository(bot);
+  await forge.ask('PUT', `/user/starred/${repository}`, { as: bot });
+  await forge.ask('POST', `/repos/${repository}/branch_protections`, {
+    as: bot,
+    body: {
+      rule_name: 'main',
+      enable_status_check: true,
+      status_check_contexts: ['reeve/owners', 'reeve/mine', 'reeve/queue', 'reeve/*', 'ci', 'reeve-repo/x'],
+    },
+  });
+  const environment = { FORGE_URL: forge.url, FORGE_TOKEN: bot.token };
+  const rules = '  mine: { on: pull_request, steps: [{ uses: set-status }] }\n';
+
+  const found = await check(rules, [], environment);
+
+  expect(found).toMatchObject({ status: 0, problems: [] });
+  expect(found.warnings).toEqual([
+    "1 required-context: branch main requires the status reeve/owners, which no rule of the operator writes: require reeve-org/owners or reeve-repo/owners, as rules below the operator's name it now",
+  ]);
 });

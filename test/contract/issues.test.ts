@@ -18,6 +18,14 @@ describeContract('issues', (forge) => {
     forge.ask(method, `/repos/${repository}${path}`, { as, body });
   const titles = (answer: { json: { title: string }[] }) => answer.json.map((issue) => issue.title);
 
+  it('have milestones whose titles have no white space at their ends', async () => {
+    const made = await ask('POST', '/milestones', { title: ' \t\u00a0\u3000one two\u0085\n' });
+    const edited = await ask('PATCH', `/milestones/${made.json.id}`, { title: '\u00a0three ' });
+    const found = await ask('GET', '/milestones/three');
+
+    expect([made.json.title, edited.json.title, found.json.id]).toEqual(['one two', 'three', made.json.id]);
+  });
+
   describe('when opened', () => {
     it('carry what a writer gives them', async () => {
       const label = await ask('POST', '/labels', { name: 'bug', color: 'fff' });

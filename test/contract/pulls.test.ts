@@ -197,6 +197,14 @@ describeContract('pull requests', (forge) => {
       expect((await ask('GET', '/pulls/one')).status).toBe(404);
     });
 
+    it('by their branches is the oldest of several, although it is closed', async () => {
+      await open();
+      await ask('PATCH', '/pulls/1', { state: 'closed' });
+      await open();
+
+      expect((await ask('GET', '/pulls/main/topic')).json).toMatchObject({ number: 1, state: 'closed' });
+    });
+
     it('with their files and commits', async () => {
       const commit = (await ask('GET', '/branches/topic')).json.commit.id;
       await open();

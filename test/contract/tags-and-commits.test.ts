@@ -34,6 +34,34 @@ describeContract('tags and commits', (forge) => {
   });
 
   it.each([
+    ['no-break spaces, which stay', '\u00a0two\u00a0', '\u00a0two\u00a0\n'],
+    ['spaces and empty lines at its ends', '\n\n \ntwo \t\n\nmore\n\n\n', 'two\n\nmore\n'],
+    ['lines of comments', 'two\n# a comment\nmore', 'two\nmore\n'],
+    ['spaces at the end of lines', 'two \t\n  more  ', 'two\n  more\n'],
+  ])('cleans the message of a tag as git does: %s', async (name, message, expected) => {
+    const tag_name = `cleaned-${name.replaceAll(/\W+/g, '-')}`;
+    const { json } = await ask('POST', '/tags', { tag_name, message });
+    const object = await ask('GET', `/git/tags/${json.id}`);
+
+    expect(object.json.message).toBe(expected);
+  });
+
+  it('counts the lines of a file whose name has a tab', async () => {
+    const content = base64('one\ntwo\n');
+    for (const [at, path] of ['a\tb.txt', 'x\t\ty', 'c\t1\td.txt'].entries()) {
+      const files = [{ operation: 'create', path, content }];
+      const { json } = await ask('POST', '/contents', { files, message: 'tab', new_branch: `tab-${at}` });
+      const commit = await ask('GET', `/git/commits/${json.commit.sha}`);
+
+      expect([path, commit.json.stats, commit.json.files]).toMatchObject([
+        path,
+        { additions: 2, deletions: 0, total: 2 },
+        [{ filename: path, status: 'added' }],
+      ]);
+    }
+  });
+
+  it.each([
     ['a name that is taken', { tag_name: 'v1' }, [409]],
     ['an unknown target', { tag_name: 'v3', target: 'nowhere' }, [404]],
     ['no name', { target: 'main' }, [422]],

@@ -195,6 +195,36 @@ describeContract('teams', (forge) => {
     expect(seen[0]?.json.permissions).toEqual({ admin: false, push: false, pull: true });
   });
 
+  it('of issues and pull requests alone give access to no code: no fork, comparison or pull request', async () => {
+    const at = `/repos/${organization}/${name}`;
+    await must('PUT', `/teams/${bobs.id}/repos/${organization}/${name}`);
+    const own = await forge.ask('POST', '/user/repos', { as: bob, body: { name: 'own', auto_init: true } });
+    const units_map = { 'repo.issues': 'write', 'repo.pulls': 'write' };
+    await must('PATCH', `/teams/${bobs.id}`, { permission: 'write', units_map });
+    const pull = { title: 'x', head: `${organization}/${name}:main`, base: 'main' };
+    const statuses = async (calls: readonly (readonly [string, string, object?])[]) =>
+      Promise.all(
+        calls.map(async ([method, path, body]) => (await forge.ask(method, path, { as: bob, body })).status),
+      );
+
+    const [issues, ...refused] = await statuses([
+      ['GET', `${at}/issues`],
+      ['GET', `${at}/pulls`],
+      ['POST', `${at}/pulls`, pull],
+      ['POST', `${at}/forks`, {}],
+      ['GET', `${at}/compare/main...main`],
+    ]);
+    const elsewhere = await statuses([
+      ['GET', `/repos/${own.json.full_name}/compare/main...${organization}/${name}:main`],
+      ['POST', `/repos/${own.json.full_name}/pulls`, pull],
+    ]);
+    await must('PATCH', `/teams/${bobs.id}`, readers);
+
+    expect([issues, refused]).toEqual([200, [403, 403, 403, 403]]);
+    // The baseline looks no further where the two are no forks of each other.
+    for (const status of elsewhere) expect([400, 404]).toContain(status);
+  });
+
   it('tell their repositories, and repositories their teams', async () => {
     const at = `/teams/${bobs.id}/repos`;
     await must('PUT', `${at}/${organization}/${name}`);

@@ -1,10 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Action } from '../../src/actions/action.ts';
 import type { Change } from '../../src/actions/change.ts';
 import { setLabels } from '../../src/actions/set-labels.ts';
 import { budgets } from '../../src/engine/budget/budgets.ts';
 import { createBudgetLedger } from '../../src/engine/budget/ledger.ts';
-import type { LedgerEntry } from '../../src/engine/budget/write-history.ts';
+import type { LedgerEntry, WriteHistory } from '../../src/engine/budget/write-history.ts';
+import { limitDeferral } from '../../src/engine/limits.ts';
 import { makePlan } from '../../src/engine/plan.ts';
 import type { Proposal } from '../../src/engine/proposal.ts';
 import type { Run } from '../../src/engine/record.ts';
@@ -13,9 +14,15 @@ import { makeContext } from '../support/make-context.ts';
 
 const startMs = Date.parse('2026-11-20T12:00:00Z');
 
-function wishFor(changes: readonly Change[], level: Level = 'operator'): Proposal {
-  const id = `${level}.yml#rule`;
-  const rule = { id, name: 'rule', level, limits: {} } as LoadedRule;
+function wishFor(
+  changes: readonly Change[],
+  level: Level = 'operator',
+  name = 'rule',
+  limit?: number,
+): Proposal {
+  const id = `${level}.yml#${name}`;
+  const limits = limit === undefined ? {} : { changes: limit };
+  const rule = { id, name, level, limits, mode: 'enforce', steps: [] } as unknown as LoadedRule;
   return { rule, step: '1', action: setLabels as Action, arguments: {}, context: makeContext(), changes };
 }
 
@@ -28,15 +35,22 @@ function change(target: string, value: unknown = true, more: Partial<Change> = {
 const many = (count: number, more: Partial<Change> = {}): readonly Change[] =>
   Array.from({ length: count }, (_, place) => change(`label:${place}`, true, more));
 
-function entry(target: string, value: unknown, atMs = startMs, level: Level = 'operator'): LedgerEntry {
+function entry(
+  target: string,
+  value: unknown,
+  { atMs = startMs, rule = 'rule', by, before = !value }: Partial<EntryOptions> = {},
+): LedgerEntry {
   return {
     atMs,
-    level,
+    level: 'operator',
     target: `{"index":1} ${target}`,
-    value: JSON.stringify(value),
-    before: JSON.stringify(!value),
+    before: JSON.stringify(before),
+    after: JSON.stringify(value),
+    rules: [`operator.yml#${rule}`],
+    by,
   };
 }
+type EntryOptions = { atMs: number; rule: string; by: number | undefined; before: unknown };
 
 describe('budgets an hour', () => {
   it('begin anew after an hour, and give back what was not sent', async () => {
@@ -58,12 +72,13 @@ describe('budgets an hour', () => {
         changes: [
           {
             id: 'c1',
+            rules: ['operator.yml#rule'],
             target: 'label:a',
             value: true,
             before: false,
             input: { params: { owner: 'old', index: 1 } },
           },
-          { id: 'c2', target: 'label:b', value: true, before: false, input: null },
+          { id: 'c2', rules: [], target: 'label:b', value: true, before: false, input: null },
         ],
         outcomes: [
           { change: 'c1', status: 'applied' },
@@ -88,7 +103,7 @@ describe('budgets an hour', () => {
   });
 
   it('count no write of a merge queue after a restart: it has a budget of its own', async () => {
-    const written = { id: '1', target: 'status:#1', value: 'pending', before: null, input: null };
+    const written = { id: '1', rules: [], target: 'status:#1', value: 'pending', before: null, input: null };
     const run = (kind: string): Run =>
       ({
         trigger: { kind, at: new Date(startMs - 60_000).toISOString() },
@@ -131,27 +146,118 @@ describe('deletions', () => {
 });
 
 describe('a value that goes back and forth', () => {
-  it('is stopped after five returns in ten minutes, on that target alone', async () => {
-    let nowMs = startMs;
-    const past = await createBudgetLedger({ now: () => new Date(nowMs) }).edit(1, (past) => past);
-    const planned = (value: boolean) => makePlan([wishFor([change('label:x', value)])], { past });
-    for (let turn = 0; turn < 6; turn += 1) {
-      nowMs += 30_000;
-      const value = turn % 2 === 0;
-      expect(planned(value).changes, `turn ${turn}`).toHaveLength(1);
-      past.record([entry('label:x', value, nowMs)]);
-    }
+  let nowMs: number;
+  let past: WriteHistory;
+  beforeEach(async () => {
+    nowMs = startMs;
+    past = await createBudgetLedger({ now: () => new Date(nowMs) }).edit(1, (given) => given);
+  });
+  const planned = (value: unknown, { rule = 'rule', ...more }: Partial<Change> & { rule?: string } = {}) =>
+    makePlan([wishFor([change('label:x', value, more)], 'operator', rule)], {
+      past,
+      rules: ['operator.yml#adds', 'operator.yml#removes'],
+      repeatsFrom: new Date(nowMs),
+    });
+  /** Writes what a rule wants, half a minute later; returns whether the plan let it. */
+  const write = (
+    value: unknown,
+    { rule = 'rule', before = !value }: { rule?: string; before?: unknown } = {},
+  ) => {
+    nowMs += 30_000;
+    const isLet = planned(value, { rule, before }).changes.length === 1;
+    if (isLet) past.record([entry('label:x', value, { atMs: nowMs, rule, before })]);
+    return isLet;
+  };
 
-    expect(planned(true).refused[0]?.why).toContain('label:x went back and forth 5 times');
+  it('is stopped after five returns in ten minutes, on that target alone, and goes on when they are old', () => {
+    // Another writer takes the label away each time.
+    for (let turn = 0; turn < 6; turn += 1) expect(write(true), `turn ${turn}`).toBe(true);
+
+    const { refused } = planned(true);
+    expect(refused[0]?.why).toContain('label:x went back and forth 5 times in ten minutes: another writer');
+    const endsAtMs = startMs + 60_000 + 10 * 60_000;
+    expect(refused[0]?.until).toBe(new Date(endsAtMs).toISOString());
+    expect(limitDeferral(refused, { repeatsFrom: new Date(nowMs) })).toMatchObject({
+      afterMs: endsAtMs - nowMs,
+      key: 'operator.yml#rule',
+    });
     expect(makePlan([wishFor([change('label:y')])], { past }).changes).toHaveLength(1);
-    nowMs += 10 * 60_000;
+    nowMs = endsAtMs;
     expect(planned(true).changes).toHaveLength(1);
   });
 
-  it('is no flip where the value is a new one each time', async () => {
-    const past = await createBudgetLedger({ now: () => new Date(startMs) }).edit(1, (past) => past);
-    for (let turn = 0; turn < 20; turn += 1) past.record([{ ...entry('text', true), value: `"${turn}"` }]);
+  it('of two rules that undo each other stops after five returns, and names both', () => {
+    const turns = Array.from({ length: 12 }, (_, turn) =>
+      write(turn % 2 === 0, { rule: turn % 2 === 0 ? 'adds' : 'removes' }),
+    );
 
-    expect(past.flips('{"index":1} text', 'other')).toEqual({ count: 0, returns: false });
+    expect(turns.filter(Boolean)).toHaveLength(7);
+    expect(planned(false, { rule: 'removes' }).refused[0]?.why).toMatch(
+      /went back and forth 5 times in ten minutes: operator.yml#removes and operator.yml#adds undo each other/,
+    );
+  });
+
+  it('is no flip where a rule changes its own mind, however often: what it judges has changed', () => {
+    for (let turn = 0; turn < 40; turn += 1) expect(write(turn % 2 === 0), `turn ${turn}`).toBe(true);
+  });
+
+  it('is no flip where the value is a new one each time', () => {
+    for (let turn = 0; turn < 20; turn += 1) expect(write(`${turn}`, { before: 'other' })).toBe(true);
+  });
+
+  it('never keeps a gate open: what makes it stricter is written, and the looser value of another rule stays away', () => {
+    const gate = (state: 'success' | 'failure') => {
+      nowMs += 10_000;
+      const before = state === 'success' ? 'failure' : 'success';
+      const rule = state === 'success' ? 'adds' : 'removes';
+      const more: Partial<Change> = {
+        before,
+        ...(state === 'failure' ? { protects: 'tightens' as const } : {}),
+      };
+      const isLet = planned(state, { rule, ...more }).changes.length === 1;
+      if (isLet) past.record([entry('label:x', state, { atMs: nowMs, rule, before })]);
+      return isLet;
+    };
+    let last = '';
+    for (let turn = 0; turn < 20; turn += 1) {
+      for (const state of ['success', 'failure'] as const) if (last !== state && gate(state)) last = state;
+    }
+
+    expect(last).toBe('failure');
+    expect(gate('success')).toBe(false);
+  });
+});
+
+describe('a limit of one run', () => {
+  const repeatsFrom = new Date(startMs);
+
+  it('is planned again after ten minutes, where runs are repeated, and refused for good where they are not', () => {
+    const { changes, refused } = makePlan([wishFor(many(51))], { repeatsFrom });
+
+    expect([changes.length, refused.length]).toEqual([50, 1]);
+    expect(refused[0]).toMatchObject({
+      why: 'deferred, over the budget of 50 changes a delivery',
+      until: '2026-11-20T12:10:00.000Z',
+    });
+    expect(limitDeferral(refused, { repeatsFrom })).toMatchObject({ afterMs: 600_000 });
+    expect(makePlan([wishFor(many(51))]).refused[0]).toMatchObject({
+      why: 'over the budget of 50 changes a delivery',
+    });
+    expect(limitDeferral(makePlan([wishFor(many(51))]).refused, {})).toBeUndefined();
+  });
+
+  it('lets protective changes go first, whatever their place, and keeps the order of what is made', () => {
+    const gates = [change('status:a', 'failure', { protects: 'tightens' })];
+    const { changes } = makePlan([wishFor(many(60)), wishFor(gates, 'operator', 'gate')], { repeatsFrom });
+
+    expect(changes).toHaveLength(50);
+    expect(changes.at(-1)?.change.target).toBe('status:a');
+  });
+
+  it('that a rule sets itself does not stop what makes a gate stricter', () => {
+    const tightening = many(4, { protects: 'tightens' });
+
+    expect(makePlan([wishFor(many(4), 'operator', 'rule', 2)]).changes).toHaveLength(2);
+    expect(makePlan([wishFor(tightening, 'operator', 'rule', 2)]).changes).toHaveLength(4);
   });
 });

@@ -122,7 +122,7 @@ describe('the record of a run says what started it', () => {
   ])('%s', async (_title, about, parts, trigger) => {
     const { run, denials, facts } = await makeEventRun(about, { ...given, door: 'cli', ...parts });
 
-    expect(run.trigger).toEqual({ ...trigger, at });
+    expect(run.trigger).toEqual({ ...trigger, ...(about === event ? { sender: 9 } : {}), at });
     expect([run.requests, denials, run.id.length]).toEqual([0, 0, 36]);
     expect(facts.subject.kind).toBe(about === event ? 'issue' : 'repository');
     // The payload stands in for the live issue.

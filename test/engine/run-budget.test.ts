@@ -257,7 +257,7 @@ describe('a pattern outside of expressions is paid for as well', () => {
     const record = await run(load(operator, { one: { if: 'true', steps } }), {
       pull_request: pull,
       reviews: [review],
-      compare: { 'a...b': { files: paths, commits: [], total_commits: 0 } },
+      changed_since: { a: paths },
     });
 
     expect(verdicts(record)).toEqual({ one: 'failed' });

@@ -71,6 +71,55 @@ describe('a template', () => {
     expect(fill(source, pull)).toEqual({ value: expected.replaceAll('|', '') });
   });
 
+  const body = 'Fix it.\r\n\r\n\tindented\u2028Signed-off-by: @ada <ada@b.de>\u001b[31m\u202e\n';
+  it.each([
+    ['one line', {}, 'Fix it. indented Signed-off-by: @|ada <ada@b.de>[31m '],
+    ['a text of lines', { lines: true }, 'Fix it.\n\n\tindented\nSigned-off-by: @|ada <ada@b.de>[31m\n'],
+    [
+      'the message of a commit',
+      { lines: true, commit: true },
+      'Fix it.\n\n\tindented\nSigned-off-by: @ada <ada@b.de>[31m\n',
+    ],
+    ['the title of a commit', { commit: true }, 'Fix it. indented Signed-off-by: @ada <ada@b.de>[31m '],
+  ])('keeps the lines and mentions that its purpose takes: %s', (_, purpose, expected) => {
+    const filled = fill('${{ pull_request.body }}', { body }, purpose);
+
+    expect('value' in filled && String(filled.value).replaceAll('\u200b', '|')).toBe(expected);
+  });
+
+  it.each([
+    ['closes\n#1', 'closes|\n#1'],
+    ['x\nfixes a/b#1\ny', 'x\nfixes a/b#|1\ny'],
+    ['see\nhttps://x.org/a/b/issues/7', 'see\nhttps://x.org/a/b/issues/|7'],
+  ])('breaks references over several lines, in messages of commits as well: %j', (text, expected) => {
+    for (const commit of [true, false]) {
+      const filled = fill(
+        '${{ pull_request.body }}',
+        { body: text },
+        { readByForge: true, lines: true, commit },
+      );
+
+      expect('value' in filled && String(filled.value).replaceAll('\u200b', '|')).toBe(expected);
+    }
+  });
+
+  it('begins no line of a comment with a command', () => {
+    const text = '/merge\nsay /hold\n  /hold 2h\nsrc/a.ts\n//';
+    const read = (more: object) => fill('${{ pull_request.body }}', { body: text }, { lines: true, ...more });
+
+    expect(read({ readByForge: true })).toEqual({
+      value: '/\u200bmerge\nsay /hold\n  /\u200bhold 2h\nsrc/a.ts\n//',
+    });
+    expect(read({ readByForge: true, commit: true })).toEqual({ value: text });
+  });
+
+  it('takes more of a text of lines', () => {
+    const filled = fill('${{ pull_request.body }}', { body: 'a\n'.repeat(10_000) }, { lines: true });
+
+    expect('value' in filled && Buffer.byteLength(String(filled.value))).toBe(8_192);
+    expect('value' in filled && String(filled.value)).toMatch(/^(a\n)+a?…$/);
+  });
+
   it('shows that a long text was cut', () => {
     const filled = fill('${{ pull_request.title }}', { title: 'ä'.repeat(5_000) });
 

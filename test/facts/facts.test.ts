@@ -182,12 +182,15 @@ describe('the files of a push', () => {
   const zeros = '0'.repeat(40);
   const one = '1'.repeat(40);
   const two = '2'.repeat(40);
+  const commit = { sha: two, parents: [{ sha: one }], files: [{ filename: 'a', status: 'added' }] };
+  const comparison = (path: string) =>
+    path.endsWith(two) ? { total_commits: 1, commits: [commit] } : { total_commits: 0, commits: [] };
 
   it.each([
     [
       'are those between its two commits',
       push(one, two),
-      [`/api/v1/repos/acme/demo/compare/${one}...${two}`],
+      [`/api/v1/repos/acme/demo/compare/${one}...${two}`, `/api/v1/repos/acme/demo/compare/${two}...${one}`],
     ],
     [
       'are counted from the default branch where it made the branch',
@@ -199,7 +202,7 @@ describe('the files of a push', () => {
     const { server, facts } = await setUp(
       (seen) =>
         seen.path.includes('compare')
-          ? { files: [{ filename: 'a' }] }
+          ? comparison(seen.path)
           : {
               id: 1,
               name: 'demo',
@@ -213,7 +216,7 @@ describe('the files of a push', () => {
     const files = await facts().ask({ name: 'files' });
 
     expect(server.requests.map(({ path }) => path)).toEqual(paths);
-    expect(files).toEqual(paths.length === 0 ? [] : [{ filename: 'a' }]);
+    expect(files).toEqual(paths.length === 0 ? [] : [{ filename: 'a', status: 'added' }]);
   });
 });
 

@@ -70,6 +70,7 @@ const special: Readonly<Record<string, readonly Reading[]>> = {
 /** Arguments of the facts that take one. */
 const argumentsOf: Readonly<Record<string, (setup: ReadingSetup) => string>> = {
   compare: () => 'main...work',
+  changed_since: (made) => pushed(made).range?.before ?? '',
   commit_diff: () => 'work',
   contents: () => 'CODEOWNERS',
   named_branch: () => 'work',

@@ -73,6 +73,28 @@ describe('wiki', () => {
     });
     expect(await ask({ name: 'wiki_pages' })).toMatchObject([{ title: 'Release notes' }]);
   });
+
+  it.each([
+    'Release-Freeze',
+    'Release Freeze',
+    'pre-release  notes',
+    'notes.md',
+    'C++ & 100% Größe',
+    'a/b-c',
+    'ends in.-',
+    '-',
+  ])('is found by its title %j, whatever its address', async (title) => {
+    await setup.owner.client.call(operations.createWikiPage, {
+      params: setup.at,
+      body: { title, content_base64: Buffer.from(`text of ${title}`).toString('base64') },
+    });
+
+    expect(await ask({ name: 'wiki', argument: title })).toMatchObject({
+      title,
+      content: `text of ${title}`,
+    });
+    expect(await ask({ name: 'wiki', argument: ` ${title}\n` })).toMatchObject({ title });
+  });
 });
 
 describe('reviews', () => {
@@ -180,6 +202,23 @@ describe('between branches', () => {
       number: setup.pull.number,
     });
     expect(await ask({ name: 'open_pull', argument: 'work...main' })).toBeNull();
+  });
+
+  it('is the one that is open, although an older one between the branches is closed', async () => {
+    const { client } = setup.owner;
+    const [head, base, params] = ['again', 'main', setup.at];
+    await addFile(client, params, head, 'again.txt');
+    const open = () => client.call(operations.createPull, { params, body: { head, base, title: 'Again' } });
+    const first = await open();
+    const close = { params: { ...params, index: first.number }, body: { state: 'closed' } } as const;
+    await client.call(operations.editPull, close);
+    expect(await ask({ name: 'open_pull', argument: 'main...again' })).toBeNull();
+
+    const second = await open();
+
+    expect(await ask({ name: 'open_pull', argument: 'main...again' })).toMatchObject({
+      number: second.number,
+    });
   });
 });
 

@@ -97,7 +97,7 @@ rules:
     on: { pull_request: [opened, edited] }
     steps:
       - uses: set-status
-        with: { context: ci/build, when: 'pull_request.body != ""', description: Says what it is for. }
+        with: { context: reeve-repo/described, when: 'pull_request.body != ""', description: Says what it is for. }
 `;
     harness = await startHarness({ rules, scopes: repositoryScopes });
     const pull = await harness.openPull('work', { 'a.md': 'a' });
@@ -107,7 +107,7 @@ rules:
         .toSorted((a, b) => a.id - b.id)
         .map(({ context, status }) => [context, status]);
     expect(outcomes(await nth('pull_request', 'opened'))).toEqual(['applied']);
-    expect(await statuses()).toEqual([['reeve/described', 'failure']]);
+    expect(await statuses()).toEqual([['reeve-repo/described', 'failure']]);
 
     const edit = (body: string) =>
       harness.ada.call(operations.editPull, { params: { ...at, index: pull.number }, body: { body } });
@@ -118,8 +118,8 @@ rules:
 
     expect(again.changes).toEqual([]);
     expect(await statuses()).toEqual([
-      ['reeve/described', 'failure'],
-      ['reeve/described', 'success'],
+      ['reeve-repo/described', 'failure'],
+      ['reeve-repo/described', 'success'],
     ]);
   });
 });

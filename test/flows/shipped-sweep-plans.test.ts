@@ -136,7 +136,7 @@ async function offlineRunner(name: string): Promise<void> {
 
 /** In the order in which they run: what protects branches comes last. */
 const situations: Readonly<Record<string, Situation>> = {
-  'blocked.yml#blocked-pulls': {
+  'blocked.yml#blocked': {
     arrange: async () => dependsOn(await openPull('waits'), await openIssue('first')),
   },
   'blocked.yml#blocked-issues': {

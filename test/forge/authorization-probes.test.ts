@@ -73,8 +73,11 @@ describe('every read of the API, asked by everybody', { timeout: 600_000 }, () =
   async function findIn(text: string, as: Account | string | undefined): Promise<boolean> {
     const words = ['users/hermit', 'users/shy', 'orgs/acme/teams', 'orgs', 'orgs/limitedorg/repos'];
     const repositories = (setup.parameters['owner/repo'] ?? []).map((place) => `repos/${place}`);
+    const code = ['contents', 'branches'].map((part) => `repos/acme/vault/${part}?ref=branchofvault`);
+    const raw = 'repos/acme/vault/raw/fileofvault.txt?ref=branchofvault';
+    const commits = 'repos/acme/vault/pulls/2/commits';
     const kept = ['orgs/acme/actions/variables', 'repos/ada/site/actions/variables', 'packages/hiddenorg'];
-    for (const path of [...words, ...kept, 'orgs/hiddenorg', ...repositories]) {
+    for (const path of [...words, ...kept, 'orgs/hiddenorg', ...repositories, ...code, raw, commits]) {
       const answer = await forge.ask('GET', `/${path}`, { as });
       if (answer.status === 200 && answer.text.includes(text)) return true;
     }
@@ -86,7 +89,10 @@ describe('every read of the API, asked by everybody', { timeout: 600_000 }, () =
     for (const [caller, as] of setup.callers) {
       if (caller === 'root' || typeof as === 'string') continue;
       const hidden = setup.canaries.filter(({ seenBy }) => !seenBy.includes(caller));
-      const paths = (setup.parameters['owner/repo'] ?? []).flatMap((place) => [place, `${place}/issues/1`]);
+      const parts = ['', '/issues/1', '/pulls/2', '/pulls/2.diff', '/src/branch/branchofvault', '/releases'];
+      const paths = (setup.parameters['owner/repo'] ?? []).flatMap((place) =>
+        parts.map((part) => place + part),
+      );
       for (const path of ['', ...paths]) {
         const headers = as ? basic(as.name, as.password) : {};
         const answer = await fetch(`${forge.url}/${path}`, { headers });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import picomatch from 'picomatch';
 import { RE2JS } from 're2js';
 import { describe, expect, it } from 'vitest';
+import { compileForgeGlob } from '../../src/patterns/forge-glob.ts';
 import { createGlob, type GlobOptions } from '../../src/patterns/glob.ts';
 import { GlobError } from '../../src/patterns/glob-error.ts';
 import { createRepositoryScope } from '../../src/patterns/repository-scope.ts';
@@ -40,7 +41,12 @@ describe('a glob for paths', () => {
     ['\\*', 'a', false],
     ['Docs/*', 'docs/a', false],
     ['a.b', 'axb', false],
-    ['a(b|c)+', 'a(b|c)+', true],
+    ['a[(]b|c)+', 'a(b|c)+', true],
+    ['a\\(b|c)+', 'a(b|c)+', true],
+    ['app/(site)/*', 'app/(site)/page.tsx', true],
+    ['a@(b', 'a@(b', true],
+    ['a[ ]', 'a ', true],
+    ['a\\ ', 'a ', true],
     ['v[0-9]*', 'v1\nx', true],
   ])('%s on %s says %s', (pattern, text, expected) => {
     expect(createGlob(pattern)(text)).toBe(expected);
@@ -106,6 +112,43 @@ describe('a broken glob', () => {
   });
 });
 
+describe('a glob with the syntax of another shell, or with white space that no name has', () => {
+  const foreign: readonly (readonly [string, string])[] = [
+    [
+      'src/@(a|b)/**',
+      'has the group @(a|b), which globs here do not know: write {a,b}, or [(] for a parenthesis',
+    ],
+    ['?(a).md', 'has the group ?(a), which globs here do not know: write {,a}, or [(] for a parenthesis'],
+    ['+(a)', 'has the group +(a), which globs here do not know: use a regular expression'],
+    ['*(a|b)', 'has the group *(a|b), which globs here do not know: use a regular expression'],
+    ['!(a|b)', 'has the group !(a|b), which globs here do not know: list what matches'],
+    ['src/!(gen)/**', 'has the group !(gen), which globs here do not know: list what matches'],
+    ['(docs|src)/**', 'has the group (docs|src), which globs here do not know: write {a,b}'],
+    ['v[[:digit:]]*', 'has the class [:digit:], which globs here do not know: list the characters'],
+    ['[![:alpha:]]', 'has the class [:alpha:], which globs here do not know'],
+    ['[[=a=]]', 'has the class [=a=], which globs here do not know'],
+    ['docs/** ', 'has white space at an end, which no name has: remove it, or write [ ] for a space'],
+    [' docs/**', 'has white space at an end'],
+    ['! docs/**', 'has white space at an end'],
+    ['docs/**\n', 'has white space at an end'],
+    ['docs/**\u00a0', 'has white space at an end'],
+    [
+      '{docs, src}/**',
+      'has a space after a comma in braces, which is part of the name: remove it, or write [ ]',
+    ],
+  ];
+
+  it.each(foreign)('%j is refused: %s', (pattern, reason) => {
+    const list = pattern.startsWith('!') ? ['**', pattern] : [pattern];
+
+    expect(() => createGlob(list)).toThrow(reason);
+  });
+
+  it.each(foreign)('%j of a forge keeps its meaning', (pattern) => {
+    expect(compileForgeGlob(pattern, '/')).toBeTypeOf('function');
+  });
+});
+
 describe('a scope', () => {
   it.each([
     [['*'], 'acme/site', true],
@@ -119,6 +162,17 @@ describe('a scope', () => {
     [['Acme/*'], 'acme/site', true],
   ])('%j on %s says %s', (patterns, name, expected) => {
     expect(createRepositoryScope(patterns)(name)).toBe(expected);
+  });
+
+  it.each([
+    ['acme/@(site|docs)', 'has the group @(site|docs)'],
+    ['acme/[[:alpha:]]*', 'has the class [:alpha:]'],
+    ['acme/* ', 'names have no white space'],
+    [' acme/*', 'names have no white space'],
+    ['! acme/attic', 'names have no white space'],
+    ['* ', 'names have no white space'],
+  ])('refuses %j: %s', (pattern, reason) => {
+    expect(() => createRepositoryScope(['acme/*', pattern])).toThrow(reason);
   });
 
   it('refuses what names no repository', () => {

@@ -39,7 +39,50 @@ describe('checks that a queue waits for', () => {
       { state: 'success' },
     ],
     ['our own required alone', requiring('reeve/queue'), [own], [], { state: 'success' }],
-    ['a pattern that matches our own alone', requiring('reeve/*'), [own], [], { state: 'success' }],
+    [
+      'a pattern that matches our own alone',
+      requiring('reeve/*'),
+      [own],
+      [],
+      { state: 'none', context: 'reeve/*' },
+    ],
+    ...['*', '**', '?*', '*/*', '{*,**}'].flatMap(
+      (pattern): [string, object, readonly object[], readonly string[], object][] => [
+        [
+          `${pattern}, only the queue there`,
+          requiring(pattern),
+          [status('reeve/queue', 'success', 9)],
+          [],
+          { state: 'none', context: pattern },
+        ],
+        [
+          `${pattern}, only statuses of our rules there`,
+          requiring(pattern),
+          [
+            own,
+            status('reeve/a', 'success'),
+            status('reeve-org/b', 'success'),
+            status('reeve-repo/c', 'success'),
+          ],
+          [],
+          { state: 'pending', context: pattern },
+        ],
+        [
+          `${pattern}, another one passed`,
+          requiring(pattern),
+          [own, status('reeve/a', 'success'), status('ci/build', 'success')],
+          [],
+          { state: 'success' },
+        ],
+        [
+          `${pattern}, another one passed and one of our rules did not`,
+          requiring(pattern),
+          [own, status('reeve/a', 'failure'), status('ci/build', 'success')],
+          [],
+          { state: 'failure', context: 'reeve/a' },
+        ],
+      ],
+    ),
     [
       'a pattern that matches our own and another',
       requiring('reeve/*'),

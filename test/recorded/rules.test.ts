@@ -31,9 +31,9 @@ const around = (head: string) => ({
     ...['stale', 'hold', 'dependencies', 'auto-merge', 'keep-updated'],
   ].map((name, at) => ({ id: at + 1, name, color: 'ff0000', exclusive: name.startsWith('size/') })),
   compare: {
-    [`${reviewed}...${head}`]: { total_commits: 1, commits: [], files: [{ filename: 'src/work.ts' }] },
     [`${head}...main`]: { total_commits: 2, commits: [], files: [] },
   },
+  changed_since: { [reviewed]: [{ filename: 'src/work.ts' }] },
   commits: [{ sha: head, commit: { message: 'Work' } }],
   statuses: [],
   base_branch: { name: 'main', enable_status_check: false },
@@ -42,6 +42,8 @@ const around = (head: string) => ({
   branch_protections: [],
   tag_protections: [],
   codeowners: [{ file: 'docs/guide.md', users: ['ben'], teams: [] }],
+  codeowners_problems: { text: '', lines: [] },
+  current_reviews: [],
   team: { 'acme/security': ['ben'] },
   contributions: 0,
   sender_permission: 'write',
@@ -107,7 +109,8 @@ const pulls = ['pull_request.opened', 'pull_request.reopened', 'pull_request_syn
 /** The kinds whose deliveries each rule that ships matched; one without listens to the clock, or to a branch or author of its own. */
 const matchedBy: Readonly<Record<string, readonly string[]>> = {
   'acknowledge.yml#acknowledge': ['issues.opened'],
-  'approvals-by-team.yml#security-approval': [
+  'approvals-by-team.yml#security': [
+    'pull_request.edited',
     'pull_request.opened',
     'pull_request.reopened',
     'pull_request_review_approved.reviewed',
@@ -125,7 +128,7 @@ const matchedBy: Readonly<Record<string, readonly string[]>> = {
   'backport.yml#backport': [],
   'backport.yml#backport-command': [],
   'blocked.yml#blocked-issues': ['issues.edited', 'issues.opened', 'issues.reopened'],
-  'blocked.yml#blocked-pulls': ['pull_request.edited', ...pulls],
+  'blocked.yml#blocked': ['pull_request.edited', ...pulls],
   'branch-labels.yml#label-by-branch': [
     'pull_request.edited',
     'pull_request.opened',
@@ -135,13 +138,15 @@ const matchedBy: Readonly<Record<string, readonly string[]>> = {
   'branches.yml#delete-merged': ['pull_request.closed'],
   'branches.yml#keep-updated': ['pull_request_label.label_updated'],
   'changelog.yml#changelog': [
+    'pull_request.edited',
     'pull_request.opened',
     'pull_request.reopened',
     'pull_request_label.label_cleared',
     'pull_request_label.label_updated',
     'pull_request_sync.synchronized',
   ],
-  'codeowners.yml#owner-approval': [
+  'codeowners.yml#owners': [
+    'pull_request.edited',
     'pull_request.opened',
     'pull_request.reopened',
     'pull_request_review_approved.reviewed',
@@ -152,13 +157,16 @@ const matchedBy: Readonly<Record<string, readonly string[]>> = {
   'collaborators.yml#collaborators': ['repository.created'],
   'commands.yml#close-command': ['issue_comment.created', 'pull_request_comment.created'],
   'commands.yml#hold-command': ['pull_request_comment.created'],
-  'dco.yml#dco': pulls,
+  'dco.yml#dco': ['pull_request.edited', ...pulls],
   'demo/labels.yml#label-by-path': pulls,
   'deploy-command.yml#deploy-command': [],
   'dependencies.yml#dependency-updates': [],
   'first-contribution.yml#first-contribution': ['pull_request.opened'],
   'freeze.yml#freeze': [
+    'pull_request.edited',
     'pull_request.opened',
+    'pull_request.reopened',
+    'pull_request_label.label_cleared',
     'pull_request_label.label_updated',
     'pull_request_sync.synchronized',
   ],
@@ -196,7 +204,8 @@ const matchedBy: Readonly<Record<string, readonly string[]>> = {
   'overdue-milestones.yml#overdue-milestone': [],
   'release-pull-request.yml#release-pull-request': [],
   'repository-settings.yml#repository-settings': ['repository.created'],
-  'required-label.yml#required-label': [
+  'required-label.yml#labels': [
+    'pull_request.edited',
     'pull_request.opened',
     'pull_request.reopened',
     'pull_request_label.label_cleared',
@@ -205,7 +214,7 @@ const matchedBy: Readonly<Record<string, readonly string[]>> = {
   ],
   'reviewers.yml#rotate-reviewers': ['pull_request.edited', 'pull_request.opened', 'pull_request.reopened'],
   'runners.yml#runner-offline': [],
-  'signed-commits.yml#signed-commits': pulls,
+  'signed-commits.yml#signed': ['pull_request.edited', ...pulls],
   'slash-labels.yml#slash-labels': ['issue_comment.created', 'pull_request_comment.created'],
   'stale-issues.yml#close-stale-issue': [],
   'stale-issues.yml#revive-issue': ['issue_comment.created', 'issues.reopened'],
@@ -214,8 +223,8 @@ const matchedBy: Readonly<Record<string, readonly string[]>> = {
   'stale-pulls.yml#remind-of-pull': [],
   'stale-reviews.yml#fresh-approvals-only': ['pull_request_sync.synchronized'],
   'tag-protections.yml#release-tags': ['repository.created'],
-  'task-list.yml#task-list': ['pull_request.edited', ...pulls],
-  'title.yml#conventional-title': ['pull_request.edited', ...pulls],
+  'task-list.yml#tasks': ['pull_request.edited', ...pulls],
+  'title.yml#title': ['pull_request.edited', ...pulls],
   'triage.yml#triage': ['issues.edited', 'issues.opened', 'issues.reopened'],
   'welcome.yml#describe': ['pull_request.edited', 'pull_request.opened', 'pull_request.reopened'],
   'welcome.yml#welcome': ['pull_request.opened'],

@@ -14,13 +14,12 @@ const environment = createEnvironment({
 const text = 'By ${{ pull_request.title }}';
 
 /** Returns the arguments of an action with the title of a pull request filled in. */
-function filled(name: string, given: object): unknown {
+function filled(name: string, given: object, title = 'closes other/repo#5'): unknown {
   const action = actions.find((one) => one.name === name);
   if (action === undefined) throw new Error(`there is no action ${name}`);
   const place = () => ({ code: 'expression' }) as never;
   const compiled = compileArguments(given, action.arguments, contextOf(environment), place);
   if ('problems' in compiled) throw new Error(JSON.stringify(compiled.problems));
-  const title = 'closes other/repo#5';
   const find = () => ({ value: { title } });
   const resolved = compiled.arguments.resolve({ find }, createUnlimitedMeter(), '1 say');
   if (!resolved.ok) throw new Error(resolved.reason);
@@ -52,5 +51,51 @@ describe('the title of a stranger', () => {
     ['set-status', { context: 'c', description: text }],
   ])('reaches %s unchanged, which the forge does not read', (action, given) => {
     expect(JSON.stringify(filled(action, given))).toContain('By closes other/repo#5');
+  });
+});
+
+describe('a text of several lines', () => {
+  const lines = 'one\n\nSigned-off-by: @ada';
+  /** What an argument makes of it: lines, and a mention. */
+  type Kind = 'one line' | 'lines' | 'title of a commit' | 'message of a commit';
+  const made: Readonly<Record<Kind, string>> = {
+    'one line': 'one Signed-off-by: @\u200bada',
+    lines: 'one\n\nSigned-off-by: @\u200bada',
+    'title of a commit': 'one Signed-off-by: @ada',
+    'message of a commit': lines,
+  };
+
+  it.each<[string, string, Kind, object]>([
+    ['comment', 'text', 'lines', {}],
+    ['comment', 'otherwise', 'lines', { text: 'x' }],
+    ['comment', 'key', 'one line', { text: 'x' }],
+    ['report-issue', 'title', 'one line', { key: 'k' }],
+    ['report-issue', 'body', 'lines', { key: 'k', title: 'x' }],
+    ['open-pull-request', 'title', 'one line', { head: 'a', base: 'b' }],
+    ['open-pull-request', 'body', 'lines', { head: 'a', base: 'b', title: 'x' }],
+    ['set-issue', 'title', 'one line', {}],
+    ['set-status', 'description', 'one line', { context: 'c' }],
+    ['dismiss-stale-reviews', 'message', 'lines', {}],
+    ['notify', 'text', 'lines', { to: { secret: 'CHAT' } }],
+    ['merge', 'title', 'title of a commit', {}],
+    ['merge', 'message', 'message of a commit', {}],
+    ['queue-merge', 'title', 'title of a commit', {}],
+    ['queue-merge', 'message', 'message of a commit', {}],
+    ['commit-files', 'message', 'message of a commit', { files: [{ path: 'a', content: 'x' }] }],
+  ])('becomes for %s, %s: %s', (action, member, kind, given) => {
+    const value = filled(action, { ...given, [member]: '${{ pull_request.title }}' }, lines);
+
+    expect(value).toMatchObject({ [member]: made[kind] });
+  });
+
+  it('does not become lines of a file, which machines read line by line, or of an input of a workflow', () => {
+    const files = [{ path: 'a', content: '${{ pull_request.title }}' }];
+    expect(filled('commit-files', { files }, lines)).toMatchObject({
+      files: [{ content: made['title of a commit'] }],
+    });
+    const inputs = { text: '${{ pull_request.title }}' };
+    expect(filled('run-workflow', { workflow: 'a.yml', inputs }, lines)).toMatchObject({
+      inputs: { text: made['one line'] },
+    });
   });
 });

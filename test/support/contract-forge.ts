@@ -71,13 +71,14 @@ export function describeContract(subject: string, tests: (forge: ContractForge, 
 
 /** Starts the embedded forge, with its inside at hand (`forge.deliveries`); `data` keeps its files over a restart. */
 export async function startEmbedded(
-  options: { data?: string; features?: { localMirrors: boolean } } = {},
+  options: { data?: string; features?: { localMirrors: boolean }; hookHosts?: readonly string[] } = {},
 ): Promise<ContractForge & { readonly forge: ForgeInstance }> {
   const forge = await createForgeInstance({
     passwordCost,
     launcher,
     clock: () => new Date(),
     features: { localMirrors: true },
+    hookHosts: ['loopback'],
     ...options,
   });
   const url = await forge.listen();

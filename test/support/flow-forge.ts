@@ -88,7 +88,7 @@ async function startEmbedded({
   control = false,
   template,
 }: FlowForgeOptions) {
-  const options = { clock, data: join(data, 'forge'), control };
+  const options = { clock, data: join(data, 'forge'), control, hookHosts: ['loopback'] };
   template?.copyTo(options.data);
   let forge = await createForgeInstance({ passwordCost, launcher, ...options });
   const url = await forge.listen({ port: 0 });

@@ -39,6 +39,7 @@ export async function makeHiddenData(forge: ContractForge): Promise<HiddenData> 
   }
 
   const [ada, olga, mia] = [await person('ada'), await person('olga'), await person('mia')];
+  const ivy = await person('ivy');
   const [stranger, restricted] = [await person('stranger'), await person('restricted', { restricted: true })];
   const [hermit, shy] = [
     await person('hermit', { visibility: 'private' }),
@@ -55,6 +56,13 @@ export async function makeHiddenData(forge: ContractForge): Promise<HiddenData> 
   const team = { name: 'secretteam', permission: 'read', units, includes_all_repositories: true };
   const { id } = await call(olga, 'POST', '/orgs/acme/teams', team);
   await call(olga, 'PUT', `/teams/${id}/members/mia`);
+  // Somebody for whom a repository is there, and its code is not.
+  const triage = { name: 'triage', permission: 'write', units: ['repo.issues', 'repo.pulls'] };
+  const triageTeam = await call(olga, 'POST', '/orgs/acme/teams', {
+    ...triage,
+    includes_all_repositories: true,
+  });
+  await call(olga, 'PUT', `/teams/${triageTeam.id}/members/ivy`);
 
   const repositories: readonly (readonly [Account, string, string, boolean])[] = [
     [ada, '/user/repos', 'site', false],
@@ -78,6 +86,15 @@ export async function makeHiddenData(forge: ContractForge): Promise<HiddenData> 
     });
     await call(owner, 'PUT', `/user/starred/${repository}`);
   }
+  const hiddenCode = { content: Buffer.from('contentofvault').toString('base64'), message: 'messageofvault' };
+  const file = '/repos/acme/vault/contents/fileofvault.txt';
+  await call(olga, 'POST', file, { ...hiddenCode, branch: 'main', new_branch: 'branchofvault' });
+  await call(olga, 'POST', '/repos/acme/vault/pulls', { title: 'p', head: 'branchofvault', base: 'main' });
+  await call(olga, 'POST', '/repos/acme/vault/pulls/2/reviews', {
+    event: 'COMMENT',
+    body: 'r',
+    comments: [{ path: 'fileofvault.txt', body: 'l', new_position: 1 }],
+  });
   // A public fork whose parent is private by now, and what is said and done in public by those who are hidden.
   await call(ada, 'POST', '/user/repos', { name: 'origin', auto_init: true });
   await call(stranger, 'POST', '/repos/ada/origin/forks', { name: 'fork' });
@@ -116,23 +133,27 @@ export async function makeHiddenData(forge: ContractForge): Promise<HiddenData> 
   return {
     callers: new Map<string, Account | string | undefined>([
       ['anonymous', undefined],
-      ...[ada, olga, mia, stranger, restricted, hermit, shy].map((one) => [one.name, one] as const),
+      ...[ada, olga, mia, ivy, stranger, restricted, hermit, shy].map((one) => [one.name, one] as const),
       ['ada for public resources', limited],
       ['root', forge.adminToken],
     ]),
     canaries: [
       { text: 'hideout', seenBy: ['ada'] },
       { text: 'gonedark', seenBy: ['ada'] },
-      { text: 'vault', seenBy: ['olga', 'mia'] },
+      { text: 'vault', seenBy: ['olga', 'mia', 'ivy'] },
+      ...['contentofvault', 'messageofvault', 'fileofvault', 'branchofvault'].map((text) => ({
+        text,
+        seenBy: ['olga', 'mia'],
+      })),
       { text: 'hiddenorg', seenBy: ['olga', 'mia'] },
       { text: 'hiddenopen', seenBy: ['olga', 'mia'] },
       { text: 'secretteam', seenBy: ['olga', 'mia'] },
-      { text: 'limitedorg', seenBy: ['ada', 'olga', 'mia', 'stranger', 'hermit', 'shy'] },
-      { text: 'limitedopen', seenBy: ['ada', 'olga', 'mia', 'stranger', 'hermit', 'shy'] },
+      { text: 'limitedorg', seenBy: ['ada', 'olga', 'mia', 'ivy', 'stranger', 'hermit', 'shy'] },
+      { text: 'limitedopen', seenBy: ['ada', 'olga', 'mia', 'ivy', 'stranger', 'hermit', 'shy'] },
       { text: 'mail-of-hermit', seenBy: ['hermit'] },
       {
         text: 'mail-of-shy',
-        seenBy: ['ada', 'olga', 'mia', 'stranger', 'hermit', 'shy'],
+        seenBy: ['ada', 'olga', 'mia', 'ivy', 'stranger', 'hermit', 'shy'],
       },
       { text: 'cave', seenBy: ['hermit'] },
       { text: 'value-of-acme', seenBy: ['olga'] },
@@ -150,13 +171,13 @@ export async function makeHiddenData(forge: ContractForge): Promise<HiddenData> 
       user: ['hermit', 'ada'],
       index: ['1', '2', '3', '4'],
       id: ['1', '2', '3', '4'],
-      branch: ['main', 'hermit'],
-      ref: ['main', 'hermit'],
-      sha: ['main', 'hermit'],
+      branch: ['main', 'hermit', 'branchofvault'],
+      ref: ['main', 'hermit', 'branchofvault'],
+      sha: ['main', 'hermit', 'branchofvault'],
       tag: ['hermit', 'shy'],
-      basehead: ['main...hermit'],
+      basehead: ['main...hermit', 'main...acme/vault:branchofvault', 'main...ada/hideout:main'],
       diffType: ['diff', 'patch'],
-      filepath: ['README.md', 'hermit.txt'],
+      filepath: ['README.md', 'hermit.txt', 'fileofvault.txt'],
       variablename: ['KEPT'],
       owner: ['hiddenorg', 'hermit', 'ada'],
       type: ['generic'],

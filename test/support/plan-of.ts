@@ -6,8 +6,9 @@ import { makePlan, type Plan } from '../../src/engine/plan.ts';
 import type { Level, LoadedRule } from '../../src/rules/rule.ts';
 import { makeContext } from './make-context.ts';
 
-/** Returns a plan of so many changes of the operator and of the repository's file. */
+/** Returns a plan of so many changes of the operator and of the repository's file, whose rules have a chain of members as their condition. */
 export function planOf(operator: number, repository = 0, condition = 'true'): Plan {
+  const [root = '', ...path] = condition.split('.');
   const wish = (level: Level, count: number) => {
     const id = `${level}.yml#rule`;
     const rule = {
@@ -16,7 +17,7 @@ export function planOf(operator: number, repository = 0, condition = 'true'): Pl
       level,
       limits: {},
       mode: 'enforce',
-      condition: { source: condition },
+      condition: { source: condition, reads: [{ root: { name: root }, path }] },
       steps: [],
     };
     const changes = Array.from({ length: count }, (_, place): Change => {

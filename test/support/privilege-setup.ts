@@ -38,14 +38,14 @@ export type PrivilegeSetup = {
 const steps: readonly Access[] = ['anyone', 'reader', 'writer', 'admin', 'owner'];
 const allScopes: readonly ScopeCategory[] = ['repository', 'issue', 'organization', 'user', 'notification'];
 
-/** One embedded forge for many worlds. */
-export async function startPrivilegeForge(): Promise<{
+/** One forge for many worlds: the embedded one unless told otherwise. */
+export async function startPrivilegeForge(start: () => Promise<ContractForge> = startEmbedded): Promise<{
   /** Where the forge listens. */
   readonly url: string;
   make(needs: Needs): Promise<PrivilegeSetup>;
   close(): Promise<void>;
 }> {
-  const forge = await startEmbedded();
+  const forge = await start();
   const proxy = await startFaultProxy(forge.url);
   return {
     url: forge.url,

@@ -1,7 +1,8 @@
 import type { AnyInput } from '../../contract/operation.ts';
 import { operations } from '../../contract/operations.ts';
 import { ReeveError } from '../../errors.ts';
-import { absentAsUndefined, branchRef } from '../../facts/contents.ts';
+import { branchRef } from '../../facts/contents.ts';
+import { absentAsUndefined } from '../../facts/where.ts';
 import { pathParams } from '../inverses/forms.ts';
 import type { Inverse } from '../inverses/inverse.ts';
 

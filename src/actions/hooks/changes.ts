@@ -1,6 +1,8 @@
 import { type Capability, capabilityOfEvent } from '../../client/capabilities.ts';
 import { namesToSend, shownEvents, wantedEvents } from '../../contract/events/hook-events.ts';
+import { operations } from '../../contract/operations.ts';
 import type { Hook } from '../../contract/resources/hooks.ts';
+import { asWritten } from '../../contract/written-texts.ts';
 import type { Facts } from '../../facts/fact.ts';
 import { optionalRequestOf } from '../../facts/fact.ts';
 import { FactNotGiven } from '../../facts/given-facts.ts';
@@ -29,7 +31,8 @@ export function differing(
   declared: Declared,
   hook: Pick<Hook, 'events' | 'branch_filter' | 'active' | 'config' | 'name'>,
 ) {
-  const { branch_filter, content_type, name } = declared;
+  const { branch_filter, content_type } = declared;
+  const name = declared.name && asWritten(operations.createHook, 'name', declared.name);
   const eventsDiffer = shownEvents(hook.events).join() !== [...declared.events].sort().join();
   return [
     ...(eventsDiffer ? ['events'] : []),

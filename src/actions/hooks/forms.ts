@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { hookEventNames } from '../../contract/events/hook-events.ts';
+import { forgeGlobProblem } from '../../patterns/forge-glob.ts';
 import { SecretForm } from '../secret-form.ts';
 
 /** The declaration of a hook in a rule. */
@@ -15,6 +16,10 @@ export const HookForm = z.strictObject({
   branch_filter: z
     .string()
     .max(255)
+    .check((context) => {
+      const message = context.value === '' ? undefined : forgeGlobProblem(context.value, '');
+      if (message !== undefined) context.issues.push({ code: 'custom', input: context.value, message });
+    })
     .optional()
     .meta({ description: 'Glob of branches; unchanged if omitted.' }),
   active: z.boolean().default(true),

@@ -8,10 +8,13 @@ export const mergeFields = {
     .enum(mergeMethods)
     .optional()
     .meta({ description: 'How to merge; default: the default of the repository.' }),
-  title: forgeText()
+  title: forgeText({ commit: true })
     .min(1)
     .max(255)
     .optional()
     .meta({ description: 'First line of the commit message; default: that of the forge.' }),
-  message: forgeText().max(60_000).optional().meta({ description: 'Rest of the commit message.' }),
+  message: forgeText({ lines: true, commit: true })
+    .max(60_000)
+    .optional()
+    .meta({ description: 'Rest of the commit message.' }),
 };

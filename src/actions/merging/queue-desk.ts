@@ -1,8 +1,5 @@
 import type { MergeMethod } from './method.ts';
 
-/** Context of the status that a merge queue writes on the heads of its pull requests. It never waits for it. */
-export const queueContext = 'reeve/queue';
-
 /** Kind of the job that works on a queue until it waits, and of the runs that record what it wrote. */
 export const mergeQueueKind = 'merge-queue';
 

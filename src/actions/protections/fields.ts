@@ -2,6 +2,7 @@ import type { Capability } from '../../client/capabilities.ts';
 import type { FactRequest } from '../../facts/fact.ts';
 import type { Change } from '../change.ts';
 import { isKnownDropped, rememberDropped } from '../dropped.ts';
+import { distinctNames } from '../pick.ts';
 import type { PlanContext } from '../plan-context.ts';
 import { isSame, toLowerCase, toNames } from '../same-names.ts';
 
@@ -30,7 +31,10 @@ export async function planProtection(
 ): Promise<readonly Change[]> {
   const { live, wanted, target } = one;
   const changes: Change[] = [presence(one)];
-  for (const [member, value] of Object.entries(wanted)) {
+  for (const [member, written] of Object.entries(wanted)) {
+    // Names of accounts and teams have no white space.
+    const isNames = Array.isArray(written) && /_(usernames?|teams)$/.test(member);
+    const value = isNames ? distinctNames(written) : written;
     const before = live?.[member] ?? null;
     const isUpToDate = live !== undefined && isSame(before, value);
     const isDropped =
@@ -60,7 +64,8 @@ export async function planProtection(
 
 function head(one: WantedProtection, body: ProtectionFields) {
   const { operation, params } = one.live === undefined ? one.create : one.edit;
-  return { action: one.action, operation, input: { params, body }, reads: one.reads, joins: one.target };
+  const { action, reads, target: joins } = one;
+  return { action, operation, input: { params, body }, reads, joins, protects: 'may-tighten' } as const;
 }
 
 function presence(one: WantedProtection): Change {

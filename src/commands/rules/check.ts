@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { findCapabilities } from '../../client/capabilities.ts';
 import { type ClientOptions, createClient } from '../../client/client.ts';
+import { unmatchedOwners } from '../../connection/checks/codeowners-lines.ts';
 import { missingAccess } from '../../connection/checks/missing-access.ts';
 import { ReeveError } from '../../errors.ts';
 import { count, type Terminal } from '../../output/terminal.ts';
@@ -12,6 +13,7 @@ import { loadRuleFiles } from '../../sources/folder.ts';
 import { readOfferedIn } from '../../sources/folder-packs.ts';
 import { repositoryPaths } from '../../sources/paths.ts';
 import { nextTimes } from '../../sweeps/schedule/cron.ts';
+import { renamedStatuses } from './renamed-statuses.ts';
 import { unknownLabels } from './unknown-labels.ts';
 
 /** Returns the paths to look at: those given, else the rules of this repository, else the operator's folder. */
@@ -28,8 +30,8 @@ export function pathsOrDefault(given: readonly string[], rules: string | undefin
 }
 
 /**
- * Prints the problems and warnings of rule files; with a forge, also what that forge cannot do and labels that are not
- * there. Returns the exit status: 0 where there is no problem, 1 else; warnings change nothing.
+ * Prints the problems and warnings of rule files; with a forge, also what that forge cannot do, labels that are not
+ * there, and required statuses that have another name. Returns the exit status: 0 where there is no problem, 1 else; warnings change nothing.
  */
 export async function check(
   given: readonly string[],
@@ -57,7 +59,10 @@ export async function check(
   const repositories = options.repository ?? [];
   const labels = client ? await unknownLabels(loaded, { client, repositories, textOf }) : [];
   const access = client ? await missingAccess(loaded, { client, repositories, textOf }) : [];
-  const warnings = distinct([...files.flatMap((file) => file.warnings ?? []), ...labels, ...access]);
+  const renamed = client ? await renamedStatuses(loaded, { client, repositories }) : [];
+  const owners = client ? await unmatchedOwners(loaded, { client, repositories, textOf }) : [];
+  const noted = files.flatMap((file) => file.warnings ?? []);
+  const warnings = distinct([...noted, ...labels, ...access, ...renamed, ...owners]);
   if (options.expanded && problems.length === 0) {
     for (const file of files) terminal.out(formatExpanded(file));
     return 0;

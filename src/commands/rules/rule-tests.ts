@@ -119,7 +119,7 @@ async function runCase(one: RuleCase, file: TestedFile): Promise<CaseRun> {
       {
         ...common,
         rules: createRuleSet(rules),
-        facts: { given, placeOf, onMissing },
+        facts: { given, placeOf, onMissing, others: one.others },
         account: { id: 1 },
       },
     );
@@ -132,7 +132,7 @@ async function runCase(one: RuleCase, file: TestedFile): Promise<CaseRun> {
   const { run } = await makeEventRun(event, {
     ...common,
     rules: createRuleSet(file.rules),
-    facts: { given, placeOf, onMissing },
+    facts: { given, placeOf, onMissing, others: one.others },
   });
   const subject = event.subject ?? { kind: 'repository' };
   const facts = createGivenFacts({ subject, given, payload: event.payload });

@@ -41,7 +41,7 @@ export async function unknownLabels(
   );
   if (wanted.length === 0) return [];
   const missing = new Map<(typeof wanted)[number], string[]>();
-  for (const repository of await find(client, repositories)) {
+  for (const repository of await servedIn(client, repositories)) {
     const name = `${repository.owner}/${repository.name}`;
     const subject: Subject = { kind: 'repository', repository };
     const inScope = wanted.filter(({ rule }) => isInScope(rule, subject, createUnlimitedMeter()));
@@ -68,7 +68,8 @@ function labelsOf(written: unknown, action: string): readonly string[] {
   return names.filter((name): name is string => typeof name === 'string');
 }
 
-async function find(client: Client, names: readonly string[]): Promise<readonly RepositoryRef[]> {
+/** Returns the repositories of these names, else those that the account has starred; at most a hundred. */
+export async function servedIn(client: Client, names: readonly string[]): Promise<readonly RepositoryRef[]> {
   const { login } = names.length > 0 ? { login: '' } : await client.call(operations.getSelf, {});
   const served = { login: async () => login, listed: [], only: names.length > 0 ? names : undefined };
   const found: RepositoryRef[] = [];

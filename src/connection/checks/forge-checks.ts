@@ -9,6 +9,7 @@ import { neededScopes } from '../needed-scopes.ts';
 import { faultOf, findApplication } from '../steps/sign-in.ts';
 import { checkAccess } from './access.ts';
 import type { Check } from './check.ts';
+import { checkCodeowners } from './codeowners-lines.ts';
 import type { Examination } from './examination.ts';
 import { checkWorkflows } from './workflows.ts';
 
@@ -103,6 +104,15 @@ export const forgeChecks: readonly Check[] = [
       'Ask a site administrator to mark the account as restricted, and add it as a collaborator or team member wherever it works: [Workflows of forks](../security.md#workflows-of-forks).',
     after: ['token'],
     run: async (examination) => checkWorkflows(examination),
+  },
+  {
+    id: 'codeowners',
+    looks:
+      'CODEOWNERS of the starred repositories in which rules of the operator read it: whether each line can match a file.',
+    fails: 'Never: it only warns, and a warning does not change the exit status.',
+    remedy: 'Write patterns as regular expressions of the whole path: `lib/.*`, not `/lib`, `lib/` or `lib`.',
+    after: ['token'],
+    run: async (examination) => checkCodeowners(examination),
   },
   {
     id: 'capabilities',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
-import { accountAs, callerAs, organizationAs, repositoryAs } from '../row-fields.ts';
+import { accountAs, callerAs, codeAs, organizationAs, repositoryAs } from '../row-fields.ts';
 import { flag, instant, int, list, pages, resource, text } from '../shape.ts';
 import { Team, User } from './users.ts';
 
@@ -175,7 +175,7 @@ export const repositoryOperations = {
     meaning: "Creates a fork in the caller's account or in one of their organizations.",
     method: 'POST',
     path: '/repos/{owner}/{repo}/forks',
-    ...repositoryAs('reader'),
+    ...codeAs('reader'),
     body: z.strictObject({ name: text.optional(), organization: text.optional() }),
     success: 202,
     response: Repository,

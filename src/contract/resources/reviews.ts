@@ -6,7 +6,7 @@ import { Team, User } from './users.ts';
 
 /**
  * One review of a pull request, or a review request (`REQUEST_REVIEW`). `user` is null and `team` is set if a team
- * was asked. A dismissed review keeps its state and has `dismissed`; `stale` means that the diff has changed since.
+ * was asked. A dismissed review keeps its state and has `dismissed`; `stale` means that a file differs from the reviewed head and from the merge base.
  */
 export const PullReview = resource(
   { id: int },

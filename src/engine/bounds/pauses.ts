@@ -103,7 +103,7 @@ export function refusePaused(
   for (const planned of plan.changes) {
     const why = isSent(planned) ? pausedReason(planned, subject, pauses) : undefined;
     if (why === undefined) changes.push(planned);
-    else paused.push({ planned, why });
+    else paused.push({ planned, why, isLimited: true });
   }
   return {
     plan: { changes, refused: [...plan.refused, ...paused] },

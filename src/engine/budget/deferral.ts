@@ -1,14 +1,16 @@
 import { isRecoverable } from '../../rules/recoverable.ts';
 import type { Plan } from '../plan.ts';
-import { levelOfChange, type PlannedChange } from '../proposal.ts';
-import type { Budget } from './budgets.ts';
+import { levelOfChange, type PlannedChange, type RefusedChange } from '../proposal.ts';
+import { type Budget, shareOfAccount, unreserved } from './budgets.ts';
+import { targetKey } from './ledger.ts';
+import { type Line, lineOfAccount, ordinaryLine, protectiveLine } from './reservations.ts';
 import type { WriteHistory } from './write-history.ts';
 
-/** A run that an hourly budget or a pause stopped: it keeps its trigger and runs again from live state. */
+/** A run that a limit or a pause stopped: it keeps its trigger and runs again from live state. */
 export type Deferral = {
-  /** Time until the budget has room for it. */
+  /** Time until the limit ends. */
   readonly afterMs: number;
-  /** The budget or the pause. */
+  /** The limit or the pause. */
   readonly why: string;
   /** A pause stopped it: it runs again as soon as a pause ends. */
   readonly isPaused?: true;
@@ -24,63 +26,190 @@ type DeferralOptions = {
   readonly hour: Budget;
   /** Identity of the trigger, by which its reservation is found when it runs again. */
   readonly owner: string;
-  /** Says whether a change is to be sent: what is only observed spends nothing. */
+  /** Digest of the account without write access that caused the run; absent: no such account did. */
+  readonly stranger?: string | undefined;
+  /** Returns whether a change is to be sent: what is only observed spends nothing. */
   readonly isSent: (planned: PlannedChange) => boolean;
   readonly now: Date;
 };
 
 /** Wait of changes that are more than a whole hour's budget, once the first of them were made. */
 const hourMs = 3_600_000;
+/** Time between two writes to one target from the reserved part of a budget. */
+const reservedPaceMs = 60_000;
 
 /**
- * Returns the plan without the changes for which the hourly budgets have no room, and when the run may be repeated. Changes
- * of the operator and organizations go first and together, then those of repository files, together too: half of what rules
- * want could make their conditions false, and the other half would never be made. The caller notes what is left in the
- * ledger in the same moment.
+ * Returns the plan without the changes for which the hourly budgets have no room, and when the run may be repeated. Protective
+ * changes go first and may use the whole budget, the others what is not reserved. Changes of the operator and organizations go
+ * before those of repository files, each of the two together: half of what rules want could make their conditions false, and the
+ * other half would never be made. The caller notes what is left in the ledger in the same moment.
  */
 export function deferBeyondHour(
   plan: Plan,
   options: DeferralOptions,
 ): { readonly plan: Plan; readonly deferral?: Deferral } {
-  const { past, hour, owner, isSent, now } = options;
+  const { past, hour, owner, stranger, isSent, now } = options;
   const sent = plan.changes.filter(isSent);
-  const files = sent.filter((planned) => levelOfChange(planned) === 'repository');
-  const own = sent.filter((planned) => !files.includes(planned));
-  const ownRoom = roomFor(own.length, hour.all);
-  const filesRoom = roomFor(files.length, Math.min(hour.repository, hour.all - ownRoom));
-  const wait = (all: number, repository: number): number =>
-    past.reservations.waitMs(owner, { all, repository }, hour);
-  const ownWaitMs = own.length === 0 ? 0 : wait(ownRoom, 0);
-  const filesWaitMs = files.length === 0 ? 0 : wait(ownRoom + filesRoom, filesRoom);
-  const waitMs = Math.max(ownWaitMs, filesWaitMs);
+  const protective = sent.filter(({ change }) => change.protects !== undefined);
+  const ordinary = sent.filter((planned) => !protective.includes(planned));
+  const rest = unreserved(hour);
+  const reserved = { all: hour.all - rest.all, repository: hour.repository - rest.repository };
 
-  const deferred = new Set([
-    ...own.slice(ownWaitMs > 0 ? 0 : ownRoom),
-    ...files.slice(ownWaitMs > 0 || filesWaitMs > 0 ? 0 : filesRoom),
-  ]);
+  const first = admit(protective, { past, owner, hour, line: protectiveLine, why: whyOver(hour, 0) });
+  const paced = isWithin(first.admitted, past, rest) ? [] : pace(first.admitted, past, now);
+  const second = admit(ordinary, {
+    past,
+    owner,
+    hour: rest,
+    taken: countOf(first.admitted),
+    line: ordinaryLine,
+    why: whyOver(hour, reserved.all),
+  });
+  const third =
+    stranger === undefined
+      ? undefined
+      : admit(second.admitted, {
+          past,
+          owner,
+          hour: shareOfAccount(hour),
+          line: lineOfAccount(stranger),
+          why: whyOver(shareOfAccount(hour), 0, ' that one account without write access causes'),
+        });
   past.reservations.release(owner);
-  if (deferred.size === 0) return { plan };
-
-  const left = [...deferred];
-  const ofFiles = left.filter((planned) => files.includes(planned)).length;
-  const afterMs = waitMs > 0 ? waitMs : hourMs;
-  past.reservations.reserve(owner, { all: left.length, repository: ofFiles }, afterMs);
-  const until = new Date(now.getTime() + afterMs).toISOString();
-  const isFilesOnly = ofFiles === left.length && ownWaitMs === 0;
-  const why = isFilesOnly
-    ? `over the budget of changes an hour in one repository, ${hour.all} in all and ${hour.repository} for rules of repositories`
-    : `over the budget of ${hour.all} changes an hour in one repository`;
+  for (const { left, line } of [first, second, ...(third ? [third] : [])]) {
+    if (left.length > 0)
+      past.reservations.reserve(owner, countOf(left.map((one) => one.planned)), waitOf(left), line);
+  }
+  const left = [...first.left, ...paced, ...second.left, ...(third?.left ?? [])];
+  if (left.length === 0) return { plan };
+  const gone = new Set(left.map(({ planned }) => planned));
+  const refused = left.map(({ planned, why, afterMs }): RefusedChange => {
+    const until = new Date(now.getTime() + afterMs).toISOString();
+    return { planned, why: `deferred, ${why}`, until, isLimited: true };
+  });
+  const [soonest] = left.toSorted((a, b) => a.afterMs - b.afterMs);
   return {
     plan: {
-      changes: plan.changes.filter((planned) => !deferred.has(planned)),
-      refused: [...plan.refused, ...left.map((planned) => ({ planned, why: `deferred, ${why}`, until }))],
+      changes: plan.changes.filter((planned) => !gone.has(planned)),
+      refused: [...plan.refused, ...refused],
     },
-    deferral: { afterMs, why, ...deferralKey(left) },
+    deferral: {
+      afterMs: soonest?.afterMs ?? hourMs,
+      why: soonest?.why ?? '',
+      ...deferralKey(left.map(({ planned }) => planned)),
+    },
   };
+}
+
+/** A change that has no room now. */
+type LeftChange = { readonly planned: PlannedChange; readonly afterMs: number; readonly why: string };
+
+/** Admits changes to a line as far as it has room, those of the operator and organizations before those of repository files. */
+function admit(
+  changes: readonly PlannedChange[],
+  {
+    past,
+    owner,
+    hour,
+    taken = { all: 0, repository: 0 },
+    line,
+    why,
+  }: {
+    readonly past: WriteHistory;
+    readonly owner: string;
+    readonly hour: Budget;
+    /** What the same run takes of this budget in another line. */
+    readonly taken?: Budget;
+    readonly line: Line;
+    readonly why: (isOfFiles: boolean) => string;
+  },
+): {
+  readonly admitted: readonly PlannedChange[];
+  readonly left: readonly LeftChange[];
+  readonly line: Line;
+} {
+  const files = changes.filter((planned) => levelOfChange(planned) === 'repository');
+  const own = changes.filter((planned) => !files.includes(planned));
+  const all = hour.all - taken.all;
+  const ownRoom = roomFor(own.length, all);
+  const filesRoom = roomFor(files.length, Math.min(hour.repository - taken.repository, all - ownRoom));
+  const wait = (own: number, files: number): number => {
+    const wanted = { all: taken.all + own + files, repository: taken.repository + files };
+    return past.reservations.waitMs(owner, wanted, hour, line);
+  };
+  const ownWaitMs = own.length === 0 ? 0 : wait(ownRoom, 0);
+  const filesWaitMs = files.length === 0 ? 0 : Math.max(ownWaitMs, wait(ownRoom, filesRoom));
+  const leave = (group: readonly PlannedChange[], room: number, waitMs: number): readonly LeftChange[] =>
+    group.slice(waitMs > 0 ? 0 : room).map((planned) => ({
+      planned,
+      afterMs: waitMs > 0 ? waitMs : hourMs,
+      why: why(group === files && ownWaitMs === 0),
+    }));
+  const left = [...leave(own, ownRoom, ownWaitMs), ...leave(files, filesRoom, filesWaitMs)];
+  const gone = new Set(left.map(({ planned }) => planned));
+  return { admitted: changes.filter((planned) => !gone.has(planned)), left, line };
+}
+
+/** Of protective changes that need the reserved part, those whose target was written within the last minute. */
+function pace(admitted: readonly PlannedChange[], past: WriteHistory, now: Date): readonly LeftChange[] {
+  return admitted.flatMap((planned) => {
+    const { input, target } = planned.change;
+    const lastMs = past.lastWriteMs(targetKey(input.params, target));
+    const afterMs = lastMs === undefined ? 0 : lastMs + reservedPaceMs - now.getTime();
+    const why = `the reserved part of the budget has one change a minute for ${target}`;
+    return afterMs > 0 ? [{ planned, afterMs, why }] : [];
+  });
+}
+
+function isWithin(
+  changes: readonly PlannedChange[],
+  past: WriteHistory,
+  { all, repository }: Budget,
+): boolean {
+  const spent = past.spent();
+  const wanted = countOf(changes);
+  return spent.all + wanted.all <= all && spent.repository + wanted.repository <= repository;
+}
+
+function countOf(changes: readonly PlannedChange[]): Budget {
+  const ofFiles = changes.filter((planned) => levelOfChange(planned) === 'repository');
+  return { all: changes.length, repository: ofFiles.length };
+}
+
+function waitOf(left: readonly LeftChange[]): number {
+  return Math.max(...left.map(({ afterMs }) => afterMs));
+}
+
+/** Returns what a budget is called where it has no room. */
+function whyOver(
+  { all, repository }: Budget,
+  reserved: number,
+  causing = '',
+): (isOfFiles: boolean) => string {
+  const kept = reserved > 0 ? `, ${reserved} of them reserved for protective changes` : '';
+  return (isOfFiles) =>
+    isOfFiles
+      ? `over the budget of changes an hour in one repository${causing}, ${all} in all and ${repository} for rules of repositories${kept}`
+      : `over the budget of ${all} changes an hour in one repository${causing}${kept}`;
 }
 
 function roomFor(wanted: number, budget: number): number {
   return Math.min(wanted, Math.max(budget, 0));
+}
+
+/** Returns one deferral for several: the run is repeated when the first of them ends. */
+export function joinDeferrals(deferrals: readonly Deferral[]): Deferral | undefined {
+  const [first] = deferrals.toSorted((a, b) => a.afterMs - b.afterMs);
+  if (first === undefined) return undefined;
+  const { afterMs, why } = first;
+  const keys = deferrals.flatMap(({ key }) => (key === undefined ? [] : [key]));
+  const rules = [...new Set(keys.flatMap((key) => key.split('\n')))].sort();
+  return {
+    afterMs,
+    why,
+    ...(deferrals.some(({ isPaused }) => isPaused) ? { isPaused: true } : {}),
+    ...(keys.length === deferrals.length ? { key: rules.join('\n') } : {}),
+  };
 }
 
 /** Rules that speak of what happened, and not of how things are, need their own trigger: those have no key. */

@@ -1,5 +1,6 @@
 import { mergeQueueKind } from '../../actions/merging/queue-desk.ts';
 import { BoundedMap } from '../../cache/bounded-map.ts';
+import type { PlannedChange } from '../proposal.ts';
 import type { Run } from '../record.ts';
 import { createSharedLedger, type SharedLedgerStore } from './shared-ledger.ts';
 import {
@@ -21,7 +22,7 @@ export type ReadRuns = (
   readonly next: string | undefined;
 }>;
 
-/** How often a value may return to an earlier one on one target within ten minutes. */
+/** Flips of one target within ten minutes after which further ones wait. */
 export const maxFlips = 5;
 const hourMs = 3_600_000;
 const maxPlaces = 5_000;
@@ -85,6 +86,19 @@ export function targetKey(params: Readonly<Record<string, unknown>> | undefined,
   return `${JSON.stringify(rest)} ${target}`;
 }
 
+/** Returns a planned change as the ledger compares it. */
+export function writeOf({
+  change,
+  proposals,
+}: PlannedChange): Pick<LedgerEntry, 'target' | 'before' | 'after' | 'rules'> {
+  return {
+    target: targetKey(change.input.params, change.target),
+    before: JSON.stringify(change.before) ?? '',
+    after: JSON.stringify(change.after) ?? '',
+    rules: [...new Set(proposals.map(({ rule }) => rule.id))],
+  };
+}
+
 /** Returns the writes of a stored run that count; a merge queue has a budget of its own. */
 function entriesOf(run: Run): readonly LedgerEntry[] {
   if (run.trigger.kind === mergeQueueKind) return [];
@@ -97,7 +111,9 @@ function entriesOf(run: Run): readonly LedgerEntry[] {
       atMs: Date.parse(run.trigger.at),
       level: change.level ?? 'repository',
       target: targetKey((change.input as { params?: Record<string, unknown> } | null)?.params, change.target),
-      value: JSON.stringify(change.value) ?? '',
       before: JSON.stringify(change.before) ?? '',
+      after: JSON.stringify(change.after) ?? '',
+      rules: change.rules,
+      by: run.trigger.sender,
     }));
 }

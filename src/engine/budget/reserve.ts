@@ -1,10 +1,20 @@
+import { operations } from '../../contract/operations.ts';
+import { ReeveError } from '../../errors.ts';
+import { requestOf } from '../../facts/fact.ts';
+import { isWriter, senderPermission } from '../../facts/sender-permission.ts';
 import type { Plan } from '../plan.ts';
 import { levelOfChange, type PlannedChange } from '../proposal.ts';
 import { isSent, type RunInput } from '../run-input.ts';
-import { budgets } from './budgets.ts';
+import { budgets, shareOfAccount } from './budgets.ts';
 import { type Deferral, deferBeyondHour } from './deferral.ts';
-import { targetKey } from './ledger.ts';
-import { type BudgetLedger, digestOfText, type LedgerEntry, type WriteHistory } from './write-history.ts';
+import { writeOf } from './ledger.ts';
+import {
+  type BudgetLedger,
+  digestOfAccount,
+  digestOfText,
+  type LedgerEntry,
+  type WriteHistory,
+} from './write-history.ts';
 
 /** A plan that was made on what was written of late, and what came of it besides. */
 type Made = { readonly plan: Plan };
@@ -33,9 +43,18 @@ export async function reserve<M extends Made>(
 ): Promise<Reserved<M>> {
   if (at === undefined) return { made: makePlan(undefined), release: async () => {} };
   const { ledger, place } = at;
-  const { made, deferral, noted, name } = await ledger.edit(place, (past) =>
-    reserveIn(past, makePlan(past), input),
-  );
+  const by = causerOf(input);
+  const edit = (isStranger: boolean | undefined) =>
+    ledger.edit(place, (past) => {
+      const wanted = makePlan(past);
+      // The forge is asked only where it matters; nothing is noted before the answer.
+      const isDoubtful =
+        by !== undefined && isStranger === undefined && isOverShare(past, by, wanted.plan, input);
+      return isDoubtful ? undefined : reserveIn(past, wanted, input, isStranger ? by : undefined);
+    });
+  const reserved = (await edit(undefined)) ?? (await edit(!(await maySenderWrite(input))));
+  if (reserved === undefined) throw new ReeveError('internal', 'a plan without room and without a reason');
+  const { made, deferral, noted, name } = reserved;
   return {
     made,
     deferral,
@@ -48,28 +67,65 @@ export async function reserve<M extends Made>(
   };
 }
 
-function reserveIn<M extends Made>(past: WriteHistory, wanted: M, input: RunInput) {
+/** Returns the account whose act caused the run; our own, and what no event told, is none. */
+function causerOf({ event, account }: RunInput): number | undefined {
+  const id = event?.sender?.id;
+  return id === undefined || id <= 0 || id === account?.id ? undefined : id;
+}
+
+/** Returns whether an account caused more, with this plan, than one without write access may in an hour. */
+function isOverShare(past: WriteHistory, by: number, { changes }: Plan, input: RunInput): boolean {
+  const share = shareOfAccount((input.budgets ?? budgets).hour);
+  const spent = past.spent(digestOfAccount(by));
+  const wanted = changes.filter((planned) => isSent(planned, input));
+  const ofFiles = wanted.filter((planned) => levelOfChange(planned) === 'repository');
+  return spent.all + wanted.length > share.all || spent.repository + ofFiles.length > share.repository;
+}
+
+/**
+ * Returns whether the sender may write. An account that administers the repository may ask that, every other one may read whom issues
+ * can be assigned to: those who may write. Where the forge says neither, the sender may not: its changes come later, not never.
+ */
+async function maySenderWrite({ facts, client, event }: RunInput): Promise<boolean> {
+  const { repository } = facts.subject;
+  try {
+    return isWriter(await facts.ask(requestOf(senderPermission)));
+  } catch (error) {
+    if (!(error instanceof ReeveError)) return false;
+    if (error.keepsWork) throw error;
+    if (error.code !== 'forge-forbidden' || client === undefined || repository === undefined) return false;
+  }
+  try {
+    const params = { owner: repository.owner, repo: repository.name };
+    const people = await client.call(operations.listAssignees, { params });
+    return people.some(({ id }) => id === event?.sender?.id);
+  } catch (error) {
+    if (error instanceof ReeveError && error.keepsWork) throw error;
+    return false;
+  }
+}
+
+function reserveIn<M extends Made>(
+  past: WriteHistory,
+  wanted: M,
+  input: RunInput,
+  stranger: number | undefined,
+) {
   // The trigger holds the place in the order of those that wait.
   const { delivery = input.id, item = '' } = input.trigger;
   const { plan, deferral } = deferBeyondHour(wanted.plan, {
     past,
     hour: (input.budgets ?? budgets).hour,
     owner: digestOfText(`${delivery} ${item}`),
+    stranger: stranger === undefined ? undefined : digestOfAccount(stranger),
     isSent: (planned) => isSent(planned, input),
     now: input.now,
   });
   const noted = plan.changes.filter((planned) => isSent(planned, input));
-  const name = past.record(noted.map((planned) => entryOf(planned, input.now)));
+  const name = past.record(noted.map((planned) => entryOf(planned, input)));
   return { made: { ...wanted, plan }, deferral, noted, name };
 }
 
-function entryOf(planned: PlannedChange, now: Date): LedgerEntry {
-  const { input, target, value, before } = planned.change;
-  return {
-    atMs: now.getTime(),
-    level: levelOfChange(planned),
-    target: targetKey(input.params, target),
-    value: JSON.stringify(value) ?? '',
-    before: JSON.stringify(before) ?? '',
-  };
+function entryOf(planned: PlannedChange, run: RunInput): LedgerEntry {
+  return { ...writeOf(planned), atMs: run.now.getTime(), level: levelOfChange(planned), by: causerOf(run) };
 }

@@ -21,16 +21,17 @@ const hourMs = 3_600_000;
 
 /**
  * A ledger as it is stored, as short as it can be, because every run with changes reads and replaces it. A group are the writes
- * of one run: its name, then place, instant in ms, whether a file of a repository wanted it, and three digests. A reservation:
- * the digest of its owner, its instant in ms, and its counts.
+ * of one run: its name, then place, instant in ms, whether a file of a repository wanted it, the digests of target, state after and
+ * state before, those of its rules (`a,b`), and that of the account that caused it. A reservation: the digest of its owner, its instant
+ * in ms, its counts, and its line. What earlier versions wrote has no rules, account and line.
  */
 type StoredLedger = {
   readonly at: string;
   readonly writes: readonly StoredGroup[];
-  readonly reserved: readonly (readonly [string, number, number, number])[];
+  readonly reserved: readonly (readonly [string, number, number, number, string?])[];
 };
 type StoredGroup = readonly [string, ...StoredWrite[]];
-type StoredWrite = readonly [number, number, 0 | 1, string, string, string];
+type StoredWrite = readonly [number, number, 0 | 1, string, string, string, string?, string?];
 
 /** A step that waits for its turn, and what came of it. */
 type Step = {
@@ -123,13 +124,20 @@ function createStep<Result>(work: (past: WriteHistory) => Result): {
 function readLedger({ writes, reserved }: StoredLedger): LedgerState {
   return {
     writes: writes.flatMap(([of, ...group]) =>
-      group.map(([place, atMs, isOfFile, target, value, before]): NotedWrite => {
+      group.map(([place, atMs, isOfFile, target, after, before, rules = '', by]): NotedWrite => {
         // Other levels are counted alike.
         const level = isOfFile ? 'repository' : 'operator';
-        return { of, place, atMs, level, target, value, before };
+        const write = { of, place, atMs, level, target, before, after } as const;
+        return { ...write, rules: rules.split(',').filter(Boolean), ...(by === undefined ? {} : { by }) };
       }),
     ),
-    reserved: reserved.map(([owner, atMs, all, repository]) => ({ owner, atMs, all, repository })),
+    reserved: reserved.map(([owner, atMs, all, repository, line = '']) => ({
+      owner,
+      atMs,
+      all,
+      repository,
+      line,
+    })),
   };
 }
 
@@ -139,8 +147,10 @@ function formatLedger(state: LedgerState, nowMs: number): StoredLedger {
   const writes = state.writes.filter(({ atMs }) => atMs > nowMs - hourMs);
   const reserved = state.reserved.filter(({ atMs }) => atMs > nowMs - unusedMs);
   const latestMs = Math.max(nowMs, ...reserved.slice(-1).map(({ atMs }) => atMs + unusedMs));
-  for (const { of, place, atMs, level, target, value, before } of writes) {
-    const write: StoredWrite = [place, atMs, level === 'repository' ? 1 : 0, target, value, before];
+  for (const { of, place, atMs, level, target, after, before, rules, by } of writes) {
+    const isOfFile = level === 'repository' ? 1 : 0;
+    const known = [place, atMs, isOfFile, target, after, before, rules.join()] as const;
+    const write: StoredWrite = by === undefined ? known : [...known, by];
     const group = groups.at(-1);
     if (group?.[0] === of) group.push(write);
     else groups.push([of, write]);
@@ -148,6 +158,8 @@ function formatLedger(state: LedgerState, nowMs: number): StoredLedger {
   return {
     at: new Date(latestMs).toISOString(),
     writes: groups,
-    reserved: reserved.map(({ owner, atMs, all, repository }) => [owner, atMs, all, repository]),
+    reserved: reserved.map(({ owner, atMs, all, repository, line }) =>
+      line === '' ? [owner, atMs, all, repository] : [owner, atMs, all, repository, line],
+    ),
   };
 }

@@ -3,18 +3,24 @@ import type { Level } from '../../rules/rule.ts';
 import type { Budget } from './budgets.ts';
 import { createReservations, type Reservation, type Reservations } from './reservations.ts';
 
-/** One write to one target. `value` and `before` are compared as JSON. */
+/** One write to one target. `before` and `after` are compared as JSON. */
 export type LedgerEntry = {
   readonly atMs: number;
   readonly level: Level;
   /** What it decided, without the names of the repository: `targetKey`. */
   readonly target: string;
-  readonly value: string;
+  /** The state before and after it. */
   readonly before: string;
+  readonly after: string;
+  /** Identities of the rules that asked for it. */
+  readonly rules: readonly string[];
+  /** Id of the account whose act caused it; absent: no act of an account, or an unknown one. */
+  readonly by?: number | undefined;
 };
 
-/** A write as it is kept: of the texts, which may be long, their digests. */
-export type NotedWrite = LedgerEntry & {
+/** A write as it is kept: of the texts, which may be long, their digests. `by`: the digest of the account. */
+export type NotedWrite = Omit<LedgerEntry, 'by'> & {
+  readonly by?: string | undefined;
   /** The run that noted it, and its place among the writes of that run. */
   readonly of: string;
   readonly place: number;
@@ -28,17 +34,33 @@ export type LedgerState = {
 
 /** What was written in one place of late. Asked while the plan is made, so that two runs at once see each other. */
 export interface WriteHistory {
-  /** Writes of the last hour, by all rules and by files of repositories among them. */
-  spent(): Budget;
+  /** Writes of the last hour, by all rules and by files of repositories among them; with a digest, those that this account caused. */
+  spent(by?: string): Budget;
   /** Room in the hourly budgets for runs that were deferred. */
   readonly reservations: Reservations;
-  /** How often in the last ten minutes the target's value returned to an earlier one; and whether this one would. */
-  flips(target: string, value: unknown): { readonly count: number; readonly returns: boolean };
+  /** Returns the flips of a target in the last ten minutes, and whether this write would be one. */
+  flips(write: Pick<LedgerEntry, 'target' | 'before' | 'after' | 'rules'>): Flips;
+  /** Returns the instant of the last write to a target within the last hour. */
+  lastWriteMs(target: string): number | undefined;
   /** Notes writes that are about to be sent, and returns the name by which they are taken back. */
   record(entries: readonly LedgerEntry[]): string;
   /** Takes back those of the writes with this name that were not sent, by place in the list. */
   takeBack(name: string, notSent: readonly number[]): void;
 }
+
+/**
+ * What a target went through. A flip is a replacement that a rule makes again because another rule or another writer took it back.
+ * A rule that changes its mind, since what it judges has changed, makes none.
+ */
+export type Flips = {
+  readonly count: number;
+  /** Whether the write would be one more. */
+  readonly isFlip: boolean;
+  /** Digests of the other rules that wrote to the target. */
+  readonly others: readonly string[];
+  /** The instants of the flips, oldest first. */
+  readonly atMs: readonly number[];
+};
 
 /** What was written, by place: a repository's id, or what else a subject has. */
 export interface BudgetLedger {
@@ -55,7 +77,8 @@ export interface KeptHistory extends WriteHistory {
 }
 
 const hourMs = 3_600_000;
-const flipMs = 600_000;
+/** Time in which flips are counted. */
+export const flipMs = 600_000;
 
 /** Creates the history of a place on a state. */
 export function createWriteHistory(initial: LedgerState, nowMs: () => number): KeptHistory {
@@ -80,8 +103,8 @@ export function createWriteHistory(initial: LedgerState, nowMs: () => number): K
     set state(given) {
       state = given;
     },
-    spent() {
-      const all = writes();
+    spent(by) {
+      const all = writes().filter((write) => by === undefined || write.by === by);
       return { all: all.length, repository: all.filter(({ level }) => level === 'repository').length };
     },
     reservations: createReservations({
@@ -92,12 +115,22 @@ export function createWriteHistory(initial: LedgerState, nowMs: () => number): K
         state = { ...state, reserved };
       },
     }),
-    flips(target, value) {
-      const wanted = digestOfText(target);
+    flips(write) {
+      const [wanted] = noteWrites('', [{ ...write, atMs: nowMs(), level: 'operator' }]);
       const sinceMs = nowMs() - flipMs;
-      const history = state.writes.filter((entry) => entry.atMs > sinceMs && entry.target === wanted);
-      const returns = history.length > 0 && seenBefore(history, digestOfText(JSON.stringify(value) ?? ''));
-      return { count: countReturns(history), returns };
+      const history = writes().filter((entry) => entry.atMs > sinceMs && entry.target === wanted?.target);
+      const flips = history.filter((entry, place) => isFlip(entry, history.slice(0, place)));
+      const others = history.flatMap((entry) => (wanted && sharesRule(entry, wanted) ? [] : entry.rules));
+      return {
+        count: flips.length,
+        isFlip: wanted !== undefined && isFlip(wanted, history),
+        others: [...new Set(others)],
+        atMs: flips.map(({ atMs }) => atMs),
+      };
+    },
+    lastWriteMs(target) {
+      const wanted = digestOfText(target);
+      return writes().findLast((entry) => entry.target === wanted)?.atMs;
     },
     record(entries) {
       const of = digestOfText(randomUUID());
@@ -115,15 +148,22 @@ export function createWriteHistory(initial: LedgerState, nowMs: () => number): K
 
 /** Returns writes as they are kept. */
 export function noteWrites(of: string, entries: readonly LedgerEntry[]): readonly NotedWrite[] {
-  return entries.map(({ atMs, level, target, value, before }, place) => ({
+  return entries.map(({ atMs, level, target, before, after, rules, by }, place) => ({
     of,
     place,
     atMs,
     level,
     target: digestOfText(target),
-    value: digestOfText(value),
     before: digestOfText(before),
+    after: digestOfText(after),
+    rules: rules.map(digestOfText),
+    ...(by === undefined ? {} : { by: digestOfAccount(by) }),
   }));
+}
+
+/** Returns an account as writes and reservations name it. */
+export function digestOfAccount(id: number): string {
+  return digestOfText(`account ${id}`);
 }
 
 /** 66 bits: the writes of one hour in one place that are compared are some hundreds. */
@@ -131,11 +171,18 @@ export function digestOfText(text: string): string {
   return hash('sha256', text, 'base64url').slice(0, 11);
 }
 
-function countReturns(history: readonly NotedWrite[]): number {
-  return history.filter(({ value }, place) => seenBefore(history.slice(0, place), value)).length;
+/**
+ * Whether a rule makes a replacement that it made before, of a state that is not its own last one: whatever it wrote in between was
+ * taken back by another rule or another writer.
+ */
+function isFlip(write: NotedWrite, earlier: readonly NotedWrite[]): boolean {
+  const last = earlier.at(-1);
+  if (last === undefined || (last.after === write.before && sharesRule(last, write))) return false;
+  return earlier.some(
+    (one) => one.before === write.before && one.after === write.after && sharesRule(one, write),
+  );
 }
 
-/** The value that stood before the first write was there earlier, too. */
-function seenBefore(history: readonly NotedWrite[], value: string): boolean {
-  return history[0]?.before === value || history.some((entry) => entry.value === value);
+function sharesRule(one: NotedWrite, other: NotedWrite): boolean {
+  return one.rules.some((rule) => other.rules.includes(rule));
 }

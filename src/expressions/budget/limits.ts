@@ -26,4 +26,6 @@ export const limits = {
   needle: 1_024,
   /** Bytes of what a template inserts. */
   inserted: 1_024,
+  /** The same for a text of lines. */
+  insertedLines: 8_192,
 } as const;

@@ -4,7 +4,7 @@ import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem } from '../core/errors.ts';
 import type { TokenRow, UserRow } from '../core/rows.ts';
 import { secondsOf } from '../core/time.ts';
-import { isPublicOnly } from './scopes.ts';
+import { isPublicOnly, missingScopes, type Scope } from './scopes.ts';
 import { readAccessToken, scopesOfGrant } from './signed-tokens.ts';
 
 /** Who makes a request, and what the credential allows. */
@@ -32,6 +32,12 @@ type RequestCredentials = {
   readonly sudo: string | undefined;
 };
 
+/** What a route asks of a token: scopes, all of which it must have (none: any token will do), or that it is no token. */
+export type TokenNeed =
+  | readonly Scope[]
+  | 'password'
+  | { readonly scopes: readonly Scope[]; readonly refuse: (lacking: readonly Scope[]) => ForgeProblem };
+
 /** Returns the credentials of a request from its `Authorization` header, for routes that take no others. */
 export function headerCredentials(request: FastifyRequest): RequestCredentials {
   const { authorization } = request.headers;
@@ -46,12 +52,13 @@ export function tokenDigest(token: string): string {
 }
 
 /**
- * Creates the reader of credentials. Wrong ones end the request with 401, also where none were needed; a header of
+ * Creates the reader of credentials, the only way from a request to an account: every route says what it asks of a token, which ends
+ * the request with 403 where it lacks a scope. Wrong credentials end the request with 401, also where none were needed; a header of
  * another scheme, or one that is not two words, counts as no credential.
  */
 export function createActorReader(
   context: Pick<ForgeContext, 'db' | 'clock' | 'passwords'>,
-): (credentials: RequestCredentials) => Promise<Actor> {
+): (credentials: RequestCredentials, need: TokenNeed) => Promise<Actor> {
   const { db, clock, passwords } = context;
 
   function userNamed(name: string): UserRow | undefined {
@@ -108,7 +115,7 @@ export function createActorReader(
     return /^basic$/i.test(scheme) ? byBasic(value, address) : anonymous;
   }
 
-  return async ({ address, authorization, queryToken, sudo }) => {
+  async function read({ address, authorization, queryToken, sudo }: RequestCredentials): Promise<Actor> {
     const actor = queryToken
       ? { ...requireActor(byToken(queryToken, false)), isQuery: true }
       : authorization
@@ -120,7 +127,32 @@ export function createActorReader(
     const other = userNamed(sudo);
     if (!other) throw new ForgeProblem(404, 'user does not exist');
     return limitActor({ ...actor, user: other });
+  }
+
+  return async (credentials, need) => {
+    const actor = await read(credentials);
+    requireScopes(actor, need);
+    return actor;
   };
+}
+
+/** Tells whether the credential of a caller reaches as far as these scopes. */
+export function hasScopes({ scopes: held }: Pick<Actor, 'scopes'>, scopes: readonly Scope[]): boolean {
+  return held === undefined || missingScopes(held, scopes).length === 0;
+}
+
+/** Ends the request where the token of a caller lacks a scope, for what is known only after the caller is. */
+export function requireScopes({ scopes: held }: Actor, need: TokenNeed): void {
+  if (!held) return;
+  if (need === 'password') throw new ForgeProblem(401, 'only a password signs in here');
+  const { scopes, refuse } = 'refuse' in need ? need : { scopes: need, refuse: lacksScopes };
+  const lacking = missingScopes(held, scopes);
+  if (lacking.length > 0) throw refuse(lacking);
+}
+
+function lacksScopes(lacking: readonly Scope[]): ForgeProblem {
+  const text = `token does not have at least one of required scope(s): ${lacking.join(', ')}`;
+  return new ForgeProblem(403, text);
 }
 
 /** Marks the account of a token for public resources, so that every permission check limits it to them. */

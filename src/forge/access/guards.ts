@@ -5,6 +5,7 @@ import { settingsOf } from '../core/repository-settings.ts';
 import type { Permission, RepositoryRow, UserRow } from '../core/rows.ts';
 import { type Unit, unitOf } from '../core/units.ts';
 import type { Actor } from './actor.ts';
+import { mayReadCode } from './code.ts';
 import {
   canSee,
   isOrganizationMember,
@@ -14,7 +15,7 @@ import {
   reaches,
 } from './permissions.ts';
 import { accountNamed, Redirect } from './redirects.ts';
-import { isPublicOnly, missingScopes } from './scopes.ts';
+import { isPublicOnly } from './scopes.ts';
 import type { RepositoryTarget, TeamTarget } from './targets.ts';
 import { findTeam, guardTeam } from './teams.ts';
 
@@ -27,7 +28,7 @@ type GuardTarget =
   | { readonly kind: 'none' };
 
 /**
- * Walks the checks that stand before a request's body: scope of the token, what the path names, whether an account is
+ * Walks the checks that stand before a request's body, after the scopes of the token: what the path names, whether an account is
  * signed in, the role, whether the operation is switched off, the archive. Their order is visible to callers; it is that of the baseline.
  */
 export function guard(
@@ -36,7 +37,7 @@ export function guard(
   params: Readonly<Record<string, string>>,
   actor: Actor,
 ): GuardTarget {
-  guardScopes(operation, actor);
+  guardPublicOnly(operation, actor);
   if (operation.signInFirst) requireUser(actor);
   const target = findTarget(db, operation, params, actor);
   if (operation.archived === 'before-role') guardArchive(target);
@@ -56,14 +57,7 @@ function guardArchive(target: GuardTarget): void {
   throw new ForgeProblem(423, `${target.owner.name}/${target.repository.name} is archived`);
 }
 
-function guardScopes(operation: Operation, actor: Actor): void {
-  if (!actor.scopes) return;
-  const lacking = missingScopes(operation, actor.scopes);
-  if (lacking.length > 0) {
-    const scopes = lacking.join(', ');
-    throw new ForgeProblem(403, `token does not have at least one of required scope(s): ${scopes}`);
-  }
-  const { publicOnly } = operation;
+function guardPublicOnly({ publicOnly }: Operation, actor: Actor): void {
   if (publicOnly === undefined || !isPublicOnly(actor.scopes)) return;
   if (publicOnly === 'closed' || actor.user?.visibility !== 'public') {
     throw new ForgeProblem(403, 'this token is limited to public resources');
@@ -129,7 +123,12 @@ function inUnit(
     unit === 'releases' &&
     !settingsOf(target.repository).has_releases &&
     !reaches(target.permission, 'admin');
-  if (permission !== 'none' && !isOff) return { ...target, permission };
+  if (permission !== 'none' && !isOff) {
+    // What there is of a pull request beside its discussion is code.
+    const isShown = operation.target !== 'pulls' || mayReadCode(db, caller, target.repository.id);
+    if (!isShown) throw new ForgeProblem(403, 'user should have read access to the code');
+    return { ...target, permission };
+  }
   if (unit !== 'code' && unit !== 'releases') throw new ForgeProblem(404, 'not found');
   throw new ForgeProblem(403, `user should have read access to the ${unit}`);
 }

@@ -1,4 +1,4 @@
-import type { Method, Operation, ScopeCategory } from '../../contract/operation.ts';
+import type { Operation, ScopeCategory } from '../../contract/operation.ts';
 
 const categories = [
   'activitypub',
@@ -43,23 +43,22 @@ export function coversScopes(held: readonly string[], wanted: readonly string[])
   );
 }
 
-/** Returns the scopes of the row that the token lacks; none lacking means the call may go on. */
-export function missingScopes(operation: Operation, held: readonly string[]): readonly string[] {
-  const level = scopeLevel(operation.method);
-  return operation.scopes
-    .filter((category) => !coversScopes(held.filter(isNoLimit), [`${level}:${category}`]))
-    .map((category: ScopeCategory) => `${level}:${category}`);
+/** A scope that a route asks for. */
+export type Scope = `${'read' | 'write'}:${ScopeCategory}`;
+
+/** Returns the scopes that a token lacks. Whether it is for public resources alone is asked where the resource is known. */
+export function missingScopes(held: readonly string[], needed: readonly Scope[]): readonly Scope[] {
+  const wide = held.filter((scope) => scope !== 'public-only');
+  return needed.filter((scope) => !coversScopes(wide, [scope]));
+}
+
+/** Returns the scopes that a token needs for an operation. */
+export function scopesOf({ method, scopes }: Operation): readonly Scope[] {
+  const level = method === 'GET' ? 'read' : 'write';
+  return scopes.map((category) => `${level}:${category}` as const);
 }
 
 /** Tells whether a token is for public resources alone; credentials without scopes have no such limit. */
 export function isPublicOnly(held: readonly string[] | undefined): boolean {
   return held?.includes('public-only') === true;
-}
-
-function scopeLevel(method: Method): 'read' | 'write' {
-  return method === 'GET' ? 'read' : 'write';
-}
-
-function isNoLimit(scope: string): boolean {
-  return scope !== 'public-only';
 }

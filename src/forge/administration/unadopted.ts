@@ -1,3 +1,4 @@
+import { ReeveError } from '../../errors.ts';
 import { userNamed } from '../access/redirects.ts';
 import { refreshRepository } from '../code/pushes.ts';
 import type { ForgeContext } from '../core/context.ts';
@@ -42,7 +43,10 @@ async function adoptRepository(context: ForgeContext, unadopted: Unadopted, acto
     // A row without its folder would answer 500 for ever.
     db.run('DELETE FROM repositories WHERE id = ?', row.id);
     await git.remove(row.id);
-    throw error;
+    const isRefused = error instanceof ReeveError && /\bfsck\b/.test(error.message);
+    throw isRefused
+      ? new ForgeProblem(422, `objects of the repository are refused: ${error.message}`)
+      : error;
   }
   endCreation(db, row.id);
   await git.unadopted.remove(folder);

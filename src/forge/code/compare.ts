@@ -1,12 +1,12 @@
+import { requireCopy } from '../access/code.ts';
 import type { RepositoryTarget } from '../access/targets.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem } from '../core/errors.ts';
 import type { UserRow } from '../core/rows.ts';
 import { type FileChange, listChangesOf } from '../git/changes.ts';
 import type { CommitData } from '../git/commit.ts';
-import { findMergeBase, listCommits } from '../git/history.ts';
-import { takeRef } from '../git/merge.ts';
-import { moveRefs, readCommit, readRef, resolveRef } from '../git/refs.ts';
+import { countCommits, findMergeBase, listCommits } from '../git/history.ts';
+import { resolveRef } from '../git/refs.ts';
 import type { GitRepository } from '../git/repository.ts';
 import { defineHandlers } from '../http/handler.ts';
 import {
@@ -22,21 +22,35 @@ import { findHead } from './head-repository.ts';
 /** Two refs or commits compared. Files are named at each commit alone, as Gitea does. */
 export const compareHandlers = defineHandlers({
   compare: async ({ context, params, caller, ...target }) => {
-    const { base, head, isDirect } = await openComparison(context, target, params.basehead, caller);
-    const git = context.git.open(target.repository.id);
-    const from = isDirect ? base : await findMergeBase(git, base, head);
-    const commits = await listCommits(git, { from: from ?? base, to: head }, { limit: maxCommits });
+    const range = await openComparison(context, target, params.basehead, caller);
+    const { id } = target.repository;
     const address = repositoryAddress(context.rootUrl(), target.owner.name, target.repository.name);
-    return {
-      total_commits: commits.length,
-      commits: await toEntries(git, commits, (commit) => toEntry(context, address, commit)),
+    const answer = async (git: GitRepository) => {
+      const { base, head, isDirect } = range;
+      const from = isDirect ? base : await findMergeBase(git, base, head);
+      const stretch = { from: from ?? base, to: head };
+      const commits = await listCommits(git, stretch, { limit: maxCommits });
+      return {
+        total_commits: commits.length < maxCommits ? commits.length : await countCommits(git, stretch),
+        commits: await toEntries(git, commits, (commit) => toEntry(context, address, commit)),
+      };
     };
+    if (range.headId === id) return await answer(context.git.open(id));
+    // Objects that are written to a repository, even for a moment, can be fetched from it by all who read it.
+    const permit = requireCopy(context, caller, range.headId);
+    return await context.git.withObjectsOf(id, { id: range.headId, permit }, answer);
   },
 });
 
 const maxCommits = 10_000;
 
-type CompareRange = { readonly base: string; readonly head: string; readonly isDirect: boolean };
+type CompareRange = {
+  readonly base: string;
+  readonly head: string;
+  /** The repository that has the head. */
+  readonly headId: number;
+  readonly isDirect: boolean;
+};
 
 /** Reads `base...head` (from the merge base) or `base..head`; a word alone is compared with the default branch. */
 async function openComparison(
@@ -50,38 +64,17 @@ async function openComparison(
   const [left = '', right = ''] =
     separator === undefined ? [target.repository.default_branch, words] : splitOnce(words, separator);
   const base = await resolveRef(git, left || target.repository.default_branch);
-  const head = await openHead(context, target, right || target.repository.default_branch, caller);
-  if (!base || !head) throw new ForgeProblem(404, 'The target could not be found.');
-  return { base: base.commit.id, head, isDirect: separator === '..' };
+  const { repository, name } = findHead(context, target, right || target.repository.default_branch, caller);
+  const head = await resolveRef(context.git.open(repository.id), name);
+  const isSameFormat = repository.object_format === target.repository.object_format;
+  if (!base || !head || !isSameFormat) throw new ForgeProblem(404, 'The target could not be found.');
+  const isDirect = separator === '..';
+  return { base: base.commit.id, head: head.commit.id, headId: repository.id, isDirect };
 }
 
 function splitOnce(text: string, separator: string): [string, string] {
   const at = text.indexOf(separator);
   return [text.slice(0, at), text.slice(at + separator.length)];
-}
-
-/** Returns the id of the head's commit, made known to the base repository where it comes from a fork. */
-async function openHead(
-  context: ForgeContext,
-  target: RepositoryTarget,
-  word: string,
-  caller: UserRow | undefined,
-): Promise<string | undefined> {
-  const git = context.git.open(target.repository.id);
-  const { repository, name } = findHead(context, target, word, caller);
-  const from = context.git.open(repository.id);
-  const resolved = await resolveRef(from, name);
-  if (resolved === undefined || from.id === git.id) return resolved?.commit.id;
-  if (resolved.kind === 'branch') await borrow(git, from, name, resolved.commit.id);
-  return (await readCommit(git, resolved.commit.id))?.id;
-}
-
-/** Objects of a fork are looked at through a ref that goes again; git keeps the objects long enough. */
-async function borrow(git: GitRepository, from: GitRepository, branch: string, id: string): Promise<void> {
-  if (await readRef(git, id)) return;
-  const target = `refs/reeve/compare-${id}`;
-  await takeRef(git, from, { source: `refs/heads/${branch}`, target });
-  await moveRefs(git, [{ name: target, before: id, after: undefined }]);
 }
 
 /** Returns a commit as a list shows it, with the accounts behind its addresses as an anonymous viewer sees them. */

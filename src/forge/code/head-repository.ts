@@ -11,8 +11,8 @@ export type HeadBranch = RepositoryTarget & { readonly name: string };
 
 /**
  * Reads the `head` of a pull request or comparison, seen from the base: `branch`, `owner:branch` (the owner's fork of
- * the base) or `owner/repo:branch`. Ends the request with 404 where the owner or the named repository is unknown, with
- * 400 where the owner has no fork. Colons are in no branch name, so the first one always separates.
+ * the base) or `owner/repo:branch`. Ends the request with 404 where the owner or the named repository is unknown or the caller may
+ * not read its code, with 400 where the owner has no fork. Colons are in no branch name, so the first one always separates.
  */
 export function findHead(
   context: ForgeContext,
@@ -25,15 +25,20 @@ export function findHead(
   const [place, name] = [word.slice(0, colon), word.slice(colon + 1)];
   const [ownerName = '', repositoryName] = place.split('/');
   if (repositoryName !== undefined) {
-    return { ...findRepository(context.db, ownerName, repositoryName, caller), name };
+    const named = findRepository(context.db, ownerName, repositoryName, caller, 'code');
+    return { ...requireReadable(named), name };
   }
   const owner = found(userNamed(context.db, ownerName), `user does not exist [name: ${ownerName}]`);
   if (owner.id === base.owner.id) return { ...base, name };
   const repository = findFork(context, base.repository, owner);
   if (!repository) throw new ForgeProblem(400, `${ownerName} has no fork of ${base.repository.name}`);
-  const permission = permissionOf(context.db, caller, repository, owner);
-  if (permission === 'none') throw new ForgeProblem(404, 'not found');
-  return { repository, owner, permission, name };
+  const permission = permissionOf(context.db, caller, repository, owner, 'code');
+  return { ...requireReadable({ repository, owner, permission }), name };
+}
+
+function requireReadable(head: RepositoryTarget): RepositoryTarget {
+  if (head.permission === 'none') throw new ForgeProblem(404, 'not found');
+  return head;
 }
 
 /** Looks through the whole network of forks: a fork of a fork, a sister fork, the source itself. */

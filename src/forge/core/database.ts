@@ -29,6 +29,7 @@ import { agit } from './migrations/025-agit.ts';
 import { lfs } from './migrations/026-lfs.ts';
 import { removedRepositories } from './migrations/027-removed-repositories.ts';
 import { conversations } from './migrations/028-conversations.ts';
+import { hookTargets } from './migrations/029-hook-targets.ts';
 import { bindsNumbersByPosition, byNumber, isNumbered } from './numbered-parameters.ts';
 
 /** In order; one that has been released is never changed, a new one goes to the end. */
@@ -61,6 +62,7 @@ const migrations = [
   lfs,
   removedRepositories,
   conversations,
+  hookTargets,
 ];
 
 /** What a statement takes: booleans become 0 and 1, undefined becomes NULL. */

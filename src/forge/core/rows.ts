@@ -170,6 +170,8 @@ export type HookRow = {
   readonly is_active: Bit;
   readonly created_at: Seconds;
   readonly updated_at: Seconds;
+  /** The account that set the address; null where it is gone, or not known. */
+  readonly url_by: number | null;
 };
 
 /** One delivery to one hook. */
@@ -189,6 +191,8 @@ export type HookTaskRow = {
   /** JSON. */
   readonly response_headers: string;
   readonly response_body: string;
+  /** Whether the answer, or the reason for none, is from an address that is not public. */
+  readonly is_answer_private: Bit;
   readonly created_at: Seconds;
   readonly delivered_at: Seconds;
   /** Id of the delivery that this one repeats; empty for a first one. */

@@ -34,7 +34,9 @@ export function editorPropertiesOf(text: string, fileName: string): EditorProper
 function matchesSection(pattern: string, fileName: string): boolean {
   const anywhere = pattern.includes('/') ? pattern.replace(/^\//, '') : `**/${pattern}`;
   try {
-    return expandRanges(anywhere).some((one) => createGlob(one)(fileName.replace(/^\/+/, '')));
+    return expandRanges(anywhere).some((one) =>
+      createGlob(one, { strict: false })(fileName.replace(/^\/+/, '')),
+    );
   } catch (error) {
     if (error instanceof GlobError) return false;
     throw error;

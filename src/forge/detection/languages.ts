@@ -87,7 +87,8 @@ export function readLinguistAttributes(text: string): (path: string) => Linguist
 function compilePattern(pattern: string): ((path: string) => boolean) | undefined {
   const plain = pattern.replace(/^\//, '').replace(/\/$/, '/**');
   try {
-    return createGlob(pattern.replace(/\/$/, '').includes('/') ? plain : `**/${plain}`);
+    const anywhere = pattern.replace(/\/$/, '').includes('/') ? plain : `**/${plain}`;
+    return createGlob(anywhere, { strict: false });
   } catch (error) {
     if (error instanceof GlobError) return undefined;
     throw error;

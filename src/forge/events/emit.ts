@@ -98,7 +98,7 @@ function passesFilter(filter: string, ref: string): boolean {
   if (filter === '' || filter === '*' || filter === '**') return true;
   try {
     // The forge's globs know no leading "!".
-    const matches = createGlob(filter.replace(/^!/, '\\!'), { separator: '' });
+    const matches = createGlob(filter.replace(/^!/, '\\!'), { separator: '', strict: false });
     return matches(ref) || (ref.startsWith('refs/heads/') && matches(ref.slice('refs/heads/'.length)));
   } catch (error) {
     if (error instanceof GlobError) return false;

@@ -17,7 +17,7 @@ const options = [
 
 /**
  * Returns the tree of a commit with a patch applied, without a work tree; undefined where git refuses the patch: it
- * conflicts, is none, or leaves the tree (`..`, `.git`).
+ * conflicts, is none, leaves the tree (`..`), or writes what a file system takes for `.git`, as the configuration asks.
  */
 export async function applyPatch(
   repository: GitRepository,
@@ -30,7 +30,9 @@ export async function applyPatch(
   const index = join(folder, `reeve-index-${randomUUID()}`);
   const inIndex = { folder, environment: { GIT_INDEX_FILE: index } };
   try {
-    await git.run(['read-tree', commitId], inIndex);
+    // 128: the commit has such a path already, from before it was adopted.
+    const read = await git.run(['read-tree', commitId], { ...inIndex, expect: [0, 128] });
+    if (read.code !== 0) return undefined;
     const { code } = await git.run(['apply', ...options, '-'], {
       ...inIndex,
       input: patch,

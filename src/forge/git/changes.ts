@@ -118,7 +118,8 @@ function parseChanges(
       changes.push({ path, from: isMoved ? first : undefined, status, additions: 0, deletions: 0 });
       continue;
     }
-    const [added, deleted, path] = field.split('\t');
+    // A tab may be part of a path.
+    const [, added, deleted, path] = /^(\d+|-)\t(\d+|-)\t(.*)$/s.exec(field) ?? [];
     if (added === undefined || deleted === undefined || path === undefined) {
       at -= 1;
       break;

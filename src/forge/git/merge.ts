@@ -1,6 +1,6 @@
 import { formatDate, type Signature } from './commit.ts';
 import { isObjectId } from './names.ts';
-import type { GitRepository } from './repository.ts';
+import { assertPermitted, type CopyPermit, type GitRepository } from './repository.ts';
 
 /** Returns the tree that a merge of two commits gives; undefined where they conflict or share no history. */
 export async function mergeTrees(
@@ -52,8 +52,9 @@ export async function commitTree(
 export async function takeRef(
   repository: GitRepository,
   from: GitRepository,
-  { source, target }: { source: string; target: string },
+  { source, target, permit }: { source: string; target: string; permit: CopyPermit },
 ): Promise<void> {
+  assertPermitted(permit, from.id);
   const common = ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance'];
   await repository.git.run(['fetch', ...common, '--', from.folder, `+${source}:${target}`], {
     folder: repository.folder,
@@ -61,7 +62,12 @@ export async function takeRef(
 }
 
 /** Copies a tree with all that is below it into another repository on this disk, without any commit. */
-export async function copyTree(from: GitRepository, to: GitRepository, tree: string): Promise<void> {
+export async function copyTree(
+  from: GitRepository,
+  to: GitRepository,
+  { tree, permit }: { tree: string; permit: CopyPermit },
+): Promise<void> {
+  assertPermitted(permit, from.id);
   requireIds(tree);
   await from.git.run(['pack-objects', '--quiet', '--revs', `${to.folder}/objects/pack/pack`], {
     folder: from.folder,

@@ -8,10 +8,11 @@ import { createGitCache } from './git-cache.ts';
 import { createHistoryIndex } from './history.ts';
 import type { Launcher } from './launcher.ts';
 import { defaultLimits, type GitLimits } from './limits.ts';
-import { createGit } from './process.ts';
+import { createObjectReader } from './objects.ts';
+import { createGit, type Git } from './process.ts';
 import { createReaderPool } from './reader-pool.ts';
-import type { GitRepository } from './repository.ts';
-import { createKeyedQueue } from './slots.ts';
+import { assertPermitted, type CopyPermit, type GitRepository } from './repository.ts';
+import { createKeyedQueue, createSlots } from './slots.ts';
 import { createUnadopted, type UnadoptedName, type UnadoptedRepositories } from './unadopted.ts';
 
 /**
@@ -25,12 +26,21 @@ export interface GitStore {
     options: { defaultBranch: string; objectFormat?: 'sha1' | 'sha256' },
   ): Promise<void>;
   /** Makes a bare repository with the branches and tags of another. */
-  copy(fromId: number, repositoryId: number): Promise<void>;
+  copy(fromId: number, repositoryId: number, permit: CopyPermit): Promise<void>;
   /** Repositories of the folder that no row names. */
   readonly unadopted: Omit<UnadoptedRepositories, 'copyTo'>;
   /** Makes a repository with all refs of an unadopted one, which stays. */
   adopt(name: UnadoptedName, repositoryId: number): Promise<void>;
   open(repositoryId: number): GitRepository;
+  /**
+   * Runs work on a repository that has the objects of another one besides its own, for as long as the work takes. Nothing is
+   * written, and nothing of it is stored in memory.
+   */
+  withObjectsOf<T>(
+    repositoryId: number,
+    from: { readonly id: number; readonly permit: CopyPermit },
+    work: (both: GitRepository) => Promise<T>,
+  ): Promise<T>;
   /** Tells whether there is a repository of this id. */
   exists(repositoryId: number): boolean;
   /** Points HEAD at another branch. */
@@ -52,6 +62,14 @@ export interface GitStore {
   close(): void;
 }
 
+/** Views of two repositories at a time: each has a process of its own, and git's history of the other one in its memory. */
+const maxViews = 8;
+
+/** Returns a path as an entry of a list of paths that git reads: a plain one would end at a colon. */
+function quotePath(path: string): string {
+  return `"${path.replace(/["\\]/g, '\\$&')}"`;
+}
+
 /**
  * Creates the store in a folder, which is created where it is missing. `limits` bound what a push may bring. `launcher`: one
  * that others use too; default: one of its own, which ends with it.
@@ -71,6 +89,7 @@ export function createGitStore(
   const readers = createReaderPool(git, { onEnd: (id) => cache.of(id).forgetObjects() });
   const index = createHistoryIndex();
   const [inRefs, inPulls] = [createKeyedQueue(), createKeyedQueue()];
+  const inView = createSlots(maxViews);
   const folderOf = (id: number): string => {
     const known = Number.isSafeInteger(id) ? id : 0;
     return join(folder, known < 0 ? `${-known}.wiki.git` : `${known}.git`);
@@ -102,7 +121,37 @@ export function createGitStore(
         folderOf(id),
       ]);
     },
-    async copy(fromId, id) {
+    withObjectsOf(id, from, work) {
+      assertPermitted(from.permit, from.id);
+      return inView(async () => {
+        const objects = { GIT_ALTERNATE_OBJECT_DIRECTORIES: quotePath(join(folderOf(from.id), 'objects')) };
+        const add = <Options extends { environment?: Readonly<Record<string, string>> }>(
+          options: Options,
+        ) => ({
+          ...options,
+          environment: { ...options.environment, ...objects },
+        });
+        const both: Git = {
+          ...git,
+          run: (args, options = {}) => git.run(args, add(options)),
+          start: (args, options) => git.start(args, add(options)),
+        };
+        const reader = createObjectReader(both, folderOf(id));
+        try {
+          return await work({
+            id,
+            folder: folderOf(id),
+            git: both,
+            objects: reader,
+            cache: createGitCache().of(id),
+          });
+        } finally {
+          reader.close();
+        }
+      });
+    },
+    async copy(fromId, id, permit) {
+      assertPermitted(permit, fromId);
       await git.run([
         'clone',
         '--bare',

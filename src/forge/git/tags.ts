@@ -72,20 +72,27 @@ export async function readTagObject(repository: GitRepository, id: string): Prom
   };
 }
 
-/** Writes the object of an annotated tag; moves no ref. Returns its id. */
+/**
+ * Writes the object of an annotated tag; moves no ref. Returns its id. The message is cleaned as `git tag` does: without lines of
+ * comments, empty ones at its ends, and spaces of ASCII at the end of a line.
+ */
 export async function writeTagObject(
   repository: GitRepository,
   tag: { name: string; commitId: string; message: string; tagger: Signature },
 ): Promise<string> {
   if (!isRefName(tag.name) || !isObjectId(tag.commitId))
     throw new TypeError(`"${tag.name}" cannot be tagged`);
+  const { stdout: message } = await repository.git.run(['stripspace', '--strip-comments'], {
+    folder: repository.folder,
+    input: tag.message.replaceAll('\0', ''),
+  });
   const lines = [
     `object ${tag.commitId}`,
     'type commit',
     `tag ${tag.name}`,
     `tagger ${formatSignature(tag.tagger)}`,
     '',
-    `${tag.message.replaceAll('\0', '').trimEnd()}\n`,
+    message.toString('utf8'),
   ];
   const { stdout } = await repository.git.run(['mktag'], {
     folder: repository.folder,

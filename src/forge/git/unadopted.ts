@@ -10,7 +10,10 @@ export type UnadoptedName = { readonly owner: string; readonly name: string };
 export interface UnadoptedRepositories {
   list(): Promise<readonly UnadoptedName[]>;
   exists(name: UnadoptedName): boolean;
-  /** Makes a copy with all refs as the repository in `folder`, without settings and hooks of the original. */
+  /**
+   * Makes a copy with all refs as the repository in `folder`, without settings and hooks of the original. Throws `git-failed`
+   * for objects that git refuses in a push.
+   */
   copyTo(name: UnadoptedName, folder: string): Promise<void>;
   remove(name: UnadoptedName): Promise<void>;
 }
@@ -56,7 +59,18 @@ export function createUnadopted(root: string, git: Git): UnadoptedRepositories {
     },
     async copyTo(name, folder) {
       const path = pathOf(name) ?? '';
-      const args = ['clone', '--mirror', '--quiet', '--no-local', '--template=', '--', path, folder];
+      const checked = ['-c', 'fetch.fsckObjects=true'];
+      const args = [
+        ...checked,
+        'clone',
+        '--mirror',
+        '--quiet',
+        '--no-local',
+        '--template=',
+        '--',
+        path,
+        folder,
+      ];
       await git.run(args, { timeoutMs: 600_000 });
       // A mirror would follow the original, which goes.
       await git.run(['remote', 'remove', 'origin'], { folder });

@@ -1,5 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { messageOf } from '../../errors.ts';
+import { HostRefused } from '../../http/post.ts';
+import { isPublicAddress } from '../../http/public-address.ts';
+import { createReachableHosts, type ReachableHosts } from '../../http/reachable-hosts.ts';
 import type { Log } from '../../log.ts';
 import type { Deliveries } from '../core/context.ts';
 import type { Database } from '../core/database.ts';
@@ -14,6 +17,10 @@ export type DeliveryOptions = {
   readonly now: () => number;
   /** For the whole exchange; default 5 s, as on the baseline. */
   readonly timeoutMs?: number;
+  /**
+   * Hosts with private addresses that the hooks of every account may reach: names, addresses, networks, or `loopback`. Default: none.
+   */
+  readonly hosts?: readonly string[];
 };
 
 /** How often old deliveries are removed. */
@@ -25,11 +32,12 @@ const inAll = 64;
 
 /**
  * Creates the sender and continues with what a former process had queued; what that one was sending when it died is
- * lost, as on the baseline, and recorded as failed. Any address may be a target, loopback included: the embedded forge
- * stands beside its receiver, where a public instance would refuse such an address.
+ * lost, as on the baseline, and recorded as failed. A private address is a target only where the list has it, or where a site
+ * administrator set it: an account must not talk through the forge to what only the forge reaches.
  */
 export function createDeliveries(options: DeliveryOptions): Deliveries {
   const { database, log, now, timeoutMs = 5_000 } = options;
+  const hosts = createHookHosts(options.hosts ?? []);
   const history = createDeliveryHistory(database, now);
   const underWay = new Map<number, { hookId: number; abort: AbortController; done: Promise<void> }>();
   let waiting: (() => void)[] = [];
@@ -55,7 +63,7 @@ export function createDeliveries(options: DeliveryOptions): Deliveries {
       const task = history.takeNext(fullHooks());
       if (task === undefined) break;
       const abort = new AbortController();
-      const done = send({ database, history, log, timeoutMs }, task, abort.signal).finally(() => {
+      const done = send({ database, history, log, timeoutMs, hosts }, task, abort.signal).finally(() => {
         underWay.delete(task.id);
         wake();
       });
@@ -103,11 +111,24 @@ export function createDeliveries(options: DeliveryOptions): Deliveries {
 
 type Sending = Required<Pick<DeliveryOptions, 'database' | 'log' | 'timeoutMs'>> & {
   readonly history: DeliveryHistory;
+  readonly hosts: ReachableHosts;
 };
+
+/** Creates the hosts of a list as `createReachableHosts` reads it, in which `loopback` stands for this machine. */
+export function createHookHosts(listed: readonly string[]): ReachableHosts {
+  return createReachableHosts(listed.flatMap((one) => (one === 'loopback' ? ['127.0.0.0/8', '::1'] : [one])));
+}
+
+/** Returns whether a site administrator set the address of a hook. Only they write the hooks of the instance. */
+function isSetByAdministrator(database: Database, { repo_id, owner_id, url_by }: HookRow): boolean {
+  if (repo_id === null && owner_id === null) return true;
+  const sql = 'SELECT is_admin FROM users WHERE id = ? AND is_admin = 1';
+  return url_by !== null && database.get(sql, url_by) !== undefined;
+}
 
 /** Sends one delivery and records its answer; one that `stop` interrupts is queued again. */
 async function send(sending: Sending, task: HookTaskRow, stop: AbortSignal): Promise<void> {
-  const { database, history, log, timeoutMs } = sending;
+  const { database, history, log, timeoutMs, hosts } = sending;
   const hook = database.get<HookRow>('SELECT * FROM hooks WHERE id = ?', task.hook_id);
   if (hook === undefined) return;
   if (hook.is_active === 0) {
@@ -118,22 +139,34 @@ async function send(sending: Sending, task: HookTaskRow, stop: AbortSignal): Pro
   const headers = headersOf(task, hook, targetTypeOf(database, hook));
   history.recordRequest(task.id, headers, body);
   const authorization = hook.authorization_header;
+  const isTrusted = isSetByAdministrator(database, hook);
+  let isPrivate = false;
+  const permits = (address: string, host: string): boolean => {
+    isPrivate ||= !isPublicAddress(address);
+    return isTrusted || hosts.isListed(host) || hosts.permits(address);
+  };
   try {
     const answer = await sendWebhook({
       url: hook.url,
       headers: authorization === '' ? headers : { ...headers, Authorization: authorization },
       body,
       signal: AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)]),
+      permits,
     });
     const isAccepted = answer.status >= 200 && answer.status <= 299;
-    history.recordAnswer(task.id, isAccepted ? 'delivered' : 'failed', answer);
+    history.recordAnswer(task.id, isAccepted ? 'delivered' : 'failed', { ...answer, isPrivate });
   } catch (error) {
     if (stop.aborted) {
       history.queueAgain(task.id);
       return;
     }
-    const reason = messageOf(error);
-    history.recordAnswer(task.id, 'failed', { body: `Delivery: ${reason}` });
+    const isRefused = error instanceof HostRefused;
+    const reason = isRefused
+      ? `${error.message}; a site administrator may set it, or list it with --hook-hosts`
+      : messageOf(error);
+    // What a private address does instead of answering says as much as an answer; the refusal says nothing of it.
+    const answer = { body: `Delivery: ${reason}`, isPrivate: isPrivate && !isRefused };
+    history.recordAnswer(task.id, 'failed', answer);
     log.info({ delivery: task.uuid, hook: hook.id, reason }, 'a delivery failed');
   }
 }

@@ -10,6 +10,8 @@ export type RecordedAnswer = {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: string;
+  /** Whether it is from an address that is not public. */
+  readonly isPrivate?: boolean;
 };
 
 /** The deliveries in the database: queued, on their way, and over. */
@@ -30,7 +32,7 @@ export interface DeliveryHistory {
 /** Opens the history. Deliveries that were on their way when the last process ended are recorded as failed. */
 export function createDeliveryHistory(database: Database, now: () => number): DeliveryHistory {
   database.run(
-    `UPDATE hook_tasks SET state = 'failed', response_body = ? WHERE state = 'sending'`,
+    `UPDATE hook_tasks SET state = 'failed', response_body = ?, is_answer_private = 0 WHERE state = 'sending'`,
     'the forge stopped',
   );
   return {
@@ -53,12 +55,13 @@ export function createDeliveryHistory(database: Database, now: () => number): De
     },
     recordAnswer(id, state, answer) {
       database.run(
-        `UPDATE hook_tasks SET state = ?, response_status = ?, response_headers = ?, response_body = ?, delivered_at = ?
-         WHERE id = ?`,
+        `UPDATE hook_tasks SET state = ?, response_status = ?, response_headers = ?, response_body = ?,
+           is_answer_private = ?, delivered_at = ? WHERE id = ?`,
         state,
         answer.status ?? 0,
         JSON.stringify(answer.headers ?? {}),
         answer.body,
+        answer.isPrivate ?? false,
         now(),
         id,
       );

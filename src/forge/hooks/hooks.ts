@@ -1,10 +1,12 @@
 import { enabledEvents } from '../../contract/events/hook-events.ts';
+import { operations } from '../../contract/operations.ts';
+import { asWritten } from '../../contract/written-texts.ts';
 import { createGlob } from '../../patterns/glob.ts';
 import { GlobError } from '../../patterns/glob-error.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem, found } from '../core/errors.ts';
 import type { PageRange } from '../core/paging.ts';
-import type { HookRow } from '../core/rows.ts';
+import type { HookRow, UserRow } from '../core/rows.ts';
 import { secondsOf } from '../core/time.ts';
 import { defineHandlers } from '../http/handler.ts';
 import { toHook } from '../views/hook.ts';
@@ -55,7 +57,7 @@ function readBranchFilter(text: string | undefined): string {
   const filter = text ?? '';
   if (filter === '') return filter;
   try {
-    createGlob(filter, { separator: '' });
+    createGlob(filter, { separator: '', strict: false });
   } catch (error) {
     if (error instanceof GlobError) throw new ForgeProblem(422, `Invalid branch filter: ${error.message}`);
     throw error;
@@ -64,7 +66,7 @@ function readBranchFilter(text: string | undefined): string {
 }
 
 function readName(text: string): string {
-  const name = text.trim();
+  const name = asWritten(operations.createHook, 'name', text);
   if (name.length > 255) throw new ForgeProblem(422, '[Name]: MaxSize(255)');
   return name;
 }
@@ -84,7 +86,13 @@ function readSystemFlag(text: string): boolean {
   throw new ForgeProblem(422, 'Invalid is_system_webhook value');
 }
 
-function insertHook(context: ForgeContext, holder: HookHolder, hook: HookText & { type: string }): HookRow {
+type HookWriter = { readonly context: ForgeContext; readonly caller: UserRow };
+
+function insertHook(
+  { context, caller }: HookWriter,
+  holder: HookHolder,
+  hook: HookText & { type: string },
+): HookRow {
   const { db, clock } = context;
   const config = hook.config ?? {};
   if (!types.has(hook.type)) throw new ForgeProblem(422, `Invalid hook type: ${hook.type}`);
@@ -95,8 +103,8 @@ function insertHook(context: ForgeContext, holder: HookHolder, hook: HookText & 
   const isSystem = readSystemFlag(config.is_system_webhook ?? '');
   const { lastId } = db.run(
     `INSERT INTO hooks (repo_id, owner_id, is_system, type, name, url, content_type, secret, meta, events, branch_filter,
-       authorization_header, is_active, created_at, updated_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       authorization_header, is_active, created_at, updated_at, url_by)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     holder !== 'instance' && holder.column === 'repo_id' ? holder.id : null,
     holder !== 'instance' && holder.column === 'owner_id' ? holder.id : null,
     isSystem,
@@ -112,24 +120,31 @@ function insertHook(context: ForgeContext, holder: HookHolder, hook: HookText & 
     hook.active ?? false,
     now,
     now,
+    caller.id,
   );
   return found(db.get<HookRow>('SELECT * FROM hooks WHERE id = ?', lastId));
 }
 
-/** No merge patch: absent events, filter and header are reset; the secret never changes. */
-function updateHook(context: ForgeContext, hook: HookRow, edit: HookText): HookRow {
+/**
+ * No merge patch: absent events, filter and header are reset; the secret never changes. An edit that repeats the address leaves
+ * it to the one who set it, unless a site administrator makes it their own.
+ */
+function updateHook({ context, caller }: HookWriter, hook: HookRow, edit: HookText): HookRow {
   const { db, clock } = context;
+  const url = edit.config?.url === undefined ? hook.url : readUrl(edit.config.url);
+  const isSet = url !== hook.url || (edit.config?.url !== undefined && caller.is_admin === 1);
   db.run(
     `UPDATE hooks SET name = ?, url = ?, content_type = ?, events = ?, branch_filter = ?, authorization_header = ?,
-       is_active = ?, updated_at = ? WHERE id = ?`,
+       is_active = ?, updated_at = ?, url_by = ? WHERE id = ?`,
     edit.name === undefined ? hook.name : readName(edit.name),
-    edit.config?.url === undefined ? hook.url : readUrl(edit.config.url),
+    url,
     edit.config?.content_type === undefined ? hook.content_type : readContentType(edit.config.content_type),
     JSON.stringify(enabledEvents(edit.events)),
     readBranchFilter(edit.branch_filter),
     edit.authorization_header ?? '',
     edit.active ?? hook.is_active,
     secondsOf(clock()),
+    isSet ? caller.id : hook.url_by,
     hook.id,
   );
   return found(db.get<HookRow>('SELECT * FROM hooks WHERE id = ?', hook.id));
@@ -177,7 +192,7 @@ export function findHook(call: HookCall & { readonly repository: { readonly id: 
 /** Gives a new repository its copies of the instance's default hooks. */
 export function copyDefaultHooks({ db, clock }: ForgeContext, repositoryId: number): void {
   const copied =
-    'type, name, url, content_type, secret, meta, events, branch_filter, authorization_header, is_active';
+    'type, name, url, content_type, secret, meta, events, branch_filter, authorization_header, is_active, url_by';
   db.run(
     `INSERT INTO hooks (repo_id, ${copied}, created_at, updated_at) SELECT ?1, ${copied}, ?2, ?2 FROM hooks
      WHERE repo_id IS NULL AND owner_id IS NULL AND is_system = 0 ORDER BY id`,
@@ -207,42 +222,40 @@ export const hookHandlers = defineHandlers({
 
   getHook: (call) => toHook(findHook(call)),
 
-  createHook: ({ context, repository, body }) =>
-    toHook(insertHook(context, ofRepositoryHooks(repository.id), body)),
+  createHook: (call) => toHook(insertHook(call, ofRepositoryHooks(call.repository.id), call.body)),
 
-  editHook: (call) => toHook(updateHook(call.context, findHook(call), call.body)),
+  editHook: (call) => toHook(updateHook(call, findHook(call), call.body)),
 
   deleteHook: (call) => removeHook(call, ofRepositoryHooks(call.repository.id)),
 
   listUserHooks: (call) => listOf(call, conditionOf(ofOwner(call.caller.id))),
 
-  createUserHook: ({ context, caller, body }) => toHook(insertHook(context, ofOwner(caller.id), body)),
+  createUserHook: (call) => toHook(insertHook(call, ofOwner(call.caller.id), call.body)),
 
   getUserHook: (call) => toHook(hookOf(call, ofOwner(call.caller.id))),
 
-  editUserHook: (call) => toHook(updateHook(call.context, hookOf(call, ofOwner(call.caller.id)), call.body)),
+  editUserHook: (call) => toHook(updateHook(call, hookOf(call, ofOwner(call.caller.id)), call.body)),
 
   deleteUserHook: (call) => removeHook(call, ofOwner(call.caller.id)),
 
   listOrganizationHooks: (call) => listOf(call, conditionOf(ofOwner(call.organization.id))),
 
-  createOrganizationHook: ({ context, organization, body }) =>
-    toHook(insertHook(context, ofOwner(organization.id), body)),
+  createOrganizationHook: (call) => toHook(insertHook(call, ofOwner(call.organization.id), call.body)),
 
   getOrganizationHook: (call) => toHook(hookOf(call, ofOwner(call.organization.id))),
 
   editOrganizationHook: (call) =>
-    toHook(updateHook(call.context, hookOf(call, ofOwner(call.organization.id)), call.body)),
+    toHook(updateHook(call, hookOf(call, ofOwner(call.organization.id)), call.body)),
 
   deleteOrganizationHook: (call) => removeHook(call, ofOwner(call.organization.id)),
 
   listSystemHooks: (call) => listOf(call, instanceCondition(call.query.type)),
 
-  createSystemHook: ({ context, body }) => toHook(insertHook(context, 'instance', body)),
+  createSystemHook: (call) => toHook(insertHook(call, 'instance', call.body)),
 
   getSystemHook: (call) => toHook(hookOf(call, 'instance')),
 
-  editSystemHook: (call) => toHook(updateHook(call.context, hookOf(call, 'instance'), call.body)),
+  editSystemHook: (call) => toHook(updateHook(call, hookOf(call, 'instance'), call.body)),
 
   deleteSystemHook: (call) => removeHook(call, 'instance'),
 });

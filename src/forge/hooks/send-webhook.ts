@@ -1,5 +1,8 @@
 import http from 'node:http';
 import https from 'node:https';
+import { isIP } from 'node:net';
+import { createCheckedLookup, HostRefused } from '../../http/post.ts';
+import { hostOfUrl } from '../../http/reachable-hosts.ts';
 
 /** Bytes of an answer that are kept. */
 const maxAnswerBytes = 1024 * 1024;
@@ -11,6 +14,8 @@ type WebhookRequest = {
   readonly body: string;
   /** Ends the whole exchange: connecting, sending, redirects, reading. */
   readonly signal: AbortSignal;
+  /** Whether an address may be connected to, to which the host of a URL resolves. Asked before each connection. */
+  readonly permits: (address: string, host: string) => boolean;
 };
 
 type WebhookAnswer = {
@@ -24,12 +29,13 @@ type Hop = { readonly method: 'POST' | 'GET'; readonly url: URL; readonly header
 
 /**
  * Posts a body and returns the answer. Redirects go as the baseline's HTTP client takes them: at most ten, 301, 302 and
- * 303 turn into a GET without body, 307 and 308 stay a POST, `Authorization` is not sent to another host.
+ * 303 turn into a GET without body, 307 and 308 stay a POST, `Authorization` is not sent to another host. Throws `HostRefused`
+ * for an address that is not permitted, of a redirect as well.
  */
-export async function sendWebhook({ url, headers, body, signal }: WebhookRequest): Promise<WebhookAnswer> {
+export async function sendWebhook({ url, headers, body, ...guards }: WebhookRequest): Promise<WebhookAnswer> {
   let hop: Hop = { method: 'POST', url: new URL(url), headers: { ...headers } };
   for (let redirects = 0; ; redirects += 1) {
-    const answer = await request(hop, hop.method === 'POST' ? body : undefined, signal);
+    const answer = await request(hop, hop.method === 'POST' ? body : undefined, guards);
     const next = redirectHop(hop, answer);
     if (next === undefined) return answer;
     if (redirects === maxRedirects) throw new Error(`stopped after ${maxRedirects} redirects`);
@@ -46,11 +52,19 @@ function redirectHop(hop: Hop, answer: WebhookAnswer): Hop | undefined {
   return { method: answer.status >= 307 ? hop.method : 'GET', url, headers };
 }
 
-function request(hop: Hop, body: string | undefined, signal: AbortSignal): Promise<WebhookAnswer> {
+function request(
+  hop: Hop,
+  body: string | undefined,
+  { signal, permits }: Pick<WebhookRequest, 'signal' | 'permits'>,
+): Promise<WebhookAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<WebhookAnswer>();
   if (hop.url.protocol !== 'http:' && hop.url.protocol !== 'https:') {
     throw new Error(`unsupported protocol scheme "${hop.url.protocol}"`);
   }
+  const host = hostOfUrl(hop.url);
+  // No name is looked up for an address.
+  if (isIP(host) !== 0 && !permits(host, host))
+    throw new HostRefused('its address is not public, and not listed');
   const length = body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(body)) };
   const program = hop.url.protocol === 'https:' ? https : http;
   // No kept connection: a receiver that restarted would turn a reused one into a lost delivery.
@@ -58,6 +72,7 @@ function request(hop: Hop, body: string | undefined, signal: AbortSignal): Promi
     method: hop.method,
     agent: false,
     signal,
+    lookup: createCheckedLookup({ permits: (address) => permits(address, host) }),
     headers: { ...hop.headers, ...length },
   });
   sent.on('error', reject);

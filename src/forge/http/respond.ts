@@ -3,6 +3,7 @@ import { type Operation, restParameter } from '../../contract/operation.ts';
 import type { Actor, createActorReader } from '../access/actor.ts';
 import { guard, guardAfterBody } from '../access/guards.ts';
 import { Redirect } from '../access/redirects.ts';
+import { scopesOf } from '../access/scopes.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem, problemBody } from '../core/errors.ts';
 import { type PageRange, pageHeaders, readPage } from '../core/paging.ts';
@@ -39,7 +40,7 @@ export function createRequestHandler(
     const query = new URLSearchParams(request.url.split('?').slice(1).join('?'));
     if (queryTokenOf(query)) reply.header('x-gitea-warning', 'tokens in the query are deprecated');
     try {
-      const actor = await readActor(credentialsOf(request, query));
+      const actor = await readActor(credentialsOf(request, query), scopesOf(asked.operation));
       return await perform({ ...asked, context, request, reply, query, actor });
     } catch (error) {
       return sendFailure(context, request, reply, error);

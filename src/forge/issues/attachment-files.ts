@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { type Actor, createActorReader, headerCredentials } from '../access/actor.ts';
+import { type Actor, createActorReader, hasScopes, headerCredentials } from '../access/actor.ts';
 import { permissionOf, reaches } from '../access/permissions.ts';
-import { coversScopes } from '../access/scopes.ts';
+import type { Scope } from '../access/scopes.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { found } from '../core/errors.ts';
 import type { AttachmentRow } from '../core/issue-rows.ts';
@@ -18,9 +18,13 @@ export function registerAttachmentFiles(app: FastifyInstance, context: ForgeCont
   const readActor = createActorReader(context);
   app.get<{ Params: { uuid: string } }>('/attachments/:uuid', async (request, reply) => {
     try {
-      const actor = await readActor(headerCredentials(request));
-      const attachment = findReadable(context, request.params.uuid, actor);
-      return await sendAttachment(context, reply, attachment);
+      const attached = findAttached(context, request.params.uuid.toLowerCase());
+      const actor = await readActor(headerCredentials(request), attached?.scopes ?? []);
+      return await sendAttachment(
+        context,
+        reply,
+        found(attached?.mayRead(actor) ? attached.file : undefined),
+      );
     } catch (error) {
       return sendFailure(context, request, reply, error);
     }
@@ -54,36 +58,37 @@ export async function sendAttachment(
     .send(bytes);
 }
 
-function findReadable(context: ForgeContext, uuid: string, { user, scopes }: Actor): AttachedFile {
-  const lower = uuid.toLowerCase();
-  const attachment = context.db.get<AttachmentRow>('SELECT * FROM attachments WHERE uuid = ?', lower);
-  if (attachment === undefined) return findAsset(context, lower, { user, scopes });
-  const home = found(loadHomes(context, [attachment.repo_id]).get(attachment.repo_id));
-  const { is_pull } = readIssueRow(context, attachment.issue_id);
-  const unit = is_pull ? 'pulls' : 'issues';
-  const permission = permissionOf(context.db, user, home.repository, home.owner, unit);
-  return { ...found(reaches(permission, 'read') ? attachment : undefined), table: 'attachments' };
+/** A file, what it asks of a token, and who may read it. */
+type FoundFile = {
+  readonly file: AttachedFile;
+  readonly scopes: readonly Scope[];
+  readonly mayRead: (actor: Actor) => boolean;
+};
+
+function findAttached(context: ForgeContext, uuid: string): FoundFile | undefined {
+  const attachment = context.db.get<AttachmentRow>('SELECT * FROM attachments WHERE uuid = ?', uuid);
+  if (attachment === undefined) return findAsset(context, uuid);
+  const { repository, owner } = found(loadHomes(context, [attachment.repo_id]).get(attachment.repo_id));
+  const unit = readIssueRow(context, attachment.issue_id).is_pull ? 'pulls' : 'issues';
+  const mayRead = ({ user }: Actor) =>
+    reaches(permissionOf(context.db, user, repository, owner, unit), 'read');
+  return { file: { ...attachment, table: 'attachments' }, scopes: ['read:issue'], mayRead };
 }
 
-/** The files of a draft are for writers, as the draft is. */
-function findAsset(
-  context: ForgeContext,
-  uuid: string,
-  { user, scopes }: Pick<Actor, 'user' | 'scopes'>,
-): AttachedFile {
+function findAsset(context: ForgeContext, uuid: string): FoundFile | undefined {
   const sql = `SELECT a.*, r.repo_id, r.is_draft FROM release_assets a JOIN releases r ON r.id = a.release_id
     WHERE a.uuid = ?`;
-  const asset = found(context.db.get<ReleaseAssetRow & Pick<ReleaseRow, 'repo_id' | 'is_draft'>>(sql, uuid));
-  const home = found(loadHomes(context, [asset.repo_id]).get(asset.repo_id));
-  const permission = permissionOf(context.db, user, home.repository, home.owner, 'releases');
-  const isAllowed =
-    scopes === undefined ||
-    coversScopes(
-      scopes.filter((one) => one !== 'public-only'),
-      ['write:repository'],
-    );
-  const mayRead = asset.is_draft ? reaches(permission, 'write') && isAllowed : reaches(permission, 'read');
-  return { ...found(mayRead ? asset : undefined), table: 'release_assets' };
+  const asset = context.db.get<ReleaseAssetRow & Pick<ReleaseRow, 'repo_id' | 'is_draft'>>(sql, uuid);
+  if (asset === undefined) return undefined;
+  const { repository, owner } = found(loadHomes(context, [asset.repo_id]).get(asset.repo_id));
+  const mayRead = (actor: Actor): boolean => {
+    const permission = permissionOf(context.db, actor.user, repository, owner, 'releases');
+    // The files of a draft are for writers, as the draft is.
+    return asset.is_draft
+      ? reaches(permission, 'write') && hasScopes(actor, ['write:repository'])
+      : reaches(permission, 'read');
+  };
+  return { file: { ...asset, table: 'release_assets' }, scopes: ['read:repository'], mayRead };
 }
 
 /** RFC 6266: a plain name for old clients, the whole one percent-encoded. */

@@ -1,3 +1,5 @@
+import { operations } from '../../contract/operations.ts';
+import { asWritten } from '../../contract/written-texts.ts';
 import { requireUnblocked, requireUnblockedIn } from '../access/blocks.ts';
 import { permissionOf, reaches } from '../access/permissions.ts';
 import { userNamed } from '../access/redirects.ts';
@@ -5,7 +7,6 @@ import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem, found } from '../core/errors.ts';
 import type { IssueRow } from '../core/issue-rows.ts';
 import type { RepositoryRow, Seconds, UserRow } from '../core/rows.ts';
-import { shortenToColumns } from '../core/shorten-to-columns.ts';
 import { secondsOf, toInstant } from '../core/time.ts';
 import type { Unit } from '../core/units.ts';
 import { numberedContent, recordActivity } from '../events/activities.ts';
@@ -34,9 +35,6 @@ type NewIssue = {
   readonly dueAt?: Seconds | undefined;
 };
 
-/** Columns of a title; a longer one ends in an ellipsis. */
-const maxTitle = 255;
-
 /** Writes an issue, or the issue side of a pull request, under the next number; returns its row. Emits nothing. */
 export function insertIssue(context: ForgeContext, issue: NewIssue): IssueRow {
   const { db, clock } = context;
@@ -55,7 +53,7 @@ export function insertIssue(context: ForgeContext, issue: NewIssue): IssueRow {
     next.number,
     issue.isPull ?? false,
     issue.poster.id,
-    shortenToColumns(issue.title, maxTitle).trim(),
+    asWritten(operations.createIssue, 'title', issue.title),
     issue.body ?? '',
     issue.ref ?? '',
     issue.milestoneId,
@@ -108,7 +106,7 @@ export function noteReferences(context: ForgeContext, scene: IssueScene): void {
 /** Changes the title; hooks hear `edited` with the old one. */
 export function changeTitle(context: ForgeContext, scene: IssueScene, given: string): void {
   const issue = readIssueRow(context, scene.issueId);
-  const title = shortenToColumns(given, maxTitle);
+  const title = asWritten(operations.editIssue, 'title', given);
   const { title: from } = issue;
   if (title === from) return;
   requireUnblockedIn(context.db, scene, issue);

@@ -21,6 +21,15 @@ type MilestoneTarget = RepositoryTarget & {
   readonly params: { readonly id: number | string };
 };
 
+/** Removes white space at both ends, as Go does: what Unicode calls so, a no-break space included. */
+function trimTitle(title: string): string {
+  const isSpace = (at: number): boolean => /^\p{White_Space}$/u.test(title.charAt(at));
+  let [start, end] = [0, title.length];
+  while (start < end && isSpace(start)) start += 1;
+  while (end > start && isSpace(end - 1)) end -= 1;
+  return title.slice(start, end);
+}
+
 /** What answers for milestones. */
 export const milestoneHandlers = defineHandlers({
   listMilestones({ context, query, repository, page, reply }) {
@@ -55,7 +64,7 @@ export const milestoneHandlers = defineHandlers({
       `INSERT INTO milestones (repo_id, title, description, is_closed, due_at, closed_at, created_at, updated_at)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
       repository.id,
-      body.title,
+      trimTitle(body.title),
       body.description ?? '',
       isClosed,
       parseTimestamp(body.due_on) ?? 0,
@@ -80,7 +89,7 @@ export const milestoneHandlers = defineHandlers({
       db.run(
         `UPDATE milestones SET title = ?, description = ?, is_closed = ?, due_at = ?, closed_at = ?, updated_at = ?
          WHERE id = ?`,
-        body.title || milestone.title,
+        body.title ? trimTitle(body.title) : milestone.title,
         body.description ?? milestone.description,
         isClosed,
         dueAt,

@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
+import { requireScopes } from '../access/actor.ts';
 import { ForgeProblem } from '../core/errors.ts';
 import { findLfsObject } from '../lfs/lfs-objects.ts';
 import { isLfsPointer, type LfsPointer } from '../lfs/pointer.ts';
@@ -18,7 +19,9 @@ const maxObjects = 10_000;
 export async function answerBatch(visit: LfsVisit): Promise<FastifyReply> {
   const { operation, objects } = await readLfsBody(visit.request, batchShape, 400);
   if (operation !== 'upload' && operation !== 'download') throw new ForgeProblem(400, 'Bad Request');
-  requireLfsAccess(visit, visit.actor, { level: operation === 'upload' ? 'write' : 'read' });
+  const level = operation === 'upload' ? 'write' : 'read';
+  requireLfsAccess(visit, visit.actor, { level });
+  requireScopes(visit.actor, [`${level}:repository`]);
   if (objects.length > maxObjects) throw new ForgeProblem(413, 'Request Entity Too Large');
   const answer = operation === 'upload' ? answerUpload : answerDownload;
   const answers = objects.map((object) => ({

@@ -21,8 +21,12 @@ import {
 } from './visit.ts';
 
 type LfsHandler = (visit: LfsVisit) => Promise<FastifyReply>;
-/** `isApi`: the client has to accept the media type. */
-type RouteNeed = LfsNeed & { readonly isApi?: boolean };
+type RouteNeed = LfsNeed & {
+  /** The client has to accept the media type. */
+  readonly isApi?: boolean;
+  /** The level that the scope of a token must have, where it is another than that of the access. */
+  readonly scope?: 'read' | 'write';
+};
 
 /** Registers Git LFS below `/{owner}/{repo}/info/lfs`: the batch API with basic transfers, and locks. */
 export function registerLfs(app: FastifyInstance, context: ForgeContext): void {
@@ -57,7 +61,8 @@ function createLfsEntrance(context: ForgeContext) {
       if (need.isApi && request.headers.accept?.split(';')[0] !== lfsMediaType) {
         throw new ForgeProblem(415, 'Unsupported Media Type');
       }
-      const actor = await readActor(headerCredentials(request));
+      const { level, scope = level } = need;
+      const actor = await readActor(headerCredentials(request), [`${scope}:repository`]);
       const target = findLfsTarget(context, request, actor, need);
       requireLfsAccess(target, actor, need);
       return await answer({ ...target, context, actor, request, reply });

@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Actor } from '../access/actor.ts';
 import { reaches } from '../access/permissions.ts';
-import { coversScopes } from '../access/scopes.ts';
 import type { RepositoryTarget } from '../access/targets.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem } from '../core/errors.ts';
@@ -20,11 +19,9 @@ export type LfsVisit = RepositoryTarget & {
   readonly reply: FastifyReply;
 };
 
-/** What a request needs: access to the code, and the scope of a token. */
+/** What a request needs of the access to the code. */
 export type LfsNeed = {
   readonly level: 'read' | 'write';
-  /** The level that the scope of a token must have, where it is another. */
-  readonly scope?: 'read' | 'write';
   /** What a caller without access reads; locks are for accounts alone. */
   readonly lockAction?: string;
 };
@@ -33,17 +30,10 @@ export type LfsNeed = {
 export function requireLfsAccess(
   { permission }: RepositoryTarget,
   actor: Actor,
-  { level, scope = level, lockAction }: LfsNeed,
+  { level, lockAction }: LfsNeed,
 ): void {
   const isKnown = lockAction === undefined || actor.user !== undefined;
   if (!isKnown || !reaches(permission, level)) throw lfsRefusal(lockAction);
-  if (actor.scopes && !coversScopes(actor.scopes.filter(isNoLimit), [`${scope}:repository`])) {
-    throw new ForgeProblem(403, 'Forbidden');
-  }
-}
-
-function isNoLimit(scope: string): boolean {
-  return scope !== 'public-only';
 }
 
 export function lfsRefusal(lockAction: string | undefined): ForgeProblem {

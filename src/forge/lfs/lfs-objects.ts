@@ -4,6 +4,7 @@ import type { ForgeContext } from '../core/context.ts';
 import type { Database } from '../core/database.ts';
 import { ForgeProblem } from '../core/errors.ts';
 import { secondsOf } from '../core/time.ts';
+import type { CopyPermit } from '../git/repository.ts';
 import type { LfsPointer } from './pointer.ts';
 
 /** A content that a repository has; its bytes are in the attachment store under `uuid`. */
@@ -34,7 +35,11 @@ export function lfsSizeOf(db: Database, repositoryId: number): number {
 }
 
 /** Gives a repository the contents of another: a fork, or what was made of a template. */
-export function copyLfsObjects({ db, clock }: ForgeContext, fromId: number, repositoryId: number): void {
+export function copyLfsObjects(
+  { db, clock }: ForgeContext,
+  { from: fromId }: CopyPermit,
+  repositoryId: number,
+): void {
   db.run(
     'INSERT OR IGNORE INTO lfs_objects (repo_id, oid, created_at) SELECT ?, oid, ? FROM lfs_objects WHERE repo_id = ?',
     repositoryId,

@@ -9,8 +9,8 @@ export type MarkdownOptions = {
   /** Addresses, mentions and numbers of issues become links, and headings get an id. */
   readonly references: boolean;
   readonly place: TextPlace | undefined;
-  /** Returns the address of an account, or undefined where there is none of this name. */
-  readonly addressOf: (name: string) => string | undefined;
+  /** Addresses of the accounts that may be mentioned, by name. */
+  readonly addresses: ReadonlyMap<string, string>;
 };
 
 type Libraries = { readonly Parser: typeof MarkdownIt; readonly sanitize: typeof sanitizeHtml };
@@ -144,12 +144,13 @@ function taskBox(text: Token): Token[] {
 const reference = /(?<![\w/@#])(?:@([\w][\w.-]*[\w]|[\w])|#(\d{1,12}))(?!\w)/g;
 
 /** Makes mentions of accounts, and numbers of issues where the text has a repository, links. */
-function splitReferences(token: Token, { place, addressOf }: MarkdownOptions): Token[] {
+function splitReferences(token: Token, { place, addresses }: MarkdownOptions): Token[] {
   const parts: Token[] = [];
   let end = 0;
   for (const match of token.content.matchAll(reference)) {
     const [whole, name, number] = match;
-    const address = name === undefined ? place && `${place.repository}/issues/${number}` : addressOf(name);
+    const address =
+      name === undefined ? place && `${place.repository}/issues/${number}` : addresses.get(name);
     if (address === undefined) continue;
     parts.push(copyToken(token, token.content.slice(end, match.index)));
     parts.push(htmlToken(token, `<a href="${encodeURI(address)}">`), copyToken(token, whole));

@@ -103,9 +103,9 @@ async function acceptPassword(
   const words = `${form.get('user_name')}:${form.get('password')}`;
   try {
     const authorization = `Basic ${Buffer.from(words).toString('base64')}`;
-    const actor = await readActor({ ...headerCredentials(request), authorization });
     // A token in place of the password would allow a program more than the token allows.
-    if (!actor.user || actor.scopes) throw new ForgeProblem(401, 'only a password signs in here');
+    const actor = await readActor({ ...headerCredentials(request), authorization }, 'password');
+    if (!actor.user) throw new ForgeProblem(401, 'only a password signs in here');
     sessions.signIn(session, reply, actor.user.id);
   } catch (error) {
     if (!(error instanceof ForgeProblem)) throw error;

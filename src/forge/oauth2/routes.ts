@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isSameSecret } from '../../http/constant-time-equal.ts';
 import { type FormFields, formFieldsOf } from '../../http/form.ts';
 import { createActorReader, headerCredentials } from '../access/actor.ts';
-import { coversScopes, isPublicOnly } from '../access/scopes.ts';
+import { isPublicOnly } from '../access/scopes.ts';
 import {
   accessSeconds,
   publicKeyOf,
@@ -56,11 +56,9 @@ export async function registerOAuth2(app: FastifyInstance, context: ForgeContext
     url: '/login/oauth/userinfo',
     async handler(request, reply) {
       try {
-        const actor = await readActor(headerCredentials(request));
+        const refuse = () => new ForgeProblem(403, 'token does not have required scope: read:user');
+        const actor = await readActor(headerCredentials(request), { scopes: ['read:user'], refuse });
         if (!actor.user || actor.isBasic) throw new ForgeProblem(401, 'no valid authorization');
-        if (actor.scopes && !coversScopes(actor.scopes, ['read:user'])) {
-          throw new ForgeProblem(403, 'token does not have required scope: read:user');
-        }
         return reply.send(informationOf(context, actor.user, isPublicOnly(actor.scopes)));
       } catch (error) {
         if (!(error instanceof ForgeProblem)) throw error;

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Actor, createActorReader, headerCredentials } from '../access/actor.ts';
 import { userNamed } from '../access/redirects.ts';
-import { coversScopes } from '../access/scopes.ts';
 import { contentDisposition, readRange } from '../code/serve-file.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem, found } from '../core/errors.ts';
@@ -70,21 +69,18 @@ function createPackageEntrance(context: ForgeContext) {
     answer: PackageHandler,
   ): Promise<FastifyReply> => {
     try {
-      const actor = await readActor(headerCredentials(request));
+      const actor = await readActor(headerCredentials(request), {
+        scopes: [`${level}:package`],
+        refuse: noAccess,
+      });
       const { owner: ownerName, name, version, file = '' } = request.params;
       const owner = found(userNamed(context.db, ownerName));
-      if (actor.scopes && !coversScopes(actor.scopes.filter(isNoLimit), [`${level}:package`]))
-        throw noAccess();
       if (!mayUsePackages(context.db, owner, actor, level)) throw noAccess();
       return await answer({ owner, actor, named: { type: 'generic', name, version }, file });
     } catch (error) {
       return refusePackage(context, request, reply, error);
     }
   };
-}
-
-function isNoLimit(scope: string): boolean {
-  return scope !== 'public-only';
 }
 
 function noAccess(): ForgeProblem {

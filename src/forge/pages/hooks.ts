@@ -109,6 +109,7 @@ function historyPage(
     viewDelivery(delivery, {
       action: `${holder.path}/${hook.id}/deliveries/${delivery.uuid}/redeliver`,
       mark: guard.csrfToken(visit.caller, delivery.uuid),
+      maySeePrivate: visit.caller?.is_admin === 1,
     }),
   );
   const content = html`<p><a href="${holder.path}">All hooks</a></p><p>${hook.url}, ${hook.is_active ? 'active' : 'inactive'}</p>
@@ -120,7 +121,15 @@ function navOf({ nav }: HooksOwner): Pick<PageContent, 'nav'> {
   return nav === undefined ? {} : { nav };
 }
 
-function viewDelivery(delivery: HookTaskRow, form: { action: string; mark: string }): Html {
+function viewDelivery(
+  delivery: HookTaskRow,
+  form: { readonly action: string; readonly mark: string; readonly maySeePrivate: boolean },
+): Html {
+  // An account that may add hooks must not read through the forge what only the forge reaches.
+  const answer =
+    delivery.is_answer_private === 1 && !form.maySeePrivate
+      ? html`<p>Only site administrators see the answer of an address that is not public.</p>`
+      : html`<pre>${delivery.response_headers}</pre><pre>${delivery.response_body}</pre>`;
   const again = delivery.again_of && html`<p>Sent again: repeats <code>${delivery.again_of}</code></p>`;
   const isOver = delivery.state === 'delivered' || delivery.state === 'failed';
   const button = html`<form method="post" action="${form.action}">
@@ -131,5 +140,5 @@ ${delivery.response_status || ''}</h2>
 ${isOver ? button : undefined}
 <details><summary>Request and answer</summary><h3>Headers sent</h3><pre>${delivery.request_headers}</pre>
 <h3>Payload</h3><pre>${delivery.payload}</pre>
-<h3>Answer</h3><pre>${delivery.response_headers}</pre><pre>${delivery.response_body}</pre></details></article>`;
+<h3>Answer</h3>${answer}</details></article>`;
 }

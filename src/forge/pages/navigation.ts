@@ -1,4 +1,5 @@
 import { type Html, html } from '../../http/html.ts';
+import { mayReadCode } from '../access/code.ts';
 import { findRepository } from '../access/guards.ts';
 import { permissionOf, reaches } from '../access/permissions.ts';
 import type { RepositoryTarget } from '../access/targets.ts';
@@ -25,7 +26,8 @@ export type CodeVisit = RepositoryTarget & {
 /** Returns the repository of an address if the visitor may read this part of it; ends the request with 404 otherwise. */
 export function enterUnit(context: ForgeContext, visit: PageVisit, unit: Unit): RepositoryTarget {
   const target = enterRepository(context, visit, unit);
-  if (target.permission === 'none' || isSwitchedOff(target.repository, unit))
+  const hidesCode = unit === 'pulls' && !mayReadCode(context.db, visit.caller, target.repository.id);
+  if (target.permission === 'none' || hidesCode || isSwitchedOff(target.repository, unit))
     throw new ForgeProblem(404, 'not found');
   return target;
 }

@@ -3,7 +3,7 @@ import { type FormFields, formFieldsOf } from '../../http/form.ts';
 import { html } from '../../http/html.ts';
 import { createActorReader, headerCredentials } from '../access/actor.ts';
 import { Redirect } from '../access/redirects.ts';
-import { coversScopes } from '../access/scopes.ts';
+import { isPublicOnly, type Scope } from '../access/scopes.ts';
 import type { FileAnswer } from '../code/serve-file.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem } from '../core/errors.ts';
@@ -57,11 +57,10 @@ export function createForgePageHandler(context: ForgeContext): {
 } {
   const readActor = createActorReader(context);
 
-  async function visitOf(request: FastifyRequest, needed: readonly string[]): Promise<PageVisit> {
-    const actor = await readActor(headerCredentials(request));
-    if (actor.scopes && !coversScopes(actor.scopes, needed)) {
-      throw new ForgeProblem(403, `the token does not have the scopes ${needed.join(' and ')}`);
-    }
+  async function visitOf(request: FastifyRequest, scopes: readonly Scope[]): Promise<PageVisit> {
+    const actor = await readActor(headerCredentials(request), scopes);
+    // Pages show what is public beside what is not.
+    if (isPublicOnly(actor.scopes)) throw new ForgeProblem(403, 'this token is limited to public resources');
     // The router fills in the names of the path, texts all of them.
     const names = request.params as PathNames;
     return { names, caller: actor.user, query: formFieldsOf(request.query) };
@@ -106,8 +105,8 @@ export function createForgePageHandler(context: ForgeContext): {
   };
 }
 
-const readScopes = ['read:repository', 'read:issue'];
-const writeScopes = ['write:repository', 'write:issue'];
+const readScopes = ['read:repository', 'read:issue'] as const;
+const writeScopes = ['write:repository', 'write:issue'] as const;
 
 /** A page that is missing for this caller may exist for another one: 404, no request for credentials. */
 function refuse(reply: FastifyReply, error: unknown): FastifyReply {

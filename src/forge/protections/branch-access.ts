@@ -46,7 +46,9 @@ export function mayForcePush(place: RulePlace, rule: BranchRule, user: UserRow):
 /** Says whether an account may merge into a branch; without a rule, every writer may. */
 export function mayMerge(place: RulePlace, rule: BranchRule | undefined, user: UserRow): boolean {
   if (!rule?.enable_merge_whitelist) return mayWrite(place, user);
-  return isListed(place.db, rule, 'merge', user);
+  // An account is listed while it may write, and stays on the list when it may not any more.
+  const isNamed = rule.users.merge.includes(user.id) && mayWrite(place, user);
+  return isNamed || isInTeams(place.db, user, rule.teams.merge);
 }
 
 /** Tells whether an account may merge although a rule's conditions are not met. */

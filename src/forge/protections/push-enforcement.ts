@@ -1,7 +1,9 @@
+import { mayWriteCode } from '../access/code.ts';
 import { permissionOf, reaches } from '../access/permissions.ts';
 import type { Database } from '../core/database.ts';
+import type { IssueRow, PullRow } from '../core/issue-rows.ts';
 import { settingsOf } from '../core/repository-settings.ts';
-import type { Permission, RepositoryRow, UserRow } from '../core/rows.ts';
+import type { Permission, UserRow } from '../core/rows.ts';
 import type { RefChange } from '../git/refs.ts';
 import type { GitRepository } from '../git/repository.ts';
 import { hasRules, type Mover, moveRefusal } from './enforcement.ts';
@@ -56,10 +58,9 @@ function refusalOfReview({ db, repository, owner, user }: Pusher): string | unde
 }
 
 function refusalOfWriter(pusher: Pusher, { ref, after }: RefChange): string | undefined {
-  const { db, repository, user, permission } = pusher;
+  const { repository, permission } = pusher;
   const branch = ref.startsWith('refs/heads/') ? ref.slice('refs/heads/'.length) : undefined;
-  const mayWrite =
-    reaches(permission, 'write') || (branch !== undefined && mayHelp(db, repository, branch, user));
+  const mayWrite = reaches(permission, 'write') || (branch !== undefined && mayHelpBranch(pusher, branch));
   if (!mayWrite) return 'User permission denied for writing.';
   if (after === undefined && branch === repository.default_branch) {
     return `branch ${branch} is the default branch and cannot be deleted`;
@@ -67,16 +68,29 @@ function refusalOfWriter(pusher: Pusher, { ref, after }: RefChange): string | un
   return undefined;
 }
 
-/** Tells whether a branch is the head of an open pull request whose author lets those edit it who may write to its base. */
-function mayHelp(db: Database, repository: RepositoryRow, branch: string, user: UserRow): boolean {
-  const bases = db.all<RepositoryRow>(
-    `SELECT DISTINCT r.* FROM pulls p JOIN issues i ON i.id = p.issue_id JOIN repositories r ON r.id = p.repo_id
+/** A pull request, as far as it may let others push to its head. */
+type HelpedPull = Pick<PullRow, 'repo_id' | 'head_repo_id' | 'allow_maintainer_edit'> &
+  Pick<IssueRow, 'poster_id'>;
+
+/**
+ * Tells whether an account may push to the head of a pull request because of the pull request: its author, who may write to the head
+ * now, lets those do it who may write to the base, and the account may do that now. An author who may read the head alone gives
+ * nothing away: pull requests can be opened from any branch that their author can read.
+ */
+export function mayHelp(db: Database, pull: HelpedPull, user: UserRow): boolean {
+  return (
+    pull.allow_maintainer_edit === 1 &&
+    mayWriteCode(db, { id: pull.poster_id }, pull.head_repo_id) &&
+    mayWriteCode(db, user, pull.repo_id)
+  );
+}
+
+function mayHelpBranch({ db, repository, user }: Pusher, branch: string): boolean {
+  const pulls = db.all<HelpedPull>(
+    `SELECT p.repo_id, p.head_repo_id, p.allow_maintainer_edit, i.poster_id FROM pulls p JOIN issues i ON i.id = p.issue_id
      WHERE p.head_repo_id = ? AND p.head_branch = ? AND p.flow = 0 AND p.allow_maintainer_edit = 1 AND i.is_closed = 0`,
     repository.id,
     branch,
   );
-  return bases.some((base) => {
-    const owner = db.get<UserRow>('SELECT * FROM users WHERE id = ?', base.owner_id);
-    return owner !== undefined && reaches(permissionOf(db, user, base, owner, 'code'), 'write');
-  });
+  return pulls.some((pull) => mayHelp(db, pull, user));
 }

@@ -1,3 +1,5 @@
+import { operations } from '../../contract/operations.ts';
+import { asWritten } from '../../contract/written-texts.ts';
 import { createUnlimitedMeter } from '../../patterns/meter.ts';
 import { Re2Compiler } from '../../patterns/re2.ts';
 import type { RepositoryTarget } from '../access/targets.ts';
@@ -37,7 +39,7 @@ export const tagProtectionHandlers = defineHandlers({
   createTagProtection(call) {
     const { context, repository, body } = call;
     const place = toTagRulePlace(call);
-    const pattern = (body.name_pattern ?? '').trim();
+    const pattern = asWritten(operations.createTagProtection, 'name_pattern', body.name_pattern ?? '');
     if (pattern === '') throw new ForgeProblem(400, 'name_pattern are empty');
     if (!body.whitelist_usernames?.length && !body.whitelist_teams?.length) {
       throw new ForgeProblem(400, 'both whitelist_usernames and whitelist_teams are empty');

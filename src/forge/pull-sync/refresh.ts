@@ -1,3 +1,4 @@
+import { permitCopy } from '../access/code.ts';
 import type { ForgeContext } from '../core/context.ts';
 import type { IssueRow, PullRow } from '../core/issue-rows.ts';
 import { settingsOf } from '../core/repository-settings.ts';
@@ -5,7 +6,7 @@ import type { RepositoryRow, UserRow } from '../core/rows.ts';
 import { secondsOf } from '../core/time.ts';
 import { emitPull, type PullContext } from '../events/pull-events.ts';
 import type { CommitData } from '../git/commit.ts';
-import { findMergeCommit, isAncestor } from '../git/history.ts';
+import { findMergeBase, findMergeCommit, isAncestor } from '../git/history.ts';
 import { takeRef } from '../git/merge.ts';
 import { moveRefs, readBranch, readCommit, readRef } from '../git/refs.ts';
 import type { GitRepository } from '../git/repository.ts';
@@ -65,7 +66,10 @@ function readHead(
   return flow === 0 ? readBranch(git, head_branch) : readCommit(git, `refs/pull/${number}/head`);
 }
 
-/** Brings an open pull request in line with its head. To be called alone in the `pulls` of its repository. */
+/**
+ * Brings an open pull request in line with its head. To be called alone in the `pulls` of its repository. Commits of another repository
+ * come on behalf of the author: if the author may not read them any more, the pull request stays as it is.
+ */
 export async function followHead(context: ForgeContext, id: number, actor: UserRow): Promise<void> {
   const { db, git } = context;
   const pull = db.get<PullRow>(`${openPulls} AND p.id = ?`, id);
@@ -78,15 +82,12 @@ export async function followHead(context: ForgeContext, id: number, actor: UserR
     closePull(context, place, pull);
     return;
   }
-  if (!base || head.id === pull.head_sha) return;
-  if (pull.flow === 0) await keepHead(baseGit, headGit, pull);
-  const seen = await inspectPull(baseGit, base.id, head.id);
-  const before = { from: pull.merge_base, to: pull.head_sha };
-  const after = { from: seen.merge_base, to: head.id };
-  const push = await readHeadPush(baseGit, { before: pull.head_sha, after: head.id, base: base.id });
-  const isOther = hasReviews(db, pull.issue_id) && (await isOtherChange(baseGit, before, after));
   const issue = db.get<IssueRow>('SELECT * FROM issues WHERE id = ?', pull.issue_id);
-  if (!issue) return;
+  if (!base || !issue || head.id === pull.head_sha) return;
+  if (pull.flow === 0 && !(await keepHead(context, pull, { id: issue.poster_id }))) return;
+  const seen = await inspectPull(baseGit, base.id, head.id);
+  const push = await readHeadPush(baseGit, { before: pull.head_sha, after: head.id, base: base.id });
+  const isOther = hasReviews(db, pull.issue_id) && (await isOtherHead(baseGit, pull, base.id, head.id));
   const change = { title: issue.title, from: seen.merge_base, to: head.id };
   const owners = await findCodeOwners(context, place, change);
   db.transaction(() => {
@@ -111,6 +112,13 @@ export async function followHead(context: ForgeContext, id: number, actor: UserR
     // Told before it is known, as on the baseline, where the check for conflicts runs after the event.
     db.run('UPDATE pulls SET status = ? WHERE id = ?', seen.status, id);
   });
+}
+
+/** A push for review (`refs/for/`) makes all reviews stale, whatever it changes. */
+async function isOtherHead(git: GitRepository, pull: PullRow, base: string, head: string): Promise<boolean> {
+  if (pull.flow !== 0) return true;
+  const mergeBase = await findMergeBase(git, base, head);
+  return await isOtherChange(git, { before: pull.head_sha, after: head, mergeBase });
 }
 
 /** There may be hundreds of pull requests into one branch: they are marked at once and checked afterwards. */
@@ -160,20 +168,28 @@ async function recordMerge(
   });
 }
 
-/** Keeps the head commit in the base repository, under the name by which everybody can fetch it. */
+/**
+ * Keeps the head commit in the base repository, under the name by which everybody can fetch it. False where the author of the pull
+ * request may not read the code of the head now: then nothing is taken.
+ */
 export async function keepHead(
-  base: GitRepository,
-  head: GitRepository,
-  pull: Pick<PullRow, 'number' | 'head_branch'>,
-): Promise<void> {
+  context: ForgeContext,
+  pull: Pick<PullRow, 'number' | 'repo_id' | 'head_repo_id' | 'head_branch'>,
+  author: Pick<UserRow, 'id' | 'is_public_only'>,
+): Promise<boolean> {
+  const headId = pull.head_repo_id;
+  if (headId === null) return false;
+  const [base, head] = [context.git.open(pull.repo_id), context.git.open(headId)];
   const target = `refs/pull/${pull.number}/head`;
   const source = `refs/heads/${pull.head_branch}`;
   if (base.id !== head.id) {
-    await takeRef(base, head, { source, target });
-    return;
+    const permit = permitCopy(context, [author], headId);
+    if (permit) await takeRef(base, head, { source, target, permit });
+    return permit !== undefined;
   }
   const [before, after] = [await readRef(base, target), await readRef(head, source)];
   if (after !== undefined && after !== before) await moveRefs(base, [{ name: target, before, after }]);
+  return true;
 }
 
 function pullContext(context: ForgeContext, repositoryId: number, actor: UserRow): PullContext | undefined {

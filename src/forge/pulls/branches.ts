@@ -1,19 +1,20 @@
+import { mayWriteCode, permitCopy } from '../access/code.ts';
 import { findPull } from '../access/find-issue.ts';
-import { permissionOf, reaches } from '../access/permissions.ts';
 import type { RepositoryTarget } from '../access/targets.ts';
 import { withPush } from '../code/pushes.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem, forbiddenInSilence, found } from '../core/errors.ts';
-import type { PullRow } from '../core/issue-rows.ts';
+import type { IssueRow, PullRow } from '../core/issue-rows.ts';
 import { settingsOf } from '../core/repository-settings.ts';
 import type { RepositoryRow, UserRow } from '../core/rows.ts';
 import { readDiff } from '../git/diff.ts';
 import { findMergeBase } from '../git/history.ts';
 import { takeRef } from '../git/merge.ts';
 import { moveRefs, readBranch } from '../git/refs.ts';
-import type { GitRepository } from '../git/repository.ts';
+import type { CopyPermit, GitRepository } from '../git/repository.ts';
 import { defineHandlers } from '../http/handler.ts';
 import { guardMove } from '../protections/enforcement.ts';
+import { mayHelp } from '../protections/push-enforcement.ts';
 import { checkPull } from '../pull-sync/checks.ts';
 import { signatureOf } from '../views/signature.ts';
 import { makeMerge } from './merge-commits.ts';
@@ -33,6 +34,7 @@ function headOf(context: ForgeContext, pull: PullRow): PullHead {
 type Updating = {
   readonly context: ForgeContext;
   readonly pull: PullRow;
+  readonly issue: IssueRow;
   readonly base: RepositoryRow;
   readonly head: PullHead;
   readonly caller: UserRow;
@@ -40,27 +42,47 @@ type Updating = {
 };
 
 /** Accounts that may push to the head branch, and those that may push to the base where the author allows it. */
-function guardUpdate({ context, pull, base, head, caller, isRebase }: Updating, isMaintainer: boolean): void {
+function guardUpdate({ context, pull, issue, base, head, caller, isRebase }: Updating): void {
   const settings = settingsOf(base);
   const allows = isRebase ? settings.allow_rebase_update : settings.allow_merge_update;
-  const mayPush = reaches(permissionOf(context.db, caller, head.repository, head.owner), 'write');
-  const mayHelp = pull.allow_maintainer_edit === 1 && isMaintainer;
+  const mayPush =
+    mayWriteCode(context.db, caller, head.repository.id) ||
+    mayHelp(context.db, { ...pull, poster_id: issue.poster_id }, caller);
   // What was pushed for review has no branch that could be brought up to date.
-  if (pull.flow === 1 || !allows || !(mayPush || mayHelp)) throw forbiddenInSilence();
+  if (pull.flow === 1 || !allows || !mayPush) throw forbiddenInSilence();
+}
+
+/**
+ * Allows the base's commits to be copied to the head: the caller may read them, and so may those who get them without a call of their
+ * own, the author and the person who owns the head.
+ */
+function permitUpdate({ context, base, issue, head, caller }: Updating): CopyPermit | undefined {
+  if (head.repository.id === base.id) return undefined;
+  const receivers = [{ id: issue.poster_id }, ...(head.owner.type === 'user' ? [{ id: head.owner.id }] : [])];
+  const permit = permitCopy(context, [caller, ...receivers], base.id);
+  if (permit) return permit;
+  throw new ForgeProblem(
+    403,
+    'the author or the owner of the head may not read the code of the base any more',
+  );
 }
 
 /** The base's commits are made known to the head's repository under a ref that goes again. */
-export async function borrowBase(head: GitRepository, base: GitRepository, branch: string): Promise<void> {
-  if (head.id === base.id) return;
+export async function borrowBase(
+  head: GitRepository,
+  base: GitRepository,
+  { branch, permit }: { readonly branch: string; readonly permit: CopyPermit | undefined },
+): Promise<void> {
+  if (head.id === base.id || permit === undefined) return;
   const target = 'refs/reeve/update';
-  await takeRef(head, base, { source: `refs/heads/${branch}`, target });
+  await takeRef(head, base, { source: `refs/heads/${branch}`, target, permit });
 }
 
 async function update(updating: Updating): Promise<void> {
   const { context, pull, base, head, caller, isRebase } = updating;
   const [headGit, baseGit] = [context.git.open(head.repository.id), context.git.open(base.id)];
   await withPush(context, { ...head, pusher: caller }, async () => {
-    await borrowBase(headGit, baseGit, pull.base_branch);
+    await borrowBase(headGit, baseGit, { branch: pull.base_branch, permit: permitUpdate(updating) });
     const onto = found(await readBranch(baseGit, pull.base_branch), 'the base branch is gone');
     const tip = found(await readBranch(headGit, pull.head_branch), 'the head branch is gone');
     const mergeBase = await findMergeBase(headGit, onto.id, tip.id);
@@ -113,8 +135,9 @@ export const pullBranchHandlers = defineHandlers({
     if (pull.is_merged === 1) throw new ForgeProblem(422, 'pull request is already merged');
     if (issue.is_closed === 1) throw new ForgeProblem(422, 'pull request is already closed');
     const isRebase = query.style === 'rebase';
-    const updating = { context, pull, base: repository, head: headOf(context, pull), caller, isRebase };
-    guardUpdate(updating, reaches(permission, 'write'));
+    const head = headOf(context, pull);
+    const updating = { context, pull, issue, base: repository, head, caller, isRebase };
+    guardUpdate(updating);
     await update(updating);
     return undefined;
   },

@@ -1,4 +1,5 @@
 import { requireUnblocked } from '../access/blocks.ts';
+import { mayReadCode, mayWriteCode } from '../access/code.ts';
 import { findPull } from '../access/find-issue.ts';
 import { isOrganizationMember, reaches } from '../access/permissions.ts';
 import type { RepositoryTarget } from '../access/targets.ts';
@@ -72,6 +73,8 @@ export async function openPull(place: NewPullTarget, text: PullText): Promise<Is
   if (text.head === text.base) {
     throw new ForgeProblem(422, 'Invalid PullRequest: There are no changes between the head and the base');
   }
+  // A pull request shows the code of both.
+  if (!mayReadCode(context.db, place.caller, repository.id)) throw new ForgeProblem(404, 'not found');
   const head = findHead(context, place, text.head, place.caller);
   await requireBranch(context, repository.id, text.base);
   await requireBranch(context, head.repository.id, head.name);
@@ -180,10 +183,12 @@ async function insertPull(
     return row;
   });
   const [baseGit, headGit] = [git.open(repository.id), git.open(head.repository.id)];
+  const unreadable = new ForgeProblem(404, 'not found');
   try {
     const kept = `refs/pull/${issue.number}/head`;
     if (head.pushed === undefined) {
-      await keepHead(baseGit, headGit, { number: issue.number, head_branch: head.name });
+      const kept = findPull(context, place, issue.number).pull;
+      if (!(await keepHead(context, kept, caller))) throw unreadable;
     } else await moveRefs(baseGit, [{ name: kept, before: undefined, after: head.pushed }]);
     const base = await resolveRef(baseGit, text.base);
     const tip = head.pushed ?? (await resolveRef(headGit, head.name))?.commit.id;
@@ -217,18 +222,21 @@ async function insertPull(
     return issue;
   } catch (error) {
     // Where a reviewer is refused the pull request stays, silently, as on the baseline; any other failure undoes it.
-    if (!(error instanceof ForgeProblem)) db.run('DELETE FROM issues WHERE id = ?', issue.id);
+    const isKept = error instanceof ForgeProblem && error !== unreadable;
+    if (!isKept) db.run('DELETE FROM issues WHERE id = ?', issue.id);
     throw error;
   }
 }
 
 function insertRow(
-  { context, repository }: NewPullTarget,
+  { context, repository, caller }: NewPullTarget,
   head: NewHead,
   text: PullText,
   issue: IssueRow,
 ): void {
-  const mayEdit = text.allow_maintainer_edit ?? settingsOf(repository).default_allow_maintainer_edit;
+  const wished = text.allow_maintainer_edit ?? settingsOf(repository).default_allow_maintainer_edit;
+  // Only who may write to the head can let others do it.
+  const mayEdit = wished && mayWriteCode(context.db, caller, head.repository.id);
   const row: Pick<
     PullRow,
     'issue_id' | 'repo_id' | 'number' | 'base_branch' | 'head_repo_id' | 'head_branch' | 'flow'

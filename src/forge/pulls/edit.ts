@@ -1,3 +1,4 @@
+import { mayWriteCode } from '../access/code.ts';
 import { type FoundPull, findPull } from '../access/find-issue.ts';
 import { reaches } from '../access/permissions.ts';
 import type { RepositoryTarget } from '../access/targets.ts';
@@ -20,6 +21,7 @@ import {
   findAssignees,
 } from '../issues/changes.ts';
 import { inspectPull } from '../pull-sync/inspection.ts';
+import { readHeadPush, recordHeadPush } from '../pull-sync/push-entries.ts';
 import { findCodeOwners, requestCodeOwners } from '../reviews/code-owners.ts';
 import type { Reviewers } from '../reviews/requests.ts';
 import { recountOfficial } from '../reviews/state.ts';
@@ -57,12 +59,21 @@ export async function changePull(place: PullEditTarget, number: number, edit: Pu
       if (reaches(place.permission, 'write')) applyAsWriter(place, pull, edit);
       if (edit.state !== undefined) applyState(place, pull, edit.state);
       retarget?.();
-      if (edit.allow_maintainer_edit !== undefined) {
-        const sql = 'UPDATE pulls SET allow_maintainer_edit = ? WHERE id = ?';
-        context.db.run(sql, edit.allow_maintainer_edit, pull.pull.id);
-      }
+      if (edit.allow_maintainer_edit !== undefined) allowHelp(place, pull, edit.allow_maintainer_edit);
     });
   });
+}
+
+/** The author lets others write to the head, and only as long as the author may write to it. */
+function allowHelp(
+  { context, caller }: PullEditTarget,
+  { issue, pull }: FoundPull,
+  isAllowed: boolean,
+): void {
+  if (caller.id !== issue.poster_id || !mayWriteCode(context.db, caller, pull.head_repo_id)) {
+    throw new ForgeProblem(403, 'SetAllowEdits: user not allowed to do this action');
+  }
+  context.db.run('UPDATE pulls SET allow_maintainer_edit = ? WHERE id = ?', isAllowed, pull.id);
 }
 
 /** What was a draft has no owners that were asked. */
@@ -134,6 +145,7 @@ async function planRetarget(
   const isItsOwn = pull.head_repo_id === repository.id && pull.head_branch === base;
   if (isItsOwn) throw new ForgeProblem(422, 'the base must not be the head');
   const seen = await inspectPull(git, tip.id, pull.head_sha);
+  const push = await readHeadPush(git, { before: tip.id, after: pull.head_sha, base: tip.id });
   return () => {
     context.db.run(
       `UPDATE pulls SET base_branch = ?, base_sha = ?, merge_base = ?, additions = ?, deletions = ?, changed_files = ?,
@@ -152,6 +164,9 @@ async function planRetarget(
       type: 'change_target_branch',
       refers: { oldRef: pull.base_branch, newRef: base },
     });
+    // As on Gitea, who pushed what is forgotten: one entry of the caller names all commits.
+    context.db.run("DELETE FROM timeline WHERE issue_id = ? AND type = 'pull_push'", issue.id);
+    recordHeadPush(context, { issueId: issue.id, actor: place.caller }, push);
     // The new base where the old one is meant: the baseline's defect, and Forgejo's.
     const event = { type: 'pull_request', action: 'edited', changes: { ref: base } };
     emitPull(context, { ...place, actor: place.caller }, issue.id, event);

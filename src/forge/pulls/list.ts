@@ -99,7 +99,7 @@ export function findByBranches(
   const row = db.get<{ number: number }>(
     `SELECT p.number FROM pulls p JOIN issues i ON i.id = p.issue_id
      WHERE p.repo_id = ? AND p.base_branch = ? AND p.head_repo_id = ? AND p.head_branch = ? AND p.flow = 0
-       ${options.openOnly ? 'AND i.is_closed = 0' : ''} ORDER BY i.is_closed, p.id DESC LIMIT 1`,
+       ${options.openOnly ? 'AND i.is_closed = 0' : ''} ORDER BY p.id LIMIT 1`,
     baseId,
     base,
     headId,

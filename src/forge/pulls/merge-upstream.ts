@@ -1,4 +1,4 @@
-import { permissionOf, reaches } from '../access/permissions.ts';
+import { permitCopy } from '../access/code.ts';
 import { withPush } from '../code/pushes.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem, found } from '../core/errors.ts';
@@ -14,14 +14,13 @@ import { borrowBase } from './branches.ts';
 import { makeMerge } from './merge-commits.ts';
 
 /** Returns the repository that a fork comes from, if the caller can read its code. */
-function findUpstream({ db }: ForgeContext, fork: RepositoryRow, caller: UserRow): RepositoryRow {
+function findUpstream({ db }: ForgeContext, fork: RepositoryRow, caller: UserRow) {
   // The baseline answers 500 for a repository that is no fork.
   if (fork.fork_id === null) throw new ForgeProblem(400, 'repo is not a fork');
   const upstream = found(db.get<RepositoryRow>('SELECT * FROM repositories WHERE id = ?', fork.fork_id));
-  const owner = found(db.get<UserRow>('SELECT * FROM users WHERE id = ?', upstream.owner_id));
-  if (!reaches(permissionOf(db, caller, upstream, owner, 'code'), 'read'))
-    throw new ForgeProblem(403, `permission denied to read base repo ${upstream.id}`);
-  return upstream;
+  const permit = permitCopy({ db }, [caller], upstream.id);
+  if (!permit) throw new ForgeProblem(403, `permission denied to read base repo ${upstream.id}`);
+  return { upstream, permit };
 }
 
 /** Returns the branch to take commits from: that of the same name, or the default one. */
@@ -36,13 +35,13 @@ type MergeWay = 'up-to-date' | 'fast-forward' | 'merge';
 /** Brings a branch of a fork up to date with the repository that it comes from. */
 export const mergeUpstreamHandlers = defineHandlers({
   async mergeUpstream({ context, repository, owner, caller, body }) {
-    const upstream = findUpstream(context, repository, caller);
+    const { upstream, permit } = findUpstream(context, repository, caller);
     const [git, base] = [context.git.open(repository.id), context.git.open(upstream.id)];
     const branch = body.branch ?? '';
     const merge_type = await withPush(context, { repository, owner, pusher: caller }, async () => {
       const tip = found(await readBranch(git, branch), `branch does not exist [name: ${branch}]`);
       const source = await findSource(base, upstream, branch);
-      await borrowBase(git, base, source);
+      await borrowBase(git, base, { branch: source, permit });
       const onto = found(await readBranch(base, source));
       const mergeBase = await findMergeBase(git, onto.id, tip.id);
       if (mergeBase === onto.id) return { result: 'up-to-date' as MergeWay, changes: [] };

@@ -1,3 +1,4 @@
+import { mayWriteCode } from '../access/code.ts';
 import { type FoundPull, findPull } from '../access/find-issue.ts';
 import type { RepositoryTarget } from '../access/targets.ts';
 import { withPush } from '../code/pushes.ts';
@@ -199,6 +200,8 @@ async function removeHead(place: MergeTarget, { pull }: FoundPull): Promise<void
   const { context, repository, owner, caller } = place;
   const isOwn = pull.head_repo_id === repository.id && pull.flow === 0;
   if (!isOwn || pull.head_branch === repository.default_branch) return;
+  // A list of those who may merge may name accounts that may not write.
+  if (!mayWriteCode(context.db, caller, repository.id)) return;
   const others = context.db.get(
     `SELECT 1 AS one FROM pulls p JOIN issues i ON i.id = p.issue_id
      WHERE i.is_closed = 0 AND p.head_repo_id = ? AND p.head_branch = ? AND p.flow = 0`,

@@ -89,7 +89,7 @@ export function registerReleaseDownloads(app: FastifyInstance, context: ForgeCon
   const readActor = createActorReader(context);
   app.get<DownloadRequest>('/:owner/:repo/releases/download/*', async (request, reply) => {
     try {
-      const actor = await readActor(headerCredentials(request));
+      const actor = await readActor(headerCredentials(request), ['read:repository']);
       const { owner, repo, '*': rest } = request.params;
       const target: RepositoryTarget = findRepository(context.db, owner, repo, actor.user, 'releases');
       if (target.permission === 'none') throw new ForgeProblem(404, 'not found');

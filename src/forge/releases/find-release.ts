@@ -1,6 +1,5 @@
-import type { Actor } from '../access/actor.ts';
+import { type Actor, hasScopes } from '../access/actor.ts';
 import { reaches } from '../access/permissions.ts';
-import { coversScopes } from '../access/scopes.ts';
 import type { RepositoryTarget } from '../access/targets.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { found } from '../core/errors.ts';
@@ -10,9 +9,7 @@ type ReleaseRequest = RepositoryTarget & { readonly context: ForgeContext; reado
 
 /** Returns whether a caller sees drafts: writers do, whose token may write. */
 export function maySeeDrafts({ permission, actor }: Pick<ReleaseRequest, 'permission' | 'actor'>): boolean {
-  if (actor.user === undefined || !reaches(permission, 'write')) return false;
-  const scopes = actor.scopes?.filter((scope) => scope !== 'public-only');
-  return scopes === undefined || coversScopes(scopes, ['write:repository']);
+  return actor.user !== undefined && reaches(permission, 'write') && hasScopes(actor, ['write:repository']);
 }
 
 /** Returns a release by its id, or ends the request with 404; a draft that the caller may not see is not there. */

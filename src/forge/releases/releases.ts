@@ -1,3 +1,4 @@
+import { shortenToColumns } from '../../contract/shorten-to-columns.ts';
 import type { Actor } from '../access/actor.ts';
 import type { RepositoryTarget } from '../access/targets.ts';
 import { withPush } from '../code/pushes.ts';
@@ -6,7 +7,6 @@ import { makeTag } from '../code/tags.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem, found } from '../core/errors.ts';
 import type { ReleaseRow, RepositoryRow, UserRow } from '../core/rows.ts';
-import { shortenToColumns } from '../core/shorten-to-columns.ts';
 import { secondsOf } from '../core/time.ts';
 import { recordActivity } from '../events/activities.ts';
 import { releasePayload } from '../events/payloads.ts';

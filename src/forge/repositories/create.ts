@@ -53,7 +53,7 @@ export async function createRepository(
   } catch (error) {
     // A row without its folder would answer 500 for ever.
     db.run('DELETE FROM repositories WHERE id = ?', repository.id);
-    git.remove(repository.id);
+    await git.remove(repository.id);
     throw error;
   }
   return db.transaction(() => {

@@ -1,4 +1,5 @@
 import { requireUnblocked } from '../access/blocks.ts';
+import { requireCopy } from '../access/code.ts';
 import { isOrganizationMember } from '../access/permissions.ts';
 import { userNamed } from '../access/redirects.ts';
 import type { RepositoryTarget } from '../access/targets.ts';
@@ -10,6 +11,7 @@ import type { RepositoryRow, UserRow } from '../core/rows.ts';
 import { secondsOf } from '../core/time.ts';
 import { recordActivity } from '../events/activities.ts';
 import { forkPayload } from '../events/payloads.ts';
+import type { CopyPermit } from '../git/repository.ts';
 import { defineHandlers } from '../http/handler.ts';
 import { copyLfsObjects } from '../lfs/lfs-objects.ts';
 import { watchRepository } from '../notify/watches.ts';
@@ -20,9 +22,14 @@ import { assertRepositoryName, emitRepository, isTaken } from './create.ts';
 /** Forks: a repository's copy in another account, with all branches and tags. */
 export const forkHandlers = defineHandlers({
   async createFork({ context, body, caller, ...source }) {
+    const permit = requireCopy(context, caller, source.repository.id);
     const holder = findHolder(context, caller, body.organization);
     requireUnblocked(context.db, caller, [source.owner.id]);
-    const fork = await forkRepository(context, source, { holder, actor: caller, name: body.name });
+    const fork = await forkRepository(
+      context,
+      { ...source, permit },
+      { holder, actor: caller, name: body.name },
+    );
     return toRepository(context, fork, { owner: holder, viewer: caller, permission: 'owner' });
   },
 });
@@ -49,7 +56,7 @@ function findHolder(context: ForgeContext, caller: UserRow, name: string | undef
 
 async function forkRepository(
   context: ForgeContext,
-  source: RepositoryTarget,
+  source: RepositoryTarget & { readonly permit: CopyPermit },
   {
     holder,
     actor,
@@ -59,7 +66,7 @@ async function forkRepository(
   const { db, git } = context;
   const row = db.transaction(() => insertFork(context, source, { holder, actor }, name));
   try {
-    await git.copy(source.repository.id, row.id);
+    await git.copy(source.repository.id, row.id, source.permit);
   } catch (error) {
     // A row without its folder would answer 500 for ever.
     db.run('DELETE FROM repositories WHERE id = ?', row.id);
@@ -67,7 +74,7 @@ async function forkRepository(
     throw error;
   }
   db.transaction(() => {
-    copyLfsObjects(context, source.repository.id, row.id);
+    copyLfsObjects(context, source.permit, row.id);
     endCreation(db, row.id);
     recordActivity(context, { repositoryId: row.id, actorId: actor.id, type: 'create_repo' });
     emitFork(context, source, { fork: row, holder, actor });

@@ -1,3 +1,4 @@
+import { requireCopy } from '../access/code.ts';
 import { canCreateRepositoryIn, reaches } from '../access/permissions.ts';
 import { userNamed } from '../access/redirects.ts';
 import type { RepositoryTarget } from '../access/targets.ts';
@@ -95,8 +96,9 @@ async function copyFiles(
   const target = context.git.open(repository.id);
   const tip = await readBranch(source, template.repository.default_branch);
   if (!tip) return;
-  await copyTree(source, target, tip.tree);
-  copyLfsObjects(context, template.repository.id, repository.id);
+  const permit = requireCopy(context, template.caller, template.repository.id);
+  await copyTree(source, target, { tree: tip.tree, permit });
+  copyLfsObjects(context, permit, repository.id);
   const author = signatureOf(context, holder);
   const first = { parents: [], message: 'Initial commit\n', author, committer: author };
   let tree = tip.tree;
@@ -138,18 +140,21 @@ function copyRows({ context, ...template }: TemplateSource, id: number, items: G
       from,
     );
   }
-  // A hook has the secret with it, which proves to its receiver that the template sent a delivery.
+  // A hook has the secret with it, which proves to its receiver that the template sent a delivery. The caller answers for its
+  // address from now on.
   if (items.webhooks && reaches(template.permission, 'admin')) {
     const copied = 'type, url, content_type, secret, meta, events, is_active';
     db.run(
-      `INSERT INTO hooks (repo_id, ${copied}, created_at, updated_at) SELECT ?1, ${copied}, ?2, ?2 FROM hooks
+      `INSERT INTO hooks (repo_id, ${copied}, created_at, updated_at, url_by) SELECT ?1, ${copied}, ?2, ?2, ?4 FROM hooks
          WHERE repo_id = ?3 ORDER BY id`,
       id,
       now,
       from,
+      template.caller.id,
     );
   }
-  if (items.protected_branch) {
+  // Only administrators of the template may read what its protections say.
+  if (items.protected_branch && reaches(template.permission, 'admin')) {
     db.run(
       `INSERT INTO branch_protections (repo_id, rule_name, priority, terms, created_at, updated_at)
          SELECT ?1, rule_name, priority, terms, ?2, ?2 FROM branch_protections WHERE repo_id = ?3 ORDER BY id`,

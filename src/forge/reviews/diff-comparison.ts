@@ -1,24 +1,35 @@
 import { ReeveError } from '../../errors.ts';
-import { markOfChange } from '../git/change-mark.ts';
 import type { GitRepository } from '../git/repository.ts';
 
-type CommitRange = { readonly from: string; readonly to: string };
+type HeadMove = {
+  readonly before: string;
+  readonly after: string;
+  /** Of the base branch and the head; undefined where they have no common history. */
+  readonly mergeBase: string | undefined;
+};
 
 /**
- * Tells whether two heads of a pull request change something else, each against its own merge base; a plain rebase does
- * not. What is too large to compare counts as another change: a review must not outlive a change that no one could look at.
+ * Says whether reviews of one head of a pull request are stale at another one, as Gitea decides it: by the combined diff of
+ * the new head against the old one and the merge base (`services/pull/pull.go`, checkIfPRContentChanged). A file counts where the
+ * new head differs from both: what is taken back is therefore no change, and a file of the pull request that the base changed
+ * is one. Without a common history nothing counts. What git cannot compare counts as a change.
  */
 export async function isOtherChange(
   git: GitRepository,
-  before: CommitRange,
-  after: CommitRange,
+  { before, after, mergeBase }: HeadMove,
 ): Promise<boolean> {
+  if (mergeBase === undefined) return false;
+  let isOther = false;
   try {
-    const [one, other] = [
-      await markOfChange(git, before.from, before.to),
-      await markOfChange(git, after.from, after.to),
-    ];
-    return one !== other;
+    await git.git.run(['diff', '--name-only', '-z', after, before, mergeBase, '--'], {
+      folder: git.folder,
+      // One name is enough.
+      onOutput(piece) {
+        isOther ||= piece.length > 0;
+        return !isOther;
+      },
+    });
+    return isOther;
   } catch (error) {
     if (error instanceof ReeveError && error.code === 'git-failed') return true;
     throw error;

@@ -204,8 +204,8 @@ async function isStaleAtBirth(
   // The baseline answers 500 for an unknown commit.
   const commit = isObjectId(commitId) ? await readCommit(git, commitId) : undefined;
   const seen = found(commit, `commit does not exist [sha: ${commitId}]`).id;
-  const base = (await findMergeBase(git, pull.base_sha, seen)) ?? pull.merge_base;
-  return await isOtherChange(git, { from: base, to: seen }, { from: pull.merge_base, to: pull.head_sha });
+  const mergeBase = await findMergeBase(git, pull.base_sha, pull.head_sha);
+  return await isOtherChange(git, { before: seen, after: pull.head_sha, mergeBase });
 }
 
 function findReview(call: ReviewRequest & AtReview): {

@@ -9,10 +9,12 @@ export type PushTarget = RepositoryTarget & {
   readonly caller: UserRow | undefined;
   readonly gitId: number;
   readonly isWiki: boolean;
+  /** Returns the rest as it is now, or ends the request where the push may not be made any more. */
+  readonly comeIn: () => Promise<Pick<PushTarget, 'repository' | 'owner' | 'permission' | 'caller'>>;
 };
 
 /** A push that is complete on disk, by an account. */
-export type ArrivedPush = Omit<PushTarget, 'caller'> & {
+export type ArrivedPush = Omit<PushTarget, 'caller' | 'comeIn'> & {
   readonly caller: UserRow;
   readonly push: PushRequest;
   readonly aside: Aside;

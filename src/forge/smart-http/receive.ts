@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { codePermission } from '../access/code.ts';
 import { withPush } from '../code/pushes.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem } from '../core/errors.ts';
@@ -24,10 +25,9 @@ import { pullInvitations } from './trailers.ts';
  */
 export async function receivePush(
   context: ForgeContext,
-  { caller, ...target }: PushTarget,
+  { comeIn, ...target }: PushTarget,
   { body, environment: protocol }: { readonly body: Readable; readonly environment: Record<string, string> },
 ): Promise<Buffer> {
-  if (caller === undefined) throw new ForgeProblem(401, 'credentials are needed');
   // An object that git would have to hold in more memory than this ends the push.
   const environment = { GIT_ALLOC_LIMIT: String(context.limits.objectBytes) };
   const room = await mkdtemp(join(tmpdir(), 'forge-push-'));
@@ -35,7 +35,11 @@ export async function receivePush(
     const file = join(room, 'body');
     await pipeline(body, createWriteStream(file));
     const push = await readPush(file);
-    const arrived = { ...target, caller, push, aside: { file, room, environment }, protocol };
+    const now = await comeIn();
+    const { caller } = now;
+    if (caller === undefined) throw new ForgeProblem(401, 'credentials are needed');
+    if (now.repository.id !== target.repository.id) throw new ForgeProblem(404, 'Repository not found');
+    const arrived = { ...target, ...now, caller, push, aside: { file, room, environment }, protocol };
     return await (target.isWiki ? receiveWiki(context, arrived) : receiveCode(context, arrived));
   } finally {
     await rm(room, { recursive: true, force: true });
@@ -77,8 +81,10 @@ async function receiveCode(context: ForgeContext, arrived: ArrivedPush): Promise
 
 /** Returns why all of a push is refused; undefined where git may take it. To be called where the refs stand still. */
 async function refusalOf(context: ForgeContext, arrived: ArrivedPush): Promise<string | undefined> {
-  const { repository, owner, permission, caller: user, push, aside } = arrived;
+  const { repository, owner, caller: user, push, aside } = arrived;
   const git = context.git.open(arrived.gitId);
+  // Others may have pushed for a while since the push came.
+  const permission = codePermission(context.db, user, repository.id);
   const pusher = { db: context.db, repository, owner, user, git, permission };
   return await pushRefusal(pusher, push.changes, () => unpackAside(git, push, aside));
 }

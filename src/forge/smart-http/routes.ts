@@ -4,7 +4,6 @@ import { createActorReader, headerCredentials } from '../access/actor.ts';
 import { findRepository } from '../access/guards.ts';
 import { reaches } from '../access/permissions.ts';
 import { Redirect } from '../access/redirects.ts';
-import { coversScopes } from '../access/scopes.ts';
 import type { RepositoryTarget } from '../access/targets.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem } from '../core/errors.ts';
@@ -22,6 +21,8 @@ type GitRequest = GitTarget & {
   readonly service: Service;
   /** The git repository: the repository's own, or its wiki's. */
   readonly gitId: number;
+  /** Asks for credentials and permission again: a body may take longer to come than the access lasts. */
+  readonly comeIn: () => Promise<GitTarget & { readonly caller: UserRow | undefined }>;
 };
 
 /** A clone that takes longer is ended; more at a time are turned away. */
@@ -83,17 +84,18 @@ function createEntrance(context: ForgeContext) {
     try {
       if (!services.includes(service)) throw new ForgeProblem(403, 'only smart HTTP is served');
       guardContentType(request, service);
-      const actor = await readActor(headerCredentials(request));
       const isRead = service === 'git-upload-pack';
-      const scope = `${isRead ? 'read' : 'write'}:repository`;
-      if (actor.scopes && !coversScopes(actor.scopes, [scope])) {
-        throw new ForgeProblem(403, `token does not have the scope ${scope}`);
-      }
-      const target = findTarget(context, request, actor.user);
-      if (!isRead) guardPush(target, actor.user);
+      const comeIn = async () => {
+        const scope = `${isRead ? 'read' : 'write'}:repository` as const;
+        const actor = await readActor(headerCredentials(request), [scope]);
+        const target = findTarget(context, request, actor.user);
+        if (!isRead) guardPush(target, actor.user);
+        return { ...target, caller: actor.user };
+      };
+      const visit = await comeIn();
+      const gitId = await gitIdOf(context, visit, isRead);
       // The two words were compared with the list above.
-      const visit = { ...target, caller: actor.user, service: service as Service };
-      return await answer({ ...visit, gitId: await gitIdOf(context, target, isRead) });
+      return await answer({ ...visit, service: service as Service, gitId, comeIn });
     } catch (error) {
       return refuse(request, reply, error);
     }

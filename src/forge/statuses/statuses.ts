@@ -1,3 +1,5 @@
+import { operations } from '../../contract/operations.ts';
+import { asWritten } from '../../contract/written-texts.ts';
 import type { RepositoryTarget } from '../access/targets.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { found } from '../core/errors.ts';
@@ -92,9 +94,9 @@ function insertStatus(
     repository.id,
     sha,
     report.state ?? '',
-    (report.target_url ?? '').trim(),
-    (report.description ?? '').trim(),
-    (report.context ?? '').trim(),
+    asWritten(operations.createStatus, 'target_url', report.target_url ?? ''),
+    asWritten(operations.createStatus, 'description', report.description ?? ''),
+    asWritten(operations.createStatus, 'context', report.context ?? ''),
     caller.id,
     secondsOf(clock()),
   );

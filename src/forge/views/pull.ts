@@ -151,7 +151,6 @@ function findShape(context: ForgeContext, id: number, viewer: UserRow | undefine
   const repository = context.db.get<RepositoryRow>('SELECT * FROM repositories WHERE id = ?', id);
   const owner = repository && loadUsers(context, [repository.owner_id]).get(repository.owner_id);
   if (!repository || !owner) return null;
-  const isReadable =
-    viewer === undefined || reaches(permissionOf(context.db, viewer, repository, owner), 'read');
+  const isReadable = reaches(permissionOf(context.db, viewer, repository, owner), 'read');
   return isReadable ? toRepository(context, repository, { owner, viewer }) : null;
 }

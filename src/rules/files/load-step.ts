@@ -12,6 +12,12 @@ import { problemsOf } from './issues.ts';
 import { suggestAction } from './remedies.ts';
 import type { YamlPath } from './yaml-source.ts';
 
+type StepOptions = {
+  readonly context: FileContext;
+  readonly environment: ExpressionEnvironment | undefined;
+  readonly occasions: readonly Occasion[];
+};
+
 /**
  * Returns a step checked and compiled, or reports everything that is wrong with it. Without an environment (`on` is
  * broken) its expressions are left alone, since it is unknown what they may name.
@@ -20,11 +26,7 @@ export function loadStep(
   form: StepForm,
   number: number,
   at: YamlPath,
-  options: {
-    context: FileContext;
-    environment: ExpressionEnvironment | undefined;
-    occasions: readonly Occasion[];
-  },
+  options: StepOptions,
 ): LoadedStep | undefined {
   const { context, environment, occasions } = options;
   const before = context.problems.length;
@@ -33,7 +35,7 @@ export function loadStep(
   if (action === undefined) return undefined;
   checkPowers(action, form, at, context);
   checkSubjects(action, at, context, occasions);
-  const given = loadArguments(action, form.with ?? {}, [...at, 'with'], context, environment);
+  const given = loadArguments(action, form.with ?? {}, [...at, 'with'], context, options);
   if (given === undefined || context.problems.length > before) return undefined;
   return {
     name: form.name ?? `${number} ${action.name}`,
@@ -145,7 +147,7 @@ function loadArguments(
   written: unknown,
   at: YamlPath,
   context: FileContext,
-  environment: ExpressionEnvironment | undefined,
+  { environment, occasions }: Pick<StepOptions, 'environment' | 'occasions'>,
 ): LoadedStep['arguments'] | undefined {
   const schema = action.arguments;
   const parsed = schema.safeParse(written);
@@ -153,7 +155,12 @@ function loadArguments(
     for (const problem of problemsOf(written, schema, context.file, at, { fallback: 'argument' }))
       context.add(problem);
   } else {
-    for (const { path, message } of action.examine?.(parsed.data) ?? []) {
+    const place = { level: context.level, subjects: occasions.map(({ subject }) => subject) };
+    const found = [
+      ...(action.examine?.(parsed.data) ?? []),
+      ...(action.examineAt?.(parsed.data, place) ?? []),
+    ];
+    for (const { path, message } of found) {
       context.reportValue([...at, ...path], 'argument', message);
     }
   }

@@ -5,15 +5,17 @@ import { PackBudget } from '../packs/pack-budget.ts';
 import { expandFile } from '../parameters/expand-file.ts';
 import { type GivenParameters, readParameters } from '../parameters/read-parameters.ts';
 import type { Problem } from '../problem.ts';
+import { problemAtLine } from '../problem-at-line.ts';
 import type { Level, LoadedRule, RuleRegistry, ScopedGrant } from '../rule.ts';
 import { FileContext } from './context.ts';
 import { type DecodedText, decodeText, foreignEncodingOf } from './decode-text.ts';
 import { IncludingFile, maxRules, RuleFile } from './grammar.ts';
 import { problemsOf } from './issues.ts';
 import { type FileDefaults, loadDefaults, loadRule } from './load-rule.ts';
-import { mergeGates } from './merge-gates.ts';
+import { mergeGates, renamedOutOfSight } from './merge-gates.ts';
 import { opposingRules } from './opposing-rules.ts';
 import { mistakesOfForm } from './remedies.ts';
+import { deafGates, statusClashes } from './status-rules.ts';
 import { maxProblems, readYaml } from './yaml-source.ts';
 
 export type RuleFileSource = {
@@ -128,6 +130,15 @@ function loadReadable(written: FileContext, source: Loading): LoadedFile {
         chain: [...source.chain, source.path],
       }),
   });
+  // The rules of a pack have other names in the file that includes it.
+  const together = source.chain.length === 0 ? [...own, ...included.rules] : [];
+  for (const { step, message } of statusClashes(together))
+    context.add(
+      problemAtLine(
+        { code: 'status-name', message, path: context.path, line: step.line },
+        () => context.text,
+      ),
+    );
   if (context.problems.length + included.problems.length > 0)
     return refused(context.problems, included.problems);
   const { file, warnings: noted } = context;
@@ -135,7 +146,14 @@ function loadReadable(written: FileContext, source: Loading): LoadedFile {
   const all = [...own, ...included.rules];
   // Most files have no packs: their rules are as they are.
   const rules = revision === undefined ? all : all.map((rule) => ({ ...rule, revision }));
-  const warnings = [...noted, ...opposingRules(own, file), ...mergeGates(own, file), ...included.warnings];
+  const warnings = [
+    ...noted,
+    ...opposingRules(own, file),
+    ...mergeGates(own, file),
+    ...deafGates(own, file),
+    ...renamedOutOfSight(own, file),
+    ...included.warnings,
+  ];
   const expanded = new Map([...entries, ...included.expanded]);
   return { rules, problems: [], expanded, ...(warnings.length > 0 ? { warnings } : {}) };
 }

@@ -7,6 +7,25 @@ import type { YamlSource } from './yaml-source.ts';
 
 /** Actions that merge. */
 const merging: ReadonlySet<string> = new Set(['merge', 'queue-merge']);
+/** Actions that a merge depends on. */
+const gating: ReadonlySet<string> = new Set([...merging, 'set-status']);
+const comparesNewName = /\.filename\s*\.\s*(?:glob|matches|startsWith|endsWith|contains)\s*\(/;
+const readsOldName = /\bprevious_filename\b/;
+
+/** Returns a warning for each rule whose gate compares the new names of renamed files alone: a file may be renamed out of sight. */
+export function renamedOutOfSight(rules: readonly LoadedRule[], file: YamlSource): readonly Problem[] {
+  return rules.flatMap((rule) => {
+    const steps = rule.steps.filter(({ action }) => gating.has(action.name));
+    if (steps.length === 0) return [];
+    const texts = [rule.condition?.source, ...steps.flatMap(conditionsOf)].filter(
+      (text) => text !== undefined,
+    );
+    if (!texts.some((text) => comparesNewName.test(text) && !readsOldName.test(text))) return [];
+    const message =
+      'a renamed file is only seen by its new name: add || has(f.previous_filename) && f.previous_filename.glob(…)';
+    return [file.problem('renamed-files', message, file.keyAt(['rules', rule.name]))];
+  });
+}
 
 /**
  * Returns warnings about conditions of merges that look safer than they are: `reviews` has reviews that do not count, and a

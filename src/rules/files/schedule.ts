@@ -66,6 +66,9 @@ function explainCron(cron: string, fields: readonly string[]): string | undefine
     (field, at) => !validate(['*', '*', '*', '*', '*'].with(at, field).join(' ')),
   );
   const wrong = cronFields[place];
+  // Beside the weekday, a day that no month has is only a choice that never comes.
+  const hasWeekday = !/^[*?]/.test(fields[2] ?? '') && !/^[*?]/.test(fields[4] ?? '');
+  if (place < 0 && hasWeekday) return undefined;
   if (wrong === undefined) return `"${cron}" is not a schedule: no date has this day and month`;
   return `"${cron}" is not a schedule: field ${place + 1} (${wrong.name}) cannot be "${fields[place]}"; it takes ${wrong.values}, lists (1,15), ranges (1-5) and steps (*/2)`;
 }

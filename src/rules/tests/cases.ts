@@ -21,6 +21,8 @@ export type RuleCase = {
   /** The item of a sweep, instead of an event. */
   readonly item?: { readonly kind: SubjectKind; readonly value: Readonly<Record<string, unknown>> };
   readonly facts: Readonly<Record<string, unknown>>;
+  /** Facts of the other open pull requests with the same head commit. */
+  readonly others: readonly Readonly<Record<string, unknown>>[];
   readonly now: Date | undefined;
   /** Values of the parameters of the file. */
   readonly parameters: Readonly<Record<string, unknown>>;
@@ -40,6 +42,7 @@ export function loadRuleTests({ path, text }: { readonly path: string; readonly 
     const { line } = file.lineOf(file.valueAt(['cases', place]).start);
     const expected = {
       facts: form.facts ?? {},
+      others: form['same-head'] ?? [],
       now: form.now === undefined ? undefined : new Date(form.now),
       parameters: { ...parsed.data.with, ...form.with },
       expected: form.expect,

@@ -50,6 +50,11 @@ export const CaseForm = z
       .record(z.string(), z.unknown())
       .optional()
       .describe('Fact or variable → value; `contents`: path → value.'),
+    'same-head': z
+      .array(z.record(z.string(), z.unknown()))
+      .max(50)
+      .optional()
+      .describe('Facts of each other open pull request with the same head commit, for statuses.'),
     now: z.iso
       .datetime({ offset: true, error: 'write an instant with its offset, such as 2026-01-31T12:00:00Z' })
       .optional()

@@ -127,7 +127,8 @@ function createWaitMethods(
         set: `state = 'deferred', reason = $3, retry_wait_ms = $4, retry_at = ${nowSql(5)} + $4::bigint * interval '1 ms',
           deferral_key = $6, paused = $7, attempts = attempts - 1, failing_since = NULL, checkpoint = NULL, ${over}`,
         values: [storableText(`deferred: ${why}`), waitOf(afterMs), at(), storableOrNull(key), isPaused],
-        runs: encodeRuns(runs),
+        runs: encodeRuns(runs, claim.repositoryId),
+        isFinal: true,
       });
       if (key !== undefined && claim.lane !== undefined)
         await database.query(supersede, [Number(claim.id), at()]);

@@ -86,6 +86,7 @@ export function createCompletion(database: DatabaseSync, incidents: Pick<Inciden
       const values = [`deferred: ${why}`, at, waitMs, key ?? null, isPaused ? 1 : 0] as const;
       if (statements.putOff.run(...values, id, claim.lease).changes === 0) return undefined;
       append(runs, claim.id, claim.repositoryId);
+      note(runs, claim.lane);
       if (key === undefined || claim.lane === undefined) return 0;
       const reason = `was deferred; delivery ${claim.id} about the same subject runs in its place`;
       return Number(statements.supersede.run(reason, now.toISOString(), claim.lane, key, id).changes);

@@ -1,4 +1,4 @@
-import { createTask, parse } from 'node-cron';
+import { createTask, parse, validate } from 'node-cron';
 import type { Schedule } from '../../rules/rule.ts';
 import { createOffset, memoizeByInstant } from './timezone.ts';
 
@@ -22,23 +22,24 @@ const horizonDays = 5 * 366;
 const maxCounted = 1_000;
 
 /**
- * Returns the due instants of five cron fields in a timezone. node-cron says which wall times the fields name; which
+ * Returns the due instants of five cron fields in a timezone. node-cron says which wall times a field names; which
  * instants those are is decided here. A schedule for certain hours is due once where a clock is set back, and at the end
  * of the gap where it is set forward over its hour; one for every hour follows the time that really passes.
  *
  * The work is bounded whatever the distance: a day costs a few comparisons, a due instant one more.
  */
 export function createCron({ cron, timezone }: Schedule): Cron {
-  const fields = parse(cron);
+  const ways = waysOfDays(cron);
+  const fields = parse(ways[0] ?? cron);
   const minutesOfDay = fields.hour
     .flatMap((hour) => fields.minute.map((minute) => hour * 60 + minute))
     .toSorted((a, b) => a - b);
   const everyHour = fields.hour.length === 24;
   // Asked about wall times written as if they were UTC. It is never started, and leaves the library's own list at once.
-  const days = createTask(cron, () => {}, { timezone: 'UTC' });
-  void days.destroy();
+  const days = ways.map((way) => createTask(way, () => {}, { timezone: 'UTC' }));
+  for (const task of days) void task.destroy();
   const isDay = memoizeByInstant((atMs: number) =>
-    days.match(new Date(atMs + (minutesOfDay[0] ?? 0) * minuteMs)),
+    days.some((task) => task.match(new Date(atMs + (minutesOfDay[0] ?? 0) * minuteMs))),
   );
   const offsetAt = createOffset(timezone);
 
@@ -99,6 +100,19 @@ export function createCron({ cron, timezone }: Schedule): Cron {
       return { last, count };
     },
   };
+}
+
+/**
+ * Returns the expressions of which one has to match. As in every crontab, a day matches by its number in the month or by its
+ * weekday if both are restricted (neither begins with `*`). node-cron joins them with "and", so each is asked about alone.
+ */
+function waysOfDays(cron: string): readonly string[] {
+  const [minute, hour, day = '*', month, weekday = '*'] = cron.trim().split(/\s+/);
+  if (/^[*?]/.test(day) || /^[*?]/.test(weekday)) return [cron];
+  const byWeekday = `${minute} ${hour} * ${month} ${weekday}`;
+  const byDay = `${minute} ${hour} ${day} ${month} *`;
+  // A day that no month of the expression has, such as 31 February, leaves the weekdays.
+  return validate(byDay) ? [byDay, byWeekday] : [byWeekday];
 }
 
 /**

@@ -1,10 +1,12 @@
 import { trialPrefix } from '../../actions/backporting/trials.ts';
 import { storedFileKeptMs, storedFilePrefix } from '../../actions/files/stored.ts';
+import { dueProtectionPrefix } from '../../actions/merging/due-protections.ts';
 import { sentMessageKeptMs, sentMessagePrefix } from '../../actions/sent-messages.ts';
 import { dispatchPrefix } from '../../actions/workflows/dispatches.ts';
 import { executionPrefix } from '../../engine/bounds/commands.ts';
 import { ledgerKeptMs, ledgerPrefix } from '../../engine/budget/shared-ledger.ts';
 import { messageOf } from '../../errors.ts';
+import { mergeBaseKeptMs, mergeBasePrefix } from '../../facts/current-reviews.ts';
 import { resistancePrefix } from '../../handlers/resistance.ts';
 import type { Log } from '../../log.ts';
 import { queueWritesKeptMs, queueWritesPrefix } from '../../queue/write-budget.ts';
@@ -45,10 +47,14 @@ export function createMaintenance(options: {
         const before = new Date(olderThan.getTime() - lifetimeMs);
         const memory = [
           { prefix: storedMemoryKey(executionPrefix), before },
+          // A deferred run is repeated within the lifetime of its delivery.
+          { prefix: storedMemoryKey(dueProtectionPrefix), before },
           // What starts a workflow is attempted no longer than its lifetime.
           { prefix: storedMemoryKey(dispatchPrefix), before },
           // A pull request that is merged is backported soon, or by hand.
           { prefix: storedMemoryKey(trialPrefix), before },
+          // A head that is still one is seen again; of another one, the merge base is then found from the commits.
+          { prefix: storedMemoryKey(mergeBasePrefix), before: new Date(now.getTime() - mergeBaseKeptMs) },
           { prefix: storedMemoryKey(storedFilePrefix), before: new Date(now.getTime() - storedFileKeptMs) },
           // Rows delete theirs when they end, unless a later row takes their place.
           { prefix: resistancePrefix, before },

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { budgets } from '../../../src/engine/budget/budgets.ts';
 import { deferBeyondHour } from '../../../src/engine/budget/deferral.ts';
-import { createBudgetLedger } from '../../../src/engine/budget/ledger.ts';
+import { createBudgetLedger, writeOf } from '../../../src/engine/budget/ledger.ts';
 import type { WriteHistory } from '../../../src/engine/budget/write-history.ts';
 import type { Plan } from '../../../src/engine/plan.ts';
 import { levelOfChange } from '../../../src/engine/proposal.ts';
@@ -31,9 +31,7 @@ function spend(past: WriteHistory, owner: string, plan: Plan, hour = budgets.hou
     left.changes.map((planned) => ({
       atMs: nowMs,
       level: levelOfChange(planned),
-      target: planned.change.target,
-      value: 'true',
-      before: 'false',
+      ...writeOf(planned),
     })),
   );
   const deferred = left.refused.filter(({ until }) => until !== undefined);
@@ -42,12 +40,12 @@ function spend(past: WriteHistory, owner: string, plan: Plan, hour = budgets.hou
 
 describe('an hourly budget', () => {
   it.each([
-    ['operator', 499, 1, 0],
-    ['operator', 500, 0, 1],
-    ['repository', 99, 1, 0],
-    ['repository', 100, 0, 1],
+    ['operator', 399, 1, 0],
+    ['operator', 400, 0, 1],
+    ['repository', 79, 1, 0],
+    ['repository', 80, 0, 1],
   ] as const)(
-    'of the %s has room after %i changes for %i, and defers %i',
+    'of the %s, without its reserved fifth, has room after %i changes for %i, and defers %i',
     async (level, spent, went, deferred) => {
       const past = await makePast();
       spend(past, 'before', level === 'operator' ? planOf(spent) : planOf(0, spent));
@@ -62,14 +60,14 @@ describe('an hourly budget', () => {
 
   it('stops all changes of a run or none, so that none of them makes the conditions of the others false', async () => {
     const past = await makePast();
-    spend(past, 'before', planOf(495));
+    spend(past, 'before', planOf(395));
 
     expect(spend(past, 'next', planOf(10))).toMatchObject({ went: 0, deferred: 10, afterMs: hourMs });
   });
 
   it('of repository files does not stop rules of the operator in the same run', async () => {
     const past = await makePast();
-    spend(past, 'before', planOf(0, 100));
+    spend(past, 'before', planOf(0, 80));
 
     expect(spend(past, 'next', planOf(3, 4))).toMatchObject({ went: 3, deferred: 4 });
   });
@@ -89,6 +87,46 @@ describe('an hourly budget', () => {
     expect(nowMs - startMs).toBe(2 * hourMs);
   });
 
+  it('keeps a fifth for protective changes, one a minute for each target, and never grants more than the whole', async () => {
+    const past = await makePast();
+    const hour = { all: 10, repository: 10 };
+    const protective = (target: string): Plan => {
+      const { changes } = planOf(1);
+      return {
+        changes: changes.map((one) => ({ ...one, change: { ...one.change, target, protects: 'tightens' } })),
+        refused: [],
+      };
+    };
+    spend(past, 'before', planOf(8), hour);
+    expect(spend(past, 'ordinary', planOf(1), hour).deferral?.why).toBe(
+      'over the budget of 10 changes an hour in one repository, 2 of them reserved for protective changes',
+    );
+
+    expect(spend(past, 'a', protective('status:a'), hour).went).toBe(1);
+    nowMs += 10_000;
+    expect(spend(past, 'b', protective('status:a'), hour)).toMatchObject({ went: 0, afterMs: 50_000 });
+    expect(spend(past, 'c', protective('status:b'), hour).went).toBe(1);
+    expect(past.spent().all).toBe(10);
+    nowMs += 60_000;
+    expect(spend(past, 'd', protective('status:c'), hour)).toMatchObject({ went: 0 });
+  });
+
+  it('does not keep protective changes behind ordinary ones that wait, in the same run or before it', async () => {
+    const past = await makePast();
+    const hour = { all: 10, repository: 10 };
+    spend(past, 'before', planOf(8), hour);
+    for (const owner of ['a', 'b', 'c']) spend(past, owner, planOf(8), hour);
+    const { changes } = planOf(3);
+    const [first, ...others] = changes.map((one, place) =>
+      place === 0
+        ? { ...one, change: { ...one.change, target: 'status:gate', protects: 'tightens' as const } }
+        : one,
+    );
+    const mixed = { changes: first ? [...others, first] : [], refused: [] };
+
+    expect(spend(past, 'mixed', mixed, hour)).toMatchObject({ went: 1, deferred: 2 });
+  });
+
   it('counts nothing that is only observed', async () => {
     const past = await makePast();
     const options = { past, hour: { all: 1, repository: 1 }, owner: 'a', now: new Date(nowMs) };
@@ -100,7 +138,7 @@ describe('an hourly budget', () => {
 
   it('names one key for runs that live state alone decides, and none where the event does', async () => {
     const past = await makePast();
-    spend(past, 'before', planOf(500));
+    spend(past, 'before', planOf(400));
 
     expect(spend(past, 'a', planOf(1)).deferral?.key).toBe('operator.yml#rule');
     expect(spend(past, 'b', planOf(1, 0, 'event.changes.title')).deferral).not.toHaveProperty('key');
@@ -170,7 +208,7 @@ describe('deferred runs', () => {
 
   it('return once each, however many there are', async () => {
     const past = await makePast();
-    for (let run = 0; run < 250; run += 1) expect(spend(past, `now ${run}`, planOf(2)).went).toBe(2);
+    for (let run = 0; run < 200; run += 1) expect(spend(past, `now ${run}`, planOf(2)).went).toBe(2);
     const waits = new Map<string, number>();
     for (let run = 0; run < 600; run += 1) {
       const owner = `later ${run}`;
@@ -178,7 +216,7 @@ describe('deferred runs', () => {
     }
 
     const hours = [...waits.values()].map((ms) => ms / hourMs);
-    expect([1, 2, 3].map((hour) => hours.filter((one) => one === hour).length)).toEqual([250, 250, 100]);
+    expect([1, 2, 3].map((hour) => hours.filter((one) => one === hour).length)).toEqual([200, 200, 200]);
     for (const [owner, ms] of waits) {
       nowMs = startMs + ms;
       expect([owner, spend(past, owner, planOf(2)).went]).toEqual([owner, 2]);
@@ -199,7 +237,7 @@ describe('deferred runs', () => {
 
   it('wait no longer than an hour when the clock was set back by a day', async () => {
     const past = await makePast();
-    spend(past, 'before', planOf(500));
+    spend(past, 'before', planOf(400));
     nowMs -= 86_400_000;
 
     expect(spend(past, 'next', planOf(1)).afterMs).toBe(hourMs);

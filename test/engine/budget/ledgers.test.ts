@@ -6,6 +6,7 @@ import type { BudgetLedger, LedgerEntry, WriteHistory } from '../../../src/engin
 import type { Plan } from '../../../src/engine/plan.ts';
 import type { Run } from '../../../src/engine/record.ts';
 import type { RunInput } from '../../../src/engine/run-input.ts';
+import { ReeveError } from '../../../src/errors.ts';
 import { planOf } from '../../support/plan-of.ts';
 import { makeRecordingClient } from '../../support/recording-client.ts';
 
@@ -55,13 +56,16 @@ function ask(
   return reserve(() => ({ plan }), { ledger, place: 7 }, input);
 }
 
+/** The first change of `planOf`, without its states. */
+const written = { target: '{"index":1} label:operator 0', rules: ['operator.yml#rule'] };
 const spentOf = (past: WriteHistory) => past.spent();
 const entry = (target: string, value: unknown, level: LedgerEntry['level'] = 'operator'): LedgerEntry => ({
   atMs: nowMs,
   level,
   target,
-  value: JSON.stringify(value),
   before: 'null',
+  after: JSON.stringify(value),
+  rules: ['operator.yml#rule'],
 });
 
 /** A stored run that set one label, minutes ago. */
@@ -69,7 +73,16 @@ const runOf = (minutesAgo: number, value: unknown, before: unknown = null): Run 
   ({
     id: `run ${minutesAgo}`,
     trigger: { at: new Date(startMs - minutesAgo * 60_000).toISOString() },
-    changes: [{ id: 'c1', target: 'label:x', value, before, input: { params: { owner: 'acme', index: 1 } } }],
+    changes: [
+      {
+        id: 'c1',
+        rules: ['operator.yml#rule'],
+        target: 'label:x',
+        before,
+        after: value,
+        input: { params: { owner: 'acme', index: 1 } },
+      },
+    ],
     outcomes: [{ change: 'c1', status: 'applied' }],
   }) as unknown as Run;
 
@@ -131,24 +144,30 @@ describe.each(['of one process', 'that processes share'])('a ledger %s', (kind) 
   });
 
   it('knows from the stored runs which value went back and forth', async () => {
-    const values = [true, false, true, false, true, false, true];
-    const items = values.map((value, minute) => runOf(minute, value, !value));
+    // Another writer took it back each time.
+    const items = Array.from({ length: 7 }, (_, minute) => runOf(minute, true, false));
     const ledger = open(async () => ({ items, next: undefined }));
-    const flipsTo = (value: unknown) => ledger.edit(7, (past) => past.flips('{"index":1} label:x', value));
+    const flipsTo = (before: unknown, after: unknown, rule = 'operator.yml#rule') =>
+      ledger.edit(7, (past) => {
+        const write = { before: JSON.stringify(before), after: JSON.stringify(after), rules: [rule] };
+        const { count, isFlip } = past.flips({ target: '{"index":1} label:x', ...write });
+        return { count, isFlip };
+      });
 
-    expect(await flipsTo(false)).toEqual({ count: 6, returns: true });
-    expect(await flipsTo('new')).toEqual({ count: 6, returns: false });
-    expect(await flipsTo(undefined)).toEqual({ count: 6, returns: false });
+    expect(await flipsTo(false, true)).toEqual({ count: 6, isFlip: true });
+    expect(await flipsTo(false, 'new')).toEqual({ count: 6, isFlip: false });
+    expect(await flipsTo(false, true, 'operator.yml#other')).toEqual({ count: 6, isFlip: false });
+    expect(await flipsTo(true, false)).toEqual({ count: 6, isFlip: false });
   });
 
   it('compares what changes decide, also after it was written here', async () => {
     const ledger = open();
     const hour = { all: 9, repository: 9 };
     await ask(ledger, 'a', planOf(1), { hour });
-    const flipsTo = (value: unknown) =>
-      ledger.edit(7, (past) => past.flips('{"index":1} label:operator 0', value).returns);
+    const flipsTo = (after: string) =>
+      ledger.edit(7, (past) => past.flips({ ...written, before: 'false', after }).isFlip);
 
-    expect([await flipsTo(true), await flipsTo(false), await flipsTo('other')]).toEqual([true, true, false]);
+    expect([await flipsTo('true'), await flipsTo('"other"')]).toEqual([true, false]);
   });
 
   it('reads twenty pages of runs at most', async () => {
@@ -203,7 +222,9 @@ describe('a ledger that processes share', () => {
     await ask(one, 'c', planOf(0, 2), { hour });
 
     expect(await two.edit(7, spentOf)).toEqual({ all: 3, repository: 1 });
-    expect(await two.edit(7, (past) => past.flips('{"index":1} label:operator 0', false).returns)).toBe(true);
+    expect(
+      await two.edit(7, (past) => past.flips({ ...written, before: 'false', after: 'true' }).isFlip),
+    ).toBe(true);
     expect((await ask(two, 'd', planOf(1), { hour })).deferral?.afterMs).toBe(
       (await ask(open(), 'd', planOf(1), { hour })).deferral?.afterMs,
     );
@@ -309,12 +330,12 @@ describe('changes over the budget of an hour', () => {
 
   it('of files go as far as those of the operator leave room', async () => {
     const ledger = open();
-    const hour = { all: 10, repository: 5 };
+    const hour = { all: 12, repository: 6 };
     const { made, deferral } = await ask(ledger, 'a', planOf(8, 5), { hour });
 
     expect([ids(made.plan), made.plan.refused.length]).toEqual([10, 3]);
     expect(deferral?.afterMs).toBe(hourMs);
-    expect(deferral?.why).toMatch(/10 in all and 5 for rules of repositories/);
+    expect(deferral?.why).toMatch(/12 in all and 6 for rules of repositories/);
     expect(made.plan.refused[0]?.why).toBe(`deferred, ${deferral?.why}`);
     // Room is kept for the three of files.
     expect((await ask(ledger, 'b', planOf(0, 3), { hour })).deferral?.afterMs).toBe(2 * hourMs);
@@ -322,14 +343,66 @@ describe('changes over the budget of an hour', () => {
 
   it('of files wait where those of the operator do', async () => {
     const ledger = open();
-    const hour = { all: 10, repository: 5 };
+    const hour = { all: 12, repository: 6 };
     await ask(ledger, 'before', planOf(10), { hour });
     const { made, deferral } = await ask(ledger, 'a', planOf(1, 1), { hour });
 
     expect(ids(made.plan)).toBe(0);
-    expect(deferral?.why).toBe('over the budget of 10 changes an hour in one repository');
+    expect(deferral?.why).toBe(
+      'over the budget of 12 changes an hour in one repository, 2 of them reserved for protective changes',
+    );
     const files = await ask(ledger, 'b', planOf(0, 1), { hour });
-    expect(files.deferral?.why).toMatch(/5 for rules of repositories/);
+    expect(files.deferral?.why).toMatch(/6 for rules of repositories/);
+  });
+
+  it('of one account without write access go no further than its share, and delay nobody else', async () => {
+    const ledger = open();
+    const hour = { all: 50, repository: 50 };
+    let asked = 0;
+    const caused = (id: number, permission: string) => ({
+      hour,
+      event: { sender: { id, login: `user-${id}` } } as RunInput['event'],
+      facts: {
+        subject: { kind: 'issue' },
+        ask: async () => {
+          asked += 1;
+          return permission;
+        },
+      } as unknown as RunInput['facts'],
+    });
+    const waits: (number | undefined)[] = [];
+    for (let run = 0; run < 12; run += 1) {
+      const { deferral } = await ask(ledger, `stranger ${run}`, planOf(1), caused(2, 'read'));
+      waits.push(deferral && deferral.afterMs / hourMs);
+    }
+
+    // A tenth of the 40 that are not reserved.
+    expect(waits).toEqual([...Array(4).fill(undefined), ...Array(4).fill(1), ...Array(4).fill(2)]);
+    expect(asked).toBe(8);
+    expect((await ask(ledger, 'other stranger', planOf(1), caused(3, 'read'))).deferral).toBeUndefined();
+    expect((await ask(ledger, 'sweep', planOf(10), { hour })).deferral).toBeUndefined();
+    expect((await ask(ledger, 'writer', planOf(20), caused(4, 'write'))).deferral).toBeUndefined();
+    const { deferral } = await ask(ledger, 'stranger again', planOf(1), caused(2, 'read'));
+    expect(deferral?.why).toBe(
+      'over the budget of 4 changes an hour in one repository that one account without write access causes',
+    );
+    nowMs += hourMs;
+    expect((await ask(ledger, 'stranger 4', planOf(1), caused(2, 'read'))).deferral).toBeUndefined();
+  });
+
+  it('count a sender whose permission the forge does not say as one without write access', async () => {
+    const ledger = open();
+    const facts = {
+      subject: { kind: 'issue' },
+      ask: async () => {
+        throw new ReeveError('forge-forbidden', 'no');
+      },
+    } as unknown as RunInput['facts'];
+    const event = { sender: { id: 2, login: 'user' } } as RunInput['event'];
+    const hour = { all: 50, repository: 50 };
+
+    expect((await ask(ledger, 'a', planOf(4), { hour, facts, event })).deferral).toBeUndefined();
+    expect((await ask(ledger, 'b', planOf(1), { hour, facts, event })).deferral?.afterMs).toBe(hourMs);
   });
 
   it('have a key of all their rules, whatever their order, unless one of them needs its event', () => {

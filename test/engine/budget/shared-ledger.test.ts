@@ -36,14 +36,15 @@ async function openLedgers(count: number, url: string): Promise<readonly BudgetL
   );
 }
 
-/** Reserves room for a delivery with so many changes. */
+/** Reserves room for a delivery with so many changes; `hour`: what an hour has for changes that are not protective. */
 function ask(ledger: BudgetLedger | undefined, delivery: string, changes: number, hour: number) {
+  const whole = { all: Math.floor(hour * 1.25), repository: Math.floor(hour * 1.25) };
   const input = {
     id: delivery,
     mode: 'enforce',
     trigger: { delivery },
     client: createClient({ url: 'http://127.0.0.1:9' }),
-    budgets: { delivery: { all: 50, repository: 20 }, hour: { all: hour, repository: hour } },
+    budgets: { delivery: { all: 50, repository: 20 }, hour: whole },
     now: now(),
   } as unknown as RunInput;
   if (ledger === undefined) throw new Error('no such process');
@@ -91,7 +92,14 @@ describe('hourly budgets of processes that share a database', () => {
 
   it('count from the stored runs what was written before there was a ledger, and once', async () => {
     const [one, two] = await openLedgers(2, await makeSchema());
-    const written = { id: '1', target: 'label:x', value: true, before: false, input: null };
+    const written = {
+      id: '1',
+      rules: ['a.yml#a'],
+      target: 'label:x',
+      value: true,
+      before: false,
+      input: null,
+    };
     const trigger = {
       door: 'webhook',
       kind: 'issues',
@@ -135,22 +143,28 @@ describe('hourly budgets of processes that share a database', () => {
   });
 });
 
-function entry(target: string, value: unknown) {
-  const texts = { target, value: JSON.stringify(value), before: 'null' };
-  return { atMs: nowMs, level: 'operator', ...texts } as const;
+function entry(target: string, value: unknown, rule = 'rule') {
+  const texts = { target, before: JSON.stringify(!value), after: JSON.stringify(value) };
+  return { atMs: nowMs, level: 'operator', rules: [rule], ...texts } as const;
 }
 
 it('a value that goes back and forth is stopped, whichever processes set it', async () => {
   const ledgers = await openLedgers(3, await makeSchema());
-  const flipsOf = (value: boolean) => (past: WriteHistory) => past.flips('label:x', value);
+  const flipsOf = (target: string) => (past: WriteHistory) => past.flips(entry(target, true, 'adds'));
   for (let turn = 0; turn < 7; turn += 1) {
     nowMs += 30_000;
-    await ledgers[turn % 3]?.edit(7, (past) => past.record([entry('label:x', turn % 2 === 0)]));
+    await ledgers[turn % 3]?.edit(7, (past) =>
+      past.record([entry('label:x', turn % 2 === 0, turn % 2 === 0 ? 'adds' : 'removes')]),
+    );
   }
 
-  expect(await ledgers[2]?.edit(7, flipsOf(true))).toEqual({ count: 5, returns: true });
-  expect(await ledgers[0]?.edit(7, (past) => past.flips('label:y', true))).toEqual({
-    count: 0,
-    returns: false,
+  expect(await ledgers[2]?.edit(7, flipsOf('label:x'))).toMatchObject({ count: 5, isFlip: true });
+  expect(await ledgers[2]?.edit(7, (past) => past.flips(entry('label:x', false, 'adds')))).toMatchObject({
+    count: 5,
+    isFlip: false,
   });
+  nowMs += 30_000;
+  await ledgers[0]?.edit(7, (past) => past.record([entry('label:x', false, 'removes')]));
+  expect(await ledgers[1]?.edit(7, flipsOf('label:x'))).toMatchObject({ count: 6, isFlip: true });
+  expect(await ledgers[0]?.edit(7, flipsOf('label:y'))).toMatchObject({ count: 0, isFlip: false });
 });

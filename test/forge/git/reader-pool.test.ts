@@ -5,12 +5,15 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createGit, type Git } from '../../../src/forge/git/process.ts';
 import { createReaderPool } from '../../../src/forge/git/reader-pool.ts';
 import { readRef } from '../../../src/forge/git/refs.ts';
+import type { CopyPermit } from '../../../src/forge/git/repository.ts';
 import { createGitStore, type GitStore } from '../../../src/forge/git/store.ts';
 
 const person = { name: 'Ada', email: 'ada@example.org', seconds: 1, zone: '+0000' };
 /** More repositories than the pool has processes. */
 const ids = [1, 2, 3, 4, 5, 6, 7, 8];
 const maxProcesses = 2;
+
+const permit = { from: 1 } as CopyPermit;
 
 describe('the pool of reading processes', () => {
   let folder: string;
@@ -25,7 +28,7 @@ describe('the pool of reading processes', () => {
     await store.create(1, { defaultBranch: 'main' });
     const edits = [{ path: 'a.txt', content: Buffer.alloc(200_000, 'a') }];
     await store.commitFiles(1, { branch: 'main', message: 'x', author: person, committer: person, edits });
-    for (const id of ids.slice(1)) await store.copy(1, id);
+    for (const id of ids.slice(1)) await store.copy(1, id, permit);
     [alive, most, started] = [0, 0, 0];
     git = countProcesses(createGit(join(folder, 'git.config')));
   });
@@ -103,7 +106,7 @@ describe('the pool of reading processes', () => {
 
   it('D2: lets a store read sixty repositories at once', async () => {
     const many = Array.from({ length: 60 }, (_, at) => 100 + at);
-    for (const id of many) await store.copy(1, id);
+    for (const id of many) await store.copy(1, id, permit);
 
     const heads = await Promise.all(many.map((id) => readRef(store.open(id), 'refs/heads/main')));
 

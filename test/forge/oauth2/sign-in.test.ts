@@ -116,6 +116,21 @@ describe('signing in to a program', () => {
     expect((await use('/user')).status).toBe(401);
   });
 
+  it('allows no more than was consented to outside of the API either', async () => {
+    const repository = await forge.makeRepository(bob, { private: true, auto_init: true });
+    const application = await makeApplication({ confidential_client: true });
+    const { code } = await codeFor(application, { scope: 'read:misc' });
+    const { json } = await redeem({ ...secretOf(application), code });
+    const paths = ['raw/branch/main/README.md', 'archive/main.zip', 'info/refs?service=git-upload-pack', ''];
+
+    for (const path of paths) {
+      const use = (token: string) =>
+        fetch(`${forge.url}/${repository}/${path}`, { headers: { authorization: `Bearer ${token}` } });
+
+      expect([(await use(json.access_token)).status, (await use(bob.token)).status]).toEqual([403, 200]);
+    }
+  });
+
   it('takes a code once, and gives new tokens for the refresh token', async () => {
     const { code } = await codeFor(closed);
     const first = await redeem({ ...secretOf(closed), code });

@@ -64,6 +64,7 @@ export async function startInstallation(): Promise<Installation> {
     clock: now,
     data: join(data, 'forge'),
     control: true,
+    hookHosts: ['loopback'],
   });
   const url = await forge.listen({ port: 0 });
   const as = (user: string): Client =>

@@ -60,7 +60,12 @@ export async function startQueueInstallation(): Promise<QueueInstallation> {
   let nowMs = Date.parse('2026-05-04T10:00:00Z');
   const now = (): Date => new Date(nowMs);
   const clock: Clock = { now, monotonicMs: () => nowMs, sleep: async () => {} };
-  const forge = await createForgeInstance({ passwordCost, clock: now, data: join(data, 'forge') });
+  const forge = await createForgeInstance({
+    passwordCost,
+    clock: now,
+    data: join(data, 'forge'),
+    hookHosts: ['loopback'],
+  });
   const url = await forge.listen({ port: 0 });
   const proxy = await startFaultProxy(url);
   const as = (user: string): Client =>

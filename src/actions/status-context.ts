@@ -1,0 +1,92 @@
+import type { SubjectKind } from '../contract/events/subject.ts';
+import type { PlanContext } from './plan-context.ts';
+
+type Level = PlanContext['level'];
+
+/** Beginning of the statuses that rule files of a level write: no file can imitate the status of another level. */
+const spaces: Readonly<Record<Level, string>> = {
+  operator: 'reeve/',
+  organization: 'reeve-org/',
+  repository: 'reeve-repo/',
+};
+
+/** Statuses of Reeve itself: of merge queues, and of rule files. */
+const reserved: readonly string[] = ['reeve/queue', 'reeve/rules'];
+
+/** The only expression in a context: an author who could choose the context could choose which check is passed. */
+const baseRef = /\$\{\{\s*pull_request\.base\.ref\s*\}\}/g;
+/** Space around a context, which forges remove. */
+const outerSpace = /^[\s\u0085]+|[\s\u0085]+$/g;
+
+/** Longest context, with the name of the base branch in it. */
+const maxContext = 255;
+
+/**
+ * Returns the name of a status: `context` of a step in the name space of its level, else the name of the rule. An expression
+ * is still in it. A context without a slash is a name in that space; the operator chooses freely.
+ */
+export function statusContextOf(
+  context: string | undefined,
+  { rule, level }: { readonly rule: string; readonly level: Level },
+): string {
+  const space = spaces[level];
+  if (context === undefined) return `${space}${rule}`;
+  const name = context.replace(outerSpace, '');
+  const isName = level !== 'operator' && !name.replace(baseRef, '').includes('/');
+  return isName ? `${space}${name}` : name;
+}
+
+/** Says whether the name of a status depends on the base of the pull request. */
+export function namesBase(context: string): boolean {
+  return context.search(baseRef) >= 0;
+}
+
+/** Returns why a rule file of a level may not write a status with this name, and what to write instead; undefined: it may. */
+export function problemOfContext(
+  name: string,
+  { level, subjects = [] }: { readonly level: Level; readonly subjects?: readonly SubjectKind[] },
+): string | undefined {
+  const rest = name.replace(baseRef, '');
+  if (rest.includes('${{')) {
+    return 'a context may have ${{ pull_request.base.ref }} in it, and no other expression: an author must not choose which check passes';
+  }
+  if (rest !== name && subjects.some((kind) => kind !== 'pull_request')) {
+    return 'a context with the base branch in it is for rules about pull requests alone';
+  }
+  const folded = name.toLowerCase();
+  const space = spaces[level];
+  if (reserved.includes(folded)) {
+    return `${folded} is the status of Reeve itself: write another context, such as ${space}${folded.slice('reeve/'.length)}-rule`;
+  }
+  if (level !== 'operator') {
+    if (name.startsWith(space) && name.length > space.length) return undefined;
+    const tail = name.replace(/^(reeve|reeve-org|reeve-repo)\//i, '') || 'NAME';
+    return `files of the ${level} write statuses that begin with ${space}, so that they cannot imitate other checks: write context: ${space}${tail}, and require that one`;
+  }
+  const taken = [spaces.organization, spaces.repository].find((other) => folded.startsWith(other));
+  return taken === undefined
+    ? undefined
+    : `statuses that begin with ${taken} are those of files below the operator's: write context: ${space}${name.slice(taken.length) || 'NAME'}`;
+}
+
+/** Returns the name of a status with the base branch in it. Throws where it would be the name of another check. */
+export function renderContext(name: string, base: string, { level }: { readonly level: Level }): string {
+  const whole = name.replace(baseRef, () => base).replace(outerSpace, '');
+  const problem = problemOfContext(whole.replaceAll('${{', ''), { level });
+  if (problem !== undefined) throw new Error(`context "${whole}": ${problem}`);
+  if (whole.length > maxContext)
+    throw new Error(`the context is longer than ${maxContext} characters with the name of the base branch`);
+  return whole;
+}
+
+/** Returns the name that a status of a rule below the operator's level had before each level had a name space of its own. */
+export function formerContextOf({
+  rule,
+  level,
+}: {
+  readonly rule: string;
+  readonly level: Level;
+}): string | undefined {
+  const name = `${spaces.operator}${rule}`;
+  return level === 'operator' || reserved.includes(name.toLowerCase()) ? undefined : name;
+}

@@ -1,0 +1,74 @@
+import { operations } from './operations.ts';
+import { shortenToColumns } from './shorten-to-columns.ts';
+
+/**
+ * Removes white space at both ends as forges do (`strings.TrimSpace` of Go: what Unicode calls White_Space, a no-break space
+ * included). `String.trim` differs: it removes U+FEFF and keeps U+0085.
+ */
+export function trimSpace(text: string): string {
+  let [start, end] = [0, text.length];
+  while (start < end && isSpace(text.charAt(start))) start += 1;
+  while (end > start && isSpace(text.charAt(end - 1))) end -= 1;
+  return text.slice(start, end);
+}
+
+/** All white space is in the basic plane: one UTF-16 unit each. */
+function isSpace(unit: string): boolean {
+  return /^\p{White_Space}$/u.test(unit);
+}
+
+/** Columns that a title may have: the forge shortens a longer one. */
+const maxTitle = 255;
+
+const shortened = (text: string): string => shortenToColumns(text, maxTitle);
+/** A new title is shortened before it is trimmed. */
+const newTitle = (text: string): string => trimSpace(shortened(text));
+
+type TextMembers = Readonly<Record<string, (text: string) => string>>;
+
+const ofNew = { title: newTitle };
+const ofEdited = { title: shortened };
+const ofHook = { name: trimSpace };
+
+/**
+ * What a forge makes of texts in the bodies of writes, by operation; all others are stored as they are sent. Source: forge
+ * `models/git/commit_status.go NewCommitStatus`, `models/issues/issue_update.go NewIssueWithIndex` and `ChangeIssueTitle`,
+ * `routers/api/v1/repo/tag.go CreateTagProtection`, `routers/api/v1/utils/hook.go`.
+ */
+export const writtenTexts: Readonly<Record<string, TextMembers>> = {
+  [operations.createStatus.id]: { context: trimSpace, description: trimSpace, target_url: trimSpace },
+  [operations.createIssue.id]: ofNew,
+  [operations.createPull.id]: ofNew,
+  [operations.editIssue.id]: ofEdited,
+  [operations.editPull.id]: ofEdited,
+  [operations.createTagProtection.id]: { name_pattern: trimSpace },
+  [operations.createHook.id]: ofHook,
+  [operations.editHook.id]: ofHook,
+  [operations.createOrganizationHook.id]: ofHook,
+  [operations.editOrganizationHook.id]: ofHook,
+  [operations.createUserHook.id]: ofHook,
+  [operations.editUserHook.id]: ofHook,
+};
+
+/** Returns a text as the forge will have it once it was sent as this member of the operation's body. */
+export function asWritten({ id }: { readonly id: string }, member: string, text: string): string {
+  return writtenTexts[id]?.[member]?.(text) ?? text;
+}
+
+/**
+ * Returns whether a title is the wanted one, which `asWritten` returned. Forgejo shortens to bytes instead of columns.
+ * Source: forge (Forgejo) `modules/util/truncate.go SplitStringAtByteN`.
+ */
+export function isTitle(live: string, wanted: string): boolean {
+  return live === wanted || live === shortenToBytes(wanted);
+}
+
+function shortenToBytes(text: string): string {
+  if (Buffer.byteLength(text) <= maxTitle) return text;
+  let kept = '';
+  for (const character of text) {
+    if (Buffer.byteLength(kept + character) > maxTitle - Buffer.byteLength('…')) break;
+    kept += character;
+  }
+  return `${kept}…`;
+}

@@ -1,0 +1,322 @@
+import type { Action } from '../actions/action.ts';
+import type { Change } from '../actions/change.ts';
+import type { PlanContext } from '../actions/plan-context.ts';
+import { BoundedMap } from '../cache/bounded-map.ts';
+import type { Client } from '../client/client.ts';
+import type { Subject } from '../contract/events/subject.ts';
+import { operations } from '../contract/operations.ts';
+import type { PullRequest } from '../contract/resources/pulls.ts';
+import { ReeveError } from '../errors.ts';
+import { RunBudget } from '../expressions/budget/budget.ts';
+import { type Facts, requestOf } from '../facts/fact.ts';
+import { head } from '../facts/head.ts';
+import { pullRequest } from '../facts/pull-request.ts';
+import { indexParams, repositoryParams } from '../facts/where.ts';
+import { budgetSourceOf } from '../rules/budget-source.ts';
+import { evaluateRule } from '../rules/evaluate.ts';
+import type { LoadedRule } from '../rules/rule.ts';
+
+/**
+ * What belongs to a commit is decided for all open pull requests that have it as their head, in whatever branch or fork: a
+ * status that one of them earns would open the others. And it is decided for the commit that was judged: a push between two
+ * reads makes facts of two commits one judgement.
+ */
+
+/** The open pull requests of a repository, as a run sees them. */
+export interface OpenPulls {
+  /**
+   * Returns all of them, in ascending order. `isAnew`: as they are now, and not as they were earlier in the run. Rejects if the
+   * list cannot be read whole.
+   */
+  list(isAnew: boolean): Promise<readonly PullRequest[]>;
+  /** Returns the facts of one of them. */
+  factsOf(number: number): Facts;
+  /** Returns a text that is another one after each push to a pull request since an instant (RFC 3339); undefined if the account may not read them. */
+  pushesSince(number: number, since: string | undefined): Promise<string | undefined>;
+}
+
+/** Pull requests with one head commit that are judged; with more, none of them passes. */
+const maxJudged = 50;
+const maxReadings = 3;
+
+/** Creates the open pull requests of a run; `factsOf` creates the facts of one. */
+export function createOpenPulls(
+  subject: Subject,
+  { client, createFactsOf }: { readonly client: Client; readonly createFactsOf: (number: number) => Facts },
+): OpenPulls {
+  const facts = new BoundedMap<number, Facts>(maxJudged);
+  let reading: Promise<OpenList> | undefined;
+  const readNow = (): Promise<OpenList> => {
+    const now = readOpenPulls(client, repositoryParams(subject));
+    reading = now;
+    // What failed is not kept: the next one who asks reads again.
+    now.catch(() => {
+      if (reading === now) reading = undefined;
+    });
+    return now;
+  };
+  return {
+    async list(isAnew) {
+      if (reading === undefined || !isAnew) return (await (reading ?? readNow())).pulls;
+      const { pulls, first } = await reading;
+      const isKnown = first.total !== undefined;
+      const isSame = isKnown && (await readFirst(client, repositoryParams(subject))).digest === first.digest;
+      return isSame ? pulls : (await readNow()).pulls;
+    },
+    factsOf(number) {
+      const known = facts.get(number) ?? createFactsOf(number);
+      facts.set(number, known);
+      return known;
+    },
+    async pushesSince(number, since) {
+      const params = indexParams({ ...subject, index: number });
+      const query = since === undefined ? {} : { since };
+      const pushes: number[] = [];
+      try {
+        for await (const { id, type } of client.items(operations.listTimeline, { params, query })) {
+          if (type === 'pull_push') pushes.push(id);
+        }
+      } catch (error) {
+        // The timeline needs the scope read:issue, statuses do not.
+        if (error instanceof ReeveError && error.code === 'forge-forbidden') return undefined;
+        throw error;
+      }
+      return pushes.join(' ');
+    },
+  };
+}
+
+/** The open pull requests, in ascending order, and the first page of the list. */
+type OpenList = { readonly pulls: readonly PullRequest[]; readonly first: FirstPage };
+/** `total`: undefined where the forge does not count. */
+type FirstPage = {
+  readonly items: readonly PullRequest[];
+  readonly total: number | undefined;
+  readonly digest: string;
+};
+
+/**
+ * Reads the list of open pull requests. Its pages shift while others open and close pull requests, so that one may be on none of
+ * them. Everything that is opened, or changes, comes onto the first page, and everything that is closed changes the count: the
+ * list is whole if its first page is the same in the end. Where the forge does not count, two whole readings have to be the same.
+ */
+async function readOpenPulls(
+  client: Client,
+  params: { readonly owner: string; readonly repo: string },
+): Promise<OpenList> {
+  let before = '';
+  for (let readings = 0; readings < maxReadings; readings += 1) {
+    const first = await readFirst(client, params);
+    const { items, total, digest } = first;
+    if (total !== undefined && items.length >= total) return { pulls: inOrder(items), first };
+    const found = new Map(items.map((pull) => [pull.number, pull]));
+    for await (const page of client.pages(operations.listPulls, { params, query: openQuery }, 2))
+      for (const pull of page.items) found.set(pull.number, pull);
+    const pulls = inOrder([...found.values()]);
+    if (total === undefined) {
+      const whole = digestOf(pulls, total);
+      if (whole === before) return { pulls, first };
+      before = whole;
+    } else if (pulls.length === total && (await readFirst(client, params)).digest === digest) {
+      return { pulls, first };
+    }
+  }
+  throw new ReeveError(
+    'forge-paging',
+    `the list of open pull requests of ${params.owner}/${params.repo} could not be read whole: it changed while it was read, ${maxReadings} times, or is shorter than the forge says`,
+  );
+}
+
+const openQuery = { state: 'open', sort: 'recentupdate' } as const;
+
+async function readFirst(
+  client: Client,
+  params: { readonly owner: string; readonly repo: string },
+): Promise<FirstPage> {
+  for await (const { items, total } of client.pages(operations.listPulls, { params, query: openQuery })) {
+    return { items, total, digest: digestOf(items, total) };
+  }
+  return { items: [], total: 0, digest: '' };
+}
+
+function digestOf(pulls: readonly PullRequest[], total: number | undefined): string {
+  const members = pulls.map(({ number, head: from, base, updated_at }) => [
+    number,
+    from?.sha,
+    base?.ref,
+    updated_at,
+  ]);
+  return JSON.stringify([total, members]);
+}
+
+function inOrder(pulls: readonly PullRequest[]): readonly PullRequest[] {
+  return pulls.toSorted((a, b) => a.number - b.number);
+}
+
+/** The head of a subject as it was before any other fact was read. */
+export type HeadPin = {
+  readonly sha: string;
+  /** Of a pull request: when it was last changed, and the pushes at that instant. */
+  readonly updatedAt?: string | undefined;
+  readonly pushes?: string | undefined;
+};
+
+/** Reads the head of a subject before any other fact: what the others say then holds for that commit or a newer one. */
+export async function pinHead(facts: Facts, pulls: OpenPulls | undefined): Promise<HeadPin> {
+  const { kind, index } = facts.subject;
+  const { sha } = await facts.ask(requestOf(head));
+  if (kind !== 'pull_request' || index === undefined || pulls === undefined) return { sha };
+  const updatedAt = (await facts.ask(requestOf(pullRequest))).updated_at ?? undefined;
+  return { sha, updatedAt, pushes: await pulls.pushesSince(index, updatedAt) };
+}
+
+/**
+ * Says whether the head is still the pinned one, and was so all the time: a head that was pushed away and back has the same
+ * commit, and an entry for each push. An account that may not read these goes by the time of the last change.
+ */
+export async function isPinned(pin: HeadPin, facts: Facts, pulls: OpenPulls | undefined): Promise<boolean> {
+  const { kind, index } = facts.subject;
+  const now = facts.anew();
+  const { sha } = await now.ask(requestOf(head));
+  if (sha !== pin.sha) return false;
+  if (kind !== 'pull_request' || index === undefined || pulls === undefined) return true;
+  if (pin.pushes !== undefined) return (await pulls.pushesSince(index, pin.updatedAt)) === pin.pushes;
+  return ((await now.ask(requestOf(pullRequest))).updated_at ?? undefined) === pin.updatedAt;
+}
+
+/** The step whose change is judged. */
+type JudgedStep = {
+  readonly rule: LoadedRule;
+  readonly step: string;
+  readonly action: Action;
+  readonly context: PlanContext;
+};
+
+/** What a change becomes together with the other pull requests. */
+export type JointChange = {
+  readonly change: Change;
+  /** Numbers of the other open pull requests with this head commit. */
+  readonly others: readonly number[];
+  /** The head of another one moved while it was judged. */
+  readonly hasMoved?: true;
+};
+
+/**
+ * Returns a change that decides about a commit as it is for all open pull requests with that head: each is judged by the same
+ * step, those that the rule leaves out do not count, and of the others the least favourable result is taken. Rejects if they
+ * cannot be found, or a later attempt may judge one that cannot be judged now.
+ */
+export async function judgeJointly(
+  change: Change,
+  judged: JudgedStep,
+  {
+    facts,
+    pulls,
+    isAnew,
+  }: { readonly facts: Facts; readonly pulls: OpenPulls | undefined; readonly isAnew: boolean },
+): Promise<JointChange> {
+  const { ofCommit } = judged.action;
+  const { kind, index } = facts.subject;
+  const isAlone = kind !== 'pull_request' || index === undefined || pulls === undefined;
+  if (ofCommit === undefined || isAlone || change.already) return { change, others: [] };
+  // A what-if may lack it, or its state: it is then an open one.
+  const live = await facts.ask(requestOf(pullRequest)).catch(() => undefined);
+  const isClosed = live !== undefined && 'state' in live && live.state === 'closed';
+  if (!isClosed && !ofCommit.isBetter(change)) return { change, others: [] };
+  const sha = change.input.params?.sha;
+  const open = await pulls.list(isAnew);
+  const same = open.filter((pull) => pull.head?.sha === sha && pull.number !== index);
+  const others = same.map(({ number }) => number);
+  if (same.length === 0) return { change, others };
+  if (isClosed) {
+    const why = `it is closed, and the status of its head commit is that of #${others.join(', #')}`;
+    return { change: { ...change, waits: { why, polls: false } }, others };
+  }
+  const own = open.find(({ number }) => number === index) ?? live;
+  const results: (Judged & { readonly number: number; readonly url: string })[] = [
+    { number: index, url: own?.html_url ?? '', change },
+  ];
+  for (const { number, html_url } of same.slice(0, maxJudged)) {
+    const result = await judgeOne(change, judged, { facts: pulls.factsOf(number), pulls, isAnew });
+    if (result === 'moved') return { change, others, hasMoved: true };
+    if (result !== 'left out') results.push({ ...result, number, url: html_url ?? '' });
+  }
+  const tooMany = same[maxJudged];
+  if (tooMany) results.push({ number: tooMany.number, url: tooMany.html_url ?? '', change: undefined });
+  // The first of the least favourable: every one of these pull requests comes to the same result.
+  const [worst] = results.toSorted((a, b) => rank(a, ofCommit) - rank(b, ofCommit) || a.number - b.number);
+  const isHeld = worst && results.length > 1 && !(worst.change && ofCommit.passes(worst.change));
+  if (!isHeld) return { change, others };
+  if (!judged.context.dryRun)
+    await noteHeld(judged.context, facts.subject, { numbers: [index, ...others], sha: String(sha) });
+  return { change: ofCommit.heldBackBy(change, worst), others };
+}
+
+/** Absent: it cannot be judged. */
+type Judged = { readonly change: Change | undefined };
+
+function rank({ change }: Judged, { rankOf }: NonNullable<Action['ofCommit']>): number {
+  return change === undefined ? 0.5 : rankOf(change);
+}
+
+/** Returns what the step of a rule wants for another pull request, as it is now. */
+async function judgeOne(
+  change: Change,
+  { rule, step: name, action, context }: JudgedStep,
+  { facts, pulls, isAnew }: { readonly facts: Facts; readonly pulls: OpenPulls; readonly isAnew: boolean },
+): Promise<Judged | 'left out' | 'moved'> {
+  const now = isAnew ? facts.anew() : facts;
+  const pin = isAnew ? await pinHead(now, pulls) : undefined;
+  const meter = new RunBudget([budgetSourceOf(rule)]).meterFor(budgetSourceOf(rule), rule.name);
+  const { verdict, steps, retry } = await evaluateRule(rule, {
+    facts: now,
+    now: context.now,
+    meter,
+    isBeforeWrite: true,
+  });
+  if (retry) throw retry;
+  if (verdict.verdict === 'skipped' || verdict.verdict === 'unmatched') return 'left out';
+  const step = steps.find((one) => one.step.name === name);
+  if (step?.state === 'unmatched') return 'left out';
+  if (step?.state !== 'ready') return { change: undefined };
+  try {
+    const planned = await action.plan(step.arguments, now, { ...context, meter });
+    const same = planned.find(({ target }) => target === change.target);
+    // Another name of the status, or another head by now.
+    if (same === undefined || same.input.params?.sha !== change.input.params?.sha) return 'left out';
+    if (pin && !(await isPinned(pin, facts, pulls))) return 'moved';
+    return { change: same };
+  } catch (error) {
+    if (error instanceof ReeveError && error.keepsWork) throw error;
+    return { change: undefined };
+  }
+}
+
+/** What is remembered of a pull request that holds others back: its events may set those free. */
+const heldKey = (repositoryId: number | undefined, number: number): string =>
+  `same-commit ${repositoryId}#${number}`;
+
+async function noteHeld(
+  { memory }: PlanContext,
+  { repository }: Subject,
+  { numbers, sha }: { readonly numbers: readonly number[]; readonly sha: string },
+): Promise<void> {
+  for (const number of numbers.slice(0, maxJudged + 1))
+    await memory.set(heldKey(repository?.id, number), sha);
+}
+
+/** Returns the head commit on which a pull request holds others back, and what forgets that; undefined if it holds none back. */
+export async function findHeld(
+  memory: PlanContext['memory'],
+  { repository, index }: Subject,
+): Promise<{ readonly sha: string; readonly key: string } | undefined> {
+  if (index === undefined) return undefined;
+  const key = heldKey(repository?.id, index);
+  const sha = await memory.get(key);
+  return typeof sha === 'string' ? { sha, key } : undefined;
+}
+
+/** Returns every open pull request of a subject's repository, in ascending order. Rejects if the list cannot be read whole. */
+export async function listOpenPulls(client: Client, subject: Subject): Promise<readonly PullRequest[]> {
+  return (await readOpenPulls(client, repositoryParams(subject))).pulls;
+}

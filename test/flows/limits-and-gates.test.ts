@@ -1,0 +1,233 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Client } from '../../src/client/client.ts';
+import { systemClock } from '../../src/clock.ts';
+import { operations } from '../../src/contract/operations.ts';
+import { timeoutMs } from '../support/flow-names.ts';
+import { at, type Harness, people } from '../support/harness.ts';
+import { startOperatorHarness } from '../support/operator-harness.ts';
+import { addFile } from '../support/privilege-setup.ts';
+
+let harness: Harness;
+/** How far the clock of the server is ahead. */
+let aheadMs = 0;
+const clock = { ...systemClock, now: () => new Date(Date.now() + aheadMs) };
+const hourMs = 3_600_000;
+const budgetsOf = (all: number) => ({
+  delivery: { all: 50, repository: 20 },
+  hour: { all, repository: all },
+});
+afterEach(async () => {
+  await harness.close();
+  aheadMs = 0;
+});
+
+const gate = `  gate:
+    on: { pull_request: [opened, reopened, synchronized, edited] }
+    steps:
+      - uses: set-status
+        with:
+          context: reeve/gate
+          state: success
+          when: pull_request.body.contains("was tested")
+`;
+
+async function statusOf(index: number): Promise<string | undefined> {
+  const { head } = await harness.root.call(operations.getPull, { params: { ...at, index } });
+  const all = await harness.root.call(operations.listStatuses, { params: { ...at, sha: head?.sha ?? '' } });
+  const newest = all
+    .filter(({ context }) => context === 'reeve/gate')
+    .toSorted((a, b) => Number(b.id) - Number(a.id));
+  return newest[0]?.status ?? undefined;
+}
+
+async function describePull(client: Client, index: number, body: string): Promise<void> {
+  await client.call(operations.editPull, { params: { ...at, index }, body: { body } });
+  await harness.idle();
+}
+
+/** Lets time pass for the server, until nothing is deferred any more. */
+async function passTime(ms: number): Promise<void> {
+  aheadMs += ms;
+  await expect
+    .poll(async () => (await harness.server.store.counts()).deferred, { timeout: timeoutMs })
+    .toBe(0);
+  await harness.idle();
+}
+
+const refusals = () => harness.runs.flatMap(({ refused }) => refused.map(({ why }) => why));
+
+describe('a limit never opens a gate', () => {
+  it('however often an author changes the description, the status follows it', async () => {
+    harness = await startOperatorHarness(`version: 1\nrules:\n${gate}`, { server: { clock } });
+    const { number } = await harness.openPull('work', { 'a.txt': 'a' });
+    await harness.idle();
+    for (let turn = 0; turn < 9; turn += 1) {
+      const isTested = turn % 2 === 0;
+      await describePull(harness.ada, number, isTested ? 'It was tested.' : 'No.');
+      expect([turn, await statusOf(number)]).toEqual([turn, isTested ? 'success' : 'failure']);
+    }
+    await describePull(harness.ada, number, 'Not at all.');
+
+    expect(await statusOf(number)).toBe('failure');
+    expect(refusals()).toEqual([]);
+  });
+
+  it('a label follows its condition in the same way, however often that changes', async () => {
+    harness = await startOperatorHarness(
+      `version: 1
+rules:
+  label:
+    on: { pull_request: [opened, edited] }
+    steps:
+      - uses: set-labels
+        with: { sync: { kept: 'pull_request.body.contains("was tested")' } }
+`,
+      { server: { clock } },
+    );
+    const { number } = await harness.openPull('work', { 'a.txt': 'a' });
+    for (let turn = 0; turn < 9; turn += 1) {
+      await describePull(harness.ada, number, turn % 2 === 0 ? 'It was tested.' : 'No.');
+      expect([turn, await harness.labelsOf(number)]).toEqual([turn, turn % 2 === 0 ? ['kept'] : []]);
+    }
+  });
+
+  it('what the guard against flips stopped is planned again when its ten minutes end', async () => {
+    harness = await startOperatorHarness(
+      `version: 1
+rules:
+  keeps:
+    on: { issues: [opened, label_updated, edited] }
+    steps:
+      - { uses: set-labels, with: { add: [kept] } }
+`,
+      { server: { clock } },
+    );
+    const { number: index } = await harness.ada.call(operations.createIssue, {
+      params: at,
+      body: { title: 'tug of war' },
+    });
+    await harness.idle();
+    const labels = await harness.root.call(operations.listLabels, { params: at });
+    const id = labels.find(({ name }) => name === 'kept')?.id ?? 0;
+    for (let turn = 0; turn < 6; turn += 1) {
+      await harness.ada.call(operations.removeIssueLabel, { params: { ...at, index, id } });
+      await harness.idle();
+    }
+    expect(await harness.labelsOf(index)).toEqual([]);
+    expect(refusals().at(-1)).toMatch(
+      /^deferred, label:kept went back and forth 5 times in ten minutes: another writer/,
+    );
+
+    await passTime(600_000);
+    expect(await harness.labelsOf(index)).toEqual(['kept']);
+  });
+
+  it('a change that was over the limit of one delivery is made later', async () => {
+    const names = Array.from({ length: 30 }, (_, place) => `l${place}`);
+    harness = await startOperatorHarness(
+      `version: 1
+rules:
+  many:
+    on: { issues: [opened] }
+    steps:
+      - { uses: set-labels, with: { add: [${names.join(', ')}] } }
+`,
+      {
+        labels: names,
+        server: {
+          clock,
+          budgets: { delivery: { all: 20, repository: 20 }, hour: { all: 500, repository: 100 } },
+        },
+      },
+    );
+    const { number } = await harness.ada.call(operations.createIssue, {
+      params: at,
+      body: { title: 'many' },
+    });
+    await harness.idle();
+    expect(await harness.labelsOf(number)).toHaveLength(20);
+
+    await passTime(600_000);
+    expect(await harness.labelsOf(number)).toHaveLength(30);
+  });
+
+  it("a stranger's issues use up a tenth of an hour, and delay neither a dismissal nor the rules of others", async () => {
+    harness = await startOperatorHarness(
+      `version: 1
+rules:
+  mark:
+    on: { issues: [opened] }
+    steps:
+      - { uses: set-labels, with: { add: [kept] } }
+  stale:
+    on: { pull_request: [synchronized] }
+    steps:
+      - { uses: dismiss-stale-reviews }
+`,
+      { server: { clock, budgets: budgetsOf(25) } },
+    );
+    const { number } = await harness.openPull('work', { 'a.txt': 'a' });
+    const { id } = await harness.root.call(operations.createReview, {
+      params: { ...at, index: number },
+      body: { event: 'APPROVED', body: 'Good.' },
+    });
+    const eve = await harness.forge.makePerson(people.eve);
+    for (let issue = 0; issue < 25; issue += 1)
+      await eve.call(operations.createIssue, { params: at, body: { title: `noise ${issue}` } });
+    await harness.idle();
+    // A tenth of the 20 that are not reserved.
+    expect((await harness.server.store.counts()).deferred).toBe(23);
+    expect(refusals().at(-1)).toMatch(/one account without write access/);
+
+    await addFile(harness.ada, at, 'work', 'late.txt');
+    await harness.idle();
+    const review = await harness.root.call(operations.getReview, { params: { ...at, index: number, id } });
+    expect(review.dismissed).toBe(true);
+    for (let issue = 0; issue < 5; issue += 1)
+      await harness.ada.call(operations.createIssue, { params: at, body: { title: `work ${issue}` } });
+    await harness.idle();
+    const counts = await harness.server.store.counts();
+    expect(counts.deferred).toBe(23);
+  });
+
+  it('what protects a pull request and has to wait keeps it from being merged, is an incident, and is made', async () => {
+    harness = await startOperatorHarness(
+      `version: 1
+rules:
+${gate}  merge:
+    on: { pull_request: [label_updated] }
+    if: pull_request.labels.exists(l, l.name == "kept")
+    steps:
+      - { uses: merge, with: { method: merge } }
+`,
+      { server: { clock, budgets: budgetsOf(1) } },
+    );
+    const { number } = await harness.openPull('work', { 'a.txt': 'a' });
+    await harness.idle();
+    await passTime(hourMs);
+    await describePull(harness.ada, number, 'It was tested.');
+    if ((await statusOf(number)) !== 'success') await passTime(hourMs);
+    expect(await statusOf(number)).toBe('success');
+
+    await describePull(harness.ada, number, 'No.');
+    expect(await statusOf(number)).toBe('success');
+    const incidents = await harness.server.store.listIncidents();
+    expect(incidents.map(({ kind, key, reason }) => [kind, key.split('#')[1], reason])).toEqual([
+      ['rule-failed', 'gate', expect.stringContaining('Nothing is merged there before.')],
+    ]);
+    const labels = await harness.root.call(operations.listLabels, { params: at });
+    const kept = labels.find(({ name }) => name === 'kept')?.id ?? 0;
+    await harness.ada.call(operations.addIssueLabels, {
+      params: { ...at, index: number },
+      body: { labels: [kept] },
+    });
+    await harness.idle();
+    expect(refusals().at(-1)).toMatch(
+      /^a protective change of .*#gate is still to be made: deferred, over the budget/,
+    );
+
+    await passTime(hourMs);
+    expect(await statusOf(number)).toBe('failure');
+    expect(await harness.server.store.listIncidents()).toEqual([]);
+  });
+});

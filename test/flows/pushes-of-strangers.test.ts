@@ -1,0 +1,221 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Client } from '../../src/client/client.ts';
+import { operations } from '../../src/contract/operations.ts';
+import { at, type Harness, people } from '../support/harness.ts';
+import { startOperatorHarness } from '../support/operator-harness.ts';
+import { addFile } from '../support/privilege-setup.ts';
+
+let harness: Harness;
+let eve: Client;
+afterEach(() => harness.close());
+
+const rules = (choice = '', more = '') => `version: 1
+rules:
+  merge:
+    on: { pull_request: [opened, label_updated, synchronized, edited] }
+    if: labels.exists(l, l.name == "kept") || pull_request.title.startsWith("Ready")
+    steps:
+      - { uses: merge, with: { method: merge${choice} } }
+${more}`;
+
+const fork = { owner: people.eve, repo: at.repo } as const;
+
+/** Starts a harness with a fork of eve, who may only read. */
+async function start(yaml = rules()): Promise<void> {
+  harness = await startOperatorHarness(yaml);
+  eve = await harness.forge.makePerson(people.eve);
+  await eve.call(operations.createFork, { params: at, body: {} });
+  await addFile(eve, fork, 'work', 'a.txt');
+}
+
+async function openPull(by: Client, title = 'Work', base = 'main'): Promise<number> {
+  const { number } = await by.call(operations.createPull, {
+    params: at,
+    body: { title, head: `${people.eve}:work`, base },
+  });
+  await harness.idle();
+  return number;
+}
+
+async function setLabel(by: Client, index: number): Promise<void> {
+  const labels = await harness.root.call(operations.listLabels, { params: at });
+  const id = labels.find(({ name }) => name === 'kept')?.id ?? 0;
+  await by.call(operations.addIssueLabels, { params: { ...at, index }, body: { labels: [id] } });
+}
+
+async function approve(by: Client, index: number): Promise<void> {
+  await by.call(operations.createReview, {
+    params: { ...at, index },
+    body: { event: 'APPROVED', body: 'Good.' },
+  });
+}
+
+/** Says something about the pull request that runs its rules again. */
+async function touch(index: number, text = 'looked at'): Promise<void> {
+  await harness.ada.call(operations.editPull, { params: { ...at, index }, body: { body: text } });
+  await harness.idle();
+}
+
+const isMerged = async (index: number): Promise<boolean> =>
+  (await harness.root.call(operations.getPull, { params: { ...at, index } })).merged === true;
+const lastRefusal = () => harness.runs.flatMap(({ refused }) => refused.map(({ why }) => why)).at(-1);
+
+describe('a push by an account without write access', () => {
+  it('takes the word of a label back, until someone with write access approves the new head', async () => {
+    await start();
+    const number = await openPull(eve);
+    await touch(number);
+    await addFile(eve, fork, 'work', 'seen.txt');
+    await harness.idle();
+    // The pull request is a draft of the merge: it waits for a label alone.
+    await harness.root.call(operations.editPull, {
+      params: { ...at, index: number },
+      body: { title: 'WIP: Work' },
+    });
+    await setLabel(harness.ada, number);
+    await harness.idle();
+    expect(await isMerged(number)).toBe(false);
+    await addFile(eve, fork, 'work', 'late.txt');
+    await harness.idle();
+    await harness.root.call(operations.editPull, {
+      params: { ...at, index: number },
+      body: { title: 'Work' },
+    });
+    await harness.idle();
+    expect(await isMerged(number)).toBe(false);
+    expect(lastRefusal()).toContain(`${people.eve} pushed without write access`);
+
+    await approve(harness.ada, number);
+    await touch(number, 'approved');
+    expect(await isMerged(number)).toBe(true);
+  });
+
+  it('before the label of someone with write access does not matter, even in the same second', async () => {
+    await start();
+    const number = await openPull(eve);
+    await addFile(eve, fork, 'work', 'seen.txt');
+    await setLabel(harness.ada, number);
+    await harness.idle();
+
+    await touch(number);
+    expect(await isMerged(number)).toBe(true);
+  });
+
+  it('after the label counts, even in the same second', async () => {
+    await start(rules('', '').replace('label_updated, synchronized, ', ''));
+    const number = await openPull(eve);
+    await setLabel(harness.ada, number);
+    await addFile(eve, fork, 'work', 'late.txt');
+    await harness.idle();
+
+    await touch(number);
+    expect(await isMerged(number)).toBe(false);
+    expect(lastRefusal()).toContain('pushed without write access');
+  });
+
+  it('is not hidden by an update of the head that we made', async () => {
+    await start(rules('', '').replace('label_updated, synchronized, ', ''));
+    const number = await openPull(eve);
+    await setLabel(harness.ada, number);
+    await addFile(eve, fork, 'work', 'late.txt');
+    await addFile(harness.root, at, 'main', 'base.txt');
+    await harness.idle();
+    await harness.bot.call(operations.updatePull, {
+      params: { ...at, index: number },
+      query: { style: 'merge' },
+    });
+    await harness.idle();
+
+    await touch(number);
+    expect(await isMerged(number)).toBe(false);
+    expect(lastRefusal()).toContain(`${people.eve} pushed without write access`);
+    await setLabel(harness.ada, number);
+    await harness.idle();
+  });
+
+  it('is not vouched for by a label that a rule set', async () => {
+    await start(
+      rules(
+        '',
+        `  labels:
+    on: { pull_request: [opened] }
+    steps:
+      - { uses: set-labels, with: { add: [kept] } }
+`,
+      ),
+    );
+    const number = await openPull(eve);
+    await touch(number);
+
+    expect(await harness.labelsOf(number)).toEqual(['kept']);
+    expect(await isMerged(number)).toBe(false);
+    expect(lastRefusal()).toContain('pushed without write access');
+  });
+
+  it('before the opening belongs to the one who opened it', async () => {
+    await start();
+    const number = await openPull(eve, 'Ready');
+    expect(await isMerged(number)).toBe(false);
+    await harness.root.call(operations.editPull, {
+      params: { ...at, index: number },
+      body: { state: 'closed' },
+    });
+    await harness.idle();
+
+    const again = await openPull(harness.ada, 'Ready too');
+    expect(await isMerged(again)).toBe(true);
+  });
+
+  it('may have been anything before a retargeting, which forgets who pushed', async () => {
+    await start();
+    await harness.root.call(operations.createBranch, { params: at, body: { new_branch_name: 'next' } });
+    const number = await openPull(eve, 'WIP: Work', 'next');
+    await setLabel(harness.ada, number);
+    await harness.idle();
+    await eve.call(operations.editPull, {
+      params: { ...at, index: number },
+      body: { base: 'main', title: 'Work' },
+    });
+    await harness.idle();
+
+    expect(await isMerged(number)).toBe(false);
+    expect(lastRefusal()).toMatch(/its base was changed|pushed without write access/);
+  });
+
+  it('does not matter where the rule says so', async () => {
+    await start(rules(', after-push: anyone'));
+    const number = await openPull(eve, 'Ready');
+
+    expect(await isMerged(number)).toBe(true);
+  });
+});
+
+it('a pull request that is retargeted in the moment of its merge is a failure with a comment', async () => {
+  harness = await startOperatorHarness(rules());
+  await harness.root.call(operations.createBranch, { params: at, body: { new_branch_name: 'next' } });
+  const { number } = await harness.openPull('work', { 'a.txt': 'a' });
+  await harness.idle();
+  let isRetargeted = false;
+  harness.proxy.decide = ({ method, path }) =>
+    method === 'POST' && path.endsWith('/merge') && !isRetargeted
+      ? {
+          kind: 'pass',
+          async before() {
+            isRetargeted = true;
+            const params = { ...at, index: number };
+            await harness.ada.call(operations.editPull, { params, body: { base: 'next' } });
+          },
+        }
+      : { kind: 'pass' };
+  await harness.ada.call(operations.editPull, { params: { ...at, index: number }, body: { title: 'Ready' } });
+  const run = await harness.waitForRun(({ changes }) => changes.some(({ action }) => action === 'merge'));
+  await harness.idle();
+
+  expect(run.outcomes).toMatchObject([
+    { status: 'failed', error: expect.stringContaining('merged into `next`') },
+  ]);
+  const comments = await harness.root.call(operations.listComments, { params: { ...at, index: number } });
+  expect(comments.map(({ body }) => body)).toEqual([expect.stringContaining('and not into `main`')]);
+  const incidents = await harness.server.store.listIncidents();
+  expect(incidents.map(({ kind }) => kind)).toContain('merged-elsewhere');
+});
