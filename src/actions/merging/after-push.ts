@@ -50,8 +50,8 @@ export async function untrustedPush(
   if (choice === 'anyone' || context.account === undefined) return undefined;
   const { head, isFork } = sidesOf(pull);
   const accounts = createAccounts(facts, context);
-  if (await isApproved(pull, head, facts, accounts)) return undefined;
   const entries = await facts.ask(requestOf(timeline));
+  if (await isApproved(pull, { head, entries }, facts, accounts)) return undefined;
   const lastPush = entries.findLast(({ type }) => type === 'pull_push');
   if (lastPush === undefined || endOf(lastPush) !== head)
     return `its timeline names no push that ends at ${head.slice(0, 10)}: someone with write access has to approve this head`;
@@ -69,16 +69,19 @@ export async function untrustedPush(
   return undefined;
 }
 
-/** Whether someone else with write access approves this very head. */
+/** Whether someone else with write access approves this very head, and did so for this base. */
 async function isApproved(
   { user }: PullRequest,
-  head: string,
+  { head, entries }: { readonly head: string; readonly entries: readonly TimelineEntry[] },
   facts: Facts,
   accounts: Accounts,
 ): Promise<boolean> {
+  const retargeted = entries.findLastIndex(({ type }) => type === 'change_target_branch');
+  const since = new Set(entries.slice(retargeted + 1).map(({ review_id }) => review_id));
   for (const review of await facts.ask(requestOf(reviews))) {
     const isOfHead = review.commit_id === head && review.state === 'APPROVED' && !review.dismissed;
-    if (!isOfHead || accounts.isOurs(review.user) || review.user?.id === user?.id) continue;
+    const isOfBase = retargeted < 0 || since.has(review.id);
+    if (!isOfHead || !isOfBase || accounts.isOurs(review.user) || review.user?.id === user?.id) continue;
     if (review.official || (await accounts.mayCommand(review.user))) return true;
   }
   return false;
