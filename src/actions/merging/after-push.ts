@@ -25,7 +25,7 @@ export type AfterPush = (typeof afterPushChoices)[number];
 export const afterPushField = {
   'after-push': z.enum(afterPushChoices).default('writers').meta({
     description:
-      '`writers`: nothing is merged after a push by an account without write access, until someone with write access acts again: sets a label that the rule names, approves this head, or gives a command that the rule reads. A retargeted pull request counts as pushed to. `anyone`: pushes of others do not matter.',
+      '`writers`: nothing is merged after a push by an account without write access, until someone with write access acts again: sets a label that the rule names, approves this head, or gives a command that the rule reads. A retargeted pull request counts as pushed to, and so does one that such an account reopens. `anyone`: pushes of others do not matter.',
   }),
 };
 
@@ -62,6 +62,12 @@ export async function untrustedPush(
       if (accounts.isOurs(entry.user) || (await accounts.mayPush(entry.user, isFork))) continue;
       return `${entry.user?.login ?? 'an unknown account'} pushed without write access: ${whoActs}`;
     }
+    // Forges note no push to a closed pull request: whoever reopens it may bring anything.
+    if (
+      entry.type === 'reopen' &&
+      (accounts.isOurs(entry.user) || !(await accounts.mayPush(entry.user, true)))
+    )
+      return `it was reopened by ${entry.user?.login ?? 'an unknown account'}, and no one acted since: ${whoActs}`;
     if (accounts.isOurs(entry.user)) continue;
     if (isLabelAct(entry, context) && (await accounts.maySetLabels(entry.user))) return undefined;
     if (isCommandAct(entry, context) && (await accounts.mayCommand(entry.user))) return undefined;
