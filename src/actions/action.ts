@@ -120,6 +120,8 @@ type CommitJudgement = {
   readonly passes: (change: Change) => boolean;
   /** Returns the change with the result of the least favourable pull request. */
   readonly heldBackBy: (change: Change, holder: Holder) => Change;
+  /** Returns the arguments of a step whose rule cannot be evaluated, from those that are written. */
+  readonly unjudged: (written: unknown) => unknown;
 };
 
 /** A pull request that holds others with the same head commit back. */

@@ -150,6 +150,52 @@ rules:
   });
 });
 
+describe('a pull request that its rule cannot judge', () => {
+  const context = 'reeve/gate';
+  /** Into another branch than `older`, the condition is an error without a label. */
+  const rules = `version: 1
+rules:
+  gate:
+    on: { pull_request: [opened, edited, reopened, synchronized] }
+    steps: [{ uses: set-status, with: { when: 'pull_request.base.ref == "older" || labels[0].name == "ok"' } }]
+`;
+  const unjudged = { status: 'pending', description: 'its rule failed: it cannot be judged' };
+
+  async function startBesideOlder(): Promise<void> {
+    harness = await startOperatorHarness(rules);
+    await harness.waitForPush(() =>
+      harness.root.call(operations.createBranch, {
+        params: at,
+        body: { new_branch_name: 'older', old_branch_name: 'main' },
+      }),
+    );
+    await harness.openPull('h', { 'b.md': 'b' });
+  }
+
+  it('does not keep what the same commit earned in another pull request', async () => {
+    await startBesideOlder();
+    await edit(1, { state: 'closed' });
+    await openFrom('h', 'older');
+    expect(await statusOf('h', context)).toMatchObject({ status: 'success' });
+
+    await edit(1, { state: 'open' });
+    expect(await statusOf('h', context)).toMatchObject({ status: 'pending' });
+
+    await edit(1, { state: 'closed' });
+    expect(await statusOf('h', context)).toMatchObject({ status: 'success' });
+  });
+
+  it('does not keep what it earned into another branch', async () => {
+    await startBesideOlder();
+    expect(await statusOf('h', context)).toBeUndefined();
+    await edit(1, { base: 'older' });
+    expect(await statusOf('h', context)).toMatchObject({ status: 'success' });
+
+    await edit(1, { base: 'main' });
+    expect(await statusOf('h', context)).toMatchObject(unjudged);
+  });
+});
+
 describe('a context with the base in it', () => {
   it('is judged for the pull requests into that base alone', async () => {
     const context = 'context: "reeve/owners ${{ pull_request.base.ref }}"';
