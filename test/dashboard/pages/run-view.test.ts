@@ -59,6 +59,7 @@ describe('what a condition saw', () => {
     ['hooks', false, false, true],
     ['organization.description', false, false, false],
     ['dependencies', false, false, false],
+    ['timeline', false, false, false],
     ['of_a_later_version', false, false, false],
   ];
 
