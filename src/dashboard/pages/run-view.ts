@@ -5,7 +5,14 @@ import { type Finding, nameOfRule, type Verdict, wordsOf } from '../../rules/ver
 import { placeLink } from '../links.ts';
 import { table } from '../look/table.ts';
 import type { PageRequest } from '../page-handler.ts';
-import { isOfOwnFile, maySeeChange, maySeeErrors, maySeeValue, type ViewerAccess, valueFor } from '../visibility.ts';
+import {
+  isOfOwnFile,
+  maySeeChange,
+  maySeeErrors,
+  maySeeValue,
+  type ViewerAccess,
+  valueFor,
+} from '../visibility.ts';
 import { viewForgeRequests } from './request-view.ts';
 import { ruleLink } from './rule-link.ts';
 

@@ -96,7 +96,14 @@ describe('what a condition saw', () => {
     const of = (source: string, level: Level | undefined): Run => ({
       ...makeRun({}),
       rules: [
-        { ...verdict, rule: `${source}#a`, source, ...(level && { level }), findings: [finding], commit: 'c' },
+        {
+          ...verdict,
+          rule: `${source}#a`,
+          source,
+          ...(level && { level }),
+          findings: [finding],
+          commit: 'c',
+        },
       ],
     });
     const links = { root: '/', forgeUrl: 'https://forge.example' };
