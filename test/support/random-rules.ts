@@ -302,7 +302,7 @@ export const argumentArbitraries: Readonly<Record<string, (trigger: RuleTrigger)
     'open-pull-request': (trigger) =>
       maybe<unknown>(
         {
-          head: branch,
+          head: fc.oneof(branch, fc.constant('dark:work')),
           base: branch.map((name) => `${name.replace(':', '-')}2`),
           title: saying(trigger),
           body: saying(trigger),
