@@ -23,8 +23,11 @@ export class Learning implements Knowledge {
     { sees = 'all', meter }: { readonly sees?: 'all' | 'repository'; readonly meter?: Meter } = {},
   ) {
     this.#facts = facts;
-    this.#given = given;
     this.#sees = sees;
+    // An item of a sweep is a fact that was read as part of a list.
+    this.#given = Object.fromEntries(
+      Object.entries(given).map(([name, value]) => [name, this.#narrowed(name, value)]),
+    );
     this.#meter = meter;
   }
 
@@ -50,11 +53,16 @@ export class Learning implements Knowledge {
       const value = await this.#facts.ask(request);
       // Asked once for all rules, and charged to each that reads it: what a rule may do does not depend on the others.
       this.#meter?.charge(this.#facts.costOf(request));
-      const narrow = this.#sees === 'all' ? undefined : findFact(request.name)?.narrow;
-      this.#known.set(factKey(request), { value: narrow ? narrow(value, this.#facts.subject) : value });
+      this.#known.set(factKey(request), { value: this.#narrowed(request.name, value) });
     } catch (error) {
       const reason = error instanceof Error ? error : new ReeveError('internal', messageOf(error));
       this.#known.set(factKey(request), { error: reason });
     }
+  }
+
+  #narrowed(name: string, value: unknown): unknown {
+    const { narrow, narrowsForAll } = findFact(name) ?? {};
+    if (narrow === undefined || (this.#sees === 'all' && !narrowsForAll)) return value;
+    return typeof value === 'object' && value !== null ? narrow(value, this.#facts.subject) : value;
   }
 }
