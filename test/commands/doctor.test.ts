@@ -299,6 +299,12 @@ const rows: readonly (readonly [string, string, Break, RegExp])[] = [
     /rules that failed: 4: .*#r0, once, last 2\d{3}-.* UTC: no such thing.*; and 1 more/,
   ],
   [
+    'merged-elsewhere',
+    'a merge into another branch than planned',
+    ({ path }) => raise(path, 'merged-elsewhere'),
+    /merges into another branch than planned: 4/,
+  ],
+  [
     'sweep-failed',
     'a sweep that was refused',
     ({ path }) => raise(path, 'sweep-failed'),

@@ -10,7 +10,11 @@ import { startOperatorHarness } from '../support/operator-harness.ts';
 let harness: Harness;
 afterEach(() => harness.close());
 
-const owners = readFileSync(join(packageRoot, 'rules/codeowners.yml'), 'utf8');
+/** The shipped rule, as its comment changes it for files without owners: an older branch has no CODEOWNERS. */
+const owners = readFileSync(join(packageRoot, 'rules/codeowners.yml'), 'utf8').replace(
+  'codeowners.all(c, c.users.size() + c.teams.size() > 0) &&',
+  '',
+);
 const bytes = (text: string): string => Buffer.from(text).toString('base64');
 
 /** Puts a file on a branch of the repository as its administrator. */
@@ -60,7 +64,7 @@ async function arrange(rules = owners): Promise<void> {
   await harness.waitForPush(() => harness.ada.call(operations.deleteFile, { params, body }));
 }
 
-const missing = 'An approval of an owner is missing.';
+const missing = 'An owner, or the approval of one, is missing.';
 const held = (number: number, text = missing) => ({
   status: 'pending',
   description: `#${number}: ${text}`,
