@@ -11,10 +11,11 @@ const audiences = ['repository', 'subject', 'code', 'issues', 'pulls', 'administ
 
 describe.each(facts.map((fact) => [fact.name, fact] as const))('the row of the fact %s', (_name, fact) => {
   it('has an audience that is not wider than what the fact shows', () => {
-    const { visibleTo, shows, narrow } = fact;
+    const { visibleTo, shows, narrow, narrowsForAll } = fact;
 
     expect(audiences).toContain(visibleTo);
-    if (shows === 'beyond' || narrow !== undefined) expect(visibleTo).toBe('operators');
+    const isWhole = narrow !== undefined && !narrowsForAll;
+    if (shows === 'beyond' || isWhole) expect(visibleTo).toBe('operators');
     if (shows === 'admin') expect(['administrators', 'operators']).toContain(visibleTo);
   });
 });

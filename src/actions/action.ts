@@ -68,6 +68,10 @@ export type Action<Arguments = unknown> = {
     written: Arguments,
     place: { readonly level: PlanContext['level']; readonly subjects: readonly SubjectKind[] },
   ) => readonly { path: readonly (string | number)[]; message: string }[];
+  /** Problems at load of files that are not the operator's, whatever is granted to them. */
+  readonly examineBelowOperator?: (
+    written: Arguments,
+  ) => readonly { path: readonly (string | number)[]; message: string }[];
   /** The facts that `plan` will read, so that they are requested in parallel before it. */
   readonly facts: (given: Arguments) => readonly FactRequest[];
   /** Plans the changes. It only reads, and is called again immediately before a write. */
@@ -120,6 +124,8 @@ type CommitJudgement = {
   readonly passes: (change: Change) => boolean;
   /** Returns the change with the result of the least favourable pull request. */
   readonly heldBackBy: (change: Change, holder: Holder) => Change;
+  /** Returns the arguments of a step whose rule cannot be evaluated, from those that are written. */
+  readonly unjudged: (written: unknown) => unknown;
 };
 
 /** A pull request that holds others with the same head commit back. */

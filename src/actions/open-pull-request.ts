@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
 import { PullRequest } from '../contract/resources/pulls.ts';
 import { asWritten, isTitle } from '../contract/written-texts.ts';
-import { compare } from '../facts/compare.ts';
+import { compare, otherRepositoryReason } from '../facts/compare.ts';
 import type { Facts } from '../facts/fact.ts';
 import { requestOf } from '../facts/fact.ts';
 import { openPull } from '../facts/open-pull.ts';
@@ -25,7 +25,9 @@ const branch = z
 const name = z.string().min(1).max(255);
 const OpenPullRequest = z
   .strictObject({
-    head: branch.meta({ description: 'The source branch; `owner:branch` refers to a fork.' }),
+    head: branch.meta({
+      description: 'The source branch; `owner:branch` refers to a fork, in rules of the operator alone.',
+    }),
     base: branch.meta({ description: 'The target branch.' }),
     title: forgeText().min(1).max(255),
     body: forgeText({ lines: true }).max(60_000).optional(),
@@ -74,6 +76,11 @@ with:
     reviewers: 'pull_reviewers_on_create',
     team_reviewers: 'pull_reviewers_on_create',
   },
+  examineBelowOperator: (given) =>
+    (['head', 'base'] as const).flatMap((name) => {
+      const message = otherRepositoryReason(given[name]);
+      return message === undefined ? [] : [{ path: [name], message }];
+    }),
   facts: (given) => [openPullFact(given)],
   async plan(written, facts, context) {
     const given = { ...written, title: asWritten(operations.createPull, 'title', written.title) };

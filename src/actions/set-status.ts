@@ -104,6 +104,7 @@ with:
     passes: ({ value }) => rankOf(value) === passed,
     rankOf: ({ value }) => rankOf(value),
     heldBackBy,
+    unjudged,
   },
   visibleTo: 'code',
   inverses: { [operations.createStatus.id]: undoStatus },
@@ -244,6 +245,16 @@ function heldBackBy(change: Change, { number, url, change: theirs }: Holder): Ch
     after: value,
     reason: `pull request #${number} has the same head commit, and holds it back`,
     ...(isSame ? { already: true as const } : {}),
+  };
+}
+
+/** What a step says of a pull request that it cannot judge. */
+function unjudged(written: unknown): SetStatus {
+  const context = readMember(written, 'context');
+  return {
+    ...(typeof context === 'string' ? { context } : {}),
+    state: 'pending',
+    description: 'its rule failed: it cannot be judged',
   };
 }
 

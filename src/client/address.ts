@@ -2,21 +2,21 @@ import { type AnyInput, fillPath, type Operation } from '../contract/operation.t
 import { ReeveError } from '../errors.ts';
 import type { ForgeAnswer } from './answer.ts';
 
-/** Returns the base URL of all paths, ending in `/api/v1`. Throws `settings` if it is not an http URL. */
+/**
+ * Returns the base URL of all paths, ending in `/api/v1`. Throws `settings` if it is not an http URL, with a message that does not repeat
+ * it: what is wrong may be a password in it.
+ */
 export function apiRoot(url: string): URL {
-  let parsed: URL;
-  try {
-    parsed = new URL(url);
-  } catch (cause) {
-    throw new ReeveError('settings', `FORGE_URL is not a URL: ${url}`, { cause });
-  }
+  const parsed = URL.parse(url);
+  // Behind a `/` that is not escaped, a password looks like a path.
+  if (url.includes('@'))
+    throw new ReeveError('settings', 'FORGE_URL must not hold credentials (an @); use FORGE_TOKEN');
+  if (parsed === null)
+    throw new ReeveError('settings', 'FORGE_URL is not a URL: write it as https://forge.example.org');
   if (parsed.protocol !== 'http:' && parsed.protocol !== 'https:') {
-    throw new ReeveError(
-      'settings',
-      `FORGE_URL must begin with http:// or https://, not ${parsed.protocol}//`,
-    );
+    throw new ReeveError('settings', 'FORGE_URL must begin with http:// or https://');
   }
-  if (parsed.username || parsed.password || parsed.search) {
+  if (parsed.search) {
     throw new ReeveError('settings', 'FORGE_URL must not hold credentials or a query; use FORGE_TOKEN');
   }
   const path = parsed.pathname.replace(/\/+$/, '').replace(/\/api\/v1$/, '');

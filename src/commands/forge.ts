@@ -102,9 +102,9 @@ function readAdministrator(options: ForgeCommandOptions): Administrator | undefi
 function readRootUrl(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const url = URL.parse(text);
-  const isPlain = url !== null && url.search + url.hash + url.username + url.password === '';
+  const isPlain = url !== null && url.search + url.hash === '' && !text.includes('@');
   if (!isPlain || !/^https?:$/.test(url.protocol))
-    throw new ReeveError('usage', `--url takes an http or https address without a query, not "${text}"`);
+    throw new ReeveError('usage', '--url takes an http or https address without credentials and query');
   return url.href;
 }
 

@@ -2,6 +2,7 @@ import { findAction } from '../actions/actions.ts';
 import type { ReadableUnit } from '../contract/events/event-families.ts';
 import type { Audience } from '../facts/fact.ts';
 import { findFact } from '../facts/facts.ts';
+import type { Verdict } from '../rules/verdict.ts';
 import type { Delivery } from '../store/store.ts';
 import type { Viewer } from './viewer.ts';
 
@@ -80,13 +81,19 @@ function isForReaders(audience: Audience, units: ReadonlySet<ReadableUnit>): boo
 }
 
 /** Tells whether errors of a rule may be shown: a forge's answer to the bot may name what only the bot may know. */
-export function maySeeErrors(
-  { source }: { readonly source: string },
-  { isOperator, access, repository }: ViewerAccess,
-): boolean {
-  if (isOperator) return true;
+export function maySeeErrors(verdict: Pick<Verdict, 'level'>, viewerAccess: ViewerAccess): boolean {
+  if (viewerAccess.isOperator) return true;
   // Of the repository's own file its administrators hear what is wrong.
-  return access === 'administrator' && repository !== undefined && source.startsWith(`${repository}/`);
+  return viewerAccess.access === 'administrator' && isOfOwnFile(verdict, viewerAccess);
+}
+
+/**
+ * Tells whether a rule is of the repository that the viewer looks at: a run has no rules of other repositories. The path of a
+ * file says nothing of its origin, a folder of the operator may be called like a repository. A run of an earlier version does not
+ * record the origin of its rules.
+ */
+export function isOfOwnFile({ level }: Pick<Verdict, 'level'>, { repository }: ViewerAccess): boolean {
+  return level === 'repository' && repository !== undefined;
 }
 
 /** Tells whether a request of a run may be shown: administrators see those to their repository, which they can make as well. */

@@ -64,6 +64,8 @@ type EvaluatedRule = {
   readonly verdict: Verdict;
   readonly proposals: readonly Proposal[];
   readonly retry?: ReeveError | undefined;
+  /** Names of the steps whose own `if` did not hold. */
+  readonly unmatched?: readonly string[];
   /** Notes that the commands of the event were executed. */
   readonly claim?: () => Promise<void>;
 };
@@ -143,7 +145,36 @@ async function evaluateOne(
   const { facts, claim } = await useCommands(rule, input, context.memory);
   const evaluated = await planSteps({ rule, meter }, { ...input, facts }, context);
   const isExecuted = evaluated.verdict.verdict === 'matched' || evaluated.proposals.length > 0;
-  return isExecuted && !context.dryRun ? { ...evaluated, claim } : evaluated;
+  const closed = await closeGates({ rule, evaluated }, { ...input, facts }, context);
+  return isExecuted && !context.dryRun ? { ...closed, claim } : closed;
+}
+
+/**
+ * Adds, where a rule failed, what its steps want of a pull request that cannot be judged: what they said earlier, of another
+ * pull request or of what this one was then, must not go on passing.
+ */
+async function closeGates(
+  { rule, evaluated }: { readonly rule: LoadedRule; readonly evaluated: EvaluatedRule },
+  { facts, pin }: PinnedInput,
+  context: PlanContext,
+): Promise<EvaluatedRule> {
+  const { verdict, retry, proposals, unmatched = [] } = evaluated;
+  if (verdict.verdict !== 'failed' || retry || facts.subject.kind !== 'pull_request') return evaluated;
+  const closing: Proposal[] = [];
+  for (const { name, action, arguments: given } of rule.steps) {
+    if (!action.ofCommit || unmatched.includes(name) || proposals.some(({ step }) => step === name)) continue;
+    const unjudged = action.ofCommit.unjudged(given.written);
+    try {
+      const planned = await action.plan(unjudged, facts, context);
+      const changes = planned.filter(({ protects }) => protects === 'tightens');
+      if (changes.length > 0)
+        closing.push({ rule, step: name, action, arguments: unjudged, context, changes, pin });
+    } catch (error) {
+      if (error instanceof ReeveError && error.keepsWork) return { ...evaluated, retry: error };
+      // The verdict says why the rule failed; without its status, the commit has none that passes, or it cannot be read.
+    }
+  }
+  return closing.length > 0 ? { ...evaluated, proposals: [...proposals, ...closing] } : evaluated;
 }
 
 async function planSteps(
@@ -151,7 +182,9 @@ async function planSteps(
   { event, item, facts, now, pulls, pin }: PinnedInput,
   context: PlanContext,
 ): Promise<EvaluatedRule> {
-  const evaluation = await evaluateRule(rule, { event, item, facts, now, meter });
+  const found = await evaluateRule(rule, { event, item, facts, now, meter });
+  const unmatched = found.steps.flatMap(({ state, step }) => (state === 'unmatched' ? [step.name] : []));
+  const evaluation = { ...found, unmatched };
   const proposals: Proposal[] = [];
   for (const resolved of evaluation.steps) {
     if (resolved.state === 'unmatched') continue;
@@ -181,7 +214,7 @@ async function planSteps(
 }
 
 function failStep(
-  { verdict, retry: known }: Evaluation,
+  { verdict, retry: known, unmatched }: Evaluation & Pick<EvaluatedRule, 'unmatched'>,
   proposals: readonly Proposal[],
   { step }: ResolvedStep,
   reason: string,
@@ -190,5 +223,5 @@ function failStep(
   const retry = error instanceof ReeveError && error.keepsWork ? error : known;
   const code = error instanceof ReeveError ? { code: error.code } : {};
   const failed: Verdict = { ...verdict, verdict: 'failed', reason: `step ${step.name}: ${reason}`, ...code };
-  return { verdict: failed, proposals, retry };
+  return { verdict: failed, proposals, retry, ...(unmatched ? { unmatched } : {}) };
 }

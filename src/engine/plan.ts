@@ -2,14 +2,13 @@ import { type RunLimits, withinLimits } from './limits.ts';
 import {
   isEnforced,
   isEnforcing,
+  type Plan,
   type PlannedChange,
   type Proposal,
   type RefusedChange,
   rankOf,
   ruleNames,
 } from './proposal.ts';
-
-export type Plan = { readonly changes: readonly PlannedChange[]; readonly refused: readonly RefusedChange[] };
 
 /**
  * Makes one plan of what the steps want. The same target and value from several rules is one change; different values

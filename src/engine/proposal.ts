@@ -38,6 +38,9 @@ export type RefusedChange = {
   readonly isLimited?: true;
 };
 
+/** What is to be changed, in order, and what is not. */
+export type Plan = { readonly changes: readonly PlannedChange[]; readonly refused: readonly RefusedChange[] };
+
 /** Returns the rank of the most powerful rule that wants a change: 0 is the operator's. */
 export function rankOf(planned: PlannedChange): number {
   return Math.min(...planned.proposals.map((proposal) => levels.indexOf(proposal.rule.level)));

@@ -1,6 +1,6 @@
 import type { Verdict } from '../rules/verdict.ts';
 import type { Applied } from './apply.ts';
-import type { Plan } from './plan.ts';
+import type { Plan } from './proposal.ts';
 import type { Outcome, Run } from './record.ts';
 import { asSent, recordChange, recordChanges } from './record-changes.ts';
 import type { RunInput } from './run-input.ts';

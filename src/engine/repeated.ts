@@ -1,5 +1,4 @@
-import type { Plan } from './plan.ts';
-import type { PlannedChange, RefusedChange } from './proposal.ts';
+import type { Plan, PlannedChange, RefusedChange } from './proposal.ts';
 import type { Trigger } from './record.ts';
 
 /** What becomes of a delivery that repeats an earlier one: it runs without actions that describe no state, or is refused. */

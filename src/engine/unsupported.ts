@@ -1,6 +1,5 @@
 import { type Capabilities, unsupportedReason } from '../client/capabilities.ts';
-import type { Plan } from './plan.ts';
-import type { PlannedChange, RefusedChange } from './proposal.ts';
+import type { Plan, PlannedChange, RefusedChange } from './proposal.ts';
 
 /**
  * Returns the plan without the changes that this forge cannot make: they are refused with the reason, since a member that

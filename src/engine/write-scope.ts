@@ -8,8 +8,7 @@ import { requestOf } from '../facts/fact.ts';
 import { repositoryId } from '../facts/repository-id.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import { type DefaultBranch, readDefaultBranch, ungrantedReason } from './bounds/grants.ts';
-import type { Plan } from './plan.ts';
-import type { PlannedChange, RefusedChange } from './proposal.ts';
+import type { Plan, PlannedChange, RefusedChange } from './proposal.ts';
 
 /**
  * Returns the plan without the changes that would leave what their rules are about, and those that no request can be made

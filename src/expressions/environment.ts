@@ -12,6 +12,8 @@ export type Name = {
   readonly isItem?: true;
   /** Why a file of this origin may not use it. */
   readonly refusal?: string;
+  /** Returns why a file of this origin may not use it with a literal argument. */
+  readonly refuseArgument?: (argument: string) => string | undefined;
 };
 
 /** The names that the expressions of a rule may use, over everything it listens to. */

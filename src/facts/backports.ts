@@ -4,7 +4,7 @@ import { list } from '../contract/shape.ts';
 import { backportMarkerStart, isFromBackportBranch } from './backport-names.ts';
 import { defineFact, requestOf } from './fact.ts';
 import { pullRequest } from './pull-request.ts';
-import { indexParams, repositoryParams } from './where.ts';
+import { indexParams, narrowPull, repositoryParams } from './where.ts';
 
 /** The backports of a merged pull request, in any state. */
 export const backports = defineFact({
@@ -36,4 +36,6 @@ export const backports = defineFact({
     }
     return found;
   },
+  narrow: (found, subject) => found.map((pull) => narrowPull(pull, subject)),
+  narrowsForAll: true,
 });

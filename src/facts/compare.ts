@@ -3,11 +3,20 @@ import { Compare } from '../contract/resources/branches.ts';
 import { defineFact } from './fact.ts';
 import { repositoryParams } from './where.ts';
 
+/**
+ * Returns why a branch is for files of the operator alone: `owner:branch` may be in a repository that only the account of Reeve can
+ * read. No branch of a repository has a colon in its name.
+ */
+export function otherRepositoryReason(branches: string): string | undefined {
+  if (!branches.includes(':')) return undefined;
+  return 'a branch of another repository (`owner:branch`) is for files of the operator alone; name a branch of this repository';
+}
+
 /** Compares two branches or commits, from their merge base. */
 export const compare = defineFact({
   name: 'compare',
   meaning:
-    'The commits and files of `head` that are not in `base`, from their merge base (`base...head` are branches or commits; `owner:branch` refers to a fork).',
+    'The commits and files of `head` that are not in `base`, from their merge base (`base...head` are branches or commits; `owner:branch` refers to a fork, in rules of the operator alone).',
   // The head may be in a fork of another account.
   shows: 'beyond',
   visibleTo: 'operators',
@@ -15,6 +24,7 @@ export const compare = defineFact({
   of: ['repository', 'pull_request', 'issue', 'branch'],
   needs: { access: 'reader', scopes: ['repository'] },
   argument: 'base...head',
+  examineBelowOperator: otherRepositoryReason,
   requests: 1,
   example: 'compare("main...develop").total_commits > 0',
   complete: (written) =>

@@ -1,9 +1,8 @@
-import type { Subject } from '../contract/events/subject.ts';
 import { operations } from '../contract/operations.ts';
 import { Issue } from '../contract/resources/issues.ts';
 import { list } from '../contract/shape.ts';
 import { defineFact } from './fact.ts';
-import { indexParams } from './where.ts';
+import { indexParams, narrowIssue } from './where.ts';
 
 /** The issues and pull requests that must close before this one. */
 export const dependencies = defineFact({
@@ -25,17 +24,5 @@ export const dependencies = defineFact({
     }
     return found;
   },
-  narrow: (value, subject) =>
-    Array.isArray(value)
-      ? value.map((issue: Issue) => (isAtHome(issue, subject) ? issue : beyond(issue)))
-      : value,
+  narrow: (found, subject) => found.map((issue) => narrowIssue(issue, subject)),
 });
-
-/** An entry without a repository counts as one of another repository. */
-function isAtHome({ repository }: Issue, subject: Subject): boolean {
-  return repository?.id !== undefined && repository.id === subject.repository?.id;
-}
-
-function beyond({ number, state }: Issue) {
-  return { number, state };
-}

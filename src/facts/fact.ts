@@ -124,6 +124,8 @@ export type Fact<Value = unknown> = {
   readonly argument?: string;
   /** Returns why a literal argument cannot be meant, to continue a sentence about it. */
   readonly examineArgument?: (argument: string) => string | undefined;
+  /** Returns why files that are not the operator's may not use a literal argument, whatever is granted to them. */
+  readonly examineBelowOperator?: (argument: string) => string | undefined;
   /** Number of requests if the answer has one page, for the reference page. */
   readonly requests: number;
   readonly example: string;
@@ -137,7 +139,9 @@ export type Fact<Value = unknown> = {
   /** Completes short forms in a facts file (a label by its name). Absent: values are used as written. */
   readonly complete?: (written: unknown) => unknown;
   /** Returns the part of a value that is visible to rules of repositories and organizations. Absent: all of it. */
-  readonly narrow?: (value: unknown, subject: Subject) => unknown;
+  narrow?(value: Value, subject: Subject): unknown;
+  /** Rules of the operator see no more than others. Absent: all of the value, which is for operators on the dashboard. */
+  readonly narrowsForAll?: true;
   readonly ask: (context: AskContext, argument: string | undefined) => Promise<Value>;
 };
 

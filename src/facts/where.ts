@@ -1,5 +1,8 @@
 import type { Client } from '../client/client.ts';
 import type { RepositoryRef, Subject } from '../contract/events/subject.ts';
+import type { Issue } from '../contract/resources/issues.ts';
+import type { PullRequest } from '../contract/resources/pulls.ts';
+import type { Repository } from '../contract/resources/repositories.ts';
 import { ReeveError } from '../errors.ts';
 
 /** Returns the subject's repository. Throws if the subject has none, which is a programming error. */
@@ -47,4 +50,50 @@ export async function absentAsUndefined<T>(asked: Promise<T>): Promise<T | undef
 export function unlessLasting(error: unknown): undefined {
   if (error instanceof ReeveError && !error.keepsWork) return undefined;
   throw error;
+}
+
+/** Returns whether a repository is the subject's. What does not say where it belongs counts as being elsewhere. */
+function isHome(repository: { readonly id: number } | null | undefined, subject: Subject): boolean {
+  return repository?.id !== undefined && repository.id === subject.repository?.id;
+}
+
+/** Returns whether an issue is of the subject's repository. */
+export function isHomeIssue(issue: Issue | null | undefined, subject: Subject): boolean {
+  return isHome(issue?.repository, subject);
+}
+
+/** Returns an issue of the subject's repository as it is, and number and state of one elsewhere, which may be private. */
+export function narrowIssue(issue: Issue, subject: Subject): Issue | Pick<Issue, 'number' | 'state'> {
+  return isHomeIssue(issue, subject) ? issue : { number: issue.number, state: issue.state };
+}
+
+const identityMembers = ['id', 'name', 'full_name', 'owner', 'html_url'] as const;
+const kindMembers = ['private', 'internal', 'fork', 'archived', 'mirror', 'template', 'empty'] as const;
+
+/** Returns what another repository, such as a private fork, is called and of what kind it is. */
+function identityOf<Whole extends Partial<Repository>>(repository: Whole): Whole {
+  const kept = [...identityMembers, ...kindMembers].flatMap((name) =>
+    Object.hasOwn(repository, name) ? [[name, repository[name]]] : [],
+  );
+  // What is left out are members that a forge need not send.
+  return Object.fromEntries(kept) as Whole;
+}
+
+/** Returns the subject's repository without the texts of the one that it was forked from. */
+export function narrowRepository(repository: Repository): Repository {
+  return repository.parent ? { ...repository, parent: identityOf(repository.parent) } : repository;
+}
+
+/** Returns a pull request into the subject's repository without the texts of the repository that it comes from, if that is another one. */
+export function narrowPull(pull: PullRequest, subject: Subject): PullRequest {
+  const { base, head } = pull;
+  const isFromHome = isHome(head?.repo, subject);
+  const into = base?.repo && narrowRepository(base.repo);
+  const from = head?.repo && (isFromHome ? narrowRepository(head.repo) : identityOf(head.repo));
+  if (into === base?.repo && (isFromHome || !from)) return pull;
+  return {
+    ...pull,
+    ...(base && { base: { ...base, repo: into } }),
+    ...(head && { head: { ...head, repo: from } }),
+  };
 }

@@ -147,6 +147,7 @@ function refusedFile(file: RepositoryRules): Verdict {
   return {
     rule: file.source,
     source: file.source,
+    level: file.level,
     commit: file.commit,
     line: 1,
     verdict: 'failed',

@@ -23,8 +23,11 @@ export class Learning implements Knowledge {
     { sees = 'all', meter }: { readonly sees?: 'all' | 'repository'; readonly meter?: Meter } = {},
   ) {
     this.#facts = facts;
-    this.#given = given;
     this.#sees = sees;
+    // An item of a sweep is a fact that was read as part of a list.
+    this.#given = Object.fromEntries(
+      Object.entries(given).map(([name, value]) => [name, this.#narrowed(name, value)]),
+    );
     this.#meter = meter;
   }
 
@@ -52,11 +55,16 @@ export class Learning implements Knowledge {
       const cost = this.#facts.costOf(request);
       if (cost > 0) this.#meter?.enter(`the fact ${factKey(request)}`);
       this.#meter?.charge(cost);
-      const narrow = this.#sees === 'all' ? undefined : findFact(request.name)?.narrow;
-      this.#known.set(factKey(request), { value: narrow ? narrow(value, this.#facts.subject) : value });
+      this.#known.set(factKey(request), { value: this.#narrowed(request.name, value) });
     } catch (error) {
       const reason = error instanceof Error ? error : new ReeveError('internal', messageOf(error));
       this.#known.set(factKey(request), { error: reason });
     }
+  }
+
+  #narrowed(name: string, value: unknown): unknown {
+    const { narrow, narrowsForAll } = findFact(name) ?? {};
+    if (narrow === undefined || (this.#sees === 'all' && !narrowsForAll)) return value;
+    return typeof value === 'object' && value !== null ? narrow(value, this.#facts.subject) : value;
   }
 }

@@ -5,6 +5,7 @@ import { type Credentials, type SignedIn, secretsOf } from '../client/credential
 import { messageOf, ReeveError } from '../errors.ts';
 import { type LogLevel, logLevels } from '../log.ts';
 import { examineSecrets, type SecretEntry } from '../receiver/secrets.ts';
+import { readAddress } from '../store/postgres/link/address.ts';
 import { type ServerRole, serverRoles } from '../store/shared-store.ts';
 import { type RuleGrants, readGrants } from './operator-file/grants.ts';
 import { type OperatorEntry, type OperatorFile, readOperatorFile } from './operator-file/operator-file.ts';
@@ -190,8 +191,11 @@ function readSignIn(read: ReadVariable, problems: string[]): Settings['signIn'] 
 
 function readDatabaseUrl(read: ReadVariable, problems: string[]): string | undefined {
   const url = read('DATABASE_URL');
-  if (url !== undefined && !/^postgres(ql)?:\/\//.test(url))
-    problems.push('DATABASE_URL must begin with postgres://');
+  try {
+    if (url !== undefined) readAddress(url);
+  } catch (error) {
+    problems.push(messageOf(error));
+  }
   return url;
 }
 
@@ -208,7 +212,7 @@ function readRole(read: ReadVariable, problems: string[]): ServerRole {
 
 /** Returns the password of a connection string as it is, and as it is written there. */
 function passwordsOf(url: string): readonly string[] {
-  const written = /^[^:]+:\/\/[^:@/]*:([^@/]*)@/.exec(url)?.[1] ?? '';
+  const written = /^[^:]+:\/\/[^:/?#\\]*:([^/?#\\]*)@/.exec(url)?.[1] ?? '';
   const inQuery = new URLSearchParams(url.split('?')[1]).get('password') ?? '';
   return [written, decodeSafely(written), inQuery].filter((password) => password !== '');
 }

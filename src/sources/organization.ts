@@ -6,7 +6,7 @@ import { clashesOfFiles } from '../rules/files/status-rules.ts';
 import { gatherPacks, type PackReader } from '../rules/packs/gather-packs.ts';
 import { maxOffered, type NoPack, type Pack, type PackTree } from '../rules/packs/pack.ts';
 import { formatProblem } from '../rules/problem.ts';
-import type { LoadedRule, Pattern, ScopedGrant } from '../rules/rule.ts';
+import type { Level, LoadedRule, Pattern, ScopedGrant } from '../rules/rule.ts';
 import { packsFolder } from './folder-packs.ts';
 import { createForgeReader } from './forge-packs.ts';
 import { type BranchHead, type FileRevision, loadEntry, readAtHead, readEntry } from './read-at-head.ts';
@@ -87,12 +87,14 @@ export async function readOrganizationRules(
 
 const nothing: RulesAt = { files: [], offered: new Map(), brokenPacks: [] };
 
+const level: Level = 'organization';
+
 function takenOver(source: OrganizationSource, { at }: BranchHead, pinned: number): string {
   return `${source.rules} is another repository now (id ${at.id}, rules were read from ${pinned}); if that is wanted, say id: ${at.id} beside it in the operator file`;
 }
 
 function refusal(source: OrganizationSource, head: Pick<BranchHead, 'commit'>, problem: string): RulesAt {
-  const file = { rules: [], source: source.rules, commit: head.commit, problems: [problem] };
+  const file = { rules: [], source: source.rules, level, commit: head.commit, problems: [problem] };
   return { ...nothing, files: [file] };
 }
 
@@ -126,20 +128,20 @@ export async function readFilesAt(
     const loaded = await loadEntry(entry ?? [], {
       source: place,
       commit: head.commit,
-      level: 'organization',
+      level,
       grants,
       home: { organization: source.name },
       reader: readerAt(posix.dirname(path)),
       isPack,
     });
     if (typeof loaded === 'string') {
-      return { rules: [], source: place, commit: head.commit, problems: [`${place}: ${loaded}`] };
+      return { rules: [], source: place, level, commit: head.commit, problems: [`${place}: ${loaded}`] };
     }
     const rules = isPack ? [] : loaded.rules.map((rule) => withinOrganization(rule, source.name));
     // A repository that includes the pack may have grants that the organization has not.
     const found = loaded.problems.filter(({ code }) => !isPack || code !== 'level');
     const problems = found.map(formatProblem);
-    return { rules, source: place, commit: head.commit, problems, includes: loaded.includes };
+    return { rules, source: place, level, commit: head.commit, problems, includes: loaded.includes };
   };
   const alone = await Promise.all(named.map(({ path }) => load(path, false)));
   const clashes = clashesOfFiles(alone.map(({ rules }) => rules));

@@ -4,7 +4,7 @@ import { ReeveError } from '../errors.ts';
 import type { PackReader } from '../rules/packs/gather-packs.ts';
 import { notOffered } from '../rules/packs/pack.ts';
 import { formatProblem } from '../rules/problem.ts';
-import type { LoadedRule, ScopedGrant } from '../rules/rule.ts';
+import type { Level, LoadedRule, ScopedGrant } from '../rules/rule.ts';
 import { misspeltPath, repositoryPaths } from './paths.ts';
 import { type BranchHead, type FileRevision, loadEntry, readAtHead, readEntry } from './read-at-head.ts';
 
@@ -12,6 +12,8 @@ import { type BranchHead, type FileRevision, loadEntry, readAtHead, readEntry } 
 export type RepositoryRules = {
   readonly rules: readonly LoadedRule[];
   readonly source: string;
+  /** Whose file it is, whatever its path. */
+  readonly level: Level;
   readonly commit: string;
   /** Problems as text; empty if there are none, or no file. */
   readonly problems: readonly string[];
@@ -21,6 +23,8 @@ export type RepositoryRules = {
 
 /** Current identity of a repository, and its rules. */
 export type RepositoryReading = { readonly head: BranchHead; readonly file: RepositoryRules };
+
+const level: Level = 'repository';
 
 /**
  * Reads the rule file of a repository at the head of its default branch; a rename is followed by the repository's id.
@@ -42,6 +46,7 @@ export async function readRepositoryRules(
     refuse: ({ at: there, commit }, why) => ({
       rules: [],
       source: `${there.owner}/${there.name}`,
+      level,
       commit,
       problems: [`${there.owner}/${there.name}: ${why}; while it is there, no rule file is used`],
     }),
@@ -63,7 +68,7 @@ export async function readFileAt(
   grants: readonly ScopedGrant[],
   reader: PackReader,
 ): Promise<RepositoryRules> {
-  const none = { rules: [], source: `${at.owner}/${at.name}`, commit, problems: [] };
+  const none = { rules: [], source: `${at.owner}/${at.name}`, level, commit, problems: [] };
   if (commit === '') return none;
   const found = (
     await Promise.all(
@@ -83,11 +88,10 @@ export async function readFileAt(
   }
   const source = `${at.owner}/${at.name}/${first.path}`;
   const home = { repositoryId: at.id };
-  const level = 'repository';
   const loaded = await loadEntry(first.entry, { source, commit, level, grants, home, reader });
   if (typeof loaded === 'string') return { ...none, source, problems: [`${source}: ${loaded}`] };
   const { rules, includes } = loaded;
-  return { rules, source, commit, problems: loaded.problems.map(formatProblem), includes };
+  return { rules, source, level, commit, problems: loaded.problems.map(formatProblem), includes };
 }
 
 /** Where neither an operator nor an organization is known, nothing is offered. */

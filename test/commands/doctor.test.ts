@@ -299,6 +299,12 @@ const rows: readonly (readonly [string, string, Break, RegExp])[] = [
     /rules that failed: 4: .*#r0, once, last 2\d{3}-.* UTC: no such thing.*; and 1 more/,
   ],
   [
+    'merged-elsewhere',
+    'a merge into another branch than planned',
+    ({ path }) => raise(path, 'merged-elsewhere'),
+    /merges into another branch than planned: 4/,
+  ],
+  [
     'sweep-failed',
     'a sweep that was refused',
     ({ path }) => raise(path, 'sweep-failed'),
@@ -369,46 +375,49 @@ it('every check is broken by a test', () => {
   expect(checks.map(({ id }) => id).filter((id) => !broken.has(id))).toEqual([]);
 });
 
-describe.each(contractForges)('lines of CODEOWNERS that no file matches on $name', ({ start: startForge }) => {
-  let forge: ContractForge;
-  let connection: CommandSetup;
-  beforeAll(async () => {
-    forge = await startForge();
-    connection = await makeCommandSetup(forge);
-    expect((await connection.setup()).status).toBe(0);
-  });
-  afterAll(async () => {
-    await connection.close();
-    await forge.close();
-  });
-  const look = async (environment: Variables = {}) =>
-    entriesOf(await connection.doctor(environment), 'codeowners')[0];
-  const write = (path: string, text: string) =>
-    forge.ask('POST', `/repos/${connection.repository}/contents/${path}`, {
-      as: connection.owner,
-      body: { content: Buffer.from(text).toString('base64'), message: path },
+describe.each(contractForges)(
+  'lines of CODEOWNERS that no file matches on $name',
+  ({ start: startForge }) => {
+    let forge: ContractForge;
+    let connection: CommandSetup;
+    beforeAll(async () => {
+      forge = await startForge();
+      connection = await makeCommandSetup(forge);
+      expect((await connection.setup()).status).toBe(0);
     });
-
-  it('are a warning where a rule of the operator reads the file', async () => {
-    expect(await look()).toMatchObject({ state: 'skipped' });
-    const rule = 'steps: [{ uses: request-reviewers, with: { from: codeowners } }]';
-    const text = `version: 1\nrules:\n  owners: { on: pull_request.opened, ${rule} }\n`;
-    const folder = connection.path('rules');
-    await mkdir(folder, { recursive: true });
-    await writeFile(`${folder}/owners.yml`, text);
-    const environment = { REEVE_RULES: folder };
-    expect(await look(environment)).toMatchObject({ state: 'ok' });
-
-    await write('lib/a.ts', 'a\n');
-    await write('CODEOWNERS', `lib @${connection.owner.name}\nlib/.* @${connection.owner.name}\n`);
-
-    expect(await look(environment)).toMatchObject({
-      state: 'warning',
-      text: `${connection.repository}: Of CODEOWNERS, no file matches line 1 (lib).`,
-      advice: expect.stringContaining('lib/.*'),
+    afterAll(async () => {
+      await connection.close();
+      await forge.close();
     });
-  });
-});
+    const look = async (environment: Variables = {}) =>
+      entriesOf(await connection.doctor(environment), 'codeowners')[0];
+    const write = (path: string, text: string) =>
+      forge.ask('POST', `/repos/${connection.repository}/contents/${path}`, {
+        as: connection.owner,
+        body: { content: Buffer.from(text).toString('base64'), message: path },
+      });
+
+    it('are a warning where a rule of the operator reads the file', async () => {
+      expect(await look()).toMatchObject({ state: 'skipped' });
+      const rule = 'steps: [{ uses: request-reviewers, with: { from: codeowners } }]';
+      const text = `version: 1\nrules:\n  owners: { on: pull_request.opened, ${rule} }\n`;
+      const folder = connection.path('rules');
+      await mkdir(folder, { recursive: true });
+      await writeFile(`${folder}/owners.yml`, text);
+      const environment = { REEVE_RULES: folder };
+      expect(await look(environment)).toMatchObject({ state: 'ok' });
+
+      await write('lib/a.ts', 'a\n');
+      await write('CODEOWNERS', `lib @${connection.owner.name}\nlib/.* @${connection.owner.name}\n`);
+
+      expect(await look(environment)).toMatchObject({
+        state: 'warning',
+        text: `${connection.repository}: Of CODEOWNERS, no file matches line 1 (lib).`,
+        advice: expect.stringContaining('lib/.*'),
+      });
+    });
+  },
+);
 
 describe.each(contractForges)('A9: workflows of forks on $name', ({ start: startForge }) => {
   let forge: ContractForge;

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createClient } from '../../src/client/client.ts';
+import { systemClock } from '../../src/clock.ts';
+import { createFactMemory, createFacts } from '../../src/facts/ask.ts';
 import { type Account, describeContract, freshName } from '../support/contract-forge.ts';
 import { type HookReceiver, startReceiver } from '../support/hook-receiver.ts';
 
@@ -28,6 +31,34 @@ describeContract('wikis', (forge) => {
     expect(answers.map(({ status }) => status)).toEqual([404, 404, 404]);
     // The baseline answers 500.
     expect([404, 500]).toContain(gone.status);
+  });
+
+  it.each([
+    'Release-Freeze',
+    'Release Freeze',
+    'pre-release  notes',
+    'notes.md',
+    'C++ & 100% Größe',
+    'a/b-c',
+    'ends in.-',
+    '-',
+  ])('has a page with the title %j, which the fact finds by it, whatever its address', async (title) => {
+    const [owner = '', name = ''] = repository.split('/');
+    const made = await write(title, `text of ${title}`);
+    const client = createClient({ timeoutMs: 60_000, url: forge.url, credentials: { token: ada.token } });
+    const facts = createFacts({
+      client,
+      subject: { kind: 'repository', repository: { id: 1, owner, name } },
+      memory: createFactMemory(systemClock),
+      clock: systemClock,
+    });
+
+    expect(made.status).toBe(201);
+    for (const argument of [title, ` ${title}\n`])
+      expect(await facts.ask({ name: 'wiki', argument })).toMatchObject({
+        title,
+        content: `text of ${title}`,
+      });
   });
 
   it('takes a page, shows it, and counts its revisions', async () => {

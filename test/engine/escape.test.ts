@@ -213,6 +213,50 @@ it.each(['repository', 'organization'] as const)(
   },
 );
 
+describe.each(['repository', 'organization', 'operator'] as const)(
+  'a branch of another repository in a file of the %s',
+  (level) => {
+    const all = ['open-pull-request', 'compare', 'open_pull'];
+    const problemsOf = (rule: Readonly<Record<string, unknown>>, grants: readonly string[] = all) =>
+      loadRuleFile({
+        path: '.reeve.yml',
+        text: JSON.stringify({ version: 1, rules: { r: { on: 'push', ...rule } } }),
+        level,
+        commit: '',
+        registry,
+        grants: granted(grants),
+      }).problems.map(({ code, message }) => `${code}: ${message}`);
+    const opening = (more: object) => ({
+      steps: [
+        {
+          uses: 'open-pull-request',
+          with: { head: 'work', base: 'main', title: `\${{ event.ref }}`, ...more },
+        },
+      ],
+    });
+    const reading = (condition: string) => ({ if: condition, steps: [{ uses: 'run-nothing' }] });
+    const refusals =
+      level === 'operator' ? [] : [expect.stringMatching(/^level: .*with no grant: .*owner:branch/s)];
+    const unknownAction = expect.stringContaining('no action "run-nothing"');
+
+    it.each([{ head: 'evil:main' }, { head: 'evil/private:main' }, { head: ':main' }, { base: 'evil:main' }])(
+      'is no end of a pull request below the operator, whatever is granted: %j',
+      (more) => {
+        expect(problemsOf(opening(more))).toEqual(refusals);
+        expect(problemsOf(opening({ head: 'release/1' }))).toEqual([]);
+      },
+    );
+
+    it.each([
+      'compare("main...evil:main").total_commits > 0',
+      'open_pull("main...evil/private:main") == null',
+    ])('is read by no condition below the operator, whatever is granted: %s', (condition) => {
+      expect(problemsOf(reading(condition))).toEqual([...refusals, unknownAction]);
+      expect(problemsOf(reading('compare("main...work").total_commits > 0'))).toEqual([unknownAction]);
+    });
+  },
+);
+
 describe('a dry run', () => {
   const label = fc.constantFrom('a', 'b', 'c', 'd');
   const step = fc.oneof(

@@ -11,9 +11,10 @@ import { makeFacts } from '../support/make-facts.ts';
 
 const home = { id: 1, owner: 'acme', name: 'site' };
 const issue: Subject = { kind: 'issue', repository: home, index: 7 };
-const here = { id: 5, number: 8, state: 'open', title: 'Ours', repository: { id: 1 } };
-const there = { id: 6, number: 9, state: 'open', title: 'Theirs', repository: { id: 2 } };
-const hidden = { id: 0, number: 3, state: 'closed', title: 'HIDDEN', repository: null };
+const made = { assets: [], labels: [], assignees: [], projects: [] };
+const here = { ...made, id: 5, number: 8, state: 'open' as const, title: 'Ours', repository: { id: 1 } };
+const there = { ...made, id: 6, number: 9, state: 'open' as const, title: 'Theirs', repository: { id: 2 } };
+const hidden = { ...made, id: 0, number: 3, state: 'closed' as const, title: 'HIDDEN', repository: null };
 
 let server: BareServer;
 afterEach(() => server?.close());
@@ -53,6 +54,28 @@ describe('what lies in other repositories', () => {
     });
   });
 });
+
+it.each(['all', 'repository'] as const)(
+  'is not told by items of a sweep, which come from lists: %s',
+  async (sees) => {
+    const text = 'of the private fork';
+    const repo = {
+      id: 2,
+      name: 'fork',
+      full_name: 'eve/fork',
+      owner: { id: 3, login: 'eve' },
+      private: true,
+    };
+    const pull_request = { number: 7, head: { ref: 'x', repo: { ...repo, description: text } } };
+    const repository = { id: 1, description: 'ours', parent: { ...repo, description: text } };
+    const knowledge = new Learning(makeFacts({}, { subject: issue }), { pull_request, repository }, { sees });
+
+    expect(knowledge.find({ name: 'pull_request' })).toEqual({
+      value: { ...pull_request, head: { ref: 'x', repo } },
+    });
+    expect(knowledge.find({ name: 'repository' })).toEqual({ value: { ...repository, parent: repo } });
+  },
+);
 
 const at = '/repos/acme/site/issues';
 const file = { id: 11, name: 'a.log', size: 3 };

@@ -73,28 +73,6 @@ describe('wiki', () => {
     });
     expect(await ask({ name: 'wiki_pages' })).toMatchObject([{ title: 'Release notes' }]);
   });
-
-  it.each([
-    'Release-Freeze',
-    'Release Freeze',
-    'pre-release  notes',
-    'notes.md',
-    'C++ & 100% Größe',
-    'a/b-c',
-    'ends in.-',
-    '-',
-  ])('is found by its title %j, whatever its address', async (title) => {
-    await setup.owner.client.call(operations.createWikiPage, {
-      params: setup.at,
-      body: { title, content_base64: Buffer.from(`text of ${title}`).toString('base64') },
-    });
-
-    expect(await ask({ name: 'wiki', argument: title })).toMatchObject({
-      title,
-      content: `text of ${title}`,
-    });
-    expect(await ask({ name: 'wiki', argument: ` ${title}\n` })).toMatchObject({ title });
-  });
 });
 
 describe('reviews', () => {

@@ -182,6 +182,43 @@ describe('a push by an account without write access', () => {
     expect(lastRefusal()).toMatch(/its base was changed|pushed without write access/);
   });
 
+  it('may have been made while it was closed, which the forge does not note', async () => {
+    await start(rules('', '').replace('label_updated, synchronized, ', ''));
+    const number = await openPull(eve);
+    await setLabel(harness.ada, number);
+    for (const state of ['closed', 'open']) {
+      await eve.call(operations.editPull, { params: { ...at, index: number }, body: { state } });
+      await harness.idle();
+    }
+    await touch(number);
+    expect(await isMerged(number)).toBe(false);
+    expect(lastRefusal()).toContain(`it was reopened by ${people.eve}`);
+
+    await approve(harness.ada, number);
+    await touch(number, 'approved');
+    expect(await isMerged(number)).toBe(true);
+  });
+
+  it('is not vouched for by an approval of the same head for another base', async () => {
+    await start();
+    await harness.root.call(operations.createBranch, { params: at, body: { new_branch_name: 'next' } });
+    const number = await openPull(eve, 'WIP: Work', 'next');
+    await setLabel(harness.ada, number);
+    await approve(harness.ada, number);
+    await harness.idle();
+    await eve.call(operations.editPull, {
+      params: { ...at, index: number },
+      body: { base: 'main', title: 'Work' },
+    });
+    await harness.idle();
+
+    expect(await isMerged(number)).toBe(false);
+    expect(lastRefusal()).toMatch(/its base was changed|pushed without write access/);
+    await approve(harness.ada, number);
+    await touch(number, 'approved');
+    expect(await isMerged(number)).toBe(true);
+  });
+
   it('does not matter where the rule says so', async () => {
     await start(rules(', after-push: anyone'));
     const number = await openPull(eve, 'Ready');

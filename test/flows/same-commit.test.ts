@@ -10,7 +10,11 @@ import { startOperatorHarness } from '../support/operator-harness.ts';
 let harness: Harness;
 afterEach(() => harness.close());
 
-const owners = readFileSync(join(packageRoot, 'rules/codeowners.yml'), 'utf8');
+/** The shipped rule, as its comment changes it for files without owners: an older branch has no CODEOWNERS. */
+const owners = readFileSync(join(packageRoot, 'rules/codeowners.yml'), 'utf8').replace(
+  'codeowners.all(c, c.users.size() + c.teams.size() > 0) &&',
+  '',
+);
 const bytes = (text: string): string => Buffer.from(text).toString('base64');
 
 /** Puts a file on a branch of the repository as its administrator. */
@@ -60,7 +64,7 @@ async function arrange(rules = owners): Promise<void> {
   await harness.waitForPush(() => harness.ada.call(operations.deleteFile, { params, body }));
 }
 
-const missing = 'An approval of an owner is missing.';
+const missing = 'An owner, or the approval of one, is missing.';
 const held = (number: number, text = missing) => ({
   status: 'pending',
   description: `#${number}: ${text}`,
@@ -147,6 +151,52 @@ rules:
     await expect
       .poll(() => statusOf('h', 'reeve/titled'), { timeout: 20_000 })
       .toMatchObject({ status: 'success' });
+  });
+});
+
+describe('a pull request that its rule cannot judge', () => {
+  const context = 'reeve/gate';
+  /** Into another branch than `older`, the condition is an error without a label. */
+  const rules = `version: 1
+rules:
+  gate:
+    on: { pull_request: [opened, edited, reopened, synchronized] }
+    steps: [{ uses: set-status, with: { when: 'pull_request.base.ref == "older" || labels[0].name == "ok"' } }]
+`;
+  const unjudged = { status: 'pending', description: 'its rule failed: it cannot be judged' };
+
+  async function startBesideOlder(): Promise<void> {
+    harness = await startOperatorHarness(rules);
+    await harness.waitForPush(() =>
+      harness.root.call(operations.createBranch, {
+        params: at,
+        body: { new_branch_name: 'older', old_branch_name: 'main' },
+      }),
+    );
+    await harness.openPull('h', { 'b.md': 'b' });
+  }
+
+  it('does not keep what the same commit earned in another pull request', async () => {
+    await startBesideOlder();
+    await edit(1, { state: 'closed' });
+    await openFrom('h', 'older');
+    expect(await statusOf('h', context)).toMatchObject({ status: 'success' });
+
+    await edit(1, { state: 'open' });
+    expect(await statusOf('h', context)).toMatchObject({ status: 'pending' });
+
+    await edit(1, { state: 'closed' });
+    expect(await statusOf('h', context)).toMatchObject({ status: 'success' });
+  });
+
+  it('does not keep what it earned into another branch', async () => {
+    await startBesideOlder();
+    expect(await statusOf('h', context)).toBeUndefined();
+    await edit(1, { base: 'older' });
+    expect(await statusOf('h', context)).toMatchObject({ status: 'success' });
+
+    await edit(1, { base: 'main' });
+    expect(await statusOf('h', context)).toMatchObject(unjudged);
   });
 });
 

@@ -36,6 +36,7 @@ const around = (head: string) => ({
   changed_since: { [reviewed]: [{ filename: 'src/work.ts' }] },
   commits: [{ sha: head, commit: { message: 'Work' } }],
   statuses: [],
+  required_checks: [],
   base_branch: { name: 'main', enable_status_check: false },
   head_branch: { name: 'work', sha: head, protected: false, is_default: false, used_by: [] },
   branch: { name: 'main' },

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ReeveError } from '../../src/errors.ts';
 import { loadSettings, secretValues } from '../../src/settings/config.ts';
+import { readAddress } from '../../src/store/postgres/link/address.ts';
+import { reeve } from '../support/command.ts';
 
 const long = 'x'.repeat(24);
 const good = { FORGE_URL: 'http://h', FORGE_TOKEN: 'token', WEBHOOK_SECRET: long };
@@ -71,7 +73,7 @@ it('tells everything that is wrong at once', async () => {
 
   expect(problems).toContain('6 settings cannot be used');
   for (const words of [
-    'ftp:',
+    'FORGE_URL must begin with http',
     'hmac value 1 has 5 bytes',
     'PORT must',
     'LOG_LEVEL must',
@@ -119,6 +121,77 @@ describe('DATABASE_URL', () => {
 
     expect(problems).toContain('DATABASE_URL must begin with postgres://');
     expect(problems).not.toContain('secret-word');
+  });
+
+  // Digits after the colon look like a port, so that the rest would be a database or a parameter.
+  const parts = ['12', 'secret'];
+  const cut = ['/', '?', '#', '\\', '//', '?a=', '/@', '@/', '@#', '?user&'];
+  it.each(cut.flatMap((sign) => [parts, parts.toReversed()].map((two) => two.join(sign))))(
+    'with a password whose signs are not escaped is refused without a part of it: %s',
+    async (password) => {
+      for (const url of [
+        `postgres://reeve:${password}@database.example/reeve`,
+        `postgresql://reeve:${password}@database.example:5432/reeve?sslmode=require`,
+      ]) {
+        const problems = await problemsOf({ DATABASE_URL: url });
+
+        expect(problems).toContain('DATABASE_URL cannot be used');
+        expect(problems).toContain('%2F');
+        expect(problems).not.toMatch(/12|secret/);
+        expect(() => readAddress(url)).toThrow(/^(?!.*(12|secret)).*$/s);
+      }
+    },
+  );
+
+  it.each([
+    [url, 'PostgreSQL database.example/reeve (reeve)'],
+    ['postgres://reeve:p@ss,word@db:5432/reeve', 'PostgreSQL db:5432/reeve (reeve)'],
+    ['postgres://db/reeve?user=reeve@server&password=a@b/c&schema=bot', 'PostgreSQL db/reeve (bot)'],
+    ['postgres:///reeve?host=/run/postgresql', 'PostgreSQL /run/postgresql/reeve (reeve)'],
+    ['postgres://reeve:word@[::1]/reeve', 'PostgreSQL [::1]/reeve (reeve)'],
+  ])('is used, and named without user and password: %s', async (given, name) => {
+    const settings = await loadSettings({ DATABASE_URL: given });
+
+    expect(readAddress(settings.databaseUrl ?? '').name).toBe(name);
+  });
+
+  it('hides a password with an @ that is not escaped', async () => {
+    const settings = await loadSettings({ DATABASE_URL: 'postgres://reeve:p@ssword@db/reeve' });
+
+    expect(secretValues(settings)).toContain('p@ssword');
+  });
+});
+
+describe('an address with credentials is refused without repeating them', () => {
+  const places = ['https://ada:secret-word@git.example', 'https://ada:12/secret-word@git.example'];
+  const others = ['https://ada:sec ret-word@git.example', 'ada:secret-word@git.example', 'secret-word'];
+
+  it.each([...places, ...others])('FORGE_URL %s', async (url) => {
+    const problems = await problemsOf({ FORGE_URL: url, FORGE_TOKEN: 't' });
+
+    expect(problems).toContain('FORGE_URL');
+    expect(problems).not.toContain('ret-word');
+    expect(problems).not.toContain('ada');
+  });
+
+  it.each(places.flatMap((url) => ['webhook', 'dashboard'].map((name) => [name, url] as const)))(
+    '%s.url of the operator file: %s',
+    async (name, url) => {
+      const path = await file(`address-${name}.yml`, `version: 1\n${name}: { url: "${url}" }\n`);
+
+      const problems = await problemsOf({ REEVE_CONFIG: path });
+
+      expect(problems).toContain('an address holds no credentials');
+      expect(problems).not.toContain('secret-word');
+    },
+  );
+
+  it.each(places)('--url of reeve forge: %s', async (url) => {
+    const { status, error } = await reeve(['forge', '--url', url]);
+
+    expect(status).toBe(2);
+    expect(error).toContain('--url takes');
+    expect(error).not.toContain('secret-word');
   });
 });
 

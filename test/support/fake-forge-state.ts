@@ -22,6 +22,22 @@ export type FakeForgeState = {
   readonly own: readonly (readonly [key: string, state: 'open' | 'closed'])[];
 };
 
+/** A repository that the account can read, and no rule file below the operator's level may. All of its texts are this one. */
+export const vault = { id: 1, owner: 'dark', name: 'vault' } as const;
+export const vaultText = `text of ${vault.owner}/${vault.name}`;
+const vaultRepository = {
+  id: vault.id,
+  name: vault.name,
+  full_name: `${vault.owner}/${vault.name}`,
+  owner: { id: 8, login: vault.owner },
+  description: vaultText,
+};
+
+/** Returns what people wrote at a path: elsewhere the given words. */
+export function wordsAt(path: string, words: string): string {
+  return path.startsWith(`/repos/${vault.owner}/${vault.name}`) ? vaultText : words;
+}
+
 export const botAccount = { id: 9, login: 'reeve' };
 export const commit = 'c'.repeat(40);
 /** What every pull request and every commit changes. */
@@ -37,6 +53,8 @@ export function repositoryOf(owner: string, name: string, { ids, words }: FakeFo
     owner: { id: 3, login: owner },
     default_branch: 'main',
     description: words,
+    // Every repository was forked from that one.
+    parent: vaultRepository,
     archived: false,
     empty: false,
   };
@@ -63,7 +81,7 @@ export function issueOf(
     ref,
     sha: commit,
     repo_id: id,
-    repo: { id, name: 'demo', full_name: 'acme/demo', owner: ada },
+    repo: id === vault.id ? vaultRepository : { id, name: 'demo', full_name: 'acme/demo', owner: ada },
   });
   return {
     id: number,
@@ -78,13 +96,21 @@ export function issueOf(
     mergeable: !merged,
     user: ada,
     labels: defined.flatMap((name, place) => (carried.includes(name) ? [labelOf(name, place)] : [])),
-    head: side('work', isFork ? 1 : repositoryId),
+    head: side('work', isFork ? vault.id : repositoryId),
     base: side(base, repositoryId),
   };
 }
 
 export function threadOf(id: number, { words }: FakeForgeState): Row {
   return { id, unread: true, pinned: false, subject: { type: 'Issue', title: words, state: 'open' } };
+}
+
+/** An issue of the other repository. */
+function inVault(state: FakeForgeState): Row {
+  return {
+    ...issueOf(5, vault.id, { ...state, words: vaultText }),
+    repository: { ...vaultRepository, owner: vault.owner },
+  };
 }
 
 function labelOf(name: string, place: number): Row {
@@ -142,16 +168,31 @@ export const collections: readonly Collection[] = [
   },
   {
     of: /\/issues$/,
-    begins: ({ own }) =>
+    begins: ({ own }, path) =>
       own.map(([key, state], place) => ({
         number: 31 + place,
-        title: 'Old',
+        title: wordsAt(path, 'Old'),
         body: written(key),
         state,
         user: botAccount,
       })),
   },
-  { of: /\/(timeline|reactions)$/, begins: none },
+  { of: /\/reactions$/, begins: none },
+  {
+    of: /\/timeline$/,
+    begins: (state) => [
+      {
+        type: 'issue_ref',
+        ref_issue: inVault(state),
+        ref_comment: { id: 2, body: vaultText, user: ada },
+        body: vaultText,
+        user: ada,
+      },
+      { type: 'commit_ref', body: vaultText, ref_commit_sha: commit, user: ada },
+      { type: 'add_dependency', dependent_issue: inVault(state), user: ada },
+    ],
+  },
+  { of: /\/dependencies$/, begins: (state) => [inVault(state)] },
   {
     of: /^\/orgs\/[^/]+\/teams$/,
     begins: () => [

@@ -16,6 +16,9 @@ import {
   type Row,
   repositoryOf,
   threadOf,
+  vault,
+  vaultText,
+  wordsAt,
 } from './fake-forge-state.ts';
 
 /** A write as it would have left: its path as the wire has it. */
@@ -99,7 +102,8 @@ export function createFakeForge(state: FakeForgeState): FakeForge {
       return single(path, () => ({ id: 3, name, username: name, description: state.words }));
     }
     if (whole && whole[3] === undefined) {
-      return single(path, () => repositoryOf(whole[1] ?? '', whole[2] ?? '', state));
+      const there = { ...state, words: wordsAt(path, state.words) };
+      return single(path, () => repositoryOf(whole[1] ?? '', whole[2] ?? '', there));
     }
     const held = /^(.*\/collaborators)\/([^/]+)\/permission$/.exec(path);
     if (held) return collaboratorAt(held[1] ?? '', held[2] ?? '') ?? absent(path);
@@ -108,12 +112,13 @@ export function createFakeForge(state: FakeForgeState): FakeForge {
     if (/\/compare\//.test(path))
       return {
         total_commits: 1,
-        commits: [{ sha: commit }],
+        commits: [{ sha: commit, ...(isOfVault(path) && { commit: { message: vaultText } }) }],
         files: [{ filename: 'src/a.ts', status: 'changed' }],
       };
     const between = /^(.*\/pulls)\/([^/]+)\/(.+)$/.exec(path);
     if (between && !/\/(reviews|files|commits)$/.test(path)) {
       const [base, head] = [between[2] ?? '', between[3] ?? ''].map(decodeURIComponent);
+      if (head === `${vault.owner}:old`) return { ...issueOf(5, vault.id, state), title: vaultText };
       return openBetween(listAt(between[1] ?? ''), base, head) ?? absent(path);
     }
     const file = /^\/repos\/([^/]+\/[^/]+)\/contents\/(.+)$/.exec(path);
@@ -297,6 +302,11 @@ export function createFakeForge(state: FakeForgeState): FakeForge {
     },
   };
   return forge;
+}
+
+/** Returns whether a comparison has a side in the repository that only the account can read. */
+function isOfVault(path: string): boolean {
+  return decodeURIComponent(path).includes(`${vault.owner}:`);
 }
 
 /** A list, or the list in an object. */

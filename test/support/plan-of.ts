@@ -2,7 +2,8 @@ import type { Action } from '../../src/actions/action.ts';
 import type { Change } from '../../src/actions/change.ts';
 import { setLabels } from '../../src/actions/set-labels.ts';
 import { budgets } from '../../src/engine/budget/budgets.ts';
-import { makePlan, type Plan } from '../../src/engine/plan.ts';
+import { makePlan } from '../../src/engine/plan.ts';
+import type { Plan } from '../../src/engine/proposal.ts';
 import type { Level, LoadedRule } from '../../src/rules/rule.ts';
 import { makeContext } from './make-context.ts';
 

@@ -23,8 +23,15 @@ import { createIdentities } from '../../src/sources/identity.ts';
 import { createRuleSource, type RuleSource } from '../../src/sources/rule-source.ts';
 import { type MadeDelivery, makeDeliveries } from './deliveries.ts';
 import { createFakeForge, type Written } from './fake-forge.ts';
-import { botAccount, type FakeForgeState } from './fake-forge-state.ts';
-import { hostileWords, type MadeRule, type RuleTrigger, rulesFor, ruleTriggers } from './random-rules.ts';
+import { botAccount, type FakeForgeState, vault, vaultText } from './fake-forge-state.ts';
+import {
+  hostileWords,
+  type MadeRule,
+  type RuleTrigger,
+  readingElsewhere,
+  rulesFor,
+  ruleTriggers,
+} from './random-rules.ts';
 
 const levels = ['operator', 'organization', 'repository'] as const;
 export type Level = (typeof levels)[number];
@@ -60,30 +67,57 @@ export const secretValue = 'a-value-that-must-not-travel';
 const deliveries = makeDeliveries();
 const everything = actions.map(({ name }) => name);
 
+/** The sources of the rules of a pair, and the grants that they have. */
+type Powers = {
+  readonly sources: fc.Arbitrary<readonly Level[]>;
+  readonly grants: fc.Arbitrary<Pair['grants']>;
+};
+
 /** Pairs in which the first rule uses this action. */
 export function pairsOf(lead: string): fc.Arbitrary<Pair> {
+  return pairsWith(lead, triggersOf(lead), {
+    sources: fc.constantFrom<readonly Level[]>(
+      ...([['repository'], ['repository'], ['organization'], ['organization'], ['operator']] as Level[][]),
+      [...levels],
+      ['organization', 'repository'],
+    ),
+    grants: fc.array(grant, { maxLength: 3 }),
+  });
+}
+
+/**
+ * Pairs in which every inserted text is one that the account reads elsewhere. Files have every grant there is: what keeps them from
+ * publishing it is not that.
+ */
+export function pairsReadingElsewhere(lead: string): fc.Arbitrary<Pair> {
+  const granted = { in: ['*/*'], use: [...everything, 'compare', 'open_pull'], branches: ['**'] };
+  return pairsWith(lead, triggersOf(lead).map(readingElsewhere), {
+    sources: fc.constantFrom<readonly Level[]>(
+      ['repository'],
+      ['repository'],
+      ['organization'],
+      ['operator'],
+    ),
+    grants: fc.constant([granted]),
+  });
+}
+
+function triggersOf(lead: string): readonly RuleTrigger[] {
   const of = actions.find(({ name }) => name === lead)?.of ?? [];
-  const fitting = ruleTriggers.filter(({ subject }) => of.includes(subject));
-  return fc.constantFrom(...fitting).chain((trigger) => {
+  return ruleTriggers.filter(({ subject }) => of.includes(subject));
+}
+
+function pairsWith(lead: string, triggers: readonly RuleTrigger[], powers: Powers): fc.Arbitrary<Pair> {
+  return fc.constantFrom(...triggers).chain((trigger) => {
     const rules = rulesFor(trigger, lead);
     return fc
       .record({
         home: fc.constantFrom(...homes),
-        sources: fc.constantFrom<readonly Level[]>(
-          ...([
-            ['repository'],
-            ['repository'],
-            ['organization'],
-            ['organization'],
-            ['operator'],
-          ] as Level[][]),
-          [...levels],
-          ['organization', 'repository'],
-        ),
+        sources: powers.sources,
         repository: rules,
         organization: rules,
         operator: rules,
-        grants: fc.array(grant, { maxLength: 3 }),
+        grants: powers.grants,
         words: fc.constantFrom(...hostileWords),
         delivery: fc.constantFrom(...deliveriesOf(trigger)),
         taken: fc.integer({ min: 0, max: 19 }).map((one) => one === 0),
@@ -209,6 +243,7 @@ export async function runPair(pair: Pair): Promise<PairResult> {
   const state: FakeForgeState = {
     ...pair.state,
     files: {
+      [`${vault.owner}/${vault.name}/secret`]: vaultText,
       ...(files.repository ? { [`${where}/.reeve.yml`]: textOf(files.repository) } : {}),
       ...(files.organization ? { 'acme/.reeve/rules/all.yml': textOf(files.organization) } : {}),
     },

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { actions } from '../../src/actions/actions.ts';
 import type { SubjectKind } from '../../src/contract/events/subject.ts';
+import { facts } from '../../src/facts/facts.ts';
 
 /** What may set a rule off, with the expressions that it may insert: texts that other people wrote. */
 export type RuleTrigger = {
@@ -57,7 +58,7 @@ const person = fc.constantFrom('ada', 'reeve', 'evil', '..', 'evil/demo', '-x');
 const branch = fc.constantFrom(
   'main',
   'work',
-  'evil:work',
+  'dark:work',
   'release/1',
   '%2e%2e',
   'refs/heads/x',
@@ -89,6 +90,35 @@ const url = fc.constantFrom(
   'http://127.0.0.1:9/api/v1/repos/evil/demo/hooks',
   'https://evil.example/..',
 );
+
+/** Expressions over what only the account of Reeve can read, by the fact that leads there. */
+const foreign: Readonly<Record<string, readonly string[]>> = {
+  timeline: [
+    'timeline[0].body',
+    'timeline[0].ref_issue.title',
+    'timeline[0].ref_comment.body',
+    'timeline[1].body',
+    'timeline[2].dependent_issue.body',
+    'timeline.map(e, e.body)[0]',
+  ],
+  dependencies: ['dependencies[0].title', 'dependencies[0].body'],
+  pull_request: ['pull_request.head.repo.description', 'pull_request.base.repo.parent.description'],
+  repository: ['repository.parent.description'],
+  compare: ['compare("main...dark:work").commits[0].commit.message'],
+  open_pull: ['open_pull("main...dark:old").title'],
+  own_issues: ['own_issues("dark/vault")[0].title'],
+  file_of: ['file_of("dark/vault:secret").base64'],
+  contents: ['contents("../../../dark/vault/contents/secret").content'],
+  file_at: ['file_at("dark:secret").sha'],
+  commit_diff: ['commit_diff("../../../../dark/vault/git/commits/x")'],
+  wiki: ['wiki("../../../../dark/vault/wiki/page/Home").content'],
+};
+
+/** Returns a trigger whose rules insert nothing else than what only the account of Reeve can read. */
+export function readingElsewhere(trigger: RuleTrigger): RuleTrigger {
+  const there = facts.filter(({ of }) => of.includes(trigger.subject));
+  return { ...trigger, texts: there.flatMap(({ name }) => foreign[name] ?? []) };
+}
 
 /** Returns texts that are words, or expressions over what other people wrote, or both. */
 function saying({ texts }: RuleTrigger): fc.Arbitrary<string> {
@@ -272,8 +302,8 @@ export const argumentArbitraries: Readonly<Record<string, (trigger: RuleTrigger)
     'open-pull-request': (trigger) =>
       maybe<unknown>(
         {
-          head: branch,
-          base: branch.map((name) => `${name}2`),
+          head: fc.oneof(branch, fc.constant('dark:work')),
+          base: branch.map((name) => `${name.replace(':', '-')}2`),
           title: saying(trigger),
           body: saying(trigger),
           labels: seldom(some(label)),

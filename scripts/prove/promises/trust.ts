@@ -91,7 +91,7 @@ export const trust: readonly ReliabilityPromise[] = [
       { file: 'test/flows/attacks-behaviour.test.ts', titled: /more than its budget/ },
       { file: 'test/flows/budgets.test.ts' },
     ],
-    twins: ['hour-budget-refuses', 'deferred-runs-return-at-once', 'budget-per-process'],
+    twins: ['budget-per-process'],
   },
   {
     id: 'P33',

@@ -25,7 +25,7 @@ export type AfterPush = (typeof afterPushChoices)[number];
 export const afterPushField = {
   'after-push': z.enum(afterPushChoices).default('writers').meta({
     description:
-      '`writers`: nothing is merged after a push by an account without write access, until someone with write access acts again: sets a label that the rule names, approves this head, or gives a command that the rule reads. A retargeted pull request counts as pushed to. `anyone`: pushes of others do not matter.',
+      '`writers`: nothing is merged after a push by an account without write access, until someone with write access acts again: sets a label that the rule names, approves this head, or gives a command that the rule reads. A retargeted pull request counts as pushed to, and so does one that such an account reopens. `anyone`: pushes of others do not matter.',
   }),
 };
 
@@ -50,8 +50,8 @@ export async function untrustedPush(
   if (choice === 'anyone' || context.account === undefined) return undefined;
   const { head, isFork } = sidesOf(pull);
   const accounts = createAccounts(facts, context);
-  if (await isApproved(pull, head, facts, accounts)) return undefined;
   const entries = await facts.ask(requestOf(timeline));
+  if (await isApproved(pull, { head, entries }, facts, accounts)) return undefined;
   const lastPush = entries.findLast(({ type }) => type === 'pull_push');
   if (lastPush === undefined || endOf(lastPush) !== head)
     return `its timeline names no push that ends at ${head.slice(0, 10)}: someone with write access has to approve this head`;
@@ -62,6 +62,12 @@ export async function untrustedPush(
       if (accounts.isOurs(entry.user) || (await accounts.mayPush(entry.user, isFork))) continue;
       return `${entry.user?.login ?? 'an unknown account'} pushed without write access: ${whoActs}`;
     }
+    // Forges note no push to a closed pull request: whoever reopens it may bring anything.
+    if (
+      entry.type === 'reopen' &&
+      (accounts.isOurs(entry.user) || !(await accounts.mayPush(entry.user, true)))
+    )
+      return `it was reopened by ${entry.user?.login ?? 'an unknown account'}, and no one acted since: ${whoActs}`;
     if (accounts.isOurs(entry.user)) continue;
     if (isLabelAct(entry, context) && (await accounts.maySetLabels(entry.user))) return undefined;
     if (isCommandAct(entry, context) && (await accounts.mayCommand(entry.user))) return undefined;
@@ -69,16 +75,19 @@ export async function untrustedPush(
   return undefined;
 }
 
-/** Whether someone else with write access approves this very head. */
+/** Whether someone else with write access approves this very head, and did so for this base. */
 async function isApproved(
   { user }: PullRequest,
-  head: string,
+  { head, entries }: { readonly head: string; readonly entries: readonly TimelineEntry[] },
   facts: Facts,
   accounts: Accounts,
 ): Promise<boolean> {
+  const retargeted = entries.findLastIndex(({ type }) => type === 'change_target_branch');
+  const since = new Set(entries.slice(retargeted + 1).map(({ review_id }) => review_id));
   for (const review of await facts.ask(requestOf(reviews))) {
     const isOfHead = review.commit_id === head && review.state === 'APPROVED' && !review.dismissed;
-    if (!isOfHead || accounts.isOurs(review.user) || review.user?.id === user?.id) continue;
+    const isOfBase = retargeted < 0 || since.has(review.id);
+    if (!isOfHead || !isOfBase || accounts.isOurs(review.user) || review.user?.id === user?.id) continue;
     if (review.official || (await accounts.mayCommand(review.user))) return true;
   }
   return false;

@@ -5,7 +5,14 @@ import { type Finding, nameOfRule, type Verdict, wordsOf } from '../../rules/ver
 import { placeLink } from '../links.ts';
 import { table } from '../look/table.ts';
 import type { PageRequest } from '../page-handler.ts';
-import { maySeeChange, maySeeErrors, maySeeValue, type ViewerAccess, valueFor } from '../visibility.ts';
+import {
+  isOfOwnFile,
+  maySeeChange,
+  maySeeErrors,
+  maySeeValue,
+  type ViewerAccess,
+  valueFor,
+} from '../visibility.ts';
 import { viewForgeRequests } from './request-view.ts';
 import { ruleLink } from './rule-link.ts';
 
@@ -65,8 +72,9 @@ ${why === undefined ? undefined : html`<span class="why">${why}</span>`}`;
 const openMark = html` open`;
 
 /** A rule file may be in a repository that the viewer cannot read: for others than operators only their own is a link. */
-function isLinked({ source }: Verdict, { isOperator, repository }: ViewerAccess): boolean {
-  return isOperator || (repository !== undefined && source.startsWith(`${repository}/`));
+function isLinked(verdict: Verdict, viewerAccess: ViewerAccess): boolean {
+  if (viewerAccess.isOperator) return true;
+  return isOfOwnFile(verdict, viewerAccess) && verdict.source.startsWith(`${viewerAccess.repository}/`);
 }
 
 function seenBy({ values, result }: Finding, verdict: Verdict, viewerAccess: ViewerAccess): Html {

@@ -1,6 +1,5 @@
 import type { Verdict } from '../../rules/verdict.ts';
-import type { Plan } from '../plan.ts';
-import type { PlannedChange, Proposal, RefusedChange } from '../proposal.ts';
+import type { Plan, PlannedChange, Proposal, RefusedChange } from '../proposal.ts';
 
 /** Stage of changes that end their subject. */
 const lastStage = 3;

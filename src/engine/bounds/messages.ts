@@ -2,8 +2,7 @@ import { messageOperation, outgoingMessageOf } from '../../actions/outgoing-mess
 import type { AnyInput } from '../../contract/operation.ts';
 import { ReeveError } from '../../errors.ts';
 import type { SendMessage } from '../../http/message-sender.ts';
-import type { Plan } from '../plan.ts';
-import type { PlannedChange, RefusedChange } from '../proposal.ts';
+import type { Plan, PlannedChange, RefusedChange } from '../proposal.ts';
 
 /** How messages leave: the function that sends them, or why there is none. */
 export type MessageDoor = SendMessage | { readonly refusal: string };

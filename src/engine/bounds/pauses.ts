@@ -1,7 +1,7 @@
 import type { Subject } from '../../contract/events/subject.ts';
 import { nameOfRule } from '../../rules/verdict.ts';
 import { type Deferral, deferralKey } from '../budget/deferral.ts';
-import type { Plan } from '../plan.ts';
+import type { Plan } from '../proposal.ts';
 import { isEnforcing, type PlannedChange, type RefusedChange } from '../proposal.ts';
 
 /** What a pause stops: all writes, those to one repository, or those of the rules with one name or identity. */

@@ -1,5 +1,5 @@
 import { isRecoverable } from '../../rules/recoverable.ts';
-import type { Plan } from '../plan.ts';
+import type { Plan } from '../proposal.ts';
 import { levelOfChange, type PlannedChange, type RefusedChange } from '../proposal.ts';
 import { type Budget, shareOfAccount, unreserved } from './budgets.ts';
 import { targetKey } from './ledger.ts';

@@ -72,6 +72,8 @@ function resolveFact(resolver: Resolution, node: CallNode, scope: Scope): Type {
   const wrong = known.fact.examineArgument?.(literal);
   if (wrong !== undefined)
     return resolver.refuse(argument ?? node, 'value', `${name}("${literal.slice(0, 64)}"): ${wrong}`);
+  const refusal = known.refuseArgument?.(literal);
+  if (refusal !== undefined) return resolver.refuse(argument ?? node, 'level', refusal);
   const request = { name, argument: literal };
   resolver.facts.set(factKey(request), request);
   return known.type;

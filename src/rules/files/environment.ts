@@ -44,6 +44,7 @@ export function createEnvironment(options: {
       ...(fact && { fact }),
       ...(occasions.every(({ subject }) => subject === name) && { isItem: true as const }),
       ...(refusal !== undefined && { refusal }),
+      ...(fact && level !== 'operator' && { refuseArgument: argumentRefusal(fact, level) }),
     });
   };
   const factsByName = new Map(registry.facts.map((fact) => [fact.name, fact]));
@@ -106,4 +107,12 @@ function factRefusal(fact: Fact, level: Level): string | undefined {
   if (fact.shows === 'repository') return undefined;
   const seenBy = fact.shows === 'admin' ? "the repository's administrators" : 'people beyond the repository';
   return `files of the ${level} may not use ${fact.name} without the operator's grant: it shows what only ${seenBy} may see`;
+}
+
+function argumentRefusal(fact: Fact, level: Level) {
+  return (argument: string): string | undefined => {
+    const why = fact.examineBelowOperator?.(argument);
+    if (why === undefined) return undefined;
+    return `files of the ${level} may not use ${fact.name}(${JSON.stringify(argument.slice(0, 64))}), with no grant: ${why}`;
+  };
 }

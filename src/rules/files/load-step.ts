@@ -163,6 +163,11 @@ function loadArguments(
     for (const { path, message } of found) {
       context.reportValue([...at, ...path], 'argument', message);
     }
+    const examineLevel = context.level === 'operator' ? undefined : action.examineBelowOperator;
+    for (const { path, message } of examineLevel?.(parsed.data) ?? []) {
+      const text = `files of the ${context.level} may not use ${action.name} like this, with no grant: ${message}`;
+      context.reportValue([...at, ...path], 'level', text);
+    }
   }
   if (environment === undefined) return undefined;
   // Conditions of arguments that are wrong elsewhere are checked all the same: all problems are listed at once.

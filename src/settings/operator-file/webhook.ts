@@ -7,7 +7,10 @@ const accountName = z
   .string()
   .regex(/^[\w][\w.-]*$/, 'an account or organization is named as in its address');
 
-const address = z.url({ protocol: /^https?$/, error: 'an address begins with http:// or https://' });
+/** It is repeated in messages and on pages. */
+const address = z
+  .url({ protocol: /^https?$/, error: 'an address begins with http:// or https://' })
+  .refine((url) => !url.includes('@'), 'an address holds no credentials, and no @');
 
 /** `webhook` of the operator file: the hooks of Reeve on the forge. `reeve setup` creates them, `reeve doctor` checks them. */
 export const WebhookForm = z.strictObject({

@@ -47,12 +47,12 @@ export function createMaintenance(options: {
         const before = new Date(olderThan.getTime() - lifetimeMs);
         const memory = [
           { prefix: storedMemoryKey(executionPrefix), before },
-          // A deferred run is repeated within the lifetime of its delivery.
-          { prefix: storedMemoryKey(dueProtectionPrefix), before },
           // What starts a workflow is attempted no longer than its lifetime.
           { prefix: storedMemoryKey(dispatchPrefix), before },
           // A pull request that is merged is backported soon, or by hand.
           { prefix: storedMemoryKey(trialPrefix), before },
+          // A deferred run is repeated within the lifetime of its delivery.
+          { prefix: storedMemoryKey(dueProtectionPrefix), before },
           // A head that is still one is seen again; of another one, the merge base is then found from the commits.
           { prefix: storedMemoryKey(mergeBasePrefix), before: new Date(now.getTime() - mergeBaseKeptMs) },
           { prefix: storedMemoryKey(storedFilePrefix), before: new Date(now.getTime() - storedFileKeptMs) },

@@ -3,6 +3,7 @@ import type { ReadableUnit } from '../../../src/contract/events/event-families.t
 import { viewRun } from '../../../src/dashboard/pages/run-view.ts';
 import type { ViewerAccess } from '../../../src/dashboard/visibility.ts';
 import type { RecordedChange, Run } from '../../../src/engine/record.ts';
+import type { Level } from '../../../src/rules/rule.ts';
 import type { Finding } from '../../../src/rules/verdict.ts';
 import { makeRun } from '../../store/make.ts';
 
@@ -58,6 +59,7 @@ describe('what a condition saw', () => {
     ['hooks', false, false, true],
     ['organization.description', false, false, false],
     ['dependencies', false, false, false],
+    ['timeline', false, false, false],
     ['of_a_later_version', false, false, false],
   ];
 
@@ -81,8 +83,8 @@ describe('what a condition saw', () => {
     expect(text(administrator)).toContain('home.example');
   });
 
-  it('tells errors to operators, and to administrators those of their own file', () => {
-    const verdict = { line: 1, commit: '', verdict: 'failed', reason: 'GET /orgs/hidden: 403' } as const;
+  it('tells errors to operators, and to administrators those of their own file by its level, whatever its path', () => {
+    const verdict = { line: 1, verdict: 'failed', reason: 'GET /orgs/hidden: 403' } as const;
     const finding: Finding = {
       expression: 'labels',
       result: 'error',
@@ -91,18 +93,41 @@ describe('what a condition saw', () => {
       line: 1,
       column: 1,
     };
-    const of = (source: string): Run => ({
+    const of = (source: string, level: Level | undefined): Run => ({
       ...makeRun({}),
-      rules: [{ ...verdict, rule: `${source}#a`, source, findings: [finding] }],
+      rules: [
+        {
+          ...verdict,
+          rule: `${source}#a`,
+          source,
+          ...(level && { level }),
+          findings: [finding],
+          commit: 'c',
+        },
+      ],
     });
-    const count = (source: string, viewerAccess: ViewerAccess) =>
-      viewRun(of(source), viewerAccess).text.split('/orgs/hidden').length - 1;
+    const links = { root: '/', forgeUrl: 'https://forge.example' };
+    const shown = (source: string, level: Level | undefined) =>
+      [reader, administrator, operator].map((viewerAccess) => {
+        const { text } = viewRun(of(source, level), viewerAccess, links);
+        return [text.split('/orgs/hidden').length - 1, text.includes('/src/commit/')];
+      });
 
-    for (const source of ['/srv/rules/a.yml', 'acme/demo2/.reeve.yml', 'acme/.reeve/rules/a.yml']) {
-      expect([reader, administrator, operator].map((one) => count(source, one))).toEqual([0, 0, 2]);
+    expect(shown('acme/demo/.reeve.yml', 'repository')).toEqual([
+      [0, true],
+      [2, true],
+      [2, true],
+    ]);
+    // A folder of the operator may be called like the repository; a run of an earlier version does not say whose file it was.
+    for (const level of ['operator', 'organization', undefined] as const) {
+      for (const source of ['acme/demo/x.yml', 'acme/demo/.reeve.yml', 'acme/.reeve/rules/a.yml']) {
+        expect(shown(source, level)).toEqual([
+          [0, false],
+          [0, false],
+          [2, true],
+        ]);
+      }
     }
-    const own = 'acme/demo/.reeve.yml';
-    expect([reader, administrator, operator].map((one) => count(own, one))).toEqual([0, 2, 2]);
   });
 });
 
@@ -260,7 +285,9 @@ it('links to a rule file are for operators, and for others in their own reposito
   const links = { root: './', forgeUrl: 'https://forge.example.org' };
   const linksOf = (source: string, viewerAccess: ViewerAccess) => {
     const made = withValue('issue.title');
-    const rules = made.rules.map((rule) => ({ ...rule, rule: `${source}#mark`, source, commit: 'abcdef' }));
+    const level = 'repository' as const;
+    const changed = { rule: `${source}#mark`, source, level, commit: 'abcdef' };
+    const rules = made.rules.map((rule) => ({ ...rule, ...changed }));
     const { text } = viewRun({ ...made, rules }, viewerAccess, links);
     return [...text.matchAll(/<a href="([^"]*)"/g)].map(([, href]) => href);
   };

@@ -4,7 +4,7 @@ import { budgets } from '../../../src/engine/budget/budgets.ts';
 import { deferBeyondHour } from '../../../src/engine/budget/deferral.ts';
 import { createBudgetLedger, writeOf } from '../../../src/engine/budget/ledger.ts';
 import type { WriteHistory } from '../../../src/engine/budget/write-history.ts';
-import type { Plan } from '../../../src/engine/plan.ts';
+import type { Plan } from '../../../src/engine/proposal.ts';
 import { levelOfChange } from '../../../src/engine/proposal.ts';
 import { recordFigure } from '../../support/figure.ts';
 import { planOf } from '../../support/plan-of.ts';

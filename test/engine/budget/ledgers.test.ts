@@ -3,7 +3,7 @@ import { deferralKey } from '../../../src/engine/budget/deferral.ts';
 import { createBudgetLedger, type LedgerStore, type ReadRuns } from '../../../src/engine/budget/ledger.ts';
 import { reserve } from '../../../src/engine/budget/reserve.ts';
 import type { BudgetLedger, LedgerEntry, WriteHistory } from '../../../src/engine/budget/write-history.ts';
-import type { Plan } from '../../../src/engine/plan.ts';
+import type { Plan } from '../../../src/engine/proposal.ts';
 import type { Run } from '../../../src/engine/record.ts';
 import type { RunInput } from '../../../src/engine/run-input.ts';
 import { ReeveError } from '../../../src/errors.ts';

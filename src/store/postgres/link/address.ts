@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { messageOf, ReeveError } from '../../../errors.ts';
+import { ReeveError } from '../../../errors.ts';
 
 /** Where a store is, taken from `DATABASE_URL`. */
 export type PostgresAddress = {
@@ -29,6 +29,20 @@ const sessionSettings: Readonly<Record<string, string | number>> = {
   idle_in_transaction_session_timeout: statementMs,
 };
 
+/** Parameters whose values may hold an @ that is not escaped. */
+const looseParameters: ReadonlySet<string> = new Set(['user', 'password', 'application_name', 'options']);
+
+/**
+ * Returns whether an @ stands behind the first sign that ends user, password and host: that sign belongs to a password then, and what
+ * follows would be taken for a host, a database or a parameter, which messages repeat.
+ */
+function isPasswordCut(base: string, query: string): boolean {
+  const [, rest = ''] = /^[^:]+:\/\/[^/#\\]*(.*)$/s.exec(base) ?? [];
+  const isStray = (parameter: string): boolean =>
+    parameter.includes('@') && !looseParameters.has(parameter.split('=', 1)[0] ?? '');
+  return rest.includes('@') || query.split('&').some(isStray);
+}
+
 /**
  * Reads a connection string. The parameter `schema` names the schema of the tables (default: `reeve`). Throws `settings` with a
  * message that does not repeat the string.
@@ -37,7 +51,12 @@ export function readAddress(given: string): PostgresAddress {
   const [base = '', query = ''] = given.split(/\?(.*)/s);
   const parameters = new URLSearchParams(query);
   const schema = parameters.get('schema') ?? 'reeve';
-  if (!/^postgres(ql)?:\/\//.test(base)) throw unusable('it must begin with postgres://');
+  if (!/^postgres(ql)?:\/\//.test(base))
+    throw new ReeveError('settings', 'DATABASE_URL must begin with postgres://');
+  if (isPasswordCut(base, query))
+    throw unusable(
+      'a sign in the password is not escaped: write / as %2F, ? as %3F, # as %23, @ as %40 and \\ as %5C',
+    );
   const hosts = parameters.get('host') ?? base.replace(/^.*(:\/\/|@)/s, '').split('/')[0];
   if (hosts?.includes(',')) throw unusable('it names several hosts: use a name that leads to the primary');
   if (!/^[a-z_][a-z0-9_]{0,50}$/.test(schema)) throw unusable('the schema must be a name in lower case');
@@ -51,8 +70,11 @@ export function readAddress(given: string): PostgresAddress {
     );
     const place = parameters.get('host') ?? host;
     return { url: `${base}?${parameters}`, schema, name: `PostgreSQL ${place}${pathname} (${schema})` };
-  } catch (error) {
-    throw unusable(messageOf(error));
+  } catch {
+    // What the parser says may repeat a part of it.
+    throw unusable(
+      'it is no address: write postgres://USER:PASSWORD@HOST:PORT/DATABASE, with signs in the password escaped (/ as %2F)',
+    );
   }
 }
 
