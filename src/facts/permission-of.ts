@@ -44,6 +44,6 @@ export const assignable = defineFact({
   of: ['repository', 'pull_request', 'issue', 'branch'],
   needs: { access: 'reader', scopes: ['repository'] },
   requests: 1,
-  example: 'assignable.exists(a, a.login == issue.user.login)',
+  example: 'assignable.exists(a, a.login == "ada")',
   ask: ({ client, subject }) => client.call(operations.listAssignees, { params: repositoryParams(subject) }),
 });
