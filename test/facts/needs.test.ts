@@ -74,6 +74,7 @@ const argumentsOf: Readonly<Record<string, (setup: ReadingSetup) => string>> = {
   commit_diff: () => 'work',
   contents: () => 'CODEOWNERS',
   named_branch: () => 'work',
+  permission_of: ({ at }) => at.owner,
   file_at: () => 'main:CODEOWNERS',
   file_of: ({ at }) => `${at.owner}/${at.repo}:CODEOWNERS@main`,
   workflow_runs: () => 'deploy.yml>0',
