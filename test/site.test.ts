@@ -47,6 +47,8 @@ describe.skipIf(!isThorough)('the documentation as a site', () => {
       const site = await serveSite();
       const browser = await chromium.launch({ executablePath: program, args: ['--no-sandbox'] });
       const page = await browser.newPage();
+      // A busy machine makes every step slow.
+      page.setDefaultTimeout(240_000);
       const asked: string[] = [];
       page.on('request', (request) => asked.push(request.url()));
 

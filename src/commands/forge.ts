@@ -33,9 +33,9 @@ export async function forge(options: ForgeCommandOptions, terminal: Terminal): P
   const administrator = readAdministrator(options);
   const rootUrl = readRootUrl(options.url);
   const port = readPort(options.port ?? '3000');
+  const hookHosts = readHookHosts(options.hookHosts);
   const seed = options.seed === undefined ? undefined : readSeed(options.seed);
   const limits = readLimits(options);
-  const hookHosts = readHookHosts(options.hookHosts);
   const data = resolve(options.data ?? './data/forge');
   keepFilesPrivate();
   const stop = watchSignals();

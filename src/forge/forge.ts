@@ -80,6 +80,8 @@ type ForgeInstanceOptions = {
    * none; the hooks of site administrators reach every address.
    */
   readonly hookHosts?: readonly string[] | undefined;
+  /** How long a hook has for an answer; default 5 s, as on the baseline. */
+  readonly hookTimeoutMs?: number | undefined;
   /** Bounds of pushes that differ from the defaults. */
   readonly limits?: Partial<GitLimits> | undefined;
   /** Brought about once the forge has an address, before `listenAt` returns. */
@@ -116,6 +118,7 @@ export async function createForgeInstance(options: ForgeInstanceOptions): Promis
     log,
     now: () => secondsOf(clock()),
     hosts: options.hookHosts ?? [],
+    timeoutMs: options.hookTimeoutMs ?? 5_000,
   });
   const tellHooks = createEmit({ db, clock }, deliveries.wake);
   const emit: ForgeContext['emit'] = (emission) => {

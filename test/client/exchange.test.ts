@@ -28,14 +28,15 @@ async function waitForHeaders(): Promise<void> {
 describe('B1: an answer whose body never arrives', () => {
   it('ends with its timeout, also after a garbage collection', async () => {
     const asked = expect(ask({ timeoutMs: 1_000 })).rejects.toMatchObject({ code: 'forge-timeout' });
-    await waitForHeaders();
+    // A machine that is busy may bring the timeout first.
+    await Promise.race([waitForHeaders(), asked]);
 
     await asked;
   });
 
   it('ends with the stop, also after a garbage collection, and closes its connection', async () => {
     const stop = new AbortController();
-    const asked = expect(ask({ timeoutMs: 60_000, signal: stop.signal })).rejects.toMatchObject({
+    const asked = expect(ask({ timeoutMs: 600_000, signal: stop.signal })).rejects.toMatchObject({
       code: 'stopped',
     });
     await waitForHeaders();

@@ -16,7 +16,7 @@ const shell = (program: string, args: readonly string[]) =>
     cwd: folder,
     env: { PATH: process.env.PATH, HOME: folder, TERM: 'xterm' },
     encoding: 'utf8',
-    timeout: 60_000,
+    timeout: 600_000,
     killSignal: 'SIGKILL',
   });
 

@@ -40,7 +40,7 @@ if (process.argv[1]?.endsWith('reeve.mjs')) {
   );
   const { status, stderr } = spawnSync(process.execPath, [...(given.flags ?? []), reeve, ...words], {
     encoding: 'utf8',
-    timeout: 60_000,
+    timeout: 600_000,
     env: {
       PATH,
       NODE_COMPILE_CACHE,

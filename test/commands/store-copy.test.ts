@@ -150,7 +150,7 @@ describe('reeve store copy', () => {
     const second = openPostgresTarget(url);
     const waiting = `SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND classid = $1::bigint::oid`;
     const countWaiting = async () => (await impatient.query(waiting, [lockClassOf(address.schema)])).rowCount;
-    await expect.poll(countWaiting, { timeout: 60_000 }).toBe(1);
+    await expect.poll(countWaiting).toBe(1);
     await first.close();
     await (await second).close();
     await impatient.end();

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { type Account, type Answer, basic, describeContract, freshName } from '../support/contract-forge.ts';
 
 /** How long a real server may take to record a push. */
-const patience = { timeout: 20_000, interval: 100 };
+const patience = { interval: 100 };
 
 type Activity = { op_type: string; content: string; ref_name: string };
 

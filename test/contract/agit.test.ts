@@ -138,7 +138,7 @@ describeContract('pushes for review', (forge: ContractForge) => {
     const path = `/repos/${repository}/pulls`;
     const update = await forge.ask('POST', `${path}/1/update`, { as: owner });
     await forge.ask('PATCH', `${path}/2`, { as: owner, body: { state: 'closed' } });
-    await expect.poll(async () => (await pull(1)).mergeable, { timeout: 30_000 }).toBe(true);
+    await expect.poll(async () => (await pull(1)).mergeable).toBe(true);
     const merge = await forge.ask('POST', `${path}/1/merge`, {
       as: owner,
       body: { Do: 'merge', delete_branch_after_merge: true },
@@ -180,7 +180,7 @@ describeContract('pushes for review', (forge: ContractForge) => {
     await work.commit({ 'b.txt': 'b\n' });
     await push('origin', 'HEAD:refs/for/main/topic');
 
-    await expect.poll(() => receiver.received.length, { timeout: 30_000 }).toBe(2);
+    await expect.poll(() => receiver.received.length).toBe(2);
     const events = [...receiver.payloads('pull_request'), ...receiver.payloads('pull_request_sync')];
     const told = events.map(({ action, number, pull_request }) => [action, number, pull_request.head.sha]);
     await receiver.close();

@@ -68,7 +68,7 @@ describeContract('owners of code', (forge) => {
     const before = await opinionsOf(ben);
     await write('a.ts', 'x', { branch: 'topic' });
 
-    await expect.poll(asked, { timeout: 30_000 }).toContain(cleo.name);
+    await expect.poll(asked).toContain(cleo.name);
     expect([before > 0, await opinionsOf(ben)]).toEqual([true, before]);
   });
 });

@@ -316,9 +316,7 @@ describeContract('files', (forge) => {
 
   it('are counted by language, most first', async () => {
     // A real forge counts after the push, in the background.
-    await expect
-      .poll(async () => Object.keys((await ask('/languages')).json), { timeout: 20_000 })
-      .toHaveLength(4);
+    await expect.poll(async () => Object.keys((await ask('/languages')).json)).toHaveLength(4);
     const { json } = await ask('/languages');
 
     expect(Object.entries(json)).toEqual([
@@ -337,7 +335,7 @@ describeContract('files', (forge) => {
   });
 
   it('say the licence of a repository', async () => {
-    await expect.poll(async () => (await ask('/licenses')).json, { timeout: 5_000 }).toEqual(['MIT']);
+    await expect.poll(async () => (await ask('/licenses')).json).toEqual(['MIT']);
     const plain = await forge.makeRepository(ada, { auto_init: true });
     const { status, json } = await forge.ask('GET', `/repos/${plain}/licenses`, { as: ada });
     expect([status, json]).toEqual([200, []]);
@@ -383,7 +381,7 @@ describeContract('files', (forge) => {
 
       for (const url of [json.zipball_url, json.tarball_url]) {
         // Forgejo sends to another address while it makes the archive.
-        await expect.poll(async () => (await download(url)).status, { timeout: 20_000 }).toBe(200);
+        await expect.poll(async () => (await download(url)).status).toBe(200);
       }
     });
 

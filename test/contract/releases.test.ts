@@ -171,9 +171,9 @@ describeContract('releases', (forge) => {
       try {
         await clone.git('tag', 'v1');
         await clone.git('push', '--quiet', 'origin', 'v1');
-        await expect.poll(isDraft, { timeout: 20_000 }).toBe(false);
+        await expect.poll(isDraft).toBe(false);
         await clone.git('push', '--quiet', '--delete', 'origin', 'v1');
-        await expect.poll(isDraft, { timeout: 20_000 }).toBe(true);
+        await expect.poll(isDraft).toBe(true);
       } finally {
         clone.remove();
       }
@@ -401,7 +401,7 @@ describeContract('releases', (forge) => {
       await ask('PATCH', `/releases/${id}`, { name: 'Three' });
       await ask('DELETE', `/releases/${id}`);
 
-      await expect.poll(() => receiver.received.length, { timeout: 20_000 }).toBe(4);
+      await expect.poll(() => receiver.received.length).toBe(4);
       expect(receiver.types().toSorted()).toEqual(['create', 'release', 'release', 'release']);
       const told = receiver.payloads('release');
       const seen = told.map(({ action, release }) => `${action} ${release.name}`);

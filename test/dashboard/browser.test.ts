@@ -350,6 +350,8 @@ describe.skipIf(!hasBrowser)(title, () => {
       context = await browser.newContext();
       await context.exposeFunction('pwned', () => complaints.push('a script ran'));
       page = await context.newPage();
+      // A busy machine makes every step slow.
+      page.setDefaultTimeout(240_000);
       page.on('request', (request) => asked.add(new URL(request.url()).origin));
       page.on('console', (message) => complaints.push(message.text()));
       page.on('dialog', (dialog) => complaints.push(dialog.message()));
@@ -487,6 +489,8 @@ describe.skipIf(!hasBrowser)(title, () => {
     it('signs a person in without scripts, runs a delivery again for them, and lets them go', async () => {
       const context = await browser.newContext({ javaScriptEnabled: false });
       const page = await context.newPage();
+      // A busy machine makes every step slow.
+      page.setDefaultTimeout(240_000);
       await page.goto(`${url}/deliveries`);
       await follow(page.getByRole('link', { name: 'Sign in with your forge account' }));
       expect(new URL(page.url()).origin).toBe(harness.forge.url);
@@ -512,6 +516,8 @@ describe.skipIf(!hasBrowser)(title, () => {
     it('does nothing for a page of that site which sends its forms here', async () => {
       const context = await browser.newContext();
       const page = await context.newPage();
+      // A busy machine makes every step slow.
+      page.setDefaultTimeout(240_000);
       await page.goto(`${url}/sign-in`);
       await page.getByLabel('Password').fill(dashboardPassword);
       await follow(page.getByRole('button', { name: 'Sign in' }));

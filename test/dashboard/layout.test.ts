@@ -87,6 +87,8 @@ describe.skipIf(!hasBrowser)(title, () => {
     url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
     browser = await chromium.launch({ executablePath: program, args: ['--no-sandbox'] });
     page = await browser.newPage();
+    // A busy machine makes every step slow.
+    page.setDefaultTimeout(240_000);
     page.on('console', (message) => complaints.push(message.text()));
     page.on('pageerror', (error) => complaints.push(error.message));
     await page.goto(`${url}/sign-in`);

@@ -145,8 +145,12 @@ it('the credential is in no byte that was written, whatever went wrong', async (
           ? { kind: 'reset' }
           : { kind: 'answer', status: 500, body: 'oops' }
         : { kind: 'pass' };
+    const failed = async () => (await harness.server.store.listDeliveries({ limit: 500 })).items;
+    const before = (await failed()).filter(({ attempts }) => attempts > 0).length;
     await harness.ada.call(operations.createIssue, { params: at, body: { title: kind } });
-    await new Promise((resolve) => setTimeout(resolve, 700));
+    await expect
+      .poll(async () => (await failed()).filter(({ attempts }) => attempts > 0).length)
+      .toBeGreaterThan(before);
   }
   harness.proxy.decide = () => ({ kind: 'pass' });
   await fetch(`${harness.server.url}/webhook`, {

@@ -17,7 +17,7 @@ afterEach(async () => {
   await harness.close();
 });
 const clock = { ...systemClock, now: () => new Date(Date.now() + aheadMs) };
-const timeout = 120_000;
+const timeout = 240_000;
 
 /** Green and ready: what a maintainer writes for auto-merge. */
 const rules = `version: 1

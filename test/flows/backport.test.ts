@@ -10,7 +10,7 @@ import { isThorough } from '../support/thorough.ts';
 let harness: Harness;
 afterEach(() => harness.close());
 
-const timeout = 60_000;
+const timeout = 240_000;
 const backporting = (more = '') => `version: 1
 rules:
   backport:
@@ -343,7 +343,7 @@ describe('backport', () => {
 
   it.runIf(isThorough)(
     'continues after a kill between the branch and the pull request',
-    { timeout: 120_000 },
+    { timeout: 2 * timeout },
     async () => {
       await startFlow(`version: 1
 rules:

@@ -28,11 +28,8 @@ async function deliveriesOf(kind: string) {
 
 /** Waits until a delivery of the kind is in the state. */
 async function until(kind: string, state: string): Promise<void> {
-  for (let tries = 0; tries < 200; tries += 1) {
-    if ((await deliveriesOf(kind)).some((delivery) => delivery.state === state)) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  throw new Error(`no ${kind} is ${state}: ${JSON.stringify(await deliveriesOf(kind))}`);
+  const states = async () => (await deliveriesOf(kind)).map((delivery) => delivery.state);
+  await expect.poll(states).toContain(state);
 }
 
 describe('a forge that fails', () => {
@@ -138,7 +135,8 @@ it('keeps a delivery over a restart and handles it afterwards', async () => {
   harness = await startHarness({ rules });
   harness.proxy.decide = () => ({ kind: 'reset' });
   const pull = await harness.openPull('docs', { 'docs/a.md': 'a' });
-  await new Promise((resolve) => setTimeout(resolve, 500));
+  const attempts = async () => (await deliveriesOf('pull_request')).map((delivery) => delivery.attempts);
+  await expect.poll(attempts).toContain(1);
   harness.proxy.decide = () => ({ kind: 'pass' });
   await harness.restart();
 

@@ -33,7 +33,7 @@ describe('a label by a rule on the pull request of a fork, on a real Gitea', () 
   async function statusOfRun(): Promise<string> {
     const url = `${harness.forge.url}/api/v1/repos/${at.owner}/${at.repo}/actions/runs`;
     const headers = { authorization: `token ${realServer?.adminToken}` };
-    for (let tries = 0; tries < 100; tries += 1) {
+    for (let tries = 0; tries < 1_000; tries += 1) {
       // The API of workflow runs is no part of the contract: Reeve calls none of it.
       const { workflow_runs: runs } = (await (await fetch(url, { headers })).json()) as {
         workflow_runs: readonly { status: string }[];

@@ -97,7 +97,7 @@ async function lineUp(
 ): Promise<number> {
   const { number } = await harness.openPull(branch, files);
   await addLabel(number, wanted);
-  await expect.poll(queued, { timeout: 60_000 }).toContain(number);
+  await expect.poll(queued).toContain(number);
   return number;
 }
 
@@ -390,7 +390,7 @@ describe('a merge queue', { timeout }, () => {
       const body = { title: branch, head: `${people.ada}:${branch}`, base: 'main' };
       const { number } = await harness.ada.call(operations.createPull, { params: at, body });
       await addLabel(number);
-      await expect.poll(queued, { timeout: 60_000 }).toContain(number);
+      await expect.poll(queued).toContain(number);
       numbers.push(number);
     }
     await drain();
@@ -414,7 +414,7 @@ describe('a merge queue', { timeout }, () => {
     const params = { ...at, index: unwanted, id };
     await harness.ada.call(operations.removeIssueLabel, { params });
     await addFile(harness.ada, at, 'one', 'more.txt');
-    await expect.poll(left, { timeout: 60_000 }).toHaveLength(3);
+    await expect.poll(left).toHaveLength(3);
 
     expect(Object.fromEntries(await left())).toEqual({
       [one]: 'pushed',
@@ -422,7 +422,7 @@ describe('a merge queue', { timeout }, () => {
       [unwanted]: 'unwanted',
     });
     // With its label it enters again, with the new commit.
-    await expect.poll(queued, { timeout: 60_000 }).toEqual([one]);
+    await expect.poll(queued).toEqual([one]);
     await drain();
     expect(await mergedByQueue()).toEqual([one]);
   });
@@ -494,7 +494,7 @@ describe('a merge queue', { timeout }, () => {
       expect(out).toContain('reeve resume merge-queue ends it');
       expect(await beside('resume', 'merge-queue')).toMatchObject({ status: 0 });
       // Nothing but the end of the pause wakes it.
-      await expect.poll(() => writesOf(harness, from), { timeout: 60_000 }).not.toEqual([]);
+      await expect.poll(() => writesOf(harness, from)).not.toEqual([]);
       await drain();
 
       expect(await mergedByQueue()).toEqual([three, one]);

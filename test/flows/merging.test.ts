@@ -202,7 +202,7 @@ describe('merge', () => {
       params: { ...at, index: number },
       body: { title: 'Ready' },
     });
-    await expect.poll(() => stateOf(number), { timeout: 20_000 }).toBe('merged');
+    await expect.poll(() => stateOf(number)).toBe('merged');
     await harness.idle();
 
     expect(writesOf(harness).filter((request) => request.endsWith('/merge'))).toHaveLength(1);

@@ -203,7 +203,7 @@ it('a process that is killed between sending and recording sends again under the
 
   const second = await serve();
   await receiver.waitFor(2);
-  await expect.poll(() => harness.labelsOf(number), { timeout: 20_000 }).toEqual(['kept']);
+  await expect.poll(() => harness.labelsOf(number)).toEqual(['kept']);
   second.started.kill('SIGTERM');
   await waitForExit(second.started);
   const third = await serve();

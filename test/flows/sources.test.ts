@@ -141,9 +141,9 @@ it('puts a changed file of the operator in force while it runs', async () => {
   harness = await startHarness({ server: { rules: folder } });
   expect(await harness.labelsOf((await openIssue('one')).number)).toEqual(['area/docs']);
   await writeFile(join(folder, 'a.yml'), rule('second', 'area/code'));
-  await new Promise((resolve) => setTimeout(resolve, 1_000));
 
-  expect(await harness.labelsOf((await openIssue('two')).number)).toEqual(['area/code']);
+  const labelsOfNext = async () => harness.labelsOf((await openIssue('two')).number);
+  await expect.poll(labelsOfNext, { interval: 500 }).toEqual(['area/code']);
   await rm(folder, { recursive: true });
 });
 

@@ -195,7 +195,7 @@ describe('the embedded forge under garbage', () => {
         ...(token === undefined ? {} : { authorization: `token ${token}` }),
         ...(given === undefined ? {} : { 'content-length': Buffer.byteLength(given) }),
       };
-      const sent = request({ hostname, port, method, path, headers, timeout: 20_000 }, async (response) => {
+      const sent = request({ hostname, port, method, path, headers, timeout: 240_000 }, async (response) => {
         let text = '';
         for await (const piece of response) text += piece;
         resolve({ status: response.statusCode ?? 0, text });

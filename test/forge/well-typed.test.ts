@@ -133,7 +133,7 @@ async function send(
     redirect: 'manual',
     headers: { 'content-type': 'application/json', ...(who === undefined ? {} : basic(who, 'pw')) },
     ...(body === undefined || row.method === 'GET' ? {} : { body: JSON.stringify(body) }),
-    signal: AbortSignal.timeout(30_000),
+    signal: AbortSignal.timeout(240_000),
   });
   const text = await response.text();
   return {

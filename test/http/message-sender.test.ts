@@ -236,7 +236,8 @@ describe('an answer', () => {
 
     expect(found).toMatchObject({ code: 'message-unsent', pauses: [500, 2_000] });
     expect(found.why).toBe('{secret: CHAT} cannot be reached: no answer within 0.04 s');
-    expect(received.length).toBe(3);
+    // A try that ends before its request arrives is one, too.
+    expect(received.length).toBeLessThanOrEqual(3);
   });
 
   it('without an end is not read beyond 64 KiB, nor beyond the time-out', async () => {
@@ -257,7 +258,8 @@ describe('an answer', () => {
     expect(await send(`http://127.0.0.1:${port}/${token}`)).toMatchObject({ error: undefined, pauses: [] });
     // What the system buffers on the way is beyond our control.
     expect(written).toBeLessThan(16 * 1024 * 1024);
-    const other = await send(`http://127.0.0.1:${silent.port}/${token}`, { timeoutMs: 40 });
+    // Long enough for the headers on a busy machine: what follows them decides nothing.
+    const other = await send(`http://127.0.0.1:${silent.port}/${token}`, { timeoutMs: 8_000 });
     expect([other.error, silent.received.length]).toEqual([undefined, 1]);
   });
 

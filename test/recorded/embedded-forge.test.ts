@@ -80,7 +80,7 @@ describe('the same things done to the embedded forge', () => {
         url,
         token: adminToken,
         without,
-        patience: 15,
+        patience: 240,
         async settle() {
           await setTimeout(30);
           await forge.deliveries.idle();

@@ -136,7 +136,7 @@ it('a server shows it after its start, and its stop ends open pages', async () =
   await vi.waitFor(async () => {
     const { text } = await operator.get('/rules');
     expect(tableCells(text).map((cells) => cells[6])).toEqual(['1 of 2 steps', 'no tests']);
-  }, 10_000);
+  }, 240_000);
 
   const stream = operator.get('/live');
   await operator.get('/rules');

@@ -40,6 +40,8 @@ it.each([
   const app = makeDashboardApp({ ...made.store, healthy: () => looked });
   app.addHook('onRequest', async () => isAsked());
   await app.listen({ port: 0, host: '127.0.0.1' });
+  // A stop that waits until a connection without requests is closed for that reason takes longer than a test may.
+  app.server.keepAliveTimeout = 3_600_000;
   const { port } = app.server.address() as { port: number };
   const socket = connect(port, '127.0.0.1');
   let seen = '';
@@ -49,7 +51,6 @@ it.each([
   socket.write(`${head.join('\r\n')}\r\n\r\n`);
   await asked;
 
-  const started = performance.now();
   const closed = app.close();
   setTimeout(() => {
     look();
@@ -58,7 +59,5 @@ it.each([
   await Promise.all([closed, once(socket, 'close')]);
 
   expect(seen).toContain(`HTTP/1.1 ${status}`);
-  // Long before the 72 s after which a connection without requests is closed.
-  expect(performance.now() - started).toBeLessThan(30_000);
   await made.close();
 });

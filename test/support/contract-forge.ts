@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { createForgeInstance, type ForgeInstance } from '../../src/forge/forge.ts';
+import { localHooks } from './hook-receiver.ts';
 import { expectDifferences } from './known-differences.ts';
 import { launcher } from './launcher.ts';
 import { passwordCost } from './password-cost.ts';
@@ -78,7 +79,7 @@ export async function startEmbedded(
     launcher,
     clock: () => new Date(),
     features: { localMirrors: true },
-    hookHosts: ['loopback'],
+    ...localHooks,
     ...options,
   });
   const url = await forge.listen();
@@ -102,7 +103,7 @@ function createContractForge(url: string, adminToken: string, close: () => Promi
   const askOnce = (method: string, path: string, options: Ask = {}): Promise<Answer> =>
     send(`${url}/api/v1${path}`, method, options);
   const ask = async (method: string, path: string, options: Ask = {}): Promise<Answer> => {
-    const deadline = Date.now() + 20_000;
+    const deadline = Date.now() + 240_000;
     for (;;) {
       const answer = await askOnce(method, path, options);
       if (!isUnfinished(answer) || Date.now() > deadline) return answer;

@@ -9,6 +9,7 @@ import { createForgeInstance, type ForgeInstance } from '../../src/forge/forge.t
 import { createDeliveryBarrier, type DeliveryBarrier } from './delivery-barrier.ts';
 import { passwordOf, type RealServer, realServer } from './flow-names.ts';
 import type { FlowTemplate } from './flow-template.ts';
+import { localHooks } from './hook-receiver.ts';
 import { launcher } from './launcher.ts';
 import { passwordCost } from './password-cost.ts';
 
@@ -88,7 +89,7 @@ async function startEmbedded({
   control = false,
   template,
 }: FlowForgeOptions) {
-  const options = { clock, data: join(data, 'forge'), control, hookHosts: ['loopback'] };
+  const options = { clock, data: join(data, 'forge'), control, ...localHooks };
   template?.copyTo(options.data);
   let forge = await createForgeInstance({ passwordCost, launcher, ...options });
   const url = await forge.listen({ port: 0 });

@@ -10,6 +10,9 @@ export type Received = {
   readonly body: string;
 };
 
+/** Settings of an embedded forge whose receivers are on this machine, which may be busy for longer than a hook has. */
+export const localHooks = { hookHosts: ['loopback'], hookTimeoutMs: 120_000 } as const;
+
 /** A receiver of webhooks that keeps what it got. */
 export interface HookReceiver {
   readonly url: string;

@@ -19,7 +19,7 @@ export async function nodeOf(version: number | string): Promise<string | undefin
   if (existsSync(path)) return path;
   const args = ['install', '--silent', '--no-save', '--ignore-scripts', '--prefix', folder];
   try {
-    await execute('npm', [...args, `${name}@${version}`], { timeout: 120_000 });
+    await execute('npm', [...args, `${name}@${version}`], { timeout: 600_000 });
   } catch {
     return undefined; // The test that asked is skipped with the reason.
   }

@@ -53,7 +53,7 @@ export async function makeSharedRepository(
 
 /** Asks again until the answer holds, for what a real forge does behind the answer; returns the last one. */
 export async function waitFor<T>(ask: () => Promise<T>, holds: (answer: T) => boolean): Promise<T> {
-  const deadline = Date.now() + 60_000;
+  const deadline = Date.now() + 240_000;
   let answer = await ask();
   while (!holds(answer) && Date.now() < deadline) {
     await new Promise((resolve) => setTimeout(resolve, 50));

@@ -151,19 +151,21 @@ describe('the gate of passwords', () => {
     const passwords = createPasswords();
     const microseconds = async (hash: string): Promise<number> => {
       const before = process.cpuUsage();
-      for (let at = 0; at < 5; at += 1) expect(await passwords.verify('wrong', hash)).toBe(false);
+      for (let at = 0; at < 2; at += 1) expect(await passwords.verify('wrong', hash)).toBe(false);
       const { user, system } = process.cpuUsage(before);
       return user + system;
     };
 
     const stored = await passwords.hash('right');
     await microseconds(stored);
-    const [known, empty, broken] = [
-      await microseconds(stored),
-      await microseconds(''),
-      await microseconds('scrypt$$'),
-    ];
+    // The least of several rounds: what shares the processor only adds to a round.
+    const hashes = [stored, '', 'scrypt$$'];
+    const least = hashes.map(() => Number.POSITIVE_INFINITY);
+    for (let round = 0; round < 5; round += 1)
+      for (const [at, hash] of hashes.entries())
+        least[at] = Math.min(least[at] ?? 0, await microseconds(hash));
 
-    for (const other of [empty, broken]) expect(other / known).toBeGreaterThan(0.5);
+    const [known = 0, ...others] = least;
+    for (const other of others) expect(other / known).toBeGreaterThan(0.5);
   });
 });

@@ -139,9 +139,7 @@ describe('repositories on disk that the forge does not know', () => {
       expect([name, (await ask('POST', `/admin/cron/${name}`)).status]).toEqual([name, 204]);
 
     await expect
-      .poll(async () => (await list()).every((task: { exec_times: number }) => task.exec_times === 1), {
-        timeout: 20_000,
-      })
+      .poll(async () => (await list()).every((task: { exec_times: number }) => task.exec_times === 1))
       .toBe(true);
     expect(await read()).toMatchObject({ stars_count: 1, watchers_count: 1 });
   });

@@ -84,6 +84,8 @@ describe('the history of a hook', () => {
         httpCredentials: { username: ada.name, password: ada.password },
       });
       const page = await person.newPage();
+      // A busy machine makes every step slow.
+      page.setDefaultTimeout(240_000);
       const refused: string[] = [];
       page.on('console', (message) => refused.push(message.text()));
       await page.goto(forge.url);
@@ -115,6 +117,8 @@ describe('the history of a hook', () => {
         httpCredentials: { username: 'root', password: 'correct horse' },
       });
       const page = await person.newPage();
+      // A busy machine makes every step slow.
+      page.setDefaultTimeout(240_000);
       const asked: string[] = [];
       page.on('request', (request) => asked.push(new URL(request.url()).origin));
       for (const path of ['/', `/${repository}`, '/-/admin/actions/runners', '/api/swagger']) {

@@ -100,6 +100,8 @@ describe.runIf(isThorough && hasBrowser)('the layout of the pages of the forge',
       httpCredentials: { username: ada.name, password: ada.password },
     });
     const page = await person.newPage();
+    // A busy machine makes every step slow.
+    page.setDefaultTimeout(240_000);
     const found: string[] = [];
     page.on('console', (message) => found.push(`${page.url()}: ${message.text()}`));
     page.on('dialog', (dialog) => found.push(`${page.url()}: ${dialog.message()}`));
@@ -137,6 +139,8 @@ describe.runIf(isThorough && hasBrowser)('the layout of the pages of the forge',
       httpCredentials: { username: ada.name, password: ada.password },
     });
     const page = await person.newPage();
+    // A busy machine makes every step slow.
+    page.setDefaultTimeout(240_000);
     const repository = await forge.makeRepository(ada, { auto_init: true });
     const body = { content: '', message: 'feat: x', new_branch: 'topic/x' };
     await forge.ask('POST', `/repos/${repository}/contents/x`, { as: ada, body });

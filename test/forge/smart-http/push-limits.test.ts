@@ -185,6 +185,27 @@ describe('a push beyond the limits', () => {
     expect(sizeOf(join(data, 'repositories', `${id}.git`))).toBeLessThan(3 * mebibyte);
   });
 
+  it('a pull request of a fork takes no more room in its target than its pack has bytes', async () => {
+    const organization = `org-${randomBytes(4).toString('hex')}`;
+    await post('/orgs', { username: organization });
+    await post(`/repos/root/${name}/forks`, { organization });
+    const url = new URL(`${forge.url}/${organization}/${name}.git`);
+    Object.assign(url, { username: 'root', password: 'password' });
+    const work = await cloneRepository(url.href);
+    clones.push(work);
+    const bytes = randomBytes(mebibyte);
+    for (let at = 0; at < 20; at += 1) {
+      bytes[at] = 0;
+      writeFileSync(join(work.folder, 'x.bin'), bytes);
+      await work.commit({ 'a.txt': String(at) });
+    }
+    await work.git('push', '--quiet', 'origin', 'HEAD:many');
+
+    await post(`/repos/root/${name}/pulls`, { title: 'Many', head: `${organization}:many`, base: 'main' });
+
+    expect(sizeOf(join(data, 'repositories', `${id}.git`))).toBeLessThan(3 * mebibyte);
+  });
+
   it('A6: is refused where one of its paths is another spelling of .git', async () => {
     const work = await clone();
     const blob = (await work.git('hash-object', '-w', 'README.md')).trim();

@@ -113,7 +113,7 @@ describe('a process that the others have taken for dead', () => {
     expect(current.id).toBe(old.id);
     const extend = (): Promise<unknown> =>
       first.store.heartbeat(old, 60_000).catch(({ code }: { code: unknown }) => code);
-    await expect.poll(extend, { timeout: 60_000 }).toBe('lease-lost');
+    await expect.poll(extend).toBe('lease-lost');
     await expect(first.store.settle(old, [])).rejects.toMatchObject(leaseLost);
     await expect(first.store.retry(old, { afterMs: 0, reason: 'again' })).rejects.toMatchObject(leaseLost);
     await expect(first.store.defer(old, [], { afterMs: 0, why: 'budget' })).rejects.toMatchObject(leaseLost);

@@ -37,7 +37,7 @@ async function runUnderStrace(inject: string, source: string, path: string): Pro
   const node = [process.execPath, '--input-type=module', '-e', source, path];
   // One thread that syncs: strace counts the calls of each thread by itself.
   const env = { ...process.env, UV_THREADPOOL_SIZE: '1' };
-  const options = { encoding: 'utf8', timeout: 60_000, env } as const;
+  const options = { encoding: 'utf8', timeout: 600_000, env } as const;
   return spawnSync('strace', [...trace, '-e', `inject=${inject}`, ...node], options).stdout;
 }
 

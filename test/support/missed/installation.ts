@@ -12,7 +12,7 @@ import { packageRoot } from '../../../src/package.ts';
 import type { LoadedRule } from '../../../src/rules/rule.ts';
 import { type Server, startServer } from '../../../src/server/server.ts';
 import { loadRuleFiles } from '../../../src/sources/folder.ts';
-import { type HookReceiver, startReceiver } from '../hook-receiver.ts';
+import { type HookReceiver, localHooks, startReceiver } from '../hook-receiver.ts';
 import { launcher } from '../launcher.ts';
 import { passwordCost } from '../password-cost.ts';
 
@@ -64,7 +64,7 @@ export async function startInstallation(): Promise<Installation> {
     clock: now,
     data: join(data, 'forge'),
     control: true,
-    hookHosts: ['loopback'],
+    ...localHooks,
   });
   const url = await forge.listen({ port: 0 });
   const as = (user: string): Client =>

@@ -136,7 +136,7 @@ async function outliveOutage({ work: { worker } }: Life, { advance }: MortalBotO
   if (worker.status().breaker !== 'open') return;
   advance(outageMs);
   await worker.tick();
-  for (let turns = 0; turns < 1_000 && worker.status().breaker === 'open'; turns += 1) await sleep(1);
+  for (let turns = 0; turns < 20_000 && worker.status().breaker === 'open'; turns += 1) await sleep(1);
 }
 
 async function deathOf({ death }: Life): Promise<void> {

@@ -7,6 +7,7 @@ import { operations } from '../../../src/contract/operations.ts';
 import { createForgeInstance } from '../../../src/forge/forge.ts';
 import { authorization, secret } from '../bot-hook.ts';
 import { type Fault, type FaultProxy, startFaultProxy } from '../fault-proxy.ts';
+import { localHooks } from '../hook-receiver.ts';
 import { passwordCost } from '../password-cost.ts';
 import { rulesOf } from '../sweep-harness.ts';
 import { type MortalBot, startMortalBot } from './mortal-bot.ts';
@@ -64,7 +65,7 @@ export async function startQueueInstallation(): Promise<QueueInstallation> {
     passwordCost,
     clock: now,
     data: join(data, 'forge'),
-    hookHosts: ['loopback'],
+    ...localHooks,
   });
   const url = await forge.listen({ port: 0 });
   const proxy = await startFaultProxy(url);

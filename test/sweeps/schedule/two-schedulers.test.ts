@@ -46,7 +46,9 @@ describe('the schedulers of processes that share a database', () => {
       const leader = alive.find((store) => store.isLeader());
       alive = alive.filter((store) => store !== leader);
       await leader?.close();
-      await vi.waitFor(() => expect(alive.some((store) => store.isLeader())).toBe(true), { timeout: 20_000 });
+      await vi.waitFor(() => expect(alive.some((store) => store.isLeader())).toBe(true), {
+        timeout: 240_000,
+      });
     }
 
     const { items } = await (alive[0] as Store).listDeliveries({ limit: 500 });
