@@ -30,7 +30,7 @@ export type Applied = {
 
 export type ApplyOptions = Pick<
   GroupSending,
-  'facts' | 'client' | 'secrets' | 'send' | 'beginCause' | 'pauses'
+  'facts' | 'client' | 'secrets' | 'send' | 'beginCause' | 'pauses' | 'checkAccounts'
 > & {
   readonly changes: readonly PlannedChange[];
   /** Plans changes with `reconsiders` again; default: without their conditions. */

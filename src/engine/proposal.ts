@@ -31,6 +31,8 @@ export type RefusedChange = {
   readonly why: string;
   /** RFC 3339; set where the change is deferred: its run is repeated at this instant. */
   readonly until?: string;
+  /** Login that another account has than at first use, where that is the reason. */
+  readonly account?: string;
 };
 
 /** Returns the rank of the most powerful rule that wants a change: 0 is the operator's. */

@@ -1,6 +1,7 @@
 import type { Change } from '../actions/change.ts';
 import { ReeveError } from '../errors.ts';
 import { type Applied, type ApplyOptions, applyPlan } from './apply.ts';
+import { createAccountCheck, findStrangers, refuseStrangers } from './bounds/accounts.ts';
 import { readDefaultBranch } from './bounds/grants.ts';
 import { refuseEarlyEnds } from './bounds/last.ts';
 import { refuseMessages } from './bounds/messages.ts';
@@ -88,10 +89,14 @@ async function runRound(proposals: readonly Proposal[], round: RoundInput): Prom
   const defaultBranch = await readDefaultBranch(candidatesOf(proposals), input.facts);
   const pauses = (await input.pauses?.()) ?? [];
   const { subject } = input.facts;
+  const strangers = await findStrangers(proposals, input);
   const planOn = (past: WriteHistory | undefined) => {
     const wanted = makePlan(proposals, { budgets: input.budgets, past }, round.from);
     const permitted = refuseOutOfScope(refuseRepeated(wanted, input.trigger), subject, defaultBranch);
-    return refusePaused(permitted, pauses, { subject, isSent: (planned) => isSent(planned, input) });
+    return refusePaused(refuseStrangers(permitted, strangers), pauses, {
+      subject,
+      isSent: (planned) => isSent(planned, input),
+    });
   };
   const reserved = await reserve(planOn, ledgerPlaceOf(proposals, input), input);
   const { plan, recorded } = await prepare(reserved.made.plan, round).catch(async (error) => {
@@ -207,6 +212,7 @@ async function applyChanges({ changes }: Plan, input: RunInput): Promise<Applied
     reconsider: createReconsider(input),
     beginCause: createBeginCause(input),
     pauses: input.pauses,
+    checkAccounts: createAccountCheck(input),
   });
 }
 

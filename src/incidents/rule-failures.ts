@@ -2,7 +2,7 @@ import type { Run } from '../engine/record.ts';
 import type { Verdict } from '../rules/verdict.ts';
 import { type Occurrence, shorten } from './incident.ts';
 
-/** What a run says about its rules: which failed, and which were evaluated without a failure. */
+/** What a run says about its rules: which failed, or named a stranger, and which were evaluated without a failure. */
 export type RuleResults = {
   readonly failed: readonly Occurrence[];
   readonly passed: readonly string[];
@@ -31,11 +31,22 @@ export function ruleResultsOf(run: Run, about: { readonly repositoryId?: number 
     const reason = `${change?.action} ${change?.target}: ${error ?? ''}`;
     for (const rule of change?.rules ?? []) add(rule, { reason, isPublic: false });
   }
+  const byRule = new Map(verdicts.map((verdict) => [verdict.rule, verdict]));
+  const strangers = run.refused.flatMap(({ change, why, account }): readonly Occurrence[] => {
+    const verdict = byRule.get(change.rules[0] ?? '');
+    if (account === undefined || verdict === undefined || run.mode !== 'enforce' || change.observed)
+      return [];
+    const occurrence = occurrenceOf(verdict, { reason: why, isPublic: false }, run, about.repositoryId);
+    return [{ ...occurrence, kind: 'account-changed', key: account.toLowerCase() }];
+  });
   return {
-    failed: verdicts.flatMap((verdict) => {
-      const failure = failures.get(verdict.rule);
-      return failure === undefined ? [] : [occurrenceOf(verdict, failure, run, about.repositoryId)];
-    }),
+    failed: [
+      ...verdicts.flatMap((verdict) => {
+        const failure = failures.get(verdict.rule);
+        return failure === undefined ? [] : [occurrenceOf(verdict, failure, run, about.repositoryId)];
+      }),
+      ...new Map(strangers.map((one) => [one.key, one])).values(),
+    ],
     passed: verdicts
       .filter(({ rule, verdict }) => !failures.has(rule) && verdict !== 'skipped')
       .map(({ rule }) => rule),

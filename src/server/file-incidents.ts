@@ -68,6 +68,7 @@ async function noteFiles(store: IncidentStore, place: ReadPlace, now: Date): Pro
   const isCurrent: Readonly<Record<IncidentKind, (incident: Incident) => boolean>> = {
     'rule-failed': isUnchanged,
     'sweep-failed': isUnchanged,
+    'account-changed': isUnchanged,
     'file-broken': ({ key }) => broken.some(({ source }) => source === key),
   };
   const over = (await store.listIncidents()).filter(
