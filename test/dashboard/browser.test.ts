@@ -245,7 +245,9 @@ async function makeHostile(store: Store): Promise<{
         simulate: async () => ({
           runs: [run(), run()],
           left: [{ rule: `${text()}#${text()}`, why: text() }],
-          broken: [{ rules: [], source: text(), level: 'repository' as const, commit: '', problems: [text()] }],
+          broken: [
+            { rules: [], source: text(), level: 'repository' as const, commit: '', problems: [text()] },
+          ],
           ignored: text(),
         }),
       },

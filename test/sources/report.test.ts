@@ -28,7 +28,13 @@ describe('processes that read one rule file at the same time', () => {
     );
     const readWith = (commit: string, problems: readonly string[]): void => {
       const head = { at: { id, owner: at.owner, name: at.repo }, commit, archived: false, isPrivate: false };
-      const file = { rules: [], source: 'acme/demo/.reeve.yml', level: 'repository' as const, commit, problems };
+      const file = {
+        rules: [],
+        source: 'acme/demo/.reeve.yml',
+        level: 'repository' as const,
+        commit,
+        problems,
+      };
       for (const { onRead } of reporters)
         onRead({ level: 'repository', name: 'acme/demo', repositoryId: id, head, files: [file] });
     };
