@@ -24,6 +24,7 @@ secrets:
 named-secrets:
   CI_HOOK: { file: /run/secrets/ci-hook }
 notify-hosts: [chat.internal, 10.1.0.0/16]
+accounts: { ada: 42 }
 repositories: [acme/*, "!acme/attic"]
 organizations:
   acme: { rules: acme/.reeve }

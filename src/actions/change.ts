@@ -31,6 +31,8 @@ export type Change = {
   readonly keeps?: readonly FactRequest[];
   /** Changes with the same key are sent as one request; the action's `join` returns its input. */
   readonly joins?: string;
+  /** Logins to which it gives rights or tasks, where its own input does not name them because it is joined with others. */
+  readonly accounts?: readonly string[];
   /** Facts whose cached answers this write invalidates. */
   readonly forgets?: readonly string[];
   /**

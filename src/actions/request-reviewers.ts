@@ -179,6 +179,7 @@ function requestChange(reviewer: Reviewer, facts: Facts, live: readonly PullRevi
     reads: [reviewsFact, timelineFact],
     joins: `reviewers of #${index}`,
     verify: true,
+    accounts: reviewer.isTeam ? [] : [reviewer.name],
     ...(last === undefined
       ? { reason: 'the rule requests a review' }
       : { already: true, reason: last.state === requested ? 'a review is requested' : 'has reviewed' }),

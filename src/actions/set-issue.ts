@@ -203,7 +203,8 @@ function assigneeChanges({ assignees }: SetIssue, live: Issue, facts: Facts): re
     ...[...there, ...missing].map((login) => [login, true] as const),
     ...removed.map((login) => [login, false] as const),
   ].map(([login, value]) => {
-    const change = fieldChange(`assignee:${toLowerCase(login)}`, value, live, facts);
+    const accounts = value ? [login] : [];
+    const change = { ...fieldChange(`assignee:${toLowerCase(login)}`, value, live, facts), accounts };
     return change.already
       ? change
       : { ...change, reason: value ? 'the rule assigns it' : 'the rule unassigns it' };

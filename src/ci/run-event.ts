@@ -1,10 +1,12 @@
 import { findAccount } from '../client/account.ts';
 import { systemClock } from '../clock.ts';
 import type { Event } from '../contract/events/events.ts';
+import type { AnyInput } from '../contract/operation.ts';
+import { accountsIn } from '../engine/bounds/accounts.ts';
 import { standardDeliveryLifetimeMs } from '../engine/delivery-lifetime.ts';
 import { isObserved, observedWords } from '../engine/describe-change.ts';
 import { makeEventRun } from '../engine/make-run.ts';
-import type { Run } from '../engine/record.ts';
+import type { RecordedChange, Run } from '../engine/record.ts';
 import { createFactMemory } from '../facts/ask.ts';
 import { printRun } from '../output/print-run.ts';
 import type { LoadedRule } from '../rules/rule.ts';
@@ -164,6 +166,7 @@ function finish(runner: ActionRunner, run: Run, problems: number): Finished {
       const mark = observed.includes(change) ? ` (${observedWords})` : '';
       return `- \`${inCode(change.target)}\` ${inText(change.reason)}${mark}`;
     }),
+    ...(run.mode === 'enforce' && run.changes.some(namesAccounts) ? [unheldLogins] : []),
     ...run.refused.map(({ change, why }) => `- refused: \`${inCode(change.target)}\` ${inText(why)}`),
   ];
   return {
@@ -171,4 +174,13 @@ function finish(runner: ActionRunner, run: Run, problems: number): Finished {
     summary: `${matched.length} matched (${matched.map(({ rule }) => nameOfRule(rule)).join(', ') || 'none'}), changes: ${made}${watched}`,
     details: rows.join('\n'),
   };
+}
+
+/** A job remembers nothing, so that it cannot tell who had a login before. */
+const unheldLogins =
+  '- note: logins were used as they stand today: a job does not remember the accounts that had them before; Reeve as a server does';
+
+function namesAccounts({ action, operation, input, target }: RecordedChange): boolean {
+  const isAssigned = action === 'set-issue' && target.startsWith('assignee:');
+  return isAssigned || accountsIn(operation, (input ?? {}) as AnyInput).length > 0;
 }

@@ -32,7 +32,7 @@ export type Applied = {
 
 export type ApplyOptions = Pick<
   GroupSending,
-  'facts' | 'client' | 'secrets' | 'send' | 'beginCause' | 'pauses'
+  'facts' | 'client' | 'secrets' | 'send' | 'beginCause' | 'pauses' | 'checkAccounts'
 > & {
   readonly changes: readonly PlannedChange[];
   /** The open pull requests of the repository; absent: there is no other. */

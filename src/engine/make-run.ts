@@ -149,12 +149,13 @@ export async function makeRevertRun(
     facts,
     mode,
     clock,
-  }: Pick<RunParts, 'clock'> & { mode: 'enforce' | 'plan'; facts: Omit<LiveFacts, 'memory'> },
+    memory,
+  }: Pick<RunParts, 'clock' | 'memory'> & { mode: 'enforce' | 'plan'; facts: Omit<LiveFacts, 'memory'> },
 ): Promise<Run> {
   const client = facts.client.counted({ signal: facts.signal });
   const at = clock.now().toISOString();
   const trigger: Trigger = { door: 'cli', kind: 'revert', activity: '', item: done.id, at };
-  return revertRun(done, { id: randomUUID(), trigger, client, mode, clock });
+  return revertRun(done, { id: randomUUID(), trigger, client, mode, clock, memory });
 }
 
 type Start = {

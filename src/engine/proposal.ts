@@ -36,6 +36,8 @@ export type RefusedChange = {
   readonly until?: string;
   /** Set where a limit or a pause stops it, and nothing else. */
   readonly isLimited?: true;
+  /** Login that another account has than at first use, where that is the reason. */
+  readonly account?: string;
 };
 
 /** What is to be changed, in order, and what is not. */

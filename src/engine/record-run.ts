@@ -30,10 +30,11 @@ export async function recordRun(options: {
       trigger,
       rules: verdicts,
       changes: shown.map((change) => asSent(change, sent.get(change.id))),
-      refused: plan.refused.map(({ planned, why, until }) => ({
+      refused: plan.refused.map(({ planned, why, until, account }) => ({
         change: recordChange(planned, planned.change.input),
         why,
         ...(until === undefined ? {} : { until }),
+        ...(account === undefined ? {} : { account }),
       })),
       outcomes: plan.changes.map(
         (planned): Outcome =>

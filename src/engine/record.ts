@@ -70,6 +70,8 @@ type RecordedRefusal = {
   readonly why: string;
   /** RFC 3339; set where a limit defers the change: its trigger runs again at this instant. */
   readonly until?: string;
+  /** Login that another account has than at first use, where that is the reason. Absent in runs of earlier versions. */
+  readonly account?: string;
 };
 
 export type RunMode = 'enforce' | 'observe' | 'plan';

@@ -1,15 +1,17 @@
 import { createsWhole, findAction, findInverse } from '../actions/actions.ts';
 import { type DoneChange, isStill, type Undo } from '../actions/inverses/inverse.ts';
+import type { ActionMemory } from '../actions/memory.ts';
 import type { Client } from '../client/client.ts';
 import type { Clock } from '../clock.ts';
 import { type AnyInput, fillPath } from '../contract/operation.ts';
 import { messageOf } from '../errors.ts';
+import { accountsIn, createAccountGuard } from './bounds/accounts.ts';
 import { withPermissionHint } from './permission-hint.ts';
 import type { Outcome, RecordedChange, Run, Trigger } from './record.ts';
 import { recordedInput } from './record-changes.ts';
 import { recordRequests } from './record-run.ts';
 
-type RevertRefusal = { readonly change: RecordedChange; readonly why: string };
+type RevertRefusal = { readonly change: RecordedChange; readonly why: string; readonly account?: string };
 
 /**
  * Takes the changes of a run back, the last first, and returns that as a run of its own. Each is taken back only where
@@ -24,9 +26,13 @@ export async function revertRun(
     readonly client: Client;
     readonly mode: 'enforce' | 'plan';
     readonly clock: Pick<Clock, 'monotonicMs'>;
+    /** The accounts that logins stood for; absent: none is remembered. */
+    readonly memory?: ActionMemory | undefined;
   },
 ): Promise<Run> {
-  const { id, trigger, client, mode, clock } = options;
+  const { id, trigger, client, mode, clock, memory } = options;
+  const guard = memory && createAccountGuard({ client, memory, now: new Date(trigger.at), clock });
+  const records = mode === 'enforce';
   const startedMs = clock.monotonicMs();
   const changes: RecordedChange[] = [];
   const refused: RevertRefusal[] = [];
@@ -45,6 +51,11 @@ export async function revertRun(
   });
   const takeBack = async (undo: Undo, of: readonly RecordedChange[]): Promise<void> => {
     const backs = of.map((change) => takenBack(change, undo, done));
+    const stranger = await guard?.refusalOf(accountsIn(undo.operation.id, undo.input), { records });
+    if (stranger) {
+      refused.push(...backs.map((change) => ({ change, why: stranger.why, account: stranger.login })));
+      return;
+    }
     changes.push(...backs);
     outcomes.push(...(await send(undo, backs, mode, client)));
   };

@@ -2,6 +2,7 @@ import type { Change } from '../actions/change.ts';
 import { noteDueProtections } from '../actions/merging/due-protections.ts';
 import { ReeveError } from '../errors.ts';
 import { type Applied, type ApplyOptions, applyPlan } from './apply.ts';
+import { createAccountCheck, findStrangers, refuseStrangers } from './bounds/accounts.ts';
 import { readDefaultBranch } from './bounds/grants.ts';
 import { refuseEarlyEnds } from './bounds/last.ts';
 import { refuseMessages } from './bounds/messages.ts';
@@ -124,6 +125,7 @@ async function runRound(proposals: readonly Proposal[], round: RoundInput): Prom
   const defaultBranch = await readDefaultBranch(candidatesOf(proposals), input.facts);
   const pauses = (await input.pauses?.()) ?? [];
   const { subject } = input.facts;
+  const strangers = await findStrangers(proposals, input);
   const planOn = (past: WriteHistory | undefined) => {
     const repeatsFrom = isRepeatable(input) ? input.now : undefined;
     const rules = input.rules.rules.map(({ id }) => id);
@@ -131,7 +133,7 @@ async function runRound(proposals: readonly Proposal[], round: RoundInput): Prom
     const wanted = makePlan(proposals, limits, round.from);
     const permitted = refuseOutOfScope(refuseRepeated(wanted, input.trigger), subject, defaultBranch);
     const isToBeSent = (planned: PlannedChange): boolean => isSent(planned, input);
-    const unpaused = refusePaused(permitted, pauses, { subject, isSent: isToBeSent });
+    const unpaused = refusePaused(refuseStrangers(permitted, strangers), pauses, { subject, isSent: isToBeSent });
     const limited = limitDeferral(
       wanted.refused.filter(({ planned }) => isToBeSent(planned)),
       limits,
@@ -262,6 +264,7 @@ async function applyChanges({ changes }: Plan, input: RunInput): Promise<Applied
     reconsider: createReconsider(input),
     beginCause: createBeginCause(input),
     pauses: input.pauses,
+    checkAccounts: createAccountCheck(input),
   });
 }
 

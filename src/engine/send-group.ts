@@ -25,6 +25,8 @@ export type GroupSending = {
     | undefined;
   /** Returns the pauses in force, asked before each request; absent: there are none. */
   readonly pauses?: ReadPauses | undefined;
+  /** Throws before a request that gives something to a login which another account has than at first use; absent: nothing is remembered. */
+  readonly checkAccounts?: ((group: readonly PlannedChange[], input: AnyInput) => Promise<void>) | undefined;
   /** Change → what was really sent. */
   readonly sent: Map<string, AnyInput>;
   /** True once a request was sent: facts that were read before may be outdated. */
@@ -44,6 +46,7 @@ export async function sendGroup(
   const operation = findOperation(first?.change.operation ?? '');
   if (operation === undefined && !isMessage(first))
     throw new ReeveError('internal', `no operation "${first?.change.operation}"`);
+  await sending.checkAccounts?.(group, input);
   await requireUnpaused(group, facts.subject, sending.pauses);
   for (const planned of group) sent.set(planned.id, input);
   const request = reveal(group, input, secrets);

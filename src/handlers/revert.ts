@@ -4,6 +4,7 @@ import { makeRevertRun } from '../engine/make-run.ts';
 import type { Run } from '../engine/record.ts';
 
 import { ReeveError } from '../errors.ts';
+import { createStoredMemory } from '../store/action-memory.ts';
 import type { Store } from '../store/store.ts';
 
 /** Kind of the job by which a command asks a running server to take a run back. */
@@ -19,7 +20,7 @@ type RevertJob = { readonly run: string };
 export async function revertStored(
   { run: id }: RevertJob,
   options: {
-    store: Pick<Store, 'readRun'>;
+    store: Pick<Store, 'readRun' | 'remember' | 'recall' | 'revise'>;
     client: Client;
     mode: 'enforce' | 'plan';
     clock: Pick<Clock, 'now' | 'monotonicMs'>;
@@ -30,7 +31,7 @@ export async function revertStored(
   const { store, client, mode, clock, signal } = options;
   const done = await store.readRun(id);
   if (done === undefined) throw new ReeveError('usage', `there is no run "${id}"`);
-  return makeRevertRun(done, { facts: { client, signal }, mode, clock });
+  return makeRevertRun(done, { facts: { client, signal }, mode, clock, memory: createStoredMemory(store) });
 }
 
 /** Reads the payload of a job. It comes from our own store, but perhaps from another version of this program. */

@@ -46,6 +46,17 @@ export const incidentKinds = {
     remedy: 'Give the account the access that the message names, or exclude that location with `in`.',
     page: 'sweeps',
   },
+  'account-changed': {
+    title: 'Logins that another account has now',
+    looks:
+      'The accounts that rules name: collaborators, members of teams, allow lists of protections, reviewers and assignees.',
+    fails:
+      'A rule names a login that another account has than when Reeve first used it, or none that Reeve can see. It is given nothing. Not seen again for seven days, it is not listed.',
+    remedy:
+      '`reeve adopt LOGIN` confirms the account that has the login now; otherwise correct the login in the rule file.',
+    page: 'incidents',
+    lastsMs: 7 * dayMs,
+  },
   'file-broken': {
     title: 'Rule files that cannot be used',
     looks: 'The rule files of repositories and organizations, as last read.',

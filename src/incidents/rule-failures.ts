@@ -2,7 +2,7 @@ import type { Run } from '../engine/record.ts';
 import type { Verdict } from '../rules/verdict.ts';
 import { type Occurrence, shorten } from './incident.ts';
 
-/** What a run says about its rules: which failed, and which were evaluated without a failure. */
+/** What a run says about its rules: which failed, or named a stranger, and which were evaluated without a failure. */
 export type RuleResults = {
   readonly failed: readonly Occurrence[];
   readonly passed: readonly string[];
@@ -40,15 +40,26 @@ export function ruleResultsOf(run: Run, about: { readonly repositoryId?: number 
   const misplaced = new Set(
     run.outcomes.flatMap((outcome) => (outcome.misplaced ? (changes.get(outcome.change)?.rules ?? []) : [])),
   );
+  const byRule = new Map(verdicts.map((verdict) => [verdict.rule, verdict]));
+  const strangers = run.refused.flatMap(({ change, why, account }): readonly Occurrence[] => {
+    const verdict = byRule.get(change.rules[0] ?? '');
+    if (account === undefined || verdict === undefined || run.mode !== 'enforce' || change.observed)
+      return [];
+    const occurrence = occurrenceOf(verdict, { reason: why, isPublic: false }, run, about.repositoryId);
+    return [{ ...occurrence, kind: 'account-changed', key: account.toLowerCase() }];
+  });
   return {
-    failed: verdicts.flatMap((verdict) => {
-      const failure = failures.get(verdict.rule);
-      if (failure === undefined) return [];
-      const occurrence = occurrenceOf(verdict, failure, run, about.repositoryId);
-      return misplaced.has(verdict.rule)
-        ? [occurrence, { ...occurrence, kind: 'merged-elsewhere' as const }]
-        : [occurrence];
-    }),
+    failed: [
+      ...verdicts.flatMap((verdict) => {
+        const failure = failures.get(verdict.rule);
+        if (failure === undefined) return [];
+        const occurrence = occurrenceOf(verdict, failure, run, about.repositoryId);
+        return misplaced.has(verdict.rule)
+          ? [occurrence, { ...occurrence, kind: 'merged-elsewhere' as const }]
+          : [occurrence];
+      }),
+      ...new Map(strangers.map((one) => [one.key, one])).values(),
+    ],
     passed: verdicts
       .filter(({ rule, verdict }) => !failures.has(rule) && verdict !== 'skipped')
       .map(({ rule }) => rule),

@@ -69,6 +69,7 @@ async function noteFiles(store: IncidentStore, place: ReadPlace, now: Date): Pro
     'rule-failed': isUnchanged,
     'merged-elsewhere': () => true,
     'sweep-failed': isUnchanged,
+    'account-changed': isUnchanged,
     'file-broken': ({ key }) => broken.some(({ source }) => source === key),
   };
   const over = (await store.listIncidents()).filter(

@@ -3,6 +3,7 @@ import type { SignInApplication } from '../client/oauth2.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Event } from '../contract/events/events.ts';
 import { createMetrics, type Metrics } from '../dashboard/metrics/metrics.ts';
+import { confirmAccounts } from '../engine/bounds/accounts.ts';
 import { createConsequences } from '../engine/bounds/consequences.ts';
 import type { Budgets } from '../engine/budget/budgets.ts';
 import type { Run } from '../engine/record.ts';
@@ -19,6 +20,7 @@ import type { Grant } from '../sources/grants.ts';
 import { createIdentities } from '../sources/identity.ts';
 import type { OrganizationSource } from '../sources/organization.ts';
 import type { ReportProblems } from '../sources/report.ts';
+import { createStoredMemory } from '../store/action-memory.ts';
 import { openStoreAt } from '../store/open-store.ts';
 import type { Retention } from '../store/retention-limits.ts';
 import type { Notice, ServerRole } from '../store/shared-store.ts';
@@ -65,6 +67,8 @@ export type ServerOptions = {
   readonly namedSecrets?: ReadonlyMap<string, string>;
   /** Hosts that messages may go to although they are not public, or without TLS; default: none. */
   readonly notifyHosts?: readonly string[];
+  /** Ids of accounts that rules name, by login; others are held to the account of the first use. Default: none. */
+  readonly accounts?: Readonly<Record<string, number>>;
   readonly host: string;
   readonly port: number;
   /** Address that people reach the dashboard at; default: this machine's own addresses alone. */
@@ -173,6 +177,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     ]);
   };
   try {
+    await confirmAccounts(createStoredMemory(store), options.accounts ?? {}, clock.now());
     const shared: ServerParts = { link, store, metrics, activity, clock };
     const served = createEnrolment({ client, login, listed: options.repositories, clock });
     const rules = await openRules({

@@ -38,6 +38,8 @@ export type Settings = RuleGrants &
     readonly namedSecrets: ReadonlyMap<string, string>;
     /** Hosts that messages may go to although they are not public. */
     readonly notifyHosts: readonly string[];
+    /** Ids of accounts that rules name, by login. */
+    readonly accounts: Readonly<Record<string, number>>;
     readonly host: string;
     readonly port: number;
     readonly forgePort: number;
@@ -85,6 +87,7 @@ export async function loadSettings(
     ...readPace(operator.file),
     namedSecrets: readNamedSecrets(operator.file?.['named-secrets'], environment, problems),
     notifyHosts: operator.file?.['notify-hosts'] ?? [],
+    accounts: operator.file?.accounts ?? {},
     host: read('HOST') ?? '127.0.0.1',
     port: readPort('PORT', 8080, read, problems),
     forgePort: readPort('FORGE_PORT', 3000, read, problems),

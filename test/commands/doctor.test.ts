@@ -311,6 +311,12 @@ const rows: readonly (readonly [string, string, Break, RegExp])[] = [
     /did not reach every item: 4/,
   ],
   [
+    'account-changed',
+    'a login that another account has now',
+    ({ path }) => raise(path, 'account-changed'),
+    /another account has now: 4/,
+  ],
+  [
     'file-broken',
     'a broken file of a repository',
     ({ path }) => raise(path, 'file-broken'),

@@ -10,7 +10,7 @@ export const secret = 'a-secret-that-only-the-hook-knows';
 export type HookLevel = 'repository' | 'organization' | 'user' | 'system' | 'none';
 
 /** What flows listen to, in words that every forge knows. */
-const events = ['push', 'create', 'delete', 'issues', 'pull_request', 'repository'];
+const events = ['push', 'create', 'delete', 'issues', 'pull_request', 'repository', 'release'];
 
 /** Returns what makes a hook that points to the bot. */
 function hookTo(url: string): InputOf<typeof operations.createHook>['body'] {

@@ -270,6 +270,11 @@ export function exampleData(store: Store, forgeUrl = 'https://forge.example.org'
         '403: listing the issues of acme/secret was refused',
       ),
       exampleIncident(
+        'account-changed',
+        'grace',
+        '"grace" is the name of account 81 now, and was that of account 12 on 2026-01-08',
+      ),
+      exampleIncident(
         'file-broken',
         'acme/shop/.reeve.yml',
         '.reeve.yml:4:9: unknown-kind: no event "pulls"',

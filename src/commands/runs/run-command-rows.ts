@@ -98,4 +98,18 @@ is shown.`,
       return resume(name, options, await readerSettings(), terminal);
     },
   }),
+
+  defineCommand<{ json?: boolean }, readonly [login: string, id: string]>({
+    usage: 'adopt [login] [id]',
+    description:
+      'confirm the account that has a login now, where rules named another account before. Without a login, list them',
+    notes:
+      'Rules give rights to a login only while the account has it that had it at first use: a login that was freed can be taken by a stranger. With ID, that account is confirmed, whatever was seen. The operator file can name ids as well (accounts).',
+    flags: [['--json', 'print one JSON object']],
+    examples: ['reeve adopt', 'reeve adopt ada', 'reeve adopt ada 42'],
+    async run({ args: [login, id], options, readerSettings, terminal }) {
+      const { adoptAccount } = await import('./adopt-account.ts');
+      return adoptAccount({ login, id }, options, await readerSettings(), terminal);
+    },
+  }),
 ];

@@ -104,7 +104,7 @@ export const metricTable = {
     type: 'gauge',
     ofInstallation: true,
     labels: ['kind'],
-    help: 'Open incidents: rules that failed in the last seven days and have not passed since (rule-failed), merges into another branch than planned (merged-elsewhere), sweeps with a refused list (sweep-failed), unusable rule files (file-broken).',
+    help: 'Open incidents: rules that failed in the last seven days and have not passed since (rule-failed), merges into another branch than planned (merged-elsewhere), sweeps with a refused list (sweep-failed), logins that another account has now (account-changed), unusable rule files (file-broken).',
   },
   reeve_rule_failures: {
     type: 'gauge',

@@ -222,6 +222,12 @@ export const OperatorFile = z.strictObject({
     .describe(
       'Hosts that the action `notify` may reach although their addresses are not public, and without TLS: names, addresses, or networks such as 10.1.0.0/16. Default: none.',
     ),
+  accounts: z
+    .record(z.string().regex(/^[\w.-]{1,255}$/, 'an account is named by its login'), z.int().min(1))
+    .optional()
+    .describe(
+      'Ids of accounts by login (`ada: 42`). Rules give rights and tasks to a login only while this account has it. A login that is not named here is held to the account that had it when Reeve first used it; `reeve adopt` confirms another one. Default: none.',
+    ),
   webhook: WebhookForm.optional().describe('The hooks that `reeve setup` manages and `reeve doctor` checks.'),
   dashboard: DashboardForm.optional(),
   'allow-admin': z

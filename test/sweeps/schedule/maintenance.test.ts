@@ -4,6 +4,7 @@ import { storedFilePrefix } from '../../../src/actions/files/stored.ts';
 import { sentMessagePrefix } from '../../../src/actions/sent-messages.ts';
 import { dispatchPrefix } from '../../../src/actions/workflows/dispatches.ts';
 import { systemClock } from '../../../src/clock.ts';
+import { accountKey } from '../../../src/engine/bounds/accounts.ts';
 import { executionPrefix } from '../../../src/engine/bounds/commands.ts';
 import { resistancePrefix } from '../../../src/handlers/resistance.ts';
 import type { Log } from '../../../src/log.ts';
@@ -184,5 +185,16 @@ it('every chore has a clock of its own', async () => {
     'rules chore {"chore":"rules"}',
   ]);
   expect(new Set(entries.map(({ schedule }) => schedule.cron)).size).toBe(4);
+  await close();
+});
+
+it('retention never forgets which account had a login', async () => {
+  const { store, close, chores } = await setChores({ maxBytes: 1 });
+  const memory = createStoredMemory(store);
+  await memory.set(accountKey('Ada'), { id: 5, at: '2016-01-01T00:00:00.000Z' });
+
+  await chores.retention?.run(now);
+
+  expect(await memory.get(accountKey('ada'))).toEqual({ id: 5, at: '2016-01-01T00:00:00.000Z' });
   await close();
 });

@@ -1,0 +1,268 @@
+import type { Change } from '../../actions/change.ts';
+import type { ActionMemory } from '../../actions/memory.ts';
+import { toLowerCase } from '../../actions/same-names.ts';
+import type { Client } from '../../client/client.ts';
+import type { Clock } from '../../clock.ts';
+import type { AnyInput } from '../../contract/operation.ts';
+import { operations } from '../../contract/operations.ts';
+import { ReeveError } from '../../errors.ts';
+import type { Plan } from '../plan.ts';
+import { isEnforcing, type PlannedChange, type Proposal, type RefusedChange } from '../proposal.ts';
+import type { RunInput } from '../run-input.ts';
+
+/**
+ * A forge gives rights by login, and a login that was freed can be taken by a stranger. The id of the account that has a login
+ * when Reeve first gives it something is remembered in the store, and another account gets nothing under that login until an operator
+ * confirms it. The forge's requests take no ids, so that a login is looked up again immediately before each of them.
+ */
+
+/** What is remembered of a login. Never deleted: a rule may name it for years without a change. */
+export type KnownAccount = {
+  readonly id: number;
+  /** RFC 3339, of the first use or the confirmation. */
+  readonly at: string;
+  /** The account that had the login when a rule named it last, where that was another one; 0 where no account was seen. */
+  readonly other?: { readonly id: number; readonly at: string };
+};
+
+/** Returns the key under which the memory of actions keeps a login: logins are unique whatever their case. */
+export function accountKey(login: string): string {
+  return `account ${toLowerCase(login)}`;
+}
+
+/** Members of requests that name accounts, by the id of the operation. What is taken from an account is none of them. */
+const namingMembers: Readonly<
+  Record<string, { readonly in: 'params' | 'body'; readonly names: readonly string[] }>
+> = (() => {
+  const inBody = (...names: string[]) => ({ in: 'body', names }) as const;
+  const inPath = (...names: string[]) => ({ in: 'params', names }) as const;
+  const allowed = inBody(
+    'push_whitelist_usernames',
+    'force_push_allowlist_usernames',
+    'merge_whitelist_usernames',
+    'bypass_allowlist_usernames',
+    'approvals_whitelist_username',
+  );
+  const assigned = inBody('assignee', 'assignees');
+  return {
+    [operations.putCollaborator.id]: inPath('collaborator'),
+    [operations.putTeamMember.id]: inPath('username'),
+    [operations.createBranchProtection.id]: allowed,
+    [operations.editBranchProtection.id]: allowed,
+    [operations.createTagProtection.id]: inBody('whitelist_usernames'),
+    [operations.editTagProtection.id]: inBody('whitelist_usernames'),
+    [operations.requestReviews.id]: inBody('reviewers'),
+    [operations.createPull.id]: inBody('reviewers', 'assignee', 'assignees'),
+    [operations.editPull.id]: assigned,
+    [operations.createIssue.id]: assigned,
+    [operations.editIssue.id]: assigned,
+  };
+})();
+
+/** Returns the logins to which a request gives rights or tasks. */
+export function accountsIn(operation: string, input: AnyInput): readonly string[] {
+  const row = namingMembers[operation];
+  if (row === undefined) return [];
+  const given: unknown = row.in === 'params' ? input.params : input.body;
+  const found = row.names.flatMap((name) => {
+    const member: unknown =
+      typeof given === 'object' && given !== null ? Reflect.get(given, name) : undefined;
+    return Array.isArray(member) ? member : [member];
+  });
+  return [...new Set(found.filter((login): login is string => typeof login === 'string' && login !== ''))];
+}
+
+/** Returns the logins from which a change takes something that a revert would give back. */
+function takenFrom({ operation, input: { params = {} }, before }: Change): readonly string[] {
+  if (operation === operations.deleteCollaborator.id) return [String(params.collaborator)];
+  if (operation === operations.deleteTeamMember.id) return [String(params.username)];
+  const isOfAccounts = namingMembers[operation]?.in === 'body' && Array.isArray(before);
+  return isOfAccounts ? before.filter((login): login is string => typeof login === 'string') : [];
+}
+
+/** Returns the logins to which changes that are sent as one request give something. What stays as it is, such as another assignee, is none. */
+function accountsOf(group: readonly Pick<PlannedChange, 'change'>[], input: AnyInput): readonly string[] {
+  const declared = group.flatMap(({ change }) => (change.accounts === undefined ? [] : [change.accounts]));
+  return declared.length > 0 ? declared.flat() : accountsIn(group[0]?.change.operation ?? '', input);
+}
+
+/** Why a login gets nothing. */
+export type AccountRefusal = { readonly login: string; readonly why: string };
+
+/** Holds logins to the accounts that had them at first use. */
+export interface AccountGuard {
+  /**
+   * Returns why one of these logins gets nothing. A login that is used for the first time is remembered if `records`. Throws where the
+   * forge cannot be asked.
+   */
+  refusalOf(
+    logins: readonly string[],
+    use: { readonly records: boolean },
+  ): Promise<AccountRefusal | undefined>;
+  /** Remembers logins that nothing is given to now, without asking about those that are known. */
+  note(logins: readonly string[]): Promise<void>;
+}
+
+/** How long an answer about a login is used: the plan is made, and the first request sent, in one breath. */
+const freshMs = 1_000;
+
+/** Logins known to be remembered, by memory: they never cease to be. */
+const remembered = new WeakMap<ActionMemory, Set<string>>();
+
+/** Creates the guard of one run. */
+export function createAccountGuard(options: {
+  readonly client: Client;
+  readonly memory: ActionMemory;
+  readonly now: Date;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+}): AccountGuard {
+  const { client, memory, now, clock } = options;
+  const answers = new Map<string, { readonly id: Promise<number | undefined>; readonly atMs: number }>();
+  const known = remembered.get(memory) ?? new Set<string>();
+  remembered.set(memory, known);
+
+  const idOf = (login: string): Promise<number | undefined> => {
+    const answer = answers.get(login);
+    if (answer && clock.monotonicMs() - answer.atMs < freshMs) return answer.id;
+    const id = findAccount(client, login);
+    answers.set(login, { id, atMs: clock.monotonicMs() });
+    return id;
+  };
+
+  const refusalOfOne = async (login: string, records: boolean): Promise<AccountRefusal | undefined> => {
+    const key = accountKey(login);
+    const before = (await memory.get(key)) as KnownAccount | undefined;
+    if (before === undefined && !records) return undefined;
+    const id = await idOf(login);
+    // An account that nobody sees was given nothing before: the forge decides.
+    if (before === undefined && id === undefined) return undefined;
+    const at = now.toISOString();
+    const edit = (value: unknown): KnownAccount => {
+      const account = value as KnownAccount | undefined;
+      if (account === undefined) return { id: id ?? 0, at };
+      const isSame = account.id === id ? account.other === undefined : account.other?.id === (id ?? 0);
+      if (isSame) return account;
+      const { other: _other, ...itself } = account;
+      return account.id === id ? itself : { ...itself, other: { id: id ?? 0, at } };
+    };
+    const account = (records ? await memory.revise(key, edit) : before) as KnownAccount;
+    known.add(key);
+    return account.id === id ? undefined : { login, why: wordsOf(login, account, id) };
+  };
+
+  return {
+    async refusalOf(logins, { records }) {
+      const refusals = await Promise.all(logins.map((login) => refusalOfOne(login, records)));
+      return refusals.find((refusal) => refusal !== undefined);
+    },
+    async note(logins) {
+      const unknown = logins.filter((login) => !known.has(accountKey(login)));
+      await Promise.all(
+        unknown.map(async (login) => {
+          const key = accountKey(login);
+          const id = (await memory.get(key)) === undefined ? await idOf(login) : undefined;
+          if (id !== undefined) await memory.revise(key, (value) => value ?? { id, at: now.toISOString() });
+          known.add(key);
+        }),
+      );
+    },
+  };
+}
+
+/** Returns the id of the account that has a login now. A forge leads from a former login to the account, which is another name. */
+async function findAccount(client: Client, login: string): Promise<number | undefined> {
+  try {
+    const user = await client.call(operations.getUser, { params: { username: login } });
+    return toLowerCase(user.login) === toLowerCase(login) ? user.id : undefined;
+  } catch (error) {
+    if (error instanceof ReeveError && error.code === 'forge-not-found') return undefined;
+    throw error;
+  }
+}
+
+function wordsOf(login: string, { id, at }: KnownAccount, now: number | undefined): string {
+  const is =
+    now === undefined
+      ? 'is the name of no account that Reeve can see now'
+      : `is the name of account ${now} now`;
+  return `"${login}" ${is}, and was that of account ${id} on ${at.slice(0, 10)}, when it was first used or confirmed: it is given nothing; if that is right, confirm it with reeve adopt ${login}`;
+}
+
+/** Returns why changes that name accounts are refused, by the change. Rules that only observe remember nothing. */
+export async function findStrangers(
+  proposals: readonly Proposal[],
+  input: RunInput,
+): Promise<ReadonlyMap<Change, AccountRefusal>> {
+  const strangers = new Map<Change, AccountRefusal>();
+  const guard = guardOf(input);
+  if (guard === undefined) return strangers;
+  const examine = async (change: Change, records: boolean): Promise<void> => {
+    const logins = accountsOf([{ change }], change.input);
+    if (records) await guard.note([...takenFrom(change), ...(change.already ? logins : [])]);
+    if (change.already) return;
+    const refusal = await guard.refusalOf(logins, { records });
+    if (refusal) strangers.set(change, refusal);
+  };
+  await Promise.all(
+    proposals.flatMap((proposal) => {
+      const records = input.mode === 'enforce' && isEnforcing(proposal);
+      return proposal.changes.map((change) => examine(change, records));
+    }),
+  );
+  return strangers;
+}
+
+const guards = new WeakMap<RunInput, AccountGuard>();
+
+/** Returns the guard of a run; undefined where nothing outlives the run, so that there is nothing to hold a login to. */
+function guardOf(input: RunInput): AccountGuard | undefined {
+  const { client, memory } = input;
+  if (client === undefined || memory === undefined) return undefined;
+  const guard = guards.get(input) ?? createAccountGuard({ ...input, client, memory });
+  guards.set(input, guard);
+  return guard;
+}
+
+/** Returns what throws before a request that names a stranger: the login may have been taken since the plan was made. */
+export function createAccountCheck(
+  input: RunInput,
+): ((group: readonly PlannedChange[], request: AnyInput) => Promise<void>) | undefined {
+  const guard = guardOf(input);
+  return (
+    guard &&
+    (async (group, request) => {
+      const refusal = await guard.refusalOf(accountsOf(group, request), { records: true });
+      if (refusal) throw new ReeveError('forge-refused', refusal.why);
+    })
+  );
+}
+
+/** Returns the plan without the changes that would give something to a stranger. */
+export function refuseStrangers(plan: Plan, strangers: ReadonlyMap<Change, AccountRefusal>): Plan {
+  if (strangers.size === 0) return plan;
+  const changes: PlannedChange[] = [];
+  const refused: RefusedChange[] = [...plan.refused];
+  for (const planned of plan.changes) {
+    const refusal = strangers.get(planned.change);
+    if (refusal === undefined) changes.push(planned);
+    else refused.push({ planned, why: refusal.why, account: refusal.login });
+  }
+  return { changes, refused };
+}
+
+/** The part of a store that keeps accounts. */
+type AccountStore = Pick<ActionMemory, 'get' | 'revise'>;
+
+/** Remembers accounts that an operator names with their ids, whatever was remembered of their logins. */
+export async function confirmAccounts(
+  memory: AccountStore,
+  accounts: Readonly<Record<string, number>>,
+  now: Date,
+): Promise<void> {
+  for (const [login, id] of Object.entries(accounts)) {
+    await memory.revise(accountKey(login), (value) => {
+      const account = value as KnownAccount | undefined;
+      return account?.id === id && account.other === undefined ? account : { id, at: now.toISOString() };
+    });
+  }
+}

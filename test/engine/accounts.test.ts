@@ -1,0 +1,281 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { actions } from '../../src/actions/actions.ts';
+import type { Change } from '../../src/actions/change.ts';
+import { type ActionMemory, createActionMemory } from '../../src/actions/memory.ts';
+import type { Client } from '../../src/client/client.ts';
+import { parseEvent } from '../../src/contract/events/events.ts';
+import type { AnyInput, Operation } from '../../src/contract/operation.ts';
+import { operations } from '../../src/contract/operations.ts';
+import {
+  accountKey,
+  accountsIn,
+  confirmAccounts,
+  createAccountGuard,
+} from '../../src/engine/bounds/accounts.ts';
+import type { RunMode } from '../../src/engine/record.ts';
+import { runRules } from '../../src/engine/run.ts';
+import { ReeveError } from '../../src/errors.ts';
+import { ruleResultsOf } from '../../src/incidents/rule-failures.ts';
+import { createRuleSet } from '../../src/rules/rule-set.ts';
+import { makeFacts } from '../support/make-facts.ts';
+import { plainAction } from '../support/plain-action.ts';
+import { plainRule } from '../support/plain-rule.ts';
+import { makeRecordingClient } from '../support/recording-client.ts';
+
+/** Members of requests that name accounts and give nothing by it, with the reason. */
+const givesNothing: Readonly<Record<string, string>> = {
+  'review.cancel-request body.reviewers[]': 'it takes a request back',
+  'collaborator.delete params.collaborator': 'it takes rights away',
+  'team.delete-member params.username': 'it takes rights away',
+};
+
+/** Returns the members of a request whose names say that they hold accounts, as paths. */
+function namingMembersOf({ params, body }: Operation): readonly string[] {
+  const found: string[] = [];
+  const walk = (shape: z.ZodType | undefined, path: string): void => {
+    if (shape instanceof z.ZodOptional || shape instanceof z.ZodNullable) {
+      walk(shape.def.innerType as z.ZodType, path);
+      return;
+    }
+    if (shape instanceof z.ZodArray) {
+      walk(shape.def.element as z.ZodType, `${path}[]`);
+      return;
+    }
+    if (shape instanceof z.ZodObject) {
+      for (const [name, member] of Object.entries(shape.shape)) walk(member as z.ZodType, `${path}.${name}`);
+      return;
+    }
+    const name = path.replace(/\[\]$/, '').split('.').at(-1) ?? '';
+    if (/user|login|assignee|reviewer|collaborator/.test(name) && !/^team_|token/.test(name))
+      found.push(path);
+  };
+  walk(params, 'params');
+  walk(body, 'body');
+  return found;
+}
+
+describe('requests of actions that name accounts', () => {
+  // Operations that no action uses name accounts too: one that an action begins to use needs a row.
+  const usedByActions = new Set(actions.flatMap(({ inverses }) => Object.keys(inverses)));
+  const rows = (Object.values(operations) as readonly Operation[])
+    .filter(({ id }) => usedByActions.has(id))
+    .flatMap((row) => namingMembersOf(row).map((member) => [`${row.id} ${member}`, row, member] as const));
+
+  it.each(rows)('are known: %s', (name, { id }, member) => {
+    const [part = '', last = ''] = member.replace('[]', '').split('.');
+    const input = { [part]: { [last]: member.endsWith('[]') ? ['Ada'] : 'Ada' } } as AnyInput;
+
+    expect(accountsIn(id, input)).toEqual(givesNothing[name] === undefined ? ['Ada'] : []);
+  });
+
+  it('are those of collaborators, teams, allow lists, reviewers and assignees', () => {
+    expect(new Set(rows.map(([, { id }]) => id)).size).toBeGreaterThanOrEqual(11);
+  });
+});
+
+/** A forge of which only accounts are asked; `ids` may change. */
+function forgeWith(ids: Record<string, number | Error>): Client & { asked: number; sent: unknown[] } {
+  const recording = makeRecordingClient();
+  const client = {
+    ...recording,
+    asked: 0,
+    sent: recording.sent,
+    async call(operation: Operation, input: AnyInput) {
+      expect(operation.id).toBe(operations.getUser.id);
+      client.asked += 1;
+      const login = String(input.params?.username);
+      const id = ids[login.toLowerCase()];
+      if (id instanceof Error) throw id;
+      if (id === undefined) throw new ReeveError('forge-not-found', 'no such user');
+      // A forge leads from a former login to the account of another name.
+      return { id, login: id === renamed ? 'another-name' : login.toUpperCase() };
+    },
+  };
+  return client as never;
+}
+const renamed = 77;
+
+const event = parseEvent('issues', {
+  action: 'opened',
+  number: 1,
+  issue: { number: 1 },
+  repository: { id: 1, full_name: 'acme/demo', owner: { id: 2 } },
+  sender: { id: 9, login: 'ada' },
+});
+
+type Trial = {
+  readonly memory?: ActionMemory | undefined;
+  readonly mode?: RunMode;
+  readonly ruleMode?: 'observe' | 'enforce';
+  readonly already?: true;
+  readonly nowMs?: number;
+};
+
+async function give(client: Client, login: string, trial: Trial = {}) {
+  const { memory, mode = 'enforce', ruleMode = 'enforce', already, nowMs = 0 } = trial;
+  const change: Change = {
+    action: 'plain',
+    operation: operations.putCollaborator.id,
+    input: { params: { owner: 'acme', repo: 'demo', collaborator: login }, body: { permission: 'write' } },
+    target: `collaborator:${login}`,
+    value: 'write',
+    before: null,
+    after: 'write',
+    reason: '',
+    ...(already && { already }),
+  };
+  const action = plainAction({ name: 'plain', plan: async () => [change] });
+  const given = { written: {}, facts: [], resolve: () => ({ findings: [], ok: true as const, value: {} }) };
+  const steps = [{ name: '1', action, line: 1, arguments: given }];
+  const rule = plainRule({
+    id: 'a.yml#r',
+    name: 'r',
+    source: 'a.yml',
+    on: [{ family: 'issues' }],
+    steps,
+    mode: ruleMode,
+  });
+  const { run } = await runRules({
+    id: 'r',
+    mode,
+    trigger: { door: 'webhook', kind: 'issues', activity: 'opened', at: new Date(nowMs).toISOString() },
+    rules: createRuleSet([rule]),
+    event,
+    facts: makeFacts(
+      { repository_id: { id: 1 } },
+      { subject: { kind: 'issue', index: 1, repository: { id: 1, owner: 'acme', name: 'demo' } } },
+    ),
+    client,
+    memory,
+    now: new Date(nowMs),
+    clock: { monotonicMs: () => nowMs },
+  });
+  return run;
+}
+
+const statusOf = (run: Awaited<ReturnType<typeof give>>) => run.outcomes[0]?.status ?? run.refused[0]?.why;
+
+describe('a login', () => {
+  it('is held to the account of the first use, whatever its case, and both ids are said', async () => {
+    const ids: Record<string, number> = { ada: 5 };
+    const client = forgeWith(ids);
+    const memory = createActionMemory();
+
+    expect(statusOf(await give(client, 'Ada', { memory }))).toBe('applied');
+    expect(statusOf(await give(client, 'ADA', { memory }))).toBe('applied');
+    ids.ada = 9;
+    const run = await give(client, 'ada', { memory, nowMs: 86_400_000 });
+
+    expect(statusOf(run)).toMatch(/account 9 now.*account 5 on 1970-01-01/);
+    expect(run.refused[0]?.account).toBe('ada');
+    expect(client.sent).toHaveLength(2);
+    // The account is back.
+    ids.ada = 5;
+    expect(statusOf(await give(client, 'ada', { memory }))).toBe('applied');
+  });
+
+  it('is an incident, and is given something again once another account is confirmed', async () => {
+    const ids: Record<string, number> = { ada: 5 };
+    const client = forgeWith(ids);
+    const memory = createActionMemory();
+    await give(client, 'ada', { memory });
+    ids.ada = 9;
+    const run = await give(client, 'Ada', { memory });
+
+    expect(ruleResultsOf(run, { repositoryId: 1 }).failed).toMatchObject([
+      { kind: 'account-changed', key: 'ada', level: 'operator', source: 'a.yml', repositoryId: 1 },
+    ]);
+    expect(await memory.get(accountKey('ADA'))).toMatchObject({ id: 5, other: { id: 9 } });
+    await confirmAccounts(memory, { ADA: 9 }, new Date(0));
+    expect(statusOf(await give(client, 'ada', { memory }))).toBe('applied');
+  });
+
+  it.each<[string, Trial]>([
+    ['a plan', { mode: 'plan' }],
+    ['a rule that only observes', { ruleMode: 'observe' }],
+  ])('is remembered by no %s, which tells what is known all the same', async (_, trial) => {
+    const ids: Record<string, number> = { ada: 5 };
+    const client = forgeWith(ids);
+    const memory = createActionMemory();
+
+    await give(client, 'ada', { memory, ...trial });
+    expect(await memory.get(accountKey('ada'))).toBeUndefined();
+    expect(client.asked).toBe(0);
+
+    await give(client, 'ada', { memory });
+    ids.ada = 9;
+    const run = await give(client, 'ada', { memory, ...trial });
+    expect(run.refused[0]?.why).toContain('account 9 now');
+    expect(await memory.get(accountKey('ada'))).toEqual({ id: 5, at: new Date(0).toISOString() });
+    expect(ruleResultsOf(run, {}).failed).toEqual([]);
+  });
+
+  it('is remembered where it has already what the rule gives, and asked about once', async () => {
+    const ids: Record<string, number> = { ada: 5 };
+    const client = forgeWith(ids);
+    const memory = createActionMemory();
+
+    for (const _ of [1, 2, 3]) await give(client, 'ada', { memory, already: true });
+    expect(client.asked).toBe(1);
+    ids.ada = 9;
+
+    expect(statusOf(await give(client, 'ada', { memory }))).toContain('account 9 now');
+  });
+
+  it.each<[string, number | undefined]>([
+    ['has no account', undefined],
+    ['leads to an account of another name', renamed],
+  ])('is refused where it %s now, and left to the forge where it never had one', async (_, now) => {
+    const ids: Record<string, number | Error> = now === undefined ? {} : { ada: now };
+    const client = forgeWith(ids);
+    const memory = createActionMemory();
+
+    expect(statusOf(await give(client, 'ada', { memory }))).toBe('applied');
+    expect(await memory.get(accountKey('ada'))).toBeUndefined();
+    await confirmAccounts(memory, { ada: 5 }, new Date(0));
+
+    expect(statusOf(await give(client, 'ada', { memory }))).toContain('no account that Reeve can see now');
+  });
+
+  it('gets nothing while the forge cannot be asked about it', async () => {
+    const client = forgeWith({ ada: new ReeveError('forge-unavailable', 'away', { status: 503 }) });
+
+    await expect(give(client, 'ada', { memory: createActionMemory() })).rejects.toThrow('away');
+    expect(client.sent).toEqual([]);
+  });
+
+  it('is asked again immediately before the request: it may be taken while earlier changes are made', async () => {
+    const ids: Record<string, number> = { ada: 5 };
+    const client = forgeWith(ids);
+    const memory = createActionMemory();
+    let nowMs = 0;
+    const guard = createAccountGuard({
+      client,
+      memory,
+      now: new Date(0),
+      clock: { monotonicMs: () => nowMs },
+    });
+
+    expect(await guard.refusalOf(['ada'], { records: true })).toBeUndefined();
+    ids.ada = 9;
+    nowMs = 1_000;
+    expect((await guard.refusalOf(['ada'], { records: true }))?.why).toContain('account 9 now');
+  });
+
+  it('is held to nothing without a memory, and costs no request', async () => {
+    const client = forgeWith({ ada: 5 });
+
+    expect(statusOf(await give(client, 'ada'))).toBe('applied');
+    expect(client.asked).toBe(0);
+  });
+
+  it('of two processes that use it first at the same time is that of one account', async () => {
+    const memory = createActionMemory();
+    const clients = [forgeWith({ ada: 5 }), forgeWith({ ada: 9 })];
+
+    const runs = await Promise.all(clients.map((client) => give(client, 'ada', { memory })));
+
+    expect(runs.map(statusOf).filter((status) => status === 'applied')).toHaveLength(1);
+  });
+});
