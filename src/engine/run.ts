@@ -133,7 +133,10 @@ async function runRound(proposals: readonly Proposal[], round: RoundInput): Prom
     const wanted = makePlan(proposals, limits, round.from);
     const permitted = refuseOutOfScope(refuseRepeated(wanted, input.trigger), subject, defaultBranch);
     const isToBeSent = (planned: PlannedChange): boolean => isSent(planned, input);
-    const unpaused = refusePaused(refuseStrangers(permitted, strangers), pauses, { subject, isSent: isToBeSent });
+    const unpaused = refusePaused(refuseStrangers(permitted, strangers), pauses, {
+      subject,
+      isSent: isToBeSent,
+    });
     const limited = limitDeferral(
       wanted.refused.filter(({ planned }) => isToBeSent(planned)),
       limits,

@@ -126,7 +126,12 @@ async function give(client: Client, login: string, trial: Trial = {}) {
     ...(already && { already }),
   };
   const action = plainAction({ name: 'plain', plan: async () => [change] });
-  const given = { written: {}, facts: [], resolve: () => ({ findings: [], ok: true as const, value: {} }) };
+  const given = {
+    written: {},
+    facts: [],
+    reads: [],
+    resolve: () => ({ findings: [], ok: true as const, value: {} }),
+  };
   const steps = [{ name: '1', action, line: 1, arguments: given }];
   const rule = plainRule({
     id: 'a.yml#r',

@@ -6,8 +6,13 @@ import type { Clock } from '../../clock.ts';
 import type { AnyInput } from '../../contract/operation.ts';
 import { operations } from '../../contract/operations.ts';
 import { ReeveError } from '../../errors.ts';
-import type { Plan } from '../plan.ts';
-import { isEnforcing, type PlannedChange, type Proposal, type RefusedChange } from '../proposal.ts';
+import {
+  isEnforcing,
+  type Plan,
+  type PlannedChange,
+  type Proposal,
+  type RefusedChange,
+} from '../proposal.ts';
 import type { RunInput } from '../run-input.ts';
 
 /**
