@@ -28,6 +28,8 @@ const ownByRequest: ReadonlySet<string> = new Set([
   'reviews[]',
   'review',
   'approvals[]',
+  'rejections[]',
+  'current_reviews[]',
   'backports[]',
   'backports[].base.repo',
   // The times of the subject itself.

@@ -36,7 +36,7 @@ it('plays the whole with --once and shows each step', async () => {
 });
 
 const breakages: readonly [string, (text: string) => string, string][] = [
-  ['a mistake', (text) => text.replace('f.filename', 'f.filname'), 'labels.yml:15:'],
+  ['a mistake', (text) => text.replace('f.filename', 'f.filname'), 'labels.yml:16:'],
   [
     'a label that does not exist',
     (text) => text.replace('area/docs:', 'area/dox:'),
