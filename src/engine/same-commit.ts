@@ -8,7 +8,9 @@ import { operations } from '../contract/operations.ts';
 import type { PullRequest } from '../contract/resources/pulls.ts';
 import { ReeveError } from '../errors.ts';
 import { RunBudget } from '../expressions/budget/budget.ts';
+import { commits } from '../facts/commits.ts';
 import { type Facts, requestOf } from '../facts/fact.ts';
+import { files } from '../facts/files.ts';
 import { head } from '../facts/head.ts';
 import { pullRequest } from '../facts/pull-request.ts';
 import { indexParams, repositoryParams } from '../facts/where.ts';
@@ -176,12 +178,32 @@ export async function pinHead(facts: Facts, pulls: OpenPulls | undefined): Promi
  */
 export async function isPinned(pin: HeadPin, facts: Facts, pulls: OpenPulls | undefined): Promise<boolean> {
   const { kind, index } = facts.subject;
+  if (kind === 'pull_request' && !(await areOfHead(pin.sha, facts))) return false;
   const now = facts.anew();
   const { sha } = await now.ask(requestOf(head));
   if (sha !== pin.sha) return false;
   if (kind !== 'pull_request' || index === undefined || pulls === undefined) return true;
   if (pin.pushes !== undefined) return (await pulls.pushesSince(index, pin.updatedAt)) === pin.pushes;
   return ((await now.ask(requestOf(pullRequest))).updated_at ?? undefined) === pin.updatedAt;
+}
+
+/** A commit in an address of a changed file. */
+const commitInAddress = /(?:\/commit\/|[?&]ref=)([0-9a-f]{40,64})\b/;
+
+/**
+ * Returns whether the lists that were read are of the pinned head. Their requests name no commit, and a forge may note a push in the
+ * timeline only some time after it. But the answers show the commit: the newest one, and the one in the addresses of each file.
+ */
+async function areOfHead(sha: string, facts: Facts): Promise<boolean> {
+  if (facts.has(requestOf(commits))) {
+    const [newest] = await facts.ask(requestOf(commits));
+    if (newest !== undefined && newest.sha !== sha) return false;
+  }
+  if (!facts.has(requestOf(files))) return true;
+  return (await facts.ask(requestOf(files))).every(({ raw_url, contents_url }) => {
+    const [, commit] = commitInAddress.exec(raw_url || contents_url || '') ?? [];
+    return commit === undefined || commit === sha;
+  });
 }
 
 /** The step whose change is judged. */
@@ -284,7 +306,7 @@ async function judgeOne(
     const same = planned.find(({ target }) => target === change.target);
     // Another name of the status, or another head by now.
     if (same === undefined || same.input.params?.sha !== change.input.params?.sha) return 'left out';
-    if (pin && !(await isPinned(pin, facts, pulls))) return 'moved';
+    if (pin && !(await isPinned(pin, now, pulls))) return 'moved';
     return { change: same };
   } catch (error) {
     if (error instanceof ReeveError && error.keepsWork) throw error;

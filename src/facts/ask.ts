@@ -138,6 +138,7 @@ export function createFacts(options: FactsOptions): Facts {
         const id = options.subject.repository?.id;
         for (const name of names) options.memory.drop(`${id}/${name}`);
       },
+      has: (request) => asked.has(factKey(request)),
       costOf(request) {
         const left = asked.get(factKey(request))?.pool.left;
         return left === undefined || options.units === undefined ? 0 : options.units - left;

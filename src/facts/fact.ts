@@ -186,6 +186,8 @@ export interface Facts {
   anew(kept?: readonly FactRequest[]): Facts;
   /** Removes these facts from the cache, because a write has changed them. */
   forget(names: readonly string[]): void;
+  /** Returns whether this fact was asked: `ask` then makes no request. */
+  has(request: FactRequest): boolean;
   /** Returns the units that the patterns of an answered fact cost. */
   costOf(request: FactRequest): number;
 }

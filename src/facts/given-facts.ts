@@ -50,6 +50,7 @@ export function createGivenFacts(options: GivenFactsOptions): Facts {
     fresh: () => facts,
     anew: () => facts,
     forget() {},
+    has: () => false,
     costOf: () => 0,
   };
   return facts;

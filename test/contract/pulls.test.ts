@@ -228,6 +228,23 @@ describeContract('pull requests', (forge) => {
       expect([files.headers.get('x-total-count'), commits.headers.get('x-total-count')]).toEqual(['1', '1']);
       expect((await ask('GET', '/pulls/9/files')).status).toBe(404);
     });
+
+    it('with the head commit in the addresses of a deleted file', async () => {
+      const { sha } = (await ask('GET', '/contents/README.md?ref=topic')).json;
+      const body = { branch: 'topic', sha, message: 'No description' };
+      expect((await ask('DELETE', '/contents/README.md', body)).status).toBe(200);
+      const head = (await ask('GET', '/branches/topic')).json.commit.id;
+      await open();
+
+      const files = (await ask('GET', '/pulls/1/files')).json;
+
+      expect(files).toContainEqual(
+        expect.objectContaining({
+          status: 'deleted',
+          contents_url: expect.stringContaining(`/contents/README.md?ref=${head}`),
+        }),
+      );
+    });
   });
 
   describe('edited', () => {

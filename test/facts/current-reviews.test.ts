@@ -12,7 +12,11 @@ import { type Facts, requestOf } from '../../src/facts/fact.ts';
 import { files as filesRow } from '../../src/facts/files.ts';
 import { type Account, type Answer, describeContract } from '../support/contract-forge.ts';
 import type { GitClone } from '../support/git-client.ts';
+import { lineOf, realForge } from '../support/real-forge.ts';
 import { lines, openReviewedPull, pushes, type ReviewedPull } from '../support/review-pushes.ts';
+
+const server = realForge();
+const isForgejo = (url: string) => url === server?.url && lineOf(server.version).kind === 'forgejo';
 
 describeContract('reviews and what changed since', (forge) => {
   let [ada, bob]: Account[] = [];
@@ -86,14 +90,16 @@ describeContract('reviews and what changed since', (forge) => {
       await review('APPROVED');
     });
 
-    it('counts after a rebase where its merge base was recorded, and only there', async () => {
+    it('counts after a rebase where its merge base was recorded', async () => {
       const memory = createActionMemory();
       expect(await countOf(memory)).toBe(1);
 
       await work.git('rebase', '--quiet', 'main');
       await push();
 
-      expect([await countOf(memory), await countOf()]).toEqual([1, 0]);
+      expect(await countOf(memory)).toBe(1);
+      // Forgejo no longer lists the merge commit among those that the reviewed head has and the base has not: one candidate is left.
+      expect(await countOf()).toBe(isForgejo(forge.url) ? 1 : 0);
     });
 
     it('does not count where the base changed the same file since', async () => {

@@ -31,6 +31,7 @@ export function makeFacts(
     fresh: () => facts,
     anew: () => facts,
     forget() {},
+    has: (request) => asked.includes(factKey(request)),
     costOf: () => 0,
   };
   return facts;

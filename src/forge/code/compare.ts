@@ -96,13 +96,8 @@ export async function toEntries<Entry extends object>(
   return commits.map((commit) => ({ ...toOne(commit), ...toChangeSummary(changes.get(commit.id) ?? []) }));
 }
 
-/** Returns a changed file as the API shows it. A file that is gone is looked at where it last was. */
-export function toChangedFile(
-  address: RepositoryAddress,
-  change: FileChange,
-  { base, head }: { base: string; head: string },
-) {
-  const commit = change.status === 'deleted' ? base : head;
+/** Returns a file that a commit changed as the API shows it. The addresses of a deleted file name that commit as well, as Gitea does. */
+export function toChangedFile(address: RepositoryAddress, change: FileChange, commit: string) {
   const path = escapePath(change.path);
   return {
     filename: change.path,

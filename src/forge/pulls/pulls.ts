@@ -65,10 +65,9 @@ export const pullHandlers = defineHandlers({
     const changes = await listChanges(git, pull.merge_base, pull.head_sha);
     addPagingHeaders(reply, page, changes.length);
     const address = repositoryAddress(context.rootUrl(), target.owner.name, target.repository.name);
-    const ends = { base: pull.merge_base, head: pull.head_sha };
     return changes
       .slice(page.offset, page.offset + page.limit)
-      .map((change) => toChangedFile(address, change, ends));
+      .map((change) => toChangedFile(address, change, pull.head_sha));
   },
 
   async listPullCommits({ context, params, page, reply, caller, ...target }) {
