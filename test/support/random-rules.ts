@@ -315,17 +315,20 @@ export const argumentArbitraries: Readonly<Record<string, (trigger: RuleTrigger)
       maybe<unknown>(
         {
           when: asking(trigger),
+          // No push of a generated pull request is in its timeline.
+          'after-push': fc.constantFrom('anyone', 'writers'),
           method: fc.constantFrom('merge', 'squash'),
           title: saying(trigger),
           message: saying(trigger),
           'delete-branch': fc.boolean(),
         },
-        ['method'],
+        ['after-push', 'method'],
       ),
     'queue-merge': (trigger) =>
       maybe<unknown>(
         {
           when: asking(trigger),
+          'after-push': fc.constantFrom('anyone', 'writers'),
           method: seldom(fc.constantFrom('merge', 'squash', 'rebase')),
           title: saying(trigger),
           message: saying(trigger),
@@ -333,7 +336,7 @@ export const argumentArbitraries: Readonly<Record<string, (trigger: RuleTrigger)
           timeout: fc.integer({ min: 1, max: 90 }),
           forks: fc.boolean(),
         },
-        [],
+        ['after-push'],
       ),
     'delete-branch': (trigger) => maybe<unknown>({ when: asking(trigger) }, []),
     backport: (trigger) =>
