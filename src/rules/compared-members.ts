@@ -39,8 +39,7 @@ export function comparisonsIn(tree: ASTNode, wanted: ComparedMember): readonly C
     if (node.op !== 'rcall' || !loops.has(node.args[0]) || node.args[2].length < 2)
       return [...here, ...childrenOf(node).flatMap((child) => walk(child, names))];
     const [, list, [variable, ...bodies]] = node.args;
-    const inner =
-      variable?.op === 'id' ? withName(names, variable.args, itemOf(meaningOf(list))) : names;
+    const inner = variable?.op === 'id' ? withName(names, variable.args, itemOf(meaningOf(list))) : names;
     return [...here, ...walk(list, names), ...bodies.flatMap((body) => walk(body, inner))];
   };
   return walk(tree, new Map());
@@ -97,10 +96,7 @@ function itemOf(list: Meaning | undefined): Meaning | undefined {
   return list?.kind === 'values' ? { ...list, kind: 'value' } : undefined;
 }
 
-function comparison(
-  node: ASTNode,
-  meaningOf: (node: ASTNode) => Meaning | undefined,
-): readonly Comparison[] {
+function comparison(node: ASTNode, meaningOf: (node: ASTNode) => Meaning | undefined): readonly Comparison[] {
   // Each side is asked for: `s.context == "ci"`, `"ci" == s.context`, `"ci" in contexts`, `sets.contains(["ci"], contexts)`.
   const sides: readonly ASTNode[] =
     node.op === 'rcall'
@@ -112,7 +108,8 @@ function comparison(
         : [];
   const by = node.op === 'rcall' ? (namespacedName(node) ?? node.args[0]) : node.op;
   const subject = sides.map(meaningOf).find((one) => one !== undefined);
-  if (subject === undefined || subject.kind === 'item' || subject.kind === 'items' || loops.has(by)) return [];
+  if (subject === undefined || subject.kind === 'item' || subject.kind === 'items' || loops.has(by))
+    return [];
   const texts = sides.filter((side) => meaningOf(side) === undefined).flatMap(writtenIn);
   return texts.length === 0 ? [] : [{ by, texts, of: subject.of }];
 }
@@ -124,7 +121,11 @@ function writtenIn(node: ASTNode): readonly string[] {
 }
 
 /** Returns the trees of the conditions of a step: its `if`, and those of its arguments. */
-export function conditionTreesOf({ condition, action, arguments: { written } }: LoadedStep): readonly ASTNode[] {
+export function conditionTreesOf({
+  condition,
+  action,
+  arguments: { written },
+}: LoadedStep): readonly ASTNode[] {
   const given = conditionsIn(written, action.arguments).map((path) =>
     path.reduce<unknown>(
       (value, key) => (typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined),
