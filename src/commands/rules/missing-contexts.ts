@@ -143,7 +143,7 @@ function protectedContexts({ action, arguments: { written } }: LoadedStep): read
   });
 }
 
-/** A required context is a glob; one that the forge cannot read is required by nobody. */
+/** A required context is a glob; forges leave out those that they cannot read. */
 function requiredName(text: string): readonly Wanted[] {
   const matches = compileForgeGlob(text, '');
   if (matches === undefined) return [];
