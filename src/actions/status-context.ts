@@ -41,6 +41,21 @@ export function namesBase(context: string): boolean {
   return context.search(baseRef) >= 0;
 }
 
+/** Says whether a status with this name is one that a step with this context writes, into whatever base. */
+export function isOfContext(name: string, context: string): boolean {
+  const [first = '', ...others] = context.split(baseRef);
+  const last = others.at(-1);
+  if (last === undefined) return name === first;
+  return name.length > first.length + last.length && name.startsWith(first) && name.endsWith(last);
+}
+
+/** Returns the level whose rules write statuses with such names by default; 'reeve': none, it is a status of Reeve itself. */
+export function levelOfContext(name: string): Level | 'reeve' | undefined {
+  if (reserved.includes(name)) return 'reeve';
+  const levels = ['operator', 'organization', 'repository'] as const;
+  return levels.find((level) => name.startsWith(spaces[level]));
+}
+
 /** Returns why a rule file of a level may not write a status with this name, and what to write instead; undefined: it may. */
 export function problemOfContext(
   name: string,

@@ -78,9 +78,12 @@ const ruleCommands = [
   >({
     usage: 'check [paths...]',
     description:
-      'list every problem in rule files, with line and column; with FORGE_URL and a token, also what that forge does not support and labels that do not exist',
+      'list every problem in rule files, with line and column; with FORGE_URL and a token, also what that forge does not support, and labels and statuses that there are not',
     flags: [
-      ['--repository <names...>', 'look for labels in these, instead of in starred repositories'],
+      [
+        '--repository <names...>',
+        'look for labels and statuses in these, instead of in starred repositories',
+      ],
       ['--expanded', 'print the rules with the values of their parameters and the rules of their packs'],
       ['--packs <folder>', 'packs that a repository’s file includes by name'],
       ['--json', 'print one JSON object'],

@@ -29,6 +29,8 @@ export const problemCodes = {
   'merge-gate': 'A warning: a status of another rule holds back a merge only if the branch requires it.',
   'gate-events': 'A warning: a status of pull requests is not judged again when its commit or base changes.',
   'required-context': 'A warning: a branch requires a status that has another name now.',
+  'missing-context':
+    'A warning: no recent commit has a status that a rule, or a branch into which it merges, waits for.',
   'renamed-files': 'A warning: the condition of a gate sees only the new name of a renamed file.',
   'codeowners-line': 'A warning: a line of CODEOWNERS matches no file in a repository that the rule covers.',
   'unknown-label': 'A warning: a label does not exist in a repository that the rule covers.',

@@ -108,6 +108,28 @@ describe('a gate that sees a renamed file by its new name alone', () => {
   const both =
     'files.exists(f, f.filename.glob("src/**") || has(f.previous_filename) && f.previous_filename.glob("src/**"))';
 
+  const warned = async (when: string) =>
+    (await check(gate('set-status', when))).warnings.filter((warning) => warning.includes('renamed-files'));
+
+  it.each([
+    'files.map(f, f.filename).exists(name, name.glob("src/**"))',
+    'files.filter(f, f["filename"].startsWith("src/")).size() > 0',
+    'files.exists(f, f.filename .glob("src/**"))',
+    'files.exists(f, f.filename.endsWith(".sql")) || pull_request.title == "previous_filename"',
+    'commits.exists(c, c.files.exists(f, f.filename.matches("^src/")))',
+  ])('is warned of with %s', async (when) => {
+    expect(await warned(when)).toHaveLength(1);
+  });
+
+  it.each([
+    'pull_request.title != "f.filename.glob(x)"',
+    'pull_request.title.contains("f.filename.startsWith( and so on")',
+    'files.exists(f, f.filename == "CHANGELOG.md")',
+    'files.exists(f, [f.filename, has(f.previous_filename) ? f["previous_filename"] : ""].exists(n, n.glob("src/**")))',
+  ])('is none with %s', async (when) => {
+    expect(await warned(when)).toEqual([]);
+  });
+
   it.each(['set-status', 'merge', 'queue-merge'])('is warned of in %s', async (action) => {
     const renamed = async (when: string) =>
       (await check(gate(action, when))).warnings.filter((warning) => warning.includes('renamed-files'));

@@ -13,6 +13,7 @@ import { loadRuleFiles } from '../../sources/folder.ts';
 import { readOfferedIn } from '../../sources/folder-packs.ts';
 import { repositoryPaths } from '../../sources/paths.ts';
 import { nextTimes } from '../../sweeps/schedule/cron.ts';
+import { missingContexts } from './missing-contexts.ts';
 import { renamedStatuses } from './renamed-statuses.ts';
 import { unknownLabels } from './unknown-labels.ts';
 
@@ -31,7 +32,7 @@ export function pathsOrDefault(given: readonly string[], rules: string | undefin
 
 /**
  * Prints the problems and warnings of rule files; with a forge, also what that forge cannot do, labels that are not
- * there, and required statuses that have another name. Returns the exit status: 0 where there is no problem, 1 else; warnings change nothing.
+ * there, and statuses that have another name or that no recent commit has. Returns the exit status: 0 where there is no problem, 1 else; warnings change nothing.
  */
 export async function check(
   given: readonly string[],
@@ -60,9 +61,10 @@ export async function check(
   const labels = client ? await unknownLabels(loaded, { client, repositories, textOf }) : [];
   const access = client ? await missingAccess(loaded, { client, repositories, textOf }) : [];
   const renamed = client ? await renamedStatuses(loaded, { client, repositories }) : [];
+  const missing = client ? await missingContexts(loaded, { client, repositories, textOf }) : [];
   const owners = client ? await unmatchedOwners(loaded, { client, repositories, textOf }) : [];
   const noted = files.flatMap((file) => file.warnings ?? []);
-  const warnings = distinct([...noted, ...labels, ...access, ...renamed, ...owners]);
+  const warnings = distinct([...noted, ...labels, ...access, ...renamed, ...missing, ...owners]);
   if (options.expanded && problems.length === 0) {
     for (const file of files) terminal.out(formatExpanded(file));
     return 0;

@@ -49,9 +49,10 @@ export async function renamedStatuses(
   return found;
 }
 
+/** The contexts that branches require, each with the branch or the pattern of branches. */
 type Required = readonly (readonly [branch: string, contexts: readonly string[]])[];
 
-async function requiredIn(client: Client, { owner, name: repo }: RepositoryRef): Promise<Required> {
+export async function requiredIn(client: Client, { owner, name: repo }: RepositoryRef): Promise<Required> {
   const params = { owner, repo };
   const protections = await orNothing(client.call(operations.listBranchProtections, { params }));
   if (protections)
@@ -65,7 +66,7 @@ async function requiredIn(client: Client, { owner, name: repo }: RepositoryRef):
 }
 
 /** Returns undefined for what is not there, or not shown to the account: this is advice, and no other check depends on it. */
-async function orNothing<Answer>(answer: Promise<Answer>): Promise<Answer | undefined> {
+export async function orNothing<Answer>(answer: Promise<Answer>): Promise<Answer | undefined> {
   try {
     return await answer;
   } catch (error) {

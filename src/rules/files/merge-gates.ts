@@ -1,26 +1,27 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
-import { parseExpression } from '../../expressions/parse/parse.ts';
 import { childrenOf, literalOf } from '../../expressions/parse/tree.ts';
+import { comparisonsIn, conditionTreesOf, ruleTreesOf } from '../compared-members.ts';
 import type { Problem } from '../problem.ts';
-import type { LoadedRule, LoadedStep } from '../rule.ts';
+import type { LoadedRule } from '../rule.ts';
 import type { YamlSource } from './yaml-source.ts';
 
 /** Actions that merge. */
 const merging: ReadonlySet<string> = new Set(['merge', 'queue-merge']);
 /** Actions that a merge depends on. */
 const gating: ReadonlySet<string> = new Set([...merging, 'set-status']);
-const comparesNewName = /\.filename\s*\.\s*(?:glob|matches|startsWith|endsWith|contains)\s*\(/;
-const readsOldName = /\bprevious_filename\b/;
+/** Functions that compare a part of a name, which a renamed file may no longer have. */
+const partly: ReadonlySet<string> = new Set(['glob', 'matches', 'startsWith', 'endsWith', 'contains']);
+const newNames = { member: 'filename' };
 
 /** Returns a warning for each rule whose gate compares the new names of renamed files alone: a file may be renamed out of sight. */
 export function renamedOutOfSight(rules: readonly LoadedRule[], file: YamlSource): readonly Problem[] {
   return rules.flatMap((rule) => {
     const steps = rule.steps.filter(({ action }) => gating.has(action.name));
     if (steps.length === 0) return [];
-    const texts = [rule.condition?.source, ...steps.flatMap(conditionsOf)].filter(
-      (text) => text !== undefined,
-    );
-    if (!texts.some((text) => comparesNewName.test(text) && !readsOldName.test(text))) return [];
+    const trees = [...ruleTreesOf(rule), ...steps.flatMap(conditionTreesOf)];
+    const comparesNewName = (tree: ASTNode): boolean =>
+      comparisonsIn(tree, newNames).some(({ by }) => partly.has(by));
+    if (!trees.some((tree) => comparesNewName(tree) && !readsMember(tree, 'previous_filename'))) return [];
     const message =
       'a renamed file is only seen by its new name: add || has(f.previous_filename) && f.previous_filename.glob(…)';
     return [file.problem('renamed-files', message, file.keyAt(['rules', rule.name]))];
@@ -35,7 +36,7 @@ export function mergeGates(rules: readonly LoadedRule[], file: YamlSource): read
   return rules.flatMap((rule) => {
     const steps = rule.steps.filter(({ action }) => merging.has(action.name));
     if (steps.length === 0) return [];
-    const conditions = [rule.condition?.source, ...steps.flatMap(conditionsOf)].flatMap(treesOf);
+    const conditions = [...ruleTreesOf(rule), ...steps.flatMap(conditionTreesOf)];
     const place = file.keyAt(['rules', rule.name]);
     const problems: Problem[] = [];
     const countsApprovals = conditions.some((one) => names(one, 'approvals'));
@@ -59,16 +60,11 @@ export function mergeGates(rules: readonly LoadedRule[], file: YamlSource): read
   });
 }
 
-function conditionsOf({ condition, arguments: { written } }: LoadedStep): readonly (string | undefined)[] {
-  const when: unknown =
-    typeof written === 'object' && written !== null ? Reflect.get(written, 'when') : undefined;
-  return [condition?.source, typeof when === 'string' ? when : undefined];
-}
-
-/** Returns the tree of a condition, which the loader has checked. */
-function treesOf(text: string | undefined): readonly ASTNode[] {
-  const tree = text === undefined ? undefined : parseExpression(text);
-  return tree === undefined || 'code' in tree ? [] : [tree];
+/** Says whether an expression reads a member of this name. */
+function readsMember(node: ASTNode, name: string): boolean {
+  const isRead =
+    (node.op === '.' && node.args[1] === name) || (node.op === '[]' && literalOf(node.args[1]) === name);
+  return isRead || childrenOf(node).some((child) => readsMember(child, name));
 }
 
 /** Says whether an expression reads a name. No variable of a loop has the name of a fact. */
