@@ -23,6 +23,11 @@ export const giteaDifferences: readonly Difference[] = [
     reason: 'Gitea 1.27 gives the registration token of runners by POST alone.',
   },
   {
+    on: ['gitea 1.26', 'gitea 1.27'],
+    cases: ['git reads > of a tree > has the id of the tree, not that of the commit'],
+    reason: 'Gitea answers a tree with the id of the commit that it was asked by, before 1.28.',
+  },
+  {
     on: ['gitea'],
     cases: ['node info > counts accounts, issues and comments'],
     reason: 'Servers answer node info only where federation is switched on.',

@@ -39,8 +39,9 @@ describeContract('reviews and what changed since', (forge) => {
 
   const ask = (method: string, path: string, body?: unknown, as = ada): Promise<Answer> =>
     forge.ask(method, `/repos/${pull.repository}${path}`, { as, body });
-  const review = async (event: string, commit?: string): Promise<void> => {
-    const body = { event, body: 'x', ...(commit === undefined ? {} : { commit_id: commit }) };
+  /** Reviews the head of the clone: a server that is told no commit takes the head that it has processed so far. */
+  const review = async (event: string): Promise<void> => {
+    const body = { event, body: 'x', commit_id: await head() };
     expect((await ask('POST', '/pulls/1/reviews', body, bob)).status).toBe(200);
   };
   const head = async () => (await work.git('rev-parse', 'HEAD')).trim();
@@ -152,6 +153,21 @@ describeContract('reviews and what changed since', (forge) => {
     await work.commit({ 'c.txt': 'c\n' });
     await push();
     expect(await states()).toEqual(['REQUEST_CHANGES']);
+  });
+
+  it('a change on the second page of a folder is a change', { timeout: 600_000 }, async () => {
+    const files = Array.from({ length: 1_001 }, (_, place) => [`f${1_000 + place}.txt`, `${place}\n`]);
+    await work.commit(Object.fromEntries(files));
+    await push();
+    await review('APPROVED');
+    await work.git('commit', '--quiet', '--amend', '-m', 'same');
+    await push();
+    expect(await countOf()).toBe(1);
+
+    await work.commit({ 'f2000.txt': 'another\n' });
+    await push();
+
+    expect(await countOf()).toBe(0);
   });
 
   it('a branch that is called like a commit changes nothing', async () => {

@@ -82,7 +82,7 @@ export const gitReadOperations = {
   getTree: defineOperation({
     id: 'tree.get',
     meaning:
-      'Returns the entries of a tree by its id, or by a commit, branch or tag; `recursive` those of its folders too. A page has 1,000 entries at most, and `tree` is null beyond the last one. `sha` is the id of the tree, on Forgejo that of the commit.',
+      'Returns the entries of a tree by its id, or by a commit, branch or tag; `recursive` those of its folders too. A page has 1,000 entries at most, and `tree` is null beyond the last one. `sha` is the id of the tree, before Gitea 1.28 and on Forgejo that of the commit.',
     method: 'GET',
     path: `${path}/git/trees/{sha}`,
     ...codeAs('reader'),

@@ -73,6 +73,12 @@ export const surface: readonly Difference[] = [
     'hooks > when edited > fall back to pushes and lose their filter where these are not named',
     'hooks > when edited > keep active, name and config where these are not named',
     'hooks > when edited > change one member of config alone, and lose a name that is emptied',
+    'texts that are written > createHook has name *',
+    'texts that are written > editHook has name *',
+    'texts that are written > createOrganizationHook has name *',
+    'texts that are written > editOrganizationHook has name *',
+    'texts that are written > createUserHook has name *',
+    'texts that are written > editUserHook has name *',
   ),
   onForgejo(
     'Forgejo checks the branch filter where a hook is made, not where it is edited.',
