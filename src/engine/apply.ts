@@ -28,6 +28,8 @@ export type Applied = {
   readonly resisted: ReadonlySet<string>;
   /** Changes that were stopped by a pause which began after the plan was made. */
   readonly paused: readonly RefusedChange[];
+  /** Protective changes that failed, or that are not made because an earlier one of their step failed, and why. */
+  readonly unmade: readonly RefusedChange[];
 };
 
 export type ApplyOptions = Pick<
@@ -39,6 +41,8 @@ export type ApplyOptions = Pick<
   readonly pulls?: OpenPulls | undefined;
   /** Plans changes with `reconsiders` again; default: without their conditions. */
   readonly reconsider?: Reconsider | undefined;
+  /** Told of each protective change that is not made, before any later change is sent. */
+  readonly noteUnmade?: ((unmade: RefusedChange) => Promise<void>) | undefined;
 };
 
 /** Plans being applied: what is shared by all of its requests. */
@@ -71,6 +75,7 @@ export async function applyPlan(options: ApplyOptions): Promise<Applied> {
     paused: [],
     hasWritten: false,
   };
+  const unmade: RefusedChange[] = [];
   for (const group of groupByRequest(options.changes)) {
     const open: PlannedChange[] = [];
     for (const planned of group) {
@@ -81,6 +86,10 @@ export async function applyPlan(options: ApplyOptions): Promise<Applied> {
       else open.push(planned);
     }
     await applyGroup(open, application);
+    for (const one of unmadeOf(group, outcomes)) {
+      unmade.push(one);
+      await options.noteUnmade?.(one);
+    }
   }
   return {
     outcomes: outcomes.of(options.changes),
@@ -90,7 +99,19 @@ export async function applyPlan(options: ApplyOptions): Promise<Applied> {
     awaiting: application.awaiting,
     resisted: application.resisted,
     paused: application.paused,
+    unmade,
   };
+}
+
+/** Returns the protective changes of a group that are not made because they, or others of their step, failed. */
+function unmadeOf(group: readonly PlannedChange[], outcomes: Outcomes): readonly RefusedChange[] {
+  return group.flatMap((planned) => {
+    if (planned.change.protects === undefined) return [];
+    const [outcome] = outcomes.of([planned]);
+    const isUnmade =
+      outcome?.status === 'failed' || (outcome?.status === 'skipped' && outcomes.isInFailedStep(planned));
+    return isUnmade ? [{ planned, why: outcome.error ?? 'it failed' }] : [];
+  });
 }
 
 /** Makes the changes of one request, and settles each of them. */

@@ -14,7 +14,7 @@ import { type Evaluated, evaluateRules } from './evaluate-rules.ts';
 import { limitDeferral } from './limits.ts';
 import { makePlan, refuseUnfounded } from './plan.ts';
 import type { Plan } from './proposal.ts';
-import { isEnforced, type PlannedChange, type Proposal } from './proposal.ts';
+import { isEnforced, type PlannedChange, type Proposal, type RefusedChange } from './proposal.ts';
 import { createReconsider } from './reconsider.ts';
 import type { Run } from './record.ts';
 import { recordRun } from './record-run.ts';
@@ -40,6 +40,8 @@ export type Ran = {
    * never. Absent: none.
    */
   readonly resisted?: readonly string[];
+  /** Rules that failed to protect their subject, to evaluate again until they do. Absent: none. */
+  readonly unprotected?: readonly string[];
 };
 
 /**
@@ -57,27 +59,41 @@ export async function runRules(input: RunInput): Promise<Ran> {
       ? undefined
       : await runRound(next.proposals, { input, evaluated, startedMs, from: countOf(evaluated.proposals) });
   const rounds = second ? [first, second] : [first];
-  if (evaluated.retry === undefined) await noteProtections(evaluated, rounds, input);
+  const retry = evaluated.retry ?? first.applied.retry ?? next.retry ?? second?.applied.retry;
+  const failed = unprotectedBy(
+    rounds.flatMap(({ applied, plan }) => [...applied.unmade, ...plan.refused.filter(isHeld)]),
+    input,
+    evaluated,
+  );
+  const limited = rounds
+    .flatMap(({ plan, applied }) => [...plan.refused, ...applied.paused])
+    .filter(isLimited);
+  await noteProtections(evaluated, new Map([...failed, ...dueBy(limited)]), input);
   const awaiting = new Set([...evaluated.awaiting, ...rounds.flatMap((round) => round.awaiting)]);
   const resisted = new Set(rounds.flatMap(({ applied }) => [...applied.resisted]));
+  // A later attempt at this run makes it good as well.
+  const unprotected = retry === undefined && isWriting(input) ? [...failed.keys()] : [];
   return {
     run: joinRuns(rounds.map(({ run }) => run)),
-    retry: evaluated.retry ?? first.applied.retry ?? next.retry ?? second?.applied.retry,
+    retry,
     moved: first.applied.moved ?? second?.applied.moved,
-    deferral: joinDeferrals(present([first.deferral, second?.deferral])),
+    deferral: joinDeferrals(
+      present([first.deferral, second?.deferral, protectionDeferral(unprotected, input)]),
+    ),
     ...(awaiting.size === 0 ? {} : { awaiting: [...awaiting] }),
     ...(resisted.size === 0 ? {} : { resisted: [...resisted] }),
+    ...(unprotected.length === 0 ? {} : { unprotected }),
   };
 }
 
-/** Notes the protective changes that a limit or a pause stopped: nothing is merged there before they are made. */
+/** Notes the protective changes that are not made: nothing is merged there before they are. */
 async function noteProtections(
-  { verdicts }: Evaluated,
-  rounds: readonly Round[],
+  { verdicts, retry }: Evaluated,
+  due: ReadonlyMap<string, string>,
   input: RunInput,
 ): Promise<void> {
-  const { memory, rules, facts, now, mode, client, event, announcedBy } = input;
-  if (memory === undefined || mode !== 'enforce' || client === undefined) return;
+  const { memory, rules, facts, now, event, announcedBy } = input;
+  if (memory === undefined || !isWriting(input)) return;
   const evaluated = new Set(
     verdicts.flatMap(({ rule, verdict }) => (verdict === 'matched' || verdict === 'unmatched' ? [rule] : [])),
   );
@@ -85,21 +101,69 @@ async function noteProtections(
     ({ id, steps }) =>
       evaluated.has(id) && steps.some(({ action }) => action.protects || action.awaitsChecks),
   );
-  if (!isConcerned) return;
+  if (!isConcerned && due.size === 0) return;
   // A run over a delivery has all rules in force: a rule that is not among them is gone.
   const isWhole = event !== undefined && announcedBy === undefined;
   const known = new Set(rules.rules.map(({ id }) => id));
-  const isSettled = (rule: string): boolean => evaluated.has(rule) || (isWhole && !known.has(rule));
-  const stopped = rounds.flatMap(({ plan, applied }) => [
-    ...plan.refused.filter(({ isLimited }) => isLimited),
-    ...applied.paused,
-  ]);
+  // Where the run is made again as a whole, nothing was written.
+  const isSettled = (rule: string): boolean =>
+    retry === undefined && (evaluated.has(rule) || (isWhole && !known.has(rule)));
+  await noteDueProtections(memory, facts.subject, { due, isSettled, now });
+}
+
+/**
+ * Returns the rules that failed to protect their subject, and why: they failed as a whole, or these changes of theirs are not made. Of a
+ * branch, nothing is merged, and one that is gone could not be judged ever again.
+ */
+function unprotectedBy(
+  unmade: readonly RefusedChange[],
+  { rules, facts }: RunInput,
+  evaluated?: Evaluated,
+): ReadonlyMap<string, string> {
+  const { kind } = facts.subject;
+  if (kind !== 'pull_request' && kind !== 'repository') return new Map();
+  const protecting = new Set(
+    rules.rules.flatMap(({ id, mode, steps }) =>
+      mode === 'enforce' && steps.some(({ action }) => action.protects) ? [id] : [],
+    ),
+  );
+  const failed = (evaluated?.verdicts ?? []).flatMap(({ rule, verdict, reason }) =>
+    verdict === 'failed' && protecting.has(rule) ? [[rule, reason ?? 'it failed'] as const] : [],
+  );
+  return new Map([...failed, ...dueBy(unmade)]);
+}
+
+/** Returns the rules whose protective changes are among these, and why they are not made. */
+function dueBy(stopped: readonly RefusedChange[]): ReadonlyMap<string, string> {
   const due = new Map<string, string>();
   for (const { planned, why } of stopped) {
     if (planned.change.protects === undefined || !isEnforced(planned)) continue;
     for (const { rule } of planned.proposals) due.set(rule.id, why);
   }
-  await noteDueProtections(memory, facts.subject, { due, isSettled, now });
+  return due;
+}
+
+/** Adds to the protective changes of the subject that are not made; says nothing about those of other rules. */
+async function addDue(
+  due: ReadonlyMap<string, string>,
+  { memory, facts, now, ...input }: RunInput,
+): Promise<void> {
+  if (memory === undefined || due.size === 0 || !isWriting(input)) return;
+  await noteDueProtections(memory, facts.subject, { due, isSettled: () => false, now });
+}
+
+/** Time after which a run goes on whose rules failed to protect a repository. Those of a pull request have rows that wait. */
+const unprotectedMs = 600_000;
+
+function protectionDeferral(unprotected: readonly string[], input: RunInput): Deferral | undefined {
+  const [rule] = unprotected;
+  if (rule === undefined || input.facts.subject.kind !== 'repository' || !isRepeatable(input))
+    return undefined;
+  return { afterMs: unprotectedMs, why: `a protective change of ${rule} is still to be made` };
+}
+
+function isWriting({ mode, client }: Pick<RunInput, 'mode' | 'client'>): boolean {
+  return mode === 'enforce' && client !== undefined;
 }
 
 type RoundInput = {
@@ -121,7 +185,7 @@ type Round = {
 
 /** Makes one plan of proposals, within all bounds, and applies it. */
 async function runRound(proposals: readonly Proposal[], round: RoundInput): Promise<Round> {
-  const { input } = round;
+  const { input, evaluated } = round;
   const defaultBranch = await readDefaultBranch(candidatesOf(proposals), input.facts);
   const pauses = (await input.pauses?.()) ?? [];
   const { subject } = input.facts;
@@ -149,6 +213,9 @@ async function runRound(proposals: readonly Proposal[], round: RoundInput): Prom
     await reserved.release(new Set());
     throw error;
   });
+  // A merge of this run asks for what is due immediately before it is sent.
+  const failed = unprotectedBy(plan.refused.filter(isHeld), input, evaluated);
+  await addDue(new Map([...failed, ...dueBy(plan.refused.filter(isLimited))]), input);
   const applied = await applyChanges(plan, input);
   await reserved.release(idsOfApplied(applied));
   return {
@@ -160,6 +227,15 @@ async function runRound(proposals: readonly Proposal[], round: RoundInput): Prom
     ),
     awaiting: awaitingOf(plan, applied),
   };
+}
+
+function isLimited({ isLimited }: RefusedChange): boolean {
+  return isLimited === true;
+}
+
+/** Says whether a change is held back until an operator confirms an account. */
+function isHeld({ account }: RefusedChange): boolean {
+  return account !== undefined;
 }
 
 function countOf(proposals: readonly Proposal[]): number {
@@ -252,6 +328,7 @@ const nothingApplied: Applied = {
   awaiting: new Set(),
   resisted: new Set(),
   paused: [],
+  unmade: [],
 };
 
 async function applyChanges({ changes }: Plan, input: RunInput): Promise<Applied> {
@@ -268,6 +345,7 @@ async function applyChanges({ changes }: Plan, input: RunInput): Promise<Applied
     beginCause: createBeginCause(input),
     pauses: input.pauses,
     checkAccounts: createAccountCheck(input),
+    noteUnmade: (unmade) => addDue(unprotectedBy([unmade], input), input),
   });
 }
 

@@ -14,8 +14,13 @@ const maxRefusals = 6;
 /** Wait after the first refusal; it doubles with each. */
 const firstWaitMs = 30_000;
 
-/** Rule → its refusals so far, and when it is tried again. */
-type Refusals = Readonly<Record<string, { readonly count: number; readonly next: string }>>;
+/** Longest wait of a rule that has to protect its subject: it is tried again as long as its row lives. */
+const longestWaitMs = 3_600_000;
+
+/** Rule → its refusals so far, and when it is tried again. `lasts`: however often it was refused. */
+type Refusals = Readonly<
+  Record<string, { readonly count: number; readonly next: string; readonly lasts?: true }>
+>;
 type StoredRefusals = { readonly at: string; readonly refusals: Refusals };
 
 /** A look that was noted: the rules that still wait, the time until one of them may be tried, and those that are not tried again. */
@@ -34,7 +39,7 @@ export type Resistance = {
   /** Time until the next rule is due. */
   readonly nextMs: number;
   /** Notes what a look came to. */
-  readonly note: (ran: Pick<Ran, 'awaiting' | 'resisted' | 'run'>) => Promise<NotedLook>;
+  readonly note: (ran: Pick<Ran, 'awaiting' | 'resisted' | 'unprotected' | 'run'>) => Promise<NotedLook>;
   /** Deletes what is stored, at the end of the row. */
   readonly forget: () => Promise<void>;
 };
@@ -53,7 +58,9 @@ export async function readResistance(
   const { refusals: known = {} } = ((await store.recall(key)) ?? {}) as Partial<StoredRefusals>;
   const now = clock.now();
   let isStored = Object.keys(known).length > 0;
-  const open = rules.filter((rule) => (known[rule]?.count ?? 0) < maxRefusals);
+  const isGivenUp = (rule: string, refusals: Refusals): boolean =>
+    (refusals[rule]?.count ?? 0) >= maxRefusals && !refusals[rule]?.lasts;
+  const open = rules.filter((rule) => !isGivenUp(rule, known));
   const waitOf = (rule: string, refusals: Refusals): number =>
     Math.max(Date.parse(refusals[rule]?.next ?? now.toISOString()) - now.getTime(), 0);
   const nextMsOf = (some: readonly string[], refusals: Refusals): number =>
@@ -62,21 +69,23 @@ export async function readResistance(
   return {
     due,
     nextMs: nextMsOf(open, known),
-    async note({ awaiting = [], resisted = [], run }) {
+    async note({ awaiting = [], resisted = [], unprotected = [], run }) {
       const refusals: Record<string, Refusals[string]> = { ...known };
-      const refused = resisted.filter((rule) => due.includes(rule));
+      const refused = [...new Set([...resisted, ...unprotected])].filter((rule) => due.includes(rule));
       for (const rule of refused) {
         const count = (known[rule]?.count ?? 0) + 1;
-        const next = new Date(now.getTime() + firstWaitMs * 2 ** (count - 1)).toISOString();
-        refusals[rule] = { count, next };
+        const waitMs = Math.min(firstWaitMs * 2 ** (count - 1), longestWaitMs);
+        const next = new Date(now.getTime() + waitMs).toISOString();
+        refusals[rule] = { count, next, ...(unprotected.includes(rule) ? { lasts: true } : {}) };
       }
       if (refused.length > 0) {
         await store.remember(key, { at: now.toISOString(), refusals } satisfies StoredRefusals);
         isStored = true;
       }
-      const givenUp = refused.filter((rule) => (refusals[rule]?.count ?? 0) >= maxRefusals);
+      const givenUp = refused.filter((rule) => isGivenUp(rule, refusals));
+      const waiting = [...awaiting, ...unprotected];
       const left = open.filter(
-        (rule) => !givenUp.includes(rule) && (!due.includes(rule) || awaiting.includes(rule)),
+        (rule) => !givenUp.includes(rule) && (!due.includes(rule) || waiting.includes(rule)),
       );
       return { left, givenUp, nextMs: nextMsOf(left, refusals), run: withGivenUp(run, givenUp) };
     },

@@ -21,7 +21,8 @@ import { deliveryOrigin, type RunAttempt } from './run-attempt.ts';
 import { eventlessOf, storedEvent } from './stored-event.ts';
 
 /**
- * Rules whose merge waits for checks or for `mergeable` alone: not every forge sends events of these. Such a pull request
+ * Rules whose merge waits for checks or for `mergeable` alone: not every forge sends events of these; and rules that failed to protect
+ * a pull request, which is not merged until they do. Such a pull request
  * leaves a waiting row, a job that evaluates the rules again after 10 s, 30 s, and then every minute, until they no longer
  * wait. The row survives a restart, and a later row about the same pull request and rules takes its place. A change that the
  * forge refuses for no reason that it shows is tried a few times only, at a distance that doubles (`resistance.ts`).
@@ -44,7 +45,7 @@ type Waiter = {
 };
 
 /** Stores a waiting row if a run has rules that wait. */
-export type LeaveWaiting = (ran: Pick<Ran, 'awaiting'>, waiter: Waiter) => Promise<void>;
+export type LeaveWaiting = (ran: Pick<Ran, 'awaiting' | 'unprotected'>, waiter: Waiter) => Promise<void>;
 
 /** Creates the function that stores waiting rows. */
 export function createLeaveWaiting(options: {
@@ -53,10 +54,11 @@ export function createLeaveWaiting(options: {
   readonly onEnqueued: () => void;
 }): LeaveWaiting {
   const { store, clock, onEnqueued } = options;
-  return async ({ awaiting }, { subject, job, delivery }) => {
-    const { repository, index } = subject;
-    if (awaiting === undefined || repository === undefined || index === undefined) return;
-    const rules = [...awaiting].sort();
+  return async ({ awaiting = [], unprotected = [] }, { subject, job, delivery }) => {
+    const { kind, repository, index } = subject;
+    const rules = [...new Set([...awaiting, ...unprotected])].sort();
+    if (rules.length === 0 || kind !== 'pull_request' || repository === undefined || index === undefined)
+      return;
     await store.enqueue({
       door: 'cron',
       uuid: `${waitingKind}#${job.id}#${repository.id}#${index}`,

@@ -145,6 +145,7 @@ describe('the record of a run', () => {
       awaiting: new Set(),
       resisted: new Set(),
       paused: [],
+      unmade: [],
     });
 
     const line = { method: 'POST', operation: operations.createIssue.id };

@@ -219,6 +219,70 @@ describe('a push by an account without write access', () => {
     expect(await isMerged(number)).toBe(true);
   });
 
+  it.each<[string, (index: number, review: number) => Promise<unknown>]>([
+    [
+      'whose author may not write any more',
+      () =>
+        harness.root.call(operations.putCollaborator, {
+          params: { ...at, collaborator: people.ada },
+          body: { permission: 'read' },
+        }),
+    ],
+    [
+      'whose author has requested changes since',
+      (index) =>
+        harness.ada.call(operations.createReview, {
+          params: { ...at, index },
+          body: { event: 'REQUEST_CHANGES', body: 'Wait.' },
+        }),
+    ],
+    [
+      'whose author has requested changes since, also where that was dismissed',
+      async (index) => {
+        const params = { ...at, index };
+        const { id } = await harness.ada.call(operations.createReview, {
+          params,
+          body: { event: 'REQUEST_CHANGES', body: 'Wait.' },
+        });
+        await harness.root.call(operations.dismissReview, {
+          params: { ...params, id },
+          body: { message: 'No.' },
+        });
+      },
+    ],
+    [
+      'that was dismissed',
+      (index, id) =>
+        harness.root.call(operations.dismissReview, {
+          params: { ...at, index, id },
+          body: { message: 'No.' },
+        }),
+    ],
+  ])('is not vouched for by an approval %s', async (_, undo) => {
+    await start(rules('', '').replace('label_updated, synchronized, ', ''));
+    const number = await openPull(eve, 'WIP: Ready');
+    const { id } = await harness.ada.call(operations.createReview, {
+      params: { ...at, index: number },
+      body: { event: 'APPROVED', body: 'Good.' },
+    });
+    await undo(number, id);
+    await harness.root.call(operations.editPull, {
+      params: { ...at, index: number },
+      body: { title: 'Ready' },
+    });
+    await harness.idle();
+
+    expect(await isMerged(number)).toBe(false);
+    expect(lastRefusal()).toContain('pushed without write access');
+    await approve(harness.root, number);
+    await harness.root.call(operations.editPull, {
+      params: { ...at, index: number },
+      body: { body: 'approved' },
+    });
+    await harness.idle();
+    expect(await isMerged(number)).toBe(true);
+  });
+
   it('does not matter where the rule says so', async () => {
     await start(rules(', after-push: anyone'));
     const number = await openPull(eve, 'Ready');

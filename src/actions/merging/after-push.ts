@@ -75,7 +75,10 @@ export async function untrustedPush(
   return undefined;
 }
 
-/** Whether someone else with write access approves this very head, and did so for this base. */
+/**
+ * Whether someone else who may write now approves this very head, did so for this base, and has not requested changes since: also a
+ * request that was dismissed takes the approval back.
+ */
 async function isApproved(
   { user }: PullRequest,
   { head, entries }: { readonly head: string; readonly entries: readonly TimelineEntry[] },
@@ -84,11 +87,16 @@ async function isApproved(
 ): Promise<boolean> {
   const retargeted = entries.findLastIndex(({ type }) => type === 'change_target_branch');
   const since = new Set(entries.slice(retargeted + 1).map(({ review_id }) => review_id));
-  for (const review of await facts.ask(requestOf(reviews))) {
+  const all = await facts.ask(requestOf(reviews));
+  for (const review of all) {
     const isOfHead = review.commit_id === head && review.state === 'APPROVED' && !review.dismissed;
     const isOfBase = retargeted < 0 || since.has(review.id);
     if (!isOfHead || !isOfBase || accounts.isOurs(review.user) || review.user?.id === user?.id) continue;
-    if (review.official || (await accounts.mayCommand(review.user))) return true;
+    const isTakenBack = all.some(
+      (later) =>
+        later.id > review.id && later.user?.id === review.user?.id && later.state === 'REQUEST_CHANGES',
+    );
+    if (!isTakenBack && (await accounts.mayApprove(review.user, review.official === true))) return true;
   }
   return false;
 }
@@ -119,11 +127,13 @@ type Accounts = {
   readonly mayPush: (user: Account, isFork: boolean) => Promise<boolean>;
   readonly maySetLabels: (user: Account) => Promise<boolean>;
   readonly mayCommand: (user: Account) => Promise<boolean>;
+  /** `isOfficial`: the forge counted it when it was given. */
+  readonly mayApprove: (user: Account, isOfficial: boolean) => Promise<boolean>;
 };
 
 /**
  * Returns what accounts may do now. Only administrators may ask the forge for a permission. For others, the forge itself shows it where
- * it asked for write access: in a label that was set, and in a push to the repository itself, by an account that still belongs to it.
+ * it asked for write access: in a label that was set, an official review, and a push to the repository itself, by an account that still belongs to it.
  */
 function createAccounts(facts: Facts, { account: own }: PlanContext): Accounts {
   const permission = async (user: Account): Promise<'writer' | 'other' | 'unknown'> => {
@@ -147,5 +157,6 @@ function createAccounts(facts: Facts, { account: own }: PlanContext): Accounts {
     mayPush: (user, isFork) => may(user, !isFork),
     maySetLabels: (user) => may(user, true),
     mayCommand: (user) => may(user, false),
+    mayApprove: (user, isOfficial) => may(user, isOfficial),
   };
 }

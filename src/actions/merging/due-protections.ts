@@ -2,14 +2,14 @@ import type { Subject } from '../../contract/events/subject.ts';
 import type { ActionMemory } from '../memory.ts';
 
 /**
- * Protective changes (`Change.protects`) that a limit or a pause keeps waiting. Until they are made, what they protect is not merged:
- * a limit never opens a gate.
+ * Protective changes (`Change.protects`) that are not made: a limit or a pause keeps them waiting, the forge refused them, or their rule
+ * failed. Until they are made, what they protect is not merged: a limit, or a failure, never opens a gate.
  */
 
 /** The beginning of the keys under which the memory keeps them. Values have an instant `at`. */
 export const dueProtectionPrefix = 'due protection ';
 
-/** Rules with a change that waits, by identity, and what keeps it waiting. */
+/** Rules with a change that is not made, by identity, and why. */
 type DueProtections = { readonly at: string; readonly rules: Readonly<Record<string, string>> };
 
 type Place = {
@@ -18,7 +18,7 @@ type Place = {
 };
 
 /**
- * Notes which rules have protective changes of a subject waiting after a run. Rules that are settled and have none any more are
+ * Notes which rules have protective changes of a subject that are not made after a run. Rules that are settled and have none any more are
  * forgotten; about other rules the run says nothing.
  */
 export async function noteDueProtections(
@@ -45,7 +45,7 @@ export async function noteDueProtections(
   });
 }
 
-/** Returns why a pull request must not be merged now: a protective change of it or of its repository waits. */
+/** Returns why a pull request must not be merged now: a protective change of it or of its repository is not made. */
 export async function findDueProtection(
   memory: Pick<ActionMemory, 'get'>,
   { repository, index }: Place,
