@@ -97,3 +97,32 @@ export function narrowPull(pull: PullRequest, subject: Subject): PullRequest {
     ...(head && { head: { ...head, repo: from } }),
   };
 }
+
+/**
+ * Returns the payload of an event as rules of repositories and organizations see it: other repositories, such as the private fork that a pull
+ * request comes from, and issues there, have no texts. A forge sends them whole, and the receiver bounds their depth.
+ */
+export function narrowPayload(payload: object, subject: Subject): object {
+  if (subject.repository === undefined) return payload;
+  const walk = (value: unknown): unknown => {
+    if (typeof value !== 'object' || value === null) return value;
+    if (Array.isArray(value)) return value.map(walk);
+    const shown = narrowResource(value as Readonly<Record<string, unknown>>, subject);
+    return Object.fromEntries(Object.entries(shown).map(([name, one]) => [name, walk(one)]));
+  };
+  return walk(payload) as object;
+}
+
+/** Recognises resources by their members: which ones a payload has differs between forges and kinds of events. */
+function narrowResource(
+  value: Readonly<Record<string, unknown>>,
+  subject: Subject,
+): Readonly<Record<string, unknown>> {
+  const { full_name: fullName, name, owner, number, title, repository, id } = value;
+  // Issues name their repository by a few members, of which none is a text.
+  const isRepository = typeof fullName === 'string' && typeof name === 'string' && owner !== undefined;
+  if (isRepository) return id === subject.repository?.id ? value : identityOf(value as Partial<Repository>);
+  const isIssue = typeof number === 'number' && typeof title === 'string';
+  const isElsewhere = isIssue && typeof repository === 'object' && repository !== null;
+  return isElsewhere ? { ...narrowIssue(value as unknown as Issue, subject) } : value;
+}

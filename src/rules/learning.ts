@@ -1,8 +1,21 @@
+import type { Subject } from '../contract/events/subject.ts';
 import { messageOf, ReeveError } from '../errors.ts';
 import type { Knowledge, Known } from '../expressions/knowledge.ts';
 import { type FactRequest, type Facts, factKey } from '../facts/fact.ts';
 import { findFact } from '../facts/facts.ts';
+import { narrowPayload } from '../facts/where.ts';
 import type { Meter } from '../patterns/meter.ts';
+
+/** Payloads are narrowed once for all rules of a run. */
+const narrowedPayloads = new WeakMap<Subject, { readonly of: object; readonly payload: object }>();
+
+function narrowedOnce(payload: object, subject: Subject): object {
+  const known = narrowedPayloads.get(subject);
+  if (known?.of === payload) return known.payload;
+  const narrowed = narrowPayload(payload, subject);
+  narrowedPayloads.set(subject, { of: payload, payload: narrowed });
+  return narrowed;
+}
 
 /**
  * The knowledge of one rule in one run: what was given, and the facts that were asked so far. Facts are asked in
@@ -63,6 +76,8 @@ export class Learning implements Knowledge {
   }
 
   #narrowed(name: string, value: unknown): unknown {
+    if (name === 'event' && this.#sees === 'repository' && typeof value === 'object' && value !== null)
+      return narrowedOnce(value, this.#facts.subject);
     const { narrow, narrowsForAll } = findFact(name) ?? {};
     if (narrow === undefined || (this.#sees === 'all' && !narrowsForAll)) return value;
     return typeof value === 'object' && value !== null ? narrow(value, this.#facts.subject) : value;

@@ -148,4 +148,39 @@ rules:
 
     expect((await pulls()).map(({ head }) => head?.label)).toEqual(['own']);
   });
+
+  it('of a private fork and of a private parent, as the payload of an event has them', async () => {
+    const publishing = (path: string, key: string) => `  ${key}:
+    on: pull_request.opened
+    steps: [{ uses: comment, with: { key: ${key}, text: "${key}: \${{ ${path} }}" } }]
+`;
+    harness = await startHarness({
+      rules: `version: 1
+rules:
+${publishing('event.pull_request.head.repo.description', 'text')}${publishing('event.pull_request.head.repo.website', 'site')}${publishing("event.pull_request.head.repo.full_name + '.'", 'name')}`,
+    });
+    const eve = await harness.forge.makePerson(people.eve);
+    const fork = { owner: people.eve, repo: at.repo };
+    await eve.call(operations.createFork, { params: at, body: {} });
+    await eve.call(operations.editRepository, {
+      params: fork,
+      body: { private: true, description: secretWord, website: 'https://payroll.example' },
+    });
+    await eve.call(operations.createFile, {
+      params: { ...fork, filepath: 'a.txt' },
+      body: { content: base64('a'), message: 'a', branch: 'main', new_branch: 'work' },
+    });
+    const { number } = await eve.call(operations.createPull, {
+      params: at,
+      body: { title: 'Work', head: `${people.eve}:work`, base: 'main' },
+    });
+    await harness.waitForRun(({ rules }) => rules.some(({ verdict }) => verdict !== 'skipped'));
+    await harness.idle();
+
+    const comments = (await commentsOf(number)).join('\n');
+    expect(comments).toContain(`name: ${people.eve}/${at.repo}`);
+    expect(comments).not.toContain(secretWord);
+    expect(comments).not.toContain('payroll');
+    expect(JSON.stringify(harness.runs)).not.toContain(secretWord);
+  });
 });
