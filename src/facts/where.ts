@@ -99,7 +99,7 @@ export function narrowPull(pull: PullRequest, subject: Subject): PullRequest {
 }
 
 /**
- * Returns the payload of an event as rules of repositories and organizations see it: other repositories, such as the private fork that a pull
+ * Returns the payload of an event as rules see it: other repositories, such as the private fork that a pull
  * request comes from, and issues there, have no texts. A forge sends them whole, and the receiver bounds their depth.
  */
 export function narrowPayload(payload: object, subject: Subject): object {

@@ -76,7 +76,8 @@ export class Learning implements Knowledge {
   }
 
   #narrowed(name: string, value: unknown): unknown {
-    if (name === 'event' && this.#sees === 'repository' && typeof value === 'object' && value !== null)
+    // Rules of the operator see no more of it: the dashboard shows it to those who may read what the event is about.
+    if (name === 'event' && typeof value === 'object' && value !== null)
       return narrowedOnce(value, this.#facts.subject);
     const { narrow, narrowsForAll } = findFact(name) ?? {};
     if (narrow === undefined || (this.#sees === 'all' && !narrowsForAll)) return value;

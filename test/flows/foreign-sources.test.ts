@@ -149,7 +149,7 @@ rules:
     expect((await pulls()).map(({ head }) => head?.label)).toEqual(['own']);
   });
 
-  it('of a private fork and of a private parent, as the payload of an event has them', async () => {
+  it('of a private fork that the payload of an event describes', async () => {
     const publishing = (path: string, key: string) => `  ${key}:
     on: pull_request.opened
     steps: [{ uses: comment, with: { key: ${key}, text: "${key}: \${{ ${path} }}" } }]
