@@ -260,30 +260,4 @@ rules:
     const issue = await harness.root.call(operations.getIssue, { params: { ...at, index } });
     expect(issue.assignees ?? []).toEqual([]);
   });
-
-  it.each(['..', 'a/b', 'nobody here', '%2e%2e'])(
-    'of no account, such as one that no request can name (%j), keeps no other rule from writing',
-    async (login) => {
-      harness = await startOperatorHarness(`version: 1
-rules:
-  mark:
-    on: issues.opened
-    steps: [{ uses: set-labels, with: { add: [kept] } }]
-`);
-      await harness.setRules(`version: 1
-rules:
-  assign:
-    on: issues.opened
-    steps: [{ uses: set-issue, with: { assignees: { add: ["${login}"] } } }]
-`);
-      const { number } = await harness.ada.call(operations.createIssue, {
-        params: at,
-        body: { title: 'Broken' },
-      });
-      await harness.waitForRun(({ rules }) => rules.some(({ verdict }) => verdict === 'matched'));
-      await harness.idle();
-
-      expect(await harness.labelsOf(number)).toEqual(['kept']);
-    },
-  );
 });
