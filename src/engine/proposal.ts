@@ -36,7 +36,9 @@ export type RefusedChange = {
   readonly until?: string;
   /** Set where a limit or a pause stops it, and nothing else. */
   readonly isLimited?: true;
-  /** Login that another account has than at first use, where that is the reason. */
+  /** Set where it gives something to a login that is not known to be that of the account of its first use. */
+  readonly isHeld?: true;
+  /** That login, where an operator has to say whose it is. */
   readonly account?: string;
 };
 

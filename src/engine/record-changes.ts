@@ -18,7 +18,8 @@ export async function recordChanges(
   // What is only observed leaves with nothing: a plan must not show it in a request that is made without it.
   const [sent, observed] = [true, false].map((is) => changes.filter((one) => isEnforced(one) === is));
   for (const group of [...groupByRequest(sent ?? []), ...groupByRequest(observed ?? [])]) {
-    const input = await inputOf(group, facts);
+    // Where it cannot be computed, the changes fail when they are sent, and no others.
+    const input = await inputOf(group, facts).catch(() => group[0]?.change.input ?? {});
     for (const planned of group) recorded.set(planned.id, recordChange(planned, input));
   }
   return changes.flatMap(({ id }) => recorded.get(id) ?? []);

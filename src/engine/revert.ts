@@ -5,7 +5,7 @@ import type { Client } from '../client/client.ts';
 import type { Clock } from '../clock.ts';
 import { type AnyInput, fillPath } from '../contract/operation.ts';
 import { messageOf } from '../errors.ts';
-import { accountsIn, createAccountGuard } from './bounds/accounts.ts';
+import { accountsGivenBack, createAccountGuard } from './bounds/accounts.ts';
 import { withPermissionHint } from './permission-hint.ts';
 import type { Outcome, RecordedChange, Run, Trigger } from './record.ts';
 import { recordedInput } from './record-changes.ts';
@@ -51,9 +51,11 @@ export async function revertRun(
   });
   const takeBack = async (undo: Undo, of: readonly RecordedChange[]): Promise<void> => {
     const backs = of.map((change) => takenBack(change, undo, done));
-    const stranger = await guard?.refusalOf(accountsIn(undo.operation.id, undo.input), { records });
+    const logins = of.flatMap((change) => accountsGivenBack(change, undo.operation.id, undo.input));
+    const stranger = await guard?.refusalOf([...new Set(logins)], { records, params: undo.input.params });
     if (stranger) {
-      refused.push(...backs.map((change) => ({ change, why: stranger.why, account: stranger.login })));
+      const { why, login, retry } = stranger;
+      refused.push(...backs.map((change) => ({ change, why, ...(retry ? {} : { account: login }) })));
       return;
     }
     changes.push(...backs);

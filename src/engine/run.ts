@@ -2,7 +2,7 @@ import type { Change } from '../actions/change.ts';
 import { noteDueProtections } from '../actions/merging/due-protections.ts';
 import { ReeveError } from '../errors.ts';
 import { type Applied, type ApplyOptions, applyPlan } from './apply.ts';
-import { createAccountCheck, findStrangers, refuseStrangers } from './bounds/accounts.ts';
+import { createAccountCheck, findStrangers, refuseStrangers, retryOf } from './bounds/accounts.ts';
 import { readDefaultBranch } from './bounds/grants.ts';
 import { refuseEarlyEnds } from './bounds/last.ts';
 import { refuseMessages } from './bounds/messages.ts';
@@ -59,7 +59,7 @@ export async function runRules(input: RunInput): Promise<Ran> {
       ? undefined
       : await runRound(next.proposals, { input, evaluated, startedMs, from: countOf(evaluated.proposals) });
   const rounds = second ? [first, second] : [first];
-  const retry = evaluated.retry ?? first.applied.retry ?? next.retry ?? second?.applied.retry;
+  const retry = evaluated.retry ?? first.retry ?? next.retry ?? second?.retry;
   const failed = unprotectedBy(
     rounds.flatMap(({ applied, plan }) => [...applied.unmade, ...plan.refused.filter(isHeld)]),
     input,
@@ -181,6 +181,8 @@ type Round = {
   readonly applied: Applied;
   readonly deferral: Deferral | undefined;
   readonly awaiting: readonly string[];
+  /** Set where a later attempt may make what this one could not. */
+  readonly retry: ReeveError | undefined;
 };
 
 /** Makes one plan of proposals, within all bounds, and applies it. */
@@ -226,6 +228,7 @@ async function runRound(proposals: readonly Proposal[], round: RoundInput): Prom
       present([reserved.deferral, reserved.made.deferral, pauseDeferral(applied.paused)]),
     ),
     awaiting: awaitingOf(plan, applied),
+    retry: applied.retry ?? (isWriting(input) ? retryOf(strangers) : undefined),
   };
 }
 
@@ -233,9 +236,9 @@ function isLimited({ isLimited }: RefusedChange): boolean {
   return isLimited === true;
 }
 
-/** Says whether a change is held back until an operator confirms an account. */
-function isHeld({ account }: RefusedChange): boolean {
-  return account !== undefined;
+/** Says whether a change is held back until it is known whose login it names. */
+function isHeld({ isHeld }: RefusedChange): boolean {
+  return isHeld === true;
 }
 
 function countOf(proposals: readonly Proposal[]): number {

@@ -33,7 +33,7 @@ export function createEventHandlers(options: EventHandlerOptions): EventHandlers
       attempt,
       concerned,
       leaveWaiting,
-      judgePeers: createJudgePeers(options),
+      judgePeers: createJudgePeers({ ...options, leaveWaiting }),
     }),
     jobs: {
       [concernedKind]: concerned.handleJob,

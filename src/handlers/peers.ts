@@ -14,7 +14,7 @@ import { createStoredMemory } from '../store/action-memory.ts';
 import type { Handled } from '../store/lease.ts';
 import type { Delivery } from '../store/store.ts';
 import type { RunAttemptOptions } from './run-attempt.ts';
-import { isTelling } from './waiting.ts';
+import { isTelling, type LeaveWaiting } from './waiting.ts';
 
 /** Kind of the runs. */
 const peersKind = 'same-commit';
@@ -32,7 +32,9 @@ export type JudgePeers = (
 ) => Promise<Handled & { readonly retry?: ReeveError | undefined }>;
 
 /** Creates the function. */
-export function createJudgePeers(options: RunAttemptOptions): JudgePeers {
+export function createJudgePeers(
+  options: RunAttemptOptions & { readonly leaveWaiting: LeaveWaiting },
+): JudgePeers {
   const { client, memory, clock } = options;
   const stored = createStoredMemory(options.store);
   return async (delivery, event, { rules: all, signal }) => {
@@ -74,6 +76,7 @@ export function createJudgePeers(options: RunAttemptOptions): JudgePeers {
       );
       options.onRun?.(ran.run, event);
       if (isTelling(ran.run)) runs.push(ran.run);
+      await options.leaveWaiting(ran, { subject: about, job: delivery });
       if (ran.retry) return { runs, retry: ran.retry };
       deferral ??= ran.deferral;
     }

@@ -75,15 +75,21 @@ describe('requests of actions that name accounts', () => {
 });
 
 /** A forge of which only accounts are asked; `ids` may change. */
-function forgeWith(ids: Record<string, number | Error>): Client & { asked: number; sent: unknown[] } {
+function forgeWith(
+  ids: Record<string, number | Error>,
+  hidden: Record<string, number> = {},
+): Client & { asked: number; sent: unknown[] } {
   const recording = makeRecordingClient();
   const client = {
     ...recording,
     asked: 0,
     sent: recording.sent,
     async call(operation: Operation, input: AnyInput) {
-      expect(operation.id).toBe(operations.getUser.id);
       client.asked += 1;
+      if (operation.id === operations.getPermission.id) throw new ReeveError('forge-forbidden', 'no');
+      if (operation.id === operations.listAssignees.id)
+        return Object.entries(hidden).map(([login, id]) => ({ id, login }));
+      expect(operation.id).toBe(operations.getUser.id);
       const login = String(input.params?.username);
       const id = ids[login.toLowerCase()];
       if (id instanceof Error) throw id;
@@ -113,39 +119,64 @@ type Trial = {
 };
 
 async function give(client: Client, login: string, trial: Trial = {}) {
-  const { memory, mode = 'enforce', ruleMode = 'enforce', already, nowMs = 0 } = trial;
-  const change: Change = {
-    action: 'plain',
-    operation: operations.putCollaborator.id,
-    input: { params: { owner: 'acme', repo: 'demo', collaborator: login }, body: { permission: 'write' } },
-    target: `collaborator:${login}`,
-    value: 'write',
-    before: null,
-    after: 'write',
-    reason: '',
-    ...(already && { already }),
-  };
-  const action = plainAction({ name: 'plain', plan: async () => [change] });
+  return (await giveAll(client, [login], trial)).run;
+}
+
+/** Runs one rule for each login, and one for each change of `taking`. */
+async function giveAll(
+  client: Client,
+  logins: readonly string[],
+  trial: Trial & { readonly taking?: readonly Partial<Change>[] } = {},
+) {
+  const { memory, mode = 'enforce', ruleMode = 'enforce', already, nowMs = 0, taking = [] } = trial;
+  const giving = logins.map(
+    (login): Change => ({
+      action: 'plain',
+      operation: operations.putCollaborator.id,
+      input: { params: { owner: 'acme', repo: 'demo', collaborator: login }, body: { permission: 'write' } },
+      target: `collaborator:${login}`,
+      value: 'write',
+      before: null,
+      after: 'write',
+      reason: '',
+      ...(already && { already }),
+    }),
+  );
+  const taken = taking.map(
+    (change): Change => ({
+      action: 'plain',
+      operation: '',
+      input: { params: { owner: 'acme', repo: 'demo', name: 'main', index: 1 }, body: {} },
+      target: '',
+      value: null,
+      before: null,
+      after: null,
+      reason: '',
+      ...change,
+    }),
+  );
   const given = {
     written: {},
     facts: [],
     reads: [],
     resolve: () => ({ findings: [], ok: true as const, value: {} }),
   };
-  const steps = [{ name: '1', action, line: 1, arguments: given }];
-  const rule = plainRule({
-    id: 'a.yml#r',
-    name: 'r',
-    source: 'a.yml',
-    on: [{ family: 'issues' }],
-    steps,
-    mode: ruleMode,
+  const rules = [...giving, ...taken].map((change, place) => {
+    const action = plainAction({ name: 'plain', plan: async () => [change] });
+    return plainRule({
+      id: `a.yml#r${place}`,
+      name: `r${place}`,
+      source: 'a.yml',
+      on: [{ family: 'issues' }],
+      steps: [{ name: '1', action, line: 1, arguments: given }],
+      mode: ruleMode,
+    });
   });
-  const { run } = await runRules({
+  return runRules({
     id: 'r',
     mode,
     trigger: { door: 'webhook', kind: 'issues', activity: 'opened', at: new Date(nowMs).toISOString() },
-    rules: createRuleSet([rule]),
+    rules: createRuleSet(rules),
     event,
     facts: makeFacts(
       { repository_id: { id: 1 } },
@@ -156,7 +187,6 @@ async function give(client: Client, login: string, trial: Trial = {}) {
     now: new Date(nowMs),
     clock: { monotonicMs: () => nowMs },
   });
-  return run;
 }
 
 const statusOf = (run: Awaited<ReturnType<typeof give>>) => run.outcomes[0]?.status ?? run.refused[0]?.why;
@@ -231,23 +261,75 @@ describe('a login', () => {
   it.each<[string, number | undefined]>([
     ['has no account', undefined],
     ['leads to an account of another name', renamed],
-  ])('is refused where it %s now, and left to the forge where it never had one', async (_, now) => {
+  ])('is refused where it %s now, also where it never had one', async (_, now) => {
     const ids: Record<string, number | Error> = now === undefined ? {} : { ada: now };
     const client = forgeWith(ids);
     const memory = createActionMemory();
 
-    expect(statusOf(await give(client, 'ada', { memory }))).toBe('applied');
+    const first = await give(client, 'ada', { memory });
+    expect(statusOf(first)).toMatch(
+      /^"ada" is the name of no account that Reeve can see: it is given nothing/,
+    );
+    expect(first.refused[0]?.account).toBe('ada');
     expect(await memory.get(accountKey('ada'))).toBeUndefined();
     await confirmAccounts(memory, { ada: 5 }, new Date(0));
 
     expect(statusOf(await give(client, 'ada', { memory }))).toContain('no account that Reeve can see now');
   });
 
-  it('gets nothing while the forge cannot be asked about it', async () => {
-    const client = forgeWith({ ada: new ReeveError('forge-unavailable', 'away', { status: 503 }) });
+  it('that the forge hides is held to the account that its repository shows', async () => {
+    const hidden: Record<string, number> = { Ada: 5 };
+    const client = forgeWith({}, hidden);
+    const memory = createActionMemory();
 
-    await expect(give(client, 'ada', { memory: createActionMemory() })).rejects.toThrow('away');
-    expect(client.sent).toEqual([]);
+    expect(statusOf(await give(client, 'ada', { memory }))).toBe('applied');
+    expect(await memory.get(accountKey('ada'))).toMatchObject({ id: 5 });
+    hidden.Ada = 9;
+    expect(statusOf(await give(client, 'ada', { memory, nowMs: 5_000 }))).toContain('account 9 now');
+  });
+
+  it.each<[string, string, Record<string, number | Error>, boolean]>([
+    [
+      'cannot be asked about it',
+      'ada',
+      { ada: new ReeveError('forge-unavailable', 'away', { status: 503 }) },
+      true,
+    ],
+    ['refuses to say whose it is', 'ada', { ada: new ReeveError('forge-forbidden', 'no') }, false],
+  ])(
+    'gets nothing while the forge %s, and keeps no other rule from writing',
+    async (_, login, ids, isRetried) => {
+      const client = forgeWith({ bob: 7, ...ids });
+      const memory = createActionMemory();
+
+      const ran = await giveAll(client, [login, 'bob'], { memory });
+
+      const refused = ran.run.refused.map(({ change, why }) => [change.rules, why]);
+      expect(refused).toEqual([[['a.yml#r0'], expect.any(String)]]);
+      expect(ran.run.outcomes.map(({ status }) => status)).toEqual(['applied']);
+      expect(client.sent).toHaveLength(1);
+      expect(ran.retry?.message).toBe(isRetried ? 'away' : undefined);
+      // An operator has to look only where waiting is of no use.
+      expect(ruleResultsOf(ran.run, {}).failed.map(({ kind }) => kind)).toEqual(
+        isRetried ? [] : ['account-changed'],
+      );
+    },
+  );
+
+  it('from which something is taken is remembered, for what gives it back', async () => {
+    const client = forgeWith({ ada: 5, bob: 6, carol: 7 });
+    const memory = createActionMemory();
+    const body = { push_whitelist_usernames: ['bob'], approvals_whitelist_username: ['carol'] };
+    const taking: readonly Partial<Change>[] = [
+      { operation: operations.editIssue.id, target: 'assignee:ada', before: true, accounts: [] },
+      { operation: operations.deleteBranchProtection.id, target: 'protection:main', before: body },
+    ];
+
+    await giveAll(client, [], { memory, taking });
+
+    expect(
+      await Promise.all(['ada', 'bob', 'carol'].map((login) => memory.get(accountKey(login)))),
+    ).toMatchObject([{ id: 5 }, { id: 6 }, { id: 7 }]);
   });
 
   it('is asked again immediately before the request: it may be taken while earlier changes are made', async () => {
@@ -262,10 +344,10 @@ describe('a login', () => {
       clock: { monotonicMs: () => nowMs },
     });
 
-    expect(await guard.refusalOf(['ada'], { records: true })).toBeUndefined();
+    expect(await guard.refusalOf(['ada'], { records: true, params: {} })).toBeUndefined();
     ids.ada = 9;
     nowMs = 1_000;
-    expect((await guard.refusalOf(['ada'], { records: true }))?.why).toContain('account 9 now');
+    expect((await guard.refusalOf(['ada'], { records: true, params: {} }))?.why).toContain('account 9 now');
   });
 
   it('is held to nothing without a memory, and costs no request', async () => {

@@ -184,4 +184,80 @@ describe('a login that a stranger takes', () => {
     expect(await collaborators()).not.toContain(carol);
     expect(await allowed()).not.toContain(carol);
   });
+
+  it('gets nothing where the forge hides it from the account of Reeve', async () => {
+    harness = await startOperatorHarness(naming(carol));
+    const hide = () =>
+      harness.root.call(operations.editUser, {
+        params: { username: carol },
+        body: { login_name: carol, source_id: 0, visibility: 'private' },
+      });
+    await harness.forge.makePerson(carol);
+    await hide();
+    expect((await release()).refused).toEqual([]);
+    expect(await collaborators()).toContain(carol);
+
+    await ways['the account was deleted']?.();
+    await takeLogin();
+    await hide();
+    const refused = await release();
+
+    expect(new Set(refused.refused.map(({ account }) => account))).toEqual(new Set([carol]));
+    expect(await collaborators()).not.toContain(carol);
+    expect(await allowed()).not.toContain(carol);
+  });
+
+  it('gets nothing that a revert of a pruned protection or of an assignee gives back', async () => {
+    harness = await startOperatorHarness(`version: 1
+rules:
+  access:
+    on: release.published
+    steps:
+      - uses: sync-branch-protections
+        with: { protections: [{ rule_name: main }], prune: true }
+  assign:
+    on: issues.opened
+    steps: [{ uses: set-issue, with: { assignees: { remove: [${carol}] } } }]
+`);
+    await harness.forge.makePerson(carol);
+    await harness.root.call(operations.putCollaborator, {
+      params: { ...at, collaborator: carol },
+      body: { permission: 'write' },
+    });
+    await harness.root.call(operations.createBranchProtection, {
+      params: at,
+      body: {
+        rule_name: 'release/*',
+        enable_push: true,
+        enable_push_whitelist: true,
+        push_whitelist_usernames: [carol],
+      },
+    });
+    const pruned = await release();
+    const from = harness.runs.length;
+    const { number: index } = await harness.ada.call(operations.createIssue, {
+      params: at,
+      body: { title: 'Broken', assignees: [carol] },
+    });
+    const unassigned = await nextRun(from, 'assign');
+    expect(
+      [pruned, unassigned].map(({ outcomes }) => outcomes.some(({ status }) => status === 'applied')),
+    ).toEqual([true, true]);
+
+    await ways['the account was deleted']?.();
+    await takeLogin();
+    await harness.root.call(operations.putCollaborator, {
+      params: { ...at, collaborator: carol },
+      body: { permission: 'write' },
+    });
+    for (const { id } of [pruned, unassigned]) {
+      const back = await reeve(['revert', id, '--json'], { environment: harness.environment });
+      expect(back.out).toContain('is the name of account');
+    }
+
+    const protections = await harness.root.call(operations.listBranchProtections, { params: at });
+    expect(protections.flatMap((one) => one.push_whitelist_usernames ?? [])).not.toContain(carol);
+    const issue = await harness.root.call(operations.getIssue, { params: { ...at, index } });
+    expect(issue.assignees ?? []).toEqual([]);
+  });
 });

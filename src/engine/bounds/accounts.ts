@@ -5,7 +5,8 @@ import type { Client } from '../../client/client.ts';
 import type { Clock } from '../../clock.ts';
 import type { AnyInput } from '../../contract/operation.ts';
 import { operations } from '../../contract/operations.ts';
-import { ReeveError } from '../../errors.ts';
+import { messageOf, ReeveError } from '../../errors.ts';
+import { absentAsUndefined } from '../../facts/where.ts';
 import {
   isEnforcing,
   type Plan,
@@ -69,20 +70,42 @@ export function accountsIn(operation: string, input: AnyInput): readonly string[
   const row = namingMembers[operation];
   if (row === undefined) return [];
   const given: unknown = row.in === 'params' ? input.params : input.body;
-  const found = row.names.flatMap((name) => {
-    const member: unknown =
-      typeof given === 'object' && given !== null ? Reflect.get(given, name) : undefined;
-    return Array.isArray(member) ? member : [member];
-  });
-  return [...new Set(found.filter((login): login is string => typeof login === 'string' && login !== ''))];
+  if (typeof given !== 'object' || given === null) return [];
+  return textsIn(row.names.map((name) => Reflect.get(given, name)));
 }
 
+/** Members of bodies, and of what a forge shows of a protection, that name accounts. */
+const namingNames = [
+  ...new Set(Object.values(namingMembers).flatMap((row) => (row.in === 'body' ? row.names : []))),
+];
+
+/** Before the login of an assignee in a target. */
+const assigneePrefix = 'assignee:';
+
 /** Returns the logins from which a change takes something that a revert would give back. */
-function takenFrom({ operation, input: { params = {} }, before }: Change): readonly string[] {
+function takenFrom({ operation, input: { params = {} }, target, before }: Change): readonly string[] {
   if (operation === operations.deleteCollaborator.id) return [String(params.collaborator)];
   if (operation === operations.deleteTeamMember.id) return [String(params.username)];
-  const isOfAccounts = namingMembers[operation]?.in === 'body' && Array.isArray(before);
-  return isOfAccounts ? before.filter((login): login is string => typeof login === 'string') : [];
+  if (target.startsWith(assigneePrefix)) return before === true ? [target.slice(assigneePrefix.length)] : [];
+  if (typeof before !== 'object' || before === null) return [];
+  if (Array.isArray(before)) return namingMembers[operation]?.in === 'body' ? textsIn([before]) : [];
+  // A protection that is deleted, with its lists.
+  return textsIn(namingNames.map((name) => Reflect.get(before, name)));
+}
+
+function textsIn(values: readonly unknown[]): readonly string[] {
+  const texts = values.flat().filter((one): one is string => typeof one === 'string' && one !== '');
+  return [...new Set(texts)];
+}
+
+/** Returns the logins to which a request that takes a change back gives something: of assignees, it repeats the others. */
+export function accountsGivenBack(
+  { target, before }: Pick<Change, 'target' | 'before'>,
+  operation: string,
+  input: AnyInput,
+): readonly string[] {
+  if (!target.startsWith(assigneePrefix)) return accountsIn(operation, input);
+  return before === true ? [target.slice(assigneePrefix.length)] : [];
 }
 
 /** Returns the logins to which changes that are sent as one request give something. What stays as it is, such as another assignee, is none. */
@@ -92,20 +115,29 @@ function accountsOf(group: readonly Pick<PlannedChange, 'change'>[], input: AnyI
 }
 
 /** Why a login gets nothing. */
-export type AccountRefusal = { readonly login: string; readonly why: string };
+export type AccountRefusal = {
+  readonly login: string;
+  readonly why: string;
+  /** Set where the forge could not be asked, and may answer later. */
+  readonly retry?: ReeveError;
+};
+
+/** Where something is given: a forge shows accounts that are hidden elsewhere to those who administer or read a repository. */
+type AccountPlace = { readonly owner: string; readonly repo: string };
+
+type AccountUse = {
+  /** Whether a login that is used for the first time is remembered. */
+  readonly records: boolean;
+  /** The path parameters of the request. */
+  readonly params: AnyInput['params'];
+};
 
 /** Holds logins to the accounts that had them at first use. */
 export interface AccountGuard {
-  /**
-   * Returns why one of these logins gets nothing. A login that is used for the first time is remembered if `records`. Throws where the
-   * forge cannot be asked.
-   */
-  refusalOf(
-    logins: readonly string[],
-    use: { readonly records: boolean },
-  ): Promise<AccountRefusal | undefined>;
+  /** Returns why one of these logins gets nothing. */
+  refusalOf(logins: readonly string[], use: AccountUse): Promise<AccountRefusal | undefined>;
   /** Remembers logins that nothing is given to now, without asking about those that are known. */
-  note(logins: readonly string[]): Promise<void>;
+  note(logins: readonly string[], params: AccountUse['params']): Promise<void>;
 }
 
 /** How long an answer about a login is used: the plan is made, and the first request sent, in one breath. */
@@ -126,21 +158,28 @@ export function createAccountGuard(options: {
   const known = remembered.get(memory) ?? new Set<string>();
   remembered.set(memory, known);
 
-  const idOf = (login: string): Promise<number | undefined> => {
-    const answer = answers.get(login);
+  const idOf = (login: string, params: AccountUse['params']): Promise<number | undefined> => {
+    const place = placeOf(params);
+    const key = `${login} ${place?.owner}/${place?.repo}`;
+    const answer = answers.get(key);
     if (answer && clock.monotonicMs() - answer.atMs < freshMs) return answer.id;
-    const id = findAccount(client, login);
-    answers.set(login, { id, atMs: clock.monotonicMs() });
+    const id = findAccount(client, login, place);
+    answers.set(key, { id, atMs: clock.monotonicMs() });
     return id;
   };
 
-  const refusalOfOne = async (login: string, records: boolean): Promise<AccountRefusal | undefined> => {
+  const refusalOfOne = async (login: string, use: AccountUse): Promise<AccountRefusal | undefined> => {
     const key = accountKey(login);
     const before = (await memory.get(key)) as KnownAccount | undefined;
-    if (before === undefined && !records) return undefined;
-    const id = await idOf(login);
-    // An account that nobody sees was given nothing before: the forge decides.
-    if (before === undefined && id === undefined) return undefined;
+    if (before === undefined && !use.records) return undefined;
+    let id: number | undefined;
+    try {
+      id = await idOf(login, use.params);
+    } catch (error) {
+      return unaskedRefusal(login, error);
+    }
+    // It could be given something all the same, and another account after it.
+    if (before === undefined && id === undefined) return { login, why: unseenWords(login) };
     const at = now.toISOString();
     const edit = (value: unknown): KnownAccount => {
       const account = value as KnownAccount | undefined;
@@ -150,23 +189,27 @@ export function createAccountGuard(options: {
       const { other: _other, ...itself } = account;
       return account.id === id ? itself : { ...itself, other: { id: id ?? 0, at } };
     };
-    const account = (records ? await memory.revise(key, edit) : before) as KnownAccount;
+    const account = (use.records ? await memory.revise(key, edit) : before) as KnownAccount;
     known.add(key);
     return account.id === id ? undefined : { login, why: wordsOf(login, account, id) };
   };
 
   return {
-    async refusalOf(logins, { records }) {
-      const refusals = await Promise.all(logins.map((login) => refusalOfOne(login, records)));
+    async refusalOf(logins, use) {
+      const refusals = await Promise.all(logins.map((login) => refusalOfOne(login, use)));
       return refusals.find((refusal) => refusal !== undefined);
     },
-    async note(logins) {
+    async note(logins, params) {
       const unknown = logins.filter((login) => !known.has(accountKey(login)));
       await Promise.all(
         unknown.map(async (login) => {
           const key = accountKey(login);
-          const id = (await memory.get(key)) === undefined ? await idOf(login) : undefined;
-          if (id !== undefined) await memory.revise(key, (value) => value ?? { id, at: now.toISOString() });
+          if ((await memory.get(key)) === undefined) {
+            // Nothing is given now: where it is, it will be asked again.
+            const id = await idOf(login, params).catch(unlessStopped);
+            if (id === undefined) return;
+            await memory.revise(key, (value) => value ?? { id, at: now.toISOString() });
+          }
           known.add(key);
         }),
       );
@@ -174,15 +217,53 @@ export function createAccountGuard(options: {
   };
 }
 
-/** Returns the id of the account that has a login now. A forge leads from a former login to the account, which is another name. */
-async function findAccount(client: Client, login: string): Promise<number | undefined> {
+function placeOf(params: AccountUse['params']): AccountPlace | undefined {
+  const { owner, repo } = params ?? {};
+  return typeof owner === 'string' && typeof repo === 'string' ? { owner, repo } : undefined;
+}
+
+/**
+ * Returns the id of the account that has a login now. A forge leads from a former login to the account, which is another name. Accounts
+ * that the forge hides are still shown in their repositories, to administrators and among those to whom issues are assigned.
+ */
+async function findAccount(
+  client: Client,
+  login: string,
+  place: AccountPlace | undefined,
+): Promise<number | undefined> {
+  const lower = toLowerCase(login);
+  const user = await absentAsUndefined(client.call(operations.getUser, { params: { username: login } }));
+  if (user !== undefined) return toLowerCase(user.login) === lower ? user.id : undefined;
+  if (place === undefined) return undefined;
   try {
-    const user = await client.call(operations.getUser, { params: { username: login } });
-    return toLowerCase(user.login) === toLowerCase(login) ? user.id : undefined;
+    const { user: hidden } = await client.call(operations.getPermission, {
+      params: { ...place, collaborator: login },
+    });
+    return hidden && toLowerCase(hidden.login) === lower ? hidden.id : undefined;
   } catch (error) {
-    if (error instanceof ReeveError && error.code === 'forge-not-found') return undefined;
-    throw error;
+    if (!(error instanceof ReeveError)) throw error;
+    if (error.code === 'forge-not-found') return undefined;
+    if (error.code !== 'forge-forbidden') throw error;
   }
+  const assignees = await client.call(operations.listAssignees, { params: place });
+  return assignees.find((one) => toLowerCase(one.login) === lower)?.id;
+}
+
+/** Absorbs what keeps an account from being asked about, unless the process stops. */
+function unlessStopped(error: unknown): undefined {
+  if (error instanceof ReeveError && error.code === 'stopped') throw error;
+  return undefined;
+}
+
+/** What one name brings about, such as one that no request can be made of, must not keep the other rules of the run from writing. */
+function unaskedRefusal(login: string, error: unknown): AccountRefusal {
+  unlessStopped(error);
+  const why = `nothing is given to "${login}", because it cannot be asked whose name that is: ${messageOf(error)}`;
+  return { login, why, ...(error instanceof ReeveError && error.keepsWork ? { retry: error } : {}) };
+}
+
+function unseenWords(login: string): string {
+  return `"${login}" is the name of no account that Reeve can see: it is given nothing, because it could not be held to one; correct the name, or let the account of Reeve see that account`;
 }
 
 function wordsOf(login: string, { id, at }: KnownAccount, now: number | undefined): string {
@@ -203,9 +284,10 @@ export async function findStrangers(
   if (guard === undefined) return strangers;
   const examine = async (change: Change, records: boolean): Promise<void> => {
     const logins = accountsOf([{ change }], change.input);
-    if (records) await guard.note([...takenFrom(change), ...(change.already ? logins : [])]);
+    const { params } = change.input;
+    if (records) await guard.note([...takenFrom(change), ...(change.already ? logins : [])], params);
     if (change.already) return;
-    const refusal = await guard.refusalOf(logins, { records });
+    const refusal = await guard.refusalOf(logins, { records, params });
     if (refusal) strangers.set(change, refusal);
   };
   await Promise.all(
@@ -236,8 +318,9 @@ export function createAccountCheck(
   return (
     guard &&
     (async (group, request) => {
-      const refusal = await guard.refusalOf(accountsOf(group, request), { records: true });
-      if (refusal) throw new ReeveError('forge-refused', refusal.why);
+      const use = { records: true, params: request.params };
+      const refusal = await guard.refusalOf(accountsOf(group, request), use);
+      if (refusal) throw refusal.retry ?? new ReeveError('forge-refused', refusal.why);
     })
   );
 }
@@ -250,9 +333,17 @@ export function refuseStrangers(plan: Plan, strangers: ReadonlyMap<Change, Accou
   for (const planned of plan.changes) {
     const refusal = strangers.get(planned.change);
     if (refusal === undefined) changes.push(planned);
-    else refused.push({ planned, why: refusal.why, account: refusal.login });
+    else {
+      const account = refusal.retry ? {} : { account: refusal.login };
+      refused.push({ planned, why: refusal.why, isHeld: true, ...account });
+    }
   }
   return { changes, refused };
+}
+
+/** Returns the error after which the forge may say whose names these are. */
+export function retryOf(strangers: ReadonlyMap<Change, AccountRefusal>): ReeveError | undefined {
+  return [...strangers.values()].find(({ retry }) => retry)?.retry;
 }
 
 /** The part of a store that keeps accounts. */
