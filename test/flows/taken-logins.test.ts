@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
 import type { Run } from '../../src/engine/record.ts';
 import { reeve } from '../support/command.ts';
@@ -6,7 +6,13 @@ import { uniqueName } from '../support/flow-names.ts';
 import { at, type Harness, people } from '../support/harness.ts';
 import { startOperatorHarness } from '../support/operator-harness.ts';
 
-const carol = uniqueName('carol');
+let carols = 0;
+/** Each test has one of its own: on a real server, she outlives it. */
+let carol = '';
+beforeEach(() => {
+  carols += 1;
+  carol = uniqueName(`carol${carols}`);
+});
 
 const naming = (login: string) => `version: 1
 rules:
@@ -91,7 +97,7 @@ const ways: Readonly<Record<string, () => Promise<unknown>>> = {
   'the account was renamed': () =>
     harness.root.call(operations.renameUser, {
       params: { username: carol },
-      body: { new_username: uniqueName('carol-two') },
+      body: { new_username: `${carol}-two` },
     }),
 };
 
