@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
+import { timeoutMs } from '../support/flow-names.ts';
 import { acme, at, type Harness, people, repositoryScopes, startHarness } from '../support/harness.ts';
 
 const secretWord = 'payroll of the board';
@@ -81,6 +82,11 @@ rules:
       params: { ...at, index: number },
       body: { owner: acme, repo: secret.repo, index: referring.number },
     });
+    // Gitea reads the messages of commits some time after the push.
+    const timeline = () => harness.root.call(operations.listTimeline, { params: { ...at, index: number } });
+    await expect
+      .poll(async () => (await timeline())?.map((entry) => entry?.type), { timeout: timeoutMs })
+      .toContain('commit_ref');
 
     await harness.ada.call(operations.createComment, {
       params: { ...at, index: number },

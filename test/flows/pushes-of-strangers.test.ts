@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Client } from '../../src/client/client.ts';
 import { operations } from '../../src/contract/operations.ts';
+import { timeoutMs } from '../support/flow-names.ts';
 import { at, type Harness, people } from '../support/harness.ts';
 import { startOperatorHarness } from '../support/operator-harness.ts';
 import { addFile } from '../support/privilege-setup.ts';
@@ -52,6 +53,9 @@ async function approve(by: Client, index: number): Promise<void> {
 
 /** Says something about the pull request that runs its rules again. */
 async function touch(index: number, text = 'looked at'): Promise<void> {
+  // Gitea computes after a push whether a pull request can be merged.
+  const live = () => harness.root.call(operations.getPull, { params: { ...at, index } });
+  await expect.poll(async () => (await live()).mergeable, { timeout: timeoutMs }).toBe(true);
   await harness.ada.call(operations.editPull, { params: { ...at, index }, body: { body: text } });
   await harness.idle();
 }
@@ -81,7 +85,7 @@ describe('a push by an account without write access', () => {
       params: { ...at, index: number },
       body: { title: 'Work' },
     });
-    await harness.idle();
+    await touch(number);
     expect(await isMerged(number)).toBe(false);
     expect(lastRefusal()).toContain(`${people.eve} pushed without write access`);
 
