@@ -41,7 +41,7 @@ export function namesBase(context: string): boolean {
   return context.search(baseRef) >= 0;
 }
 
-/** Says whether a status with this name is one that a step with this context writes, into whatever base. */
+/** Returns whether a step with this context writes a status with this name for a pull request into any base. */
 export function isOfContext(name: string, context: string): boolean {
   const [first = '', ...others] = context.split(baseRef);
   const last = others.at(-1);

@@ -78,7 +78,7 @@ const ruleCommands = [
   >({
     usage: 'check [paths...]',
     description:
-      'list every problem in rule files, with line and column; with FORGE_URL and a token, also what that forge does not support, and labels and statuses that there are not',
+      'list every problem in rule files, with line and column; with FORGE_URL and a token, also what that forge does not support, and labels and statuses that do not exist',
     flags: [
       [
         '--repository <names...>',

@@ -41,7 +41,7 @@ export type ApplyOptions = Pick<
   readonly pulls?: OpenPulls | undefined;
   /** Plans changes with `reconsiders` again; default: without their conditions. */
   readonly reconsider?: Reconsider | undefined;
-  /** Told of each protective change that is not made, before any later change is sent. */
+  /** Called with each protective change that is not made, before any later change is sent. */
   readonly noteUnmade?: ((unmade: RefusedChange) => Promise<void>) | undefined;
 };
 

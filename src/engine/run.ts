@@ -236,7 +236,7 @@ function isLimited({ isLimited }: RefusedChange): boolean {
   return isLimited === true;
 }
 
-/** Says whether a change is held back until it is known whose login it names. */
+/** Returns whether a change is refused because the account of a login in it is not confirmed. */
 function isHeld({ isHeld }: RefusedChange): boolean {
   return isHeld === true;
 }

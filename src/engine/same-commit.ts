@@ -192,15 +192,16 @@ const commitInAddress = /(?:\/commit\/|[?&]ref=)([0-9a-f]{40,64})\b/;
 
 /**
  * Returns whether the lists that were read are of the pinned head. Their requests name no commit, and a forge may note a push in the
- * timeline only some time after it. But the answers show the commit: the newest one, and the one in the addresses of each file.
+ * timeline only some time after it. But the answers show the commit: the newest one, and the one in the addresses of each file. A list
+ * that could not be read decided nothing: another rule of the run may have asked for it.
  */
 async function areOfHead(sha: string, facts: Facts): Promise<boolean> {
   if (facts.has(requestOf(commits))) {
-    const [newest] = await facts.ask(requestOf(commits));
+    const [newest] = await facts.ask(requestOf(commits)).catch(() => []);
     if (newest !== undefined && newest.sha !== sha) return false;
   }
   if (!facts.has(requestOf(files))) return true;
-  return (await facts.ask(requestOf(files))).every(({ raw_url, contents_url }) => {
+  return (await facts.ask(requestOf(files)).catch(() => [])).every(({ raw_url, contents_url }) => {
     const [, commit] = commitInAddress.exec(raw_url || contents_url || '') ?? [];
     return commit === undefined || commit === sha;
   });

@@ -3,7 +3,7 @@ import { createClient } from '../../src/client/client.ts';
 import { systemClock } from '../../src/clock.ts';
 import { parseEvent } from '../../src/contract/events/events.ts';
 import { makeEventRun } from '../../src/engine/make-run.ts';
-import { createOpenPulls } from '../../src/engine/same-commit.ts';
+import { createOpenPulls, isPinned } from '../../src/engine/same-commit.ts';
 import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { registry } from '../../src/rules/registry.ts';
 import { createRuleSet } from '../../src/rules/rule-set.ts';
@@ -132,6 +132,34 @@ describe('a status that becomes better', () => {
       description: 'Not ok.',
       url: '',
     });
+  });
+});
+
+describe('a head that is the same before and after', () => {
+  const other = 'b'.repeat(40);
+  const address = (commit: string) => `https://git.example.org/acme/shop/raw/commit/${commit}/a.txt`;
+  /** Facts of a pull request with this head, of which these were read. */
+  async function factsWith(given: Record<string, unknown>) {
+    const facts = makeFacts({ head: { sha }, ...given });
+    for (const name of Object.keys(given)) await facts.ask({ name }).catch(() => undefined);
+    return facts;
+  }
+
+  it.each([
+    ['the newest commit is', { commits: [{ sha: other }, { sha }] }],
+    ['the files are', { files: [{ raw_url: address(sha) }, { raw_url: address(other) }] }],
+    ['the contents of files are', { files: [{ raw_url: '', contents_url: `/contents/a.txt?ref=${other}` }] }],
+  ])('is not what was judged where %s of another commit', async (_, given) => {
+    expect(await isPinned({ sha }, await factsWith(given), undefined)).toBe(false);
+  });
+
+  it.each([
+    ['is of that commit', { commits: [{ sha }, { sha: other }], files: [{ raw_url: address(sha) }] }],
+    ['is empty', { commits: [], files: [] }],
+    ['names no commit', { files: [{ filename: 'a.txt' }] }],
+    ['could not be read', { files: new Error('403'), commits: new Error('403') }],
+  ])('is what was judged where each list %s', async (_, given) => {
+    expect(await isPinned({ sha }, await factsWith(given), undefined)).toBe(true);
   });
 });
 

@@ -39,7 +39,7 @@ describeContract('reviews and what changed since', (forge) => {
 
   const ask = (method: string, path: string, body?: unknown, as = ada): Promise<Answer> =>
     forge.ask(method, `/repos/${pull.repository}${path}`, { as, body });
-  /** Reviews the head of the clone: a server that is told no commit takes the head that it has processed so far. */
+  /** Reviews the head of the clone. Without `commit_id`, a server uses the last head that it has processed, which may be an older one. */
   const review = async (event: string): Promise<void> => {
     const body = { event, body: 'x', commit_id: await head() };
     expect((await ask('POST', '/pulls/1/reviews', body, bob)).status).toBe(200);

@@ -76,8 +76,8 @@ export async function untrustedPush(
 }
 
 /**
- * Whether someone else who may write now approves this very head, did so for this base, and has not requested changes since: also a
- * request that was dismissed takes the approval back.
+ * Returns whether an account other than the author and our own, which may write now, approves this head for this base, and has not
+ * requested changes since. A dismissed request for changes counts, too.
  */
 async function isApproved(
   { user }: PullRequest,
@@ -133,7 +133,8 @@ type Accounts = {
 
 /**
  * Returns what accounts may do now. Only administrators may ask the forge for a permission. For others, the forge itself shows it where
- * it asked for write access: in a label that was set, an official review, and a push to the repository itself, by an account that still belongs to it.
+ * it asked for write access: in a label that was set, an official review, and a push to the repository itself, by an account that still
+ * belongs to it.
  */
 function createAccounts(facts: Facts, { account: own }: PlanContext): Accounts {
   const permission = async (user: Account): Promise<'writer' | 'other' | 'unknown'> => {

@@ -32,7 +32,8 @@ export function pathsOrDefault(given: readonly string[], rules: string | undefin
 
 /**
  * Prints the problems and warnings of rule files; with a forge, also what that forge cannot do, labels that are not
- * there, and statuses that have another name or that no recent commit has. Returns the exit status: 0 where there is no problem, 1 else; warnings change nothing.
+ * there, and statuses that have another name or that no recent commit has. Returns the exit status: 0 without problems, otherwise 1;
+ * warnings do not change it.
  */
 export async function check(
   given: readonly string[],

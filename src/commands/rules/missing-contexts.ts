@@ -1,5 +1,6 @@
 import { isOfContext, levelOfContext } from '../../actions/status-context.ts';
 import type { Client } from '../../client/client.ts';
+import type { CheckedForge } from '../../connection/checks/missing-access.ts';
 import { isRecord } from '../../contract/events/payload-members.ts';
 import type { RepositoryRef, Subject } from '../../contract/events/subject.ts';
 import { operations } from '../../contract/operations.ts';
@@ -55,15 +56,7 @@ type Seen = { readonly commits: number; readonly names: ReadonlySet<string> };
  */
 export async function missingContexts(
   rules: readonly LoadedRule[],
-  {
-    client,
-    repositories,
-    textOf,
-  }: {
-    readonly client: Client;
-    readonly repositories: readonly string[];
-    readonly textOf: (path: string) => string;
-  },
+  { client, repositories, textOf }: CheckedForge,
 ): Promise<readonly Problem[]> {
   const judged = rules.filter(({ level }) => level === 'operator' || repositories.length > 0);
   const named = judged.flatMap(waitingIn);

@@ -1,5 +1,6 @@
 import type { Client } from '../../client/client.ts';
 import { systemClock } from '../../clock.ts';
+import type { CheckedForge } from '../../connection/checks/missing-access.ts';
 import type { RepositoryRef, Subject } from '../../contract/events/subject.ts';
 import { operations } from '../../contract/operations.ts';
 import { ReeveError } from '../../errors.ts';
@@ -19,19 +20,11 @@ const maxRepositories = 100;
 /**
  * Returns a warning for each label that a `set-labels` step names and that a repository in the scope of its rule does not
  * have: the repositories given by name, or those that the account has starred. Whose file a repository's own is, is not
- * known: its labels are looked for in repositories given by name alone. `textOf` gives a file's text.
+ * known: its labels are looked for in repositories given by name alone.
  */
 export async function unknownLabels(
   rules: readonly LoadedRule[],
-  {
-    client,
-    repositories,
-    textOf,
-  }: {
-    readonly client: Client;
-    readonly repositories: readonly string[];
-    readonly textOf: (path: string) => string;
-  },
+  { client, repositories, textOf }: CheckedForge,
 ): Promise<readonly Problem[]> {
   const found = rules.filter(({ level }) => level === 'operator' || repositories.length > 0);
   const wanted = found.flatMap((rule) =>

@@ -17,6 +17,7 @@ import { toRepositoryRef } from '../../sweeps/targets/repositories.ts';
 import { type Finding, ok, skipped, warning } from '../finding.ts';
 import { starredAccess } from './access.ts';
 import type { Examination } from './examination.ts';
+import type { CheckedForge } from './missing-access.ts';
 
 /** Repositories that are looked into; each costs a few requests. */
 const maxRepositories = 100;
@@ -68,15 +69,7 @@ function readsOwners(rule: LoadedRule): boolean {
 /** Returns a warning for each repository in which rules about code owners read lines that match nothing. */
 export async function unmatchedOwners(
   rules: readonly LoadedRule[],
-  {
-    client,
-    repositories,
-    textOf,
-  }: {
-    readonly client: Client;
-    readonly repositories: readonly string[];
-    readonly textOf: (path: string) => string;
-  },
+  { client, repositories, textOf }: CheckedForge,
 ): Promise<readonly Problem[]> {
   const wanted = rules.filter(
     (rule) => readsOwners(rule) && (rule.level === 'operator' || repositories.length > 0),

@@ -5,21 +5,22 @@ import { problemAtLine } from '../../rules/problem-at-line.ts';
 import type { LoadedRule } from '../../rules/rule.ts';
 import { findAccessGaps, possibleWants, starredAccess, toRepositoryAccess } from './access.ts';
 
+/** What warnings about rules on a forge are made from. */
+export type CheckedForge = {
+  readonly client: Client;
+  /** Names of repositories, as `owner/name`; empty: those that the account has starred. */
+  readonly repositories: readonly string[];
+  /** Returns the text of a rule file. */
+  readonly textOf: (path: string) => string;
+};
+
 /**
  * Returns a warning for each rule that names a fact which the account may not read in a repository of its scope: those
- * given by name, or those that the account has starred. `textOf` gives a file's text.
+ * given by name, or those that the account has starred.
  */
 export async function missingAccess(
   rules: readonly LoadedRule[],
-  {
-    client,
-    repositories,
-    textOf,
-  }: {
-    readonly client: Client;
-    readonly repositories: readonly string[];
-    readonly textOf: (path: string) => string;
-  },
+  { client, repositories, textOf }: CheckedForge,
 ): Promise<readonly Problem[]> {
   const isAsked = (rule: LoadedRule): boolean =>
     (rule.level === 'operator' || repositories.length > 0) &&

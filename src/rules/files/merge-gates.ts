@@ -60,7 +60,7 @@ export function mergeGates(rules: readonly LoadedRule[], file: YamlSource): read
   });
 }
 
-/** Says whether an expression reads a member of this name. */
+/** Returns whether an expression reads a member with this name. */
 function readsMember(node: ASTNode, name: string): boolean {
   const isRead =
     (node.op === '.' && node.args[1] === name) || (node.op === '[]' && literalOf(node.args[1]) === name);
