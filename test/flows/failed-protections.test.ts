@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { operations } from '../../src/contract/operations.ts';
+import { timeoutMs } from '../support/flow-names.ts';
 import { at, type Harness } from '../support/harness.ts';
 import { startOperatorHarness } from '../support/operator-harness.ts';
 import { addFile } from '../support/privilege-setup.ts';
@@ -87,12 +88,12 @@ describe.each(Object.entries(ways))('where %s', (_, { stale, refuses }) => {
 
       isRefusing = false;
       // Rows look again after a while, and queues too. Time stands still while they work: a lease would end.
-      for (let turn = 0; turn < 30 && (await pullOf(number)).merged !== true; turn += 1) {
+      const isMerged = async () => {
         aheadMs += 30_000;
-        await new Promise((resolve) => setTimeout(resolve, 200));
         await harness.idle();
-      }
-      expect((await pullOf(number)).merged).toBe(true);
+        return (await pullOf(number)).merged;
+      };
+      await expect.poll(isMerged, { interval: 200, timeout: timeoutMs }).toBe(true);
       const params = { ...at, index: number, id: review };
       expect((await harness.root.call(operations.getReview, { params })).dismissed).toBe(true);
     },
@@ -120,12 +121,14 @@ describe.each(Object.entries(ways))('where %s', (_, { stale, refuses }) => {
 
     // A real server may not have checked yet whether it can be merged, and is then asked again.
     const reasons = () => [...refusals(), ...skips()].join('\n');
-    for (let turn = 0; turn < 10 && !reasons().includes('is still to be made'); turn += 1) {
+    const later = async () => {
       aheadMs += 30_000;
-      await new Promise((resolve) => setTimeout(resolve, 200));
       await harness.idle();
-    }
+      return reasons();
+    };
+    await expect
+      .poll(later, { interval: 200, timeout: timeoutMs })
+      .toMatch(/a protective change of .*#stale is still to be made/);
     expect((await pullOf(number)).merged).toBe(false);
-    expect(reasons()).toMatch(/a protective change of .*#stale is still to be made/);
   });
 });
