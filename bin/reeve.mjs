@@ -21,10 +21,11 @@ const isStarted = process.env.REEVE_STARTED === '1';
 delete process.env.REEVE_STARTED;
 
 if (isRecent && (isStarted || !isLong)) {
-  // A checkout runs its sources without a build. The package has none: Node strips no types below node_modules.
-  const isCheckout = existsSync(here('../src/cli.ts'));
+  // A checkout runs its sources without a build, and never an old one: if they are missing, the import fails. The package has
+  // none, since Node strips no types below node_modules; its build has no tsconfig.json.
+  const isCheckout = existsSync(here('../tsconfig.json'));
   keepCompiledCode();
-  const { main } = await import(isCheckout ? '../src/cli.ts' : '../dist/package/cli.js');
+  const { main } = await import(isCheckout ? '../src/cli/cli.ts' : '../dist/package/cli.js');
   await main();
 } else if (!isStarted && (isRecent || existsSync(pinned))) {
   await start(isRecent ? process.execPath : pinned);

@@ -18,14 +18,14 @@ const threads = ['src/forge/markup/render-thread.ts'];
  * that differ much in what they load. Other commands load the chunks of these, and what only they need.
  */
 const programs = [
-  'src/cli.ts',
-  'src/settings/config.ts',
-  'src/commands/password.ts',
-  'src/commands/runs/explain.ts',
-  'src/commands/rules/check.ts',
-  'src/commands/doctor.ts',
-  'src/commands/serve.ts',
-  'src/commands/forge.ts',
+  'src/cli/cli.ts',
+  'src/server/settings/config.ts',
+  'src/cli/commands/password.ts',
+  'src/cli/commands/runs/explain.ts',
+  'src/cli/commands/rules/check.ts',
+  'src/cli/commands/doctor.ts',
+  'src/cli/commands/serve.ts',
+  'src/cli/commands/forge.ts',
 ].map((path) => join(root, path));
 
 const replacing: Plugin = {
@@ -38,7 +38,7 @@ const replacing: Plugin = {
 
 /** Builds the package's JavaScript, type declarations and licences into a folder that does not exist yet. */
 async function buildPackage(folder: string): Promise<void> {
-  const entries = ['src/cli.ts', ...threads, ...declared.map((name) => `src/exports/${name}.ts`)];
+  const entries = ['src/cli/cli.ts', ...threads, ...declared.map((name) => `src/exports/${name}.ts`)];
   const bundle = await rolldown({
     cwd: root,
     platform: 'node',

@@ -4,8 +4,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { systemClock } from '../src/clock.ts';
-import { packageRoot } from '../src/package.ts';
+import { systemClock } from '../src/platform/clock.ts';
+import { packageRoot } from '../src/platform/package.ts';
 import { type BuildStage, parseDockerfile, readAllowed, wordsOf } from './image/dockerfile.ts';
 import { StageRoot } from './image/stage-root.ts';
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { chromium } from 'playwright-core';
-import { systemClock } from '../src/clock.ts';
+import { systemClock } from '../src/platform/clock.ts';
 import { dashboardPassword, makeDashboardApp } from '../test/support/dashboard-app.ts';
 import { exampleData, exampleNow, fillExample } from '../test/support/example-dashboard.ts';
 import { makeStore } from '../test/support/make-store.ts';

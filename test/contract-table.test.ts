@@ -6,7 +6,7 @@ import { laneOf, parseEvent } from '../src/contract/events/events.ts';
 import { payloadShapes } from '../src/contract/events/payloads.ts';
 import { fillPath, type Operation } from '../src/contract/operation.ts';
 import { operations } from '../src/contract/operations.ts';
-import { errorCodes } from '../src/errors.ts';
+import { errorCodes } from '../src/platform/errors.ts';
 import { makeDeliveries, requiredMembers } from './support/deliveries.ts';
 
 describe('the table of operations', () => {

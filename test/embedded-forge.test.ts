@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createForge, type Forge, type ForgeOptions } from '../src/exports/embedded-forge.ts';
-import { packageRoot } from '../src/package.ts';
+import { packageRoot } from '../src/platform/package.ts';
 
 const seed = {
   version: 1,

@@ -31,22 +31,33 @@ it.runIf(isThorough)('keeps the floors: no upward import, no cycle, no file with
 describe('the check of the floors', () => {
   // One run for the files of all tests: starting the check takes longer than the check.
   const probes: Readonly<Record<string, string>> = {
-    'src/errors.ts': 'export const a = 1;\n',
+    'src/platform/errors.ts': 'export const a = 1;\n',
     'src/loose.ts': 'export const b = 1;\n',
-    'src/rooms/loose.ts': "export { a } from '../errors.ts';\n",
-    'src/handlers/replay.ts': 'export type Replay = number;\nexport const replay = 1;\n',
-    'src/client/client.ts': "export { replay } from '../handlers/replay.ts';\n",
-    'src/client/paging.ts': "export type { Replay } from '../handlers/replay.ts';\n",
+    'src/rooms/loose.ts': "export { a } from '../platform/errors.ts';\n",
+    'src/work/runs/replay.ts': 'export type Replay = number;\nexport const replay = 1;\n',
+    'src/client/client.ts': "export { replay } from '../work/runs/replay.ts';\n",
+    'src/client/paging.ts': "export type { Replay } from '../work/runs/replay.ts';\n",
     'src/forge/pulls/list.ts': 'export const list = 1;\n',
     'src/forge/issues/changes.ts': "export { list } from '../pulls/list.ts';\n",
     'src/forge/loose.ts': 'export const loose = 1;\n',
-    'src/worker/worker.ts': 'export const worker = 1;\n',
-    'src/receiver/route.ts': "export { worker } from '../worker/worker.ts';\n",
+    'src/contract/shape.ts': 'export const shape = 1;\n',
+    'src/patterns/glob.ts': "export { shape } from '../contract/shape.ts';\n",
     'src/store/a.ts': "import type { B } from './b.ts';\nexport type A = { readonly b: B };\n",
     'src/store/b.ts': "import type { A } from './a.ts';\nexport type B = readonly A[];\n",
-    'src/settings/config.ts': 'export const settings = 1;\n',
-    'src/commands/rules/rule-tests.ts': "export { settings } from '../../settings/config.ts';\n",
-    'src/ci/main.ts': "export { settings } from '../commands/rules/rule-tests.ts';\n",
+    'src/server/settings/config.ts': 'export const settings = 1;\n',
+    'src/cli/commands/rules/rule-tests.ts':
+      "export { settings } from '../../../server/settings/config.ts';\n",
+    'src/ci/main.ts': "export { settings } from '../cli/commands/rules/rule-tests.ts';\n",
+    'src/cli/commands/check.ts': 'export const check = 1;\n',
+    'src/ci/check.ts': "export { check } from '../cli/commands/check.ts';\n",
+    'package.json': '{ "devDependencies": { "tool": "1.0.0", "zod": "4.0.0" } }',
+    ...Object.fromEntries(
+      ['tool', 'unlisted', 'zod'].flatMap((name) => [
+        [`node_modules/${name}/package.json`, '{ "main": "./index.js" }'],
+        [`node_modules/${name}/index.js`, ''],
+      ]),
+    ),
+    'src/exports/run-reeve.ts': "import 'tool';\nimport 'unlisted';\nimport 'zod';\n",
   };
   let violations: readonly string[];
   beforeAll(() => {
@@ -70,8 +81,8 @@ describe('the check of the floors', () => {
 
   it('rejects an import of a higher floor, and one of a type', () => {
     expect(violationsOf('client/')).toEqual([
-      'src/client-imports-upward: src/client/client.ts → src/handlers/replay.ts',
-      'src/client-imports-upward: src/client/paging.ts → src/handlers/replay.ts',
+      'src/client-imports-upward: src/client/client.ts → src/work/runs/replay.ts',
+      'src/client-imports-upward: src/client/paging.ts → src/work/runs/replay.ts',
     ]);
   });
 
@@ -83,8 +94,8 @@ describe('the check of the floors', () => {
   });
 
   it('rejects imports between folders on one floor', () => {
-    expect(violationsOf('receiver/')).toEqual([
-      'src/receiver-imports-upward: src/receiver/route.ts → src/worker/worker.ts',
+    expect(violationsOf('patterns/')).toEqual([
+      'src/patterns-imports-upward: src/patterns/glob.ts → src/contract/shape.ts',
     ]);
   });
 
@@ -92,11 +103,21 @@ describe('the check of the floors', () => {
     expect(violationsOf('store/')).toEqual([expect.stringMatching(/^cycle: /)]);
   });
 
-  it('rejects a CI action that reaches the settings', () => {
-    expect(violationsOf('ci/')).toEqual(['ci-stays-small: src/ci/main.ts → src/settings/config.ts']);
+  it('rejects a CI action that reaches the settings, or a command', () => {
+    expect(violationsOf('ci/')).toEqual([
+      'ci-is-no-command: src/ci/check.ts → src/cli/commands/check.ts',
+      'ci-stays-small: src/ci/main.ts → src/server/settings/config.ts',
+    ]);
+  });
+
+  it('rejects a package that package.json does not name, and one that is not bundled', () => {
+    expect(violationsOf('exports/')).toEqual([
+      'tool-in-source: src/exports/run-reeve.ts → node_modules/tool/index.js',
+      'unknown-package: src/exports/run-reeve.ts → node_modules/unlisted/index.js',
+    ]);
   });
 
   it('finds nothing else', () => {
-    expect(violations).toHaveLength(9);
+    expect(violations).toHaveLength(12);
   });
 });

@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { packageRoot } from '../src/package.ts';
+import { packageRoot } from '../src/platform/package.ts';
 import { nodeOf } from './support/nodes.ts';
 import { isThorough } from './support/thorough.ts';
 

@@ -5,15 +5,15 @@ import { referencePages } from '../scripts/reference/pages.ts';
 import { stalePages } from '../scripts/reference.ts';
 import { actions } from '../src/actions/actions.ts';
 import { eventFamilies, type Family } from '../src/contract/events/event-families.ts';
-import { compileCondition } from '../src/expressions/conditions.ts';
-import { functions, loops } from '../src/expressions/functions/functions.ts';
 import { facts } from '../src/facts/facts.ts';
 import { createUnlimitedMeter } from '../src/patterns/meter.ts';
+import { compileCondition } from '../src/rules/expressions/conditions.ts';
+import { functions, loops } from '../src/rules/expressions/functions/functions.ts';
 import { createEnvironment } from '../src/rules/files/environment.ts';
 import { loadRuleFile } from '../src/rules/files/load.ts';
 import { registry } from '../src/rules/registry.ts';
-import { parseOperatorFile } from '../src/settings/operator-file/operator-file.ts';
-import { contextOf } from './expressions/support/context.ts';
+import { parseOperatorFile } from '../src/server/settings/operator-file/operator-file.ts';
+import { contextOf } from './rules/expressions/support/context.ts';
 
 const environment = createEnvironment({
   registry: { ...registry, payloads: {} },

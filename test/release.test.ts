@@ -9,7 +9,7 @@ import { provenanceOf } from '../scripts/release/provenance.ts';
 import { compareVersions, parseVersion, type Version } from '../scripts/release/version.ts';
 import { versionPlaces } from '../scripts/release/version-places.ts';
 import { createScratchTree, type ScratchTree } from '../scripts/twins/scratch-tree.ts';
-import { packageRoot } from '../src/package.ts';
+import { packageRoot } from '../src/platform/package.ts';
 import { isThorough } from './support/thorough.ts';
 
 const { version: current } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'));

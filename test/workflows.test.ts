@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { packageRoot } from '../src/package.ts';
+import { packageRoot } from '../src/platform/package.ts';
 
 type Step = {
   readonly name?: string;

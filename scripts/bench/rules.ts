@@ -1,7 +1,7 @@
-import { systemClock } from '../../src/clock.ts';
 import { parseEvent } from '../../src/contract/events/events.ts';
 import { runRules } from '../../src/engine/run.ts';
 import { createGivenFacts } from '../../src/facts/given-facts.ts';
+import { systemClock } from '../../src/platform/clock.ts';
 import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { registry } from '../../src/rules/registry.ts';
 import type { LoadedRule } from '../../src/rules/rule.ts';

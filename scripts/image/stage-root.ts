@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { packageRoot } from '../../src/package.ts';
+import { packageRoot } from '../../src/platform/package.ts';
 import { type BuildStage, type Instruction, packagesOf, pairsOf } from './dockerfile.ts';
 
 /** Variables by which package managers find a registry or a proxy. */

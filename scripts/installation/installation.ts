@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import startedAs from '../../bin/memory.json' with { type: 'json' };
-import { packageRoot } from '../../src/package.ts';
+import { packageRoot } from '../../src/platform/package.ts';
 import { builtProgram } from '../../test/support/built-program.ts';
 import { waitForOutput } from '../../test/support/command.ts';
 import { endProcesses, watchProcess } from '../../test/support/processes.ts';

@@ -11,13 +11,17 @@ export type Room = {
 /** One a night: `nightly.yml` takes them in turns. */
 export const rooms: Readonly<Record<string, Room>> = {
   receiver: {
-    mutate: ['src/receiver/**/*.ts'],
-    tests: ['test/receiver/**/*.test.ts', 'test/sources/admission.test.ts', 'test/server/stop.test.ts'],
-    without: ['test/receiver/attack.test.ts', 'test/receiver/reused-memory.test.ts'],
+    mutate: ['src/server/receiver/**/*.ts'],
+    tests: [
+      'test/server/receiver/**/*.test.ts',
+      'test/rules/sources/admission.test.ts',
+      'test/server/stop.test.ts',
+    ],
+    without: ['test/server/receiver/attack.test.ts', 'test/server/receiver/reused-memory.test.ts'],
   },
   worker: {
-    mutate: ['src/worker/**/*.ts'],
-    tests: ['test/worker/**/*.test.ts', 'test/handlers/**/*.test.ts', 'test/server/stop.test.ts'],
+    mutate: ['src/work/deliveries/**/*.ts'],
+    tests: ['test/work/deliveries/**/*.test.ts', 'test/work/runs/**/*.test.ts', 'test/server/stop.test.ts'],
     without: [],
   },
   engine: {
@@ -30,8 +34,8 @@ export const rooms: Readonly<Record<string, Room>> = {
     tests: [
       'test/store/*.test.ts',
       'test/store/sqlite/**/*.test.ts',
-      'test/commands/store-backup.test.ts',
-      'test/sweeps/schedule/maintenance.test.ts',
+      'test/cli/commands/store-backup.test.ts',
+      'test/work/sweeps/schedule/maintenance.test.ts',
     ],
     without: [
       'test/store/crash.test.ts',

@@ -1,12 +1,12 @@
-import { unitsPerRun } from '../../src/expressions/budget/budget.ts';
-import { costs } from '../../src/expressions/budget/costs.ts';
-import { limits } from '../../src/expressions/budget/limits.ts';
 import { codeownersLimits } from '../../src/facts/codeowners.ts';
 import { maxCommandBody } from '../../src/facts/command.ts';
 import { automatonCosts } from '../../src/patterns/automaton.ts';
 import { maxGlobLength } from '../../src/patterns/glob.ts';
 import { re2Limits } from '../../src/patterns/re2.ts';
 import { unitsPerOperatorRule, unitsPerOtherRule } from '../../src/rules/budget-source.ts';
+import { unitsPerRun } from '../../src/rules/expressions/budget/budget.ts';
+import { costs } from '../../src/rules/expressions/budget/costs.ts';
+import { limits } from '../../src/rules/expressions/budget/limits.ts';
 import { page, table } from './text.ts';
 
 const number = (value: number): string => value.toLocaleString('en');

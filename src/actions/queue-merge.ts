@@ -76,7 +76,7 @@ const undoEntering: Inverse = async (change, client) => {
 
 /**
  * Puts the pull request into the merge queue of its base branch. The change is the status that shows it; the queue then works on
- * its own: see `queue/`.
+ * its own: see `work/merge-queue/`.
  */
 export const queueMerge = defineAction<QueueMergeForm>({
   name: 'queue-merge',

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { AnyInput } from '../contract/operation.ts';
-import { ReeveError } from '../errors.ts';
-import { createRedactor } from '../redactor.ts';
+import { ReeveError } from '../platform/errors.ts';
+import { createRedactor } from '../platform/redactor.ts';
 
 /** A secret in rule files, changes, plans, logs and the store: only its name. */
 type SecretName = { readonly secret: string };

@@ -1,4 +1,4 @@
-import { loadRuleFiles } from '../sources/folder.ts';
+import { loadRuleFiles } from '../rules/sources/folder.ts';
 import { actionClient } from './action-client.ts';
 import { createActionPacks } from './packs.ts';
 import { annotateProblems, type Finished, formatCounts, listProblems } from './problems.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Event } from '../contract/events/events.ts';
 import { namedEvent } from '../contract/events/named-event.ts';
 import { readMember } from '../contract/events/payload-members.ts';
-import { messageOf } from '../errors.ts';
+import { messageOf } from '../platform/errors.ts';
 import type { RunnerEnvironment } from './runner.ts';
 
 /** What a workflow was started by. */

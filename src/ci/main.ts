@@ -1,4 +1,4 @@
-import { messageOf } from '../errors.ts';
+import { messageOf } from '../platform/errors.ts';
 import { checkFiles } from './check.ts';
 import type { Finished } from './problems.ts';
 import { applyEventRules, planEvent } from './run-event.ts';

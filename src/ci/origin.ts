@@ -3,7 +3,7 @@ import type { Family } from '../contract/events/event-families.ts';
 import type { Event } from '../contract/events/events.ts';
 import { readMember } from '../contract/events/payload-members.ts';
 import { operations } from '../contract/operations.ts';
-import { messageOf } from '../errors.ts';
+import { messageOf } from '../platform/errors.ts';
 
 /** Where the code that an event is about comes from. `reason`: why that cannot be told. */
 type CodeOrigin =

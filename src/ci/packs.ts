@@ -3,8 +3,8 @@ import { isAbsolute, join } from 'node:path';
 import type { Client } from '../client/client.ts';
 import type { PackReader } from '../rules/packs/gather-packs.ts';
 import { type NoPack, notOffered, type PackTree } from '../rules/packs/pack.ts';
-import { readPacks } from '../sources/folder-packs.ts';
-import { type Pins, readOrganizationRules } from '../sources/organization.ts';
+import { readPacks } from '../rules/sources/folder-packs.ts';
+import { type Pins, readOrganizationRules } from '../rules/sources/organization.ts';
 import type { ActionRunner } from './runner.ts';
 
 const nothingNamed =

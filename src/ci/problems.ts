@@ -1,4 +1,4 @@
-import { count } from '../output/terminal.ts';
+import { count } from '../cli/output/terminal.ts';
 import { formatProblem, type Problem } from '../rules/problem.ts';
 import { type ActionRunner, inCode, inText, shortPath } from './runner.ts';
 

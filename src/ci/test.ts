@@ -1,4 +1,4 @@
-import { noRuleTest, testRules } from '../commands/rules/rule-tests.ts';
+import { noRuleTest, testRules } from '../cli/commands/rules/rule-tests.ts';
 import { actionClient } from './action-client.ts';
 import { createActionPacks } from './packs.ts';
 import { annotateProblems, type Finished, listProblems } from './problems.ts';

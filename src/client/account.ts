@@ -1,5 +1,5 @@
 import { operations } from '../contract/operations.ts';
-import { ReeveError } from '../errors.ts';
+import { ReeveError } from '../platform/errors.ts';
 import type { Client } from './client.ts';
 
 /** The bot's account. */

@@ -1,5 +1,5 @@
-import { ReeveError } from '../errors.ts';
-import { type Redact, redactJson, redactNothing } from '../redactor.ts';
+import { ReeveError } from '../platform/errors.ts';
+import { type Redact, redactJson, redactNothing } from '../platform/redactor.ts';
 
 /** The answer of one HTTP request. */
 export type ForgeAnswer = {

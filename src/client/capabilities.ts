@@ -1,6 +1,6 @@
 import type { AnswerOf, InputOf, Operation } from '../contract/operation.ts';
 import { operations } from '../contract/operations.ts';
-import { ReeveError } from '../errors.ts';
+import { ReeveError } from '../platform/errors.ts';
 
 /** The part of a client that sends one call. */
 type CallSender = { call<O extends Operation>(operation: O, input: InputOf<O>): Promise<AnswerOf<O>> };

@@ -1,7 +1,7 @@
-import { memoize } from '../cache/memoize.ts';
-import { systemClock } from '../clock.ts';
 import type { AnswerOf, AnyInput, InputOf, Operation } from '../contract/operation.ts';
-import { ReeveError } from '../errors.ts';
+import { memoize } from '../platform/cache/memoize.ts';
+import { systemClock } from '../platform/clock.ts';
+import { ReeveError } from '../platform/errors.ts';
 import { type Capabilities, capabilitiesOf, findCapabilities } from './capabilities.ts';
 import { createCredential } from './credential.ts';
 import type { Credentials } from './credentials.ts';

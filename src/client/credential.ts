@@ -1,6 +1,6 @@
-import { isSameSecret } from '../http/constant-time-equal.ts';
-import type { Log } from '../log.ts';
-import { createRedactor, type Redact } from '../redactor.ts';
+import { isSameSecret } from '../platform/http/constant-time-equal.ts';
+import type { Log } from '../platform/log.ts';
+import { createRedactor, type Redact } from '../platform/redactor.ts';
 import { authorizationOf, type Credentials, secretsOf } from './credentials.ts';
 
 /** The credential of a client. It is replaced when its file changes. */

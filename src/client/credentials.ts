@@ -1,4 +1,4 @@
-import { ReeveError } from '../errors.ts';
+import { ReeveError } from '../platform/errors.ts';
 
 /** Credentials of Reeve: a token (sent as `token …` or `Bearer …`) or an account's name and password. */
 export type Credentials =

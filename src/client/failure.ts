@@ -1,6 +1,6 @@
 import type { Access, Operation } from '../contract/operation.ts';
-import { type ErrorCode, messageOf, ReeveError } from '../errors.ts';
-import { type Redact, redactNothing } from '../redactor.ts';
+import { type ErrorCode, messageOf, ReeveError } from '../platform/errors.ts';
+import { type Redact, redactNothing } from '../platform/redactor.ts';
 import { forgeMessage } from './answer.ts';
 
 /** Status → code of our error. Other 4xx are `forge-refused`, 5xx `forge-unavailable`. */

@@ -1,6 +1,6 @@
 import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import https from 'node:https';
-import { ReeveError } from '../errors.ts';
+import { ReeveError } from '../platform/errors.ts';
 
 /** Maximum bytes of an answer: the largest list page of a forge is far below. */
 const maxAnswerBytes = 64 * 1024 * 1024;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { memoize } from '../cache/memoize.ts';
-import { systemClock } from '../clock.ts';
-import { ReeveError } from '../errors.ts';
-import { createRedactor } from '../redactor.ts';
+import { memoize } from '../platform/cache/memoize.ts';
+import { systemClock } from '../platform/clock.ts';
+import { ReeveError } from '../platform/errors.ts';
+import { createRedactor } from '../platform/redactor.ts';
 import { apiRoot } from './address.ts';
 import { sendRequest } from './exchange.ts';
 import { forgeError } from './failure.ts';

@@ -1,5 +1,5 @@
 import type { AnyInput, Operation } from '../contract/operation.ts';
-import { ReeveError } from '../errors.ts';
+import { ReeveError } from '../platform/errors.ts';
 import type { ForgeAnswer } from './answer.ts';
 
 const maxPages = 2_000;

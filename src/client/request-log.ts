@@ -1,4 +1,4 @@
-import type { Redact } from '../redactor.ts';
+import type { Redact } from '../platform/redactor.ts';
 
 /** One HTTP request to the forge, as a run records it: neither headers nor bodies. */
 export type ForgeRequest = {

@@ -1,6 +1,6 @@
 import type { AnyInput, Operation } from '../contract/operation.ts';
-import { ReeveError } from '../errors.ts';
-import type { Redact } from '../redactor.ts';
+import { ReeveError } from '../platform/errors.ts';
+import type { Redact } from '../platform/redactor.ts';
 import { type ForgeAnswer, parseAnswer } from './answer.ts';
 import { normalizeAnswer } from './normalize.ts';
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { operations } from '../contract/operations.ts';
-import { messageOf, ReeveError } from '../errors.ts';
+import { messageOf, ReeveError } from '../platform/errors.ts';
 import type { Capabilities } from './capabilities.ts';
 import type { Client } from './client.ts';
 

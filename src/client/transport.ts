@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { AnyInput, Operation } from '../contract/operation.ts';
-import { messageOf, type ReeveError } from '../errors.ts';
-import { type Log, silentLog } from '../log.ts';
+import { messageOf, type ReeveError } from '../platform/errors.ts';
+import { type Log, silentLog } from '../platform/log.ts';
 import { apiRoot, redirectOf, requestUrl } from './address.ts';
 import { type ForgeAnswer, forgeMessage } from './answer.ts';
 import type { Credential } from './credential.ts';

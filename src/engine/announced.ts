@@ -1,8 +1,8 @@
 import type { Event } from '../contract/events/events.ts';
-import { ReeveError } from '../errors.ts';
 import { comment } from '../facts/comment.ts';
 import { type FactRequest, type Facts, requestOf } from '../facts/fact.ts';
 import { review } from '../facts/review.ts';
+import { ReeveError } from '../platform/errors.ts';
 import type { SkipReason } from '../rules/verdict.ts';
 
 /** What of a comment or review is looked at, whichever of the two it is. */

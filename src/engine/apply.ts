@@ -1,8 +1,8 @@
 import type { Change } from '../actions/change.ts';
 import type { AnyInput } from '../contract/operation.ts';
 import { operations } from '../contract/operations.ts';
-import { ReeveError } from '../errors.ts';
 import type { Facts } from '../facts/fact.ts';
+import { ReeveError } from '../platform/errors.ts';
 import { isLast } from './bounds/last.ts';
 import { WritesPaused } from './bounds/pauses.ts';
 import { createOutcomes, type Outcomes } from './outcomes.ts';

@@ -1,8 +1,8 @@
 import type { Change } from '../actions/change.ts';
 import { type ActionMemory, createActionMemory } from '../actions/memory.ts';
 import type { PlanContext } from '../actions/plan-context.ts';
-import { messageOf, ReeveError } from '../errors.ts';
 import { command } from '../facts/command.ts';
+import { messageOf, ReeveError } from '../platform/errors.ts';
 import { type Evaluation, evaluateRule, failRule, type ResolvedStep, skipRule } from '../rules/evaluate.ts';
 import { requestsOfRule } from '../rules/facts-of-rule.ts';
 import type { LoadedRule } from '../rules/rule.ts';

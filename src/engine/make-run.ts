@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Client } from '../client/client.ts';
-import type { Clock } from '../clock.ts';
 import type { Event } from '../contract/events/events.ts';
 import { isRecord, readMember } from '../contract/events/payload-members.ts';
 import type { Subject } from '../contract/events/subject.ts';
 import type { PullRequest } from '../contract/resources/pulls.ts';
-import { unitsPerRun } from '../expressions/budget/budget.ts';
 import { createFacts } from '../facts/ask.ts';
 import type { FactMemory, Facts } from '../facts/fact.ts';
 import { createGivenFacts } from '../facts/given-facts.ts';
+import type { Clock } from '../platform/clock.ts';
+import { unitsPerRun } from '../rules/expressions/budget/budget.ts';
 import type { Run, Trigger } from './record.ts';
 import { revertRun } from './revert.ts';
 import { type Ran, runRules } from './run.ts';

@@ -1,5 +1,5 @@
 import type { NamedSecrets } from '../actions/secrets.ts';
-import { ReeveError } from '../errors.ts';
+import { ReeveError } from '../platform/errors.ts';
 import { withPermissionHint } from './permission-hint.ts';
 import type { PlannedChange, Proposal } from './proposal.ts';
 import type { Outcome } from './record.ts';

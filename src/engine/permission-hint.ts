@@ -1,5 +1,5 @@
 import type { Action } from '../actions/action.ts';
-import { type ErrorCode, messageOf, ReeveError } from '../errors.ts';
+import { type ErrorCode, messageOf, ReeveError } from '../platform/errors.ts';
 
 /** What a person can do about a write that the forge refused, where its own words do not say it. */
 const hints: Partial<Record<ErrorCode, string>> = {

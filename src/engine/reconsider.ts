@@ -1,10 +1,10 @@
 import type { Change } from '../actions/change.ts';
-import { ReeveError } from '../errors.ts';
-import { RunBudget } from '../expressions/budget/budget.ts';
 import { type Facts, requestOf } from '../facts/fact.ts';
 import { pullRequest } from '../facts/pull-request.ts';
+import { ReeveError } from '../platform/errors.ts';
 import { budgetSourceOf } from '../rules/budget-source.ts';
 import { evaluateRule } from '../rules/evaluate.ts';
+import { RunBudget } from '../rules/expressions/budget/budget.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import type { Proposal } from './proposal.ts';
 import type { RunInput } from './run-input.ts';

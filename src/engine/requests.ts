@@ -1,7 +1,7 @@
 import type { Change } from '../actions/change.ts';
 import type { AnyInput } from '../contract/operation.ts';
-import { ReeveError } from '../errors.ts';
 import { type FactRequest, type Facts, factKey } from '../facts/fact.ts';
+import { ReeveError } from '../platform/errors.ts';
 import type { PlannedChange } from './proposal.ts';
 
 /** Groups changes by the request that makes them, in order; a request stands at the place of its first change. */

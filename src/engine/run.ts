@@ -1,6 +1,6 @@
 import type { Change } from '../actions/change.ts';
 import { noteDueProtections } from '../actions/merging/due-protections.ts';
-import { ReeveError } from '../errors.ts';
+import { ReeveError } from '../platform/errors.ts';
 import { type Applied, type ApplyOptions, applyPlan } from './apply.ts';
 import { createAccountCheck, findStrangers, refuseStrangers, retryOf } from './bounds/accounts.ts';
 import { readDefaultBranch } from './bounds/grants.ts';

@@ -1,21 +1,21 @@
 import type { Action } from '../actions/action.ts';
 import type { Change } from '../actions/change.ts';
 import type { PlanContext } from '../actions/plan-context.ts';
-import { BoundedMap } from '../cache/bounded-map.ts';
 import type { Client } from '../client/client.ts';
 import type { Subject } from '../contract/events/subject.ts';
 import { operations } from '../contract/operations.ts';
 import type { PullRequest } from '../contract/resources/pulls.ts';
-import { ReeveError } from '../errors.ts';
-import { RunBudget } from '../expressions/budget/budget.ts';
 import { commits } from '../facts/commits.ts';
 import { type Facts, requestOf } from '../facts/fact.ts';
 import { files } from '../facts/files.ts';
 import { head } from '../facts/head.ts';
 import { pullRequest } from '../facts/pull-request.ts';
 import { indexParams, repositoryParams } from '../facts/where.ts';
+import { BoundedMap } from '../platform/cache/bounded-map.ts';
+import { ReeveError } from '../platform/errors.ts';
 import { budgetSourceOf } from '../rules/budget-source.ts';
 import { evaluateRule } from '../rules/evaluate.ts';
+import { RunBudget } from '../rules/expressions/budget/budget.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 
 /**

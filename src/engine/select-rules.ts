@@ -1,13 +1,13 @@
 import { eventFamilies } from '../contract/events/event-families.ts';
 import type { Event } from '../contract/events/events.ts';
-import { RunBudget } from '../expressions/budget/budget.ts';
-import { limits } from '../expressions/budget/limits.ts';
-import { hasWideObject } from '../expressions/values/member-names.ts';
 import type { Facts } from '../facts/fact.ts';
 import { LimitExceeded, type Meter } from '../patterns/meter.ts';
 import { budgetSourceOf } from '../rules/budget-source.ts';
 import { runsForConcerned } from '../rules/concerned.ts';
 import { failRule, skipRule } from '../rules/evaluate.ts';
+import { RunBudget } from '../rules/expressions/budget/budget.ts';
+import { limits } from '../rules/expressions/budget/limits.ts';
+import { hasWideObject } from '../rules/expressions/values/member-names.ts';
 import { isInScope, skipReason } from '../rules/match.ts';
 import { needsEvent } from '../rules/recoverable.ts';
 import type { LoadedRule } from '../rules/rule.ts';

@@ -14,8 +14,8 @@ export type RunReeveOptions = {
  * SIGINT and SIGTERM of this process and returns after one of them.
  */
 export async function runReeve(args: readonly string[], options: RunReeveOptions = {}): Promise<number> {
-  const { runCommandLine } = await import('../cli.ts');
-  const { processTerminal } = await import('../output/terminal.ts');
+  const { runCommandLine } = await import('../cli/cli.ts');
+  const { processTerminal } = await import('../cli/output/terminal.ts');
   const { environment = {}, out = processTerminal.out, error = processTerminal.error } = options;
   return runCommandLine(args, { environment, terminal: { out, error, style: (_style, text) => text } });
 }

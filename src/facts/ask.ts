@@ -1,9 +1,9 @@
-import { BoundedMap } from '../cache/bounded-map.ts';
 import type { Client } from '../client/client.ts';
-import type { Clock } from '../clock.ts';
 import type { Subject } from '../contract/events/subject.ts';
-import { ReeveError } from '../errors.ts';
 import { Meter, type Pool } from '../patterns/meter.ts';
+import { BoundedMap } from '../platform/cache/bounded-map.ts';
+import type { Clock } from '../platform/clock.ts';
+import { ReeveError } from '../platform/errors.ts';
 import {
   type Ask,
   type AskContext,

@@ -1,6 +1,6 @@
 import { operations } from '../contract/operations.ts';
 import { Branch } from '../contract/resources/branches.ts';
-import { ReeveError } from '../errors.ts';
+import { ReeveError } from '../platform/errors.ts';
 import { defineFact, requestOf } from './fact.ts';
 import { pullRequest } from './pull-request.ts';
 import { repositoryParams } from './where.ts';

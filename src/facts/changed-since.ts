@@ -1,7 +1,7 @@
 import { operations } from '../contract/operations.ts';
 import { ChangedFile, type CommitEntry } from '../contract/resources/branches.ts';
 import { list } from '../contract/shape.ts';
-import { ReeveError } from '../errors.ts';
+import { ReeveError } from '../platform/errors.ts';
 import { diffTrees } from './diff-trees.ts';
 import { defineFact, requestOf } from './fact.ts';
 import { pullRequest } from './pull-request.ts';

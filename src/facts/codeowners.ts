@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
 import type { ChangedFile } from '../contract/resources/branches.ts';
 import { int, list, text } from '../contract/shape.ts';
-import { ReeveError } from '../errors.ts';
 import {
   findPathOwners,
   findUnmatchedLines,
@@ -11,6 +10,7 @@ import {
   parseCodeowners,
   type UnmatchedLine,
 } from '../patterns/codeowners-file.ts';
+import { ReeveError } from '../platform/errors.ts';
 import { readDefaultFile } from './contents.ts';
 import { type AskContext, defineFact, requestOf } from './fact.ts';
 import { files as filesRow } from './files.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Comment } from '../contract/resources/comments.ts';
 import { flag, list, text } from '../contract/shape.ts';
-import { ReeveError } from '../errors.ts';
+import { ReeveError } from '../platform/errors.ts';
 import { commandName, parseCommandLines } from './command-lines.ts';
 import { comment as commentRow } from './comment.ts';
 import { type AskContext, defineFact, type FactOccasion, requestOf } from './fact.ts';

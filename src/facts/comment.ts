@@ -1,6 +1,6 @@
 import { operations } from '../contract/operations.ts';
 import { Comment } from '../contract/resources/comments.ts';
-import { ReeveError } from '../errors.ts';
+import { ReeveError } from '../platform/errors.ts';
 import { defineFact } from './fact.ts';
 import { repositoryParams } from './where.ts';
 

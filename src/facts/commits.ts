@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
 import { CommitEntry } from '../contract/resources/branches.ts';
 import { flag, list, resource, text } from '../contract/shape.ts';
-import { ReeveError } from '../errors.ts';
+import { ReeveError } from '../platform/errors.ts';
 import { type AskContext, defineFact } from './fact.ts';
 import { comparePush } from './push-range.ts';
 import { parseTrailers } from './trailers.ts';

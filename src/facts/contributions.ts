@@ -1,6 +1,6 @@
 import { operations } from '../contract/operations.ts';
 import { int } from '../contract/shape.ts';
-import { ReeveError } from '../errors.ts';
+import { ReeveError } from '../platform/errors.ts';
 import { type AskContext, defineFact, requestOf } from './fact.ts';
 import { pullRequest } from './pull-request.ts';
 import { indexParams, repositoryParams } from './where.ts';

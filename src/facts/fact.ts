@@ -1,11 +1,11 @@
 import type { z } from 'zod';
 import type { Client } from '../client/client.ts';
-import type { Clock } from '../clock.ts';
 import type { Family } from '../contract/events/event-families.ts';
 import type { Event } from '../contract/events/events.ts';
 import type { Subject, SubjectKind } from '../contract/events/subject.ts';
 import type { Access, ScopeCategory } from '../contract/operation.ts';
 import type { Meter } from '../patterns/meter.ts';
+import type { Clock } from '../platform/clock.ts';
 
 /**
  * Who may read the value of a fact: `repository` anyone with write access, `admin` its administrators,

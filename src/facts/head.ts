@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
 import { text } from '../contract/shape.ts';
-import { ReeveError } from '../errors.ts';
+import { ReeveError } from '../platform/errors.ts';
 import { branch as branchRow } from './branch.ts';
 import { type AskContext, defineFact, requestOf } from './fact.ts';
 import { pullRequest } from './pull-request.ts';

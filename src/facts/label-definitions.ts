@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { operations } from '../contract/operations.ts';
 import { Label } from '../contract/resources/labels.ts';
 import { list, text } from '../contract/shape.ts';
-import { ReeveError } from '../errors.ts';
+import { ReeveError } from '../platform/errors.ts';
 import { type AskContext, defineFact } from './fact.ts';
 import { completeLabels } from './labels.ts';
 import { repositoryOf, repositoryParams } from './where.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
 import { flag, text } from '../contract/shape.ts';
-import { ReeveError } from '../errors.ts';
+import { ReeveError } from '../platform/errors.ts';
 import { defineFact } from './fact.ts';
 import { repositoryParams } from './where.ts';
 

@@ -1,6 +1,6 @@
 import { operations } from '../contract/operations.ts';
 import { NotificationThread } from '../contract/resources/notifications.ts';
-import { ReeveError } from '../errors.ts';
+import { ReeveError } from '../platform/errors.ts';
 import { defineFact } from './fact.ts';
 
 /** The current state of the notification. In conditions of a sweep it is the listed item. */

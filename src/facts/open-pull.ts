@@ -1,6 +1,6 @@
 import { operations } from '../contract/operations.ts';
 import { PullRequest } from '../contract/resources/pulls.ts';
-import { ReeveError } from '../errors.ts';
+import { ReeveError } from '../platform/errors.ts';
 import { otherRepositoryReason } from './compare.ts';
 import { defineFact } from './fact.ts';
 import { repositoryParams } from './where.ts';

@@ -1,6 +1,6 @@
 import { operations } from '../contract/operations.ts';
 import type { ChangedFile, CommitEntry } from '../contract/resources/branches.ts';
-import { ReeveError } from '../errors.ts';
+import { ReeveError } from '../platform/errors.ts';
 import { changedSince, listBetween } from './changed-since.ts';
 import { diffTrees } from './diff-trees.ts';
 import type { AskContext } from './fact.ts';

@@ -1,5 +1,5 @@
 import { PullReview } from '../contract/resources/reviews.ts';
-import { ReeveError } from '../errors.ts';
+import { ReeveError } from '../platform/errors.ts';
 import { defineFact, requestOf } from './fact.ts';
 import { reviews } from './reviews.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { eventFamilies, type Family } from '../contract/events/event-families.ts';
 import { operations } from '../contract/operations.ts';
-import { ReeveError } from '../errors.ts';
+import { ReeveError } from '../platform/errors.ts';
 import { comment } from './comment.ts';
 import { type AskContext, defineFact, requestOf } from './fact.ts';
 import { review } from './review.ts';

@@ -1,6 +1,6 @@
 import { operations } from '../contract/operations.ts';
 import { list, text } from '../contract/shape.ts';
-import { ReeveError } from '../errors.ts';
+import { ReeveError } from '../platform/errors.ts';
 import { type AskContext, defineFact } from './fact.ts';
 
 /** The members of a team of an organization. */

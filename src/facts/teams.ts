@@ -1,7 +1,7 @@
 import { operations } from '../contract/operations.ts';
 import { Team, User } from '../contract/resources/users.ts';
 import { list, text } from '../contract/shape.ts';
-import { ReeveError } from '../errors.ts';
+import { ReeveError } from '../platform/errors.ts';
 import { type AskContext, defineFact, requestOf } from './fact.ts';
 import { organizationParams } from './where.ts';
 

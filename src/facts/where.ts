@@ -3,7 +3,7 @@ import type { RepositoryRef, Subject } from '../contract/events/subject.ts';
 import type { Issue } from '../contract/resources/issues.ts';
 import type { PullRequest } from '../contract/resources/pulls.ts';
 import type { Repository } from '../contract/resources/repositories.ts';
-import { ReeveError } from '../errors.ts';
+import { ReeveError } from '../platform/errors.ts';
 
 /** Returns the subject's repository. Throws if the subject has none, which is a programming error. */
 export function repositoryOf(subject: Subject): RepositoryRef {

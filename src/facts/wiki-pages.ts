@@ -1,7 +1,7 @@
 import { operations } from '../contract/operations.ts';
 import { WikiPageMetaData } from '../contract/resources/wiki.ts';
 import { list } from '../contract/shape.ts';
-import { ReeveError } from '../errors.ts';
+import { ReeveError } from '../platform/errors.ts';
 import { defineFact } from './fact.ts';
 import { repositoryParams } from './where.ts';
 

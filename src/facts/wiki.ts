@@ -3,7 +3,7 @@ import { operations } from '../contract/operations.ts';
 import { type WikiPage, WikiPageMetaData } from '../contract/resources/wiki.ts';
 import { int, text } from '../contract/shape.ts';
 import { trimSpace } from '../contract/written-texts.ts';
-import { ReeveError } from '../errors.ts';
+import { ReeveError } from '../platform/errors.ts';
 import { defineFact } from './fact.ts';
 import { repositoryParams } from './where.ts';
 

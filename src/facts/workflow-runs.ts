@@ -3,7 +3,7 @@ import { unsupportedReason } from '../client/capabilities.ts';
 import { operations } from '../contract/operations.ts';
 import type { WorkflowRun } from '../contract/resources/workflows.ts';
 import { int, list, text } from '../contract/shape.ts';
-import { ReeveError } from '../errors.ts';
+import { ReeveError } from '../platform/errors.ts';
 import { type AskContext, defineFact } from './fact.ts';
 import { repositoryParams } from './where.ts';
 

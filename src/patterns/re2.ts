@@ -1,4 +1,4 @@
-import { messageOf } from '../errors.ts';
+import { messageOf } from '../platform/errors.ts';
 import { createMatcher, type Matcher } from './pattern.ts';
 import { compileRe2Program } from './re2-program.ts';
 import { estimateRe2Size } from './re2-size.ts';

@@ -1,17 +1,19 @@
 import type { z } from 'zod';
-import { ReeveError } from '../errors.ts';
+import type { FactRequest } from '../facts/fact.ts';
+import type { Meter } from '../patterns/meter.ts';
+import { ReeveError } from '../platform/errors.ts';
 import {
   type Condition,
   compileCondition,
   type ExpressionPlace,
   jointProspect,
   type Prospect,
-} from '../expressions/conditions.ts';
-import type { Evidence } from '../expressions/evidence.ts';
-import type { ExpressionProblem } from '../expressions/expression-problem.ts';
-import type { Read } from '../expressions/interpret/reads.ts';
-import type { Knowledge } from '../expressions/knowledge.ts';
-import type { ExpressionContext } from '../expressions/resolve/resolve-expression.ts';
+} from './expressions/conditions.ts';
+import type { Evidence } from './expressions/evidence.ts';
+import type { ExpressionProblem } from './expressions/expression-problem.ts';
+import type { Read } from './expressions/interpret/reads.ts';
+import type { Knowledge } from './expressions/knowledge.ts';
+import type { ExpressionContext } from './expressions/resolve/resolve-expression.ts';
 import {
   compileListTemplate,
   compileTemplate,
@@ -19,10 +21,8 @@ import {
   type ListTemplate,
   opening,
   type Template,
-} from '../expressions/template.ts';
-import { definitionOf } from '../expressions/values/types.ts';
-import type { FactRequest } from '../facts/fact.ts';
-import type { Meter } from '../patterns/meter.ts';
+} from './expressions/template.ts';
+import { definitionOf } from './expressions/values/types.ts';
 
 /** The arguments of a step: as written, and what becomes of them once the facts they name are known. */
 export type StepArguments = {

@@ -1,4 +1,4 @@
-import type { BudgetSource } from '../expressions/budget/budget.ts';
+import type { BudgetSource } from './expressions/budget/budget.ts';
 import type { LoadedRule } from './rule.ts';
 
 /**

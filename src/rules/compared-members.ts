@@ -1,7 +1,7 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
-import { parseExpression } from '../expressions/parse/parse.ts';
-import { childrenOf, literalOf, namespacedName } from '../expressions/parse/tree.ts';
 import { conditionsIn } from './arguments.ts';
+import { parseExpression } from './expressions/parse/parse.ts';
+import { childrenOf, literalOf, namespacedName } from './expressions/parse/tree.ts';
 import type { LoadedRule, LoadedStep } from './rule.ts';
 
 /** One member of the items of some facts: `filename` of `files`. */

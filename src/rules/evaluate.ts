@@ -1,9 +1,9 @@
 import type { Event } from '../contract/events/events.ts';
 import { readMember } from '../contract/events/payload-members.ts';
-import { ReeveError } from '../errors.ts';
-import { jointProspect } from '../expressions/conditions.ts';
 import type { FactRequest, Facts } from '../facts/fact.ts';
 import { LimitExceeded, type Meter } from '../patterns/meter.ts';
+import { ReeveError } from '../platform/errors.ts';
+import { jointProspect } from './expressions/conditions.ts';
 import { Learning } from './learning.ts';
 import { isFiltered, listeningsFor, passesBranch, passesPaths } from './match.ts';
 import type { Listening, LoadedRule, LoadedStep } from './rule.ts';

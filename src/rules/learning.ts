@@ -1,10 +1,10 @@
 import type { Subject } from '../contract/events/subject.ts';
-import { messageOf, ReeveError } from '../errors.ts';
-import type { Knowledge, Known } from '../expressions/knowledge.ts';
 import { type FactRequest, type Facts, factKey } from '../facts/fact.ts';
 import { findFact } from '../facts/facts.ts';
 import { narrowPayload } from '../facts/where.ts';
 import type { Meter } from '../patterns/meter.ts';
+import { messageOf, ReeveError } from '../platform/errors.ts';
+import type { Knowledge, Known } from './expressions/knowledge.ts';
 
 /** Payloads are narrowed once for all rules of a run. */
 const narrowedPayloads = new WeakMap<Subject, { readonly of: object; readonly payload: object }>();

@@ -1,4 +1,4 @@
-import type { Read } from '../expressions/interpret/reads.ts';
+import type { Read } from './expressions/interpret/reads.ts';
 import type { LoadedRule } from './rule.ts';
 
 /** What the payload of an event has that was found by reading what is, not told by a delivery. */

@@ -2,10 +2,10 @@ import type { z } from 'zod';
 import type { Action } from '../actions/action.ts';
 import type { Family } from '../contract/events/event-families.ts';
 import type { SubjectKind } from '../contract/events/subject.ts';
-import type { Condition } from '../expressions/conditions.ts';
 import type { Fact } from '../facts/fact.ts';
 import type { Matcher } from '../patterns/pattern.ts';
 import type { StepArguments } from './arguments.ts';
+import type { Condition } from './expressions/conditions.ts';
 
 /** Where a rule file comes from, from the most powerful to the least. */
 export const levels = ['operator', 'organization', 'repository'] as const;

@@ -1,18 +1,18 @@
-import type { Clock } from '../clock.ts';
+import type { Run } from '../engine/record.ts';
+import type { Clock } from '../platform/clock.ts';
+import { messageOf } from '../platform/errors.ts';
+import type { Log } from '../platform/log.ts';
+import type { Sample } from '../store/samples.ts';
+import type { Claim, Store } from '../store/store.ts';
+import { readDrift } from '../work/sweeps/drift.ts';
+import { createRunnerMemory } from '../work/sweeps/targets/runner-memory.ts';
 import {
   chartStretches,
   latencyName,
   type SampleName,
   sampleMerges,
   sampleSpanOf,
-} from '../dashboard/charts/activity-samples.ts';
-import type { Run } from '../engine/record.ts';
-import { messageOf } from '../errors.ts';
-import type { Log } from '../log.ts';
-import type { Sample } from '../store/samples.ts';
-import type { Claim, Store } from '../store/store.ts';
-import { readDrift } from '../sweeps/drift.ts';
-import { createRunnerMemory } from '../sweeps/targets/runner-memory.ts';
+} from './dashboard/charts/activity-samples.ts';
 
 type ActivityStore = Pick<
   Store,

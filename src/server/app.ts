@@ -1,12 +1,12 @@
 import fastify, { type FastifyInstance } from 'fastify';
-import { type DashboardParts, dashboard } from '../dashboard/route.ts';
-import { messageOf, ReeveError } from '../errors.ts';
-import { noSchemas } from '../http/no-schemas.ts';
-import { maxConnections, serverOptions } from '../receiver/limits.ts';
-import { receiver } from '../receiver/route.ts';
-import type { SecretEntry } from '../receiver/secrets.ts';
+import { messageOf, ReeveError } from '../platform/errors.ts';
+import { noSchemas } from '../platform/http/no-schemas.ts';
 import type { Store } from '../store/store.ts';
 import type { Activity } from './activity.ts';
+import { type DashboardParts, dashboard } from './dashboard/route.ts';
+import { maxConnections, serverOptions } from './receiver/limits.ts';
+import { receiver } from './receiver/route.ts';
+import type { SecretEntry } from './receiver/secrets.ts';
 
 /** What the doors of the bot lead to. */
 export type AppParts = Omit<DashboardParts, 'hasPages'> & {

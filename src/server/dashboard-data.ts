@@ -1,18 +1,18 @@
 import { relative } from 'node:path';
-import type { Clock } from '../clock.ts';
-import type { DashboardData, ForgeHealth, RuleRow, ScheduleRow, SweepRow } from '../dashboard/data.ts';
-import type { MetricData, Metrics } from '../dashboard/metrics/metrics.ts';
+import type { Clock } from '../platform/clock.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import type { Store } from '../store/store.ts';
-import { readDrift } from '../sweeps/drift.ts';
-import { describeProgress } from '../sweeps/progress.ts';
-import { createCron } from '../sweeps/schedule/cron.ts';
-import type { Scheduler } from '../sweeps/schedule/schedule.ts';
-import { keyOfSchedule, type Scheduled } from '../sweeps/schedule/slots.ts';
-import { createSweepStore, type SweepResult } from '../sweeps/sweep-store.ts';
-import { scheduledRules } from '../sweeps/sweeps.ts';
-import type { SweepCheckpoint } from '../sweeps/tally.ts';
-import { createRunnerMemory } from '../sweeps/targets/runner-memory.ts';
+import { readDrift } from '../work/sweeps/drift.ts';
+import { describeProgress } from '../work/sweeps/progress.ts';
+import { createCron } from '../work/sweeps/schedule/cron.ts';
+import type { Scheduler } from '../work/sweeps/schedule/schedule.ts';
+import { keyOfSchedule, type Scheduled } from '../work/sweeps/schedule/slots.ts';
+import { createSweepStore, type SweepResult } from '../work/sweeps/sweep-store.ts';
+import { scheduledRules } from '../work/sweeps/sweeps.ts';
+import type { SweepCheckpoint } from '../work/sweeps/tally.ts';
+import { createRunnerMemory } from '../work/sweeps/targets/runner-memory.ts';
+import type { DashboardData, ForgeHealth, RuleRow, ScheduleRow, SweepRow } from './dashboard/data.ts';
+import type { MetricData, Metrics } from './dashboard/metrics/metrics.ts';
 import type { RuleCoverage } from './rule-coverage.ts';
 
 /**

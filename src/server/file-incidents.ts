@@ -1,11 +1,11 @@
-import type { Clock } from '../clock.ts';
-import { messageOf } from '../errors.ts';
-import { type Incident, type IncidentKind, type Occurrence, shorten } from '../incidents/incident.ts';
-import type { Log } from '../log.ts';
+import { type Incident, type IncidentKind, type Occurrence, shorten } from '../engine/incidents/incident.ts';
+import type { Clock } from '../platform/clock.ts';
+import { messageOf } from '../platform/errors.ts';
+import type { Log } from '../platform/log.ts';
 import type { Level } from '../rules/rule.ts';
-import type { FileReading } from '../sources/rule-files.ts';
+import type { FileReading } from '../rules/sources/rule-files.ts';
 import type { Store } from '../store/store.ts';
-import type { IncidentStore } from '../sweeps/sweep-incidents.ts';
+import type { IncidentStore } from '../work/sweeps/sweep-incidents.ts';
 
 /** One rule file as it was read: a path of the operator's folder, or `owner/name/path` on the forge. */
 export type ReadFile = {

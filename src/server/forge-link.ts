@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { memoize } from '../cache/memoize.ts';
 import { type Account, findAccount } from '../client/account.ts';
 import { type Client, type ClientOptions, createClient } from '../client/client.ts';
 import type { SignedIn } from '../client/credentials.ts';
-import type { Clock } from '../clock.ts';
-import type { Metrics } from '../dashboard/metrics/metrics.ts';
-import { ReeveError } from '../errors.ts';
-import type { Log } from '../log.ts';
+import { memoize } from '../platform/cache/memoize.ts';
+import type { Clock } from '../platform/clock.ts';
+import { ReeveError } from '../platform/errors.ts';
+import type { Log } from '../platform/log.ts';
+import type { Metrics } from './dashboard/metrics/metrics.ts';
 import { createForgeStateReader, type ForgeStateReader } from './forge-state.ts';
 
 /** Longest wait for the forge before the receiver listens. */

@@ -1,4 +1,4 @@
-import type { ForgeState } from '../worker/forge-watch.ts';
+import type { ForgeState } from '../work/deliveries/forge-watch.ts';
 
 /** Follows whether the forge accepts the credential, from the answers to all requests. */
 export interface ForgeStateReader {

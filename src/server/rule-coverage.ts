@@ -1,10 +1,10 @@
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { TestCoverage } from '../dashboard/data.ts';
-import { messageOf } from '../errors.ts';
-import type { Log } from '../log.ts';
+import { messageOf } from '../platform/errors.ts';
+import type { Log } from '../platform/log.ts';
 import type { LoadedRule } from '../rules/rule.ts';
+import type { TestCoverage } from './dashboard/data.ts';
 
 /** Runs the rule tests beside the rule files at these paths; `beforeCase` is awaited before each case, and ends the run by rejecting. */
 export type TestRules = (

@@ -1,13 +1,13 @@
 import { createNamedSecrets } from '../actions/secrets.ts';
 import type { Client } from '../client/client.ts';
-import type { Clock } from '../clock.ts';
 import type { Budgets } from '../engine/budget/budgets.ts';
 import { createBudgetLedger, type ReadRuns } from '../engine/budget/ledger.ts';
 import type { RunSettings } from '../engine/make-run.ts';
-import { createMessageSender } from '../http/message-sender.ts';
-import type { Log } from '../log.ts';
-import { loadFingerprintKey } from '../settings/secrets/fingerprint-key.ts';
+import type { Clock } from '../platform/clock.ts';
+import { createMessageSender } from '../platform/http/message-sender.ts';
+import type { Log } from '../platform/log.ts';
 import type { Store } from '../store/store.ts';
+import { loadFingerprintKey } from './settings/secrets/fingerprint-key.ts';
 
 type RunOptions = {
   readonly budgets?: Budgets | undefined;

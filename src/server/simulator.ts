@@ -1,16 +1,16 @@
-import type { Clock } from '../clock.ts';
-import type { DashboardCommands } from '../dashboard/data.ts';
 import { createBudgetLedger } from '../engine/budget/ledger.ts';
 import type { RunSettings } from '../engine/make-run.ts';
-import { ReeveError } from '../errors.ts';
 import { createFactMemory } from '../facts/ask.ts';
-import { simulate } from '../handlers/simulation/simulate.ts';
-import type { Enrolment } from '../sources/enrolment.ts';
-import type { Grant } from '../sources/grants.ts';
-import type { OrganizationSource } from '../sources/organization.ts';
-import { createRuleSource, type RuleSource } from '../sources/rule-source.ts';
+import type { Clock } from '../platform/clock.ts';
+import { ReeveError } from '../platform/errors.ts';
+import type { Enrolment } from '../rules/sources/enrolment.ts';
+import type { Grant } from '../rules/sources/grants.ts';
+import type { OrganizationSource } from '../rules/sources/organization.ts';
+import { createRuleSource, type RuleSource } from '../rules/sources/rule-source.ts';
 import { createStoredMemory } from '../store/action-memory.ts';
 import type { Store } from '../store/store.ts';
+import { simulate } from '../work/runs/simulation/simulate.ts';
+import type { DashboardCommands } from './dashboard/data.ts';
 import type { ForgeLink } from './forge-link.ts';
 
 /** Time that one simulation has; its calls end then. */

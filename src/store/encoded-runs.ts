@@ -1,5 +1,5 @@
+import { type RuleResults, ruleResultsOf } from '../engine/incidents/rule-failures.ts';
 import type { Run } from '../engine/record.ts';
-import { type RuleResults, ruleResultsOf } from '../incidents/rule-failures.ts';
 
 /** A run that is encoded outside the transaction: a run that is not plain data must fail before any write. */
 export type EncodedRun = {

@@ -1,4 +1,4 @@
-import { type Incident, type IncidentKind, incidentKinds } from '../incidents/incident.ts';
+import { type Incident, type IncidentKind, incidentKinds } from '../engine/incidents/incident.ts';
 import type { SqlRow } from './rows.ts';
 
 /** Maximum number of incidents of one kind; beyond it the least recent are removed. */

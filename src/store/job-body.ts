@@ -1,4 +1,4 @@
-import { ReeveError } from '../errors.ts';
+import { ReeveError } from '../platform/errors.ts';
 import type { NewJob } from './store.ts';
 
 /** Returns the body of a job: its payload as JSON. Throws `internal` for a job that cannot be stored. */

@@ -1,4 +1,4 @@
-import { ReeveError } from '../errors.ts';
+import { ReeveError } from '../platform/errors.ts';
 import type { Claim } from './store.ts';
 
 /** Leases of this process and when they end, in monotonic milliseconds: a clock that jumps ends none. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { type Clock, systemClock } from '../clock.ts';
-import { ReeveError } from '../errors.ts';
+import { type Clock, systemClock } from '../platform/clock.ts';
+import { ReeveError } from '../platform/errors.ts';
 import type { PostgresOptions } from './postgres/postgres-store.ts';
 import type { ServerRole } from './shared-store.ts';
 import { openSqliteStore } from './sqlite/sqlite-store.ts';

@@ -2,7 +2,7 @@
 export type QueueKey = { readonly repositoryId: number; readonly base: string };
 
 /**
- * A merge queue as the store keeps it. `state` is plain data that only `queue/` reads and writes; the retention alone looks into it,
+ * A merge queue as the store keeps it. `state` is plain data that only `work/merge-queue/` reads and writes; the retention alone looks into it,
  * for a queue with nothing in `entries` and `outbox` and without `paused` and `blocked`.
  */
 export type QueueRow = QueueKey & {

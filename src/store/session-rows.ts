@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../platform/clock.ts';
 
 /** A session of a person who is signed in to the dashboard. */
 export type SessionRow = {

@@ -1,6 +1,6 @@
 import type { Pause, PauseScope } from '../engine/bounds/pauses.ts';
+import type { Incident, IncidentKind, Occurrence } from '../engine/incidents/incident.ts';
 import type { Run } from '../engine/record.ts';
-import type { Incident, IncidentKind, Occurrence } from '../incidents/incident.ts';
 import type { Pruned, PruneLimits } from './prune.ts';
 import type { PersonsEdit, QueueRows } from './queue-rows.ts';
 import type { SampleRows } from './samples.ts';

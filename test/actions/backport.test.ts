@@ -3,8 +3,8 @@ import { backport } from '../../src/actions/backport.ts';
 import { isSameChange } from '../../src/actions/backporting/patch-changes.ts';
 import type { Change } from '../../src/actions/change.ts';
 import { createActionMemory } from '../../src/actions/memory.ts';
-import { ReeveError } from '../../src/errors.ts';
 import { backportMarker } from '../../src/facts/backport-names.ts';
+import { ReeveError } from '../../src/platform/errors.ts';
 import { makeContext } from '../support/make-context.ts';
 import { makeFacts } from '../support/make-facts.ts';
 

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { apiRoot } from '../../src/client/address.ts';
 import { type ClientOptions, createClient } from '../../src/client/client.ts';
 import { operations } from '../../src/contract/operations.ts';
-import { ReeveError } from '../../src/errors.ts';
+import { ReeveError } from '../../src/platform/errors.ts';
 import { type BareServer, json, type ReceivedRequest, startBareServer } from '../support/bare-server.ts';
 
 const params = { owner: 'acme', repo: 'demo' };

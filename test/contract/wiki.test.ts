@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
-import { systemClock } from '../../src/clock.ts';
 import { createFactMemory, createFacts } from '../../src/facts/ask.ts';
+import { systemClock } from '../../src/platform/clock.ts';
 import { type Account, describeContract, freshName } from '../support/contract-forge.ts';
 import { type HookReceiver, startReceiver } from '../support/hook-receiver.ts';
 

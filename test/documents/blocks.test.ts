@@ -4,10 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { type Block, blocksOf } from '../../scripts/site/markdown.ts';
 import { markdownFiles } from '../../scripts/site/stage.ts';
-import { packageRoot } from '../../src/package.ts';
+import { packageRoot } from '../../src/platform/package.ts';
 import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { registry } from '../../src/rules/registry.ts';
-import { parseOperatorFile } from '../../src/settings/operator-file/operator-file.ts';
+import { parseOperatorFile } from '../../src/server/settings/operator-file/operator-file.ts';
 
 const pages = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...markdownFiles(packageRoot, 'docs')];
 const blocks = pages.flatMap((page) =>

@@ -7,7 +7,7 @@ import { readContents } from '../../scripts/site/contents.ts';
 import { anchorsOf, blocksOf, linksOf, replaceLinks } from '../../scripts/site/markdown.ts';
 import { stagePages } from '../../scripts/site/stage.ts';
 import { foreignRequests } from '../../scripts/site.ts';
-import { packageRoot } from '../../src/package.ts';
+import { packageRoot } from '../../src/platform/package.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'reeve-links-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -23,7 +23,7 @@ export const notRun: Readonly<Record<string, string>> = {
   'docs/deploy.md: kubectl create namespace reeve':
     'needs Kubernetes; test/deploy.test.ts examines the manifests',
   'docs/forge.md: reeve forge --port 3000 --data ./forge --admin root:a-password-for-loopback --json':
-    'takes a fixed port; test/commands/forge-command.test.ts runs it on a free one',
+    'takes a fixed port; test/cli/commands/forge-command.test.ts runs it on a free one',
   'docs/forge.md: git push origin HEAD:refs/for/main/fix-typo':
     'needs a clone; test/contract/agit.test.ts pushes for review',
   'docs/postgresql.md: pg_dump --format=custom --schema=reeve --no-owner --file=reeve.dump postgres://reeve@database.example/reeve':
@@ -31,17 +31,17 @@ export const notRun: Readonly<Record<string, string>> = {
   'docs/postgresql.md: createdb --host=database.example --username=reeve reeve_restored':
     'needs the programs of PostgreSQL; test/store/postgres/dump.test.ts runs them',
   'docs/postgresql.md: export DATABASE_URL_FILE=/etc/reeve/database-url':
-    'needs PostgreSQL; test/commands/store-copy.test.ts copies stores',
+    'needs PostgreSQL; test/cli/commands/store-copy.test.ts copies stores',
   'docs/postgresql.md: reeve store copy --from env:DATABASE_URL --to /var/lib/reeve-new':
-    'needs PostgreSQL; test/commands/store-copy.test.ts copies stores',
+    'needs PostgreSQL; test/cli/commands/store-copy.test.ts copies stores',
   'docs/start.md: install -m 600 /dev/stdin token          # paste the token, then Ctrl-D':
     'waits for a person',
   'docs/rotate.md: install -m 600 /dev/stdin token.new      # paste the token, then Ctrl-D':
     'waits for a person; test/flows/revoked-token.test.ts renews a token',
   'docs/rotate.md: npx reeve setup --settings reeve.env --repository acme/demo --rotate':
-    'test/commands/setup.test.ts rotates around a restart',
+    'test/cli/commands/setup.test.ts rotates around a restart',
   'docs/rotate.md: reeve setup --settings reeve.env --repository acme/demo --dashboard https://reeve.example.org':
-    'test/commands/sign-in.test.ts registers the application',
+    'test/cli/commands/sign-in.test.ts registers the application',
   'docs/upgrade.md: npm install --global @reeve-forge/reeve': 'needs systemd and root',
   'docs/upgrade.md: npm install --global @reeve-forge/reeve@X.Y.Z':
     'needs systemd and root; the command between is run for docs/backup.md',

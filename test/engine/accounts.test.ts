@@ -13,10 +13,10 @@ import {
   confirmAccounts,
   createAccountGuard,
 } from '../../src/engine/bounds/accounts.ts';
+import { ruleResultsOf } from '../../src/engine/incidents/rule-failures.ts';
 import type { RunMode } from '../../src/engine/record.ts';
 import { runRules } from '../../src/engine/run.ts';
-import { ReeveError } from '../../src/errors.ts';
-import { ruleResultsOf } from '../../src/incidents/rule-failures.ts';
+import { ReeveError } from '../../src/platform/errors.ts';
 import { createRuleSet } from '../../src/rules/rule-set.ts';
 import { makeFacts } from '../support/make-facts.ts';
 import { plainAction } from '../support/plain-action.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseEvent } from '../../src/contract/events/events.ts';
 import { staleAnnouncement } from '../../src/engine/announced.ts';
 import { runRules } from '../../src/engine/run.ts';
-import { ReeveError } from '../../src/errors.ts';
+import { ReeveError } from '../../src/platform/errors.ts';
 import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { registry } from '../../src/rules/registry.ts';
 import { createRuleSet } from '../../src/rules/rule-set.ts';

@@ -4,7 +4,7 @@ import type { Client } from '../../src/client/client.ts';
 import { type Event, parseEvent } from '../../src/contract/events/events.ts';
 import { createConsequences, type EventCause } from '../../src/engine/bounds/consequences.ts';
 import { selectRules } from '../../src/engine/select-rules.ts';
-import { ReeveError } from '../../src/errors.ts';
+import { ReeveError } from '../../src/platform/errors.ts';
 import type { LoadedRule } from '../../src/rules/rule.ts';
 import { createRuleSet } from '../../src/rules/rule-set.ts';
 import { makeFacts } from '../support/make-facts.ts';

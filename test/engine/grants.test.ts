@@ -7,7 +7,7 @@ import { operations } from '../../src/contract/operations.ts';
 import { runRules } from '../../src/engine/run.ts';
 import type { LoadedRule } from '../../src/rules/rule.ts';
 import { createRuleSet } from '../../src/rules/rule-set.ts';
-import { createGrants, type Grant } from '../../src/sources/grants.ts';
+import { createGrants, type Grant } from '../../src/rules/sources/grants.ts';
 import { makeFacts } from '../support/make-facts.ts';
 import { plainRule } from '../support/plain-rule.ts';
 import { makeRecordingClient } from '../support/recording-client.ts';

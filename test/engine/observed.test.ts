@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { viewRun } from '../../src/dashboard/pages/run-view.ts';
-import { runTable } from '../../src/dashboard/pages/runs.ts';
+import { compareRuns, printComparison } from '../../src/cli/output/compare-runs.ts';
+import { printRun } from '../../src/cli/output/print-run.ts';
 import { isObserved } from '../../src/engine/describe-change.ts';
 import type { RecordedChange, Run } from '../../src/engine/record.ts';
-import { compareRuns, printComparison } from '../../src/output/compare-runs.ts';
-import { printRun } from '../../src/output/print-run.ts';
+import { viewRun } from '../../src/server/dashboard/pages/run-view.ts';
+import { runTable } from '../../src/server/dashboard/pages/runs.ts';
 import { makeRun } from '../store/make.ts';
 
 const change = (id: string, given: Partial<RecordedChange>): RecordedChange => ({

@@ -4,7 +4,7 @@ import type { AnyInput, Operation } from '../../src/contract/operation.ts';
 import { operations } from '../../src/contract/operations.ts';
 import type { Outcome, RecordedChange, Run } from '../../src/engine/record.ts';
 import { revertRun } from '../../src/engine/revert.ts';
-import { ReeveError } from '../../src/errors.ts';
+import { ReeveError } from '../../src/platform/errors.ts';
 import { makeRun } from '../store/make.ts';
 import { makeRecordingClient } from '../support/recording-client.ts';
 

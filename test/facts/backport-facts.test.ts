@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
-import { systemClock } from '../../src/clock.ts';
 import { operations } from '../../src/contract/operations.ts';
 import { createFactMemory, createFacts } from '../../src/facts/ask.ts';
 import { backportBranch, backportMarker, isBackportBranch } from '../../src/facts/backport-names.ts';
 import { backports } from '../../src/facts/backports.ts';
 import { type FactRequest, requestOf } from '../../src/facts/fact.ts';
 import { mergedPatch } from '../../src/facts/merged-patch.ts';
+import { systemClock } from '../../src/platform/clock.ts';
 import { type BareServer, json, startBareServer } from '../support/bare-server.ts';
 import { addFile, type PrivilegeSetup, startPrivilegeForge } from '../support/privilege-setup.ts';
 

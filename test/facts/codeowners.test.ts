@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
-import { systemClock } from '../../src/clock.ts';
 import { createFactMemory, createFacts } from '../../src/facts/ask.ts';
 import { findPathOwners, parseCodeowners } from '../../src/patterns/codeowners-file.ts';
 import { createUnlimitedMeter, Meter } from '../../src/patterns/meter.ts';
+import { systemClock } from '../../src/platform/clock.ts';
 import { json, startBareServer } from '../support/bare-server.ts';
 
 const gitea = { hasRoot: true, hasLookaround: true };

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { parseEvent } from '../../src/contract/events/events.ts';
-import { ReeveError } from '../../src/errors.ts';
 import { command } from '../../src/facts/command.ts';
 import { parseCommandLines } from '../../src/facts/command-lines.ts';
 import { type AskContext, typedAsk } from '../../src/facts/fact.ts';
+import { ReeveError } from '../../src/platform/errors.ts';
 
 const names = (body: string) => parseCommandLines(body).map(({ name }) => name);
 

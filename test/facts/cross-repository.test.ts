@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Client, createClient } from '../../src/client/client.ts';
-import { systemClock } from '../../src/clock.ts';
 import type { Subject } from '../../src/contract/events/subject.ts';
 import { createFactMemory, createFacts } from '../../src/facts/ask.ts';
 import { dependencies } from '../../src/facts/dependencies.ts';
 import type { FactRequest } from '../../src/facts/fact.ts';
+import { systemClock } from '../../src/platform/clock.ts';
 import { Learning } from '../../src/rules/learning.ts';
 import { type BareServer, json, startBareServer } from '../support/bare-server.ts';
 import { makeFacts } from '../support/make-facts.ts';

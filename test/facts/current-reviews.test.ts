@@ -1,7 +1,6 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ActionMemory, createActionMemory } from '../../src/actions/memory.ts';
 import { createClient } from '../../src/client/client.ts';
-import { systemClock } from '../../src/clock.ts';
 import type { Subject } from '../../src/contract/events/subject.ts';
 import { approvals } from '../../src/facts/approvals.ts';
 import { createFactMemory, createFacts } from '../../src/facts/ask.ts';
@@ -10,6 +9,7 @@ import { commits as commitsRow } from '../../src/facts/commits.ts';
 import { currentReviews } from '../../src/facts/current-reviews.ts';
 import { type Facts, requestOf } from '../../src/facts/fact.ts';
 import { files as filesRow } from '../../src/facts/files.ts';
+import { systemClock } from '../../src/platform/clock.ts';
 import { type Account, type Answer, describeContract } from '../support/contract-forge.ts';
 import type { GitClone } from '../support/git-client.ts';
 import { lineOf, realForge } from '../support/real-forge.ts';

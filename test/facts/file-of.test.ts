@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
-import { systemClock } from '../../src/clock.ts';
 import { createFactMemory, createFacts } from '../../src/facts/ask.ts';
+import { systemClock } from '../../src/platform/clock.ts';
 import { type BareServer, json, startBareServer } from '../support/bare-server.ts';
 
 let server: BareServer;

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Client, createClient } from '../../src/client/client.ts';
-import { systemClock } from '../../src/clock.ts';
 import type { Subject, SubjectKind } from '../../src/contract/events/subject.ts';
 import type { Access, ScopeCategory } from '../../src/contract/operation.ts';
 import { createFactMemory, createFacts } from '../../src/facts/ask.ts';
 import type { Fact, FactOccasion } from '../../src/facts/fact.ts';
 import { facts } from '../../src/facts/facts.ts';
+import { systemClock } from '../../src/platform/clock.ts';
 import { type ReadingSetup, startReadingSetup } from '../support/reading-setup.ts';
 
 /** One situation in which a fact is read. */

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Client } from '../../src/client/client.ts';
-import { systemClock } from '../../src/clock.ts';
 import type { Family } from '../../src/contract/events/event-families.ts';
 import type { Subject } from '../../src/contract/events/subject.ts';
 import { operations } from '../../src/contract/operations.ts';
 import { createFactMemory, createFacts } from '../../src/facts/ask.ts';
+import { systemClock } from '../../src/platform/clock.ts';
 import { freshName } from '../support/contract-forge.ts';
 import { addFile, type PrivilegeSetup, startPrivilegeForge } from '../support/privilege-setup.ts';
 

@@ -1,15 +1,15 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
 import type { Subject } from '../../src/contract/events/subject.ts';
-import { compileCondition } from '../../src/expressions/conditions.ts';
 import { createFactMemory, createFacts } from '../../src/facts/ask.ts';
 import type { FactRequest } from '../../src/facts/fact.ts';
 import { createGivenFacts } from '../../src/facts/given-facts.ts';
 import { createUnlimitedMeter } from '../../src/patterns/meter.ts';
+import { compileCondition } from '../../src/rules/expressions/conditions.ts';
 import { createEnvironment, type Occasion } from '../../src/rules/files/environment.ts';
 import { Learning } from '../../src/rules/learning.ts';
 import { registry } from '../../src/rules/registry.ts';
-import { contextOf } from '../expressions/support/context.ts';
+import { contextOf } from '../rules/expressions/support/context.ts';
 import { type BareServer, json, startBareServer } from '../support/bare-server.ts';
 
 const subject: Subject = {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { adopt } from '../../src/commands/sweeps/adopt.ts';
+import { adopt } from '../../src/cli/commands/sweeps/adopt.ts';
 import { operations } from '../../src/contract/operations.ts';
-import { readDrift } from '../../src/sweeps/drift.ts';
+import { readDrift } from '../../src/work/sweeps/drift.ts';
 import { acme, people, type SweepHarness, startSweepHarness } from '../support/sweep-harness.ts';
 
 let harness: SweepHarness;

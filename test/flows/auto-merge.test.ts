@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
 import { operations } from '../../src/contract/operations.ts';
+import { systemClock } from '../../src/platform/clock.ts';
 import { skipWithout } from '../support/flow-requirements.ts';
 import { at, authorization, type Harness, secret } from '../support/harness.ts';
 import { mergeByHand } from '../support/merge-by-hand.ts';

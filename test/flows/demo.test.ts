@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect } from 'vitest';
-import { runDemo } from '../../src/demo/demo.ts';
-import { loadSettings } from '../../src/settings/config.ts';
+import { runDemo } from '../../src/cli/demo/demo.ts';
+import { loadSettings } from '../../src/server/settings/config.ts';
 import { reeveProcess, start, waitForExit, waitForOutput } from '../support/command.ts';
 import { signInWithPassword } from '../support/dashboard-client.ts';
 import { requiring } from '../support/flow-requirements.ts';

@@ -3,7 +3,7 @@ import { actions } from '../../src/actions/actions.ts';
 import { operations } from '../../src/contract/operations.ts';
 import type { Run } from '../../src/engine/record.ts';
 import { formatProblem } from '../../src/rules/problem.ts';
-import { loadRuleFiles } from '../../src/sources/folder.ts';
+import { loadRuleFiles } from '../../src/rules/sources/folder.ts';
 import { reeve } from '../support/command.ts';
 import { post } from '../support/deliveries.ts';
 import { recordFigure } from '../support/figure.ts';

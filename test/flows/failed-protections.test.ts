@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
 import { operations } from '../../src/contract/operations.ts';
+import { systemClock } from '../../src/platform/clock.ts';
 import { timeoutMs } from '../support/flow-names.ts';
 import { at, type Harness } from '../support/harness.ts';
 import { startOperatorHarness } from '../support/operator-harness.ts';

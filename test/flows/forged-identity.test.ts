@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Client } from '../../src/client/client.ts';
 import { operations } from '../../src/contract/operations.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/platform/log.ts';
 import type { Delivery } from '../../src/store/store.ts';
 import { makeDeliveries } from '../support/deliveries.ts';
 import { recordFigure } from '../support/figure.ts';

@@ -1,8 +1,8 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
 import { operations } from '../../src/contract/operations.ts';
+import { systemClock } from '../../src/platform/clock.ts';
 import { timeoutMs } from '../support/flow-names.ts';
 import { cloneRepository, type GitClone } from '../support/git-client.ts';
 import { acme, at, type Harness, people, repositoryScopes } from '../support/harness.ts';

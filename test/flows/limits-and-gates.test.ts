@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Client } from '../../src/client/client.ts';
-import { systemClock } from '../../src/clock.ts';
 import { operations } from '../../src/contract/operations.ts';
+import { systemClock } from '../../src/platform/clock.ts';
 import { timeoutMs } from '../support/flow-names.ts';
 import { at, type Harness, people } from '../support/harness.ts';
 import { startOperatorHarness } from '../support/operator-harness.ts';

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
 import { operations } from '../../src/contract/operations.ts';
 import type { PullRequest } from '../../src/contract/resources/pulls.ts';
-import { queueStateOf } from '../../src/queue/state.ts';
+import { systemClock } from '../../src/platform/clock.ts';
+import { queueStateOf } from '../../src/work/merge-queue/state.ts';
 import { reeve } from '../support/command.ts';
 import { signInWithPassword } from '../support/dashboard-client.ts';
 import { cloneRepository, runGit } from '../support/git-client.ts';

@@ -2,8 +2,8 @@ import { afterEach, expect, it } from 'vitest';
 import { parseEvent } from '../../src/contract/events/events.ts';
 import { operations } from '../../src/contract/operations.ts';
 import type { Run } from '../../src/engine/record.ts';
-import { eventAbout } from '../../src/sources/admission.ts';
-import { createRuleSource } from '../../src/sources/rule-source.ts';
+import { eventAbout } from '../../src/rules/sources/admission.ts';
+import { createRuleSource } from '../../src/rules/sources/rule-source.ts';
 import { cloneRepository } from '../support/git-client.ts';
 import {
   acme,

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Client } from '../../src/client/client.ts';
 import { operations } from '../../src/contract/operations.ts';
-import { queueStateOf } from '../../src/queue/state.ts';
+import { queueStateOf } from '../../src/work/merge-queue/state.ts';
 import { authorization, secret } from '../support/bot-hook.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
 import { type FlowForge, startFlowForge } from '../support/flow-forge.ts';

@@ -2,14 +2,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
 import { parseEvent } from '../../src/contract/events/events.ts';
 import { operations } from '../../src/contract/operations.ts';
 import type { Run } from '../../src/engine/record.ts';
 import { runRules } from '../../src/engine/run.ts';
 import { createFactMemory, createFacts } from '../../src/facts/ask.ts';
+import { systemClock } from '../../src/platform/clock.ts';
 import { createRuleSet } from '../../src/rules/rule-set.ts';
-import { loadRuleFiles } from '../../src/sources/folder.ts';
+import { loadRuleFiles } from '../../src/rules/sources/folder.ts';
 import { reeve, reeveProcess } from '../support/command.ts';
 import { acme, at, type Harness, people, repositoryScopes, startHarness } from '../support/harness.ts';
 

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Client } from '../../src/client/client.ts';
-import { systemClock } from '../../src/clock.ts';
 import { operations } from '../../src/contract/operations.ts';
 import type { Run } from '../../src/engine/record.ts';
+import { systemClock } from '../../src/platform/clock.ts';
 import { workflowByHand } from '../actions/scenarios.ts';
 import { post } from '../support/deliveries.ts';
 import type { Fault } from '../support/fault-proxy.ts';

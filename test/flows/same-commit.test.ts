@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
-import { packageRoot } from '../../src/package.ts';
+import { packageRoot } from '../../src/platform/package.ts';
 import { cloneRepository } from '../support/git-client.ts';
 import { at, type Harness, people } from '../support/harness.ts';
 import { startOperatorHarness } from '../support/operator-harness.ts';

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
 import type { Run } from '../../src/engine/record.ts';
-import { openSlotLimit } from '../../src/sweeps/slot-limit.ts';
-import { createSweepStore } from '../../src/sweeps/sweep-store.ts';
+import { openSlotLimit } from '../../src/work/sweeps/slot-limit.ts';
+import { createSweepStore } from '../../src/work/sweeps/sweep-store.ts';
 import { acme, rulesOf, type SweepHarness, startSweepHarness } from '../support/sweep-harness.ts';
 
 let harness: SweepHarness;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
-import { readDrift } from '../../src/sweeps/drift.ts';
+import { readDrift } from '../../src/work/sweeps/drift.ts';
 import { people, timeoutMs } from '../support/flow-names.ts';
 import { acme, type SweepHarness, startSweepHarness } from '../support/sweep-harness.ts';
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Operation } from '../../src/contract/operation.ts';
 import { operations } from '../../src/contract/operations.ts';
 import { createForge, type Forge } from '../../src/exports/embedded-forge.ts';
-import { packageRoot } from '../../src/package.ts';
+import { packageRoot } from '../../src/platform/package.ts';
 
 /** What stands for the names of a path; a read with other names is reached by the addresses in answers. */
 const parameters: Readonly<Record<string, readonly string[]>> = {

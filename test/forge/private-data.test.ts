@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createForgeInstance } from '../../src/forge/forge.ts';
-import { createPrivateFolder } from '../../src/private-files.ts';
+import { createPrivateFolder } from '../../src/platform/private-files.ts';
 import { start, waitForExit, waitForOutput } from '../support/command.ts';
 import { basic } from '../support/contract-forge.ts';
 import { passwordCost } from '../support/password-cost.ts';

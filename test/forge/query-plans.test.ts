@@ -19,7 +19,7 @@ import { createGitStore } from '../../src/forge/git/store.ts';
 import { handlers } from '../../src/forge/handlers.ts';
 import { createDeliveries } from '../../src/forge/hooks/deliveries.ts';
 import { registerOperations } from '../../src/forge/http/route.ts';
-import { silentLog } from '../../src/log.ts';
+import { silentLog } from '../../src/platform/log.ts';
 import { basic } from '../support/contract-forge.ts';
 import { passwordCost } from '../support/password-cost.ts';
 

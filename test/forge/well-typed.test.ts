@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Operation } from '../../src/contract/operation.ts';
 import { operations } from '../../src/contract/operations.ts';
 import { createForgeInstance, type ForgeInstance } from '../../src/forge/forge.ts';
-import { type Log, silentLog } from '../../src/log.ts';
+import { type Log, silentLog } from '../../src/platform/log.ts';
 import { arbitraryOf } from '../support/arbitrary-of.ts';
 import { basic } from '../support/contract-forge.ts';
 import { passwordCost } from '../support/password-cost.ts';

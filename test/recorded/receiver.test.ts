@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeEntry, makeReceiver } from '../receiver/make.ts';
+import { makeEntry, makeReceiver } from '../server/receiver/make.ts';
 import {
   type Fixture,
   fixtureAuthorization,

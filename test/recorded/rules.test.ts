@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
 import { parseEvent } from '../../src/contract/events/events.ts';
 import { parsePayload } from '../../src/contract/events/parse-payload.ts';
 import type { Run } from '../../src/engine/record.ts';
 import { runRules } from '../../src/engine/run.ts';
 import { createGivenFacts } from '../../src/facts/given-facts.ts';
+import { systemClock } from '../../src/platform/clock.ts';
 import type { LoadedRule } from '../../src/rules/rule.ts';
 import { createRuleSet } from '../../src/rules/rule-set.ts';
-import { findRuleFiles, loadRuleFiles } from '../../src/sources/folder.ts';
+import { findRuleFiles, loadRuleFiles } from '../../src/rules/sources/folder.ts';
 import { type Fixture, jsonOf, kindOf, readRecordings } from '../support/recording/fixture.ts';
 
 const files = await loadRuleFiles(await findRuleFiles(['rules']));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseEvent } from '../../src/contract/events/events.ts';
-import { ReeveError } from '../../src/errors.ts';
 import { createUnlimitedMeter } from '../../src/patterns/meter.ts';
+import { ReeveError } from '../../src/platform/errors.ts';
 import { evaluateRule, skipRule } from '../../src/rules/evaluate.ts';
 import { isRecoverable, needsEvent } from '../../src/rules/recoverable.ts';
 import { registry } from '../../src/rules/registry.ts';

@@ -3,13 +3,13 @@ import { parse } from 'yaml';
 import { actions } from '../../src/actions/actions.ts';
 import { eventFamilies, type Family } from '../../src/contract/events/event-families.ts';
 import type { SubjectKind } from '../../src/contract/events/subject.ts';
-import { resolveExpression } from '../../src/expressions/resolve/resolve-expression.ts';
 import { facts } from '../../src/facts/facts.ts';
+import { resolveExpression } from '../../src/rules/expressions/resolve/resolve-expression.ts';
 import { createEnvironment } from '../../src/rules/files/environment.ts';
 import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { registry } from '../../src/rules/registry.ts';
 import { schemaOfRules } from '../../src/rules/schema.ts';
-import { contextOf } from '../expressions/support/context.ts';
+import { contextOf } from './expressions/support/context.ts';
 
 const familyOf = (subject: SubjectKind): Family | undefined =>
   (Object.keys(eventFamilies) as Family[]).find((family) => eventFamilies[family].subject === subject);

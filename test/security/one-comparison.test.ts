@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 
 /** The only file that may compare secrets. */
-const home = 'src/http/constant-time-equal.ts';
+const home = 'src/platform/http/constant-time-equal.ts';
 
 /** Comparisons of the platform and of libraries that would be a second way to compare a secret. */
 const otherComparisons: readonly RegExp[] = [

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { chartStretches, marksOf } from '../../src/dashboard/charts/activity-samples.ts';
 import type { Run } from '../../src/engine/record.ts';
-import { silentLog } from '../../src/log.ts';
+import { silentLog } from '../../src/platform/log.ts';
 import { type Activity, startActivity } from '../../src/server/activity.ts';
-import { createRunnerMemory } from '../../src/sweeps/targets/runner-memory.ts';
+import { chartStretches, marksOf } from '../../src/server/dashboard/charts/activity-samples.ts';
+import { createRunnerMemory } from '../../src/work/sweeps/targets/runner-memory.ts';
 import { makeDelivery, makeRun } from '../store/make.ts';
 import { makeStore } from '../support/make-store.ts';
 

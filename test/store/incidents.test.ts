@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
+import type { Occurrence } from '../../src/engine/incidents/incident.ts';
 import type { Run } from '../../src/engine/record.ts';
-import type { Occurrence } from '../../src/incidents/incident.ts';
+import { systemClock } from '../../src/platform/clock.ts';
 import type { Verdict } from '../../src/rules/verdict.ts';
 import type { Claim, Store } from '../../src/store/store.ts';
 import { type MadeStore, storeKinds } from '../support/store-kinds.ts';

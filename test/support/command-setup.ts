@@ -3,14 +3,14 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { doctor } from '../../src/commands/doctor.ts';
-import { setup } from '../../src/commands/setup.ts';
-import type { ReportEntry } from '../../src/connection/finding.ts';
-import type { SetupOptions } from '../../src/connection/steps/answers.ts';
-import type { Prompt } from '../../src/output/prompt.ts';
-import type { Terminal } from '../../src/output/terminal.ts';
-import type { Variables } from '../../src/settings/config.ts';
-import { readEnvFile } from '../../src/settings/env-file.ts';
+import { doctor } from '../../src/cli/commands/doctor.ts';
+import { setup } from '../../src/cli/commands/setup.ts';
+import type { ReportEntry } from '../../src/cli/connection/finding.ts';
+import type { SetupOptions } from '../../src/cli/connection/steps/answers.ts';
+import type { Prompt } from '../../src/cli/output/prompt.ts';
+import type { Terminal } from '../../src/cli/output/terminal.ts';
+import type { Variables } from '../../src/server/settings/config.ts';
+import { readEnvFile } from '../../src/server/settings/env-file.ts';
 import { type Account, basic, type ContractForge, freshName } from './contract-forge.ts';
 
 export type CommandOutput = {

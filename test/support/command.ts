@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { runCommandLine } from '../../src/cli.ts';
-import { packageRoot } from '../../src/package.ts';
+import { runCommandLine } from '../../src/cli/cli.ts';
+import { packageRoot } from '../../src/platform/package.ts';
 import { builtProgram } from './built-program.ts';
 import { watchProcess } from './processes.ts';
 

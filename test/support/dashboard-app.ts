@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
-import { systemClock } from '../../src/clock.ts';
-import { createMetrics } from '../../src/dashboard/metrics/metrics.ts';
-import { silentLog } from '../../src/log.ts';
-import { createCommandQueue } from '../../src/queue/queue-commands.ts';
+import { systemClock } from '../../src/platform/clock.ts';
+import { silentLog } from '../../src/platform/log.ts';
 import { type AppParts, createApp } from '../../src/server/app.ts';
+import { createMetrics } from '../../src/server/dashboard/metrics/metrics.ts';
 import type { Store } from '../../src/store/store.ts';
+import { createCommandQueue } from '../../src/work/merge-queue/queue-commands.ts';
 
 const standingClock = (): Date => new Date('2030-01-01T00:00:00Z');
 

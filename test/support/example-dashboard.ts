@@ -1,8 +1,8 @@
-import type { RuleRow, ScheduleRow } from '../../src/dashboard/data.ts';
+import type { Incident } from '../../src/engine/incidents/incident.ts';
 import type { RecordedChange, Run } from '../../src/engine/record.ts';
-import type { Incident } from '../../src/incidents/incident.ts';
 import type { Verdict } from '../../src/rules/verdict.ts';
 import type { AppParts } from '../../src/server/app.ts';
+import type { RuleRow, ScheduleRow } from '../../src/server/dashboard/data.ts';
 import type { Store } from '../../src/store/store.ts';
 import { makeDelivery } from '../store/make.ts';
 import { dashboardData } from './dashboard-app.ts';

@@ -3,8 +3,8 @@ import type { Client } from '../../src/client/client.ts';
 import { forgeError } from '../../src/client/failure.ts';
 import { enabledEvents } from '../../src/contract/events/hook-events.ts';
 import { type AnyInput, fillPath, type Operation } from '../../src/contract/operation.ts';
-import { ReeveError } from '../../src/errors.ts';
 import { gitBlobId } from '../../src/facts/git-blob-id.ts';
+import { ReeveError } from '../../src/platform/errors.ts';
 import {
   botAccount,
   collections,

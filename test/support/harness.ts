@@ -6,7 +6,7 @@ import type { Credentials } from '../../src/client/credentials.ts';
 import { operations } from '../../src/contract/operations.ts';
 import type { PullRequest } from '../../src/contract/resources/pulls.ts';
 import type { Run } from '../../src/engine/record.ts';
-import { silentLog } from '../../src/log.ts';
+import { silentLog } from '../../src/platform/log.ts';
 import { type Server, type ServerOptions, startServer } from '../../src/server/server.ts';
 import { authorization, createBotHook, type HookLevel, secret } from './bot-hook.ts';
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts';

@@ -1,4 +1,4 @@
-import { ReeveError } from '../../src/errors.ts';
+import { ReeveError } from '../../src/platform/errors.ts';
 import type {
   QueueHistoryRow,
   QueueKey,

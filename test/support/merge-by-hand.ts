@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '../../src/client/client.ts';
 import type { InputOf } from '../../src/contract/operation.ts';
 import { operations } from '../../src/contract/operations.ts';
-import { ReeveError } from '../../src/errors.ts';
+import { ReeveError } from '../../src/platform/errors.ts';
 import { at, timeoutMs } from './flow-names.ts';
 
 /**

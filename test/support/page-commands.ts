@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { anchorOf, blocksOf } from '../../scripts/site/markdown.ts';
-import { packageRoot } from '../../src/package.ts';
+import { packageRoot } from '../../src/platform/package.ts';
 
 /** A command of a `console` block, and the lines that the page says it prints. */
 type ShownCommand = { readonly command: string; readonly printed: readonly string[] };

@@ -1,4 +1,4 @@
-import { createLog, type Log } from '../../src/log.ts';
+import { createLog, type Log } from '../../src/platform/log.ts';
 
 const names: Readonly<Record<number, string>> = { 20: 'debug', 30: 'info', 40: 'warn', 50: 'error' };
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '../../src/client/client.ts';
 import { operations } from '../../src/contract/operations.ts';
-import { ReeveError } from '../../src/errors.ts';
+import { ReeveError } from '../../src/platform/errors.ts';
 import type { FlowForge } from './flow-forge.ts';
 
 /** A runner as a flow wants it: of an organization (`owner`) or of a repository (`owner/name`). */

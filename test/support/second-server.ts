@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { silentLog } from '../../src/log.ts';
+import { silentLog } from '../../src/platform/log.ts';
 import { type Server, type ServerOptions, startServer } from '../../src/server/server.ts';
 import { authorization, type Harness, secret } from './harness.ts';
 

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach } from 'vitest';
-import type { RuleRow } from '../../src/dashboard/data.ts';
+import type { RuleRow } from '../../src/server/dashboard/data.ts';
 import type { Store } from '../../src/store/store.ts';
 import { dashboardData, dashboardPassword, makeDashboardApp } from './dashboard-app.ts';
 import { type DashboardClient, signInWithPassword } from './dashboard-client.ts';

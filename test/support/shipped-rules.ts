@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { operations } from '../../src/contract/operations.ts';
 import type { Run } from '../../src/engine/record.ts';
-import { packageRoot } from '../../src/package.ts';
+import { packageRoot } from '../../src/platform/package.ts';
 import type { LoadedRule } from '../../src/rules/rule.ts';
-import { findRuleFiles, loadRuleFiles } from '../../src/sources/folder.ts';
+import { findRuleFiles, loadRuleFiles } from '../../src/rules/sources/folder.ts';
 import { acme, people, uniqueName } from './flow-names.ts';
 import type { Harness } from './harness.ts';
 

@@ -1,6 +1,6 @@
-import { emptyQueue, type QueueEntry, type QueueState } from '../../src/queue/state.ts';
 import type { QueueEvent, QueueRow } from '../../src/store/queue-rows.ts';
 import type { Store } from '../../src/store/store.ts';
+import { emptyQueue, type QueueEntry, type QueueState } from '../../src/work/merge-queue/state.ts';
 
 /** Returns a pull request that waits in a queue. */
 export function makeQueueEntry(number: number, more: Partial<QueueEntry> = {}): QueueEntry {

@@ -3,7 +3,7 @@ import { createServer as createPlain, type IncomingHttpHeaders, type RequestList
 import { createServer as createSecure } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { packageRoot } from '../../src/package.ts';
+import { packageRoot } from '../../src/platform/package.ts';
 
 const folder = join(packageRoot, 'test/fixtures/tls');
 /** The certificate of secure receivers, which is its own authority. */

@@ -1,6 +1,6 @@
-import { silentLog } from '../../../src/log.ts';
+import { silentLog } from '../../../src/platform/log.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts';
-import { createWorker } from '../../../src/worker/worker.ts';
+import { createWorker } from '../../../src/work/deliveries/worker.ts';
 import { storeBacklog } from './deliveries.ts';
 
 export type DrainResult = {

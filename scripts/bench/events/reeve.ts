@@ -1,7 +1,7 @@
-import '../../../src/interpreted-shapes.ts';
+import '../../../src/platform/interpreted-shapes.ts';
 import { createWriteStream } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createLog } from '../../../src/log.ts';
+import { createLog } from '../../../src/platform/log.ts';
 import { startServer } from '../../../src/server/server.ts';
 import { authorization, secret } from '../intake/secrets.ts';
 

@@ -49,9 +49,9 @@ process.send?.(await kinds[kind as keyof typeof kinds](address));
 /** Serves the receiver of Reeve; the parent may ask what it has stored. */
 async function receive(store: Store): Promise<number> {
   const { default: fastify } = await import('fastify');
-  const { silentLog } = await import('../../../src/log.ts');
-  const { serverOptions } = await import('../../../src/receiver/limits.ts');
-  const { receiver } = await import('../../../src/receiver/route.ts');
+  const { silentLog } = await import('../../../src/platform/log.ts');
+  const { serverOptions } = await import('../../../src/server/receiver/limits.ts');
+  const { receiver } = await import('../../../src/server/receiver/route.ts');
   const app = fastify(serverOptions());
   await app.register(receiver, {
     store,

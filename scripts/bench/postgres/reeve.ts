@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import fastify from 'fastify';
-import { routeDelivery } from '../../../src/handlers/route-delivery.ts';
-import { silentLog } from '../../../src/log.ts';
-import { serverOptions } from '../../../src/receiver/limits.ts';
-import { receiver } from '../../../src/receiver/route.ts';
+import { silentLog } from '../../../src/platform/log.ts';
+import { serverOptions } from '../../../src/server/receiver/limits.ts';
+import { receiver } from '../../../src/server/receiver/route.ts';
 import { openStoreAt } from '../../../src/store/open-store.ts';
 import type { ServerRole } from '../../../src/store/shared-store.ts';
-import { createWorker } from '../../../src/worker/worker.ts';
+import { createWorker } from '../../../src/work/deliveries/worker.ts';
+import { routeDelivery } from '../../../src/work/runs/route-delivery.ts';
 import { storeBacklog } from '../backlog/deliveries.ts';
 import { authorization, secret } from '../intake/secrets.ts';
 import { answerQuestions, createTally, nowMs } from './answers.ts';

@@ -1,8 +1,8 @@
 import { parseEvent } from '../../../src/contract/events/events.ts';
 import type { Run } from '../../../src/engine/record.ts';
 import { runRules } from '../../../src/engine/run.ts';
-import { limits } from '../../../src/expressions/budget/limits.ts';
 import { createGivenFacts } from '../../../src/facts/given-facts.ts';
+import { limits } from '../../../src/rules/expressions/budget/limits.ts';
 import { loadRuleFile } from '../../../src/rules/files/load.ts';
 import { registry } from '../../../src/rules/registry.ts';
 import { createRuleSet } from '../../../src/rules/rule-set.ts';

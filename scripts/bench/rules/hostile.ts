@@ -24,7 +24,7 @@ export function hostileData(body: string = hostileTexts.letters) {
   };
 }
 
-/** Expressions written to be expensive. `test/expressions/hostile.test.ts` makes thousands more of them. */
+/** Expressions written to be expensive. `test/rules/expressions/hostile.test.ts` makes thousands more of them. */
 export const hostileExpressions: readonly string[] = [
   'issue.body.matches("(([abc]{1,30})a){30}$")',
   'issue.body.matches("(a+)+$")',

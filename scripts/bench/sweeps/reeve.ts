@@ -1,9 +1,9 @@
-import '../../../src/interpreted-shapes.ts';
+import '../../../src/platform/interpreted-shapes.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findOperation } from '../../../src/contract/operations.ts';
-import { type Log, silentLog } from '../../../src/log.ts';
+import { type Log, silentLog } from '../../../src/platform/log.ts';
 import { startServer } from '../../../src/server/server.ts';
-import { createSweepStore } from '../../../src/sweeps/sweep-store.ts';
+import { createSweepStore } from '../../../src/work/sweeps/sweep-store.ts';
 
 /** What one sweep cost. */
 export type Cost = {

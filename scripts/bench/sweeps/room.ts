@@ -2,11 +2,11 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock } from '../../../src/clock.ts';
 import type { Run } from '../../../src/engine/record.ts';
+import { systemClock } from '../../../src/platform/clock.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { createSnapshots } from '../../../src/sweeps/catch-up/snapshots.ts';
+import { createSnapshots } from '../../../src/work/sweeps/catch-up/snapshots.ts';
 import type { BenchRow } from '../row.ts';
 
 const bodyBytes = 8 * 1024;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { ReeveError } from '../../../src/errors.ts';
+import { ReeveError } from '../../../src/platform/errors.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { nowMs } from './attempts.ts';
 

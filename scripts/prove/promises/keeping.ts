@@ -40,7 +40,7 @@ export const keeping: readonly ReliabilityPromise[] = [
     proofs: [
       { drill: () => import('../drills/backups.ts') },
       { file: 'test/store/sqlite/sqlite-store.test.ts', titled: /second worker|taken over/ },
-      { file: 'test/commands/store-backup.test.ts' },
+      { file: 'test/cli/commands/store-backup.test.ts' },
     ],
     twins: ['two-workers-of-one-file', 'copy-complete-without-comparison'],
   },

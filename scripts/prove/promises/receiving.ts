@@ -37,8 +37,8 @@ export const receiving: readonly ReliabilityPromise[] = [
     target: { quick: '0 lost, accepted again', full: '0 lost, accepted again' },
     proofs: [
       { file: 'test/store/sqlite/sqlite-store.test.ts', titled: /that is full/ },
-      { file: 'test/receiver/route.test.ts', titled: /503 with Retry-After/ },
-      { file: 'test/commands/lost-store.test.ts' },
+      { file: 'test/server/receiver/route.test.ts', titled: /503 with Retry-After/ },
+      { file: 'test/cli/commands/lost-store.test.ts' },
     ],
     twins: ['full-disk-is-another-reeve', 'lost-files-not-noticed'],
   },
@@ -50,7 +50,7 @@ export const receiving: readonly ReliabilityPromise[] = [
       full: 'p99 <= 50 ms, max <= 500 ms at 200 deliveries/s of 10 KB for 5 min',
     },
     proofs: [
-      { file: 'test/receiver/attack.test.ts' },
+      { file: 'test/server/receiver/attack.test.ts' },
       { file: 'test/flows/hostile-rules.test.ts' },
       { drill: () => import('../drills/latency.ts') },
     ],
@@ -65,7 +65,7 @@ export const receiving: readonly ReliabilityPromise[] = [
         file: 'test/store/sqlite/sqlite-store.test.ts',
         titled: /uuid that is known|concurrent copies|as a copy that does not run|recognises a copy/,
       },
-      { file: 'test/receiver/route.test.ts', titled: /uuid is known|as a copy/ },
+      { file: 'test/server/receiver/route.test.ts', titled: /uuid is known|as a copy/ },
       { file: 'test/engine/repeated.test.ts' },
       {
         file: 'test/flows/every-action.test.ts',
@@ -97,9 +97,9 @@ export const receiving: readonly ReliabilityPromise[] = [
     promise: 'Only signed deliveries are accepted.',
     target: { quick: '0 near misses accepted', full: '0 of 1,000,000 near misses accepted' },
     proofs: [
-      { file: 'test/receiver/route.test.ts', titled: /near a credential/ },
-      { file: 'test/receiver/socket.test.ts', titled: /without a valid authorization header/ },
-      { file: 'test/receiver/secrets.test.ts' },
+      { file: 'test/server/receiver/route.test.ts', titled: /near a credential/ },
+      { file: 'test/server/receiver/socket.test.ts', titled: /without a valid authorization header/ },
+      { file: 'test/server/receiver/secrets.test.ts' },
     ],
     twins: ['signature-of-any-length', 'authorization-after-the-body'],
   },
@@ -108,7 +108,7 @@ export const receiving: readonly ReliabilityPromise[] = [
     promise: 'The time of a refusal does not reveal which part of a secret was right.',
     target: { quick: '|t| < 5 in 20,000 samples', full: '|t| < 5 in 200,000 samples' },
     proofs: [
-      { file: 'test/receiver/verify.test.ts' },
+      { file: 'test/server/receiver/verify.test.ts' },
       { file: 'test/security/one-comparison.test.ts' },
       { drill: () => import('../drills/timing.ts') },
     ],
@@ -122,8 +122,8 @@ export const receiving: readonly ReliabilityPromise[] = [
       full: 'memory + < 50 MB under 100 streams of 1 GB at once',
     },
     proofs: [
-      { file: 'test/receiver/socket.test.ts', titled: /over the limit/ },
-      { file: 'test/receiver/body-budget.test.ts' },
+      { file: 'test/server/receiver/socket.test.ts', titled: /over the limit/ },
+      { file: 'test/server/receiver/body-budget.test.ts' },
       { drill: () => import('../drills/oversized.ts') },
     ],
     twins: ['chunked-413-reset', 'one-address-takes-all-memory', 'largest-body-is-fixed'],
@@ -136,7 +136,7 @@ export const receiving: readonly ReliabilityPromise[] = [
       full: 'p99 <= 200 ms beside 1,000 slow connections, each closed within 12 s',
     },
     proofs: [
-      { file: 'test/receiver/socket.test.ts', titled: /a slow sender/ },
+      { file: 'test/server/receiver/socket.test.ts', titled: /a slow sender/ },
       { drill: () => import('../drills/slow-senders.ts') },
     ],
     twins: ['slow-bodies-not-dropped', 'one-budget-for-all-bodies'],
@@ -149,7 +149,7 @@ export const receiving: readonly ReliabilityPromise[] = [
       full: '0 crashes of 1,000,000 fuzzed deliveries, or of as many as 14 min allow',
     },
     proofs: [
-      { file: 'test/receiver/route.test.ts', titled: /^garbage|do not fit its event type/ },
+      { file: 'test/server/receiver/route.test.ts', titled: /^garbage|do not fit its event type/ },
       { drill: () => import('../drills/fuzz.ts') },
     ],
     twins: ['shape-not-checked', 'stored-shape-not-checked'],
@@ -158,7 +158,7 @@ export const receiving: readonly ReliabilityPromise[] = [
     id: 'P13',
     promise: 'No body reaches a prototype.',
     target: { quick: '0 changed prototypes', full: '0 changed prototypes' },
-    proofs: [{ file: 'test/receiver/route.test.ts', titled: /prototype/ }],
+    proofs: [{ file: 'test/server/receiver/route.test.ts', titled: /prototype/ }],
     twins: ['prototype-key-accepted'],
   },
   {

@@ -1,5 +1,5 @@
 import { operations } from '../../contract/operations.ts';
-import { ReeveError } from '../../errors.ts';
+import { ReeveError } from '../../platform/errors.ts';
 import { type ForgeObject, pathParams } from '../inverses/forms.ts';
 import type { Inverse } from '../inverses/inverse.ts';
 

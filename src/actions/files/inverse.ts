@@ -1,8 +1,8 @@
 import type { AnyInput } from '../../contract/operation.ts';
 import { operations } from '../../contract/operations.ts';
-import { ReeveError } from '../../errors.ts';
 import { branchRef } from '../../facts/contents.ts';
 import { absentAsUndefined } from '../../facts/where.ts';
+import { ReeveError } from '../../platform/errors.ts';
 import { pathParams } from '../inverses/forms.ts';
 import type { Inverse } from '../inverses/inverse.ts';
 

@@ -1,9 +1,9 @@
 import type { Label } from '../../contract/resources/labels.ts';
-import { messageOf } from '../../errors.ts';
 import type { Facts } from '../../facts/fact.ts';
 import { compileGlob } from '../../patterns/glob.ts';
 import { GlobError } from '../../patterns/glob-error.ts';
 import type { Meter } from '../../patterns/meter.ts';
+import { messageOf } from '../../platform/errors.ts';
 import type { CommandArguments } from '../action.ts';
 import { exclusiveScope, type LabelSource, resolveLabel } from '../label-names.ts';
 import { definitionsFor } from './definitions.ts';

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import type { PullRequest } from '../../contract/resources/pulls.ts';
 import type { TimelineEntry } from '../../contract/resources/timeline.ts';
 import type { User } from '../../contract/resources/users.ts';
-import { ReeveError } from '../../errors.ts';
 import { maxCommandBody } from '../../facts/command.ts';
 import { parseCommandLines } from '../../facts/command-lines.ts';
 import { type Facts, requestOf } from '../../facts/fact.ts';
@@ -10,6 +9,7 @@ import { assignable, permissionOf } from '../../facts/permission-of.ts';
 import { reviews } from '../../facts/reviews.ts';
 import { isWriter } from '../../facts/sender-permission.ts';
 import { timeline } from '../../facts/timeline.ts';
+import { ReeveError } from '../../platform/errors.ts';
 import type { PlanContext } from '../plan-context.ts';
 import { sidesOf } from './pull.ts';
 

@@ -1,10 +1,10 @@
 import { operations } from '../../contract/operations.ts';
 import type { PullRequest } from '../../contract/resources/pulls.ts';
-import { ReeveError } from '../../errors.ts';
 import { type Facts, requestOf } from '../../facts/fact.ts';
 import { headBranch } from '../../facts/head-branch.ts';
 import { pullRequest } from '../../facts/pull-request.ts';
 import { repositoryParams } from '../../facts/where.ts';
+import { ReeveError } from '../../platform/errors.ts';
 import type { Change } from '../change.ts';
 import { pathParams } from '../inverses/forms.ts';
 import type { Inverse } from '../inverses/inverse.ts';

@@ -1,4 +1,4 @@
-import { ReeveError } from '../../errors.ts';
+import { ReeveError } from '../../platform/errors.ts';
 import { eventFamilies, type Family, familyOf } from './event-families.ts';
 import { checkMembers, isRecord } from './payload-members.ts';
 import type { RepositoryRef, Subject, SubjectKind } from './subject.ts';

@@ -1,4 +1,4 @@
-import { ReeveError } from '../../errors.ts';
+import { ReeveError } from '../../platform/errors.ts';
 import { activitiesOf, eventFamilies, type Family, familyOf } from './event-families.ts';
 import { type Event, parseEvent } from './events.ts';
 

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import secureJson from 'secure-json-parse';
-import { messageOf, ReeveError } from '../../errors.ts';
+import { messageOf, ReeveError } from '../../platform/errors.ts';
 
 /** Maximum nesting of a payload. Real ones stay below ten; a million brackets can be parsed but overflow the stack of later code. */
 const maxDepth = 64;

@@ -1,4 +1,4 @@
-import { ReeveError } from '../../errors.ts';
+import { ReeveError } from '../../platform/errors.ts';
 
 /** Returns the problem of a value in a payload, or undefined if it is valid. */
 type MemberCheck = (value: unknown, place: string) => string | undefined;

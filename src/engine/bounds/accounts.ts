@@ -2,11 +2,11 @@ import type { Change } from '../../actions/change.ts';
 import type { ActionMemory } from '../../actions/memory.ts';
 import { toLowerCase } from '../../actions/same-names.ts';
 import type { Client } from '../../client/client.ts';
-import type { Clock } from '../../clock.ts';
 import type { AnyInput } from '../../contract/operation.ts';
 import { operations } from '../../contract/operations.ts';
-import { messageOf, ReeveError } from '../../errors.ts';
 import { absentAsUndefined } from '../../facts/where.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { messageOf, ReeveError } from '../../platform/errors.ts';
 import {
   isEnforcing,
   type Plan,

@@ -1,11 +1,11 @@
 import type { Cause as DeclaredCause } from '../../actions/change.ts';
-import { Slots } from '../../cache/slots.ts';
 import type { Client } from '../../client/client.ts';
-import type { Clock } from '../../clock.ts';
 import type { Event } from '../../contract/events/events.ts';
 import { readMember } from '../../contract/events/payload-members.ts';
 import { operations } from '../../contract/operations.ts';
-import { ReeveError } from '../../errors.ts';
+import { Slots } from '../../platform/cache/slots.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { ReeveError } from '../../platform/errors.ts';
 
 /**
  * Events by our own account trigger nothing, with one exception: those that result from changes such as a merge run the rules

@@ -1,10 +1,10 @@
 import type { Change } from '../../actions/change.ts';
 import type { Subject } from '../../contract/events/subject.ts';
-import { messageOf } from '../../errors.ts';
 import { type Facts, requestOf } from '../../facts/fact.ts';
 import { repository as repositoryFact } from '../../facts/repository.ts';
 import { repositoryParams } from '../../facts/where.ts';
 import { createUnlimitedMeter } from '../../patterns/meter.ts';
+import { messageOf } from '../../platform/errors.ts';
 import type { LoadedRule, ScopedGrant } from '../../rules/rule.ts';
 import type { Proposal } from '../proposal.ts';
 

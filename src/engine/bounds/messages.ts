@@ -1,7 +1,7 @@
 import { messageOperation, outgoingMessageOf } from '../../actions/outgoing-message.ts';
 import type { AnyInput } from '../../contract/operation.ts';
-import { ReeveError } from '../../errors.ts';
-import type { SendMessage } from '../../http/message-sender.ts';
+import { ReeveError } from '../../platform/errors.ts';
+import type { SendMessage } from '../../platform/http/message-sender.ts';
 import type { Plan, PlannedChange, RefusedChange } from '../proposal.ts';
 
 /** How messages leave: the function that sends them, or why there is none. */

@@ -1,5 +1,5 @@
 import { mergeQueueKind } from '../../actions/merging/queue-desk.ts';
-import { BoundedMap } from '../../cache/bounded-map.ts';
+import { BoundedMap } from '../../platform/cache/bounded-map.ts';
 import type { PlannedChange } from '../proposal.ts';
 import type { Run } from '../record.ts';
 import { createSharedLedger, type SharedLedgerStore } from './shared-ledger.ts';

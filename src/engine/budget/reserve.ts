@@ -1,7 +1,7 @@
 import { operations } from '../../contract/operations.ts';
-import { ReeveError } from '../../errors.ts';
 import { requestOf } from '../../facts/fact.ts';
 import { isWriter, senderPermission } from '../../facts/sender-permission.ts';
+import { ReeveError } from '../../platform/errors.ts';
 import type { Plan } from '../proposal.ts';
 import { levelOfChange, type PlannedChange } from '../proposal.ts';
 import { isSent, type RunInput } from '../run-input.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { BoundedMap } from '../../cache/bounded-map.ts';
-import { createFailureThrottle } from '../../http/failure-throttle.ts';
+import { BoundedMap } from '../../platform/cache/bounded-map.ts';
+import { createFailureThrottle } from '../../platform/http/failure-throttle.ts';
 import type { PasswordAttempt, PasswordGate } from '../core/context.ts';
 import { ForgeProblem } from '../core/errors.ts';
 import { createSlots } from '../git/slots.ts';

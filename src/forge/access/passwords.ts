@@ -1,6 +1,6 @@
 import { randomBytes, type ScryptOptions, scrypt } from 'node:crypto';
 import { promisify } from 'node:util';
-import { isSameSecret } from '../../http/constant-time-equal.ts';
+import { isSameSecret } from '../../platform/http/constant-time-equal.ts';
 
 const deriveKey = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt);
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { BoundedMap } from '../../cache/bounded-map.ts';
-import { createCsrfTokens, isSentByOtherSite } from '../../http/csrf-tokens.ts';
+import { BoundedMap } from '../../platform/cache/bounded-map.ts';
+import { createCsrfTokens, isSentByOtherSite } from '../../platform/http/csrf-tokens.ts';
 
 /** A browser on the pages where people sign in to authorize a program. */
 export type ForgeSession = { readonly id: string; readonly userId: number | undefined };

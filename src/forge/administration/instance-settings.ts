@@ -1,6 +1,6 @@
 import type { Operation } from '../../contract/operation.ts';
 import { operations } from '../../contract/operations.ts';
-import { packageVersion } from '../../package.ts';
+import { packageVersion } from '../../platform/package.ts';
 import type { Database } from '../core/database.ts';
 import { secondsOf } from '../core/time.ts';
 import { defineHandlers } from '../http/handler.ts';

@@ -1,4 +1,4 @@
-import { ReeveError } from '../../errors.ts';
+import { ReeveError } from '../../platform/errors.ts';
 import { userNamed } from '../access/redirects.ts';
 import { refreshRepository } from '../code/pushes.ts';
 import type { ForgeContext } from '../core/context.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { messageOf, ReeveError } from '../../errors.ts';
+import { messageOf, ReeveError } from '../../platform/errors.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { redeliverOf } from '../hooks/redelivery.ts';
 import { putRunners } from '../seed/apply.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isSameSecret } from '../../http/constant-time-equal.ts';
+import { isSameSecret } from '../../platform/http/constant-time-equal.ts';
 
 /** Returns the path of the file that holds the bearer of the control routes. */
 export function controlTokenFile(folder: string): string {

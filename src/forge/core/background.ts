@@ -1,5 +1,5 @@
-import { messageOf } from '../../errors.ts';
-import type { Log } from '../../log.ts';
+import { messageOf } from '../../platform/errors.ts';
+import type { Log } from '../../platform/log.ts';
 
 /** Background work, one task after the other, so that requests keep the processor. */
 export interface Background {

@@ -1,4 +1,4 @@
-import type { Log } from '../../log.ts';
+import type { Log } from '../../platform/log.ts';
 import type { GitLimits } from '../git/limits.ts';
 import type { GitStore } from '../git/store.ts';
 import type { AttachmentStore } from './attachment-store.ts';

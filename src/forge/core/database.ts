@@ -1,6 +1,6 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
-import { BoundedMap } from '../../cache/bounded-map.ts';
-import { ReeveError } from '../../errors.ts';
+import { BoundedMap } from '../../platform/cache/bounded-map.ts';
+import { ReeveError } from '../../platform/errors.ts';
 import { accounts } from './migrations/001-accounts.ts';
 import { repositories } from './migrations/002-repositories.ts';
 import { issues } from './migrations/003-issues.ts';

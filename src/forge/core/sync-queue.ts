@@ -1,5 +1,5 @@
-import { messageOf } from '../../errors.ts';
-import type { Log } from '../../log.ts';
+import { messageOf } from '../../platform/errors.ts';
+import type { Log } from '../../platform/log.ts';
 
 /** Work that waits for other servers, apart from the background so that a slow server delays nothing but its own kind. */
 export interface SyncQueue {

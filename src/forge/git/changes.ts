@@ -1,4 +1,4 @@
-import { ReeveError } from '../../errors.ts';
+import { ReeveError } from '../../platform/errors.ts';
 import { isObjectId } from './names.ts';
 import type { GitRepository } from './repository.ts';
 

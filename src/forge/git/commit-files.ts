@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { ReeveError } from '../../errors.ts';
+import { ReeveError } from '../../platform/errors.ts';
 import { formatSignature, type Signature } from './commit.ts';
 import { cleanTreePath, cleanWritePath, isRefName } from './names.ts';
 import { moveRefs } from './refs.ts';

@@ -1,5 +1,5 @@
-import { BoundedMap } from '../../cache/bounded-map.ts';
-import { createByteCache } from '../../cache/byte-cache.ts';
+import { BoundedMap } from '../../platform/cache/bounded-map.ts';
+import { createByteCache } from '../../platform/cache/byte-cache.ts';
 import type { GitObject, ObjectReader } from './objects.ts';
 
 /** What was found out about one repository. */

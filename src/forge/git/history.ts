@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
-import { BoundedMap } from '../../cache/bounded-map.ts';
+import { BoundedMap } from '../../platform/cache/bounded-map.ts';
 import { type CommitData, parseCommit } from './commit.ts';
 import { isIdPrefix, isObjectId } from './names.ts';
 import { listRefs, type Ref, readCommit } from './refs.ts';

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { PassThrough, type Readable } from 'node:stream';
-import { ReeveError } from '../../errors.ts';
+import { ReeveError } from '../../platform/errors.ts';
 import type { LaunchedProgram } from './launched-program.ts';
 import { createLauncher, type Launcher } from './launcher.ts';
 import { createSlots } from './slots.ts';

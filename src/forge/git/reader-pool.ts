@@ -1,4 +1,4 @@
-import { ReeveError } from '../../errors.ts';
+import { ReeveError } from '../../platform/errors.ts';
 import { createObjectReader, type ObjectReader } from './objects.ts';
 import type { Git } from './process.ts';
 

@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ReeveError } from '../../errors.ts';
+import { ReeveError } from '../../platform/errors.ts';
 import { type CommitData, parseCommit } from './commit.ts';
 import { cleanTreePath, isIdPrefix, isRefName, zeroIdLike } from './names.ts';
 import type { GitRepository } from './repository.ts';

@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createPrivateFile, createPrivateFolder } from '../../private-files.ts';
+import { createPrivateFile, createPrivateFolder } from '../../platform/private-files.ts';
 import { commitFiles, type FileCommit } from './commit-files.ts';
 import { configurationOf } from './configuration.ts';
 import { createGitCache } from './git-cache.ts';

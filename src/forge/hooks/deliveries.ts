@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
-import { messageOf } from '../../errors.ts';
-import { HostRefused } from '../../http/post.ts';
-import { isPublicAddress } from '../../http/public-address.ts';
-import { createReachableHosts, type ReachableHosts } from '../../http/reachable-hosts.ts';
-import type { Log } from '../../log.ts';
+import { messageOf } from '../../platform/errors.ts';
+import { HostRefused } from '../../platform/http/post.ts';
+import { isPublicAddress } from '../../platform/http/public-address.ts';
+import { createReachableHosts, type ReachableHosts } from '../../platform/http/reachable-hosts.ts';
+import type { Log } from '../../platform/log.ts';
 import type { Deliveries } from '../core/context.ts';
 import type { Database } from '../core/database.ts';
 import type { HookRow, HookTaskRow } from '../core/rows.ts';

@@ -1,8 +1,8 @@
 import http from 'node:http';
 import https from 'node:https';
 import { isIP } from 'node:net';
-import { createCheckedLookup, HostRefused } from '../../http/post.ts';
-import { hostOfUrl } from '../../http/reachable-hosts.ts';
+import { createCheckedLookup, HostRefused } from '../../platform/http/post.ts';
+import { hostOfUrl } from '../../platform/http/reachable-hosts.ts';
 
 /** Bytes of an answer that are kept. */
 const maxAnswerBytes = 1024 * 1024;

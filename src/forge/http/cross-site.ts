@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance } from 'fastify';
-import { isSentByOtherSite } from '../../http/csrf-tokens.ts';
+import { isSentByOtherSite } from '../../platform/http/csrf-tokens.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem } from '../core/errors.ts';
 import { sendFailure } from './respond.ts';

@@ -1,6 +1,6 @@
 // The program of the thread that renders Markdown: `markup.ts` starts it.
 import { parentPort } from 'node:worker_threads';
-import { messageOf } from '../../errors.ts';
+import { messageOf } from '../../platform/errors.ts';
 import { type MarkdownOptions, renderMarkdown } from './render-markdown.ts';
 
 /** A text to render. */

@@ -1,4 +1,4 @@
-import { messageOf, ReeveError } from '../../errors.ts';
+import { messageOf, ReeveError } from '../../platform/errors.ts';
 import { isOrganizationOwner } from '../access/permissions.ts';
 import { userNamed } from '../access/redirects.ts';
 import { refreshRepository } from '../code/pushes.ts';

@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { isPublicAddress } from '../../http/public-address.ts';
+import { isPublicAddress } from '../../platform/http/public-address.ts';
 import type { ForgeContext } from '../core/context.ts';
 
 /** Another server's repository, with the credentials for it. */

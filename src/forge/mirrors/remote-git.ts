@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { messageOf, ReeveError } from '../../errors.ts';
+import { messageOf, ReeveError } from '../../platform/errors.ts';
 import type { ForgeContext } from '../core/context.ts';
 import type { GitRepository } from '../git/repository.ts';
 import { openRelay } from './relay.ts';

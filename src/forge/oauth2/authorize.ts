@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type FormFields, formFieldsOf } from '../../http/form.ts';
-import { type Html, html } from '../../http/html.ts';
+import { type FormFields, formFieldsOf } from '../../platform/http/form.ts';
+import { type Html, html } from '../../platform/http/html.ts';
 import { createActorReader, headerCredentials } from '../access/actor.ts';
 import { createForgeSessions, type ForgeSession, type ForgeSessions } from '../access/sessions.ts';
 import { scopesOfGrant } from '../access/signed-tokens.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isSameSecret } from '../../http/constant-time-equal.ts';
+import { isSameSecret } from '../../platform/http/constant-time-equal.ts';
 import { tokenDigest } from '../access/actor.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { found } from '../core/errors.ts';

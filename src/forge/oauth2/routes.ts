@@ -1,8 +1,8 @@
 import fastifyCookie from '@fastify/cookie';
 import fastifyFormbody from '@fastify/formbody';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { isSameSecret } from '../../http/constant-time-equal.ts';
-import { type FormFields, formFieldsOf } from '../../http/form.ts';
+import { isSameSecret } from '../../platform/http/constant-time-equal.ts';
+import { type FormFields, formFieldsOf } from '../../platform/http/form.ts';
 import { createActorReader, headerCredentials } from '../access/actor.ts';
 import { isPublicOnly } from '../access/scopes.ts';
 import {

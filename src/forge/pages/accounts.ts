@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { html } from '../../http/html.ts';
+import { html } from '../../platform/http/html.ts';
 import { isVisible, readableCondition } from '../access/permissions.ts';
 import { accountNamed } from '../access/redirects.ts';
 import type { ForgeContext } from '../core/context.ts';

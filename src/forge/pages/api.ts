@@ -1,6 +1,6 @@
 import type { Operation } from '../../contract/operation.ts';
 import { operations } from '../../contract/operations.ts';
-import { html } from '../../http/html.ts';
+import { html } from '../../platform/http/html.ts';
 import type { PageContent } from './page.ts';
 
 /** Shows every operation of the API, one entry each, for reading; programs take the description in JSON. */

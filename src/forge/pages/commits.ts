@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { type Html, html } from '../../http/html.ts';
+import { type Html, html } from '../../platform/http/html.ts';
 import { findAddress } from '../code/find-file.ts';
 import { contentHeaders } from '../code/serve-file.ts';
 import type { ForgeContext } from '../core/context.ts';

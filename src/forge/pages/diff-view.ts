@@ -1,4 +1,4 @@
-import { type Html, html } from '../../http/html.ts';
+import { type Html, html } from '../../platform/http/html.ts';
 
 /** Bytes of a change that a page reads, and lines of it that it shows; the address of the diff has the rest. */
 export const shownDiffBytes = 512 * 1024;

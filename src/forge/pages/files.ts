@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { type Html, html } from '../../http/html.ts';
+import { type Html, html } from '../../platform/http/html.ts';
 import type { RepositoryTarget } from '../access/targets.ts';
 import { serveArchive } from '../code/archives.ts';
 import { findAddress, findServedFile, findTreePlace } from '../code/find-file.ts';

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import { createCsrfTokens, isSentByOtherSite } from '../../http/csrf-tokens.ts';
-import { formFieldsOf } from '../../http/form.ts';
+import { createCsrfTokens, isSentByOtherSite } from '../../platform/http/csrf-tokens.ts';
+import { formFieldsOf } from '../../platform/http/form.ts';
 import { ForgeProblem } from '../core/errors.ts';
 import type { UserRow } from '../core/rows.ts';
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { type Html, html } from '../../http/html.ts';
+import { type Html, html } from '../../platform/http/html.ts';
 import { findRepository } from '../access/guards.ts';
 import { isOrganizationOwner, reaches } from '../access/permissions.ts';
 import { userNamed } from '../access/redirects.ts';

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { type Html, html } from '../../http/html.ts';
+import { type Html, html } from '../../platform/http/html.ts';
 import type { RepositoryTarget } from '../access/targets.ts';
 import { contentHeaders, type FileAnswer } from '../code/serve-file.ts';
 import type { ForgeContext } from '../core/context.ts';

@@ -1,4 +1,4 @@
-import { type Html, html } from '../../http/html.ts';
+import { type Html, html } from '../../platform/http/html.ts';
 import type { LabelRow } from '../core/issue-rows.ts';
 
 /** Shows labels with their colours: a disc, since the policy of the pages allows no styles of an element and text stays readable. */

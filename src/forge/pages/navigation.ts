@@ -1,4 +1,4 @@
-import { type Html, html } from '../../http/html.ts';
+import { type Html, html } from '../../platform/http/html.ts';
 import { mayReadCode } from '../access/code.ts';
 import { findRepository } from '../access/guards.ts';
 import { permissionOf, reaches } from '../access/permissions.ts';

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type FormFields, formFieldsOf } from '../../http/form.ts';
-import { html } from '../../http/html.ts';
+import { type FormFields, formFieldsOf } from '../../platform/http/form.ts';
+import { html } from '../../platform/http/html.ts';
 import { createActorReader, headerCredentials } from '../access/actor.ts';
 import { Redirect } from '../access/redirects.ts';
 import { isPublicOnly, type Scope } from '../access/scopes.ts';

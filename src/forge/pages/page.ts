@@ -1,4 +1,4 @@
-import { type Html, html } from '../../http/html.ts';
+import { type Html, html } from '../../platform/http/html.ts';
 
 /** What a page shows: `nav` is the way to the other pages of a repository. */
 export type PageContent = { readonly title: string; readonly content: Html; readonly nav?: Html };

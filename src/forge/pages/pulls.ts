@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import { formFieldsOf } from '../../http/form.ts';
-import { type Html, html } from '../../http/html.ts';
+import { formFieldsOf } from '../../platform/http/form.ts';
+import { type Html, html } from '../../platform/http/html.ts';
 import { findPull } from '../access/find-issue.ts';
 import { findRepository } from '../access/guards.ts';
 import type { RepositoryTarget } from '../access/targets.ts';

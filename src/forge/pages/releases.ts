@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { type Html, html } from '../../http/html.ts';
+import { type Html, html } from '../../platform/http/html.ts';
 import { findRepository } from '../access/guards.ts';
 import { reaches } from '../access/permissions.ts';
 import type { ForgeContext } from '../core/context.ts';

@@ -1,4 +1,4 @@
-import { type Html, html } from '../../http/html.ts';
+import { type Html, html } from '../../platform/http/html.ts';
 import type { ForgeContext } from '../core/context.ts';
 import type { PullRow, ReviewRow } from '../core/issue-rows.ts';
 import type { UserRow } from '../core/rows.ts';

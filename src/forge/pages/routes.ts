@@ -1,6 +1,6 @@
 import fastifyFormbody from '@fastify/formbody';
 import type { FastifyInstance } from 'fastify';
-import { html } from '../../http/html.ts';
+import { html } from '../../platform/http/html.ts';
 import { reaches, readableCondition } from '../access/permissions.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem } from '../core/errors.ts';

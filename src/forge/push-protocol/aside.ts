@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ReeveError } from '../../errors.ts';
+import { ReeveError } from '../../platform/errors.ts';
 import type { GitRepository } from '../git/repository.ts';
 import type { PushRequest } from './push-request.ts';
 

@@ -1,4 +1,4 @@
-import { ReeveError } from '../../errors.ts';
+import { ReeveError } from '../../platform/errors.ts';
 import type { GitRepository } from '../git/repository.ts';
 
 type HeadMove = {

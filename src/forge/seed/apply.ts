@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { operations } from '../../contract/operations.ts';
-import { messageOf, ReeveError } from '../../errors.ts';
+import { messageOf, ReeveError } from '../../platform/errors.ts';
 import { userNamed } from '../access/redirects.ts';
 import { ensureBadge } from '../accounts/badges.ts';
 import { createAccount } from '../accounts/users.ts';

@@ -7,7 +7,7 @@ import {
   type InputOf,
   type Operation,
 } from '../../contract/operation.ts';
-import { ReeveError } from '../../errors.ts';
+import { ReeveError } from '../../platform/errors.ts';
 import { tokenDigest } from '../access/actor.ts';
 import { userNamed } from '../access/redirects.ts';
 import type { ForgeContext } from '../core/context.ts';

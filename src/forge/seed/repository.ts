@@ -1,5 +1,5 @@
 import { operations } from '../../contract/operations.ts';
-import { ReeveError } from '../../errors.ts';
+import { ReeveError } from '../../platform/errors.ts';
 import { userNamed } from '../access/redirects.ts';
 import type { ForgeContext } from '../core/context.ts';
 import type { Making, SeedCaller } from './caller.ts';

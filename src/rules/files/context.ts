@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { BoundedMap } from '../../cache/bounded-map.ts';
-import type { ExpressionEnvironment } from '../../expressions/environment.ts';
-import type { ExpressionProblem } from '../../expressions/expression-problem.ts';
-import type { ExpressionContext } from '../../expressions/resolve/resolve-expression.ts';
 import { Re2Compiler } from '../../patterns/re2.ts';
+import { BoundedMap } from '../../platform/cache/bounded-map.ts';
+import type { ExpressionEnvironment } from '../expressions/environment.ts';
+import type { ExpressionProblem } from '../expressions/expression-problem.ts';
+import type { ExpressionContext } from '../expressions/resolve/resolve-expression.ts';
 import type { Problem, ProblemCode } from '../problem.ts';
 import type { Level, RuleRegistry, ScopedGrant } from '../rule.ts';
 import { createEnvironment, type Occasion } from './environment.ts';

@@ -1,7 +1,7 @@
 import { eventFamilies } from '../../contract/events/event-families.ts';
-import type { Condition } from '../../expressions/conditions.ts';
 import { compileScope } from '../../patterns/repository-scope.ts';
 import { runsForConcerned } from '../concerned.ts';
+import type { Condition } from '../expressions/conditions.ts';
 import type { Each, LoadedRule, LoadedStep, Pattern, RuleLimits, RuleMode } from '../rule.ts';
 import type { FileContext } from './context.ts';
 import type { Occasion } from './environment.ts';

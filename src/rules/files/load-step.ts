@@ -1,9 +1,9 @@
 import type { Action } from '../../actions/action.ts';
-import { type Condition, compileCondition, type ExpressionPlace } from '../../expressions/conditions.ts';
-import type { ExpressionEnvironment } from '../../expressions/environment.ts';
-import type { ExpressionProblem } from '../../expressions/expression-problem.ts';
-import { hasTemplate } from '../../expressions/template.ts';
 import { type ArgumentPath, type ArgumentProblem, bracesProblem, compileArguments } from '../arguments.ts';
+import { type Condition, compileCondition, type ExpressionPlace } from '../expressions/conditions.ts';
+import type { ExpressionEnvironment } from '../expressions/environment.ts';
+import type { ExpressionProblem } from '../expressions/expression-problem.ts';
+import { hasTemplate } from '../expressions/template.ts';
 import { type LoadedStep, levels } from '../rule.ts';
 import type { FileContext } from './context.ts';
 import type { Occasion } from './environment.ts';

@@ -1,6 +1,6 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
-import { childrenOf, literalOf } from '../../expressions/parse/tree.ts';
 import { comparisonsIn, conditionTreesOf, ruleTreesOf } from '../compared-members.ts';
+import { childrenOf, literalOf } from '../expressions/parse/tree.ts';
 import type { Problem } from '../problem.ts';
 import type { LoadedRule } from '../rule.ts';
 import type { YamlSource } from './yaml-source.ts';

@@ -1,4 +1,4 @@
-import { nearest } from '../../expressions/parse/nearest.ts';
+import { nearest } from '../expressions/parse/nearest.ts';
 import { includeExample, parameterExample, remedyForParameterType } from './pack-remedies.ts';
 import type { YamlPath } from './yaml-source.ts';
 

@@ -1,6 +1,6 @@
 import { validate } from 'node-cron';
-import { nearest } from '../../expressions/parse/nearest.ts';
-import { isTimezone } from '../../expressions/resolve/literals.ts';
+import { nearest } from '../expressions/parse/nearest.ts';
+import { isTimezone } from '../expressions/resolve/literals.ts';
 import type { Schedule } from '../rule.ts';
 import type { FileContext } from './context.ts';
 import type { YamlPath } from './yaml-source.ts';

@@ -10,7 +10,7 @@ import {
   parseDocument,
   type YAMLMap,
 } from 'yaml';
-import { messageOf } from '../../errors.ts';
+import { messageOf } from '../../platform/errors.ts';
 import type { Problem, ProblemCode } from '../problem.ts';
 import { insideScalar } from './scalar-place.ts';
 import { type MakeProblem, type Span, sourceLine, spanOf } from './yaml-place.ts';

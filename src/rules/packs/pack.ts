@@ -1,4 +1,4 @@
-import { nearest } from '../../expressions/parse/nearest.ts';
+import { nearest } from '../expressions/parse/nearest.ts';
 
 /** The text of a pack, and where it is from. */
 export type PackSource = {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { opening } from '../../expressions/template.ts';
+import { opening } from '../expressions/template.ts';
 
 /** Value of a parameter: a constant of the file that declares it. */
 export type ParameterValue = string | number | boolean | readonly string[];

@@ -1,5 +1,5 @@
-import { nearest } from '../../expressions/parse/nearest.ts';
-import { endOfInserted, opening } from '../../expressions/template.ts';
+import { nearest } from '../expressions/parse/nearest.ts';
+import { endOfInserted, opening } from '../expressions/template.ts';
 import type { ParameterValue, ParameterValues } from './declaration.ts';
 import { Expansion } from './expansion.ts';
 

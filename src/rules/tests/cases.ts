@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { eventFamilies, type Family } from '../../contract/events/event-families.ts';
 import type { SubjectKind } from '../../contract/events/subject.ts';
-import { messageOf } from '../../errors.ts';
+import { messageOf } from '../../platform/errors.ts';
 import { problemsOf } from '../files/issues.ts';
 import { readYaml } from '../files/yaml-source.ts';
 import type { Problem } from '../problem.ts';

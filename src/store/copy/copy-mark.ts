@@ -1,4 +1,4 @@
-import { ReeveError } from '../../errors.ts';
+import { ReeveError } from '../../platform/errors.ts';
 
 /** The key in the memory of a store under which a copy keeps how far it is. It is not copied itself. */
 export const markKey = 'store copy';

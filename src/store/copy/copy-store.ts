@@ -1,4 +1,4 @@
-import { ReeveError } from '../../errors.ts';
+import { ReeveError } from '../../platform/errors.ts';
 import { type CopiedTable, copiedTables, type StoreKind } from './copied-tables.ts';
 import { type CopyMark, parseMark } from './copy-mark.ts';
 import { type CopySide, type CopyTarget, copyKeyOf } from './copy-side.ts';

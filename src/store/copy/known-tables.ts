@@ -1,4 +1,4 @@
-import { ReeveError } from '../../errors.ts';
+import { ReeveError } from '../../platform/errors.ts';
 import { copiedTables, omittedTables, type StoreKind } from './copied-tables.ts';
 import type { CopySide } from './copy-side.ts';
 

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { ReeveError } from '../../errors.ts';
+import { ReeveError } from '../../platform/errors.ts';
 import { takeCopyLock } from '../postgres/copy-lock.ts';
 import { type PostgresAddress, readAddress } from '../postgres/link/address.ts';
 import { Connections, connectionOptions } from '../postgres/link/connections.ts';

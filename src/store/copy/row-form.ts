@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { ReeveError } from '../../errors.ts';
+import { ReeveError } from '../../platform/errors.ts';
 import { indexableText, storableText } from '../postgres/link/text.ts';
 import type { SqlRow } from '../rows.ts';
 import type { ColumnKind, CopiedTable, CopyRow, CopyValue, StoreKind } from './copied-tables.ts';

@@ -1,4 +1,4 @@
-import { ReeveError } from '../../errors.ts';
+import { ReeveError } from '../../platform/errors.ts';
 import { type EncodedRun, encodeRuns } from '../encoded-runs.ts';
 import { leaseLost } from '../leases.ts';
 import { rowNumberOf } from '../paging.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../platform/clock.ts';
 import type { Leases } from '../leases.ts';
 import type { Connections } from './link/connections.ts';
 

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { ReeveError } from '../../errors.ts';
+import { ReeveError } from '../../platform/errors.ts';
 import { lockClassOf, type PostgresAddress } from './link/address.ts';
 import type { Sql } from './link/connections.ts';
 import { isLockTimeout } from './link/failures.ts';

@@ -1,4 +1,4 @@
-import { type IncidentKind, isOpen, kindRow, type Occurrence } from '../../incidents/incident.ts';
+import { type IncidentKind, isOpen, kindRow, type Occurrence } from '../../engine/incidents/incident.ts';
 import type { EncodedRun } from '../encoded-runs.ts';
 import { incidentsOf, maxIncidentsPerKind } from '../incident-rows.ts';
 import type { Store } from '../store.ts';

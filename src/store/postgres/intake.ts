@@ -1,4 +1,4 @@
-import { ReeveError } from '../../errors.ts';
+import { ReeveError } from '../../platform/errors.ts';
 import { contentFingerprint, copyWindowMs } from '../fingerprint.ts';
 import { encodeJob } from '../job-body.ts';
 import { turnOf } from '../lane.ts';

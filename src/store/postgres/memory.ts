@@ -1,4 +1,4 @@
-import { systemClock } from '../../clock.ts';
+import { systemClock } from '../../platform/clock.ts';
 import { memoryDateOf } from '../memory-date.ts';
 import type { Store } from '../store.ts';
 import type { PostgresContext } from './context.ts';

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { ReeveError } from '../../errors.ts';
+import { ReeveError } from '../../platform/errors.ts';
 import { lockClassOf, type PostgresAddress } from './link/address.ts';
 import { type Connections, connectionOptions } from './link/connections.ts';
 

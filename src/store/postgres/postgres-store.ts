@@ -1,5 +1,5 @@
-import { type Clock, systemClock } from '../../clock.ts';
-import { messageOf, ReeveError } from '../../errors.ts';
+import { type Clock, systemClock } from '../../platform/clock.ts';
+import { messageOf, ReeveError } from '../../platform/errors.ts';
 import { markKey, requireFinished } from '../copy/copy-mark.ts';
 import { Leases } from '../leases.ts';
 import { prune } from '../prune.ts';

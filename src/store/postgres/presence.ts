@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import pg from 'pg';
-import { type Clock, systemClock } from '../../clock.ts';
-import { packageVersion } from '../../package.ts';
+import { type Clock, systemClock } from '../../platform/clock.ts';
+import { packageVersion } from '../../platform/package.ts';
 import type { Notice, ServerRole } from '../shared-store.ts';
 import type { WorkerIdentity } from './context.ts';
 import { resign, stand } from './leader.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { ReeveError } from '../../errors.ts';
+import { ReeveError } from '../../platform/errors.ts';
 import { pageSizeOf } from '../paging.ts';
 import {
   encodeQueueEvent,

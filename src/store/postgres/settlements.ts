@@ -1,4 +1,4 @@
-import { ReeveError } from '../../errors.ts';
+import { ReeveError } from '../../platform/errors.ts';
 import type { EncodedRun } from '../encoded-runs.ts';
 import type { Claim } from '../store.ts';
 import type { PostgresContext } from './context.ts';

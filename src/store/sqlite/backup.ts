@@ -1,8 +1,8 @@
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { ReeveError } from '../../errors.ts';
-import { createPrivateFile, createPrivateFolder } from '../../private-files.ts';
+import { ReeveError } from '../../platform/errors.ts';
+import { createPrivateFile, createPrivateFolder } from '../../platform/private-files.ts';
 import { asStoreError } from './failures.ts';
 import { takeWorkerLock } from './lock.ts';
 import { schemaVersionOf, schemaVersions } from './migrations.ts';

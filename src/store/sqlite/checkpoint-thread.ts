@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { messageOf } from '../../errors.ts';
+import { messageOf } from '../../platform/errors.ts';
 
 /**
  * The thread, as text: it must run from sources, from a bundle and inside a package, where no separate file can be relied

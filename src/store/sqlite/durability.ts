@@ -1,7 +1,7 @@
 import { closeSync, fdatasync, fstatSync, openSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
-import { messageOf, ReeveError } from '../../errors.ts';
+import { messageOf, ReeveError } from '../../platform/errors.ts';
 import { watchOpenedFiles } from './opened-files.ts';
 
 const syncData = promisify(fdatasync);

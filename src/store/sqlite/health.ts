@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { messageOf } from '../../errors.ts';
+import { messageOf } from '../../platform/errors.ts';
 import type { Health } from '../store.ts';
 
 /** Below this much free space, or 5 % of the disk where that is less, the store is not healthy. */

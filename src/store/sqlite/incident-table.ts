@@ -5,8 +5,8 @@ import {
   isOpen,
   kindRow,
   type Occurrence,
-} from '../../incidents/incident.ts';
-import type { RuleResults } from '../../incidents/rule-failures.ts';
+} from '../../engine/incidents/incident.ts';
+import type { RuleResults } from '../../engine/incidents/rule-failures.ts';
 import { incidentsOf, maxIncidentsPerKind } from '../incident-rows.ts';
 import type { SqlRow } from '../rows.ts';
 

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
-import { ReeveError } from '../../errors.ts';
-import { createPrivateFile } from '../../private-files.ts';
+import { ReeveError } from '../../platform/errors.ts';
+import { createPrivateFile } from '../../platform/private-files.ts';
 import { asStoreError, isBusy } from './failures.ts';
 
 /** The exclusive role *worker* of one store. */

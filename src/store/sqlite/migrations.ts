@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { ReeveError } from '../../errors.ts';
+import { ReeveError } from '../../platform/errors.ts';
 
 /**
  * The numbered steps of the schema; `user_version` is how many a database has taken. A step that was released never

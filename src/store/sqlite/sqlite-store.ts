@@ -1,9 +1,9 @@
 import { mkdirSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { type Clock, systemClock } from '../../clock.ts';
-import { ReeveError } from '../../errors.ts';
-import { createPrivateFile, createPrivateFolder } from '../../private-files.ts';
+import { type Clock, systemClock } from '../../platform/clock.ts';
+import { ReeveError } from '../../platform/errors.ts';
+import { createPrivateFile, createPrivateFolder } from '../../platform/private-files.ts';
 import { markKey, requireFinished } from '../copy/copy-mark.ts';
 import { Leases } from '../leases.ts';
 import { prune } from '../prune.ts';

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { ReeveError } from '../../errors.ts';
+import { ReeveError } from '../../platform/errors.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import type { Durability } from './durability.ts';
 import { asStoreError } from './failures.ts';

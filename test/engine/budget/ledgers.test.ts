@@ -6,7 +6,7 @@ import type { BudgetLedger, LedgerEntry, WriteHistory } from '../../../src/engin
 import type { Plan } from '../../../src/engine/proposal.ts';
 import type { Run } from '../../../src/engine/record.ts';
 import type { RunInput } from '../../../src/engine/run-input.ts';
-import { ReeveError } from '../../../src/errors.ts';
+import { ReeveError } from '../../../src/platform/errors.ts';
 import { planOf } from '../../support/plan-of.ts';
 import { makeRecordingClient } from '../../support/recording-client.ts';
 

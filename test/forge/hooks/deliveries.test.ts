@@ -8,7 +8,7 @@ import { type Database, openDatabase } from '../../../src/forge/core/database.ts
 import type { HookTaskRow } from '../../../src/forge/core/rows.ts';
 import { queueDelivery } from '../../../src/forge/events/emit.ts';
 import { createDeliveries } from '../../../src/forge/hooks/deliveries.ts';
-import { silentLog } from '../../../src/log.ts';
+import { silentLog } from '../../../src/platform/log.ts';
 import { type HookReceiver, startReceiver } from '../../support/hook-receiver.ts';
 
 let folder: string;

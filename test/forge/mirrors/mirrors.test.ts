@@ -8,7 +8,7 @@ import { createSyncQueue } from '../../../src/forge/core/sync-queue.ts';
 import { storeMirror } from '../../../src/forge/mirrors/pull-mirrors.ts';
 import { parseRemote, resolveRemote } from '../../../src/forge/mirrors/remote-address.ts';
 import { queueDueMirrors } from '../../../src/forge/mirrors/schedule.ts';
-import { silentLog } from '../../../src/log.ts';
+import { silentLog } from '../../../src/platform/log.ts';
 import { type ContractForge, freshName, startEmbedded } from '../../support/contract-forge.ts';
 
 describe('durations', () => {

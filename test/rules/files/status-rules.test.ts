@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadRuleFile } from '../../../src/rules/files/load.ts';
 import { registry } from '../../../src/rules/registry.ts';
 import type { Level } from '../../../src/rules/rule.ts';
-import { loadRuleFiles } from '../../../src/sources/folder.ts';
+import { loadRuleFiles } from '../../../src/rules/sources/folder.ts';
 
 const load = (rules: string, level: Level = 'operator', more: object = {}) =>
   loadRuleFile({

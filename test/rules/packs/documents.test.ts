@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { testRules } from '../../../src/commands/rules/rule-tests.ts';
-import { packageRoot } from '../../../src/package.ts';
-import { findRuleFiles, loadRuleFiles } from '../../../src/sources/folder.ts';
-import { createOfferedReader, readOffers, readPacks } from '../../../src/sources/folder-packs.ts';
+import { testRules } from '../../../src/cli/commands/rules/rule-tests.ts';
+import { packageRoot } from '../../../src/platform/package.ts';
+import { findRuleFiles, loadRuleFiles } from '../../../src/rules/sources/folder.ts';
+import { createOfferedReader, readOffers, readPacks } from '../../../src/rules/sources/folder-packs.ts';
 
 const page = readFileSync(join(packageRoot, 'docs', 'packs.md'), 'utf8');
 /** The examples of the page: each names its file in the first line. */

@@ -1,9 +1,9 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { parseExpression } from '../../../src/expressions/parse/parse.ts';
-import { childrenOf, literalOf } from '../../../src/expressions/parse/tree.ts';
-import { endOfInserted, opening } from '../../../src/expressions/template.ts';
+import { parseExpression } from '../../../src/rules/expressions/parse/parse.ts';
+import { childrenOf, literalOf } from '../../../src/rules/expressions/parse/tree.ts';
+import { endOfInserted, opening } from '../../../src/rules/expressions/template.ts';
 import { type ParameterValue, problemOfValue } from '../../../src/rules/parameters/declaration.ts';
 import { expandCondition, expandText } from '../../../src/rules/parameters/expand-text.ts';
 

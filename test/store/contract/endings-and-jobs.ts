@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ReeveError } from '../../../src/errors.ts';
+import { ReeveError } from '../../../src/platform/errors.ts';
 import { recordFigure } from '../../support/figure.ts';
 import { collect, makeDelivery, makeRun } from '../make.ts';
 import type { StoreBench } from './store-bench.ts';

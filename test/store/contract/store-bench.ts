@@ -1,5 +1,5 @@
 import { afterEach, beforeEach } from 'vitest';
-import type { Clock } from '../../../src/clock.ts';
+import type { Clock } from '../../../src/platform/clock.ts';
 import type { Claim, Store } from '../../../src/store/store.ts';
 import { makeDelivery } from '../make.ts';
 

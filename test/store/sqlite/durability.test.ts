@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ReeveError } from '../../../src/errors.ts';
+import type { ReeveError } from '../../../src/platform/errors.ts';
 import { createLogDurability, type Durability, noDurability } from '../../../src/store/sqlite/durability.ts';
 import { openFilesIn } from './open-files.ts';
 

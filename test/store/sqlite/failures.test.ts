@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { ReeveError } from '../../../src/errors.ts';
+import { ReeveError } from '../../../src/platform/errors.ts';
 import { asStoreError, isBusy } from '../../../src/store/sqlite/failures.ts';
 import { createHealthCheck } from '../../../src/store/sqlite/health.ts';
 import { watchOpenedFiles } from '../../../src/store/sqlite/opened-files.ts';

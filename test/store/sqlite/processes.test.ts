@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { packageVersion } from '../../../src/package.ts';
+import { packageVersion } from '../../../src/platform/package.ts';
 import { indexableText } from '../../../src/store/postgres/link/text.ts';
 import { SettledCount } from '../../../src/store/sqlite/methods/settled-count.ts';
 import { makeStore } from '../../support/make-store.ts';

@@ -1,6 +1,6 @@
 import { operations } from '../../../src/contract/operations.ts';
 import type { PullRequest } from '../../../src/contract/resources/pulls.ts';
-import { queueStateOf } from '../../../src/queue/state.ts';
+import { queueStateOf } from '../../../src/work/merge-queue/state.ts';
 import { addFile } from '../privilege-setup.ts';
 import { org, type QueueInstallation, queueLabels } from './queue-installation.ts';
 import { requireStatuses } from './queue-repository.ts';

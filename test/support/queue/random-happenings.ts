@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { operations } from '../../../src/contract/operations.ts';
 import type { PullRequest } from '../../../src/contract/resources/pulls.ts';
-import { ReeveError } from '../../../src/errors.ts';
+import { ReeveError } from '../../../src/platform/errors.ts';
 import { addFile } from '../privilege-setup.ts';
 import { requireStatuses } from './queue-repository.ts';
 import { listAllPulls, openPull, type QueueStage, report, runChecks } from './queue-stage.ts';

@@ -1,5 +1,5 @@
-import { systemClock } from '../../../src/clock.ts';
-import { silentLog } from '../../../src/log.ts';
+import { systemClock } from '../../../src/platform/clock.ts';
+import { silentLog } from '../../../src/platform/log.ts';
 import { startServer } from '../../../src/server/server.ts';
 import { authorization, secret } from '../bot-hook.ts';
 

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { messageOf, ReeveError } from '../../../errors.ts';
+import { messageOf, ReeveError } from '../../../platform/errors.ts';
 
 /** Classes of SQLSTATE, and single states, by which the server refuses work that it will do later or elsewhere. */
 const refusals: Readonly<Record<string, string>> = {

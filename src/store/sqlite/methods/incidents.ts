@@ -1,4 +1,4 @@
-import type { Clock } from '../../../clock.ts';
+import type { Clock } from '../../../platform/clock.ts';
 import type { Store } from '../../store.ts';
 import type { IncidentTable } from '../incident-table.ts';
 

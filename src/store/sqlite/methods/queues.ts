@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { ReeveError } from '../../../errors.ts';
+import { ReeveError } from '../../../platform/errors.ts';
 import type { QueueRows } from '../../queue-rows.ts';
 import { createNoteAudit } from '../audit.ts';
 import { createQueueTable } from '../queue-table.ts';

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
-import type { Clock } from '../../../clock.ts';
-import { packageVersion } from '../../../package.ts';
+import type { Clock } from '../../../platform/clock.ts';
+import { packageVersion } from '../../../platform/package.ts';
 import { createMemorySessions } from '../../session-rows.ts';
 import type { SharedStore } from '../../shared-store.ts';
 

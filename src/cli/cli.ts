@@ -1,0 +1,94 @@
+import { Command, CommanderError } from 'commander';
+import { messageOf, ReeveError } from '../platform/errors.ts';
+import { packageVersion } from '../platform/package.ts';
+import { addCommand, type CommandContext } from './commands/command.ts';
+import { commandTable } from './commands/command-table.ts';
+import { processPrompt } from './output/prompt.ts';
+import { processTerminal } from './output/terminal.ts';
+
+/**
+ * Builds the command line. Commands are imported when they are called, so that `reeve --help` is quick. `finish` receives
+ * the exit status of the command that ran.
+ */
+function createProgram(
+  context: CommandContext & { isJson: boolean },
+  finish: (status: number) => void,
+): Command {
+  const { terminal } = context;
+  const program = new Command('reeve');
+  const environment: Record<string, string | undefined> = { ...context.environment };
+  program
+    .description(
+      'Automation bot for Gitea and Forgejo: runs rules written in YAML on webhook events and on a schedule.',
+    )
+    .version(packageVersion(), '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print this help')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => terminal.out(text.trimEnd()),
+      writeErr: (text) => context.isJson || terminal.error(text.trimEnd()),
+    })
+    .option(
+      '--settings <file>',
+      'take settings from this file too, as reeve setup writes it; the environment goes before it',
+    )
+    .hook('preAction', async (_program, command) => {
+      const { settings: file } = command.optsWithGlobals<{ settings?: string }>();
+      if (file === undefined || command.name() === 'setup') return;
+      const { mergeEnvironments, readEnvFile } = await import('../server/settings/env-file.ts');
+      Object.assign(environment, mergeEnvironments(readEnvFile(file), context.environment));
+    })
+    .showHelpAfterError('(reeve --help tells what there is)')
+    .addHelpText(
+      'after',
+      '\nExit status: 0 fine · 1 problems or failed changes · 2 usage or settings · 3 the forge cannot be reached\n',
+    );
+  for (const row of commandTable) addCommand(program, row, { context: { ...context, environment }, finish });
+  return program;
+}
+/**
+ * Runs a command line and returns its exit status. Whatever went wrong is one message on stderr, never a stack; with `--json` it is
+ * one line of JSON there.
+ */
+export async function runCommandLine(argv: readonly string[], context: CommandContext): Promise<number> {
+  let status = 0;
+  const isJson = wantsJson(argv);
+  const program = createProgram({ ...context, isJson }, (given) => {
+    status = given;
+  });
+  try {
+    await program.parseAsync([...argv], { from: 'user' });
+    return status;
+  } catch (error) {
+    if (error instanceof CommanderError && error.exitCode === 0) return 0;
+    const problem = describeError(error);
+    if (isJson) context.terminal.error(JSON.stringify({ error: problem }));
+    // commander has printed its own errors.
+    else if (!(error instanceof CommanderError)) context.terminal.error(`reeve: ${problem.message}`);
+    return problem.exit;
+  }
+}
+
+/** Returns whether results are wanted as JSON, also where the command line cannot be parsed; behind `--` nothing is a flag. */
+function wantsJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--');
+  return (end === -1 ? argv : argv.slice(0, end)).includes('--json');
+}
+
+/** Returns an error as `--json` prints it: `code` is stable, `retryable` says whether the same command may succeed later. */
+function describeError(error: unknown) {
+  const { code, exit, retryable }: Pick<ReeveError, 'code' | 'exit' | 'retryable'> =
+    error instanceof ReeveError
+      ? error
+      : new ReeveError(error instanceof CommanderError ? 'usage' : 'internal', '');
+  return { code, exit, retryable, message: messageOf(error).replace(/^error: /, '') };
+}
+
+/** Runs the command line of this process. */
+export async function main(): Promise<void> {
+  await import('../platform/interpreted-shapes.ts');
+  const context = { environment: process.env, terminal: processTerminal, prompt: processPrompt() };
+  process.exitCode = await runCommandLine(process.argv.slice(2), context);
+}
+
+if (import.meta.main) await main();

@@ -1,0 +1,91 @@
+import { messageOf, ReeveError } from '../../platform/errors.ts';
+import { loadSettings, type Settings, secretValues, type Variables } from '../../server/settings/config.ts';
+import type { Check } from '../connection/checks/check.ts';
+import { checks } from '../connection/checks/checks.ts';
+import { type Examination, examine } from '../connection/checks/examination.ts';
+import { createReport, type Report, wrong } from '../connection/finding.ts';
+import { adviceOf } from '../connection/steps/steps.ts';
+import { count, type Terminal } from '../output/terminal.ts';
+
+type DoctorOptions = {
+  readonly settings?: string;
+  readonly thorough?: boolean;
+  readonly test?: boolean;
+  readonly json?: boolean;
+};
+
+/**
+ * Looks at everything that a connection needs and tells what is wrong. Returns the exit status: 0 where nothing is, 1
+ * where something is, 2 for settings that cannot be read, 3 where the forge cannot be reached.
+ */
+export async function doctor(
+  options: DoctorOptions,
+  environment: Variables,
+  terminal: Terminal,
+): Promise<number> {
+  let secrets: readonly string[] = [];
+  const report = createReport(terminal, { json: options.json ?? false, secrets: () => secrets });
+  const settings = await readSettings(environment, report);
+  let status = settings === undefined ? 2 : 0;
+  if (settings !== undefined) {
+    secrets = secretValues(settings);
+    const test = options.test === false ? 'none' : options.thorough ? 'thorough' : 'repositories';
+    const examination = examine({ environment, envFile: options.settings, settings, test });
+    try {
+      status = await runAll(checks, examination, report);
+    } finally {
+      await examination.close();
+    }
+  }
+  const faults = report.entries.filter(({ state }) => state === 'wrong').length;
+  const warnings = report.entries.filter(({ state }) => state === 'warning').length;
+  if (options.json) terminal.out(JSON.stringify({ ok: faults === 0, checks: report.entries }));
+  else if (faults === 0 && warnings === 0) terminal.out(terminal.style('green', 'Nothing is wrong.'));
+  else if (faults === 0)
+    terminal.out(terminal.style('yellow', `Nothing is wrong; ${count(warnings, 'warning')}.`));
+  else terminal.out(terminal.style('red', `${count(faults, 'thing')} ${faults === 1 ? 'is' : 'are'} wrong.`));
+  return status;
+}
+
+async function readSettings(environment: Variables, report: Report): Promise<Settings | undefined> {
+  try {
+    const settings = await loadSettings(environment);
+    report.add('settings', { state: 'ok', text: 'the settings can be used' });
+    return settings;
+  } catch (error) {
+    if (!(error instanceof ReeveError)) throw error;
+    report.add(
+      'settings',
+      wrong(messageOf(error), 'correct these; docs/reference/settings.md tells what each means'),
+    );
+    return undefined;
+  }
+}
+
+/** Runs checks in order, and passes over those that could say nothing. Returns the exit status. */
+async function runAll(table: readonly Check[], examination: Examination, report: Report): Promise<number> {
+  let status = 0;
+  const blocked = new Set<string>();
+  for (const check of table) {
+    const before = check.after?.find((id) => blocked.has(id));
+    if (before) {
+      blocked.add(check.id);
+      report.add(check.id, { state: 'skipped', text: `not looked at: ${before} comes first` });
+      continue;
+    }
+    try {
+      const finding = await check.run(examination);
+      report.add(check.id, finding);
+      if (finding.state !== 'wrong') continue;
+      blocked.add(check.id);
+      status ||= 1;
+    } catch (error) {
+      if (!(error instanceof ReeveError)) throw error;
+      blocked.add(check.id);
+      report.add(check.id, wrong(messageOf(error), adviceOf(error)));
+      // A forge that cannot be reached is what a script wants to know first.
+      status = error.exit === 3 ? 3 : status || 1;
+    }
+  }
+  return status;
+}

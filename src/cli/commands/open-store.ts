@@ -1,0 +1,44 @@
+import { existsSync } from 'node:fs';
+import { type Client, createClient } from '../../client/client.ts';
+import { ReeveError } from '../../platform/errors.ts';
+import type { Settings } from '../../server/settings/config.ts';
+import { openStoreAt, type StorePlace, storeFileOf } from '../../store/open-store.ts';
+import type { Store } from '../../store/store.ts';
+
+/**
+ * Opens the store of REEVE_DATA or DATABASE_URL for a command. As `reader` it stands beside a running server; as `worker` it is alone,
+ * and throws `store-locked` where a server runs. A store that is not there is a mistake, not a new one.
+ */
+export async function openStore(settings: Settings, role: 'reader' | 'worker' = 'reader'): Promise<Store> {
+  if (settings.databaseUrl === undefined) existingStorePath(settings);
+  return openStoreAt(settings, role === 'reader' ? { role } : { role: 'all', isAlone: true });
+}
+
+/** Returns the path of the file with the store, which need not exist. Throws `usage` where the store is no file. */
+export function storePath(place: StorePlace): string {
+  if (place.databaseUrl === undefined) return storeFileOf(place);
+  throw new ReeveError(
+    'usage',
+    'the store is in PostgreSQL (DATABASE_URL): copy it with pg_dump, and put it back with pg_restore',
+  );
+}
+
+/** Returns the path of the store. Throws `usage` if there is none. */
+export function existingStorePath(settings: StorePlace): string {
+  const path = storePath(settings);
+  if (existsSync(path)) return path;
+  throw new ReeveError('usage', `there is no store at ${path}: set REEVE_DATA to the folder of reeve serve`);
+}
+
+/** Opens the store as `openStore` does; undefined if there is none. */
+export async function openStoreIfThere(settings: StorePlace): Promise<Store | undefined> {
+  const isThere = settings.databaseUrl !== undefined || existsSync(storeFileOf(settings));
+  return isThere ? openStoreAt(settings, { role: 'reader' }) : undefined;
+}
+
+/** Returns the client of the configured forge. Throws `usage` where none is configured. */
+export function clientOf(settings: Settings): Client {
+  if (settings.forge === undefined)
+    throw new ReeveError('usage', 'this asks the forge: set FORGE_URL and FORGE_TOKEN');
+  return createClient({ ...settings.forge });
+}

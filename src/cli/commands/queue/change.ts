@@ -1,0 +1,138 @@
+import { userInfo } from 'node:os';
+import { systemClock } from '../../../platform/clock.ts';
+import { ReeveError } from '../../../platform/errors.ts';
+import type { Settings } from '../../../server/settings/config.ts';
+import type { QueueRow } from '../../../store/queue-rows.ts';
+import type { Store } from '../../../store/store.ts';
+import { describeQueue } from '../../../work/merge-queue/describe-queue.ts';
+import {
+  createCommandQueue,
+  findQueues,
+  type QueueCommand,
+} from '../../../work/merge-queue/queue-commands.ts';
+import { plain, type Terminal } from '../../output/terminal.ts';
+import { openStore } from '../open-store.ts';
+import { readPosition, readQueuedPull, readQueueName } from './queue-name.ts';
+
+/** A queue that a command was about, and whether the command changed it. */
+type QueueResult = { readonly row: QueueRow; readonly isChanged: boolean };
+
+/**
+ * Moves a pull request in its queue to a position, also beside a running server. Returns the exit status: 1 if the pull
+ * request is in no queue.
+ */
+export async function moveQueued(
+  [pull, position]: readonly [pull: string, position: string],
+  options: { json?: boolean },
+  settings: Settings,
+  terminal: Terminal,
+): Promise<number> {
+  const { number, repository } = readQueuedPull(pull);
+  const command = { kind: 'move', number, position: readPosition(position) } as const;
+  return changeQueues({ repository, number }, command, { ...options, settings, terminal });
+}
+
+/** Asks for a pull request to leave its queue. Returns the exit status: 1 if it is in no queue. */
+export async function removeQueued(
+  pull: string,
+  options: { json?: boolean },
+  settings: Settings,
+  terminal: Terminal,
+): Promise<number> {
+  const { number, repository } = readQueuedPull(pull);
+  return changeQueues({ repository, number }, { kind: 'remove', number }, { ...options, settings, terminal });
+}
+
+/** Stops the queues of a repository, or the one of a branch. Returns the exit status. Throws `usage` if there is none. */
+export async function pauseQueues(
+  name: string,
+  { branch, json }: { branch?: string; json?: boolean },
+  settings: Settings,
+  terminal: Terminal,
+): Promise<number> {
+  const asked = { ...readQueueName(name), base: branch };
+  return changeQueues(asked, { kind: 'pause' }, { json, settings, terminal });
+}
+
+/** Lets queues go on. Returns the exit status: 1 if none was paused. Throws `usage` if there is none. */
+export async function resumeQueues(
+  name: string,
+  { branch, json }: { branch?: string; json?: boolean },
+  settings: Settings,
+  terminal: Terminal,
+): Promise<number> {
+  const asked = { ...readQueueName(name), base: branch };
+  return changeQueues(asked, { kind: 'resume' }, { json, settings, terminal });
+}
+
+async function changeQueues(
+  asked: Parameters<typeof findQueues>[1],
+  command: QueueCommand,
+  {
+    json,
+    settings,
+    terminal,
+  }: { readonly json?: boolean | undefined; readonly settings: Settings; readonly terminal: Terminal },
+): Promise<number> {
+  const store = await openStore(settings);
+  try {
+    const found = await findQueues(store, asked);
+    if (found.length === 0 && !('number' in command)) throw await noQueue(asked, store);
+    const commandQueue = createCommandQueue(store, systemClock);
+    const by = `${userInfo().username} by reeve queue`;
+    const results: QueueResult[] = [];
+    for (const row of found) results.push({ row, isChanged: await commandQueue(row, command, by) });
+    if (json) terminal.out(JSON.stringify(await resultsAsData(results, store)));
+    else if (found.length === 0) terminal.out(plain(`${asked.repository}#${asked.number} is in no queue`));
+    else for (const result of results) terminal.out(plain(sentenceOf(result, command)));
+    const isDone = command.kind !== 'resume' || results.some(({ isChanged }) => isChanged);
+    return found.length > 0 && isDone ? 0 : 1;
+  } finally {
+    await store.close();
+  }
+}
+
+/** Returns whether each queue was changed, and the queue as it is now. */
+async function resultsAsData(
+  results: readonly QueueResult[],
+  store: Pick<Store, 'readQueue' | 'listPauses'>,
+): Promise<readonly object[]> {
+  const data: object[] = [];
+  const pauses = await store.listPauses();
+  for (const { row, isChanged } of results)
+    data.push({ changed: isChanged, ...describeQueue((await store.readQueue(row)) ?? row, pauses) });
+  return data;
+}
+
+function sentenceOf({ row: { repository, base }, isChanged }: QueueResult, command: QueueCommand): string {
+  const queue = `the queue of ${repository} ${base}`;
+  switch (command.kind) {
+    case 'move':
+      return isChanged
+        ? `#${command.number} is moved to position ${command.position} in ${queue}`
+        : `#${command.number} is at this position in ${queue} already`;
+    case 'remove':
+      return isChanged
+        ? `#${command.number} leaves ${queue} at its next step`
+        : `#${command.number} is leaving ${queue} already`;
+    case 'pause':
+      return isChanged
+        ? `${queue} is paused: it keeps its pull requests, and reeve queue resume ${repository} ends the pause`
+        : `${queue} is paused already`;
+    case 'resume':
+      return isChanged ? `${queue} goes on` : `${queue} is not paused`;
+  }
+}
+
+async function noQueue(
+  { repository, base }: { readonly repository: string; readonly base?: string | undefined },
+  store: Pick<Store, 'listQueues'>,
+): Promise<ReeveError> {
+  const known = (await store.listQueues()).map((row) => `\n  ${row.repository} ${row.base}`);
+  const which = base === undefined ? repository : `${repository} ${base}`;
+  const others = known.length === 0 ? '' : `; queues are${known.join('')}`;
+  return new ReeveError(
+    'usage',
+    `there is no merge queue of ${which}: it begins with the first pull request${others}`,
+  );
+}

@@ -1,0 +1,48 @@
+import type { Client } from '../../client/client.ts';
+import { systemClock } from '../../platform/clock.ts';
+import { formatProblem } from '../../rules/problem.ts';
+import type { LoadedRule } from '../../rules/rule.ts';
+import { createRuleSet } from '../../rules/rule-set.ts';
+import type { AdmittedEvent } from '../../rules/sources/admission.ts';
+import { loadRuleFiles } from '../../rules/sources/folder.ts';
+import { readOffers } from '../../rules/sources/folder-packs.ts';
+import { createRuleSource, type InForce } from '../../rules/sources/rule-source.ts';
+import type { Settings } from '../../server/settings/config.ts';
+import type { Terminal } from '../output/terminal.ts';
+
+/** Returns the rules of a file or folder. Problems are printed, and their files left out. */
+export async function readRules(
+  path: string | undefined,
+  terminal: Terminal,
+): Promise<readonly LoadedRule[]> {
+  const files = path === undefined ? [] : await loadRuleFiles([path]);
+  for (const problem of files.flatMap((file) => file.problems)) terminal.error(`${formatProblem(problem)}\n`);
+  return files.flatMap((file) => file.rules);
+}
+
+/**
+ * Returns a function that finds the rules to try on an event: those of `only` alone, or the rules in force now, with every
+ * repository taken as served.
+ */
+export async function findRulesToTry(
+  { only, settings, client }: { only: string | undefined; settings: Settings; client: Client },
+  terminal: Terminal,
+): Promise<(event: AdmittedEvent) => Promise<InForce>> {
+  const operatorRules = await readRules(only ?? settings.rules, terminal);
+  if (only !== undefined) {
+    const rules = createRuleSet(operatorRules);
+    return async () => ({ rules, broken: [] });
+  }
+  const { organizations, grants } = settings;
+  const served = { starred: async () => [] };
+  const source = createRuleSource({
+    client,
+    served,
+    operatorRules,
+    offered: settings.rules === undefined ? new Map() : await readOffers(settings.rules),
+    organizations,
+    grants,
+    clock: systemClock,
+  });
+  return (event) => source.rulesFor(event);
+}

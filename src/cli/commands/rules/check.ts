@@ -1,0 +1,115 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { findCapabilities } from '../../../client/capabilities.ts';
+import { type ClientOptions, createClient } from '../../../client/client.ts';
+import { ReeveError } from '../../../platform/errors.ts';
+import { checkCapabilities } from '../../../rules/check-capabilities.ts';
+import { formatExpanded } from '../../../rules/files/format-expanded.ts';
+import { formatProblem, type Problem } from '../../../rules/problem.ts';
+import type { LoadedRule } from '../../../rules/rule.ts';
+import { loadRuleFiles } from '../../../rules/sources/folder.ts';
+import { readOfferedIn } from '../../../rules/sources/folder-packs.ts';
+import { repositoryPaths } from '../../../rules/sources/paths.ts';
+import { nextTimes } from '../../../work/sweeps/schedule/cron.ts';
+import { unmatchedOwners } from '../../connection/checks/codeowners-lines.ts';
+import { missingAccess } from '../../connection/checks/missing-access.ts';
+import { count, type Terminal } from '../../output/terminal.ts';
+import { missingContexts } from './missing-contexts.ts';
+import { renamedStatuses } from './renamed-statuses.ts';
+import { unknownLabels } from './unknown-labels.ts';
+
+/** Returns the paths to look at: those given, else the rules of this repository, else the operator's folder. */
+export function pathsOrDefault(given: readonly string[], rules: string | undefined): readonly string[] {
+  if (given.length > 0) return given;
+  const here = repositoryPaths.filter((path) => existsSync(path));
+  if (here.length > 0) return here;
+  if (rules !== undefined) return [rules];
+  if (existsSync('rules')) return ['rules'];
+  throw new ReeveError(
+    'usage',
+    `no rule file here: name one, or make ${repositoryPaths[0]} or the folder rules/`,
+  );
+}
+
+/**
+ * Prints the problems and warnings of rule files; with a forge, also what that forge cannot do, labels that are not
+ * there, and statuses that have another name or that no recent commit has. Returns the exit status: 0 without problems, otherwise 1;
+ * warnings do not change it.
+ */
+export async function check(
+  given: readonly string[],
+  options: {
+    json?: boolean;
+    rules?: string | undefined;
+    forge?: Pick<ClientOptions, 'url' | 'credentials'> | undefined;
+    /** Repositories whose labels are looked at; default: those that the account has starred. */
+    repository?: readonly string[];
+    /** Prints the rules with the values of parameters and the rules of packs. */
+    expanded?: boolean;
+    /** Folder of the packs that files of repositories may include by name. */
+    packs?: string | undefined;
+  },
+  terminal: Terminal,
+): Promise<number> {
+  const offered = await readOfferedIn(options.packs);
+  const files = await loadRuleFiles(pathsOrDefault(given, options.rules), { withPacks: true, offered });
+  const loaded = files.flatMap(({ rules }) => rules);
+  const textOf = (path: string): string => readFileSync(path, 'utf8');
+  const client = options.forge && createClient(options.forge);
+  const lacking = client ? checkCapabilities(loaded, await findCapabilities(client), textOf) : [];
+  // A pack has its problems also in the files that include it.
+  const problems = distinct([...files.flatMap((file) => file.problems), ...lacking]);
+  const repositories = options.repository ?? [];
+  const labels = client ? await unknownLabels(loaded, { client, repositories, textOf }) : [];
+  const access = client ? await missingAccess(loaded, { client, repositories, textOf }) : [];
+  const renamed = client ? await renamedStatuses(loaded, { client, repositories }) : [];
+  const missing = client ? await missingContexts(loaded, { client, repositories, textOf }) : [];
+  const owners = client ? await unmatchedOwners(loaded, { client, repositories, textOf }) : [];
+  const noted = files.flatMap((file) => file.warnings ?? []);
+  const warnings = distinct([...noted, ...labels, ...access, ...renamed, ...missing, ...owners]);
+  if (options.expanded && problems.length === 0) {
+    for (const file of files) terminal.out(formatExpanded(file));
+    return 0;
+  }
+  if (options.json) {
+    terminal.out(JSON.stringify({ files: files.length, rules: loaded.length, problems, warnings }));
+    return problems.length === 0 ? 0 : 1;
+  }
+  for (const problem of problems) terminal.out(`${formatProblem(problem)}\n`);
+  for (const warning of warnings) {
+    const marked = { ...warning, message: `warning: ${warning.message}` };
+    terminal.out(terminal.style('yellow', `${formatProblem(marked)}\n`));
+  }
+  printClocks(loaded, terminal);
+  const rules = loaded.length;
+  const also = warnings.length === 0 ? '' : `, ${count(warnings.length, 'warning')}`;
+  const broken = new Set(problems.map(({ path }) => path)).size;
+  if (files.length === 0) throw new ReeveError('usage', 'no rule file was found');
+  terminal.out(
+    problems.length === 0
+      ? terminal.style('green', `${count(files.length, 'file')}, ${count(rules, 'rule')}: no problems${also}`)
+      : terminal.style(
+          'red',
+          `${count(problems.length, 'problem')} in ${count(broken, 'file')} of ${files.length}${also}`,
+        ),
+  );
+  return problems.length === 0 ? 0 : 1;
+}
+
+function distinct(problems: readonly Problem[]): readonly Problem[] {
+  return [...new Map(problems.map((problem) => [JSON.stringify(problem), problem])).values()];
+}
+
+/** Shows when the clocks of rules come next, so that a wrong field is seen before the night it was meant for. */
+function printClocks(rules: readonly LoadedRule[], terminal: Terminal): void {
+  for (const rule of rules) {
+    for (const schedule of rule.schedules) {
+      const times = nextTimes(schedule, new Date(), 3).map((at) =>
+        at.toISOString().slice(0, 16).replace('T', ' '),
+      );
+      const next = times.length === 0 ? 'never' : `${times.join(', ')} UTC`;
+      terminal.out(
+        terminal.style('dim', `${rule.name}: ${schedule.cron} ${schedule.timezone}, next ${next}`),
+      );
+    }
+  }
+}

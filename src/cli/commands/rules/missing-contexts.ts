@@ -1,0 +1,282 @@
+import { isOfContext, levelOfContext } from '../../../actions/status-context.ts';
+import type { Client } from '../../../client/client.ts';
+import { isRecord } from '../../../contract/events/payload-members.ts';
+import type { RepositoryRef, Subject } from '../../../contract/events/subject.ts';
+import { operations } from '../../../contract/operations.ts';
+import { requiredChecks } from '../../../facts/required-checks.ts';
+import { compileForgeGlob } from '../../../patterns/forge-glob.ts';
+import { createGlob } from '../../../patterns/glob.ts';
+import { createUnlimitedMeter } from '../../../patterns/meter.ts';
+import { Re2Compiler } from '../../../patterns/re2.ts';
+import {
+  type Comparison,
+  comparisonsIn,
+  conditionTreesOf,
+  ruleTreesOf,
+} from '../../../rules/compared-members.ts';
+import { nearest } from '../../../rules/expressions/parse/nearest.ts';
+import { requestsOfRule } from '../../../rules/facts-of-rule.ts';
+import { statusContextsOf } from '../../../rules/files/status-rules.ts';
+import { isInScope } from '../../../rules/match.ts';
+import type { Problem } from '../../../rules/problem.ts';
+import { problemAtLine } from '../../../rules/problem-at-line.ts';
+import type { LoadedRule, LoadedStep } from '../../../rules/rule.ts';
+import type { CheckedForge } from '../../connection/checks/missing-access.ts';
+import { count } from '../../output/terminal.ts';
+import { orNothing, requiredIn } from './renamed-statuses.ts';
+import { servedIn } from './unknown-labels.ts';
+
+/** Commits of the default branch, and heads of pull requests, that are looked at in a repository. */
+const commitsOfEachKind = 10;
+/** Statuses of a commit that are looked at, the newest first; each 50 cost a request. */
+const statusesOfCommit = 200;
+/** Commits that are looked at in all repositories together; further repositories are left out. */
+const maxCommits = 300;
+
+/** A name of a status, or a pattern of names. */
+type Wanted = {
+  readonly text: string;
+  readonly isName: boolean;
+  readonly matches: (context: string) => boolean;
+};
+
+/** What waits for a status: a line of a rule, or a branch of a repository. */
+type Waiting = {
+  readonly wanted: Wanted;
+  readonly by: { readonly rule: LoadedRule; readonly line: number } | { readonly branch: string };
+};
+
+/** What was seen in a repository: of how many commits, and the names of their statuses. */
+type Seen = { readonly commits: number; readonly names: ReadonlySet<string> };
+
+/**
+ * Returns a warning for each status that a rule, or the protection of a branch into which a rule merges, waits for, and that no
+ * recent commit of a repository has: none of the newest of its default branch, and no head of the pull requests that
+ * changed last. Statuses that rules write are known. Repositories without commits, and those that the account may not read, say nothing.
+ */
+export async function missingContexts(
+  rules: readonly LoadedRule[],
+  { client, repositories, textOf }: CheckedForge,
+): Promise<readonly Problem[]> {
+  const judged = rules.filter(({ level }) => level === 'operator' || repositories.length > 0);
+  const named = judged.flatMap(waitingIn);
+  const merging = judged.filter(waitsForRequired);
+  if (named.length === 0 && merging.length === 0) return [];
+  const isOurs = createOwn(rules);
+  const warnings = new Map<string, { readonly problem: Problem; readonly others: string[] }>();
+  let left = maxCommits;
+  for (const repository of (await orNothing(servedIn(client, repositories))) ?? []) {
+    const name = `${repository.owner}/${repository.name}`;
+    const subject: Subject = { kind: 'repository', repository };
+    const covers = (rule: LoadedRule): boolean => isInScope(rule, subject, createUnlimitedMeter());
+    const required = merging.some(covers) ? await requiredIn(client, repository) : [];
+    const waiting = [
+      ...named.filter(({ by }) => covers(by.rule)),
+      ...required.flatMap(([branch, contexts]) =>
+        contexts.flatMap(requiredName).map((wanted) => ({ wanted, by: { branch } })),
+      ),
+    ].filter(({ wanted }) => !isOurs(wanted));
+    if (waiting.length === 0) continue;
+    if (left <= 0) break;
+    const wanted = waiting.map((one) => one.wanted);
+    const seen = await lookAt(client, repository, { wanted, atMost: left });
+    left -= seen.commits;
+    if (seen.commits === 0) continue;
+    for (const one of waiting.filter(({ wanted: { matches } }) => ![...seen.names].some(matches))) {
+      const problem = problemOf(one, name, seen, textOf);
+      const key = JSON.stringify([problem.path, problem.line, 'branch' in one.by, one.wanted.text]);
+      const before = warnings.get(key);
+      if (before) before.others.push(name);
+      else warnings.set(key, { problem, others: [] });
+    }
+  }
+  return [...warnings.values()].map(({ problem, others }) =>
+    others.length === 0
+      ? problem
+      : { ...problem, message: `${problem.message}; the same in ${listed(others)}` },
+  );
+}
+
+/** Whether a rule does something only once the checks that the base requires have passed. */
+function waitsForRequired(rule: LoadedRule): boolean {
+  const asks = requestsOfRule(rule).some(({ name }) => name === requiredChecks.name);
+  return asks || rule.steps.some(({ action }) => action.name === 'merge' || action.name === 'queue-merge');
+}
+
+/** Returns whether rules write such a status, or may: rules of that level that are not looked at here. */
+function createOwn(rules: readonly LoadedRule[]): (wanted: Wanted) => boolean {
+  const written = rules.flatMap(statusContextsOf);
+  return ({ text, isName, matches }) => {
+    if (written.some((context) => isOfContext(text, context) || (!isName && matches(context)))) return true;
+    const level = levelOfContext(text);
+    return level !== undefined && !rules.some((rule) => rule.level === level);
+  };
+}
+
+function waitingIn(rule: LoadedRule): readonly (Waiting & { readonly by: { readonly rule: LoadedRule } })[] {
+  const at = (line: number) => (wanted: Wanted) => ({ wanted, by: { rule, line } });
+  return [
+    ...ruleTreesOf(rule).flatMap(comparedContexts).map(at(rule.line)),
+    ...rule.steps.flatMap((step) =>
+      [...conditionTreesOf(step).flatMap(comparedContexts), ...protectedContexts(step)].map(at(step.line)),
+    ),
+  ];
+}
+
+/** Returns the contexts that the protections of a step require. */
+function protectedContexts({ action, arguments: { written } }: LoadedStep): readonly Wanted[] {
+  if (action.name !== 'sync-branch-protections' || !isRecord(written)) return [];
+  const protections: readonly unknown[] = Array.isArray(written.protections) ? written.protections : [];
+  return protections.flatMap((one) => {
+    if (!isRecord(one) || one.enable_status_check === false) return [];
+    const contexts: unknown = one.status_check_contexts;
+    return Array.isArray(contexts)
+      ? contexts.filter((text) => typeof text === 'string').flatMap(requiredName)
+      : [];
+  });
+}
+
+/** A required context is a glob; forges leave out those that they cannot read. */
+function requiredName(text: string): readonly Wanted[] {
+  const matches = compileForgeGlob(text, '');
+  if (matches === undefined) return [];
+  const meter = createUnlimitedMeter();
+  return [{ text, isName: !/[*?[{\\]/.test(text), matches: (context) => matches(context, meter) }];
+}
+
+function comparedContexts(tree: Parameters<typeof comparisonsIn>[0]): readonly Wanted[] {
+  return comparisonsIn(tree, {
+    member: 'context',
+    lists: ['statuses', 'required_checks'],
+    objects: ['event'],
+    valueLists: ['status_check_contexts'],
+  }).flatMap(wantedBy);
+}
+
+/** How functions of conditions compare a status with the texts that they are given. */
+const patterns: Readonly<Record<string, (texts: readonly string[]) => (context: string) => boolean>> = {
+  startsWith: (texts) => (context) => texts.some((text) => context.startsWith(text)),
+  endsWith: (texts) => (context) => texts.some((text) => context.endsWith(text)),
+  contains: (texts) => (context) => texts.some((text) => context.includes(text)),
+  glob: (texts) => createGlob(texts),
+  matches: (texts) => {
+    const meter = createUnlimitedMeter();
+    const compiled = texts.map((text) => new Re2Compiler().compile(text));
+    return (context) => compiled.some((one) => 'matches' in one && one.matches(context, meter));
+  },
+};
+
+function wantedBy({ by, texts, of }: Comparison): readonly Wanted[] {
+  // These have what the branch requires, which are patterns themselves.
+  const isPattern = of !== 'statuses' && of !== 'event';
+  const pattern = patterns[by];
+  if (pattern) return isPattern ? [] : [{ text: texts.join('", "'), isName: false, matches: pattern(texts) }];
+  return texts.flatMap((text) =>
+    isPattern ? requiredName(text) : [{ text, isName: true, matches: (context: string) => context === text }],
+  );
+}
+
+/**
+ * Returns the names of the statuses that recent commits have, until each wanted one is seen. The heads of closed pull requests count
+ * too: where none is open, checks of pull requests would look as if there were none.
+ */
+async function lookAt(
+  client: Client,
+  { owner, name: repo }: RepositoryRef,
+  { wanted, atMost }: { readonly wanted: readonly Wanted[]; readonly atMost: number },
+): Promise<Seen> {
+  const params = { owner, repo };
+  const page = { page: 1, limit: commitsOfEachKind };
+  const parts = { stat: false, verification: false, files: false };
+  const pulls = await orNothing(
+    client.call(operations.listPulls, { params, query: { ...page, state: 'all', sort: 'recentupdate' } }),
+  );
+  const newest = await orNothing(
+    client.call(operations.listCommits, { params, query: { ...page, ...parts } }),
+  );
+  const heads = (pulls ?? []).slice(0, commitsOfEachKind).map(({ head }) => head?.sha);
+  const commits = [...heads, ...(newest ?? []).slice(0, commitsOfEachKind).map(({ sha }) => sha)];
+  const names = new Set<string>();
+  let looked = 0;
+  for (const sha of new Set(commits)) {
+    if (!sha || looked >= atMost || wanted.every(({ matches }) => [...names].some(matches))) continue;
+    const found = await orNothing(contextsOf(client, { ...params, sha }));
+    if (found === undefined) continue;
+    looked += 1;
+    for (const context of found) names.add(context);
+  }
+  return { commits: looked, names };
+}
+
+async function contextsOf(
+  client: Client,
+  params: { readonly owner: string; readonly repo: string; readonly sha: string },
+): Promise<ReadonlySet<string>> {
+  const names = new Set<string>();
+  let read = 0;
+  for await (const { context } of client.items(operations.listStatuses, { params })) {
+    if (context) names.add(context);
+    read += 1;
+    if (read >= statusesOfCommit) break;
+  }
+  return names;
+}
+
+function problemOf(
+  { wanted, by }: Waiting,
+  repository: string,
+  seen: Seen,
+  textOf: (path: string) => string,
+): Problem {
+  const status = wanted.isName ? `the status "${wanted.text}"` : `a status that matches "${wanted.text}"`;
+  const none = `no recent commit of ${repository} has ${status} (${count(seen.commits, 'commit')} looked at)`;
+  const remedy = remedyOf(wanted, [...seen.names]);
+  if ('branch' in by) {
+    const message = `branch ${by.branch} requires a check, and nothing is merged into it before: ${none}: ${remedy}`;
+    return { code: 'missing-context', message, path: repository, line: 1, column: 1, source: '', width: 1 };
+  }
+  const problem = {
+    code: 'missing-context',
+    message: `${none}: ${remedy}`,
+    path: by.rule.source,
+    line: by.line,
+  } as const;
+  return problemAtLine(problem, textOf);
+}
+
+function remedyOf({ text }: Wanted, names: readonly string[]): string {
+  const others = names.filter((name) => levelOfContext(name) === undefined).toSorted();
+  if (others.length === 0) return 'there is no status yet; compare the name once a first one is there';
+  const close = closestTo(text, others);
+  const form = 'checks of Actions are called WORKFLOW / JOB (EVENT)';
+  return close.length > 0
+    ? `the closest is ${listed(close, '"')}: write that name, or a glob of it; ${form}`
+    : `there is ${listed(others, '"')}; ${form}`;
+}
+
+/** Returns the names that have the same job in them, then the same words, then nearly the same letters; at most three. */
+function closestTo(text: string, names: readonly string[]): readonly string[] {
+  const wanted = partsOf(text);
+  const sameJob = names.filter((name) => wanted.includes(partsOf(name)[0] ?? ''));
+  if (sameJob.length > 0) return sameJob.slice(0, 3);
+  const byJob = new Map(names.map((name) => [partsOf(name)[0] ?? '', name]));
+  const near = [nearest(text, names), byJob.get(nearest(wanted[0] ?? '', byJob.keys()) ?? '')];
+  return [...new Set(near)].filter((name) => name !== undefined);
+}
+
+/** Returns the job of a check, without and with what looks like its event, then the names before it. */
+function partsOf(name: string): readonly string[] {
+  const parts = name
+    .toLowerCase()
+    .split('/')
+    .map((part) => part.replaceAll('*', '').trim());
+  const job = parts.pop() ?? '';
+  return [job.replace(/\s*\([a-z_]*\)$/, ''), job, ...parts.toReversed()].filter((part) => part !== '');
+}
+
+function listed(names: readonly string[], quote = ''): string {
+  const shown = names.slice(0, 5).map((name) => `${quote}${name}${quote}`);
+  return names.length > shown.length
+    ? `${shown.join(', ')} and ${names.length - shown.length} more`
+    : shown.join(', ');
+}

@@ -1,0 +1,196 @@
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { type Event, parseEvent } from '../../../contract/events/events.ts';
+import { isRecord } from '../../../contract/events/payload-members.ts';
+import type { Subject, SubjectKind } from '../../../contract/events/subject.ts';
+import { makeEventRun, makeItemRun } from '../../../engine/make-run.ts';
+import type { FactRequest, Facts } from '../../../facts/fact.ts';
+import { createGivenFacts, FactNotGiven, mergeGiven } from '../../../facts/given-facts.ts';
+import { systemClock } from '../../../platform/clock.ts';
+import { runsForConcerned } from '../../../rules/concerned.ts';
+import type { PackReader } from '../../../rules/packs/gather-packs.ts';
+import type { Problem } from '../../../rules/problem.ts';
+import { createRuleSet } from '../../../rules/rule-set.ts';
+import {
+  type FolderFile,
+  findRuleFiles,
+  loadFolderFile,
+  loadRuleFiles,
+} from '../../../rules/sources/folder.ts';
+import {
+  type CaseRun,
+  loadRuleTests,
+  type RuleCase,
+  runRuleTests,
+  type TestedFile,
+} from '../../../rules/tests/cases.ts';
+import { findMissingFacts, type MissingFact } from '../../../rules/tests/missing-facts.ts';
+import { count } from '../../output/terminal.ts';
+import { readData } from '../read-data.ts';
+
+/** What a person reads where the paths have rules and no tests. */
+export const noRuleTest =
+  'no rule test was found: write NAME.test.yml beside NAME.yml; docs/rule-tests.md has examples';
+
+/** What the rule tests beside rule files came to. */
+type RuleTestReport = Awaited<ReturnType<typeof runRuleTests>> & {
+  /** Problems of rule files and of files of tests. */
+  readonly problems: readonly Problem[];
+  readonly failed: Awaited<ReturnType<typeof runRuleTests>>['results'];
+  /** Cases and what they reached, as one line. */
+  readonly summary: string;
+};
+
+/**
+ * Runs the rule tests beside the rule files at these paths. A path may also be that of a file of tests. `offered`: the packs that
+ * a repository's file includes by name. `beforeCase` is awaited before each case is loaded and run; where it rejects, so does this.
+ */
+export async function testRules(
+  given: readonly string[],
+  offered?: PackReader,
+  { beforeCase }: { readonly beforeCase?: () => Promise<void> } = {},
+): Promise<RuleTestReport> {
+  const paths = given.map((path) => path.replace(/\.test(\.ya?ml)$/, '$1'));
+  const files = await loadRuleFiles(await findRuleFiles(paths, { withPacks: true }), { offered });
+  const tested: TestedFile[] = [];
+  const problems = files.flatMap((file) => file.problems);
+  for (const file of files) {
+    const path = file.path.replace(/(\.ya?ml)$/, '.test$1');
+    const text = await readFile(path, 'utf8').catch(() => undefined); // No test file: its rules count as not reached.
+    const loaded = text === undefined ? { cases: [], problems: [] } : loadRuleTests({ path, text });
+    problems.push(...loaded.problems);
+    const { files: withParameters, problems: misfits } = await testedWith(file, {
+      path,
+      cases: loaded.cases,
+      offered,
+      beforeCase,
+    });
+    problems.push(...misfits);
+    tested.push(...withParameters);
+  }
+  const { results, unreached } = await runRuleTests({ files: tested, run: runCase, beforeCase });
+  const failed = results.filter(({ differences }) => differences.length > 0);
+  const rules = [...new Map(tested.flatMap((file) => file.rules).map((rule) => [rule.id, rule])).values()];
+  const steps = rules.flatMap((rule) => rule.steps).length;
+  const summary = `${count(results.length - failed.length, 'case')} passed, ${failed.length} failed; reached ${rules.length - unreached.rules.length} of ${count(rules.length, 'rule')}, ${steps - unreached.steps.length} of ${count(steps, 'step')}`;
+  return { results, unreached, problems, failed, summary };
+}
+
+/** Returns the cases with the rules that they are about: the file is loaded anew where a case gives other parameters. */
+async function testedWith(
+  file: FolderFile,
+  {
+    path,
+    cases,
+    offered,
+    beforeCase,
+  }: {
+    readonly path: string;
+    readonly cases: readonly RuleCase[];
+    readonly offered: PackReader | undefined;
+    readonly beforeCase: (() => Promise<void>) | undefined;
+  },
+): Promise<{ readonly files: readonly TestedFile[]; readonly problems: readonly Problem[] }> {
+  const loaded = new Map<string, FolderFile>([['{}', file]]);
+  const files: TestedFile[] = [{ path, cases: [], rules: file.rules }];
+  for (const one of cases) {
+    await beforeCase?.();
+    const key = JSON.stringify(one.parameters);
+    const fitting =
+      loaded.get(key) ?? (await loadFolderFile(file.path, { offered, parameters: one.parameters }));
+    loaded.set(key, fitting);
+    files.push({ path, cases: [one], rules: fitting.rules });
+  }
+  loaded.delete('{}');
+  return { files, problems: [...loaded.values()].flatMap(({ problems }) => problems) };
+}
+
+/** Plans a case with given facts alone: the same engine, no forge. */
+async function runCase(one: RuleCase, file: TestedFile): Promise<CaseRun> {
+  const clock = { ...systemClock, now: () => one.now ?? new Date() };
+  const asked: FactRequest[] = [];
+  const onMissing = (request: FactRequest): number => asked.push(request);
+  const common = { id: 'test', mode: 'plan', door: 'cli', clock } as const;
+  if (one.item) {
+    const { kind, value } = one.item;
+    const rules = file.rules.filter(({ each, schedules }) => schedules.length > 0 && each?.kind === kind);
+    if (rules.length === 0) throw new Error(`no rule of the file has a schedule with each: ${kind}`);
+    const item = Object.hasOwn(one.facts, kind) ? mergeGiven(value, one.facts[kind]) : value;
+    const given = { ...one.facts, [kind]: item };
+    const subject = subjectOfItem(kind, value);
+    const placeOf = (name: string): string => (Object.hasOwn(one.facts, name) ? 'facts' : 'item');
+    const { run } = await makeItemRun(
+      { subject, value: { [kind]: item } },
+      {
+        ...common,
+        rules: createRuleSet(rules),
+        facts: { given, placeOf, onMissing, others: one.others },
+        account: { id: 1 },
+      },
+    );
+    return { ...run, missing: await missingOf(run, file, asked, createGivenFacts({ subject, given })) };
+  }
+  const payload = one.payload ?? (await readData(join(dirname(file.path), one.file ?? '')));
+  const event = aboutItem(parseEvent(one.eventType, payload), one, file);
+  const given = one.facts;
+  const placeOf = (_: string, isStandIn: boolean): string => (isStandIn ? 'event.payload' : 'facts');
+  const { run } = await makeEventRun(event, {
+    ...common,
+    rules: createRuleSet(file.rules),
+    facts: { given, placeOf, onMissing, others: one.others },
+  });
+  const subject = event.subject ?? { kind: 'repository' };
+  const facts = createGivenFacts({ subject, given, payload: event.payload });
+  return { ...run, missing: await missingOf(run, file, asked, facts) };
+}
+
+/** Returns the facts that the failed rules of a run read and the case does not give. */
+async function missingOf(
+  run: CaseRun,
+  { rules }: TestedFile,
+  asked: readonly FactRequest[],
+  facts: Facts,
+): Promise<readonly MissingFact[]> {
+  if (asked.length === 0) return [];
+  const isGiven = (request: FactRequest): Promise<boolean> =>
+    facts.ask(request).then(
+      () => true,
+      (error: unknown) => !(error instanceof FactNotGiven),
+    );
+  const failed = run.rules.filter(({ verdict }) => verdict === 'failed').map(({ rule }) => rule);
+  return findMissingFacts(
+    rules.filter(({ id }) => failed.includes(id)),
+    asked,
+    isGiven,
+  );
+}
+
+/** A case that gives the pull request of an event that only concerns pull requests is about that one. */
+function aboutItem(event: Event, { facts }: RuleCase, { rules }: TestedFile): Event {
+  const { family, repository } = event;
+  const pull = facts.pull_request;
+  if (family === undefined || !isRecord(pull)) return event;
+  if (!rules.some((rule) => runsForConcerned(rule, family))) return event;
+  const index = typeof pull.number === 'number' ? pull.number : 1;
+  return { ...event, subject: { kind: 'pull_request', ...(repository ? { repository } : {}), index } };
+}
+
+/** Returns what an item is about, as far as its members say. */
+function subjectOfItem(kind: SubjectKind, value: Readonly<Record<string, unknown>>): Subject {
+  const holder = kind === 'repository' ? value : value.repository;
+  const { full_name, id = 1 } = (typeof holder === 'object' && holder !== null ? holder : {}) as {
+    full_name?: unknown;
+    id?: unknown;
+  };
+  const [owner, name] = typeof full_name === 'string' ? full_name.split('/') : [];
+  const organization = kind === 'organization' ? value.name : value.owner;
+  return {
+    kind,
+    ...(owner && name ? { repository: { id: Number(id), owner, name } } : {}),
+    ...(typeof value.number === 'number' ? { index: value.number } : {}),
+    ...(kind === 'branch' && typeof value.name === 'string' ? { ref: value.name } : {}),
+    ...(kind === 'milestone' && typeof value.id === 'number' ? { milestone: value.id } : {}),
+    ...(kind === 'notification' && typeof value.id === 'number' ? { thread: value.id } : {}),
+    ...(typeof organization === 'string' && !organization.includes('/') ? { organization } : {}),
+  };
+}

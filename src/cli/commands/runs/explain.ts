@@ -1,0 +1,89 @@
+import type { Run } from '../../../engine/record.ts';
+import { ReeveError } from '../../../platform/errors.ts';
+import type { Settings } from '../../../server/settings/config.ts';
+import type { Delivery } from '../../../store/store.ts';
+import { printRun } from '../../output/print-run.ts';
+import { tableOf } from '../../output/table.ts';
+import { plain, type Terminal } from '../../output/terminal.ts';
+import { openStore } from '../open-store.ts';
+import { whyNoRun } from './delivery-state.ts';
+import { describeTarget, findRuns } from './find-target.ts';
+
+/**
+ * Prints why each rule of a run did or did not fire, as it was recorded: nothing is asked of a forge. `id` is that of a
+ * run, of a delivery (all its runs, or why it has none), or `last`. Returns the exit status.
+ */
+export async function explain(
+  id: string,
+  options: { json?: boolean; requests?: boolean },
+  settings: Settings,
+  terminal: Terminal,
+): Promise<number> {
+  const store = await openStore(settings);
+  try {
+    const runs = await findRuns(id, store);
+    if (runs.length === 0) {
+      const delivery = await describeTarget(id, store);
+      if (delivery !== undefined) {
+        if (options.json) terminal.out(JSON.stringify({ delivery }));
+        else printDelivery(delivery, terminal);
+        return 0;
+      }
+      throw new ReeveError(
+        'usage',
+        id === 'last'
+          ? 'there is no run yet'
+          : `there is no run or delivery "${id}"; reeve explain last shows the newest run`,
+      );
+    }
+    for (const run of runs) {
+      if (options.json) terminal.out(JSON.stringify(run));
+      else {
+        printExplained(run, terminal);
+        if (options.requests) printRequests(run, terminal);
+      }
+    }
+    return 0;
+  } finally {
+    await store.close();
+  }
+}
+
+/** Prints why a delivery has no run. */
+function printDelivery(delivery: Delivery, terminal: Terminal): void {
+  const { id, receivedAt, eventType, repository, state, attempts } = delivery;
+  const where = repository === undefined ? '' : ` in ${repository}`;
+  const head = `delivery ${id}  ${receivedAt.toISOString()}  ${eventType}${where}  ${state}`;
+  terminal.out(terminal.style('dim', plain(head)));
+  terminal.out(plain(`No run: ${whyNoRun(delivery)}.`));
+  if (state === 'dead') terminal.out(`Once the cause is removed, reeve redrive ${id} runs it again.`);
+  if (attempts > 1) terminal.out(terminal.style('dim', `${attempts} attempts`));
+}
+
+function printExplained(run: Run, terminal: Terminal): void {
+  const { trigger, mode } = run;
+  const repeated = trigger.repeated ? ' (repeated)' : '';
+  const from = trigger.delivery === undefined ? trigger.door : `delivery ${trigger.delivery}${repeated}`;
+  const item = trigger.item === undefined ? '' : `, ${trigger.item}`;
+  terminal.out(terminal.style('dim', plain(`run ${run.id}  ${trigger.at}  ${from}${item}  ${mode}`)));
+  printRun(run, terminal);
+  terminal.out(terminal.style('dim', `${run.requests} requests, ${run.ms} ms`));
+}
+
+/** Prints the requests to the forge that a run sent, each with its answer. */
+function printRequests({ forgeRequests, forgeRequestsLeftOut = 0 }: Run, terminal: Terminal): void {
+  if (forgeRequests === undefined) {
+    terminal.out(terminal.style('dim', 'The requests of this run are not recorded.'));
+    return;
+  }
+  const rows = forgeRequests.map(({ method, path, status, ms, attempt, error }) => [
+    plain(`${method} ${path}`),
+    status === undefined ? 'no answer' : String(status),
+    `${ms} ms`,
+    attempt === 1 ? '' : `try ${attempt}`,
+    plain(error ?? ''),
+  ]);
+  if (rows.length > 0) terminal.out(tableOf(['REQUEST', 'ANSWER', 'TOOK', 'TRY', 'ERROR'], rows));
+  if (forgeRequestsLeftOut > 0)
+    terminal.out(terminal.style('dim', `${forgeRequestsLeftOut} later requests were not recorded`));
+}

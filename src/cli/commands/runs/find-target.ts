@@ -1,0 +1,101 @@
+import type { Run } from '../../../engine/record.ts';
+import { ReeveError } from '../../../platform/errors.ts';
+import type { Delivery, Store } from '../../../store/store.ts';
+
+/** Says whether a target is the id of a delivery: those are digits, and ids of runs are not. */
+export const isDeliveryId = (target: string): boolean => /^\d+$/.test(target);
+
+/**
+ * Returns the runs that a target names, oldest first: the run with this id, those of the delivery with this id, or for `last` the
+ * newest run. Empty where there is none. A change of Reeve itself causes a run in which every rule is skipped: `last` is the run
+ * that made the change, and not that one.
+ */
+export async function findRuns(
+  target: string,
+  store: Pick<Store, 'readRun' | 'listRuns'>,
+): Promise<readonly Run[]> {
+  if (target === 'last') {
+    const { items } = await store.listRuns({ limit: 50 });
+    return [items.find((run) => !isAboutOwnChange(run)) ?? items[0]].filter((run) => run !== undefined);
+  }
+  const run = await store.readRun(target);
+  if (run) return [run];
+  return isDeliveryId(target) ? (await store.listRuns({ delivery: target })).items.toReversed() : [];
+}
+
+const isAboutOwnChange = ({ rules }: Run): boolean =>
+  rules.every(({ verdict }) => verdict === 'skipped') && rules.some(({ reason }) => reason === 'own');
+
+/** Returns the delivery with this id; undefined for every other target. */
+export async function describeTarget(target: string, store: Pick<Store, 'describeDelivery'>) {
+  return isDeliveryId(target) ? store.describeDelivery(target) : undefined;
+}
+
+/**
+ * Returns the one run that a target names. Of several runs of a delivery, the one that changed something is meant. Throws `usage`
+ * where there is none, and where several changed something.
+ */
+export async function requireRun(
+  target: string,
+  store: Pick<Store, 'readRun' | 'listRuns' | 'describeDelivery'>,
+): Promise<Run> {
+  const runs = await findRuns(target, store);
+  const changing = runs.length === 1 ? runs : runs.filter(({ changes }) => changes.length > 0);
+  const [run] = changing;
+  if (run !== undefined && changing.length === 1) return run;
+  if (changing.length > 1) {
+    const list = changing.map(({ id, trigger }) => `${id}  ${trigger.at}`).join('\n  ');
+    throw new ReeveError(
+      'usage',
+      `several runs of delivery ${target} changed something, name one:\n  ${list}`,
+    );
+  }
+  if (target === 'last') throw new ReeveError('usage', 'there is no run yet');
+  if (runs.length > 0) throw new ReeveError('usage', `no run of delivery ${target} changed anything`);
+  if ((await describeTarget(target, store)) !== undefined)
+    throw new ReeveError('usage', `delivery ${target} has no run: reeve explain ${target} shows why`);
+  throw unknownTarget(target, 'reeve explain last shows the newest run');
+}
+
+/**
+ * Returns the id of the delivery that a target names: that delivery, the one that started a run, or for `last` the newest that
+ * `isMeant` accepts. Throws `usage` where there is none.
+ */
+export async function requireDelivery(
+  target: string,
+  store: Pick<Store, 'readRun' | 'listDeliveries' | 'describeDelivery'>,
+  last: { readonly state?: Delivery['state']; readonly isMeant: (delivery: Delivery) => boolean },
+): Promise<string> {
+  if (target === 'last') return findLast(store, last);
+  const delivery = await describeTarget(target, store);
+  if (delivery) return delivery.id;
+  const run = await store.readRun(target);
+  if (run === undefined) throw unknownTarget(target, 'the dashboard lists deliveries and runs');
+  if (run.trigger.delivery !== undefined) return run.trigger.delivery;
+  throw new ReeveError('usage', `run ${target} was not started by a delivery`);
+}
+
+async function findLast(
+  store: Pick<Store, 'listDeliveries'>,
+  {
+    state,
+    isMeant,
+  }: { readonly state?: Delivery['state']; readonly isMeant: (delivery: Delivery) => boolean },
+): Promise<string> {
+  for (let before: string | undefined; ; ) {
+    const page = await store.listDeliveries({
+      limit: 200,
+      ...(state === undefined ? {} : { state }),
+      ...(before === undefined ? {} : { before }),
+    });
+    const found = page.items.find(isMeant);
+    if (found) return found.id;
+    if (page.next === undefined) break;
+    before = page.next;
+  }
+  throw new ReeveError('usage', state === 'dead' ? 'no delivery is dead' : 'there is no delivery yet');
+}
+
+function unknownTarget(target: string, hint: string): ReeveError {
+  return new ReeveError('usage', `there is no run or delivery "${target}"; ${hint}`);
+}

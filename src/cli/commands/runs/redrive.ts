@@ -1,0 +1,86 @@
+import { userInfo } from 'node:os';
+import { ReeveError } from '../../../platform/errors.ts';
+import type { Settings } from '../../../server/settings/config.ts';
+import type { Store } from '../../../store/store.ts';
+import { plain, type Terminal } from '../../output/terminal.ts';
+import { openStore } from '../open-store.ts';
+import { whyNotDead } from './delivery-state.ts';
+import { isDeliveryId, requireDelivery } from './find-target.ts';
+
+/** What became of one delivery that was named. */
+type Redriven = { readonly delivery: string; readonly redriven: boolean; readonly reason?: string };
+
+/**
+ * Gives dead deliveries another life with all attempts: those named (by their ids, by those of their runs, or `last`), or all.
+ * A running server takes them within a second. Who did it, and when, is kept with them. Returns the exit status: 1 where one of
+ * those named was not dead.
+ */
+export async function redrive(
+  targets: readonly string[],
+  options: { all?: boolean; json?: boolean },
+  settings: Settings,
+  terminal: Terminal,
+): Promise<number> {
+  if (targets.length > 0 === (options.all ?? false))
+    throw new ReeveError('usage', 'name dead deliveries, their runs or last, or give --all');
+  const store = await openStore(settings);
+  try {
+    const by = `${userInfo().username} by reeve redrive`;
+    const ids = options.all ? await deadIds(store) : await idsOf(targets, store);
+    const deliveries = options.all ? undefined : await redriveEach(ids, store, by);
+    const redriven =
+      deliveries === undefined
+        ? await store.redrive(ids, by)
+        : deliveries.filter((one) => one.redriven).length;
+    if (options.json) terminal.out(JSON.stringify({ asked: ids.length, redriven, deliveries }));
+    else printRedriven(redriven, deliveries, terminal);
+    return redriven === ids.length ? 0 : 1;
+  } finally {
+    await store.close();
+  }
+}
+
+/** Returns the ids of the deliveries that the targets name, each once. */
+async function idsOf(targets: readonly string[], store: Store): Promise<readonly string[]> {
+  const ids = new Set<string>();
+  const last = { state: 'dead', isMeant: () => true } as const;
+  // An id that is not stored is answered with the others: a list from yesterday may name deleted deliveries.
+  for (const target of targets)
+    ids.add(isDeliveryId(target) ? target : await requireDelivery(target, store, last));
+  return [...ids];
+}
+
+async function redriveEach(ids: readonly string[], store: Store, by: string): Promise<readonly Redriven[]> {
+  const done: Redriven[] = [];
+  for (const delivery of ids) {
+    const found = await store.describeDelivery(delivery);
+    const why =
+      found === undefined ? 'there is no delivery with this id, or it is deleted' : whyNotDead(found);
+    const redriven = why === undefined && (await store.redrive([delivery], by)) === 1;
+    const reason = why ?? 'it was redriven meanwhile';
+    done.push(redriven ? { delivery, redriven } : { delivery, redriven, reason });
+  }
+  return done;
+}
+
+function printRedriven(redriven: number, each: readonly Redriven[] | undefined, terminal: Terminal): void {
+  for (const { delivery, reason } of each ?? [])
+    if (reason !== undefined) terminal.out(plain(`delivery ${delivery} is left alone: ${reason}`));
+  if (each === undefined && redriven === 0) terminal.out('No delivery is dead.');
+  else if (redriven > 0 || each === undefined)
+    terminal.out(`${redriven === 1 ? '1 delivery' : `${redriven} deliveries`} will be tried again`);
+}
+
+async function deadIds(store: Store): Promise<readonly string[]> {
+  const ids: string[] = [];
+  for (let before: string | undefined; ; ) {
+    const page = await store.listDeliveries({
+      state: 'dead',
+      limit: 500,
+      ...(before === undefined ? {} : { before }),
+    });
+    ids.push(...page.items.map(({ id }) => id));
+    if (page.next === undefined) return ids;
+    before = page.next;
+  }
+}

@@ -1,0 +1,191 @@
+import { existsSync } from 'node:fs';
+import type { Event } from '../../../contract/events/events.ts';
+import { namedEvent } from '../../../contract/events/named-event.ts';
+import { makeEventRun } from '../../../engine/make-run.ts';
+import type { Run } from '../../../engine/record.ts';
+import { createFactMemory } from '../../../facts/ask.ts';
+import { systemClock } from '../../../platform/clock.ts';
+import { ReeveError } from '../../../platform/errors.ts';
+import { createRuleSet, type RuleSet } from '../../../rules/rule-set.ts';
+import { eventAbout } from '../../../rules/sources/admission.ts';
+import { createIdentities } from '../../../rules/sources/identity.ts';
+import type { Settings } from '../../../server/settings/config.ts';
+import { parseDurationMs } from '../../../server/settings/duration.ts';
+import type { Delivery, Store } from '../../../store/store.ts';
+import { replayEvent } from '../../../work/runs/replay.ts';
+import { eventOf } from '../../../work/runs/route-delivery.ts';
+import { type Comparison, compareRuns, printComparison } from '../../output/compare-runs.ts';
+import { printRun } from '../../output/print-run.ts';
+import type { Terminal } from '../../output/terminal.ts';
+import { clientOf, openStore } from '../open-store.ts';
+import { readData } from '../read-data.ts';
+import { findRulesToTry, readRules } from '../rules-to-try.ts';
+import { isDeliveryId, requireDelivery } from './find-target.ts';
+
+type ReplayOptions = {
+  readonly event?: string;
+  readonly since?: string;
+  readonly rules?: string;
+  readonly json?: boolean;
+};
+
+/**
+ * Holds a recorded or stored delivery (`given`: a file, the id of the delivery or of its run, or `last`) against the rules of today, or with `since` every stored one of that time, and
+ * prints what they would do; writes nothing anywhere. Returns the exit status: 1 where a rule failed.
+ */
+export async function replay(
+  given: string | undefined,
+  options: ReplayOptions,
+  settings: Settings,
+  terminal: Terminal,
+): Promise<number> {
+  if ((given === undefined) === (options.since === undefined))
+    throw new ReeveError('usage', 'name a file, a delivery, a run or last, or give --since 7d');
+  if (settings.forge === undefined && options.rules === undefined) {
+    throw new ReeveError(
+      'usage',
+      'the rules in force are read from the forge, and none is configured: set FORGE_URL and FORGE_TOKEN, or try a rule file with --rules',
+    );
+  }
+  if (options.since !== undefined) return replaySince(options.since, options, settings, terminal);
+  const { event, delivery } = await readGiven(given ?? '', options, settings);
+  const player = await createPlayer(options, settings, terminal);
+  const run = await player(event, delivery);
+  if (options.json) terminal.out(JSON.stringify(run));
+  else printRun(run, terminal);
+  return run.rules.some(({ verdict }) => verdict === 'failed') ? 1 : 0;
+}
+
+type GivenEvent = { readonly event: Event; readonly delivery?: string };
+
+/** Reads the file that is named, else the stored delivery: by its id, by the id of its run, or the newest for `last`. */
+async function readGiven(given: string, options: ReplayOptions, settings: Settings): Promise<GivenEvent> {
+  // Ids have neither dots nor slashes: a misspelt file name is not looked up in the store.
+  const isTarget = given === 'last' || isDeliveryId(given) || (/^[\w-]+$/.test(given) && !existsSync(given));
+  if (!isTarget) return { event: await readRecorded(given, options) };
+  const store = await openStore(settings);
+  try {
+    const isMeant = ({ door, copyOf }: Delivery): boolean => door === 'webhook' && copyOf === undefined;
+    const id = await requireDelivery(given, store, { isMeant });
+    const delivery = await store.readDelivery(id);
+    if (delivery === undefined) throw new ReeveError('usage', `delivery ${id} is not stored any more`);
+    if (delivery.door !== 'webhook') throw new ReeveError('usage', `delivery ${id} is a job of Reeve's own`);
+    return { event: eventOf(delivery), delivery: id };
+  } finally {
+    await store.close();
+  }
+}
+
+/** A recording is `{ eventType, payload }`, or the body alone, and then `--event` says what it is. */
+async function readRecorded(path: string, { event }: ReplayOptions): Promise<Event> {
+  const data = await readData(path);
+  const { eventType, payload } = data;
+  if (typeof eventType === 'string' && typeof payload === 'object' && payload !== null)
+    return namedEvent(eventType, payload as Record<string, unknown>);
+  if (event === undefined)
+    throw new ReeveError('usage', `${path} does not say its kind: give --event, or { eventType, payload }`);
+  return namedEvent(event, data);
+}
+
+type Player = (event: Event, delivery?: string) => Promise<Run>;
+
+/** With a forge the rules in force are read from it and facts are live; without one the payload has to do. */
+async function createPlayer(options: ReplayOptions, settings: Settings, terminal: Terminal): Promise<Player> {
+  const select = await createSelection(options, settings, terminal);
+  const memory = createFactMemory(systemClock);
+  const client = settings.forge ? clientOf(settings) : undefined;
+  return async (event, delivery) => {
+    const { rules, event: found } = await select(event);
+    const common = { rules, explainAll: true, clock: systemClock };
+    if (client) return replayEvent(found, { ...common, delivery, client, memory });
+    const facts = { given: {} };
+    const { run } = await makeEventRun(event, { ...common, id: 'replay', mode: 'plan', door: 'cli', facts });
+    return run;
+  };
+}
+
+/** Returns the rules to try on an event, and the event about its repository as that is found now. */
+type Select = (event: Event) => Promise<{ readonly rules: RuleSet; readonly event: Event }>;
+
+/** Creates the selection. Without a forge, the rules of the file or folder are tried on the event as it came. */
+async function createSelection(
+  options: ReplayOptions,
+  settings: Settings,
+  terminal: Terminal,
+): Promise<Select> {
+  if (options.rules !== undefined || settings.forge === undefined) {
+    const rules = createRuleSet(await readRules(options.rules ?? settings.rules, terminal));
+    return async (event) => ({ rules, event });
+  }
+  const client = clientOf(settings);
+  const identities = createIdentities({ client, clock: systemClock });
+  const rulesFor = await findRulesToTry({ only: undefined, settings, client }, terminal);
+  return async (event) => {
+    if (event.repository === undefined || event.subject === undefined) {
+      return { rules: createRuleSet(await readRules(settings.rules, terminal)), event };
+    }
+    const { at } = await identities.read(event.repository);
+    const found = eventAbout(event, event.subject, at);
+    return { rules: (await rulesFor(found)).rules, event: found };
+  };
+}
+
+async function replaySince(
+  since: string,
+  options: ReplayOptions,
+  settings: Settings,
+  terminal: Terminal,
+): Promise<number> {
+  const from = new Date(Date.now() - durationMs(since));
+  const store = await openStore(settings);
+  try {
+    const player = await createPlayer(options, settings, terminal);
+    const compared: Comparison[] = [];
+    for await (const { id, event, before } of storedSince(from, store)) {
+      const after = await unlessGone(player(event, id), `delivery ${id}`, terminal);
+      if (after) compared.push(compareRuns({ id, before, after, event }));
+    }
+    if (options.json) for (const one of compared) terminal.out(JSON.stringify(one));
+    else printComparison(compared, since, terminal);
+    return compared.some(({ failed }) => failed.length > 0) ? 1 : 0;
+  } finally {
+    await store.close();
+  }
+}
+
+/** A repository that was removed or replaced since keeps none of the other deliveries from being compared. */
+async function unlessGone(run: Promise<Run>, what: string, terminal: Terminal): Promise<Run | undefined> {
+  try {
+    return await run;
+  } catch (error) {
+    const isGone =
+      error instanceof ReeveError && (error.code === 'forge-not-found' || error.code === 'delivery-refused');
+    if (!isGone) throw error;
+    terminal.error(`${what} is left out: ${error.message}\n`);
+    return undefined;
+  }
+}
+
+async function* storedSince(from: Date, store: Store) {
+  for (let before: string | undefined; ; ) {
+    const page = await store.listDeliveries({ limit: 200, ...(before === undefined ? {} : { before }) });
+    for (const { id, door, receivedAt, copyOf } of page.items) {
+      if (receivedAt < from) return;
+      const delivery = door === 'webhook' && copyOf === undefined ? await store.readDelivery(id) : undefined;
+      if (delivery === undefined || delivery.state === 'dead') continue;
+      const event = eventOf(delivery);
+      if (event.family === undefined) continue;
+      const [run] = (await store.listRuns({ delivery: id, limit: 1 })).items;
+      yield { id, event, before: run };
+    }
+    if (page.next === undefined) return;
+    before = page.next;
+  }
+}
+
+/** Reads how far to look back. Throws `usage`. */
+function durationMs(text: string): number {
+  const ms = parseDurationMs(text);
+  if (ms === undefined) throw new ReeveError('usage', `"${text}" is no time: write 30m, 12h or 7d`);
+  return ms;
+}

@@ -1,0 +1,58 @@
+import { ReeveError } from '../../platform/errors.ts';
+import { createLog } from '../../platform/log.ts';
+import { startServer } from '../../server/server.ts';
+import { type Settings, secretValues } from '../../server/settings/config.ts';
+import type { Terminal } from '../output/terminal.ts';
+import { keepFilesPrivate } from './private-umask.ts';
+import { testRules } from './rules/rule-tests.ts';
+import { type StopRequest, watchSignals } from './signals.ts';
+
+/** Runs the bot until it is stopped; without a configured forge, the demo. Returns the exit status. */
+export async function serve(
+  options: { once: boolean },
+  settings: Settings,
+  terminal: Terminal,
+): Promise<number> {
+  if (settings.forge !== undefined && options.once)
+    throw new ReeveError('usage', '--once plays the demo on the embedded forge: unset FORGE_URL');
+  keepFilesPrivate();
+  const stop = watchSignals();
+  try {
+    return await run(options, settings, { stop, terminal });
+  } catch (error) {
+    // Asked to stop before everything was up: that is no failure, unless the demo was to reach its end.
+    if (stop.explains(error)) return options.once ? 1 : 0;
+    throw error;
+  }
+}
+
+async function run(
+  { once }: { once: boolean },
+  settings: Settings,
+  { stop, terminal }: { stop: StopRequest; terminal: Terminal },
+): Promise<number> {
+  const { forge } = settings;
+  if (forge === undefined) {
+    const { runDemo } = await import('../demo/demo.ts');
+    await runDemo({ once, stop: stop.signal }, settings, terminal);
+    return 0;
+  }
+  const log = createLog({ level: settings.logLevel, secrets: secretValues(settings) });
+  const server = await startServer({
+    ...settings,
+    forge,
+    log,
+    signal: stop.signal,
+    testRules: (paths, options) => testRules(paths, undefined, options),
+  });
+  const end = await Promise.race([stop.received, server.failed]);
+  if (!(end instanceof ReeveError)) {
+    log.info({ signal: end }, 'stopping');
+    await server.stop();
+    return 0;
+  }
+  stop.expire();
+  log.error({ error: end.message }, 'stopping: nothing can be stored');
+  await server.stop();
+  throw end;
+}

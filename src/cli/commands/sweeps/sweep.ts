@@ -1,0 +1,162 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock } from '../../../platform/clock.ts';
+import { ReeveError } from '../../../platform/errors.ts';
+import { createLog } from '../../../platform/log.ts';
+import type { LoadedRule } from '../../../rules/rule.ts';
+import { startServer } from '../../../server/server.ts';
+import { type Settings, secretValues } from '../../../server/settings/config.ts';
+import type { Delivery, Store } from '../../../store/store.ts';
+import { describeProgress } from '../../../work/sweeps/progress.ts';
+import { createSweepStore } from '../../../work/sweeps/sweep-store.ts';
+import type { SweepCheckpoint } from '../../../work/sweeps/tally.ts';
+import { createProgressLine, type ProgressLine, type ProgressStream } from '../../output/progress-line.ts';
+import { plain, type Terminal } from '../../output/terminal.ts';
+import { openStore } from '../open-store.ts';
+import { watchSignals } from '../signals.ts';
+import { findSweepRule } from './sweep-rule.ts';
+
+type SweepOptions = { readonly in?: readonly string[]; readonly json?: boolean };
+
+/** The job that was started by hand and has not ended: the same command continues it. */
+type ByHand = { readonly job: string; readonly in: readonly string[] };
+
+/** Exit status of a command that a person stopped, as shells have it. */
+const interrupted = 130;
+
+/**
+ * Runs the sweep of a rule now and shows how far it is. Beside a running server, the server does it. Interrupted, it
+ * goes on where it stopped when it is asked for again, or when a server runs. Returns the exit status: 1 where items
+ * failed, 130 where it was interrupted.
+ */
+export async function sweep(
+  name: string,
+  options: SweepOptions,
+  settings: Settings,
+  terminal: Terminal,
+  stream: ProgressStream = process.stderr,
+): Promise<number> {
+  const rule = await findSweepRule(name, settings);
+  const stop = watchSignals();
+  const door = await openDoor(settings, terminal, stop.signal).catch((error: unknown) => {
+    if (stop.explains(error)) return undefined;
+    throw error;
+  });
+  if (door === undefined) return interrupted;
+  const line = createProgressLine(rule.name, { stream, clock: systemClock });
+  try {
+    const job = await startJob(rule, options.in ?? [], door.store);
+    const ended = await Promise.race([
+      follow(job, door.store, line),
+      stop.received.then(() => undefined),
+      door.failed.then((error) => Promise.reject(error)),
+    ]);
+    line.end();
+    if (ended === undefined) {
+      terminal.error(
+        door.isAlone
+          ? 'stopped; the same command goes on where it was'
+          : 'no longer watching; the server goes on with it',
+      );
+      return interrupted;
+    }
+    return await tell(rule, ended, { options, store: door.store, terminal });
+  } finally {
+    line.end();
+    await door.close();
+  }
+}
+
+/** Where the job is done: here, or by the server whose store this is. */
+type SweepDoor = {
+  readonly store: Store;
+  readonly isAlone: boolean;
+  /** Resolves when the job cannot be done here any more. */
+  readonly failed: Promise<ReeveError>;
+  close(): Promise<void>;
+};
+
+async function openDoor(settings: Settings, terminal: Terminal, signal: AbortSignal): Promise<SweepDoor> {
+  const { forge } = settings;
+  if (forge === undefined)
+    throw new ReeveError('usage', 'a sweep asks a forge: set FORGE_URL and FORGE_TOKEN');
+  const log = createLog({ level: quietest(settings.logLevel), secrets: secretValues(settings) });
+  try {
+    const server = await startServer({ ...settings, forge, log, signal, jobsOnly: true });
+    return { store: server.store, isAlone: true, failed: server.failed, close: () => server.stop() };
+  } catch (error) {
+    if (!(error instanceof ReeveError) || error.code !== 'store-locked') throw error;
+    terminal.error('a server runs on this store: it does the sweep');
+    const store = await openStore(settings);
+    return { store, isAlone: false, failed: new Promise(() => {}), close: () => store.close() };
+  }
+}
+
+/** What the sweep does is shown by its line; the log says what is wrong. */
+function quietest(level: Settings['logLevel']): Settings['logLevel'] {
+  return level === 'info' ? 'error' : level;
+}
+
+async function startJob(rule: LoadedRule, patterns: readonly string[], store: Store): Promise<string> {
+  const key = `sweep-by-hand ${rule.id}`;
+  // The border to the store: what is under this key was written here alone.
+  const before = (await store.recall(key)) as ByHand | undefined;
+  if (before && JSON.stringify(before.in) === JSON.stringify(patterns)) {
+    const delivery = await store.readDelivery(before.job);
+    if (delivery && !hasEnded(delivery)) return before.job;
+  }
+  const now = new Date();
+  const slot = `${rule.id}#by hand@${now.toISOString()}`;
+  const { id } = await store.enqueue({
+    door: 'cli',
+    uuid: slot,
+    kind: 'sweep',
+    lane: `sweep ${rule.id}`,
+    receivedAt: now,
+    payload: { rule: rule.id, slot, ...(patterns.length > 0 ? { in: patterns } : {}) },
+  });
+  await store.remember(key, { job: id, in: patterns } satisfies ByHand);
+  return id;
+}
+
+function hasEnded({ state }: Delivery): boolean {
+  return state === 'settled' || state === 'dead' || state === 'deferred';
+}
+
+async function follow(job: string, store: Store, line: ProgressLine): Promise<Delivery> {
+  for (;;) {
+    const delivery = await store.readDelivery(job);
+    if (delivery === undefined) throw new ReeveError('internal', `job ${job} is gone`);
+    const checkpoint = delivery.checkpoint as SweepCheckpoint | null | undefined;
+    if (checkpoint?.progress) line.show(checkpoint.progress);
+    if (hasEnded(delivery)) return delivery;
+    await sleep(200);
+  }
+}
+
+async function tell(
+  rule: LoadedRule,
+  job: Delivery,
+  { options, store, terminal }: { options: SweepOptions; store: Store; terminal: Terminal },
+): Promise<number> {
+  if (job.state === 'dead') throw new ReeveError('rules-broken', `the sweep was given up: ${job.reason}`);
+  const result = await createSweepStore(store).readResult(rule.id);
+  if (result?.slot !== job.uuid) {
+    throw new ReeveError(
+      'rules-broken',
+      `the process that ran the sweep does not know ${rule.id}: is REEVE_RULES the same?`,
+    );
+  }
+  if (options.json) terminal.out(JSON.stringify({ rule: rule.id, ...result }));
+  else {
+    const rest = result.isComplete ? '' : ', the rest goes on with the next slot';
+    terminal.out(`${rule.name}: ${describeProgress(result)}${rest}, ${(result.ms / 1_000).toFixed(1)} s`);
+    for (const { item, error } of result.failures) terminal.out(plain(`  ${item}: ${error}`));
+    if (result.failed > result.failures.length) {
+      terminal.out(`  and ${result.failed - result.failures.length} more`);
+    }
+    if (job.state === 'deferred') {
+      terminal.out(plain(`  ${job.reason}: a running server goes on at ${job.retryAt?.toISOString()}`));
+    }
+  }
+  return result.failed > 0 ? 1 : 0;
+}

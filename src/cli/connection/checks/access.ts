@@ -1,0 +1,137 @@
+import type { Action } from '../../../actions/action.ts';
+import type { Client } from '../../../client/client.ts';
+import type { Access } from '../../../contract/operation.ts';
+import { operations } from '../../../contract/operations.ts';
+import type { Repository } from '../../../contract/resources/repositories.ts';
+import { createUnlimitedMeter } from '../../../patterns/meter.ts';
+import { factsOfRule } from '../../../rules/facts-of-rule.ts';
+import type { LoadedRule } from '../../../rules/rule.ts';
+import { count } from '../../output/terminal.ts';
+import { type Finding, ok, skipped, wrong } from '../finding.ts';
+import type { Examination } from './examination.ts';
+
+/** What an action in a repository may need, from least to most. */
+const ranks: readonly Access[] = ['reader', 'writer', 'admin'];
+export type RepositoryAccess = { readonly full_name: string; readonly held: Access };
+type AccessGap = {
+  readonly repository: string;
+  readonly held: Access;
+  readonly needed: Access;
+  /** What needs it: `action comment`, `fact approvals`. */
+  readonly what: string;
+  readonly rule: LoadedRule;
+};
+
+/** Looks whether the account may do in each starred repository what the operator’s rules would do there. */
+export async function checkAccess({ client, account, rules }: Examination): Promise<Finding> {
+  const loaded = (await rules()).flatMap((file) => file.rules);
+  if (loaded.length === 0) return skipped('there are no rules of the operator');
+  const repositories = await starredAccess(client, (await account()).login);
+  const gaps = findAccessGaps(loaded, repositories);
+  const [first] = gaps;
+  if (first === undefined) {
+    const places = count(repositories.length, 'repository').replace(/ys$/, 'ies');
+    return ok(`the account has, in ${places}, the access that ${describeNeededAccess(loaded)}`);
+  }
+  return wrong(
+    `in ${first.repository} the account is ${first.held}, and rule ${first.rule.name} needs ${first.needed} for ${first.what}${gaps.length > 1 ? `; ${gaps.length - 1} more` : ''}`,
+    'give the account that permission there, or restrict the rule with in',
+  );
+}
+
+/** The most that rules need is named for repositories, and for organizations; the rest is less. */
+const places: readonly (readonly Access[])[] = [
+  ['admin', 'writer', 'reader'],
+  ['owner', 'member'],
+];
+
+/** Says what access rules need all together, with one rule and fact or action that needs it. */
+export function describeNeededAccess(rules: readonly LoadedRule[]): string {
+  const wants = rules.flatMap((rule) =>
+    [...allWants(rule), ...possibleWants(rule)].map((want) => ({ ...want, rule: rule.name })),
+  );
+  const most = places.flatMap((ranked) => {
+    const found = ranked.map((access) => wants.find(({ needed }) => needed === access));
+    const first = found.find((one) => one !== undefined);
+    return first ? [`${first.needed} (for rule ${first.rule}, ${first.what})`] : [];
+  });
+  const subject = count(rules.length, 'rule');
+  const verb = rules.length === 1 ? 'needs' : 'need';
+  return `${subject} ${verb}: ${most.length === 0 ? 'none' : most.join(', and in the organization ')}`;
+}
+
+/** Access that the arguments of a step need beyond what its action needs. */
+function moreAccess(action: Action, written: unknown): readonly Access[] {
+  const given = new Set(Object.keys(typeof written === 'object' && written !== null ? written : {}));
+  return Object.entries(action.moreAccess ?? {}).flatMap(([name, access]) =>
+    given.has(name) ? [access] : [],
+  );
+}
+
+/** Returns the repositories that an account has starred, with its access; archived ones take no changes. */
+export async function starredAccess(
+  client: Pick<Client, 'items'>,
+  username: string,
+): Promise<readonly RepositoryAccess[]> {
+  const repositories: RepositoryAccess[] = [];
+  const params = { username };
+  for await (const repository of client.items(operations.listStarred, { params })) {
+    if (!repository.archived) repositories.push(toRepositoryAccess(repository));
+  }
+  return repositories;
+}
+
+/** Returns the access that the caller has to a repository which it has read. */
+export function toRepositoryAccess({ full_name, permissions }: Repository): RepositoryAccess {
+  return { full_name, held: permissions?.admin ? 'admin' : permissions?.push ? 'writer' : 'reader' };
+}
+
+/** Returns the rules that need more in a repository than the account may there. */
+export function findAccessGaps(
+  rules: readonly LoadedRule[],
+  repositories: readonly RepositoryAccess[],
+  wantsOf: (rule: LoadedRule) => readonly AccessWant[] = allWants,
+): readonly AccessGap[] {
+  return repositories.flatMap((repository) =>
+    rules.flatMap((rule) => gapOf(repository, rule, wantsOf(rule))),
+  );
+}
+
+/** Something of a rule that needs access. */
+type AccessWant = Pick<AccessGap, 'needed' | 'what'>;
+
+/** Returns the access that the facts of a rule need. */
+function factWants(rule: LoadedRule): readonly AccessWant[] {
+  return factsOfRule(rule).map(({ name, needs }) => ({ needed: needs.access, what: `fact ${name}` }));
+}
+
+/** Returns the access that the facts of a rule may need, also where that depends on the repository. */
+export function possibleWants(rule: LoadedRule): readonly AccessWant[] {
+  return factsOfRule(rule).map(({ name, needs }) => ({
+    needed: needs.sometimes ?? needs.access,
+    what: `fact ${name}`,
+  }));
+}
+
+function allWants(rule: LoadedRule): readonly AccessWant[] {
+  const ofActions = rule.steps.flatMap(({ action, arguments: given }) =>
+    [action.needs.access, ...moreAccess(action, given.written)].map((needed) => ({
+      needed,
+      what: `action ${action.name}`,
+    })),
+  );
+  return [...ofActions, ...factWants(rule)];
+}
+
+function gapOf(
+  { full_name, held }: RepositoryAccess,
+  rule: LoadedRule,
+  wants: readonly AccessWant[],
+): readonly AccessGap[] {
+  const meter = createUnlimitedMeter();
+  if (!rule.scopes.every((scope) => scope.matches(full_name, meter))) return [];
+  const [most] = wants
+    .filter(({ needed }) => ranks.indexOf(needed) > ranks.indexOf(held))
+    .sort((a, b) => ranks.indexOf(b.needed) - ranks.indexOf(a.needed));
+  return most === undefined ? [] : [{ repository: full_name, held, rule, ...most }];
+}

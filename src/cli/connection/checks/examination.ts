@@ -1,0 +1,96 @@
+import type { Capabilities } from '../../../client/capabilities.ts';
+import { type Client, createClient } from '../../../client/client.ts';
+import type { User } from '../../../contract/resources/users.ts';
+import { ReeveError } from '../../../platform/errors.ts';
+import { type FolderFile, loadRuleFiles } from '../../../rules/sources/folder.ts';
+import type { Settings, Variables } from '../../../server/settings/config.ts';
+import { openStoreAt } from '../../../store/open-store.ts';
+import type { PostgresState } from '../../../store/postgres/examine.ts';
+import type { Store } from '../../../store/store.ts';
+import { checkAccount, checkForge } from '../forge-findings.ts';
+import { type DeliveryListener, type ListenFailure, openListener } from '../hooks/listener.ts';
+import { type HookStates, readHookStates } from './hook-states.ts';
+
+/** What the checks look at. Each thing is asked once, when the first check wants it. */
+export interface Examination {
+  readonly environment: Variables;
+  readonly envFile: string | undefined;
+  readonly settings: Settings;
+  /** Whether hooks may be made to deliver; `thorough`: also those that need a repository made for it. */
+  readonly test: 'none' | 'repositories' | 'thorough';
+  readonly forgeUrl: string;
+  readonly client: Client;
+  capabilities(): Promise<{ version: string; capabilities: Capabilities }>;
+  account(): Promise<User>;
+  rules(): Promise<readonly FolderFile[]>;
+  store(): Promise<Store>;
+  /** The server of DATABASE_URL; undefined where the store is a file. */
+  database(): Promise<PostgresState | undefined>;
+  hooks(): Promise<HookStates>;
+  listening(): Promise<DeliveryListener | ListenFailure>;
+  close(): Promise<void>;
+}
+
+/** Begins an examination. Throws `usage` where no forge is configured: there is nothing to examine. */
+export function examine(
+  given: Pick<Examination, 'environment' | 'envFile' | 'settings' | 'test'>,
+): Examination {
+  const { settings } = given;
+  if (settings.forge === undefined)
+    throw new ReeveError(
+      'usage',
+      'no forge is connected: set FORGE_URL, name --settings, or run reeve setup',
+    );
+  const client = createClient(settings.forge);
+  const { url } = settings.forge;
+  const closing: (() => Promise<void>)[] = [];
+  const account = once(async () => (await checkAccount(client)).value);
+  const store = once(async () => {
+    const opened = await openStoreAt(settings, { role: 'reader' });
+    closing.push(() => opened.close());
+    return opened;
+  });
+  return {
+    ...given,
+    forgeUrl: url,
+    client,
+    capabilities: once(async () => {
+      const { finding, value } = await checkForge(client, url);
+      return { version: finding.text, capabilities: value };
+    }),
+    account,
+    rules: once(async () => (settings.rules === undefined ? [] : loadRuleFiles([settings.rules]))),
+    store,
+    database: once(async () => {
+      if (settings.databaseUrl === undefined) return undefined;
+      const { examinePostgres } = await import('../../../store/postgres/examine.ts');
+      return examinePostgres(settings.databaseUrl);
+    }),
+    hooks: once(async () => {
+      const signed = [{ client, login: (await account()).login }];
+      if (settings.setupToken !== undefined) {
+        const setupClient = createClient({ url, credentials: { token: settings.setupToken } });
+        signed.unshift({ client: setupClient, login: (await checkAccount(setupClient)).value.login });
+      }
+      return readHookStates(signed, settings, await store());
+    }),
+    listening: once(async () => {
+      const [entry] = settings.secrets;
+      if (entry === undefined) throw new ReeveError('settings', 'no webhook secret is configured');
+      const listener = await openListener(settings, entry);
+      if ('close' in listener) closing.push(() => listener.close());
+      return listener;
+    }),
+    async close() {
+      for (const end of closing.reverse()) await end();
+    },
+  };
+}
+
+function once<Value>(ask: () => Promise<Value>): () => Promise<Value> {
+  let asked: Promise<Value> | undefined;
+  return () => {
+    asked ??= ask();
+    return asked;
+  };
+}

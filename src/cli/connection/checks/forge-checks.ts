@@ -1,0 +1,166 @@
+import { readFileSync } from 'node:fs';
+import { askForgeDate } from '../../../client/forge-date.ts';
+import { operations } from '../../../contract/operations.ts';
+import { checkCapabilities } from '../../../rules/check-capabilities.ts';
+import { count } from '../../output/terminal.ts';
+import { type Finding, ok, skipped, wrong } from '../finding.ts';
+import { checkAdministrator, checkScopes } from '../forge-findings.ts';
+import { neededScopes } from '../needed-scopes.ts';
+import { faultOf, findApplication } from '../steps/sign-in.ts';
+import { checkAccess } from './access.ts';
+import type { Check } from './check.ts';
+import { checkCodeowners } from './codeowners-lines.ts';
+import type { Examination } from './examination.ts';
+import { checkWorkflows } from './workflows.ts';
+
+const mostSkewMs = 30_000;
+
+/** Returns what the difference between two clocks means. */
+export function clockFinding(forgeMs: number, ourMs: number): Finding {
+  const skewMs = Math.abs(forgeMs - ourMs);
+  const seconds = Math.round(skewMs / 1_000);
+  if (skewMs <= mostSkewMs) return ok(`the clocks differ by ${seconds} s at most`);
+  const which = forgeMs > ourMs ? 'behind' : 'before';
+  return wrong(
+    `this machine’s clock is ${seconds} s ${which} the forge’s`,
+    'synchronize both clocks by NTP: the order of events and catch-up depend on them',
+  );
+}
+
+/** Checks that ask the forge, with the account’s own token. */
+export const forgeChecks: readonly Check[] = [
+  {
+    id: 'forge',
+    looks: '`FORGE_URL`: whether a Gitea or Forgejo answers there, and its version.',
+    fails: 'There is no answer, or the server is not a forge.',
+    remedy: 'Check that the forge is running and reachable from this machine; correct `FORGE_URL`.',
+    run: async ({ capabilities }) => ok((await capabilities()).version),
+  },
+  {
+    id: 'clock',
+    looks: 'The forge’s `Date` header compared with this machine’s clock.',
+    fails: 'They differ by more than 30 s.',
+    remedy: 'Synchronize both clocks by NTP.',
+    after: ['forge'],
+    run: async ({ forgeUrl }) => {
+      const date = await askForgeDate(forgeUrl);
+      return date ? clockFinding(date.forgeMs, date.ourMs) : skipped('the forge sends no Date header');
+    },
+  },
+  {
+    id: 'token',
+    looks: 'Whether the forge accepts the token, and which account it belongs to.',
+    fails: 'The token is wrong, expired or revoked, or its account may not sign in.',
+    remedy: 'Create a new token on the forge with the bot’s account, and set it as `FORGE_TOKEN`.',
+    after: ['forge'],
+    run: async ({ account }) => ok(`the forge accepts the token of @${(await account()).login}`),
+  },
+  {
+    id: 'administrator',
+    looks: 'Whether the account is a site administrator.',
+    fails: 'It is one, and `allow-admin` is not set.',
+    remedy:
+      'Create an account with only the access that the rules need, or set `allow-admin: true` in the operator file.',
+    after: ['token'],
+    run: async ({ account, settings }) => checkAdministrator(await account(), settings.allowAdmin),
+  },
+  {
+    id: 'scopes',
+    looks:
+      'The scopes of the token compared with those that Reeve and the operator’s rules need. If the forge does not list scopes, each is tested with a request that has no effect.',
+    fails: 'A scope is missing.',
+    remedy: 'Create a token with the listed scopes.',
+    after: ['token'],
+    run: async ({ client, capabilities, rules, settings }) => {
+      if (settings.forge && !('token' in settings.forge.credentials))
+        return ok('a password has no scopes: it has all access of the account');
+      const loaded = (await rules()).flatMap((file) => file.rules);
+      return checkScopes(client, neededScopes(loaded), await capabilities());
+    },
+  },
+  {
+    id: 'served',
+    looks: 'The served repositories: starred by the bot’s account, or listed in the operator file.',
+    fails: 'There are none, so Reeve does nothing.',
+    remedy: 'Star a repository as the bot, or list some under `repositories` in the operator file.',
+    after: ['token'],
+    run: async (examination) => checkServed(examination),
+  },
+  {
+    id: 'access',
+    looks:
+      'The account’s access in the starred repositories compared with the access that the operator’s rules need.',
+    fails: 'A rule needs more access: its changes would be refused.',
+    remedy: 'Make the account a collaborator with that permission, or restrict the rule with `in`.',
+    after: ['token'],
+    run: async (examination) => checkAccess(examination),
+  },
+  {
+    id: 'workflows',
+    looks:
+      'Whether a served repository runs workflows (`.gitea/workflows`, `.github/workflows`) while the account is not restricted. On Gitea, a label or review request by such an account starts the workflow of a fork without approval.',
+    fails: 'Never: it only warns, and a warning does not change the exit status.',
+    remedy:
+      'Ask a site administrator to mark the account as restricted, and add it as a collaborator or team member wherever it works: [Workflows of forks](../security.md#workflows-of-forks).',
+    after: ['token'],
+    run: async (examination) => checkWorkflows(examination),
+  },
+  {
+    id: 'codeowners',
+    looks:
+      'CODEOWNERS of the starred repositories in which rules of the operator read it: whether each line can match a file.',
+    fails: 'Never: it only warns, and a warning does not change the exit status.',
+    remedy: 'Write patterns as regular expressions of the whole path: `lib/.*`, not `/lib`, `lib/` or `lib`.',
+    after: ['token'],
+    run: async (examination) => checkCodeowners(examination),
+  },
+  {
+    id: 'capabilities',
+    looks: 'Features of the forge that the operator’s rules use.',
+    fails: 'This version does not support one, or does not send that event.',
+    remedy: 'Update the forge, or remove the feature from the rule; `reeve check` shows the line.',
+    after: ['forge'],
+    run: async ({ rules, capabilities }) => {
+      const loaded = (await rules()).flatMap((file) => file.rules);
+      const known = await capabilities();
+      const lacking = checkCapabilities(loaded, known.capabilities, (path) => readFileSync(path, 'utf8'));
+      const [first] = lacking;
+      if (first === undefined)
+        return ok(`${count(loaded.length, 'rule')} of the operator, all supported by the forge`);
+      return wrong(
+        `${first.path}:${first.line}: ${first.message}`,
+        `update the forge, or remove the feature from the rule (${count(lacking.length, 'place')})`,
+      );
+    },
+  },
+  {
+    id: 'sign-in',
+    looks: 'The OAuth2 application for dashboard sign-in.',
+    fails: 'It does not exist, or redirects to another URL than `dashboard.url`.',
+    remedy: '`reeve setup --dashboard URL` registers it.',
+    after: ['token'],
+    run: async ({ client, settings: { dashboard, signIn } }) => {
+      if (dashboard === undefined) return skipped('the operator file names no dashboard');
+      const fault = faultOf(await findApplication(client, signIn), dashboard, signIn);
+      if (fault === undefined) return ok('the OAuth2 application has the required configuration');
+      return wrong(`the OAuth2 application: ${fault}`, `reeve setup --dashboard ${dashboard}`);
+    },
+  },
+];
+
+async function checkServed({ client, account, settings }: Examination): Promise<Finding> {
+  const { login } = await account();
+  let starred = 0;
+  for await (const { archived } of client.items(operations.listStarred, { params: { username: login } })) {
+    if (!archived) starred += 1;
+  }
+  const listed = settings.repositories.length;
+  if (starred + listed === 0) {
+    return wrong(
+      `@${login} has starred no repository, and the operator file lists none: no repository is served`,
+      `star the repositories to serve, as @${login}`,
+    );
+  }
+  const more = listed === 0 ? '' : `, and ${count(listed, 'pattern')} in the operator file`;
+  return ok(`${count(starred, 'starred repository').replace(/repositorys$/, 'repositories')}${more}`);
+}

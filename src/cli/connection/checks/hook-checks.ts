@@ -1,0 +1,178 @@
+import type { SecretEntry } from '../../../server/receiver/secrets.ts';
+import { loadFingerprintKey } from '../../../server/settings/secrets/fingerprint-key.ts';
+import { count } from '../../output/terminal.ts';
+import { type Finding, ok, skipped, wrong } from '../finding.ts';
+import { hookKinds } from '../hooks/event-kinds.ts';
+import { fingerprintHook, missingKinds, type SetupHook } from '../hooks/match.ts';
+import { locationName } from '../hooks/places.ts';
+import { entryFor } from '../hooks/secret-entry.ts';
+import { checkServedHooks } from '../hooks/served-hooks.ts';
+import type { Check } from './check.ts';
+import { deliveryChecks } from './delivery-checks.ts';
+import type { Examination } from './examination.ts';
+import type { HookState } from './hook-states.ts';
+
+const noWebhook = 'the operator file has no webhook section: reeve setup creates the hooks';
+const again = 'run reeve setup again: it corrects the hooks';
+
+/** Checks of the hooks as the forge shows them, then of what they deliver. */
+export const hookChecks: readonly Check[] = [
+  {
+    id: 'hooks',
+    looks:
+      'The hook locations under `webhook` in the operator file, and whether the token can read them. Unreadable ones are reported and skipped.',
+    fails: 'A URL is set but no location, so no events arrive.',
+    remedy:
+      '`reeve setup` with `--repository`, `--organization`, `--user` or `--system`. To check unreadable ones, set `SETUP_TOKEN`.',
+    after: ['token', 'store'],
+    run: async ({ settings, hooks }) => {
+      if (settings.webhook === undefined) return skipped(noWebhook);
+      const { readable, unreadable } = await hooks();
+      if (readable.length + unreadable.length === 0) {
+        return wrong('the operator file names no location of a hook', 'reeve setup --repository owner/name');
+      }
+      const titles = readable.map(({ location }) => locationName(location)).join(', ');
+      if (unreadable.length === 0) return ok(`the hooks of ${titles} can be read`);
+      return skipped(
+        `the hooks of ${count(unreadable.length, 'place')} cannot be seen without SETUP_TOKEN of an account that may: ${unreadable.join('; ')}${titles && `; those of ${titles} can`}`,
+      );
+    },
+  },
+  {
+    id: 'hook-missing',
+    looks: 'Whether each location has a hook to `webhook.url`.',
+    fails: 'A location has none, so no events arrive from it.',
+    remedy: '`reeve setup` creates it.',
+    after: ['token', 'store', 'hooks'],
+    run: checkEachHook('each location has a hook', ({ match, live }, url) => {
+      if (match.found ?? match.elsewhere) return [];
+      const others = live.map((hook) => hook.config?.url).filter((other) => other?.endsWith('/webhook'));
+      return [`has no hook to ${url}${others.length > 0 ? ` (but to ${others.join(', ')})` : ''}`];
+    }),
+  },
+  {
+    id: 'hook-elsewhere',
+    looks: 'Whether the hook that setup created still delivers to `webhook.url`.',
+    fails: 'The URL of the hook was changed, or the address of Reeve changed.',
+    remedy: '`reeve setup` corrects it; `--webhook URL` sets Reeve’s new address.',
+    after: ['token', 'store', 'hooks'],
+    run: checkEachHook('hooks point here', ({ match }) =>
+      match.elsewhere ? [`has a hook that now points to ${match.elsewhere.config?.url}`] : [],
+    ),
+  },
+  {
+    id: 'hook-inactive',
+    looks: 'Whether the hooks are active.',
+    fails: 'A hook was disabled.',
+    remedy: '`reeve setup` enables it.',
+    after: ['token', 'store', 'hooks'],
+    run: checkEachHook('hooks are active', ({ match }) =>
+      match.found && !match.found.active ? ['has a disabled hook'] : [],
+    ),
+  },
+  {
+    id: 'hook-duplicate',
+    looks: 'Whether more than one hook of a location delivers to this Reeve.',
+    fails: 'There are several, so each event arrives several times.',
+    remedy: '`reeve setup` keeps one.',
+    after: ['token', 'store', 'hooks'],
+    run: checkEachHook('each location has one hook', ({ match }) => {
+      const here = match.duplicates.length + (match.found ? 1 : 0);
+      return here > 1 ? [`has ${here} hooks that deliver here`] : [];
+    }),
+  },
+  {
+    id: 'hook-events',
+    looks: 'The events of the hooks compared with the events of the operator’s rules.',
+    fails: 'An event of a rule is missing in the hook.',
+    remedy: '`reeve setup` adds it to the hooks.',
+    after: ['token', 'store', 'hooks'],
+    run: async (examination) => {
+      const { capabilities } = await examination.capabilities();
+      const rules = (await examination.rules()).flatMap((file) => file.rules);
+      const kinds = hookKinds(examination.settings.webhook?.events ?? 'all', rules, capabilities);
+      const look = checkEachHook('hooks receive all required events', ({ match }) => {
+        const missing = match.found ? missingKinds(match.found, kinds) : [];
+        return missing.length > 0 ? [`has a hook that lacks the events ${missing.join(', ')}`] : [];
+      });
+      return look(examination);
+    },
+  },
+  {
+    id: 'hook-secret',
+    looks:
+      'Fingerprints of each hook’s header and secret, as written by setup, compared with those of the settings: no forge shows the values. What a person changed on the forge since then, only `delivery` finds.',
+    fails: 'The settings have other values now, so every delivery would be refused.',
+    remedy: '`reeve setup` writes the values of the settings to the hooks.',
+    after: ['token', 'store', 'hooks'],
+    run: checkSecrets,
+  },
+  {
+    id: 'served-hooks',
+    looks:
+      'Whether every served repository has a hook: one of a location under `webhook` that includes it, one of the repository itself, or one that has delivered before.',
+    fails: 'A repository has no known hook, so no events arrive from it; or no repository is served.',
+    remedy: '`reeve setup --repository OWNER/NAME`, or `--organization NAME` for all of an organization.',
+    after: ['token', 'store'],
+    run: async ({ client, account, settings, hooks, store }) => {
+      const { readable, unreadableLocations } = await hooks();
+      const active = readable.filter(({ match }) => match.found?.active).map(({ location }) => location);
+      return checkServedHooks({
+        client,
+        login: (await account()).login,
+        listed: settings.repositories,
+        places: [...active, ...unreadableLocations],
+        url: settings.webhook?.url,
+        store: await store(),
+      });
+    },
+  },
+  ...deliveryChecks,
+];
+
+/** Returns the run of a check that looks at each hook that can be seen; `faults` are texts that go on after the place. */
+function checkEachHook(
+  okText: string,
+  faults: (look: HookState, url: string) => readonly string[],
+): (examination: Examination) => Promise<Finding> {
+  return async ({ hooks, settings }) => {
+    if (settings.webhook === undefined) return skipped(noWebhook);
+    const { readable } = await hooks();
+    if (readable.length === 0) return skipped('no location with a readable hook');
+    const found = readable.flatMap((look) =>
+      faults(look, settings.webhook?.url ?? '').map((fault) => `${locationName(look.location)} ${fault}`),
+    );
+    return found.length === 0 ? ok(okText) : wrong(found.join('; '), again);
+  };
+}
+
+async function checkSecrets(examination: Examination): Promise<Finding> {
+  const { secrets, data } = examination.settings;
+  const key = await loadFingerprintKey(data, { store: await examination.store() });
+  const unknown: string[] = [];
+  const look = checkEachHook(
+    'setup wrote the configured secrets to the hooks',
+    ({ location, match, known }) => {
+      if (match.found === undefined) return [];
+      const entry = entryFor(location, secrets);
+      if (entry === undefined) return ['has no entry of secrets whose scope includes all of it'];
+      if (known?.id !== match.found.id) unknown.push(locationName(location));
+      else if (!isLive(known, entry, key)) return ['has a hook that was created with other secrets'];
+      return [];
+    },
+  );
+  const finding = await look(examination);
+  if (finding.state !== 'ok' || unknown.length === 0) return finding;
+  return skipped(`${unknown.join(', ')}: not created by setup: only a delivery shows its secrets`);
+}
+
+/** Says whether what a hook was made with is among the live values, the older ones too. */
+function isLive(known: SetupHook, entry: SecretEntry, key: Uint8Array): boolean {
+  const isAmong = (kind: 'authorization' | 'hmac'): boolean => {
+    const values = entry[kind].length === 0 ? [''] : entry[kind];
+    return values.some(
+      (value) => fingerprintHook({ authorization: value, hmac: value }, key)[kind] === known[kind],
+    );
+  };
+  return isAmong('authorization') && isAmong('hmac');
+}

@@ -1,0 +1,47 @@
+import {
+  type Incident,
+  type IncidentKind,
+  incidentKinds,
+  kindRow,
+} from '../../../engine/incidents/incident.ts';
+import { plain } from '../../output/terminal.ts';
+import { ok, wrong } from '../finding.ts';
+import type { Check } from './check.ts';
+
+/** Incidents of a kind that are named; the rest are counted. */
+const named = 3;
+
+/** One check for each kind of incident that the store counts. */
+export const incidentChecks: readonly Check[] = (Object.keys(incidentKinds) as readonly IncidentKind[]).map(
+  (kind): Check => {
+    const { title, looks, fails, remedy } = kindRow(kind);
+    return {
+      id: kind,
+      looks,
+      fails,
+      remedy,
+      after: ['store'],
+      async run({ store }) {
+        const found = (await (await store()).listIncidents()).filter(
+          (one) => one.kind === kind && isHere(one),
+        );
+        if (found.length === 0) return ok(`${title.toLowerCase()}: none`);
+        const more = found.length > named ? `; and ${found.length - named} more` : '';
+        const texts = found.slice(0, named).map(describe).join('; ');
+        return wrong(plain(`${title.toLowerCase()}: ${found.length}: ${texts}${more}`), remedy);
+      },
+    };
+  },
+);
+
+/** Files of the operator have a check of their own, which reads them as they are now. */
+function isHere({ kind, level }: Incident): boolean {
+  return kind !== 'file-broken' || level !== 'operator';
+}
+
+function describe({ key, count, lastAt, reason, run }: Incident): string {
+  const last = lastAt.toISOString().slice(0, 16).replace('T', ' ');
+  const times = count === 1 ? 'once' : `${count} times`;
+  const [line = ''] = reason.split('\n');
+  return `${key}, ${times}, last ${last} UTC${run === undefined ? '' : ` (run ${run})`}: ${line}`;
+}

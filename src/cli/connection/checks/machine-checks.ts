@@ -1,0 +1,252 @@
+import { access, constants, mkdtemp, rm, stat, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { ReeveError } from '../../../platform/errors.ts';
+import { formatProblem } from '../../../rules/problem.ts';
+import { storeFileOf } from '../../../store/open-store.ts';
+import { takeWorkerLock } from '../../../store/sqlite/lock.ts';
+import { migrations } from '../../../store/sqlite/migrations.ts';
+import { count } from '../../output/terminal.ts';
+import { type Finding, ok, skipped, wrong } from '../finding.ts';
+import { localAddress, probeReceiver } from '../hooks/probe-receiver.ts';
+import { reachOf } from '../hooks/target.ts';
+import type { Check } from './check.ts';
+import type { Examination } from './examination.ts';
+import { closingCommands, findOpenPaths } from './file-modes.ts';
+import { weaknessOf } from './weak-secrets.ts';
+
+const leastFreeBytes = 200 * 2 ** 20;
+
+/** Returns whether a version of Node runs Reeve. */
+export function nodeFinding(version: string): Finding {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  if (major > 22 || (major === 22 && minor >= 18)) return ok(`Node ${version}`);
+  return wrong(`Node ${version} is too old`, 'install Node 22.18 or later');
+}
+
+/** Returns what `HOST` says as an address. */
+function localUrl(host: string): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}`;
+}
+
+/** Checks that need no forge. */
+export const machineChecks: readonly Check[] = [
+  {
+    id: 'node',
+    looks: 'The Node version.',
+    fails: 'It is older than 22.18.',
+    remedy: 'Install Node 22.18 or later, or use the one that `npm ci` installs.',
+    run: async () => nodeFinding(process.versions.node),
+  },
+  {
+    id: 'secret-strength',
+    looks: 'The strength of the webhook secrets: number of distinct characters, example values, duplicates.',
+    fails: 'A value can be guessed, or header and signature share one.',
+    remedy: '`reeve setup --rotate` generates new values of 32 random bytes.',
+    run: async ({ settings }) => {
+      const faults = settings.secrets.flatMap(weaknessOf);
+      if (faults.length === 0)
+        return ok(
+          `${count(settings.secrets.length, 'entry').replace(/entrys$/, 'entries')} of webhook secrets, none can be guessed`,
+        );
+      return wrong(faults.join('; '), 'reeve setup --rotate creates 32 random bytes each');
+    },
+  },
+  {
+    id: 'file-modes',
+    looks:
+      'Read permissions of the env file, of secret files, of an operator file with secrets, and of the data folder: the store, its key, the dashboard password, the demo’s forge.',
+    fails: 'Another account of this machine can read one.',
+    remedy: '`chmod 600 FILE`, `chmod 700 FOLDER`.',
+    run: async (examination) => {
+      const open = await findOpenPaths(examination);
+      if (open.length === 0) return ok('files with secrets are readable only by their owner');
+      const paths = open.map(({ path }) => path).join(', ');
+      return wrong(`other users of this machine can read ${paths}`, closingCommands(open));
+    },
+  },
+  {
+    id: 'bind',
+    looks: '`HOST`, and whether `webhook.url` uses https.',
+    fails:
+      'Reeve listens on a non-loopback address, and the forge sends secrets to it in clear text: there is no TLS proxy.',
+    remedy: 'Set `HOST=127.0.0.1` behind a proxy with TLS, and `webhook.url` to its https URL.',
+    run: async ({ settings: { host, webhook } }) => {
+      const reach = await reachOf(localUrl(host));
+      if (reach === 'loopback') return ok(`listens on ${host}, which only this machine can reach`);
+      if (webhook?.url.startsWith('https:'))
+        return ok(`listens on ${host}; the forge comes by ${webhook.url}`);
+      return wrong(
+        `listens on ${host}, and deliveries are not encrypted: header and payload can be read in transit`,
+        'set HOST=127.0.0.1 behind a proxy with TLS, and webhook.url in the operator file to its https address',
+      );
+    },
+  },
+  {
+    id: 'forge-tls',
+    looks: '`FORGE_URL`.',
+    fails: 'The token is sent to a public address in clear text (http).',
+    remedy: 'Use the https URL of the forge.',
+    run: async ({ forgeUrl }) => {
+      if (forgeUrl.startsWith('https:')) return ok('the token is sent over https');
+      const reach = await reachOf(forgeUrl);
+      if (reach !== 'external') return ok(`the token is sent over http to a ${reach} address`);
+      return wrong(
+        `the token goes to ${new URL(forgeUrl).host} unencrypted`,
+        'set FORGE_URL to the https address',
+      );
+    },
+  },
+  {
+    id: 'dashboard-tls',
+    looks: '`dashboard.url` of the operator file, and `HOST`.',
+    fails: 'Users send the password or their session to another machine in clear text (http).',
+    remedy: 'Put a TLS proxy in front of Reeve, and its https URL into `dashboard.url`.',
+    run: async ({ settings: { dashboard, host, webhook } }) => {
+      const advice =
+        'put a proxy with TLS before Reeve, and its https address into dashboard.url of the operator file';
+      if (dashboard?.startsWith('https:')) return ok('people reach the dashboard over https');
+      if (dashboard !== undefined && (await reachOf(dashboard)) !== 'loopback')
+        return wrong(`passwords and sessions go to ${new URL(dashboard).host} unencrypted`, advice);
+      const reach = await reachOf(localUrl(host));
+      if (reach === 'loopback') return ok('the dashboard has a loopback address');
+      if (webhook?.url.startsWith('https:'))
+        return ok(`the dashboard is shown on ${host}, behind the proxy of ${webhook.url}`);
+      return wrong(`browsers send the dashboard password to ${host} without encryption`, advice);
+    },
+  },
+  {
+    id: 'data-folder',
+    looks: '`REEVE_DATA`: whether it is writable, and its free disk space.',
+    fails: 'It is not writable, or the free space is below 200 MB or 5 % of the disk, whichever is less.',
+    remedy: 'Make the folder writable for Reeve’s user, free some space, or move the folder.',
+    run: checkFolder,
+  },
+  {
+    id: 'store',
+    looks: 'The schema version of the store.',
+    fails: 'A newer Reeve has upgraded it, or the file is not a store.',
+    remedy: 'Start the newer Reeve, or restore an earlier copy of `REEVE_DATA`.',
+    after: ['data-folder'],
+    run: checkStore,
+  },
+  {
+    id: 'process',
+    looks: 'The process that uses the store, and the program that listens on `HOST` and `PORT`.',
+    fails:
+      'A second process uses the store, another program uses the port, or a Reeve with other secrets runs there.',
+    remedy: 'Stop the surplus process; restart Reeve with these settings.',
+    after: ['store'],
+    run: checkProcess,
+  },
+  {
+    id: 'rules',
+    looks: 'The operator’s rule files (`REEVE_RULES`).',
+    fails: 'A file has problems and is not in force, or the folder does not exist.',
+    remedy: '`reeve check` lists every problem with its position.',
+    run: async ({ settings, rules }) => {
+      if (settings.rules === undefined)
+        return skipped('REEVE_RULES is not set: there are only rules of repositories');
+      const files = await rules();
+      const problems = files.flatMap((file) => file.problems);
+      const [first] = problems;
+      if (first === undefined) return ok(`${count(files.length, 'file')} in ${settings.rules}, no problems`);
+      const [line = ''] = formatProblem(first).split('\n');
+      return wrong(`${count(problems.length, 'problem')}: ${line}`, `reeve check ${settings.rules}`);
+    },
+  },
+];
+
+async function checkFolder({ settings: { data } }: Examination): Promise<Finding> {
+  const advice = `make ${data} writable for the user that Reeve runs as`;
+  if (!(await stat(data).catch(() => undefined))) {
+    return wrong(`${data} is not there`, 'run reeve setup, or give the folder of reeve serve as REEVE_DATA');
+  }
+  try {
+    await access(data, constants.W_OK);
+    // A file system that is mounted for reading alone says no only when something is written.
+    await rm(await mkdtemp(join(data, 'doctor-')), { recursive: true });
+  } catch (error) {
+    return wrong(`${data} cannot be written (${error instanceof Error ? error.message : error})`, advice);
+  }
+  const space = await statfs(data);
+  return spaceFinding(data, space.bavail * space.bsize, space.blocks * space.bsize);
+}
+
+/** Returns what the free space of a disk means for the folder on it. */
+export function spaceFinding(data: string, freeBytes: number, allBytes: number): Finding {
+  const text = `${data} can be written; ${Math.floor(freeBytes / 2 ** 20)} MB are free`;
+  if (freeBytes >= Math.min(leastFreeBytes, 0.05 * allBytes)) return ok(text);
+  return wrong(text, 'free some space there: a delivery that cannot be stored is lost');
+}
+
+async function checkStore(examination: Examination): Promise<Finding> {
+  const { settings } = examination;
+  if (settings.databaseUrl !== undefined) return checkDatabase(examination);
+  const path = storeFileOf(settings);
+  if (!(await stat(path).catch(() => undefined))) return ok('there is no store yet; reeve serve creates it');
+  try {
+    const database = new DatabaseSync(path, { readOnly: true });
+    try {
+      const version = Number(database.prepare('PRAGMA user_version').get()?.user_version);
+      const known = migrations.length;
+      if (version > known)
+        return wrong(
+          `the store has schema ${version}, this Reeve supports up to ${known}`,
+          'start the newer Reeve',
+        );
+      return ok(
+        version === known ? `schema ${version}` : `schema ${version}; the next start brings it to ${known}`,
+      );
+    } finally {
+      database.close();
+    }
+  } catch (error) {
+    return wrong(
+      `${path} is not a store of Reeve (${error instanceof Error ? error.message : error})`,
+      'restore a backup of REEVE_DATA, or move the file away: catch-up then finds missed events',
+    );
+  }
+}
+
+/** The store as this program opens it: the schema is brought up to date, and a write is tried. */
+async function checkDatabase({ store }: Examination): Promise<Finding> {
+  const advice = 'make the server of DATABASE_URL reachable, and let its account write';
+  try {
+    const { ok: isHealthy, reason = '' } = await (await store()).healthy();
+    return isHealthy ? ok('the store in PostgreSQL takes writes') : wrong(reason, advice);
+  } catch (error) {
+    if (!(error instanceof ReeveError)) throw error;
+    return wrong(error.message, advice);
+  }
+}
+
+async function checkProcess({ settings }: Examination): Promise<Finding> {
+  const where = `${settings.host}:${settings.port}`;
+  const [entry] = settings.secrets;
+  if (entry === undefined) return skipped('no webhook secret is configured');
+  const there = await probeReceiver(localAddress(settings.host, settings.port), entry);
+  if (there.who === 'ours') return ok(`Reeve runs on ${where} with these secrets`);
+  if (there.who === 'throttled')
+    return skipped(`the Reeve on ${where} limits requests after too many failures; try again in a minute`);
+  if (there.who === 'other-secrets') {
+    return wrong(`the Reeve on ${where} has other webhook secrets`, 'restart it with these settings');
+  }
+  if (there.who === 'stranger') {
+    return wrong(
+      `another program listens on ${where} (${there.why})`,
+      'set PORT to a free port, or stop that program',
+    );
+  }
+  if (settings.databaseUrl !== undefined) return ok(`no Reeve listens on ${where} now`);
+  try {
+    takeWorkerLock(storeFileOf(settings)).release();
+    return ok(`no Reeve runs on ${where} now`);
+  } catch (error) {
+    if (!(error instanceof ReeveError)) throw error;
+    return wrong(
+      `${error.message}; and nothing answers on ${where}`,
+      'stop the other process, or set its HOST and PORT',
+    );
+  }
+}

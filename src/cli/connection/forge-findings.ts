@@ -1,0 +1,77 @@
+import { type Capabilities, findCapabilities } from '../../client/capabilities.ts';
+import { type Client, createClient } from '../../client/client.ts';
+import { askScopes } from '../../client/token-scopes.ts';
+import { operations } from '../../contract/operations.ts';
+import type { User } from '../../contract/resources/users.ts';
+import { ReeveError } from '../../platform/errors.ts';
+import { type Finding, ok, warning, wrong } from './finding.ts';
+import type { Need } from './needed-scopes.ts';
+
+/** What a look found, and what was learnt by it. */
+type Learnt<Value> = { readonly finding: Finding; readonly value: Value };
+
+/** Looks whether an address is a forge, and which. Rejects where it is none, or cannot be reached. */
+export async function checkForge(client: Client, url: string): Promise<Learnt<Capabilities>> {
+  const value = await findCapabilities(client).catch((error: unknown) => {
+    // Forges refuse a token that they do not know everywhere: that is about the token, not about the forge.
+    if (error instanceof ReeveError && error.code === 'forge-unauthorized')
+      return findCapabilities(createClient({ url }));
+    throw error;
+  });
+  const name = value.version.includes('+gitea-') ? 'Forgejo' : 'Gitea';
+  return { finding: ok(`${name} ${value.version} answers at ${url}`), value };
+}
+
+/** Looks whom a credential belongs to. Rejects where the forge does not know it. */
+export async function checkAccount(client: Client): Promise<Learnt<User>> {
+  const value = await client.call(operations.getSelf, {});
+  return { finding: ok(`the forge accepts the token of @${value.login}`), value };
+}
+
+/** Looks whether an account may be used by Reeve: a site administrator’s only where the operator allows it. */
+export function checkAdministrator({ login, is_admin }: User, allowAdmin: boolean): Finding {
+  if (!is_admin) return ok(`@${login} is no site administrator`);
+  if (allowAdmin) return ok(`@${login} is a site administrator, which the operator file allows`);
+  return wrong(
+    `@${login} is a site administrator: a stolen token or a wrong rule could change everything`,
+    'create an account with the access that the rules need and use its token; or set --allow-admin (allow-admin: true in the operator file)',
+  );
+}
+
+/**
+ * Examines whether workflows of forks that start because of a change by this account wait for approval. Gitea requires none
+ * when the account can write, and takes the workflow from the fork; for a restricted account it always requires one. Returns
+ * undefined for a forge with other rules. Source: forge `services/actions/notifier_helper.go`, `ifNeedApproval`.
+ */
+export function checkRestriction({ login, restricted }: User, { has }: Capabilities): Finding | undefined {
+  if (!has.restricted_approval) return undefined;
+  if (restricted) return ok(`@${login} is restricted: workflows of forks wait for approval`);
+  return warning(
+    `@${login} is not restricted: a label or review request by it can run the workflow of a fork without approval`,
+    `ask a site administrator to mark @${login} as restricted (Site Administration, User Accounts, Edit), and add it as a collaborator or team member wherever it works; docs/security.md, "Workflows of forks", explains`,
+  );
+}
+
+/** Looks which of the scopes that are needed the token lacks, and for what. */
+export async function checkScopes(
+  client: Client,
+  needs: readonly Need[],
+  options: { capabilities: Capabilities; readOnly?: boolean },
+): Promise<Finding> {
+  const held = await askScopes(
+    client,
+    needs.map(({ scope }) => scope),
+    options,
+  );
+  const missing = needs.filter(({ scope }) => held.get(scope) === 'missing');
+  const unknown = needs.filter(({ scope }) => held.get(scope) === 'unknown');
+  if (missing.length > 0) {
+    return wrong(
+      `the token lacks the scopes ${missing.map(({ scope, why }) => `${scope} (${why})`).join(', ')}`,
+      `create a token with the scopes ${needs.map(({ scope }) => scope).join(', ')}`,
+    );
+  }
+  const rest = unknown.length === 0 ? '' : `; not tried: ${unknown.map(({ scope }) => scope).join(', ')}`;
+  const names = needs.filter((need) => !unknown.includes(need)).map(({ scope }) => scope);
+  return ok(`the token has ${names.join(', ')}${rest}`);
+}

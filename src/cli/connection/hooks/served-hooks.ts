@@ -1,0 +1,79 @@
+import type { Client } from '../../../client/client.ts';
+import type { RepositoryRef } from '../../../contract/events/subject.ts';
+import { ReeveError } from '../../../platform/errors.ts';
+import type { Store } from '../../../store/store.ts';
+import { servedRepositories, toRepositoryRef } from '../../../work/sweeps/targets/repositories.ts';
+import { count } from '../../output/terminal.ts';
+import { type Finding, ok, wrong } from '../finding.ts';
+import { coversRepository, type HookLocation, listHooksAt } from './places.ts';
+
+/** Repositories without a known hook whose own hooks are looked at; each costs a request. */
+const maxLooks = 100;
+/** Repositories that are named in a finding. */
+const maxNamed = 5;
+
+/** What tells whether served repositories are heard. */
+type ServedHooks = {
+  readonly client: Client;
+  readonly login: string;
+  /** Patterns of the operator file. */
+  readonly listed: readonly string[];
+  /** Places with a hook that delivers here, or whose hooks cannot be seen. */
+  readonly places: readonly HookLocation[];
+  /** Address of the receiver; absent: every hook whose address ends in `/webhook` counts. */
+  readonly url: string | undefined;
+  readonly store: Pick<Store, 'listDeliveries'> | undefined;
+};
+
+/**
+ * Looks whether a hook delivers from every served repository: one of a place that holds it, one of its own, or one that
+ * has delivered. Wrong where no repository is served, and where no hook is known for one.
+ */
+export async function checkServedHooks(given: ServedHooks): Promise<Finding> {
+  const { client, login, listed, places: locations } = given;
+  const withoutHook: RepositoryRef[] = [];
+  let served = 0;
+  for await (const page of servedRepositories(client, { login: async () => login, listed })) {
+    for (const repository of page.repositories.map(toRepositoryRef)) {
+      served += 1;
+      if (!locations.some((location) => coversRepository(location, repository))) withoutHook.push(repository);
+    }
+  }
+  if (served === 0) {
+    return wrong(
+      `no repository is served: @${login} has starred none, and the operator file lists none that the account can read`,
+      `name them: reeve setup --serve OWNER/NAME; or sign in to the forge as @${login} and star them (over the API, starring needs a token with write:user)`,
+    );
+  }
+  const silent: string[] = [];
+  for (const repository of withoutHook.slice(0, maxLooks)) {
+    if (!(await isHeard(repository, given))) silent.push(`${repository.owner}/${repository.name}`);
+  }
+  const rest = withoutHook.length - Math.min(withoutHook.length, maxLooks);
+  const more = rest > 0 ? `; ${count(rest, 'more repository').replace(/ys$/, 'ies')} not examined` : '';
+  const all = count(served, 'served repository').replace(/ys$/, 'ies');
+  if (silent.length === 0) return ok(`a hook delivers from each of ${all}${more}`);
+  const named = silent.slice(0, maxNamed).join(', ');
+  const others = silent.length > maxNamed ? ` and ${silent.length - maxNamed} more` : '';
+  return wrong(
+    `no hook delivers from ${named}${others}, of ${all}${more}`,
+    'reeve setup --repository OWNER/NAME creates the hook; --organization creates one for all of an organization',
+  );
+}
+
+/** Looks at a repository's own hooks; where they cannot be seen, or there is none, at what it has delivered. */
+async function isHeard(
+  { id, owner, name }: RepositoryRef,
+  { client, url, store }: ServedHooks,
+): Promise<boolean> {
+  try {
+    const hooks = await listHooksAt(client, { level: 'repository', name: `${owner}/${name}` });
+    const isHere = (address: string | undefined): boolean =>
+      url === undefined ? (address?.endsWith('/webhook') ?? false) : address === url;
+    if (hooks.some(({ active, config }) => active && isHere(config?.url))) return true;
+  } catch (error) {
+    if (!(error instanceof ReeveError) || (error.status !== 403 && error.status !== 404)) throw error;
+  }
+  const { items = [] } = (await store?.listDeliveries({ repositoryId: id, limit: 20 })) ?? {};
+  return items.some(({ door }) => door === 'webhook');
+}

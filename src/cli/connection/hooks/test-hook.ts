@@ -1,0 +1,102 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { z } from 'zod';
+import type { Client } from '../../../client/client.ts';
+import { operations } from '../../../contract/operations.ts';
+import { messageOf, ReeveError } from '../../../platform/errors.ts';
+import type { DeliveryListener } from './listener.ts';
+import { type HookLocation, locationName, repositoryAt } from './places.ts';
+
+/** What came of a try. `arrived`: it was verified and stored · `refused`: it came, with other secrets · `untried`: why not. */
+export type HookTestResult =
+  | { readonly came: 'arrived'; readonly ms: number }
+  | { readonly came: 'refused' | 'nothing'; readonly seconds: number }
+  | { readonly came: 'untried'; readonly why: string };
+
+const Body = z.looseObject({ repository: z.looseObject({ full_name: z.string() }) });
+
+/**
+ * Makes the forge deliver by the hook of a place, and waits until the delivery is verified and in the store. A
+ * repository's hook is tried by the forge's own test; hooks of wider places have none: a private repository is made for
+ * a moment and removed, which each of them hears. `timeoutMs` default 12 s: a forge gives a delivery up after 5.
+ */
+export async function testHook(
+  options: { client: Client; place: HookLocation; hookId: number; listening: DeliveryListener },
+  timeoutMs = 12_000,
+): Promise<HookTestResult> {
+  const { listening } = options;
+  const last = (await listening.store.listDeliveries({ limit: 1 })).items[0]?.id ?? '0';
+  const refusedBefore = await listening.refused();
+  const provoked = await provoke(options);
+  if ('why' in provoked) return { came: 'untried', why: provoked.why };
+  const started = performance.now();
+  try {
+    while (performance.now() - started < timeoutMs) {
+      if (await hasArrived(listening, last, provoked)) {
+        return { came: 'arrived', ms: Math.round(performance.now() - started) };
+      }
+      if ((await listening.refused()) > refusedBefore) break;
+      await wait(100);
+    }
+  } finally {
+    await provoked.tidy();
+  }
+  const came = (await listening.refused()) > refusedBefore ? 'refused' : 'nothing';
+  return { came, seconds: Math.round((performance.now() - started) / 1_000) };
+}
+
+type Provoked = { readonly type: string; readonly repository: string; readonly tidy: () => Promise<unknown> };
+
+async function provoke(options: {
+  client: Client;
+  place: HookLocation;
+  hookId: number;
+}): Promise<Provoked | { readonly why: string }> {
+  const { client, place: location, hookId } = options;
+  try {
+    if (location.level !== 'repository') return await makeRepository(client, location);
+    const params = repositoryAt(location);
+    const { full_name, empty } = await client.call(operations.getRepository, { params });
+    if (empty) return { why: `${full_name} is empty: its hook can be tried once something is pushed` };
+    await client.call(operations.testHook, { params: { ...params, id: hookId } });
+    return { type: 'push', repository: full_name, tidy: async () => {} };
+  } catch (error) {
+    if (!(error instanceof ReeveError) || error.retryable) throw error;
+    return { why: `the hook of ${locationName(location)} cannot be tested: ${messageOf(error)}` };
+  }
+}
+
+async function makeRepository(client: Client, location: HookLocation): Promise<Provoked> {
+  const body = { name: `reeve-try-${randomBytes(5).toString('hex')}`, private: true };
+  const made =
+    location.level === 'organization'
+      ? await client.call(operations.createOrganizationRepository, { params: { org: location.name }, body })
+      : await client.call(operations.createRepository, { body });
+  const params = { owner: made.owner.login, repo: made.name };
+  const tidy = (): Promise<unknown> => client.call(operations.deleteRepository, { params });
+  return { type: 'repository', repository: made.full_name, tidy };
+}
+
+async function hasArrived(
+  listening: DeliveryListener,
+  after: string,
+  { type, repository }: Provoked,
+): Promise<boolean> {
+  const { items } = await listening.store.listDeliveries({ limit: 100 });
+  for (const { id, eventType } of items) {
+    if (BigInt(id) <= BigInt(after)) return false;
+    if (eventType !== type) continue;
+    const stored = await listening.store.readDelivery(id);
+    if (stored && repositoryInBody(stored.body) === repository) return true;
+  }
+  return false;
+}
+
+function repositoryInBody(body: Uint8Array): string | undefined {
+  try {
+    return Body.parse(JSON.parse(Buffer.from(body).toString('utf8'))).repository.full_name;
+  } catch {
+    // Whatever came beside ours: it is not ours.
+    return undefined;
+  }
+}

@@ -1,0 +1,98 @@
+import { resolve } from 'node:path';
+import type { Credentials } from '../../../client/credentials.ts';
+import { ReeveError } from '../../../platform/errors.ts';
+import { loadForge, readSecret, type Variables } from '../../../server/settings/config.ts';
+import { mergeEnvironments, readEnvFile } from '../../../server/settings/env-file.ts';
+import type { Prompt } from '../../output/prompt.ts';
+
+/** The options of `reeve setup`, as the command line gives them. */
+export type SetupOptions = {
+  readonly url?: string;
+  readonly tokenFile?: string;
+  readonly adminTokenFile?: string;
+  readonly webhook?: string;
+  readonly system?: boolean;
+  readonly user?: boolean;
+  readonly organization?: readonly string[];
+  readonly repository?: readonly string[];
+  readonly serve?: readonly string[];
+  readonly events?: string;
+  readonly dashboard?: string;
+  readonly allowAdmin?: boolean;
+  readonly config?: string;
+  readonly settings?: string;
+  readonly rotate?: boolean;
+  readonly plan?: boolean;
+  readonly test?: boolean;
+  readonly json?: boolean;
+};
+
+/** What is known of a forge before it is asked anything. */
+export type Answers = {
+  readonly forge: { readonly url: string; readonly credentials: Credentials };
+  /** Of an account that may create hooks; used and not stored. */
+  readonly setupToken: string | undefined;
+  /** The environment with what the env file and the options say. */
+  readonly environment: Variables;
+  readonly envFile: string;
+  readonly config: string;
+};
+
+/** Variables that go into the env file as they are, besides those of the webhook. */
+export const keptVariables = [
+  ...['FORGE_URL', 'FORGE_TOKEN', 'FORGE_TOKEN_FILE', 'FORGE_USER', 'FORGE_PASSWORD', 'FORGE_PASSWORD_FILE'],
+  ...['REEVE_CONFIG', 'REEVE_DATA', 'REEVE_RULES', 'HOST', 'PORT'],
+] as const;
+
+/**
+ * Gathers what setup needs to begin: from options, then the environment, then the env file of an earlier run, then the
+ * person at the terminal. Throws `usage` for a missing answer.
+ */
+export async function gatherAnswers(
+  options: SetupOptions,
+  given: Variables,
+  prompt: Prompt | undefined,
+): Promise<Answers> {
+  const envFile = resolve(options.settings ?? 'reeve.env');
+  const environment: Record<string, string | undefined> = mergeEnvironments(
+    readEnvFile(envFile, { mustExist: false }),
+    given,
+  );
+  if (options.url !== undefined) environment.FORGE_URL = options.url;
+  if (options.tokenFile !== undefined) {
+    for (const name of ['FORGE_TOKEN', 'FORGE_USER', 'FORGE_PASSWORD', 'FORGE_PASSWORD_FILE'])
+      delete environment[name];
+    environment.FORGE_TOKEN_FILE = resolve(options.tokenFile);
+  }
+  if (options.adminTokenFile !== undefined) {
+    delete environment.SETUP_TOKEN;
+    environment.SETUP_TOKEN_FILE = options.adminTokenFile;
+  }
+  environment.FORGE_URL ||= await need(prompt, 'Address of the forge', '--url or FORGE_URL');
+  if (!(environment.FORGE_TOKEN || environment.FORGE_TOKEN_FILE || environment.FORGE_USER)) {
+    environment.FORGE_TOKEN = await need(
+      prompt,
+      'Access token of the account Reeve acts as (not shown)',
+      '--token-file, FORGE_TOKEN or FORGE_TOKEN_FILE',
+      { hidden: true },
+    );
+  }
+  const config = resolve(options.config ?? environment.REEVE_CONFIG ?? 'reeve.yml');
+  environment.REEVE_CONFIG = config;
+  environment.REEVE_DATA = resolve(environment.REEVE_DATA || './data');
+  if (environment.REEVE_RULES) environment.REEVE_RULES = resolve(environment.REEVE_RULES);
+  const forge = loadForge(environment);
+  if (forge === undefined) throw new ReeveError('usage', 'the forge and a way to sign in are needed');
+  return { forge, setupToken: readSecret(environment, 'SETUP_TOKEN'), environment, envFile, config };
+}
+
+async function need(
+  prompt: Prompt | undefined,
+  question: string,
+  where: string,
+  options: { hidden?: boolean; standard?: string } = {},
+): Promise<string> {
+  const answer = await prompt?.ask(question, options);
+  if (answer) return answer;
+  throw new ReeveError('usage', `${question}: no answer; set it with ${where}`);
+}

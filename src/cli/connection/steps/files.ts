@@ -1,0 +1,59 @@
+import { chmod, mkdir, readFile, rm, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Variables } from '../../../server/settings/config.ts';
+import { editEnvText, writePrivateFile } from '../../../server/settings/env-file.ts';
+import { type Finding, ok } from '../finding.ts';
+import { editOperatorText, type OperatorEdit, readOperatorText } from './operator-text.ts';
+
+/** Brings the env file about: these variables, everything else in it as it is, readable by its owner alone. */
+export async function saveEnvFile(path: string, values: Variables, plan: boolean): Promise<Finding> {
+  const live = await readIfPresent(path);
+  const wanted = editEnvText(live ?? '', values);
+  return saveSetupFile({ path, live, wanted, plan, isPrivate: (await modeOf(path)) === 0o600 });
+}
+
+/** Brings the operator file about. Throws `settings` where the one that is there cannot be used. */
+export async function saveOperatorFile(path: string, edit: OperatorEdit, plan: boolean): Promise<Finding> {
+  const live = await readIfPresent(path);
+  const wanted = editOperatorText(await readOperatorText(path), edit);
+  // It may hold secrets: made by us it is private, and a mode that was chosen is checked by the doctor.
+  return saveSetupFile({ path, live, wanted, plan, isPrivate: live !== undefined });
+}
+
+/** Returns what puts the operator file back as it is now; a file that is not there now is removed. */
+export async function rememberOperatorFile(path: string): Promise<() => Promise<void>> {
+  const before = await readIfPresent(path);
+  return async () => {
+    if (before === undefined) await rm(path, { force: true });
+    else if ((await readIfPresent(path)) !== before) await writePrivateFile(path, before);
+  };
+}
+
+async function saveSetupFile(file: {
+  path: string;
+  live: string | undefined;
+  wanted: string;
+  plan: boolean;
+  isPrivate: boolean;
+}): Promise<Finding> {
+  const { path, live, wanted, plan, isPrivate } = file;
+  if (live === wanted && isPrivate) return ok(`${path} has the required values`);
+  const what = live === undefined ? 'written' : live === wanted ? 'made private' : 'brought up to date';
+  if (plan) return { state: 'planned', text: `${path} would be ${what}` };
+  await mkdir(dirname(path), { recursive: true });
+  if (live === wanted) await chmod(path, 0o600);
+  else await writePrivateFile(path, wanted);
+  return { state: 'changed', text: `${path} ${what} (mode 0600)` };
+}
+
+async function readIfPresent(path: string): Promise<string | undefined> {
+  return readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+}
+
+async function modeOf(path: string): Promise<number | undefined> {
+  const about = await stat(path).catch(() => undefined);
+  return about && about.mode & 0o777;
+}

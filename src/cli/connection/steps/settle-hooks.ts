@@ -1,0 +1,212 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { messageOf, ReeveError } from '../../../platform/errors.ts';
+import type { Settings } from '../../../server/settings/config.ts';
+import { loadFingerprintKey, readFingerprintKey } from '../../../server/settings/secrets/fingerprint-key.ts';
+import type { SecretStore } from '../../../server/settings/secrets/installation-secret.ts';
+import { openStoreAt, storeFileOf } from '../../../store/open-store.ts';
+import type { Store } from '../../../store/store.ts';
+import { count } from '../../output/terminal.ts';
+import { ok, skipped, wrong } from '../finding.ts';
+import { type DeliveryListener, openListener } from '../hooks/listener.ts';
+import { recallSetupHook } from '../hooks/match.ts';
+import { type CoveredLocation, type HookLocation, locationName } from '../hooks/places.ts';
+import { readHooks, type Signed } from '../hooks/read-hooks.ts';
+import { entryFor } from '../hooks/secret-entry.ts';
+import { findingOfTest } from '../hooks/test-finding.ts';
+import { testHook } from '../hooks/test-hook.ts';
+import {
+  applyHookPlan,
+  findingOfPlan,
+  isRemembered,
+  planHookAt,
+  removeHooks,
+  type WantedHook,
+} from './plan-hook.ts';
+import type { Steps } from './steps.ts';
+
+type Hooks = {
+  /** Who may make hooks, those who are to make them first. */
+  readonly makers: readonly Signed[];
+  readonly settings: Settings;
+  readonly steps: Steps;
+  readonly places: readonly HookLocation[];
+  /** Repositories that need no hook of their own. */
+  readonly covered: readonly CoveredLocation[];
+  readonly url: string;
+  readonly kinds: readonly string[];
+  readonly plan: boolean;
+  /** Whether each hook shall deliver once. */
+  readonly test: boolean;
+};
+
+/** What became of the hooks. */
+export type SettledHooks = {
+  /** Whether every hook is as it must be. */
+  readonly isWhole: boolean;
+  /** Places that have no hook, or that cannot be looked at. */
+  readonly absent: readonly HookLocation[];
+};
+
+/**
+ * Brings about the hook of each place, has it deliver, and removes what it takes the place of. Where a Reeve runs that would
+ * refuse the deliveries, nothing is touched.
+ */
+export async function settleHooks(hooks: Hooks): Promise<SettledHooks> {
+  const { settings, steps, places: locations } = hooks;
+  const [first] = settings.secrets;
+  if (hooks.plan || !hooks.test || first === undefined) return withStore(hooks, undefined);
+  const entry = locations.map((location) => entryFor(location, settings.secrets)).find(Boolean) ?? first;
+  const listener = await steps.attempt('receiver', () => openListener(settings, entry));
+  if ('advice' in listener) {
+    steps.tell('receiver', wrong(listener.text, listener.advice), { mustBeRight: true });
+    return { isWhole: false, absent: [] };
+  }
+  const where = `${settings.host}:${settings.port}`;
+  steps.tell(
+    'receiver',
+    ok(
+      listener.by === 'own' ? `listens on ${where} temporarily` : `Reeve runs on ${where} with these secrets`,
+    ),
+  );
+  try {
+    return await withStore(hooks, listener);
+  } finally {
+    await listener.close();
+  }
+}
+
+async function withStore(hooks: Hooks, listener: DeliveryListener | undefined): Promise<SettledHooks> {
+  const { settings, plan, steps } = hooks;
+  if (listener) return settleAll(hooks, listener.store, listener);
+  // A plan leaves nothing behind: without a store, nothing is remembered.
+  if (plan && settings.databaseUrl === undefined && !existsSync(storeFileOf(settings)))
+    return settleAll(hooks, noStore, undefined);
+  const store = await steps.attempt('store', () => openStoreAt(settings, { role: 'reader' }));
+  try {
+    return await settleAll(hooks, store, undefined);
+  } finally {
+    await store.close();
+  }
+}
+
+type Memory = Pick<Store, 'recall' | 'remember'> & SecretStore;
+
+/** For a plan without a store: nothing is remembered. */
+const noStore: Memory = {
+  isShared: false,
+  recall: async () => undefined,
+  remember: async () => {},
+  revise: async () => undefined,
+};
+
+async function settleAll(
+  hooks: Hooks,
+  store: Memory,
+  listener: DeliveryListener | undefined,
+): Promise<SettledHooks> {
+  const { settings, plan, steps } = hooks;
+  const key = await steps.attempt('store', async () =>
+    plan
+      ? ((await readFingerprintKey(settings.data, store)) ?? randomBytes(32))
+      : loadFingerprintKey(settings.data, { store }),
+  );
+  let isWhole = true;
+  const absent: HookLocation[] = [];
+  const right: HookLocation[] = [];
+  for (const location of hooks.places) {
+    const entry = entryFor(location, settings.secrets);
+    if (entry === undefined) {
+      const text = `no entry of secrets may speak for all of ${locationName(location)}`;
+      steps.tell(
+        'hook',
+        wrong(
+          text,
+          'add one to secrets in the operator file, or set WEBHOOK_SECRET and WEBHOOK_AUTHORIZATION',
+        ),
+      );
+      isWhole = false;
+      absent.push(location);
+      continue;
+    }
+    const wish = { url: hooks.url, kinds: hooks.kinds, entry, key };
+    const isRight = await steps.attemptAlone('hook', () => settle(hooks, location, wish, store, listener));
+    isWhole &&= isRight ?? false;
+    if (isRight === undefined) absent.push(location);
+    if (isRight) right.push(location);
+  }
+  for (const one of hooks.covered) {
+    if (right.some(({ level, name }) => level === one.by.level && name === one.by.name))
+      await steps.attemptAlone('hook', () => removeCovered(hooks, one, store));
+  }
+  return { isWhole, absent };
+}
+
+/** Removes the hook of a repository that a wider one covers: both would deliver every event. */
+async function removeCovered(
+  { makers, plan, steps, url }: Hooks,
+  { location, by }: CoveredLocation,
+  store: Memory,
+): Promise<void> {
+  const title = `hook of ${locationName(location)}`;
+  const known = await recallSetupHook(store, location);
+  const seen = await readHooks(makers, location).catch((error: unknown) => {
+    if (error instanceof ReeveError && (error.status === 403 || error.status === 404)) return undefined;
+    throw error;
+  });
+  const here = seen?.live.filter(({ id, config }) => config?.url === url || id === known?.id) ?? [];
+  if (seen === undefined || here.length === 0)
+    return steps.tell('hook', ok(`${title}: not needed, ${locationName(by)} has one`));
+  if (!plan) await removeHooks(seen.client, location, here);
+  steps.tell('hook', {
+    state: plan ? 'planned' : 'changed',
+    text: `${title}: ${plan ? 'would be removed' : 'removed'}, ${locationName(by)} has one`,
+  });
+}
+
+async function settle(
+  { makers, plan: isPlan, steps, url }: Hooks,
+  location: HookLocation,
+  wish: WantedHook,
+  store: Memory,
+  listener: DeliveryListener | undefined,
+): Promise<boolean> {
+  const seen = await readHooks(makers, location).catch(async (error: unknown) => {
+    // Made by an earlier run, with a token that is not kept: nothing says that it is not so any more.
+    const isMade = error instanceof ReeveError && (await isRemembered(store, location, wish));
+    if (!isMade) throw error;
+    return messageOf(error);
+  });
+  if (typeof seen === 'string') {
+    steps.tell(
+      'hook',
+      skipped(`hook of ${locationName(location)}: created by an earlier run, and not readable now: ${seen}`),
+    );
+    return true;
+  }
+  const { client, live } = seen;
+  const plan = await planHookAt(live, { place: location, store }, wish);
+  if (isPlan) {
+    steps.tell('hook', findingOfPlan(plan, location, true));
+    return true;
+  }
+  const { id, others } = await applyHookPlan({ client, place: location, store }, plan, wish);
+  steps.tell('hook', findingOfPlan(plan, location, false));
+  if (listener) {
+    const finding = await findingOfTest(
+      await testHook({ client, place: location, hookId: id, listening: listener }),
+      location,
+      url,
+    );
+    steps.tell('delivery', finding);
+    // The old ones stay while the new one is not known to work: one of them may.
+    if (finding.state === 'wrong') return false;
+  }
+  const gone = await removeHooks(client, location, others);
+  if (gone > 0)
+    steps.tell('hook', {
+      state: 'changed',
+      text: `hook of ${locationName(location)}: ${count(gone, 'old one')} removed`,
+    });
+  return true;
+}

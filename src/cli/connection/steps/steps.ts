@@ -1,0 +1,69 @@
+import { messageOf, ReeveError } from '../../../platform/errors.ts';
+import { type Finding, type Report, wrong } from '../finding.ts';
+
+/** Ends a run of steps: what comes after could not be right. The finding has been told. */
+export class Stopped extends Error {}
+
+/** Runs steps and tells what became of them. */
+export interface Steps {
+  /** Tells a finding. With `mustBeRight`, a wrong one ends the run. */
+  tell(id: string, finding: Finding, options?: { mustBeRight?: boolean }): void;
+  /** Runs something that may fail for reasons of the forge, the disk or the settings; a failure is reported and ends the run. */
+  attempt<Value>(id: string, run: () => Promise<Value>): Promise<Value>;
+  /** Like `attempt`, but a failure is reported and the run goes on, with undefined. */
+  attemptAlone<Value>(id: string, run: () => Promise<Value>): Promise<Value | undefined>;
+  /** 0 while nothing is wrong; then the exit status of the first thing that was. */
+  readonly status: number;
+}
+
+/** Creates a run of steps whose findings go to a report. */
+export function createSteps(report: Report): Steps {
+  let status = 0;
+  const fail = (id: string, error: unknown): void => {
+    const known = error instanceof ReeveError;
+    report.add(id, wrong(messageOf(error), adviceOf(error)));
+    status ||= known ? error.exit : 1;
+  };
+  return {
+    get status() {
+      return status;
+    },
+    tell(id, finding, { mustBeRight = false } = {}) {
+      report.add(id, finding);
+      if (finding.state !== 'wrong') return;
+      status ||= mustBeRight ? 2 : 1;
+      if (mustBeRight) throw new Stopped();
+    },
+    async attempt(id, run) {
+      try {
+        return await run();
+      } catch (error) {
+        if (error instanceof Stopped) throw error;
+        fail(id, error);
+        throw new Stopped();
+      }
+    },
+    async attemptAlone(id, run) {
+      try {
+        return await run();
+      } catch (error) {
+        if (error instanceof Stopped) throw error;
+        fail(id, error);
+        return undefined;
+      }
+    },
+  };
+}
+
+/** Returns what to do about a failure, by its code. */
+export function adviceOf(error: unknown): string {
+  if (!(error instanceof ReeveError)) return 'this is a defect of Reeve: report it with this line';
+  if (error.code === 'forge-unauthorized') return 'make a new access token on the forge and give that';
+  if (error.code === 'forge-forbidden') {
+    return 'set the token of an account with access: an administrator of the repository, an owner of the organization (--admin-token-file, SETUP_TOKEN)';
+  }
+  if (error.code === 'forge-not-found') return 'check the spelling, and whether the account has access';
+  if (error.exit === 3)
+    return 'see whether the forge runs, and whether its address is reached from this machine';
+  return error.retryable ? 'run the command again' : 'correct that and run the command again';
+}

@@ -1,0 +1,84 @@
+import { ReeveError } from '../../../platform/errors.ts';
+import { WebhookForm } from '../../../server/settings/operator-file/webhook.ts';
+import type { Prompt } from '../../output/prompt.ts';
+import { type HookLocation, hookLocations } from '../hooks/places.ts';
+import type { SetupOptions } from './answers.ts';
+
+/**
+ * Returns what the operator file shall say of the hooks: what it says already and what the options add. Where nothing
+ * says where they shall be, the person at the terminal is asked. `login` is the account that makes them.
+ */
+export async function wantWebhook(
+  options: SetupOptions,
+  live: WebhookForm | undefined,
+  around: { prompt: Prompt | undefined; login: string; standardUrl: string },
+): Promise<WebhookForm> {
+  const isSaid =
+    options.system || options.user || options.organization || options.repository || live !== undefined;
+  const { prompt } = around;
+  const answer = isSaid
+    ? ''
+    : await prompt?.ask('Hooks where? Names of repositories (owner/name) and organizations, user, system');
+  const names = (answer ?? '').split(/[\s,]+/).filter(Boolean);
+  const isOrganization = (name: string): boolean => !['system', 'user'].includes(name) && !name.includes('/');
+  const asked = options.webhook ?? live?.url;
+  const url =
+    asked ??
+    (await prompt?.ask('Address of Reeve, as the forge reaches it', { standard: around.standardUrl }));
+  const form = {
+    url: withPath(url ?? around.standardUrl),
+    system: live?.system || options.system || names.includes('system') || undefined,
+    users: union(live?.users, options.user || names.includes('user') ? [around.login] : []),
+    organizations: union(live?.organizations, options.organization, names.filter(isOrganization)),
+    repositories: union(
+      live?.repositories,
+      options.repository,
+      names.filter((name) => name.includes('/')),
+    ),
+    events: options.events ?? live?.events,
+  };
+  return validateWebhook(form);
+}
+
+/** Returns the form without these places; undefined where none is left. */
+export function withoutLocations(
+  webhook: WebhookForm,
+  gone: readonly HookLocation[],
+): WebhookForm | undefined {
+  const left = (level: HookLocation['level'], names: readonly string[] | undefined): string[] | undefined =>
+    union(names?.filter((name) => !gone.some((one) => one.level === level && one.name === name)));
+  const form = {
+    ...webhook,
+    system: gone.some(({ level }) => level === 'system') ? undefined : webhook.system,
+    users: left('user', webhook.users),
+    organizations: left('organization', webhook.organizations),
+    repositories: left('repository', webhook.repositories),
+  };
+  return hookLocations(form).length === 0 ? undefined : form;
+}
+
+function union(...lists: readonly (readonly string[] | undefined)[]): string[] | undefined {
+  const all = [...new Set(lists.flatMap((list) => list ?? []))];
+  return all.length === 0 ? undefined : all;
+}
+
+/** Deliveries come to /webhook: an address without a path means that. */
+function withPath(url: string): string {
+  if (!URL.canParse(url)) return url;
+  const parsed = new URL(url);
+  if (parsed.pathname === '/') parsed.pathname = '/webhook';
+  return parsed.href;
+}
+
+function validateWebhook(form: unknown): WebhookForm {
+  const parsed = WebhookForm.safeParse(form);
+  if (!parsed.success) {
+    const lines = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+    throw new ReeveError('usage', `the hooks cannot be as said:\n  ${lines.join('\n  ')}`);
+  }
+  if (hookLocations(parsed.data).length > 0) return parsed.data;
+  throw new ReeveError(
+    'usage',
+    'set the locations of the hooks: --repository owner/name, --organization name, --user or --system',
+  );
+}

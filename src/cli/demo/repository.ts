@@ -1,0 +1,156 @@
+import { type Client, createClient } from '../../client/client.ts';
+import type { Operation } from '../../contract/operation.ts';
+import { operations } from '../../contract/operations.ts';
+import type { Repository } from '../../contract/resources/repositories.ts';
+import { ReeveError } from '../../platform/errors.ts';
+import type { DemoSecrets } from './env-file.ts';
+
+/** The people of the demo, each with a client of their own. */
+export type People = { readonly root: Client; readonly ada: Client; readonly reeve: Client };
+
+export const at = { owner: 'acme', repo: 'demo' } as const;
+
+const labels = [
+  { name: 'area/docs', color: '0075ca' },
+  { name: 'area/code', color: '1d76db' },
+  { name: 'size/L', color: 'd93f0b' },
+  { name: 'help wanted', color: '008672' },
+];
+
+/** Makes the accounts ada (a person) and reeve (the bot) where they are missing. The administrator root exists. */
+export async function findOrCreatePeople(url: string, secrets: DemoSecrets): Promise<People> {
+  const as = (user: string, password: string): Client =>
+    createClient({ url, credentials: { user, password } });
+  const people = {
+    root: as('root', secrets.rootPassword),
+    ada: as('ada', secrets.adaPassword),
+    reeve: as('reeve', secrets.reevePassword),
+  };
+  for (const [username, password] of [
+    ['ada', secrets.adaPassword],
+    ['reeve', secrets.reevePassword],
+  ] as const) {
+    await findOr(people.root, operations.getUser, { params: { username } }, () =>
+      people.root.call(operations.createUser, {
+        body: { username, password, email: `${username}@example.org`, must_change_password: false },
+      }),
+    );
+    await people[username].call(operations.getSelf, {}).catch((cause: unknown) => {
+      throw new ReeveError(
+        'settings',
+        `the demo's account ${username} has another password than demo.env says: remove the data folder and start again`,
+        { cause },
+      );
+    });
+  }
+  return people;
+}
+
+const tokenName = 'reeve-demo';
+/** The least that the demo's rules need: who am I, what changed, set labels, what labels the organization has. */
+const tokenScopes = ['read:user', 'read:repository', 'write:issue', 'read:organization'];
+
+/** Returns an access token of the bot: the known one while it works, else a new one in its place. */
+export async function findOrCreateToken(url: string, people: People, known: string): Promise<string> {
+  if (known !== '') {
+    const works = await createClient({ url, credentials: { token: known } })
+      .call(operations.getSelf, {})
+      .catch(() => undefined); // Whatever is wrong with it, a new one is made.
+    if (works) return known;
+  }
+  const params = { username: 'reeve' };
+  for await (const token of people.reeve.items(operations.listTokens, { params })) {
+    if (token.name !== tokenName) continue;
+    await people.reeve.call(operations.deleteToken, { params: { ...params, token: tokenName } });
+  }
+  const made = await people.reeve.call(operations.createToken, {
+    params,
+    body: { name: tokenName, scopes: tokenScopes },
+  });
+  return made.sha1 ?? '';
+}
+
+/** Makes organization, repository, labels, collaborators and the star where they are missing. */
+export async function findOrCreateRepository(people: People): Promise<Repository> {
+  const { root } = people;
+  await findOr(root, operations.getOrganization, { params: { org: at.owner } }, () =>
+    root.call(operations.createOrganization, { body: { username: at.owner, full_name: 'Acme' } }),
+  );
+  await findOr(root, operations.getRepository, { params: at }, () =>
+    root.call(operations.createOrganizationRepository, {
+      params: { org: at.owner },
+      body: {
+        name: at.repo,
+        auto_init: true,
+        default_branch: 'main',
+        description: 'What Reeve is shown with.',
+      },
+    }),
+  );
+  const known = new Set<string>();
+  for await (const label of root.items(operations.listLabels, { params: at })) known.add(label.name);
+  for (const label of labels) {
+    if (!known.has(label.name)) await root.call(operations.createLabel, { params: at, body: label });
+  }
+  for (const collaborator of ['ada', 'reeve']) {
+    await root.call(operations.putCollaborator, {
+      params: { ...at, collaborator },
+      body: { permission: 'write' },
+    });
+  }
+  await people.reeve.call(operations.star, { params: at });
+  return root.call(operations.getRepository, { params: at });
+}
+
+/** Puts the rule file into the repository as `.reeve.yml`, where it is missing or says something else. */
+export async function pushRules(root: Client, text: string): Promise<'made' | 'changed' | 'there'> {
+  const params = { ...at, filepath: '.reeve.yml' };
+  const content = Buffer.from(text).toString('base64');
+  const live = await root.call(operations.getContents, { params }).catch((error: unknown) => {
+    if (error instanceof ReeveError && error.code === 'forge-not-found') return undefined;
+    throw error;
+  });
+  if (live === undefined) {
+    await root.call(operations.createFile, { params, body: { content, message: 'Rules for labels' } });
+    return 'made';
+  }
+  if (Array.isArray(live) || live.content === content) return 'there';
+  const body = { content, message: 'Change the rules for labels', sha: live.sha ?? '' };
+  await root.call(operations.updateFile, { params, body });
+  return 'changed';
+}
+
+/** Makes the hook that tells Reeve of everything in the repository; one that points here already is brought up to date. */
+export async function findOrCreateHook(root: Client, url: string, secrets: DemoSecrets): Promise<number> {
+  const events = ['push', 'create', 'delete', 'issues', 'issue_comment', 'pull_request', 'repository'];
+  const rest = { events, active: true, branch_filter: '*', authorization_header: secrets.authorization };
+  for await (const hook of root.items(operations.listHooks, { params: at })) {
+    // The port may be another one than last time; the path tells that it is ours.
+    if (!hook.config?.url?.endsWith('/webhook')) continue;
+    await root.call(operations.editHook, {
+      params: { ...at, id: hook.id },
+      body: { ...rest, config: { url, content_type: 'json' } },
+    });
+    return hook.id;
+  }
+  const config = { url, content_type: 'json', secret: secrets.secret };
+  const hook = await root.call(operations.createHook, {
+    params: at,
+    body: { type: 'gitea', config, ...rest },
+  });
+  return hook.id;
+}
+
+async function findOr(
+  client: Client,
+  get: Operation,
+  input: object,
+  create: () => Promise<unknown>,
+): Promise<void> {
+  try {
+    await client.send(get, input);
+  } catch (error) {
+    if (!(error instanceof ReeveError) || error.code !== 'forge-not-found') throw error;
+    await create();
+  }
+}

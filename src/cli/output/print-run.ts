@@ -1,0 +1,90 @@
+import { describeChange, isObserved, observedWords } from '../../engine/describe-change.ts';
+import type { RecordedChange, Run } from '../../engine/record.ts';
+import { type Finding, nameOfRule, type Verdict, wordsOf } from '../../rules/verdict.ts';
+import { count, plain, type Terminal } from './terminal.ts';
+
+/** Prints a run for a person: what each rule said and why, then what is (or was) to be done. */
+export function printRun(run: Run, terminal: Terminal): void {
+  const { trigger } = run;
+  const activity = trigger.activity === '' ? '' : `.${trigger.activity}`;
+  terminal.out(terminal.style('bold', plain(`${trigger.kind}${activity}`)));
+  for (const verdict of run.rules) printVerdict(verdict, terminal);
+  if (run.changes.length + run.refused.length === 0) {
+    terminal.out(nothingIn(run));
+    return;
+  }
+  for (const [request, changes] of byRequest(run.changes)) {
+    terminal.out(terminal.style('bold', plain(request)));
+    for (const change of changes) printChange(change, outcomeOf(run, change), terminal);
+  }
+  for (const { change, why, until } of run.refused) {
+    const { sign, words } = describeChange(change);
+    terminal.out(
+      terminal.style(
+        'yellow',
+        plain(`  ! ${sign} ${words}  (${change.reason}): ${until === undefined ? 'refused, ' : ''}${why}`),
+      ),
+    );
+  }
+}
+
+/** Returns what to say of a run without a change: where a rule failed, or none was tried, it says nothing of the state. */
+function nothingIn({ rules }: Run): string {
+  const failed = rules.filter(({ verdict }) => verdict === 'failed').length;
+  if (failed > 0) return `No change; ${count(failed, 'rule')} could not be evaluated.`;
+  return rules.length === 0 ? 'No rule was tested.' : 'Nothing to change.';
+}
+
+const marks = {
+  matched: ['green', '✓'],
+  unmatched: ['dim', '·'],
+  failed: ['red', '✗'],
+  skipped: ['dim', '-'],
+} as const;
+
+function printVerdict(verdict: Verdict, terminal: Terminal): void {
+  const [style, mark] = marks[verdict.verdict];
+  const why = wordsOf(verdict);
+  const reason = why === undefined ? '' : ` (${why})`;
+  const place = `${verdict.source}:${verdict.line}`;
+  const name = nameOfRule(verdict.rule);
+  terminal.out(
+    `${terminal.style(style, mark)} ${plain(`${name}: ${verdict.verdict}${reason}`)}  ${terminal.style('dim', plain(place))}`,
+  );
+  for (const finding of verdict.findings) printFinding(finding, terminal);
+}
+
+const answers = { held: 'yes', not: 'no', error: 'not known', unevaluated: 'not asked' } as const;
+
+function printFinding(finding: Finding, terminal: Terminal): void {
+  const seen = Object.entries(finding.values)
+    .map(([name, value]) => `${name} = ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join(', ');
+  const line = `    ${answers[finding.result]}: ${finding.expression}${seen === '' ? '' : `   [${seen}]`}`;
+  terminal.out(terminal.style('dim', plain(line)));
+}
+
+function byRequest(changes: readonly RecordedChange[]): ReadonlyMap<string, readonly RecordedChange[]> {
+  const grouped = new Map<string, RecordedChange[]>();
+  for (const change of changes) {
+    const body = (change.input as { body?: unknown } | null)?.body;
+    const request = `${change.method} ${change.path}${body === undefined ? '' : ` ${JSON.stringify(body)}`}`;
+    grouped.set(request, [...(grouped.get(request) ?? []), change]);
+  }
+  return grouped;
+}
+
+const colours = { '+': 'green', '-': 'red', '~': 'yellow' } as const;
+
+function printChange(change: RecordedChange, outcome: string, terminal: Terminal): void {
+  const { sign, words } = describeChange(change);
+  const line = terminal.style(colours[sign], plain(`  ${sign} ${words}`));
+  terminal.out(`${line}  ${terminal.style('dim', `(${plain(change.reason)})${outcome}`)}`);
+}
+
+function outcomeOf(run: Run, change: RecordedChange): string {
+  if (isObserved(run, change)) return `  ${observedWords}`;
+  const outcome = run.outcomes.find((one) => one.change === change.id);
+  if (outcome === undefined || outcome.status === 'planned') return '';
+  return plain(`  ${outcome.status}${outcome.error === undefined ? '' : `: ${outcome.error}`}`);
+}

@@ -1,0 +1,67 @@
+import type { Clock } from '../../platform/clock.ts';
+import { describeProgress, type SweepProgress } from '../../work/sweeps/progress.ts';
+
+/** Shows how far something is while it goes on. */
+export interface ProgressLine {
+  show(progress: SweepProgress): void;
+  /** Leaves what follows a clean line. */
+  end(): void;
+}
+
+/** Where the line is drawn. */
+export type ProgressStream = {
+  readonly isTTY?: boolean | undefined;
+  readonly columns?: number | undefined;
+  write(text: string): unknown;
+};
+
+/** Elsewhere than on a terminal, one line of text this often. */
+const everyMs = 5_000;
+const barWidth = 24;
+
+/** Creates a line that is drawn anew on a terminal, and is written now and again elsewhere (a log, a pipe). */
+export function createProgressLine(
+  name: string,
+  { stream, clock }: { stream: ProgressStream; clock: Pick<Clock, 'monotonicMs'> },
+): ProgressLine {
+  if (!stream.isTTY) {
+    let writtenAtMs = clock.monotonicMs();
+    return {
+      show(progress) {
+        if (clock.monotonicMs() - writtenAtMs < everyMs) return;
+        writtenAtMs = clock.monotonicMs();
+        stream.write(`${name}: ${describeProgress(progress)}\n`);
+      },
+      end() {},
+    };
+  }
+  let isDrawn = false;
+  return {
+    show(progress) {
+      isDrawn = true;
+      stream.write(
+        `\r\u001b[2K${lineOf(name, progress).slice(0, Math.max((stream.columns ?? 100) - 1, 20))}`,
+      );
+    },
+    end() {
+      if (isDrawn) stream.write('\n');
+      isDrawn = false;
+    },
+  };
+}
+
+function lineOf(name: string, progress: SweepProgress): string {
+  const { items, total, ms } = progress;
+  if (total === undefined || total === 0) return `${name}  ${describeProgress(progress)}  ${clockOf(ms)}`;
+  const share = Math.min(items / total, 1);
+  const done = Math.round(share * barWidth);
+  const bar = `${'█'.repeat(done)}${'░'.repeat(barWidth - done)}`;
+  const left = items === 0 ? '' : `  ${clockOf((ms / items) * Math.max(total - items, 0))} left`;
+  return `${name}  ${bar} ${Math.floor(share * 100)} %  ${describeProgress(progress)}${left}`;
+}
+
+/** Returns minutes and seconds. */
+function clockOf(ms: number): string {
+  const seconds = Math.round(ms / 1_000);
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+}

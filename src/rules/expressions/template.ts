@@ -1,0 +1,301 @@
+import type { FactRequest } from '../../facts/fact.ts';
+import { breakReferences, type TextPart } from '../../patterns/issue-references.ts';
+import { LimitExceeded, type Meter } from '../../patterns/meter.ts';
+import { costs } from './budget/costs.ts';
+import { limits } from './budget/limits.ts';
+import { type ExpressionProblem, withHint } from './expression-problem.ts';
+import type { Read } from './interpret/reads.ts';
+import type { Knowledge } from './knowledge.ts';
+import { chainOf, textOf } from './parse/tree.ts';
+import { createPart, type Part, runPart, Values } from './part.ts';
+import { remedyMemberOf } from './resolve/foreign-expressions.ts';
+import { type ExpressionContext, resolveExpression } from './resolve/resolve-expression.ts';
+import { Duration } from './values/duration.ts';
+import { mayBe } from './values/types.ts';
+import { Double, describeValue } from './values/values.ts';
+
+/** A text with `${{ expression }}` in it, checked and ready to be filled in any number of times. */
+export type Template = {
+  readonly facts: readonly FactRequest[];
+  readonly reads: readonly Read[];
+  /** Returns the text, or the value itself where the text is nothing but one expression. Never throws. */
+  readonly fill: (knowledge: Knowledge, meter: Meter) => Filled;
+};
+
+export type Filled =
+  | { readonly value: string | number | boolean }
+  | { readonly error: string; readonly cause?: Error };
+
+/** What a text is for. */
+type TextPurpose = {
+  /** The forge looks for references to issues in it: inserted ones do nothing. */
+  readonly readByForge?: boolean;
+  /** A text of lines: inserted values keep theirs, up to 8 KiB. A line of a forge's text begins with no command. */
+  readonly lines?: boolean;
+  /** A part of git history: `@` mentions no one there, and is left alone. */
+  readonly commit?: boolean;
+};
+
+/** An expression whose value is a list of texts. */
+export type ListTemplate = {
+  readonly facts: readonly FactRequest[];
+  readonly reads: readonly Read[];
+  /** Returns the texts. Never throws. */
+  readonly read: (knowledge: Knowledge, meter: Meter) => FilledList;
+};
+
+type FilledList = { readonly value: readonly string[] } | { readonly error: string; readonly cause?: Error };
+
+/** What begins an expression in a text. */
+export const opening = '${{';
+
+/** Says whether a text has an expression in it, or the literal sign of one. */
+export function hasTemplate(text: string): boolean {
+  return text.includes(opening);
+}
+
+/**
+ * Returns a text in which `${{ expression }}` inserts a value, or all its problems with offsets in the text. `$${{` is a
+ * literal `${{`.
+ *
+ * Values are data: what is inserted is never read as an expression again. Control characters and marks that turn the
+ * direction of writing are taken out, line breaks become spaces, `@` no longer mentions anybody, and of a text longer
+ * than 1 KiB the rest is left out, which `…` shows. The purpose of the text changes that.
+ */
+export function compileTemplate(
+  source: string,
+  context: ExpressionContext,
+  purpose: TextPurpose = {},
+): { readonly template: Template } | { readonly problems: readonly ExpressionProblem[] } {
+  const split = splitTemplate(source);
+  if ('problems' in split) return split;
+  const problems: ExpressionProblem[] = [];
+  const facts: FactRequest[] = [];
+  const pieces = split.pieces.map((piece): string | CompiledPiece => {
+    if (typeof piece === 'string') return piece;
+    const compiled = compilePiece(piece, context);
+    if ('problems' in compiled) {
+      problems.push(...compiled.problems);
+      return '';
+    }
+    facts.push(...compiled.facts);
+    return compiled;
+  });
+  if (problems.length > 0) return { problems };
+  const fill = (knowledge: Knowledge, meter: Meter): Filled =>
+    fillPieces(pieces, new Values(knowledge, context.environment, meter), purpose);
+  const reads = pieces.flatMap((piece) => (typeof piece === 'string' ? [] : piece.part.reads.reads));
+  return { template: { facts, reads, fill } };
+}
+
+/**
+ * Returns a text that is one `${{ expression }}` whose value is a list of texts, ready to be read, or all its problems. The
+ * texts are inserted as they are: only arguments that take them as data, such as names to look up, may hold them.
+ */
+export function compileListTemplate(
+  source: string,
+  context: ExpressionContext,
+): { readonly list: ListTemplate } | { readonly problems: readonly ExpressionProblem[] } {
+  const split = splitTemplate(source);
+  if ('problems' in split) return split;
+  const [piece] = split.pieces;
+  const isAlone = split.pieces.length === 1 && typeof piece === 'object';
+  const compiled = isAlone ? compilePiece(piece, context, ['list']) : notAlone(source);
+  if ('problems' in compiled) return compiled;
+  const { part, facts } = compiled;
+  const read = (knowledge: Knowledge, meter: Meter): FilledList =>
+    readTexts(part, new Values(knowledge, context.environment, meter));
+  return { list: { facts, reads: part.reads.reads, read } };
+}
+
+function notAlone(source: string): { readonly problems: readonly ExpressionProblem[] } {
+  const message = `a list is inserted by one ${opening} … }} with nothing beside it`;
+  return { problems: [{ code: 'template', message, start: 0, end: source.length }] };
+}
+
+function readTexts(part: Part, values: Values): FilledList {
+  const result = runPart(part, values);
+  if ('error' in result) return { ...result, error: `${part.text}: ${result.error}` };
+  const { value } = result;
+  if (!Array.isArray(value) || !value.every((item): item is string => typeof item === 'string'))
+    return { error: `${part.text} is ${describeValue(value)}, not a list of texts` };
+  try {
+    const length = value.reduce((sum, item) => sum + item.length, value.length);
+    values.meter.charge(length * costs.insertedCharacter);
+  } catch (error) {
+    if (error instanceof LimitExceeded) return { error: `${part.text}: ${error.message}` };
+    throw error;
+  }
+  return { value };
+}
+
+type Piece = { readonly expression: string; readonly offset: number };
+
+function splitTemplate(
+  source: string,
+): { readonly pieces: readonly (string | Piece)[] } | { readonly problems: readonly ExpressionProblem[] } {
+  const pieces: (string | Piece)[] = [];
+  let literal = '';
+  let at = 0;
+  while (at < source.length) {
+    if (source.startsWith(`$${opening}`, at)) {
+      literal += opening;
+      at += opening.length + 1;
+    } else if (source.startsWith(opening, at)) {
+      const end = endOfInserted(source, at + opening.length);
+      if (end === undefined) {
+        const message = `this ${opening} is never closed by }}; a literal one is written $${opening}`;
+        return { problems: [{ code: 'template', message, start: at, end: source.length }] };
+      }
+      if (literal !== '') pieces.push(literal);
+      literal = '';
+      pieces.push({ expression: source.slice(at + opening.length, end), offset: at + opening.length });
+      at = end + 2;
+    } else {
+      literal += source[at];
+      at += 1;
+    }
+  }
+  if (literal !== '' || pieces.length === 0) pieces.push(literal);
+  return { pieces };
+}
+
+/** Returns where the closing `}}` stands: braces of maps and what stands in quotes do not close. Undefined: nowhere. */
+export function endOfInserted(source: string, from: number): number | undefined {
+  let depth = 0;
+  for (let at = from; at < source.length; at += 1) {
+    const sign = source[at];
+    if (sign === '"' || sign === "'") {
+      const closed = endOfText(source, at);
+      if (closed === undefined) return undefined;
+      at = closed;
+    } else if (sign === '{') depth += 1;
+    else if (sign === '}' && depth > 0) depth -= 1;
+    else if (sign === '}' && source[at + 1] === '}') return at;
+  }
+  return undefined;
+}
+
+function endOfText(source: string, from: number): number | undefined {
+  for (let at = from + 1; at < source.length; at += 1) {
+    if (source[at] === '\\') at += 1;
+    else if (source[at] === source[from]) return at;
+  }
+  return undefined;
+}
+
+/** An expression of a template. */
+type CompiledPiece = {
+  readonly part: Part;
+  readonly facts: readonly FactRequest[];
+  /** Whether its value is an address that the forge made: no one else has written a part of it. */
+  readonly isAddress: boolean;
+};
+
+const insertable = ['string', 'number', 'bool', 'timestamp', 'duration'] as const;
+
+function compilePiece(
+  piece: Piece,
+  context: ExpressionContext,
+  kinds: Parameters<typeof mayBe>[1] = insertable,
+): CompiledPiece | { readonly problems: readonly ExpressionProblem[] } {
+  const shift = (problem: ExpressionProblem): ExpressionProblem => ({
+    ...problem,
+    start: problem.start + piece.offset,
+    end: problem.end + piece.offset,
+  });
+  const { onWarning } = context;
+  const shifted = onWarning && { onWarning: (warning: ExpressionProblem) => onWarning(shift(warning)) };
+  const resolved = resolveExpression(piece.expression, { ...context, ...shifted });
+  if ('problems' in resolved) return { problems: resolved.problems.map(shift) };
+  const { node, type, resolution } = resolved;
+  if (!mayBe(type, kinds)) {
+    const member = remedyMemberOf(type);
+    const hint = member === undefined ? undefined : `write ${textOf(node)}.${member}`;
+    const what = kinds === insertable ? 'text, numbers, times and true or false' : 'a list';
+    const message = withHint(`only ${what} can be inserted`, hint);
+    return { problems: [shift({ code: 'expression-type', message, start: node.start, end: node.end })] };
+  }
+  const isAddress = chainOf(node)?.at(-1) === 'html_url';
+  return { part: createPart(node, resolution), facts: [...resolution.facts.values()], isAddress };
+}
+
+function fillPieces(
+  pieces: readonly (string | CompiledPiece)[],
+  values: Values,
+  purpose: TextPurpose,
+): Filled {
+  const parts: TextPart[] = [];
+  for (const piece of pieces) {
+    if (typeof piece === 'string') {
+      parts.push({ text: piece, isInserted: false });
+      continue;
+    }
+    const inserted = insert(piece.part, values, purpose);
+    if ('error' in inserted) return inserted;
+    const { value } = inserted;
+    if (pieces.length === 1 && typeof value !== 'string') return inserted;
+    parts.push({ text: String(value), isInserted: typeof value === 'string' && !piece.isAddress });
+  }
+  return { value: purpose.readByForge ? breakReferences(parts) : parts.map(({ text }) => text).join('') };
+}
+
+function insert(part: Part, values: Values, purpose: TextPurpose): Filled {
+  const result = runPart(part, values);
+  if ('error' in result) return { ...result, error: `${part.text}: ${result.error}` };
+  const { value } = result;
+  if (typeof value === 'string') {
+    try {
+      values.meter.charge(Math.min(value.length, maxLookedAt) * costs.insertedCharacter);
+    } catch (error) {
+      if (error instanceof LimitExceeded) return { error: `${part.text}: ${error.message}` };
+      throw error;
+    }
+    return { value: harmless(value, purpose) };
+  }
+  if (typeof value === 'boolean' || typeof value === 'number') return { value };
+  if (typeof value === 'bigint') return { value: Number(value) };
+  if (value instanceof Double) return { value: value.value };
+  // RFC 3339 has no fraction where there is none.
+  if (value instanceof Date) return { value: value.toISOString().replace('.000Z', 'Z') };
+  if (value instanceof Duration) return { value: value.toString() };
+  return { error: `${part.text} is ${describeValue(value)} and cannot be inserted` };
+}
+
+/** Characters that write to terminals, hide text or turn it round. */
+const unwanted = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+
+/** The same without tabs and line feeds. */
+const unwantedInLines =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+
+/** Of a long text no more than this is looked at: what is inserted comes from its beginning. */
+const maxLookedAt = limits.insertedLines;
+
+function harmless(text: string, { readByForge, lines, commit }: TextPurpose): string {
+  const looked = text.slice(0, maxLookedAt);
+  const clean = (lines ? cleanLines(looked) : cleanLine(looked)).toWellFormed();
+  const limit = lines ? limits.insertedLines : limits.inserted;
+  const isCut = clean.length > limit || text.length > maxLookedAt || Buffer.byteLength(clean) > limit;
+  const short = isCut ? cutToBytes(clean, limit) : clean;
+  if (commit) return short;
+  // Bots obey a line that begins with a slash and a word, and they may trust our account.
+  const quiet = lines && readByForge ? short.replace(/^([ \t]*\/)(?=\p{L})/gmu, '$1\u200b') : short;
+  // The forge notifies the account named after an `@` that no letter comes before; an invisible space ends that.
+  return quiet.replace(/(?<![\w.+/-])@(?=[\w-])/g, '@\u200b');
+}
+
+function cleanLine(text: string): string {
+  return text
+    .replace(/\s+/g, (space) => (/[\r\n\u2028\u2029]/.test(space) ? ' ' : space.replaceAll('\t', ' ')))
+    .replace(unwanted, '');
+}
+
+function cleanLines(text: string): string {
+  return text.replace(/\r\n?|[\u2028\u2029]/g, '\n').replace(unwantedInLines, '');
+}
+
+function cutToBytes(text: string, limit: number): string {
+  const bytes = Buffer.from(text.slice(0, limit), 'utf8').subarray(0, limit - 3);
+  return `${bytes.toString('utf8').replace(/\ufffd+$/, '')}…`;
+}

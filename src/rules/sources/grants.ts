@@ -1,0 +1,67 @@
+import type { RepositoryRef } from '../../contract/events/subject.ts';
+import { compileGlob } from '../../patterns/glob.ts';
+import { createRepositoryScope } from '../../patterns/repository-scope.ts';
+import type { Pattern, ScopedGrant } from '../rule.ts';
+
+/** A grant of the operator: names of actions and facts that some files may use in addition to the default set, and where. */
+export type Grant = {
+  /** Patterns of repositories: their own file gets the grant, and the files of their organization get it for them. */
+  readonly in?: readonly string[] | undefined;
+  /** Patterns of repositories whose own file gets the grant. */
+  readonly repositories: readonly string[];
+  /** Organizations whose rules repository gets the grant, for all repositories of the organization. */
+  readonly organizations: readonly string[];
+  readonly names: readonly string[];
+  /** Patterns of branches that it covers; absent: the default branch alone. */
+  readonly branches?: readonly string[] | undefined;
+  /** Whether it covers the branches of forks; default: no. */
+  readonly forks?: boolean | undefined;
+};
+
+/** Looks up the grants of rule files. */
+interface Grants {
+  /** Returns what is granted to the file of a repository. */
+  ofRepository(at: RepositoryRef): readonly ScopedGrant[];
+  /** Returns what is granted to the files of an organization. */
+  ofOrganization(name: string): readonly ScopedGrant[];
+}
+
+/** Creates the lookup from the operator's grants. What one grant covers is never combined with the names of another. */
+export function createGrants(grants: readonly Grant[]): Grants {
+  const rows = grants.map((grant) => {
+    const { names, forks = false } = grant;
+    const common = { names, forks, ...branchesOf(grant) };
+    const byFile = scopeOf([...(grant.in ?? []), ...grant.repositories]);
+    const byName = scopeOf(grant.in ?? []);
+    const organizations = new Set(grant.organizations.map((name) => name.toLowerCase()));
+    return { common, byFile, byName, reaches: ownersOf(grant.in ?? []), organizations };
+  });
+  return {
+    ofRepository: ({ owner, name }) =>
+      rows
+        .filter(({ byFile }) => byFile(`${owner}/${name}`))
+        .map(({ common, byFile }) => ({ ...common, covers: byFile })),
+    ofOrganization: (name) =>
+      rows.flatMap(({ common, byName, reaches, organizations }): readonly ScopedGrant[] => {
+        const isNamed = organizations.has(name.toLowerCase());
+        return [
+          ...(isNamed ? [{ ...common, covers: scopeOf([`${name}/*`]) }] : []),
+          ...(reaches(name) ? [{ ...common, covers: byName }] : []),
+        ];
+      }),
+  };
+}
+
+function scopeOf(patterns: readonly string[]): (fullName: string) => boolean {
+  return patterns.length === 0 ? () => false : createRepositoryScope(patterns);
+}
+
+/** Returns a function that says whether the patterns take some repository of an owner. */
+function ownersOf(patterns: readonly string[]): (owner: string) => boolean {
+  const owners = patterns.filter((pattern) => !pattern.startsWith('!')).map((one) => one.split('/')[0] ?? '');
+  return scopeOf(owners.map((owner) => `${owner}/*`));
+}
+
+function branchesOf({ branches }: Grant): { readonly branches?: Pattern } {
+  return branches === undefined ? {} : { branches: { written: branches, matches: compileGlob(branches) } };
+}

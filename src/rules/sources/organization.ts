@@ -1,0 +1,207 @@
+import { posix } from 'node:path';
+import type { Client } from '../../client/client.ts';
+import { ReeveError } from '../../platform/errors.ts';
+import { isRuleFileName } from '../files/load.ts';
+import { clashesOfFiles } from '../files/status-rules.ts';
+import { gatherPacks, type PackReader } from '../packs/gather-packs.ts';
+import { maxOffered, type NoPack, type Pack, type PackTree } from '../packs/pack.ts';
+import { formatProblem } from '../problem.ts';
+import type { Level, LoadedRule, Pattern, ScopedGrant } from '../rule.ts';
+import { packsFolder } from './folder-packs.ts';
+import { createForgeReader } from './forge-packs.ts';
+import { type BranchHead, type FileRevision, loadEntry, readAtHead, readEntry } from './read-at-head.ts';
+import type { RepositoryRules } from './repository-file.ts';
+
+/** An organization with a rules repository, as configured by the operator. */
+export type OrganizationSource = {
+  readonly name: string;
+  /** Repository with the rules, `owner/name`. */
+  readonly rules: string;
+  /** Id of that repository, if configured; otherwise the first id is stored. */
+  readonly id?: number | undefined;
+};
+
+/** Stores the repository of a name at its first use. Implemented by the store. */
+export interface Pins {
+  recall(key: string): Promise<unknown>;
+  remember(key: string, value: unknown): Promise<void>;
+  /** Replaces a value in one step, whatever other processes do meanwhile. Returns what stands there in the end. */
+  revise(key: string, edit: (value: unknown) => unknown): Promise<unknown>;
+}
+
+/** The rule files of an organization, each used or refused separately. */
+export type OrganizationReading = {
+  /** Absent if the rules repository is not accessible, or is not the pinned one. */
+  readonly head?: BranchHead;
+  readonly files: readonly RepositoryRules[];
+  /** The packs that it offers to its repositories, by name. */
+  readonly offered: PackTree;
+  /** Its packs that have a problem by themselves: no rule of them is in force, and none of them. */
+  readonly brokenPacks: readonly RepositoryRules[];
+};
+
+/** What is read at one commit of a rules repository. */
+type RulesAt = Omit<OrganizationReading, 'head'>;
+
+const folder = 'rules';
+const maxFiles = 100;
+
+/**
+ * Reads `rules/*.yml` of an organization's rules repository at the head of its default branch. The repository's id is
+ * pinned at first use: another repository that gets its name later does not get its permissions.
+ */
+export async function readOrganizationRules(
+  client: Client,
+  source: OrganizationSource,
+  options: { pins: Pins; grants: readonly ScopedGrant[]; ofOperator?: PackTree },
+): Promise<OrganizationReading> {
+  const [owner = '', name = ''] = source.rules.split('/');
+  let isPinned = true;
+  try {
+    const { head, value } = await readAtHead<RulesAt>(
+      client,
+      { owner, name },
+      {
+        async read(found) {
+          const pinned = await pinnedId(source, found.at.id, options.pins);
+          isPinned = pinned === found.at.id;
+          if (!isPinned)
+            return { value: refusal(source, found, takenOver(source, found, pinned)), decides: false };
+          if (found.commit === '') return { value: nothing, decides: false };
+          const value = await readFilesAt(client, source, found, options);
+          return { value, decides: value.files.length + value.offered.size > 0 };
+        },
+        refuse: (found, why) => refusal(source, found, `${source.rules}: ${why}`),
+      },
+    );
+    return isPinned ? { head, ...value } : value;
+  } catch (error) {
+    // A missing rules repository disables the organization's rules, but not the deliveries of its repositories.
+    const isAway =
+      error instanceof ReeveError && (error.code === 'forge-not-found' || error.code === 'forge-forbidden');
+    if (!isAway) throw error;
+    const problem = `${source.rules} cannot be seen: it is gone, or the account may not read it`;
+    return refusal(source, { commit: '' }, problem);
+  }
+}
+
+const nothing: RulesAt = { files: [], offered: new Map(), brokenPacks: [] };
+
+const level: Level = 'organization';
+
+function takenOver(source: OrganizationSource, { at }: BranchHead, pinned: number): string {
+  return `${source.rules} is another repository now (id ${at.id}, rules were read from ${pinned}); if that is wanted, say id: ${at.id} beside it in the operator file`;
+}
+
+function refusal(source: OrganizationSource, head: Pick<BranchHead, 'commit'>, problem: string): RulesAt {
+  const file = { rules: [], source: source.rules, level, commit: head.commit, problems: [problem] };
+  return { ...nothing, files: [file] };
+}
+
+/** Reads the rule files and packs of an organization at `ref` of its rules repository; undefined means the default branch. */
+export async function readFilesAt(
+  client: Client,
+  source: OrganizationSource,
+  head: FileRevision & Pick<BranchHead, 'commit' | 'isPrivate'>,
+  { grants, ofOperator = new Map() }: { grants: readonly ScopedGrant[]; ofOperator?: PackTree },
+): Promise<RulesAt> {
+  const refuse = (problem: string): RulesAt => refusal(source, head, problem);
+  const entries = await readEntry(client, head, folder);
+  if (entries === undefined) return nothing;
+  if (!Array.isArray(entries)) return refuse(`${source.rules}/${folder} is no folder`);
+  const named = entries.filter(({ name: file }) => isRuleFileName(file));
+  if (named.length > maxFiles) {
+    return refuse(`${source.rules}/${folder} has ${named.length} rule files, and may have ${maxFiles}`);
+  }
+  const known = new Map<string, ReturnType<typeof readEntry>>();
+  // A pack is read to be checked, and as often as it is included: it is requested once.
+  const entryAt = (path: string): ReturnType<typeof readEntry> => {
+    const reading = known.get(path) ?? readEntry(client, head, path);
+    known.set(path, reading);
+    return reading;
+  };
+  const readerAt = createForgeReader({ entryAt, repository: source.rules }, ofOperator);
+  const reader = readerAt(folder);
+  const load = async (path: string, isPack: boolean): Promise<RepositoryRules> => {
+    const place = `${source.rules}/${path}`;
+    const entry = await entryAt(path);
+    const loaded = await loadEntry(entry ?? [], {
+      source: place,
+      commit: head.commit,
+      level,
+      grants,
+      home: { organization: source.name },
+      reader: readerAt(posix.dirname(path)),
+      isPack,
+    });
+    if (typeof loaded === 'string') {
+      return { rules: [], source: place, level, commit: head.commit, problems: [`${place}: ${loaded}`] };
+    }
+    const rules = isPack ? [] : loaded.rules.map((rule) => withinOrganization(rule, source.name));
+    // A repository that includes the pack may have grants that the organization has not.
+    const found = loaded.problems.filter(({ code }) => !isPack || code !== 'level');
+    const problems = found.map(formatProblem);
+    return { rules, source: place, level, commit: head.commit, problems, includes: loaded.includes };
+  };
+  const alone = await Promise.all(named.map(({ path }) => load(path, false)));
+  const clashes = clashesOfFiles(alone.map(({ rules }) => rules));
+  const files = alone.map((file): RepositoryRules => {
+    const own = clashes.filter(({ rule }) => file.rules.includes(rule));
+    if (own.length === 0) return file;
+    const problems = own.map(
+      ({ rule, step, message }) => `${rule.source}:${step.line}: status-name: ${message}`,
+    );
+    return { ...file, rules: [], problems };
+  });
+  if (!entries.some(({ name: file, type }) => file === packsFolder && type === 'dir')) {
+    return { ...nothing, files };
+  }
+  const paths = await listPacks(client, head);
+  const packs = await Promise.all(paths.map((path) => load(path, true)));
+  const brokenPacks = packs.filter(({ problems }) => problems.length > 0);
+  return { files, offered: await offer(paths, reader, head), brokenPacks };
+}
+
+/** Returns the paths of the packs that a rules repository offers: the files of one folder, not of those below it. */
+async function listPacks(client: Client, head: FileRevision): Promise<readonly string[]> {
+  const entries = await readEntry(client, head, `${folder}/${packsFolder}`);
+  const named = Array.isArray(entries) ? entries.filter(({ name }) => isRuleFileName(name)) : [];
+  return named.slice(0, maxOffered).map(({ path }) => path);
+}
+
+/** Reads packs as they are offered to repositories. Only what everybody may read is shown to those who include it. */
+async function offer(
+  paths: readonly string[],
+  reader: PackReader,
+  { isPrivate }: Pick<BranchHead, 'isPrivate'>,
+): Promise<PackTree> {
+  const offered = new Map<string, Pack | NoPack>();
+  for (const path of paths) {
+    const file = path.slice(folder.length + 1);
+    const found = await reader.read({ file });
+    const name = posix.basename(path, '.yml');
+    if ('missing' in found || 'packs' in found) offered.set(name, found);
+    else {
+      const { reader: inner, ...pack } = found;
+      offered.set(name, { ...pack, isReadable: !isPrivate, packs: await gatherPacks(pack, inner) });
+    }
+  }
+  return offered;
+}
+
+async function pinnedId(source: OrganizationSource, seen: number, pins: Pins): Promise<number> {
+  if (source.id !== undefined) return source.id;
+  const key = `organization rules ${source.name.toLowerCase()} ${source.rules.toLowerCase()}`;
+  // The first process that reads it decides, for all of them.
+  return Number(await pins.revise(key, (known) => (typeof known === 'number' ? known : seen)));
+}
+
+/** Rules of an organization apply only to its repositories, whatever their `in` is. */
+function withinOrganization(rule: LoadedRule, organization: string): LoadedRule {
+  const wanted = organization.toLowerCase();
+  const own: Pattern = {
+    written: [`${organization}/*`],
+    matches: (name) => name.split('/')[0]?.toLowerCase() === wanted,
+  };
+  return { ...rule, scopes: [own, ...rule.scopes] };
+}

@@ -1,0 +1,229 @@
+import { hash, randomUUID } from 'node:crypto';
+import type { Client } from '../../client/client.ts';
+import { operations } from '../../contract/operations.ts';
+import { BoundedMap } from '../../platform/cache/bounded-map.ts';
+import { type Clock, systemClock } from '../../platform/clock.ts';
+import { messageOf } from '../../platform/errors.ts';
+import { type Log, silentLog } from '../../platform/log.ts';
+import type { Pins } from './organization.ts';
+import type { BranchHead } from './read-at-head.ts';
+import type { RepositoryRules } from './repository-file.ts';
+import type { FileReading } from './rule-files.ts';
+
+/** How an unusable rule file is reported in its repository. */
+const reportProblems = ['status', 'issue', 'none'] as const;
+export type ReportProblems = (typeof reportProblems)[number];
+
+/** Context of the status about the rule file. */
+const statusContext = 'reeve/rules';
+const marker = '<!-- reeve:rules -->';
+const title = 'The rules of this repository cannot be used';
+
+/** Reports problems of rule files, and failing rules, in the repositories of the files. */
+export interface Reporter {
+  /** Records files that were read; reports in the background, once per state. */
+  readonly onRead: (reading: FileReading) => void;
+  /** Updates the report of a repository whose rules were evaluated: one may have failed, or no longer fail. */
+  refresh(repositoryId: number): void;
+  /** Resolves when no report is in progress. */
+  idle(): Promise<void>;
+}
+
+/** A failing rule in a report: `text` is reported again only if `identity` changes. */
+export type ReportedFailure = { readonly text: string; readonly identity: string };
+
+/** The last report: commit, digest of the problems, and the number of the issue, if any. */
+type Told = { readonly commit: string; readonly digest: string; readonly issue?: number };
+
+/** What is stored of a report: the last one, and the process that is making the next. */
+type KeptReport = Partial<Told> & { readonly claim?: { readonly by: string; readonly at: string } };
+
+/** The files of a repository as last read: its own, and those of an organization. */
+type KnownFiles = {
+  readonly head: BranchHead;
+  readonly repository?: readonly RepositoryRules[];
+  readonly organization?: readonly RepositoryRules[];
+};
+
+/** Time after which a report that a process has begun is made by another one. */
+const claimMs = 60_000;
+/** Time until a report is attempted again that another process is making. */
+const againMs = 1_000;
+
+/** Maximum number of repositories whose files are cached for reports. */
+const maxKnown = 5_000;
+
+/**
+ * Creates the reporter. A repository whose file was always valid gets no report; one with reported problems gets
+ * another report when they are solved. `pins` stores reports across restarts. `failures` returns the failing rules of a
+ * repository's own file, without data for operators only: all readers of the repository can read the report.
+ */
+export function createReporter(options: {
+  client: Client;
+  how: ReportProblems;
+  pins: Pins;
+  /** Default: none is reported. */
+  failures?: (repositoryId: number) => Promise<readonly ReportedFailure[]>;
+  log?: Log;
+  clock?: Pick<Clock, 'now' | 'sleep'>;
+}): Reporter {
+  const { client, how, pins, failures: findFailures = async () => [], log = silentLog } = options;
+  const { clock = systemClock } = options;
+  const known = new BoundedMap<number, KnownFiles>(maxKnown);
+  let telling: Promise<void> = Promise.resolve();
+
+  const report = async (repositoryId: number): Promise<void> => {
+    const files = known.get(repositoryId);
+    if (files === undefined || files.head.commit === '' || files.head.archived) return;
+    const { head } = files;
+    const key = `report rules ${repositoryId}`;
+    const broken = [...(files.organization ?? []), ...(files.repository ?? [])].flatMap(
+      (file) => file.problems,
+    );
+    const failures = await findFailures(repositoryId);
+    const problems = [...broken, ...failures.map(({ text }) => text)];
+    const identity = [...broken, ...failures.map((failure) => failure.identity)].join('\n');
+    const digest = hash('sha256', identity);
+    const isDue = (before: Told | undefined): boolean =>
+      before === undefined ? problems.length > 0 : isOther(before, head.commit, digest, how);
+    const claimed = await claimReport(key, { pins, now: clock.now(), isDue });
+    if (claimed === 'done') return;
+    if (claimed === 'begun') {
+      void clock.sleep(againMs).then(() => refresh(repositoryId));
+      return;
+    }
+    try {
+      const issue =
+        how === 'issue'
+          ? await syncIssue(client, head, { broken, problems }, claimed.before?.issue)
+          : undefined;
+      if (how === 'status') await postRuleStatus(client, head.at, head.commit, summaryOf(problems));
+      const isOver = problems.length === 0 && issue === undefined;
+      const told: Told = { commit: head.commit, digest, ...(issue === undefined ? {} : { issue }) };
+      await pins.remember(key, isOver ? undefined : told);
+    } catch (error) {
+      await pins.remember(key, claimed.before).catch(() => {});
+      throw error;
+    }
+  };
+
+  const refresh = (repositoryId: number): void => {
+    const head = known.get(repositoryId)?.head;
+    if (how === 'none' || head === undefined) return;
+    telling = telling
+      .then(() => report(repositoryId))
+      .catch((error: unknown) => {
+        const repository = `${head.at.owner}/${head.at.name}`;
+        log.warn(
+          { repository, error: messageOf(error) },
+          'could not report on the rule file in its repository',
+        );
+      });
+  };
+
+  return {
+    onRead({ level, head, files }) {
+      if (how === 'none' || head === undefined) return;
+      const before = known.get(head.at.id);
+      known.set(head.at.id, { ...before, head, [level]: files });
+      refresh(head.at.id);
+    },
+    refresh,
+    async idle() {
+      await telling;
+    },
+  };
+}
+
+/**
+ * Claims a report, so that processes which read the same files at the same time do not all open an issue. `done`: this state is
+ * reported; `begun`: another process is making a report.
+ */
+async function claimReport(
+  key: string,
+  {
+    pins,
+    now,
+    isDue,
+  }: { readonly pins: Pins; readonly now: Date; readonly isDue: (before: Told | undefined) => boolean },
+): Promise<'done' | 'begun' | { readonly before: Told | undefined }> {
+  const claim = { by: randomUUID(), at: now.toISOString() };
+  let isDone = false;
+  let before: Told | undefined;
+  const stands = await pins.revise(key, (value) => {
+    // What this key holds was written here and above alone.
+    const { claim: other, ...told } = (value ?? {}) as KeptReport;
+    before = told.commit === undefined ? undefined : (told as Told);
+    isDone = !isDue(before);
+    const isBegun = other !== undefined && now.getTime() - Date.parse(other.at) < claimMs;
+    return isDone || isBegun ? value : ({ ...told, claim } satisfies KeptReport);
+  });
+  if (isDone) return 'done';
+  return (stands as KeptReport | undefined)?.claim?.by === claim.by ? { before } : 'begun';
+}
+
+/** A status belongs to its commit and is set again for the next one; an issue remains. */
+function isOther(before: Told, commit: string, digest: string, how: ReportProblems): boolean {
+  return before.digest !== digest || (how === 'status' && before.commit !== commit);
+}
+
+type Summary = { readonly state: 'success' | 'failure'; readonly description: string };
+
+/** Returns the status for these problems; its description is one line. */
+export function summaryOf(problems: readonly string[], good = 'the rules can be used'): Summary {
+  const [first] = problems;
+  if (first === undefined) return { state: 'success', description: good };
+  const more = problems.length === 1 ? '' : ` (and ${problems.length - 1} more)`;
+  const line = (first.split('\n')[0] ?? '').replace(/\p{Cc}/gu, ' ');
+  return { state: 'failure', description: `${line.slice(0, 220)}${more}` };
+}
+
+/** Sets the status `reeve/rules` of a commit. */
+export async function postRuleStatus(
+  client: Client,
+  at: { owner: string; name: string },
+  sha: string,
+  { state, description }: Summary,
+): Promise<void> {
+  await client.call(operations.createStatus, {
+    params: { owner: at.owner, repo: at.name, sha },
+    body: { context: statusContext, state, description },
+  });
+}
+
+/** Opens, edits or closes the issue about the rules. Returns its number while it is open. */
+async function syncIssue(
+  client: Client,
+  { at, commit }: BranchHead,
+  { broken, problems }: { readonly broken: readonly string[]; readonly problems: readonly string[] },
+  known: number | undefined,
+): Promise<number | undefined> {
+  const params = { owner: at.owner, repo: at.name };
+  if (problems.length === 0) {
+    if (known === undefined) return undefined;
+    await client.call(operations.editIssue, {
+      params: { ...params, index: known },
+      body: { state: 'closed' },
+    });
+    return undefined;
+  }
+  const effect = broken.length > 0 ? 'Until this is corrected, none of the rules in the file is used. ' : '';
+  const body = `${marker}\n${effect}Read at ${commit}.\n\n${fenced(problems)}`;
+  if (known === undefined) {
+    const made = await client.call(operations.createIssue, { params, body: { title, body } });
+    return made.number;
+  }
+  await client.call(operations.editIssue, {
+    params: { ...params, index: known },
+    body: { body, state: 'open' },
+  });
+  return known;
+}
+
+/** Returns text of the file as a code block: nothing in it may mention a user or become markup. */
+function fenced(problems: readonly string[]): string {
+  const text = problems.join('\n\n').slice(0, 20_000);
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}text\n${text}\n${fence}`;
+}

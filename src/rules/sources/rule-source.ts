@@ -1,0 +1,138 @@
+import type { Client } from '../../client/client.ts';
+import type { Event } from '../../contract/events/events.ts';
+import type { RepositoryRef } from '../../contract/events/subject.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { messageOf } from '../../platform/errors.ts';
+import { type Log, silentLog } from '../../platform/log.ts';
+import type { PackReader } from '../packs/gather-packs.ts';
+import type { PackTree } from '../packs/pack.ts';
+import type { LoadedRule } from '../rule.ts';
+import { createRuleSet, type RuleSet } from '../rule-set.ts';
+import type { AdmittedEvent } from './admission.ts';
+import type { Enrolment } from './enrolment.ts';
+import type { Grant } from './grants.ts';
+import type { OrganizationSource, Pins } from './organization.ts';
+import type { RepositoryRules } from './repository-file.ts';
+import { createRuleFiles, type OnRead } from './rule-files.ts';
+import { createRuleSets } from './rule-sets.ts';
+
+/** The rules in force for an event. */
+export type InForce = {
+  readonly rules: RuleSet;
+  /** Unusable files of its repository or organization. */
+  readonly broken: readonly RepositoryRules[];
+};
+
+/** Provides the rules in force. */
+export interface RuleSource {
+  /** Returns the operator's rules, those of the repository's organization and its own. */
+  rulesFor(event: AdmittedEvent): Promise<InForce>;
+  /** Returns the operator's rules, without a request. */
+  operator(): readonly LoadedRule[];
+  /** Returns all rules: those of the operator, of all organizations and of all starred repositories. For schedules. */
+  everyRule(): Promise<readonly LoadedRule[]>;
+  /** Returns the rules of a repository, and reads them again if they are old. Throws `forge-not-found` if it does not exist. */
+  read(repository: RepositoryRef): Promise<RepositoryRules>;
+  /** Removes a repository from the cache, because its name has changed. */
+  forget(repositoryId: number): void;
+  /** Removes cached rules that come from a repository whose default branch has moved. */
+  noteMoved(repository: RepositoryRef): void;
+  /** Removes all cached rules. */
+  forgetAll(): void;
+  /**
+   * Removes cached rules of a rules repository that an event may have changed. For events that are not
+   * admitted: such a repository need not be served. The event is not trusted; a forged one costs one reading.
+   */
+  noteUnserved(event: Event): void;
+  /** Replaces the operator's rules and the packs that the operator offers, from the next event on. */
+  replaceOperatorRules(rules: readonly LoadedRule[], offered?: PackTree): void;
+  /** Returns the reader of the packs that the repositories of an owner may include. */
+  packsFor(owner: string): PackReader;
+  /** Returns the packs that the operator offers. */
+  offered(): PackTree;
+}
+
+/**
+ * Creates the source of rules. Rule files of repositories are cached by repository id, those of organizations by name;
+ * both are removed on any push to their default branch, and when they are old.
+ */
+export function createRuleSource(options: {
+  client: Client;
+  served: Pick<Enrolment, 'starred'>;
+  operatorRules: readonly LoadedRule[];
+  /** Packs that the operator offers; default: none. */
+  offered?: PackTree;
+  organizations?: readonly OrganizationSource[];
+  grants?: readonly Grant[];
+  /** Required if there are organizations. */
+  pins?: Pins;
+  clock: Pick<Clock, 'monotonicMs'>;
+  log?: Log;
+  onRead?: OnRead;
+  /** Called with repositories whose events moved their default branch. */
+  onMoved?: (repository: RepositoryRef) => void;
+}): RuleSource {
+  const { client, clock, onRead, log = silentLog } = options;
+  let operator = createRuleSet(options.operatorRules);
+  const files = createRuleFiles({
+    client,
+    organizations: options.organizations ?? [],
+    grants: options.grants ?? [],
+    pins: options.pins ?? forgetful,
+    offered: options.offered ?? new Map(),
+    clock,
+    log,
+    onRead,
+    onMoved: options.onMoved,
+  });
+  const sets = createRuleSets();
+  return {
+    async rulesFor(event) {
+      const { repository } = event;
+      files.note(repository, event);
+      const { file } = await files.ofRepository(repository);
+      const ofOrganization = await files.ofOrganization(repository.owner);
+      const broken = [...ofOrganization, file].filter(({ problems }) => problems.length > 0);
+      return { rules: sets.of(operator, { own: file, ofOrganization }), broken };
+    },
+    operator: () => operator.rules,
+    async everyRule() {
+      const found = [...operator.rules];
+      const readings = [
+        ...files.organizations.map(
+          (owner) => async () => (await files.ofOrganization(owner)).flatMap(({ rules }) => rules),
+        ),
+        ...(await options.served.starred()).map((at) => async () => {
+          const { head, file } = await files.ofRepository(at);
+          return head.archived ? [] : file.rules;
+        }),
+      ];
+      for (const read of readings) {
+        try {
+          found.push(...(await read()));
+        } catch (error) {
+          // One unreadable repository must not stop the schedules of the others.
+          log.warn({ error: messageOf(error) }, 'could not read rules for their schedules');
+        }
+      }
+      return found;
+    },
+    read: async (repository) => (await files.ofRepository(repository)).file,
+    forget: files.forget,
+    noteMoved: files.noteMoved,
+    forgetAll: files.forgetAll,
+    noteUnserved: files.noteUnserved,
+    replaceOperatorRules(rules, offered = new Map()) {
+      operator = createRuleSet(rules);
+      files.replaceOffers(offered);
+    },
+    packsFor: files.packsFor,
+    offered: files.offered,
+  };
+}
+
+const forgetful: Pins = {
+  recall: async () => undefined,
+  remember: async () => {},
+  revise: async (_key, edit) => edit(undefined),
+};

@@ -1,0 +1,77 @@
+import { type Html, html } from '../../platform/http/html.ts';
+import type { Delivery } from '../../store/store.ts';
+import { markIds } from './look/mark-ids.ts';
+
+/** Returns a link to a repository on the forge; a name that is none stays text. */
+export function repositoryLink(forgeUrl: string, name: string): Html {
+  const path = pathOfRepository(name);
+  return path === undefined ? markIds(name) : html`<a href="${forgeUrl}/${path}">${markIds(name)}</a>`;
+}
+
+/** Returns a link to what a delivery is about: a pull request or issue, otherwise its repository; undefined for neither. */
+export function subjectLink(
+  forgeUrl: string,
+  { repository, lane, eventType }: Pick<Delivery, 'repository' | 'lane' | 'eventType'>,
+): Html | undefined {
+  if (repository === undefined) return undefined;
+  const number = /#(\d{1,15})$/.exec(lane ?? '')?.[1];
+  if (number === undefined) return repositoryLink(forgeUrl, repository);
+  return issueLink(forgeUrl, repository, Number(number), eventType.startsWith('pull_request'));
+}
+
+/** Returns a link to an issue or pull request; a forge leads from `issues` to `pulls` where it is one. */
+export function issueLink(forgeUrl: string, repository: string, number: number, isPull = false): Html {
+  const text = markIds(`${repository}#${number}`);
+  const path = pathOfRepository(repository);
+  if (path === undefined) return text;
+  return html`<a href="${forgeUrl}/${path}/${isPull ? 'pulls' : 'issues'}/${number}">${text}</a>`;
+}
+
+/** Returns a link for a text that begins with the name of a repository or issue: an item of a sweep, a subject. */
+export function itemLink(forgeUrl: string, item: string): Html {
+  const [, repository, number] = /^([\w.-]+\/[\w.-]+)(?:#(\d{1,15}))?$/.exec(item) ?? [];
+  if (repository === undefined) return markIds(item);
+  return number === undefined
+    ? repositoryLink(forgeUrl, repository)
+    : issueLink(forgeUrl, repository, Number(number));
+}
+
+/** Returns a link to a pull request, `#7`, where its repository is named beside it. */
+export function pullLink(forgeUrl: string, repository: string, number: number): Html {
+  const text = markIds(`#${number}`);
+  const path = pathOfRepository(repository);
+  return path === undefined ? text : html`<a href="${forgeUrl}/${path}/pulls/${number}">${text}</a>`;
+}
+
+/**
+ * Returns the place of a rule, `triage.yml:3`; in a file of a repository with the commit it was read from, as a link to that
+ * line.
+ */
+export function placeLink(
+  forgeUrl: string,
+  { file, line, commit, source }: { file: string; line: number; commit: string; source: string },
+): Html {
+  const text = html`<code>${markIds(`${file}:${line}`)}</code>${commit === '' ? '' : html` at <code>${commit.slice(0, 10)}</code>`}`;
+  const [, repository, path] = /^([\w.-]+\/[\w.-]+)\/(.+)$/.exec(source) ?? [];
+  if (commit === '' || repository === undefined || path === undefined) return text;
+  const parts = path.split('/').map(encodeURIComponent).join('/');
+  return html`<a href="${forgeUrl}/${pathOfRepository(repository)}/src/commit/${encodeURIComponent(commit)}/${parts}#L${line}">${text}</a>`;
+}
+
+/** Returns who did something, as a link to the account where the text begins with `@name`. */
+export function personLink(forgeUrl: string, by: string): Html {
+  const [, name, rest] = /^@([\w.-]{1,40})( .*)?$/s.exec(by) ?? [];
+  if (name === undefined) return markIds(by);
+  return html`<a href="${forgeUrl}/${encodeURIComponent(name)}">@${name}</a>${rest}`;
+}
+
+function pathOfRepository(name: string): string | undefined {
+  const parts = name.split('/');
+  const isName = parts.length === 2 && parts.every((part) => part !== '' && part !== '.' && part !== '..');
+  return isName ? parts.map(encodeURIComponent).join('/') : undefined;
+}
+
+/** Returns a link to the page of a delivery. */
+export function deliveryLink(id: string, root: string): Html {
+  return html`<a class="id" href="${root}deliveries/${id}">${id}</a>`;
+}

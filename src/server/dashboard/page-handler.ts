@@ -1,0 +1,221 @@
+import type { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { messageOf, ReeveError } from '../../platform/errors.ts';
+import { type FormFields, formFieldsOf } from '../../platform/http/form.ts';
+import { type Html, html } from '../../platform/http/html.ts';
+import type { Log } from '../../platform/log.ts';
+import { isKnownHost } from './hosts.ts';
+import { timeTag } from './look/time-tag.ts';
+import type { NavEntry, PageView } from './page.ts';
+import { createPageReplies, type PageAudience, setSecurityHeaders } from './page-replies.ts';
+import { isFromElsewhere, queryOf, requestPathOf, rootOf } from './request-path.ts';
+import type { Session, Sessions } from './sign-in/sessions.ts';
+import { SignedOut, type Viewer } from './viewer.ts';
+
+/** One request for a page by a signed-in viewer. */
+export type PageRequest = {
+  readonly viewer: Viewer;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  /** The way to the root of the dashboard: links begin with it. */
+  readonly root: string;
+  /** Address of the forge, without a slash at its end. */
+  readonly forgeUrl: string;
+  /** Returns an instant as its distance from now, with the exact time where the pointer is over it. */
+  time(at: Date | string | undefined): Html | undefined;
+  /** The fields of the form that was sent; a request for a page has none. */
+  readonly fields: FormFields;
+  /** Returns a form of one button, which posts to a path, with further fields. */
+  button(path: string, text: string, further?: Html): Html;
+};
+
+/** Sign-out checks no access: the forge may be away. */
+type ActAudience = PageAudience | 'signing-out';
+
+/** Answers requests for pages and forms. */
+export interface PageHandler {
+  /** Answers with what `view` returns; where that is nothing, with 404. An anonymous viewer gets the sign-in page. */
+  show(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    audience: PageAudience,
+    view: (pageRequest: PageRequest) => Promise<PageView | undefined>,
+  ): Promise<FastifyReply>;
+  /** Answers with bytes to keep, which no browser may take for a page; where there are none, with 404. */
+  send(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    find: (
+      pageRequest: PageRequest,
+    ) => Promise<{ readonly name: string; readonly bytes: Uint8Array } | undefined>,
+  ): Promise<FastifyReply>;
+  /** Answers with the stream of server-sent events that `open` returns for the session; where there is none, with 503. */
+  stream(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    open: (sessionId: string) => Readable | undefined,
+  ): Promise<FastifyReply>;
+  /**
+   * Does what a form asks, then leads to the path that `act` returns; where it returns none, 404. A page is shown
+   * in the place of a path.
+   */
+  act(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    audience: ActAudience,
+    act: (pageRequest: PageRequest) => Promise<string | PageView | undefined>,
+  ): Promise<FastifyReply>;
+  /** Answers with a page for an anonymous viewer. */
+  showSignedOut(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    view: PageView,
+    options?: { leadsTo?: string },
+  ): FastifyReply;
+}
+
+/** Creates what answers visits. `signInView` is the page for anonymous viewers, with the path of the request. */
+export function createPageHandler(options: {
+  readonly sessions: Sessions;
+  readonly entries: readonly (NavEntry & { readonly audience: PageAudience })[];
+  readonly signInView: (root: string, to: string) => PageView;
+  readonly log: Log;
+  readonly now: () => Date;
+  readonly forgeUrl: string;
+}): PageHandler {
+  const { sessions, log } = options;
+  const { send, askToSignIn, lookAgain, showSignedOut } = createPageReplies(options);
+
+  const visitOf = (request: FastifyRequest, session: Session): PageRequest =>
+    pageRequestOf(request, session, options);
+
+  const answer = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    audience: ActAudience,
+    run: (session: Session) => Promise<FastifyReply | undefined>,
+  ): Promise<FastifyReply> => {
+    let session: Session | undefined;
+    try {
+      session = await sessions.find(request);
+      if (session === undefined)
+        return isFromElsewhere(request) ? lookAgain(request, reply) : askToSignIn(request, reply);
+      if (audience !== 'signing-out') await session.viewer.confirm();
+      if (audience === 'operators' && !session.viewer.isOperator) {
+        return send(request, reply.code(403), session, forOperators);
+      }
+      return (await run(session)) ?? send(request, reply.code(404), session, notThere);
+    } catch (error) {
+      if (error instanceof SignedOut) {
+        await sessions.end(request, reply);
+        return askToSignIn(request, reply);
+      }
+      log.warn({ page: request.routeOptions.url, error: messageOf(error) }, 'a page cannot be shown now');
+      const status = error instanceof ReeveError ? error.http : 500;
+      return send(request, reply.code(status), session, cannotNow);
+    }
+  };
+
+  return {
+    show: (request, reply, audience, view) =>
+      answer(request, reply, audience, async (session) => {
+        const shown = await view(visitOf(request, session));
+        return shown && send(request, reply, session, shown);
+      }),
+    send: (request, reply, find) =>
+      answer(request, reply, 'everyone', async (session) => {
+        const file = await find(visitOf(request, session));
+        return (
+          file &&
+          setSecurityHeaders(reply)
+            .type('application/octet-stream')
+            .header('content-disposition', `attachment; filename="${file.name}"`)
+            .send(Buffer.from(file.bytes))
+        );
+      }),
+    stream: (request, reply, open) =>
+      answer(request, reply, 'everyone', async ({ id }) => sendEvents(reply, open(id))),
+    act: (request, reply, audience, act) =>
+      answer(request, reply, audience, async (session) => {
+        if (!sessions.hasCsrfToken(request, session, requestPathOf(request).slice(1)))
+          return send(request, reply.code(403), session, outOfDate);
+        const path = await act(visitOf(request, session));
+        if (typeof path === 'object') return send(request, reply.code(path.status ?? 200), session, path);
+        return path === undefined
+          ? undefined
+          : setSecurityHeaders(reply).redirect(`${rootOf(request)}${path}`, 303);
+      }),
+    showSignedOut,
+  };
+}
+
+function sendEvents(reply: FastifyReply, stream: Readable | undefined): FastifyReply {
+  setSecurityHeaders(reply);
+  // A browser does not try again after this status: the page stays as it is.
+  if (stream === undefined) return reply.code(503).type('text/plain').send('503\n');
+  // A proxy that buffers would hold events back.
+  return reply.header('x-accel-buffering', 'no').type('text/event-stream').send(stream);
+}
+
+function pageRequestOf(
+  request: FastifyRequest,
+  session: Session,
+  {
+    sessions,
+    now,
+    forgeUrl,
+  }: {
+    readonly sessions: Pick<Sessions, 'csrfToken'>;
+    readonly now: () => Date;
+    readonly forgeUrl: string;
+  },
+): PageRequest {
+  const root = rootOf(request);
+  const asOf = now();
+  return {
+    viewer: session.viewer,
+    // The router fills in the names of the path, texts all of them.
+    params: request.params as Readonly<Record<string, string>>,
+    query: queryOf(request),
+    root,
+    forgeUrl,
+    time: (at) => timeTag(at, asOf),
+    fields: formFieldsOf(request.body),
+    button(path, text, further) {
+      const mark = sessions.csrfToken(session, path);
+      return html`<form method="post" action="${root}${path}"><input type="hidden" name="mark" value="${mark}">
+${further}<button>${text}</button></form>`;
+    },
+  };
+}
+
+/** Refuses what came under a name that is not ours; returns whether it did. */
+export function rejectUnknownHost(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  dashboardUrl: string | undefined,
+): boolean {
+  if (isKnownHost(request, dashboardUrl)) return false;
+  const text =
+    '421: Reeve is not known by this name: write its address into `dashboard.url` of the operator file\n';
+  setSecurityHeaders(reply).code(421).type('text/plain; charset=utf-8').send(text);
+  return true;
+}
+
+const notThere: PageView = {
+  title: 'Not found',
+  content: html`<p>There is nothing here, or nothing that you may see.</p>`,
+};
+const forOperators: PageView = {
+  title: 'For operators',
+  content: html`<p>This page is for operators: sign in with the password of this installation, or as a site administrator
+of the forge.</p>`,
+};
+const outOfDate: PageView = {
+  title: 'Out of date',
+  content: html`<p role="alert">This form is out of date, and nothing was done: load its page again.</p>`,
+};
+const cannotNow: PageView = {
+  title: 'Not now',
+  content: html`<p role="alert">This cannot be shown now: the forge or the store did not answer. The log says why.</p>`,
+};

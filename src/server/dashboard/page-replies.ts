@@ -1,0 +1,100 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { html } from '../../platform/http/html.ts';
+import { contentSecurityPolicy, type NavEntry, type PageFrame, type PageView, wholePage } from './page.ts';
+import { requestPathOf, rootOf } from './request-path.ts';
+import type { Session, Sessions } from './sign-in/sessions.ts';
+
+/** Who may see a page: every signed-in viewer, or operators alone. */
+export type PageAudience = 'everyone' | 'operators';
+
+/** Sends pages, each in the frame of its viewer. */
+export interface PageReplies {
+  /** Sends a page; without a session, to an anonymous viewer. */
+  send(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    session: Session | undefined,
+    view: PageView,
+  ): FastifyReply;
+  /** Sends the sign-in page with 401. */
+  askToSignIn(request: FastifyRequest, reply: FastifyReply): FastifyReply;
+  /** Sends a page that requests the same page again: a link from another site brings no session cookie, that request does. */
+  lookAgain(request: FastifyRequest, reply: FastifyReply): FastifyReply;
+  /** Sends a page to an anonymous viewer. */
+  showSignedOut(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    view: PageView,
+    options?: { leadsTo?: string },
+  ): FastifyReply;
+}
+
+/** Creates the replies. `signInView` is the page for anonymous viewers, with the path of the request. */
+export function createPageReplies(options: {
+  readonly sessions: Sessions;
+  readonly entries: readonly (NavEntry & { readonly audience: PageAudience })[];
+  readonly signInView: (root: string, to: string) => PageView;
+}): PageReplies {
+  const { sessions, entries } = options;
+
+  const frameOf = (request: FastifyRequest, session: Session | undefined): PageFrame => {
+    const root = rootOf(request);
+    if (session === undefined) return { root, entries: [] };
+    const { viewer } = session;
+    return {
+      root,
+      entries: entries.filter(({ audience }) => viewer.isOperator || audience === 'everyone'),
+      currentPath: requestPathOf(request).split('/')[1] ?? '',
+      viewer: { name: viewer.name, signOutMark: sessions.csrfToken(session, 'sign-out') },
+    };
+  };
+
+  const send = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    session: Session | undefined,
+    view: PageView,
+  ): FastifyReply =>
+    setSecurityHeaders(reply)
+      .type('text/html; charset=utf-8')
+      .send(wholePage(view, frameOf(request, session)));
+
+  const askToSignIn = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    // The page itself is the answer: what was asked for stands in the address, and is shown after signing in.
+    reply.code(401).header('www-authenticate', 'Session realm="reeve"');
+    const to = request.method === 'GET' ? request.url : '/';
+    return send(request, reply, undefined, options.signInView(rootOf(request), to));
+  };
+
+  const lookAgain = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    const leadsTo = `${rootOf(request)}${request.url.slice(1)}`;
+    const content = html`<p><a href="${leadsTo}">Go on</a></p>`;
+    const frame = { ...frameOf(request, undefined), leadsTo };
+    return setSecurityHeaders(reply)
+      .type('text/html; charset=utf-8')
+      .send(wholePage({ title: 'Reeve', content }, frame));
+  };
+
+  return {
+    send,
+    askToSignIn,
+    lookAgain,
+    showSignedOut(request, reply, view, { leadsTo } = {}) {
+      const frame = { ...frameOf(request, undefined), leadsTo };
+      return setSecurityHeaders(reply).type('text/html; charset=utf-8').send(wholePage(view, frame));
+    },
+  };
+}
+
+/** Sets what every answer of the dashboard says to browsers. */
+export function setSecurityHeaders(reply: FastifyReply): FastifyReply {
+  return reply.headers({
+    'content-security-policy': contentSecurityPolicy,
+    'cache-control': 'no-store',
+    'referrer-policy': 'same-origin',
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+    'cross-origin-opener-policy': 'same-origin',
+    'cross-origin-resource-policy': 'same-origin',
+  });
+}

@@ -1,0 +1,225 @@
+import { type Html, html } from '../../../platform/http/html.ts';
+import {
+  type ChartMark,
+  type ChartStretch,
+  chartStretches,
+  joinMarks,
+  marksOf,
+  type SampleName,
+  sampleSpanOf,
+} from '../charts/activity-samples.ts';
+import { type Chart, type ChartSeries, viewChart } from '../charts/chart.ts';
+import type { DashboardData } from '../data.ts';
+import type { PageView } from '../page.ts';
+import type { PageRequest } from '../page-handler.ts';
+
+type ActivityData = Pick<DashboardData, 'now'> & {
+  readonly store: Pick<DashboardData['store'], 'readSamples'>;
+};
+
+/** Shows deliveries, failures, latency, the queue, runners and drift over time. */
+export async function activityPage(
+  pageRequest: PageRequest,
+  { store, now }: ActivityData,
+): Promise<PageView> {
+  const asked = pageRequest.query.get('over');
+  const [day] = chartStretches;
+  const stretch = chartStretches.find(({ name }) => name === asked) ?? day;
+  if (stretch === undefined) return { title: 'Activity', content: html`` };
+  const at = now();
+  const since = sampleSpanOf(new Date(at.getTime() - stretch.hours * 3_600_000), stretch.minutes);
+  const marks = marksOf(await store.readSamples({ minutes: stretch.minutes, since }), stretch, at);
+  const tools = createChartTools(marks, stretch);
+  const charts = [...chartsOfDeliveries(tools), ...chartsOfSweeps(tools)].map(viewChart);
+  const content = html`${stretchTabs(stretch, pageRequest.root)}
+<p class="muted">Times are in UTC. Each process writes what it counted once a minute: the newest minute is not shown.</p>
+<div class="charts">${charts}</div>`;
+  return { title: 'Activity', content };
+}
+
+function stretchTabs(shown: ChartStretch, root: string): Html {
+  const tabs = chartStretches.map(({ name, words }) => {
+    const current = name === shown.name ? html` aria-current="page"` : undefined;
+    return html`<li><a href="${root}activity?over=${name}"${current}>${words}</a></li>`;
+  });
+  return html`<ul class="tabs">${tabs}</ul>`;
+}
+
+/** Returns what charts are made with from the marks of a stretch. */
+function createChartTools(marks: readonly ChartMark[], stretch: ChartStretch) {
+  const rows = rowsOf(marks, stretch.perRow);
+  const total = (name: SampleName): number => marks.reduce((sum, { values }) => sum + (values[name] ?? 0), 0);
+  const greatest = (values: readonly (number | undefined)[]): number =>
+    Math.max(0, ...values.map((one = 0) => one));
+  const row = (name: SampleName): readonly (number | undefined)[] => marks.map(({ values }) => values[name]);
+  const latest = (name: SampleName): number => row(name).findLast((value) => value !== undefined) ?? 0;
+  const series = (
+    name: string,
+    of: SampleName,
+    colour: ChartSeries['colour'],
+    shape: ChartSeries['shape'],
+  ): ChartSeries => ({ name, colour, shape, values: row(of) });
+  const times = timesOf(marks, stretch);
+  const chart = (
+    about: Pick<Chart, 'id' | 'title' | 'summary' | 'series'> & { readonly format?: Chart['format'] },
+    columns: readonly (readonly [head: string, cell: (mark: ChartMark) => string])[],
+  ): Chart => ({
+    format: formatCount,
+    ...about,
+    times,
+    table: {
+      heads: ['from', ...columns.map(([head]) => head)],
+      rows: rows.map((mark) => [exactTime(mark.at), ...columns.map(([, cell]) => cell(mark))]),
+    },
+  });
+  const column = (head: string, name: SampleName) =>
+    [head, ({ values }: ChartMark) => formatKnown(values[name], formatCount)] as const;
+  return { marks, words: stretch.words, total, greatest, row, latest, series, chart, column };
+}
+type ChartTools = ReturnType<typeof createChartTools>;
+
+function chartsOfDeliveries({
+  marks,
+  words,
+  total,
+  greatest,
+  row,
+  latest,
+  series,
+  chart,
+  column,
+}: ChartTools): readonly Chart[] {
+  const slowest = marks.map(({ p95 }) => p95);
+  return [
+    chart(
+      {
+        id: 'deliveries',
+        title: 'Deliveries and failures',
+        summary: `In ${words}: ${formatCount(total('received'))} deliveries received, ${formatCount(total('failed'))} with a failed rule or change, ${formatCount(total('dead'))} given up.`,
+        series: [
+          series('handled', 'handled', 'ok', 'bars'),
+          series('failed', 'failed', 'wait', 'bars'),
+          series('dead', 'dead', 'bad', 'bars'),
+          series('received', 'received', 'plain', 'line'),
+        ],
+      },
+      [
+        column('received', 'received'),
+        column('handled', 'handled'),
+        column('failed', 'failed'),
+        column('dead', 'dead'),
+      ],
+    ),
+    chart(
+      {
+        id: 'latency',
+        title: 'Latency',
+        summary: `From the receipt of a delivery to the end of its runs. In ${words}, the slowest p95 was ${formatMs(greatest(slowest))}.`,
+        series: [
+          { name: 'p50', colour: 'busy', shape: 'line', values: marks.map(({ p50 }) => p50) },
+          { name: 'p95', colour: 'wait', shape: 'dashed', values: slowest },
+        ],
+        format: formatMs,
+      },
+      [
+        ['p50', ({ p50 }) => formatKnown(p50, formatMs)],
+        ['p95', ({ p95 }) => formatKnown(p95, formatMs)],
+      ],
+    ),
+    chart(
+      {
+        id: 'queue',
+        title: 'Queue',
+        summary: `Deliveries and jobs that wait: ${formatCount(latest('waiting'))} at the last look, at most ${formatCount(greatest(row('waiting')))} in ${words}.`,
+        series: [series('waiting', 'waiting', 'busy', 'bars')],
+      },
+      [
+        column('waiting at most', 'waiting'),
+        [
+          'oldest at most',
+          ({ values }) => formatKnown(values.oldest, (seconds) => formatMs(seconds * 1_000)),
+        ],
+      ],
+    ),
+  ];
+}
+
+function chartsOfSweeps({
+  words,
+  total,
+  greatest,
+  row,
+  latest,
+  series,
+  chart,
+  column,
+}: ChartTools): readonly Chart[] {
+  return [
+    chart(
+      {
+        id: 'runners',
+        title: 'Runners',
+        summary: `As sweeps saw them: ${formatCount(latest('runners online'))} online at the last look, at most ${formatCount(greatest(row('runners offline')))} offline in ${words}.`,
+        series: [
+          series('online', 'runners online', 'ok', 'line'),
+          series('busy', 'runners busy', 'busy', 'dashed'),
+          series('offline', 'runners offline', 'bad', 'bars'),
+        ],
+      },
+      [
+        column('online', 'runners online'),
+        column('busy', 'runners busy'),
+        column('offline', 'runners offline'),
+      ],
+    ),
+    chart(
+      {
+        id: 'drift',
+        title: 'Drift',
+        summary: `Differences from the rules: ${formatCount(latest('drift'))} remain at the last look; sweeps corrected ${formatCount(total('corrected'))} in ${words}.`,
+        series: [
+          series('corrected', 'corrected', 'ok', 'bars'),
+          series('remaining', 'drift', 'wait', 'line'),
+        ],
+      },
+      [column('corrected', 'corrected'), column('remaining', 'drift')],
+    ),
+  ];
+}
+
+/** Returns the rows of a table, the newest first, without those of which nothing is known. */
+function rowsOf(marks: readonly ChartMark[], perRow: number): readonly ChartMark[] {
+  const rows: ChartMark[] = [];
+  for (let from = 0; from < marks.length; from += perRow)
+    rows.push(joinMarks(marks.slice(from, from + perRow)));
+  return rows.filter(({ values, p50 }) => p50 !== undefined || Object.keys(values).length > 0).reverse();
+}
+
+function timesOf(marks: readonly ChartMark[], { name }: ChartStretch): readonly string[] {
+  const at = (part: number): string => {
+    const text = exactTime(marks[Math.floor((marks.length - 1) * part)]?.at ?? new Date(0));
+    return name === 'day' ? text.slice(11) : text.slice(0, 10);
+  };
+  return [at(0), at(1 / 3), at(2 / 3), 'now'];
+}
+
+/** `2026-03-01 14:00`. */
+function exactTime(at: Date): string {
+  return at.toISOString().slice(0, 16).replace('T', ' ');
+}
+
+function formatKnown(value: number | undefined, format: (value: number) => string): string {
+  return value === undefined ? '–' : format(value);
+}
+
+function formatCount(value: number): string {
+  return Math.round(value).toLocaleString('en');
+}
+
+function formatMs(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  const seconds = ms / 1_000;
+  if (seconds < 120) return `${seconds < 10 ? Math.round(seconds * 10) / 10 : Math.round(seconds)} s`;
+  const minutes = seconds / 60;
+  return minutes < 120 ? `${Math.round(minutes)} min` : `${Math.round(minutes / 60)} h`;
+}

@@ -1,0 +1,32 @@
+import { html } from '../../../platform/http/html.ts';
+import type { DashboardData } from '../data.ts';
+import { itemLink } from '../links.ts';
+import { table } from '../look/table.ts';
+import type { PageView } from '../page.ts';
+import type { PageRequest } from '../page-handler.ts';
+
+/** Rows that a page shows; `reeve drift` prints all. */
+const shown = 500;
+
+/** Shows what sweeps found to be otherwise than a rule wants it, and since when. */
+export async function driftPage(
+  { time, forgeUrl }: Pick<PageRequest, 'time' | 'forgeUrl'>,
+  data: Pick<DashboardData, 'drift'>,
+): Promise<PageView> {
+  const found = await data.drift();
+  const rows = found
+    .slice(0, shown)
+    .map(({ item, target, live, wanted, since, rule, why }) => [
+      itemLink(forgeUrl, item),
+      target,
+      html`<code>${JSON.stringify(live) ?? 'not there'}</code>`,
+      html`<code>${JSON.stringify(wanted) ?? 'nothing'}</code>`,
+      time(since),
+      rule,
+      why,
+    ]);
+  const heads = ['where', 'what', 'is', 'wanted', 'since', 'rule', 'why it stays'];
+  const content = html`${table(heads, rows, 'Nothing drifts, as far as sweeps have seen.')}
+${found.length > shown ? html`<p>These are the ${shown} oldest of ${found.length}; <code>reeve drift</code> prints all.</p>` : undefined}`;
+  return { title: 'Drift', content };
+}

@@ -1,0 +1,44 @@
+import {
+  type Incident,
+  type IncidentKind,
+  incidentKinds,
+  kindRow,
+} from '../../../engine/incidents/incident.ts';
+import { type Html, html } from '../../../platform/http/html.ts';
+import { itemLink } from '../links.ts';
+import { markIds } from '../look/mark-ids.ts';
+import { table } from '../look/table.ts';
+import type { PageRequest } from '../page-handler.ts';
+import { ruleLink } from './rule-link.ts';
+
+/** Incidents that the overview shows; the metrics count all. */
+const shown = 50;
+
+/** Returns a line for each kind of incident that there is, with their number, leading to the page with the details. */
+export function incidentLines(incidents: readonly Incident[], root: string): readonly Html[] {
+  const kinds = Object.keys(incidentKinds) as readonly IncidentKind[];
+  return kinds.flatMap((kind) => {
+    const { title, page } = kindRow(kind);
+    const count = incidents.filter((incident) => incident.kind === kind).length;
+    return count === 0 ? [] : [html`<li><a href="${root}${page}">${title}: ${count}</a></li>`];
+  });
+}
+
+/** Returns the table of incidents, seen last first; nothing where there is none. */
+export function incidentTable(
+  incidents: readonly Incident[],
+  { root, time, forgeUrl }: Pick<PageRequest, 'root' | 'time' | 'forgeUrl'>,
+): Html | undefined {
+  if (incidents.length === 0) return undefined;
+  const rows = incidents
+    .slice(0, shown)
+    .map(({ kind, key, subject, count, lastAt, reason, run }) => [
+      html`${kind === 'file-broken' ? markIds(key) : ruleLink(key, root, key)}${subject === undefined ? '' : html`<div>on ${itemLink(forgeUrl, subject)}</div>`}`,
+      count,
+      run === undefined ? time(lastAt) : html`<a href="${root}runs/${run}">${time(lastAt)}</a>`,
+      html`<div>${kindRow(kind).title.toLowerCase()}</div>${markIds(reason.split('\n', 1)[0] ?? '')}`,
+    ]);
+  const rest = incidents.length - shown;
+  return html`${table(['what', 'times', 'last', 'why'], rows, '')}
+${rest > 0 ? html`<p>And ${rest} more.</p>` : undefined}`;
+}

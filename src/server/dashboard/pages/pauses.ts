@@ -1,0 +1,60 @@
+import { nameOfScope, type Pause, type PauseScope } from '../../../engine/bounds/pauses.ts';
+import { type Html, html } from '../../../platform/http/html.ts';
+import { personLink } from '../links.ts';
+import type { PageRequest } from '../page-handler.ts';
+
+/** Pauses that the overview shows; `reeve pause` prints all. */
+const shown = 50;
+
+/** A pause of one rule or repository. */
+type NamedScope = Exclude<PauseScope, { readonly kind: 'all' }>;
+
+/** Returns a line for each pause in force: of what, since when, by whom, and the button that ends it. */
+export function pauseLines(pauses: readonly Pause[], pageRequest: PageRequest): readonly Html[] {
+  const lines = pauses
+    .slice(0, shown)
+    .map((pause) => html`<li>${describePause(pause, pageRequest, '')}</li>`);
+  const rest = pauses.length - shown;
+  return rest > 0
+    ? [...lines, html`<li>And ${rest} more pauses; <code>reeve pause</code> prints all.</li>`]
+    : lines;
+}
+
+/** Returns the forms that pause all writes, a rule or a repository. */
+export function pauseForms(pauses: readonly Pause[], pageRequest: PageRequest): Html {
+  const isWhole = pauses.some(({ scope }) => scope.kind === 'all');
+  const all = isWhole
+    ? undefined
+    : pageRequest.button('pauses', 'Pause all writes', hiddenFields({ kind: 'all' }));
+  const named = html`<label>Rule or OWNER/REPO <input name="name" required autocomplete="off"></label> `;
+  return html`<p>A pause stops writes from the next request on. Deliveries are kept and run after its end.</p>
+${all}${pageRequest.button('pauses', 'Pause its writes', named)}`;
+}
+
+/** Returns the pauses of a rule or repository with the buttons that end them; without one, the button that pauses it. */
+export function pauseControl(
+  scope: NamedScope,
+  pauses: readonly Pause[],
+  pageRequest: PageRequest,
+  back: string,
+): Html {
+  if (pauses.length > 0)
+    return html`${pauses.map((pause) => html`<div>${describePause(pause, pageRequest, back)}</div>`)}`;
+  const { kind, name } = scope;
+  return pageRequest.button('pauses', `Pause ${kind} ${name}`, hiddenFields({ kind, name, back }));
+}
+
+function describePause({ scope, at, by }: Pause, pageRequest: PageRequest, back: string): Html {
+  const { kind } = scope;
+  const { time, forgeUrl } = pageRequest;
+  const what = kind === 'all' ? 'all writes' : `${kind} ${scope.name}`;
+  const fields = hiddenFields({ kind, name: nameOfScope(scope), back });
+  return html`Paused: ${what}, since ${time(at)} by ${personLink(forgeUrl, by)} ${pageRequest.button('pauses/end', `Resume ${what}`, fields)}`;
+}
+
+function hiddenFields(fields: Readonly<Record<string, string>>): Html {
+  const inputs = Object.entries(fields).map(
+    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
+  );
+  return html`${inputs}`;
+}

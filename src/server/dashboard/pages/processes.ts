@@ -1,0 +1,29 @@
+import { type Html, html } from '../../../platform/http/html.ts';
+import type { DashboardData } from '../data.ts';
+import { table } from '../look/table.ts';
+import type { PageView } from '../page.ts';
+import type { PageRequest } from '../page-handler.ts';
+
+/** Shows the processes of the installation that are alive, oldest first. */
+export async function processesPage(
+  { time }: Pick<PageRequest, 'time'>,
+  { store }: { readonly store: Pick<DashboardData['store'], 'listProcesses'> },
+): Promise<PageView> {
+  const found = await store.listProcesses();
+  const rows = found.map(({ name, role, version, startedAt, seenAt, isLeader, isSelf }) => [
+    name,
+    role,
+    version,
+    time(startedAt),
+    time(seenAt),
+    html`${isLeader ? mark('leader') : undefined} ${isSelf ? mark('this one') : undefined}`,
+  ]);
+  const heads = ['process', 'role', 'version', 'started', 'last heartbeat', 'is'];
+  const content = html`${table(heads, rows, 'No process is alive.')}
+<p>The leader enqueues what is due: sweeps and maintenance. This one shows this page.</p>`;
+  return { title: 'Processes', content };
+}
+
+function mark(text: string): Html {
+  return html`<span class="mark">${text}</span>`;
+}

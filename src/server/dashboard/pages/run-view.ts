@@ -1,0 +1,120 @@
+import { describeChange, isObserved, observedWords } from '../../../engine/describe-change.ts';
+import type { RecordedChange, Run } from '../../../engine/record.ts';
+import { type Html, html } from '../../../platform/http/html.ts';
+import { type Finding, nameOfRule, type Verdict, wordsOf } from '../../../rules/verdict.ts';
+import { placeLink } from '../links.ts';
+import { table } from '../look/table.ts';
+import type { PageRequest } from '../page-handler.ts';
+import {
+  isOfOwnFile,
+  maySeeChange,
+  maySeeErrors,
+  maySeeValue,
+  type ViewerAccess,
+  valueFor,
+} from '../visibility.ts';
+import { viewForgeRequests } from './request-view.ts';
+import { ruleLink } from './rule-link.ts';
+
+const notForReaders = 'not for readers of this repository';
+
+/** Where the links of a run lead; absent: it has none. */
+type RunLinks = Pick<PageRequest, 'root' | 'forgeUrl'>;
+
+/** Shows a run: each rule’s verdict with the values it saw, the planned changes, and their outcomes. */
+export function viewRun(run: Run, viewerAccess: ViewerAccess, links?: RunLinks): Html {
+  const { requests, ms, mode, trigger } = run;
+  const view = (verdict: Verdict): Html => viewVerdict(verdict, viewerAccess, links);
+  const asked = run.rules.filter(({ verdict }) => verdict !== 'skipped').map(view);
+  // On a forge with many rules most were not evaluated: they are listed, and folded, for viewers who may see all rules.
+  const others = viewerAccess.isOperator ? run.rules : [];
+  const skipped = others.filter(({ verdict }) => verdict === 'skipped').map(view);
+  const planned = run.changes.map((change) => changeRow(change, outcomeOf(run, change), viewerAccess));
+  const refused = run.refused.map(({ change, why, until }) => {
+    const status = until === undefined ? 'refused' : 'deferred';
+    return changeRow(change, { status, words: why }, viewerAccess);
+  });
+  const rows = [...planned, ...refused];
+  return html`<p>Run <code>${run.id}</code>, ${mode}, ${requests} requests, ${ms} ms${trigger.repeated ? ', of a repeated delivery' : ''}</p>
+${asked.length > 0 ? asked : html`<p>No rule was evaluated.</p>`}
+${skipped.length > 0 ? html`<details><summary>Rules that were not evaluated: ${skipped.length}</summary>${skipped}</details>` : undefined}
+<h3>Changes</h3>${table(['change', 'reason', 'request', 'outcome'], rows, 'No changes.')}
+${viewForgeRequests(run, viewerAccess)}`;
+}
+
+const resultWords = { held: 'yes', not: 'no', error: 'error', unevaluated: 'not evaluated' } as const;
+
+function viewVerdict(verdict: Verdict, viewerAccess: ViewerAccess, links: RunLinks | undefined): Html {
+  const { rule, source, commit, line, findings } = verdict;
+  const why =
+    verdict.verdict !== 'failed' || maySeeErrors(verdict, viewerAccess) ? wordsOf(verdict) : undefined;
+  const file = viewerAccess.isOperator ? source : source.slice(source.lastIndexOf('/') + 1);
+  const place =
+    links && isLinked(verdict, viewerAccess)
+      ? { file, line, commit, source }
+      : { file, line, commit, source: '' };
+  const rows = findings.map((finding) => [
+    resultWords[finding.result],
+    html`<code>${finding.expression}</code>`,
+    seenBy(finding, verdict, viewerAccess),
+    `${finding.line}:${finding.column}`,
+  ]);
+  const head = html`<strong>${nameOfRule(rule)}</strong> <span class="mark ${verdict.verdict}">${verdict.verdict}</span>
+${why === undefined ? undefined : html`<span class="why">${why}</span>`}`;
+  const history =
+    links && viewerAccess.isOperator ? html` · ${ruleLink(rule, links.root, 'history')}` : undefined;
+  const where = html`${placeLink(links?.forgeUrl ?? '', place)}${history}`;
+  if (rows.length === 0) return html`<p>${head} ${where}</p>`;
+  const shown = table(['result', 'condition', 'values', 'line'], rows, '');
+  return html`<details${verdict.verdict === 'unmatched' ? undefined : openMark}><summary>${head}</summary><div class="where">${where}</div>${shown}</details>`;
+}
+
+const openMark = html` open`;
+
+/** A rule file may be in a repository that the viewer cannot read: for others than operators only their own is a link. */
+function isLinked(verdict: Verdict, viewerAccess: ViewerAccess): boolean {
+  if (viewerAccess.isOperator) return true;
+  return isOfOwnFile(verdict, viewerAccess) && verdict.source.startsWith(`${viewerAccess.repository}/`);
+}
+
+function seenBy({ values, result }: Finding, verdict: Verdict, viewerAccess: ViewerAccess): Html {
+  const maySee = (name: string): boolean =>
+    result === 'error' && name === 'error'
+      ? maySeeErrors(verdict, viewerAccess)
+      : maySeeValue(name, viewerAccess);
+  const lines = Object.entries(values).map(([name, value]) =>
+    maySee(name)
+      ? html`<div><code>${name}</code> = ${valueFor(value, viewerAccess)}</div>`
+      : html`<div><code>${name}</code>: ${notForReaders}</div>`,
+  );
+  return html`${lines}`;
+}
+
+type ChangeOutcome = { readonly status: string; readonly words: string | undefined };
+
+function changeRow(
+  change: RecordedChange,
+  { status, words }: ChangeOutcome,
+  viewerAccess: ViewerAccess,
+): readonly (Html | string)[] {
+  const mark = html`<span class="mark ${status === observedWords ? 'observed' : status}">${status}</span>`;
+  if (!maySeeChange(change, status, viewerAccess)) return [change.action, notForReaders, '', mark];
+  const described = describeChange(change);
+  const body = (change.input as { body?: unknown } | null)?.body;
+  const details =
+    body === undefined
+      ? undefined
+      : html`<details><summary>body</summary><pre>${JSON.stringify(body, null, 2)}</pre></details>`;
+  return [
+    html`<code>${described.sign} ${described.words}</code>`,
+    change.reason,
+    html`<code>${change.method} ${change.path}</code>${details}`,
+    html`${mark} ${words}`,
+  ];
+}
+
+function outcomeOf(run: Run, change: RecordedChange): ChangeOutcome {
+  const outcome = run.outcomes.find((one) => one.change === change.id);
+  const status = isObserved(run, change) ? observedWords : (outcome?.status ?? 'planned');
+  return { status, words: outcome?.error };
+}

@@ -1,0 +1,270 @@
+import fastifyCookie from '@fastify/cookie';
+import fastifyFormbody from '@fastify/formbody';
+import type { FastifyError, FastifyInstance, FastifyPluginAsync } from 'fastify';
+import type { Clock } from '../../platform/clock.ts';
+import { messageOf } from '../../platform/errors.ts';
+import { createFailureThrottle, type FailureThrottle } from '../../platform/http/failure-throttle.ts';
+import { html } from '../../platform/http/html.ts';
+import type { Log } from '../../platform/log.ts';
+import type { DashboardCommands, DashboardData } from './data.ts';
+import { isSecureHost } from './hosts.ts';
+import { createChangeWatch } from './live/change-watch.ts';
+import { liveScript } from './live/script.ts';
+import { createLiveStreams } from './live/streams.ts';
+import { styleSheet } from './look/style-sheet.ts';
+import type { MetricData, Metrics } from './metrics/metrics.ts';
+import { markImage, type NavEntry, type PageView } from './page.ts';
+import { createPageHandler, type PageHandler, type PageRequest, rejectUnknownHost } from './page-handler.ts';
+import { type PageAudience, setSecurityHeaders } from './page-replies.ts';
+import { activityPage } from './pages/activity.ts';
+import { auditPage } from './pages/audit.ts';
+import { deliveriesPage } from './pages/deliveries.ts';
+import { canRedrive, deliveryPage, findDelivery } from './pages/delivery.ts';
+import { driftPage } from './pages/drift.ts';
+import { overviewPage } from './pages/overview.ts';
+import { processesPage } from './pages/processes.ts';
+import { queuesPage } from './pages/queues.ts';
+import { rulePage } from './pages/rule.ts';
+import { rulesPage } from './pages/rules.ts';
+import { runnersPage } from './pages/runners.ts';
+import { runPage, runsPage } from './pages/runs.ts';
+import { simulatePage } from './pages/simulate.ts';
+import { sweepsPage } from './pages/sweeps.ts';
+import { registerPauseCommands } from './pause-commands.ts';
+import { registerQueueForms } from './queue-forms.ts';
+import { createForgeAccounts, type ForgeSignIn } from './sign-in/forge-accounts.ts';
+import { isSignedIn } from './sign-in/password.ts';
+import { createSessions } from './sign-in/sessions.ts';
+import { registerSignIn, signInPage } from './sign-in/sign-in.ts';
+import { registerSimulateCommand } from './simulate-command.ts';
+import { viewerWords } from './viewer.ts';
+
+/** What the dashboard leads to. */
+export type DashboardParts = {
+  readonly metrics: Metrics;
+  readonly dashboardData: DashboardData & MetricData;
+  readonly commands: DashboardCommands;
+  /** Reads the password of this installation, which opens everything. */
+  readonly readPassword: () => Promise<string>;
+  /** Address that people reach it at; absent: this machine alone, by its addresses. */
+  readonly dashboardUrl?: string | undefined;
+  /** Absent: people cannot sign in with their forge account. */
+  readonly forge?: ForgeSignIn | undefined;
+  /** Signs what a browser holds while it signs in at the forge; absent: a key of this process. */
+  readonly signInKey?: Uint8Array | undefined;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly log: Log;
+  /** False: the metrics alone. */
+  readonly hasPages: boolean;
+};
+
+type PageRow = {
+  readonly path: string;
+  readonly audience: PageAudience;
+  /** Absent: it is reached from another page. */
+  readonly entry?: string;
+  /** False: the page stays as it was loaded. Default: it follows changes. */
+  readonly isLive?: boolean;
+  readonly view: (pageRequest: PageRequest, data: DashboardData) => Promise<PageView | undefined>;
+};
+
+/** Every page there is. */
+const pages: readonly PageRow[] = [
+  { path: '/', audience: 'everyone', entry: 'Overview', view: overviewPage },
+  { path: '/activity', audience: 'operators', entry: 'Activity', view: activityPage },
+  { path: '/deliveries', audience: 'everyone', entry: 'Deliveries', view: deliveriesPage },
+  { path: '/deliveries/:id', audience: 'everyone', view: deliveryPage },
+  { path: '/runs', audience: 'operators', entry: 'Runs', view: runsPage },
+  { path: '/runs/:id', audience: 'everyone', view: runPage },
+  { path: '/sweeps', audience: 'operators', entry: 'Sweeps', view: sweepsPage },
+  { path: '/runners', audience: 'operators', entry: 'Runners', view: runnersPage },
+  { path: '/drift', audience: 'operators', entry: 'Drift', view: driftPage },
+  { path: '/rules', audience: 'operators', entry: 'Rules', view: rulesPage },
+  { path: '/rules/show', audience: 'operators', view: rulePage },
+  { path: '/queues', audience: 'operators', entry: 'Merge queues', view: queuesPage },
+  { path: '/processes', audience: 'operators', entry: 'Processes', view: processesPage },
+  { path: '/audit', audience: 'operators', entry: 'Audit', view: auditPage },
+  { path: '/simulate', audience: 'operators', entry: 'Simulate', isLive: false, view: simulatePage },
+];
+
+const entries: readonly (NavEntry & { readonly audience: PageAudience })[] = pages.flatMap(
+  ({ path, audience, entry }) =>
+    entry === undefined ? [] : [{ path: path.slice(1), audience, text: entry }],
+);
+
+/** Bytes that a form may have. */
+const maxFormBytes = 8_192;
+/** Wrong passwords a minute and address; further ones are rejected before they are compared. */
+const maxFailures = 10;
+
+/**
+ * The window on what Reeve does, and `/metrics`. A stranger learns that there is a door, and nothing else: counts tell who
+ * works when.
+ */
+export const dashboard: FastifyPluginAsync<DashboardParts> = async (app, parts) => {
+  // Each door counts for itself: a scraper with an old password, or a forge that is away, must not keep an operator out.
+  const makeThrottle = (): FailureThrottle =>
+    createFailureThrottle({ perMinute: maxFailures, clock: { now: parts.dashboardData.now } });
+  registerMetrics(app, parts, makeThrottle());
+  if (parts.hasPages) await app.register(async (inner) => registerDashboardPages(inner, parts, makeThrottle));
+};
+
+function registerMetrics(
+  app: FastifyInstance,
+  { metrics, dashboardData: data, readPassword, log }: DashboardParts,
+  throttle: FailureThrottle,
+): void {
+  app.get('/metrics', async (request, reply) => {
+    const { authorization } = request.headers;
+    const plain = reply.type('text/plain; charset=utf-8');
+    // A request without a password is asked for one; only a wrong one is a failure.
+    if (authorization !== undefined && throttle.isBlocked(request.ip)) {
+      return plain.code(429).header('retry-after', '60').send('429: too many wrong passwords\n');
+    }
+    try {
+      // Without a header there is nothing to compare.
+      if (authorization === undefined || !isSignedIn(authorization, await readPassword())) {
+        if (authorization !== undefined) {
+          throttle.recordFailure(request.ip);
+          log.warn({ address: request.ip }, 'a wrong password for the metrics');
+        }
+        return plain
+          .code(401)
+          .header('www-authenticate', 'Basic realm="reeve", charset="UTF-8"')
+          .send('401: sign in with any user and the password that `reeve password` shows\n');
+      }
+      const text = await metrics.text(data);
+      return reply.header('cache-control', 'no-store').type(metrics.contentType).send(text);
+    } catch (error) {
+      log.warn({ error: messageOf(error) }, 'the metrics cannot be read now');
+      return reply.code(503).type('text/plain; charset=utf-8').send('503: the store cannot be read now\n');
+    }
+  });
+}
+
+async function registerDashboardPages(
+  app: FastifyInstance,
+  parts: DashboardParts,
+  makeThrottle: () => FailureThrottle,
+): Promise<void> {
+  const { dashboardData: data, dashboardUrl, forge, log, clock } = parts;
+  app.removeAllContentTypeParsers();
+  app.addHook('onRequest', async (request, reply) => {
+    if (rejectUnknownHost(request, reply, dashboardUrl)) return reply;
+  });
+  await app.register(fastifyFormbody, { bodyLimit: maxFormBytes });
+  await app.register(fastifyCookie);
+  const accounts = forge && createForgeAccounts(forge, clock);
+  const sessions = createSessions({
+    rows: data.store.sessions,
+    accounts,
+    isSecure: (request) => isSecureHost(request, dashboardUrl),
+  });
+  const signInView = signInPage(forge && dashboardUrl);
+  const pageHandler = createPageHandler({
+    sessions,
+    entries,
+    signInView,
+    log,
+    now: data.now,
+    forgeUrl: data.forgeUrl,
+  });
+  app.setErrorHandler<FastifyError>((error, request, reply) => {
+    const status = error.statusCode ?? 500;
+    if (status >= 500)
+      log.error({ page: request.routeOptions.url, error: messageOf(error) }, 'a page failed');
+    const title = status === 413 ? 'Too large' : status < 500 ? 'Not understood' : 'Not now';
+    return pageHandler.showSignedOut(request, reply.code(status), { title, content: html`<p>${status}</p>` });
+  });
+  registerSignIn(app, pageHandler, {
+    ...parts,
+    forge,
+    accounts,
+    dashboardUrl,
+    sessions,
+    makeThrottle,
+    clock: data,
+  });
+  for (const { path, audience, isLive = true, view } of pages) {
+    app.get(path, (request, reply) =>
+      pageHandler.show(request, reply, audience, async (pageRequest) => {
+        const shown = await view(pageRequest, data);
+        return shown && { ...shown, isLive };
+      }),
+    );
+  }
+  registerLiveStreams(app, pageHandler, parts);
+  registerCommands(app, pageHandler, parts);
+  registerPauseCommands(app, pageHandler, parts);
+  registerQueueForms(app, pageHandler, parts);
+  registerSimulateCommand(app, pageHandler, parts);
+  const assets = [
+    ['/assets/dashboard.css', 'text/css; charset=utf-8', styleSheet],
+    ['/assets/mark.svg', 'image/svg+xml', markImage],
+    ['/assets/live.js', 'text/javascript; charset=utf-8', liveScript],
+  ] as const;
+  for (const [path, type, text] of assets) {
+    app.get(path, async (_request, reply) =>
+      setSecurityHeaders(reply).header('cache-control', 'max-age=300').type(type).send(text),
+    );
+  }
+}
+
+function registerLiveStreams(
+  app: FastifyInstance,
+  pageHandler: PageHandler,
+  { dashboardData: data, log }: DashboardParts,
+): void {
+  const streams = createLiveStreams(createChangeWatch(data, log));
+  // Open streams would hold the stop for as long as people look.
+  app.addHook('preClose', async () => streams.close());
+  app.get('/live', { exposeHeadRoute: false }, (request, reply) =>
+    pageHandler.stream(request, reply, streams.open),
+  );
+}
+
+function registerCommands(
+  app: FastifyInstance,
+  pageHandler: PageHandler,
+  { dashboardData: data, commands, log }: DashboardParts,
+): void {
+  const { store } = data;
+
+  app.get('/deliveries/:id/payload', (request, reply) =>
+    pageHandler.send(request, reply, async (pageRequest) => {
+      const found = await findDelivery(pageRequest, store);
+      if (found?.access !== 'administrator') return undefined;
+      const whole = await store.readDelivery(found.delivery.id);
+      return whole && { name: `delivery-${whole.id}.json`, bytes: whole.body };
+    }),
+  );
+
+  app.post('/deliveries/:id/run', (request, reply) =>
+    pageHandler.act(request, reply, 'everyone', async (pageRequest) => {
+      const found = await findDelivery(pageRequest, store);
+      if (found?.access !== 'administrator') return undefined;
+      const { id } = found.delivery;
+      // Where another person was quicker, or the job is done, there is nothing to do, and its page shows the state.
+      const count = canRedrive(found.delivery, found.access)
+        ? await commands.redrive([id], viewerWords(pageRequest.viewer))
+        : 0;
+      if (count > 0) log.info({ delivery: id, by: pageRequest.viewer.name }, 'runs again');
+      return `deliveries/${id}`;
+    }),
+  );
+
+  app.post('/deliveries/dead/run', (request, reply) =>
+    pageHandler.act(request, reply, 'operators', async (pageRequest) => {
+      let before: string | undefined;
+      let count = 0;
+      do {
+        const page = await store.listDeliveries({ state: 'dead', limit: 500, ...(before ? { before } : {}) });
+        const ids = page.items.map(({ id }) => id);
+        count += await commands.redrive(ids, viewerWords(pageRequest.viewer));
+        before = page.next;
+      } while (before !== undefined);
+      log.info({ count, by: pageRequest.viewer.name }, 'dead deliveries run again');
+      return 'deliveries';
+    }),
+  );
+}

@@ -1,0 +1,117 @@
+import { randomBytes } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { BoundedMap } from '../../../platform/cache/bounded-map.ts';
+import { isSameSecret } from '../../../platform/http/constant-time-equal.ts';
+import { isSentByOtherSite } from '../../../platform/http/csrf-tokens.ts';
+import { formFieldsOf } from '../../../platform/http/form.ts';
+import type { SessionRows } from '../../../store/session-rows.ts';
+import { passwordViewer, type Viewer } from '../viewer.ts';
+import type { ForgeAccounts } from './forge-accounts.ts';
+import {
+  formTokenOf,
+  keyOfSession,
+  type SessionContent,
+  sealSession,
+  unsealSession,
+} from './session-seal.ts';
+import { agedTokens, createSharedRenewal } from './shared-renewal.ts';
+
+/** A signed-in person, in one browser. */
+export type Session = { readonly id: string; readonly viewer: Viewer };
+
+/**
+ * Sessions of signed-in people, the same in all processes that share a store. The id is in the cookie alone: the store has a
+ * key that is derived from it, and encrypts with another one what is kept.
+ */
+export interface Sessions {
+  /** Returns the session of a request; undefined if it has none. Rejects if the store cannot be read. */
+  find(request: FastifyRequest): Promise<Session | undefined>;
+  /** Starts a session under a new random id, ends the one the browser had, and returns the viewer. */
+  start(request: FastifyRequest, reply: FastifyReply, content: SessionContent): Promise<Viewer>;
+  /** Ends the session, in all processes. */
+  end(request: FastifyRequest, reply: FastifyReply): Promise<void>;
+  /** Returns the mark of a form of this session. */
+  csrfToken(session: Session, purpose: string): string;
+  /** Tells whether a form is one that a page of ours showed in this session, and no other site sent it. */
+  hasCsrfToken(request: FastifyRequest, session: Session, purpose: string): boolean;
+}
+
+const lifeMs = 12 * 3_600_000;
+const limits = { lifeMs, maxSessions: 10_000, maxOfPerson: 10 } as const;
+/** Viewers that are kept with what the forge has said of them; others are asked about again. */
+const maxViewers = 1_000;
+
+/** Creates the sessions. `isSecure` tells whether a request came to an address that people reach over HTTPS. */
+export function createSessions(options: {
+  readonly rows: SessionRows;
+  /** Absent: forge accounts do not open the dashboard. */
+  readonly accounts: ForgeAccounts | undefined;
+  readonly isSecure: (request: FastifyRequest) => boolean;
+}): Sessions {
+  const { rows, accounts } = options;
+  const viewers = new BoundedMap<string, Viewer>(maxViewers);
+
+  // A browser takes `__Host-` only over HTTPS, and from this very host alone.
+  const nameFor = (request: FastifyRequest): string =>
+    options.isSecure(request) ? '__Host-reeve_session' : 'reeve_session';
+  const idOf = (request: FastifyRequest): string => request.cookies[nameFor(request)] ?? '';
+  const write = (request: FastifyRequest, reply: FastifyReply, value: string, seconds: number): void => {
+    const secure = options.isSecure(request);
+    const flags = { path: '/', httpOnly: true, sameSite: 'strict', maxAge: seconds, secure } as const;
+    reply.setCookie(nameFor(request), value, flags);
+  };
+  const remove = async (id: string): Promise<void> => {
+    if (id === '') return;
+    viewers.delete(keyOfSession(id));
+    await rows.remove(keyOfSession(id));
+  };
+  /** Undefined: sign-in with forge accounts was switched off, or the row is not of this session. */
+  const viewerOf = (id: string, { sealed, ageMs }: { sealed: string; ageMs: number }): Viewer | undefined => {
+    const content = unsealSession(id, sealed);
+    if (content?.kind === 'password') return passwordViewer;
+    if (content === undefined) return undefined;
+    const tokens = agedTokens(content, ageMs);
+    return accounts?.viewerOf({ ...content, tokens }, createSharedRenewal(rows, id, sealed));
+  };
+
+  return {
+    async find(request) {
+      const id = idOf(request);
+      if (id === '') return undefined;
+      const key = keyOfSession(id);
+      const row = await rows.read(key);
+      if (row === undefined) {
+        viewers.delete(key);
+        return undefined;
+      }
+      let viewer = viewers.get(key);
+      if (viewer === undefined) {
+        viewer = viewerOf(id, row);
+        if (viewer) viewers.set(key, viewer);
+      }
+      return viewer && { id, viewer };
+    },
+    async start(request, reply, content) {
+      await remove(idOf(request));
+      const id = randomBytes(32).toString('base64url');
+      const sealed = sealSession(id, content);
+      const viewer = viewerOf(id, { sealed, ageMs: 0 });
+      if (viewer === undefined) throw new Error('there is no sign-in with forge accounts');
+      const { name: person, isOperator } = viewer;
+      const key = keyOfSession(id);
+      await rows.add({ key, person, isOperator, sealed }, limits);
+      viewers.set(key, viewer);
+      write(request, reply, id, lifeMs / 1_000);
+      return viewer;
+    },
+    async end(request, reply) {
+      write(request, reply, '', 0);
+      await remove(idOf(request));
+    },
+    csrfToken: ({ id }, purpose) => formTokenOf(id, purpose),
+    hasCsrfToken(request, { id }, purpose) {
+      const given = formFieldsOf(request.body).get('mark');
+      return !isSentByOtherSite(request.headers) && isSameSecret(given, formTokenOf(id, purpose));
+    },
+  };
+}

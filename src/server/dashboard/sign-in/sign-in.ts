@@ -1,0 +1,105 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Clock } from '../../../platform/clock.ts';
+import { isSameSecret } from '../../../platform/http/constant-time-equal.ts';
+import { isSentByOtherSite } from '../../../platform/http/csrf-tokens.ts';
+import type { FailureThrottle } from '../../../platform/http/failure-throttle.ts';
+import { formFieldsOf } from '../../../platform/http/form.ts';
+import { html } from '../../../platform/http/html.ts';
+import type { Log } from '../../../platform/log.ts';
+import { isSecureHost } from '../hosts.ts';
+import type { PageView } from '../page.ts';
+import type { PageHandler } from '../page-handler.ts';
+import { setSecurityHeaders } from '../page-replies.ts';
+import { rootOf } from '../request-path.ts';
+import type { ForgeAccounts, ForgeSignIn } from './forge-accounts.ts';
+import { pathOnly, registerForgeSignIn } from './forge-sign-in.ts';
+import type { Sessions } from './sessions.ts';
+
+type SignInParts = {
+  readonly readPassword: () => Promise<string>;
+  /** Absent: the password alone opens the dashboard. */
+  readonly forge: ForgeSignIn | undefined;
+  readonly dashboardUrl: string | undefined;
+  readonly accounts: ForgeAccounts | undefined;
+  /** Absent: a key of this process. */
+  readonly signInKey?: Uint8Array | undefined;
+  readonly sessions: Sessions;
+  /** Creates a count of what went wrong, by address. */
+  readonly makeThrottle: () => FailureThrottle;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly log: Log;
+};
+
+/** Returns the page on which people sign in. `to` is the path they are led to then; `problem` says what went wrong before. */
+export function signInPage(dashboardUrl: string | undefined) {
+  return (root: string, to: string, problem?: string): PageView => {
+    const alert = problem === undefined ? undefined : html`<p role="alert">${problem}</p>`;
+    const byForge =
+      dashboardUrl && html`<p>${forgeLink(dashboardUrl, to)}: you see what you can read there.</p>`;
+    const content = html`${alert}${byForge || undefined}
+<form method="post" action="${root}sign-in"><input type="hidden" name="to" value="${pathOnly(to)}">
+<input name="user" value="operator" autocomplete="username" hidden>
+<p><label>Password of this installation <input name="password" type="password" autocomplete="current-password" required></label>
+<button>Sign in</button></p></form>
+<p><code>reeve password</code> shows it, on the machine of Reeve. It lets see everything.</p>`;
+    return { title: 'Sign in', content };
+  };
+}
+
+/** The forge sends people back to the one address it knows, so they also leave from there, with the cookie of there. */
+function forgeLink(dashboardUrl: string, to: string) {
+  const query = new URLSearchParams({ to: pathOnly(to) }).toString();
+  return html`<a href="${dashboardUrl.replace(/\/+$/, '')}/sign-in/forge?${query}">Sign in with your forge account</a>`;
+}
+
+/** Registers how people come in and leave. */
+export function registerSignIn(app: FastifyInstance, pageHandler: PageHandler, parts: SignInParts): void {
+  const { sessions, forge, accounts, dashboardUrl, log } = parts;
+  const throttle = parts.makeThrottle();
+  const view = signInPage(forge && dashboardUrl);
+  const showForm = (request: FastifyRequest, reply: FastifyReply, to: string, problem?: string) =>
+    pageHandler.showSignedOut(request, reply, view(rootOf(request), to, problem));
+
+  app.get('/sign-in', async (request, reply) => showForm(request, reply, '/'));
+
+  app.post('/sign-in', async (request, reply) => {
+    const form = formFieldsOf(request.body);
+    const to = form.get('to');
+    if (isSentByOtherSite(request.headers)) {
+      return showForm(request, reply.code(403), to, 'Another site sent this form: sign in here.');
+    }
+    // Rejected without a look at it: otherwise an address could go on guessing, and read the answer from the status.
+    if (throttle.isBlocked(request.ip)) {
+      const blocked = reply.code(429).header('retry-after', '60');
+      return showForm(request, blocked, to, 'Too many wrong passwords from your address: wait a minute.');
+    }
+    if (!isSameSecret(form.get('password'), await parts.readPassword())) {
+      throttle.recordFailure(request.ip);
+      log.warn({ address: request.ip }, 'a wrong password for the dashboard');
+      return showForm(request, reply.code(401), to, 'This is not the password of this installation.');
+    }
+    await sessions.start(request, reply, { kind: 'password' });
+    log.info({ address: request.ip }, 'signed in to the dashboard with its password');
+    return setSecurityHeaders(reply).redirect(`${rootOf(request)}${pathOnly(to).slice(1)}`, 303);
+  });
+
+  app.post('/sign-out', (request, reply) =>
+    pageHandler.act(request, reply, 'signing-out', async () => {
+      await sessions.end(request, reply);
+      return 'sign-in';
+    }),
+  );
+
+  if (forge === undefined || accounts === undefined) return;
+  registerForgeSignIn(app, pageHandler, {
+    forge,
+    accounts,
+    signInKey: parts.signInKey,
+    sessions,
+    throttle: parts.makeThrottle(),
+    log,
+    clock: parts.clock,
+    isSecure: (request) => isSecureHost(request, dashboardUrl),
+    showForm: (request, reply, problem) => showForm(request, reply, '/', problem),
+  });
+}

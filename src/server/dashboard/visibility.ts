@@ -1,0 +1,108 @@
+import { findAction } from '../../actions/actions.ts';
+import type { ReadableUnit } from '../../contract/events/event-families.ts';
+import type { Audience } from '../../facts/fact.ts';
+import { findFact } from '../../facts/facts.ts';
+import type { Verdict } from '../../rules/verdict.ts';
+import type { Delivery } from '../../store/store.ts';
+import type { Viewer } from './viewer.ts';
+
+/** Who looks at a run: what it saw and did may be more than they may see. */
+export type ViewerAccess = {
+  readonly isOperator: boolean;
+  readonly access: 'reader' | 'administrator';
+  /** The repository that they may see; absent where the run is about none. */
+  readonly repository: string | undefined;
+  /** The parts of it that they may read. */
+  readonly units: ReadonlySet<ReadableUnit>;
+};
+
+/** Who sees everything. */
+export const operatorAccess: ViewerAccess = {
+  isOperator: true,
+  access: 'administrator',
+  repository: undefined,
+  units: new Set(),
+};
+
+/** Returns a viewer's access to a delivery, or, without one, to a run of a sweep. */
+export async function resolveAccess(
+  viewer: Viewer,
+  found: { readonly delivery: Delivery; readonly access: 'reader' | 'administrator' } | undefined,
+): Promise<ViewerAccess> {
+  const { isOperator } = viewer;
+  if (found === undefined)
+    return { isOperator, access: 'administrator', repository: undefined, units: new Set() };
+  const { delivery, access } = found;
+  const units = isOperator ? new Set<ReadableUnit>() : await viewer.readableUnits(delivery);
+  return { isOperator, access, repository: delivery.repository, units };
+}
+
+/** What a run is given beside facts: the event is what the delivery is about. */
+const variables: ReadonlySet<string> = new Set(['event', 'sender', 'now']);
+
+/** Tells whether a value that a condition saw may be shown, by its name as written. An unknown one is not shown. */
+export function maySeeValue(name: string, { isOperator, access, units }: ViewerAccess): boolean {
+  if (isOperator) return true;
+  const root = /^\w+/.exec(name)?.[0] ?? '';
+  // A viewer who reads a delivery reads its subject; about people it may show more than the forge does.
+  if (variables.has(root)) return access === 'administrator' || !/\bemail\b/i.test(name);
+  const audience = findFact(root)?.visibleTo;
+  if (audience === undefined || audience === 'operators') return false;
+  if (access === 'administrator') return true;
+  return isForReaders(audience, units) && !/\bemail\b/i.test(name);
+}
+
+/** Returns a value as text, for a reader without the addresses of people: the bot may see some that others do not. */
+export function valueFor(value: unknown, { isOperator, access }: ViewerAccess): string {
+  if (typeof value === 'string') return value;
+  const isWhole = isOperator || access === 'administrator';
+  const text = JSON.stringify(value, (key, one) => (!isWhole && /^email$/i.test(key) ? undefined : one));
+  return text ?? 'nothing';
+}
+
+/** Tells whether what a change decides may be shown. A reader sees what was done, as they see it on the forge. */
+export function maySeeChange(
+  { path, action }: { readonly path: string; readonly action: string },
+  status: string,
+  { isOperator, access, repository, units }: ViewerAccess,
+): boolean {
+  if (isOperator) return true;
+  const home = `/repos/${repository}/`.toLowerCase();
+  if (repository === undefined || !path.toLowerCase().startsWith(home)) return false;
+  if (access === 'administrator') return true;
+  const audience = findAction(action)?.visibleTo;
+  return audience !== undefined && status === 'applied' && isForReaders(audience, units);
+}
+
+/** Returns whether a reader of the delivery's subject belongs to an audience, given the units that they can read. */
+function isForReaders(audience: Audience, units: ReadonlySet<ReadableUnit>): boolean {
+  if (audience === 'administrators' || audience === 'operators') return false;
+  return audience === 'subject' || audience === 'repository' || units.has(audience);
+}
+
+/** Tells whether errors of a rule may be shown: a forge's answer to the bot may name what only the bot may know. */
+export function maySeeErrors(verdict: Pick<Verdict, 'level'>, viewerAccess: ViewerAccess): boolean {
+  if (viewerAccess.isOperator) return true;
+  // Of the repository's own file its administrators hear what is wrong.
+  return viewerAccess.access === 'administrator' && isOfOwnFile(verdict, viewerAccess);
+}
+
+/**
+ * Tells whether a rule is of the repository that the viewer looks at: a run has no rules of other repositories. The path of a
+ * file says nothing of its origin, a folder of the operator may be called like a repository. A run of an earlier version does not
+ * record the origin of its rules.
+ */
+export function isOfOwnFile({ level }: Pick<Verdict, 'level'>, { repository }: ViewerAccess): boolean {
+  return level === 'repository' && repository !== undefined;
+}
+
+/** Tells whether a request of a run may be shown: administrators see those to their repository, which they can make as well. */
+export function maySeeRequest(
+  { path }: { readonly path: string },
+  { isOperator, access, repository }: ViewerAccess,
+): boolean {
+  if (isOperator) return true;
+  if (access !== 'administrator' || repository === undefined) return false;
+  const [home] = path.split('?', 1);
+  return `${home}/`.toLowerCase().startsWith(`/repos/${repository}/`.toLowerCase());
+}

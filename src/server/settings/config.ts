@@ -1,0 +1,295 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { apiRoot } from '../../client/address.ts';
+import { type Credentials, type SignedIn, secretsOf } from '../../client/credentials.ts';
+import { messageOf, ReeveError } from '../../platform/errors.ts';
+import { type LogLevel, logLevels } from '../../platform/log.ts';
+import { readAddress } from '../../store/postgres/link/address.ts';
+import { type ServerRole, serverRoles } from '../../store/shared-store.ts';
+import { examineSecrets, type SecretEntry } from '../receiver/secrets.ts';
+import { type RuleGrants, readGrants } from './operator-file/grants.ts';
+import { type OperatorEntry, type OperatorFile, readOperatorFile } from './operator-file/operator-file.ts';
+import { type Pace, readPace } from './operator-file/pace.ts';
+import type { WebhookForm } from './operator-file/webhook.ts';
+import { isSecretVariable, readNamedSecrets } from './secrets/named-secrets.ts';
+import { settingsTable } from './settings-table.ts';
+
+/** All settings of Reeve. */
+export type Settings = RuleGrants &
+  Pace & {
+    readonly forge: SignedIn | undefined;
+    /** Token of an account that can read hooks; only for setup and doctor. */
+    readonly setupToken: string | undefined;
+    /** The hooks that setup manages and doctor checks. */
+    readonly webhook: WebhookForm | undefined;
+    /** URL of the dashboard, and the OAuth2 client for sign-in. */
+    readonly dashboard: string | undefined;
+    readonly signIn: { readonly clientId: string; readonly clientSecret: string } | undefined;
+    readonly secrets: readonly SecretEntry[];
+    readonly rules: string | undefined;
+    readonly data: string;
+    /** Connection string of the store; undefined: the store is a file in `data`. */
+    readonly databaseUrl: string | undefined;
+    /** What a server of this process does. */
+    readonly role: ServerRole;
+    readonly repositories: readonly string[];
+    readonly allowAdmin: boolean;
+    /** Secret values that operator rules can refer to. */
+    readonly namedSecrets: ReadonlyMap<string, string>;
+    /** Hosts that messages may go to although they are not public. */
+    readonly notifyHosts: readonly string[];
+    /** Ids of accounts that rules name, by login. */
+    readonly accounts: Readonly<Record<string, number>>;
+    readonly host: string;
+    readonly port: number;
+    readonly forgePort: number;
+    readonly logLevel: LogLevel;
+  };
+
+export type Variables = Readonly<Record<string, string | undefined>>;
+
+/** Prefixes of Reeve's variables: an unknown variable with such a prefix is reported as a mistake. */
+const ours = /^(REEVE|WEBHOOK)_/;
+
+/**
+ * Reads the settings from the environment and the operator file. Throws `settings` with all problems, one line each; no
+ * line contains a secret. No webhook secret is needed without `FORGE_URL`, because the demo generates one, and for
+ * commands that receive no deliveries (`needsSecrets: false`).
+ */
+export async function loadSettings(
+  environment: Variables,
+  { needsSecrets = true }: { readonly needsSecrets?: boolean } = {},
+): Promise<Settings> {
+  const problems: string[] = [];
+  const read = createReader(environment, problems);
+  const path = read('REEVE_CONFIG');
+  const operator = path === undefined ? { problems: [] } : await readOperatorFile(path);
+  problems.push(...operator.problems);
+
+  const forge = readForge(environment, read, problems);
+  const secrets = [...readEnvironmentEntry(read), ...readEntries(operator.file, problems)];
+  const isConnected = needsSecrets && read('FORGE_URL') !== undefined;
+  if (isConnected || secrets.length > 0) problems.push(...examineSecrets(secrets));
+  const settings: Settings = {
+    forge,
+    setupToken: read('SETUP_TOKEN'),
+    webhook: operator.file?.webhook,
+    dashboard: operator.file?.dashboard?.url,
+    signIn: readSignIn(read, problems),
+    secrets,
+    rules: read('REEVE_RULES'),
+    data: resolve(read('REEVE_DATA') ?? './data'),
+    databaseUrl: readDatabaseUrl(read, problems),
+    role: readRole(read, problems),
+    repositories: operator.file?.repositories ?? [],
+    allowAdmin: operator.file?.['allow-admin'] ?? false,
+    ...readGrants(operator.file),
+    ...readPace(operator.file),
+    namedSecrets: readNamedSecrets(operator.file?.['named-secrets'], environment, problems),
+    notifyHosts: operator.file?.['notify-hosts'] ?? [],
+    accounts: operator.file?.accounts ?? {},
+    host: read('HOST') ?? '127.0.0.1',
+    port: readPort('PORT', 8080, read, problems),
+    forgePort: readPort('FORGE_PORT', 3000, read, problems),
+    logLevel: readLevel(read, problems),
+  };
+  if (problems.length > 0) {
+    throw new ReeveError(
+      'settings',
+      `${problems.length} settings cannot be used:\n  ${problems.join('\n  ')}`,
+    );
+  }
+  return settings;
+}
+
+/** Returns the forge that the environment names with a way to sign in; undefined where it does not. Throws `settings`. */
+export function loadForge(environment: Variables): Settings['forge'] {
+  const problems: string[] = [];
+  const read = createReader(environment, problems);
+  if (read('FORGE_URL') === undefined || (read('FORGE_TOKEN') ?? read('FORGE_USER')) === undefined)
+    return undefined;
+  const forge = readForge(environment, read, problems);
+  if (problems.length === 0) return forge;
+  throw new ReeveError('settings', `the forge cannot be asked:\n  ${problems.join('\n  ')}`);
+}
+
+/** Returns a secret of the environment, given as itself or as a file; undefined where it is not. Throws `settings`. */
+export function readSecret(environment: Variables, name: string): string | undefined {
+  const problems: string[] = [];
+  const value = createReader(environment, problems)(name);
+  if (problems.length === 0) return value;
+  throw new ReeveError('settings', `${name} cannot be used:\n  ${problems.join('\n  ')}`);
+}
+
+type ReadVariable = (name: string) => string | undefined;
+
+function createReader(environment: Variables, problems: string[]): ReadVariable {
+  const known = new Set(
+    settingsTable.flatMap(({ name, secret }) => (secret ? [name, `${name}_FILE`] : [name])),
+  );
+  for (const name of Object.keys(environment)) {
+    if (ours.test(name) && !known.has(name) && !isSecretVariable(name))
+      problems.push(`${name} is not a setting of Reeve; known settings are ${[...known].join(', ')}`);
+  }
+  return (name) => {
+    const value = environment[name] === '' ? undefined : environment[name];
+    const file = known.has(`${name}_FILE`) ? environment[`${name}_FILE`] : undefined;
+    if (file === undefined || file === '') return value;
+    if (value !== undefined) problems.push(`${name} and ${name}_FILE are both set; keep one`);
+    return readSecretFile(`${name}_FILE`, file, problems);
+  };
+}
+
+function readSecretFile(name: string, path: string, problems: string[]): string | undefined {
+  try {
+    const text = readFileSync(path, 'utf8').replace(/[\r\n]+$/, '');
+    if (text === '') problems.push(`${name}: ${path} is empty`);
+    return text;
+  } catch (error) {
+    problems.push(`${name}: ${messageOf(error)}`);
+    return undefined;
+  }
+}
+
+function readForge(environment: Variables, read: ReadVariable, problems: string[]): Settings['forge'] {
+  const url = read('FORGE_URL');
+  const isInFile = environment.FORGE_TOKEN_FILE ?? environment.FORGE_PASSWORD_FILE;
+  const again = isInFile ? { readCredentials: () => readCredentials(environment) } : {};
+  const [token, user, password] = [read('FORGE_TOKEN'), read('FORGE_USER'), read('FORGE_PASSWORD')];
+  if (url === undefined) {
+    if (token ?? user ?? password)
+      problems.push('FORGE_TOKEN, FORGE_USER or FORGE_PASSWORD is set, but FORGE_URL is not');
+    return undefined;
+  }
+  try {
+    apiRoot(url);
+  } catch (error) {
+    problems.push(messageOf(error));
+  }
+  if (token !== undefined && (user ?? password) !== undefined) {
+    problems.push('FORGE_TOKEN and FORGE_USER or FORGE_PASSWORD are both set; keep one way to sign in');
+  }
+  if (token !== undefined) return { url, credentials: { token }, ...again };
+  if (user === undefined || password === undefined) {
+    problems.push('FORGE_URL is set, but neither FORGE_TOKEN nor FORGE_USER with FORGE_PASSWORD');
+    return undefined;
+  }
+  return { url, credentials: { user, password }, ...again };
+}
+
+/** Reads token or password again; undefined where the file is not there, or holds nothing, at the moment. */
+function readCredentials(environment: Variables): Credentials | undefined {
+  const problems: string[] = [];
+  const forge = readForge(environment, createReader(environment, problems), problems);
+  return problems.length === 0 ? forge?.credentials : undefined;
+}
+
+function readSignIn(read: ReadVariable, problems: string[]): Settings['signIn'] {
+  const [clientId, clientSecret] = [read('OAUTH2_CLIENT_ID'), read('OAUTH2_CLIENT_SECRET')];
+  if (clientId !== undefined && clientSecret !== undefined) return { clientId, clientSecret };
+  if (clientId ?? clientSecret)
+    problems.push('OAUTH2_CLIENT_ID and OAUTH2_CLIENT_SECRET must be set together; one is missing');
+  return undefined;
+}
+
+function readDatabaseUrl(read: ReadVariable, problems: string[]): string | undefined {
+  const url = read('DATABASE_URL');
+  try {
+    if (url !== undefined) readAddress(url);
+  } catch (error) {
+    problems.push(messageOf(error));
+  }
+  return url;
+}
+
+function readRole(read: ReadVariable, problems: string[]): ServerRole {
+  const text = read('REEVE_ROLE') ?? 'all';
+  const role = serverRoles.find((one) => one === text);
+  if (role === undefined) problems.push(`REEVE_ROLE must be one of ${serverRoles.join(', ')}`);
+  else if (role !== 'all' && read('DATABASE_URL') === undefined)
+    problems.push(
+      `REEVE_ROLE ${role} needs DATABASE_URL: a store in a file has one process, which does everything`,
+    );
+  return role ?? 'all';
+}
+
+/** Returns the password of a connection string as it is, and as it is written there. */
+function passwordsOf(url: string): readonly string[] {
+  const written = /^[^:]+:\/\/[^:/?#\\]*:([^/?#\\]*)@/.exec(url)?.[1] ?? '';
+  const inQuery = new URLSearchParams(url.split('?')[1]).get('password') ?? '';
+  return [written, decodeSafely(written), inQuery].filter((password) => password !== '');
+}
+
+function decodeSafely(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function linesOf(text: string | undefined): readonly string[] {
+  return (text ?? '').split(/\r?\n/).filter((line) => line !== '');
+}
+
+/** The two variables form one entry that may speak for every repository. */
+function readEnvironmentEntry(read: ReadVariable): readonly SecretEntry[] {
+  const entry = {
+    name: 'environment',
+    scope: ['*'],
+    authorization: linesOf(read('WEBHOOK_AUTHORIZATION')),
+    hmac: linesOf(read('WEBHOOK_SECRET')),
+  };
+  return entry.authorization.length + entry.hmac.length > 0 ? [entry] : [];
+}
+
+function readEntries(file: OperatorFile | undefined, problems: string[]): readonly SecretEntry[] {
+  return (file?.secrets ?? []).map((entry: OperatorEntry) => ({
+    name: entry.name,
+    scope: entry.scope,
+    authorization: withFile(entry, 'authorization', problems),
+    hmac: withFile(entry, 'hmac', problems),
+  }));
+}
+
+function withFile(
+  entry: OperatorEntry,
+  kind: 'authorization' | 'hmac',
+  problems: string[],
+): readonly string[] {
+  const path = entry[`${kind}-file`];
+  const fromFile =
+    path === undefined ? undefined : readSecretFile(`secrets "${entry.name}" ${kind}-file`, path, problems);
+  return [...(entry[kind] ?? []), ...linesOf(fromFile)];
+}
+
+function readPort(name: string, standard: number, read: ReadVariable, problems: string[]): number {
+  const text = read(name);
+  if (text === undefined) return standard;
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  if (port >= 0 && port <= 65_535) return port;
+  problems.push(`${name} must be a port from 0 to 65535, not "${text}"`);
+  return standard;
+}
+
+function readLevel(read: ReadVariable, problems: string[]): LogLevel {
+  const text = read('LOG_LEVEL') ?? 'info';
+  const level = logLevels.find((one) => one === text);
+  if (level === undefined) problems.push(`LOG_LEVEL must be one of ${logLevels.join(', ')}, not "${text}"`);
+  return level ?? 'info';
+}
+
+/** Returns every value of the settings that must never be written anywhere. */
+export function secretValues(settings: Settings): readonly string[] {
+  const { forge, secrets, setupToken, signIn } = settings;
+  return [
+    ...(setupToken === undefined ? [] : [setupToken]),
+    ...(signIn === undefined ? [] : [signIn.clientSecret]),
+    ...(forge ? secretsOf(forge.credentials) : []),
+    ...secrets.flatMap((entry) => [...entry.authorization, ...entry.hmac]),
+    ...settings.namedSecrets.values(),
+    ...(settings.databaseUrl === undefined
+      ? []
+      : [settings.databaseUrl, ...passwordsOf(settings.databaseUrl)]),
+  ];
+}

@@ -1,0 +1,67 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { chmod, rename, writeFile } from 'node:fs/promises';
+import { parseEnv } from 'node:util';
+import { messageOf, ReeveError } from '../../platform/errors.ts';
+import type { Variables } from './config.ts';
+
+const head = `# Settings of Reeve, made by reeve setup. It holds secrets: keep it readable by its owner alone.
+# Use it with  reeve serve --settings FILE,  or as EnvironmentFile= of a systemd unit.
+`;
+
+/** Reads an env file (\`NAME=value\` lines, quotes allowed); one that is not there holds nothing, unless it `mustExist`. */
+export function readEnvFile(path: string, { mustExist = true } = {}): Variables {
+  if (!mustExist && !existsSync(path)) return {};
+  try {
+    return parseEnv(readFileSync(path, 'utf8'));
+  } catch (cause) {
+    throw new ReeveError('usage', `--settings: ${messageOf(cause)}`, { cause });
+  }
+}
+
+/** Returns the variables of an env file with those of the environment over them, each in one of its two forms alone. */
+export function mergeEnvironments(
+  file: Variables,
+  environment: Variables,
+): Record<string, string | undefined> {
+  const merged: Record<string, string | undefined> = { ...file };
+  for (const [name, value] of Object.entries(environment)) {
+    if (value === undefined || value === '') continue;
+    delete merged[name.endsWith('_FILE') ? name.slice(0, -'_FILE'.length) : `${name}_FILE`];
+    merged[name] = value;
+  }
+  return merged;
+}
+
+/** Returns the text of an env file with these variables set, and everything else as it is; undefined removes one. */
+export function editEnvText(text: string, values: Variables): string {
+  let edited = text === '' ? head : text;
+  for (const [name, value] of Object.entries(values)) {
+    const line = new RegExp(`^(?:export )?${name}=(?:'[^']*'|"[^"]*"|[^\\n]*)\\n?`, 'm');
+    const wanted = value === undefined ? '' : `${name}=${quote(name, value)}\n`;
+    if (line.test(edited)) edited = edited.replace(line, () => wanted);
+    else edited += edited.endsWith('\n') || edited === '' ? wanted : `\n${wanted}`;
+  }
+  return edited;
+}
+
+/** Single quotes keep everything as it is in a shell, in systemd and in Node, line ends too. */
+function quote(name: string, value: string): string {
+  if (!value.includes("'")) return `'${value}'`;
+  throw new ReeveError(
+    'settings',
+    `${name} contains a quote, which an env file cannot represent: write it to a separate file and set ${name}_FILE`,
+  );
+}
+
+/** Writes a file that its owner alone may read, whole or not at all. */
+export async function writePrivateFile(path: string, text: string): Promise<void> {
+  const made = `${path}.new`;
+  try {
+    await writeFile(made, text, { mode: 0o600 });
+    // The mode above says nothing about a file that was left there.
+    await chmod(made, 0o600);
+    await rename(made, path);
+  } catch (cause) {
+    throw new ReeveError('settings', `${path} cannot be written: ${messageOf(cause)}`, { cause });
+  }
+}

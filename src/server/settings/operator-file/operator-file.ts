@@ -1,0 +1,302 @@
+import { readFile } from 'node:fs/promises';
+import { type Document, isMap, parseDocument } from 'yaml';
+import { z } from 'zod';
+import { actions } from '../../../actions/actions.ts';
+import { budgets } from '../../../engine/budget/budgets.ts';
+import { repeatedChoices } from '../../../engine/repeated.ts';
+import { facts } from '../../../facts/facts.ts';
+import { compileGlob } from '../../../patterns/glob.ts';
+import { createRepositoryScope } from '../../../patterns/repository-scope.ts';
+import { messageOf } from '../../../platform/errors.ts';
+import { createReachableHosts } from '../../../platform/http/reachable-hosts.ts';
+import { nearest } from '../../../rules/expressions/parse/nearest.ts';
+import { parseDurationMs } from '../duration.ts';
+import { NamedSecretsForm } from '../secrets/named-secrets.ts';
+import { parseSize } from '../size.ts';
+import { DashboardForm, fullName, WebhookForm } from './webhook.ts';
+
+const values = z
+  .union([z.string(), z.array(z.string())])
+  .transform((given) => (Array.isArray(given) ? given : [given]));
+
+/** An entry of `secrets`: inline values, or files with one value per line. */
+const Entry = z.strictObject({
+  name: z.string().min(1),
+  scope: values.describe('Repositories whose deliveries it may verify: "acme/*", or "*" for all.'),
+  authorization: values.optional().describe('Accepted values of the Authorization header.'),
+  'authorization-file': z.string().optional().describe('A file with one accepted value per line.'),
+  hmac: values.optional().describe('Accepted secrets of the signature.'),
+  'hmac-file': z.string().optional().describe('A file with one accepted secret per line.'),
+});
+
+const organizationName = z.string().regex(/^[\w][\w.-]*$/, 'an organization is named as in its address');
+
+const Organization = z.strictObject({
+  rules: fullName.describe('Repository whose rules/*.yml, on its default branch, apply to the organization.'),
+  id: z
+    .int()
+    .positive()
+    .optional()
+    .describe('Id of that repository. If omitted, the first id is stored, and a different one is refused.'),
+});
+
+const rowNames = (rows: readonly { readonly name: string }[]) => rows.map(({ name }) => name);
+/** Returns a schema of these names. Its error message suggests the nearest name. */
+const nameOf = (what: string, known: readonly string[]) =>
+  z.string().check((context) => {
+    if (known.includes(context.value)) return;
+    const near = nearest(context.value, known);
+    const hint = near === undefined ? `; known are ${known.join(', ')}` : `, did you mean "${near}"?`;
+    context.issues.push({
+      code: 'custom',
+      input: context.value,
+      message: `there is no ${what} "${context.value}"${hint}`,
+    });
+  });
+/** A list of patterns is validated as a whole: an excluding pattern has a meaning only together with others. */
+const patterns = z.array(z.string()).check((context) => {
+  if (context.value.length === 0) return;
+  try {
+    createRepositoryScope(context.value);
+  } catch (error) {
+    context.issues.push({ code: 'custom', input: context.value, message: messageOf(error) });
+  }
+});
+
+const branchPatterns = z.array(z.string().min(1)).check((context) => {
+  try {
+    compileGlob(context.value);
+  } catch (error) {
+    context.issues.push({ code: 'custom', input: context.value, message: messageOf(error) });
+  }
+});
+
+const Grant = z
+  .strictObject({
+    in: z
+      .union([z.string().transform((one) => [one]), z.array(z.string())])
+      .pipe(patterns.min(1))
+      .optional()
+      .describe(
+        'Repositories that the grant is about: their own rule file may use it, and the files of their organization may use it there.',
+      ),
+    use: z
+      .array(nameOf('action or fact', rowNames([...actions, ...facts])))
+      .min(1)
+      .optional()
+      .describe('Actions and facts, by name.'),
+    branches: branchPatterns
+      .min(1)
+      .optional()
+      .describe(
+        'Branches that actions on branches and merges may change: names or patterns. Default: the default branch alone.',
+      ),
+    forks: z.boolean().optional().describe('Whether branches of forks may be changed. Default false.'),
+    repositories: patterns.min(1).optional().describe('Repositories whose own rule file gets the grant.'),
+    organizations: z
+      .array(organizationName)
+      .min(1)
+      .optional()
+      .describe('Organizations whose rules repository gets the grant.'),
+    actions: z
+      .array(nameOf('action', rowNames(actions)))
+      .optional()
+      .describe('Actions, by name.'),
+    facts: z
+      .array(nameOf('fact', rowNames(facts)))
+      .optional()
+      .describe('Facts with data from outside the repository or for administrators only, by name.'),
+  })
+  .refine((grant) => grant.in ?? grant.repositories ?? grant.organizations, {
+    message: 'say who gets it: in, or repositories or organizations',
+  })
+  .refine((grant) => grant.use ?? grant.actions ?? grant.facts, {
+    message: 'say what they get: use, or actions or facts',
+  })
+  .refine((grant) => grant.in === undefined || (grant.repositories ?? grant.organizations) === undefined, {
+    message: 'say who gets it once: in, or repositories and organizations',
+  });
+
+const host = z.string().check((context) => {
+  try {
+    createReachableHosts([context.value]);
+  } catch (error) {
+    context.issues.push({ code: 'custom', input: context.value, message: messageOf(error) });
+  }
+});
+
+const count = z.int().min(1).max(100_000);
+const Limits = z.strictObject({
+  delivery: count.optional().describe(`Changes per delivery. Default ${budgets.delivery.all}.`),
+  hour: count.optional().describe(`Changes per hour in one repository. Default ${budgets.hour.all}.`),
+  'repository-delivery': count
+    .optional()
+    .describe(`Changes per delivery by repository rule files. Default ${budgets.delivery.repository}.`),
+  'repository-hour': count
+    .optional()
+    .describe(`Changes per hour by repository rule files. Default ${budgets.hour.repository}.`),
+});
+
+const duration = z
+  .string()
+  .refine((text) => (parseDurationMs(text) ?? 0) > 0, 'write a number and m, h or d, such as 12h or 7d');
+/** Returns a schema of a size within these limits. */
+const size = (least: string, most: string) =>
+  z.string().refine((text) => {
+    const bytes = parseSize(text) ?? 0;
+    return bytes >= (parseSize(least) ?? 0) && bytes <= (parseSize(most) ?? 0);
+  }, `write a number and KiB, MiB or GiB, from ${least} to ${most}`);
+
+const RetentionForm = z.strictObject({
+  settled: duration
+    .optional()
+    .describe(
+      'Age at which settled deliveries, all runs and the history of merge queues are deleted. Default 30d.',
+    ),
+  dead: duration.optional().describe('Age at which dead deliveries are deleted. Default 90d.'),
+  'max-size': size('64MiB', '999999GiB')
+    .optional()
+    .describe(
+      'Size limit of the store, checked once an hour. Above it, the oldest entries are deleted, whatever their age: settled deliveries, runs, then dead deliveries. Default 5GiB.',
+    ),
+});
+
+/** The operator file (`REEVE_CONFIG`): settings that do not fit into an environment variable. */
+export const OperatorFile = z.strictObject({
+  version: z.literal(1),
+  secrets: z
+    .array(Entry)
+    .optional()
+    .describe('Secrets that verify deliveries, and the repositories they cover.'),
+  repositories: patterns
+    .optional()
+    .describe('Served repositories, in addition to those starred by the account: names or patterns.'),
+  organizations: z
+    .record(organizationName, Organization)
+    .optional()
+    .describe('Organizations with a rules repository. Default: none.'),
+  grants: z
+    .array(Grant)
+    .optional()
+    .describe(
+      'Actions and facts that rule files of repositories and organizations may use in addition to the default set. Default: none.',
+    ),
+  limits: Limits.optional().describe(
+    'Budgets of changes. Beyond the budget of a delivery, further changes are refused; beyond the budget of an hour, the run is deferred.',
+  ),
+  'max-body': size('64KiB', '256MiB')
+    .optional()
+    .describe(
+      'Largest body of a delivery; a larger one is refused with 413, and forges do not send it again. Bodies above 256 KiB share 32 MiB of memory, or twice this limit if that is more. Default 8MiB.',
+    ),
+  retention: RetentionForm.optional().describe('Retention of ended deliveries and their runs.'),
+  'delivery-lifetime': duration
+    .optional()
+    .describe('Age at which a failing delivery is given up, such as 12h or 7d. Default 7d.'),
+  concurrency: z
+    .int()
+    .min(1)
+    .max(64)
+    .optional()
+    .describe('Concurrent deliveries, and concurrent requests to the forge. Default 8.'),
+  preview: z
+    .boolean()
+    .optional()
+    .describe('Checks the rule file in pull requests that change it, and sets a status. Default false.'),
+  'report-problems': z
+    .enum(['status', 'issue', 'none'])
+    .optional()
+    .describe(
+      'Report about an unusable rule file in its repository: the status reeve/rules on the default branch, one issue, or none. Default status.',
+    ),
+  repeated: z
+    .enum(repeatedChoices)
+    .optional()
+    .describe(
+      'Handling of a delivery with the same body as an earlier one that is still stored: it runs without non-idempotent actions, or it is refused. A redelivery by a user looks the same as a replay attack. Default run.',
+    ),
+  'named-secrets': NamedSecretsForm.optional(),
+  'notify-hosts': z
+    .array(host)
+    .optional()
+    .describe(
+      'Hosts that the action `notify` may reach although their addresses are not public, and without TLS: names, addresses, or networks such as 10.1.0.0/16. Default: none.',
+    ),
+  accounts: z
+    .record(z.string().regex(/^[\w.-]{1,255}$/, 'an account is named by its login'), z.int().min(1))
+    .optional()
+    .describe(
+      'Ids of accounts by login (`ada: 42`). Rules give rights and tasks to a login only while this account has it. A login that is not named here is held to the account that had it when Reeve first used it; `reeve adopt` confirms another one. Default: none.',
+    ),
+  webhook: WebhookForm.optional().describe('The hooks that `reeve setup` manages and `reeve doctor` checks.'),
+  dashboard: DashboardForm.optional(),
+  'allow-admin': z
+    .boolean()
+    .optional()
+    .describe('Allows the bot’s account to be a site administrator. Default false.'),
+});
+export type OperatorFile = z.output<typeof OperatorFile>;
+export type OperatorEntry = z.output<typeof Entry>;
+
+/**
+ * Reads the operator file. Returns what it says, or everything that is wrong with it, each with its place
+ * (`path:line:column`). A value of a secret is never repeated.
+ */
+export async function readOperatorFile(
+  path: string,
+): Promise<{ file?: OperatorFile; problems: readonly string[] }> {
+  try {
+    return parseOperatorFile(path, await readFile(path, 'utf8'));
+  } catch (error) {
+    return { problems: [`REEVE_CONFIG: ${messageOf(error)}`] };
+  }
+}
+
+/** Reads the text of an operator file, as `readOperatorFile` does. `path` is for the places of problems. */
+export function parseOperatorFile(
+  path: string,
+  text: string,
+): { file?: OperatorFile; problems: readonly string[] } {
+  const document = parseDocument(text, { prettyErrors: false, version: '1.2', merge: false });
+  const placeOf = (offset: number): string => {
+    const before = text.slice(0, offset).split('\n');
+    return `${path}:${before.length}:${(before.at(-1)?.length ?? 0) + 1}`;
+  };
+  const faults = [...document.errors, ...document.warnings];
+  if (faults.length > 0)
+    return { problems: faults.map((fault) => `${placeOf(fault.pos[0])}: ${fault.message}`) };
+  const parsed = OperatorFile.safeParse(document.toJS({ maxAliasCount: 0 }));
+  if (parsed.success) return { file: parsed.data, problems: [] };
+  return { problems: parsed.error.issues.flatMap((issue) => explainIssue(issue, document, placeOf)) };
+}
+
+function explainIssue(
+  issue: z.core.$ZodIssue,
+  document: Document,
+  placeOf: (offset: number) => string,
+): readonly string[] {
+  const where = issue.path.join('.') || 'the file';
+  if (issue.code !== 'unrecognized_keys') {
+    return [`${placeOf(offsetOf(document, issue.path))}: ${where}: ${issue.message}`];
+  }
+  return issue.keys.map((key) => {
+    const near = nearest(key, knownKeys);
+    const hint = near === undefined ? '' : `, did you mean "${near}"?`;
+    return `${placeOf(offsetOf(document, issue.path, key))}: ${where}: there is no key "${key}"${hint}`;
+  });
+}
+
+const knownKeys = [
+  ...[OperatorFile, Entry, Organization, Grant, Limits, RetentionForm],
+  ...[WebhookForm, DashboardForm],
+].flatMap((schema) => Object.keys(schema.shape));
+
+/** Returns where a value stands in the text; with `key`, where that key of the map does. */
+function offsetOf(document: Document, path: readonly PropertyKey[], key?: string): number {
+  const found = path.length === 0 ? document.contents : document.getIn(path, true);
+  const pair =
+    key !== undefined && isMap(found) ? found.items.find((item) => String(item.key) === key) : undefined;
+  const node: unknown = pair ? pair.key : found;
+  const range = typeof node === 'object' && node !== null && 'range' in node ? node.range : undefined;
+  return Array.isArray(range) ? Number(range[0]) : 0;
+}

@@ -1,0 +1,160 @@
+import type { QueueEvent, QueueKey, QueueRows } from '../../store/queue-rows.ts';
+import { leaveQueue, type QueueDraft } from './draft.ts';
+import { type LeaveReason, type LeftPull, type QueueEntry, type QueueState, queueStateOf } from './state.ts';
+
+/** The result of an edit: the new state and what happened; undefined: nothing is to be changed. */
+type QueueEdit = (
+  state: QueueState,
+) => { readonly state: QueueState; readonly events: readonly QueueEvent[] } | undefined;
+
+/** Edits a queue, again and again until no other save comes first. Returns whether it was changed. */
+export async function editQueue(
+  rows: Pick<QueueRows, 'readQueue' | 'saveQueue'>,
+  { repositoryId, base, repository }: QueueKey & { readonly repository: string },
+  edit: QueueEdit,
+): Promise<boolean> {
+  for (;;) {
+    const row = await rows.readQueue({ repositoryId, base });
+    const edited = edit(queueStateOf(row));
+    if (edited === undefined) return false;
+    const revision = row?.revision ?? 0;
+    if (await rows.saveQueue({ repositoryId, base, repository, revision, ...edited })) return true;
+  }
+}
+
+/** Puts a pull request behind all others of its priority or a higher one, but never before the one that has its turn. */
+export function placeEntry(entries: readonly QueueEntry[], entry: QueueEntry): readonly QueueEntry[] {
+  const last = entries.findLastIndex(({ request }) => request.priority >= entry.request.priority);
+  const at = Math.max(last + 1, entries[0]?.turnAt === undefined ? 0 : 1);
+  return entries.toSpliced(at, 0, entry);
+}
+
+type QueueEditor = { readonly by: string; readonly at: Date };
+
+/** Moves a pull request to a position; 1 is the first. The one that had its turn waits again if it is overtaken. */
+export function moveInQueue(number: number, position: number, { by, at }: QueueEditor): QueueEdit {
+  return (state) => {
+    const from = state.entries.findIndex((entry) => entry.number === number);
+    const entry = state.entries[from];
+    const to = Math.min(Math.max(Math.trunc(position), 1), state.entries.length) - 1;
+    if (entry === undefined || to === from) return undefined;
+    const entries = state.entries.toSpliced(from, 1).toSpliced(to, 0, entry).map(waitUnlessFirst);
+    const text = `moved to position ${to + 1}`;
+    return { state: { ...state, entries }, events: [{ at, kind: 'moved', number, text, by }] };
+  };
+}
+
+/** Takes the turn from every entry that is not the first. */
+export function waitUnlessFirst(entry: QueueEntry, at: number): QueueEntry {
+  if (at === 0 || entry.turnAt === undefined) return entry;
+  const { turnAt: _turn, sinceAt: _since, toldHead: _told, unmergeableAt: _unmergeable, ...kept } = entry;
+  return { ...kept, phase: 'waiting' };
+}
+
+/** Asks for a pull request to leave: the process that works on the queue lets it go, with a status and a comment. */
+export function removeFromQueue(number: number, { by }: QueueEditor): QueueEdit {
+  return (state) => {
+    const found = state.entries.find((entry) => entry.number === number);
+    if (found === undefined || found.removal) return undefined;
+    const entries = state.entries.map((entry) => (entry === found ? { ...entry, removal: { by } } : entry));
+    return { state: { ...state, entries }, events: [] };
+  };
+}
+
+/** Stops a queue: it keeps its pull requests and writes nothing until it is resumed. */
+export function pauseQueue({ by, at }: QueueEditor): QueueEdit {
+  return (state) =>
+    state.paused
+      ? undefined
+      : {
+          state: { ...state, paused: { by, at: at.toISOString() } },
+          events: [{ at, kind: 'paused', text: 'paused', by }],
+        };
+}
+
+/** Ends the pause of a queue. The time that it was paused counts for no timeout. */
+export function resumeQueue({ by, at }: QueueEditor): QueueEdit {
+  return (state) => {
+    if (state.paused === undefined) return undefined;
+    const { paused: _paused, ...kept } = state;
+    const [first, ...others] = state.entries;
+    const entries =
+      first?.turnAt === undefined
+        ? state.entries
+        : [
+            { ...first, turnAt: at.toISOString(), sinceAt: at.toISOString(), unmergeableAt: undefined },
+            ...others,
+          ];
+    return { state: { ...kept, entries }, events: [{ at, kind: 'resumed', text: 'resumed', by }] };
+  };
+}
+
+/** A pull request that wants to enter. */
+type QueueCandidate = Pick<QueueEntry, 'number' | 'head' | 'rule' | 'delivery' | 'request'>;
+
+/** Reasons that hold until the head is another one, or its conditions were false once. */
+const lasting: readonly LeaveReason[] = ['checks', 'conflict', 'timeout', 'fork', 'refused', 'removed'];
+
+/** Returns why a pull request does not enter again: it left with this head, for a reason that has not changed. */
+export function findBar(
+  state: QueueState,
+  { number, head }: Pick<QueueCandidate, 'number' | 'head'>,
+): LeftPull | undefined {
+  return state.left.find(
+    (left) => left.number === number && left.head === head && lasting.includes(left.reason),
+  );
+}
+
+/**
+ * Puts a pull request into the queue, unless it is there or left for a reason that still holds. With another head than the queued
+ * one, it leaves and enters anew, at the end.
+ */
+export function enterQueue(candidate: QueueCandidate, at: Date, branch: string): QueueEdit {
+  return (before) => {
+    const { number, head } = candidate;
+    const queued = before.entries.find((entry) => entry.number === number);
+    if (queued?.head === head || findBar(before, candidate)) return undefined;
+    const leaving = { reason: 'pushed', text: 'someone pushed to it' } as const;
+    const { state, events } = queued
+      ? leaveQueue({ state: before, events: [] }, queued, leaving, { at, branch })
+      : { state: before, events: [] };
+    const entry: QueueEntry = { ...candidate, phase: 'waiting', enteredAt: at.toISOString() };
+    const text = `entered with priority ${candidate.request.priority}`;
+    return {
+      state: {
+        ...state,
+        entries: placeEntry(state.entries, entry),
+        left: state.left.filter((left) => left.number !== number),
+        outbox: state.outbox.filter((write) => write.kind !== 'status' || write.number !== number),
+      },
+      events: [...events, { at, kind: 'entered', number, text, head }],
+    };
+  };
+}
+
+/** Takes back that a pull request entered with a head: the forge refused to show it. */
+export function withdrawEntry(number: number, head: string): QueueEdit {
+  return (state) => {
+    const entries = state.entries.filter((entry) => entry.number !== number || entry.head !== head);
+    return entries.length === state.entries.length ? undefined : { state: { ...state, entries }, events: [] };
+  };
+}
+
+/** Forgets why a pull request left: the conditions of its rule were false once. */
+export function forgiveLeft(number: number): QueueEdit {
+  return (state) => {
+    const left = state.left.filter((one) => one.number !== number);
+    return left.length === state.left.length ? undefined : { state: { ...state, left }, events: [] };
+  };
+}
+
+/** Lets every pull request go, and writes nothing of it: the repository is not served any more. */
+export function abandonQueue(why: string, at: Date, branch: string): QueueEdit {
+  return (before) => {
+    if (before.entries.length + before.outbox.length === 0) return undefined;
+    let draft: QueueDraft = { state: before, events: [] };
+    for (const entry of before.entries)
+      draft = leaveQueue(draft, entry, { reason: 'unserved', text: why }, { at, branch });
+    return { state: { ...draft.state, outbox: [] }, events: draft.events };
+  };
+}

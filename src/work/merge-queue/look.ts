@@ -1,0 +1,230 @@
+import { sidesOf } from '../../actions/merging/pull.ts';
+import type { Client } from '../../client/client.ts';
+import type { RepositoryRef } from '../../contract/events/subject.ts';
+import { operations } from '../../contract/operations.ts';
+import type { Branch, CommitEntry } from '../../contract/resources/branches.ts';
+import type { PullRequest } from '../../contract/resources/pulls.ts';
+import { baseBranch } from '../../facts/base-branch.ts';
+import { rootOf } from '../../facts/changed-since.ts';
+import { type Facts, requestOf } from '../../facts/fact.ts';
+import { pullRequest } from '../../facts/pull-request.ts';
+import { readNewestStatuses, statuses } from '../../facts/statuses.ts';
+import { createUnlimitedMeter } from '../../patterns/meter.ts';
+import { messageOf, ReeveError } from '../../platform/errors.ts';
+import { findDenial } from '../../rules/sources/doubt.ts';
+import { foreignStatuses, judgeChecks } from './checks.ts';
+import type { PullSeen, QueueEntry, QueueObservation, QueueState } from './state.ts';
+
+/** What a look is made with. */
+export type QueueLooking = {
+  readonly client: Client;
+  readonly account: { readonly id: number };
+  readonly repository: RepositoryRef;
+  readonly now: () => Date;
+  /** Evaluates the rule of an entry now. `facts` know the pull request as it was evaluated. */
+  judge(entry: QueueEntry): Promise<{ readonly wanted: PullSeen['wanted']; readonly facts: Facts }>;
+};
+
+/** A queued pull request as it is looked at. */
+type Look = QueueLooking & { readonly state: QueueState; readonly entry: QueueEntry };
+
+/**
+ * Looks at a queued pull request: at the named one, or at the first, with its base. The pull request is read first, then
+ * everything else: what is seen holds for that head or was never sent.
+ */
+export async function lookAtQueue(
+  looking: QueueLooking,
+  state: QueueState,
+  about: { readonly number?: number | undefined; readonly pushed?: boolean | undefined },
+): Promise<Omit<QueueObservation, 'branch'>> {
+  try {
+    return await lookAtPull(looking, state, about);
+  } catch (error) {
+    // What may pass is tried again soon; with the rest, each pull request has until its timeout.
+    if (error instanceof ReeveError && error.keepsWork) throw error;
+    const denial = await findDenial(looking.client, looking.repository);
+    // Whether the repository is gone is decided where jobs are admitted.
+    if (denial) throw new ReeveError('repository-missing', denial.message, { cause: denial });
+    const at = looking.now();
+    const [first] = state.entries;
+    const { number = first?.number } = about;
+    if (number !== undefined && (await isGone(number, looking))) return { at, gone: number };
+    const isAwaited = number === first?.number || number === state.attempt?.number;
+    return isAwaited ? { at, problem: messageOf(error) } : { at };
+  }
+}
+
+/** Whether the forge does not know a pull request any more: people may delete one. */
+async function isGone(index: number, { client, repository }: QueueLooking): Promise<boolean> {
+  try {
+    await client.call(operations.getPull, { params: { ...asParams(repository), index } });
+    return false;
+  } catch (error) {
+    if (!(error instanceof ReeveError) || error.keepsWork) throw error;
+    return error.code === 'forge-not-found';
+  }
+}
+
+async function lookAtPull(
+  looking: QueueLooking,
+  state: QueueState,
+  { number, pushed = false }: { readonly number?: number | undefined; readonly pushed?: boolean | undefined },
+): Promise<Omit<QueueObservation, 'branch'>> {
+  const [first] = state.entries;
+  const entry = state.entries.find((one) => one.number === number) ?? first;
+  if (entry === undefined) return { at: looking.now() };
+  const look: Look = { ...looking, state, entry };
+  const { wanted, facts } = await looking.judge(entry);
+  const pull = await facts.ask(requestOf(pullRequest));
+  const seen = { ...(await pullOf(pull, { ...look, facts }, pushed)), wanted };
+  if (entry !== first || pull.state !== 'open') return { at: looking.now(), pull: seen };
+  const base = await facts.ask(requestOf(baseBranch));
+  const commit = base.commit?.id;
+  if (!commit) throw new Error(`the base branch of pull request #${entry.number} has no commit`);
+  const all = await facts.ask(requestOf(statuses));
+  const meter = createUnlimitedMeter();
+  const checks = judgeChecks(base, all, { expected: entry.contexts ?? [], meter });
+  return {
+    at: looking.now(),
+    pull: {
+      ...seen,
+      containsBase: await containsBase(seen, { commit, mergeBase: pull.merge_base }, look),
+      checks,
+      contexts: foreignStatuses(all).flatMap(({ context }) => context ?? []),
+    },
+    base: { commit, ...(state.blocked ? { checks: await checksOfBase(base, commit, look) } : {}) },
+  };
+}
+
+type LookWithFacts = Look & { readonly facts: Facts };
+
+async function pullOf(
+  pull: PullRequest,
+  look: LookWithFacts,
+  pushed: boolean,
+): Promise<Omit<PullSeen, 'wanted'>> {
+  const { head, base, isFork } = sidesOf(pull);
+  return {
+    number: pull.number,
+    state: pull.state === 'open' ? 'open' : 'closed',
+    isDraft: pull.draft ?? false,
+    head,
+    base,
+    isFork,
+    isMergeable: pull.mergeable !== false,
+    ...(pull.merged ? { merged: await mergeOf(pull, head, look) } : {}),
+    ...(head === look.entry.head || pushed || pull.merged ? {} : { updatedWith: await updateOf(head, look) }),
+  };
+}
+
+const asParams = ({ owner, name }: QueueLooking['repository']) => ({ owner, repo: name });
+
+async function commitAt(sha: string, { client, repository }: QueueLooking): Promise<CommitEntry> {
+  const params = { ...asParams(repository), sha };
+  return client.call(operations.getCommit, {
+    params,
+    query: { stat: false, verification: false, files: false },
+  });
+}
+
+/**
+ * Returns the base commit that our update merged into the queued head; undefined if the new head is not our update. It is known by
+ * its parents, the queued head and a commit of the base, and by its author and committer, where the forge knows their accounts.
+ */
+async function updateOf(head: string, look: LookWithFacts): Promise<string | undefined> {
+  const { entry, account, state } = look;
+  const { attempt } = state;
+  const isAsked =
+    attempt?.kind === 'update' && attempt.number === entry.number && attempt.head === entry.head;
+  if (!isAsked) return undefined;
+  const { parents, author, committer } = await commitAt(head, look);
+  const [onto, merged, ...others] = (parents ?? []).map(({ sha }) => sha);
+  // An account without a public address is not shown behind its commits.
+  const isByOther = [author, committer].some((one) => one && one.id !== account.id);
+  if (onto !== entry.head || merged === undefined || others.length > 0 || isByOther) return undefined;
+  // The base may have moved between the last look and the update.
+  return merged === attempt.base || (await isOnBase(merged, look)) ? merged : undefined;
+}
+
+async function isOnBase(commit: string, look: LookWithFacts): Promise<boolean> {
+  const { commit: tip } = await look.facts.ask(requestOf(baseBranch));
+  if (!tip?.id || tip.id === commit) return tip?.id === commit;
+  return (await countLacking(tip.id, commit, look)) === 0;
+}
+
+/** Returns who merged it, and what our merge was made on. */
+async function mergeOf(pull: PullRequest, head: string, look: Look): Promise<PullSeen['merged']> {
+  const { attempt, entries } = look.state;
+  const isByUs = pull.merged_by?.id === look.account.id;
+  const isOurs =
+    isByUs && attempt?.kind === 'merge' && attempt.number === pull.number && attempt.head === head;
+  const commit = pull.merge_commit_sha;
+  const method = entries.find(({ number }) => number === pull.number)?.request.method;
+  // The forge refuses a fast forward onto another base.
+  if (!isOurs || !commit || method === 'fast-forward-only') return { isByUs };
+  if (method === 'rebase') return { isByUs, parent: await rebasedOnto(commit, attempt, look) };
+  const [parent] = (await commitAt(commit, look)).parents ?? [];
+  return { isByUs, parent: parent?.sha };
+}
+
+/**
+ * Returns what a rebased pull request was put onto: the newest commit since the tested base that is not one of its own. Where commits
+ * of the tested base were taken out, it is the commit below its own.
+ */
+async function rebasedOnto(
+  commit: string,
+  { base, head }: { readonly base: string; readonly head: string },
+  look: Look,
+): Promise<string> {
+  const between = await commitsBetween(base, commit, look);
+  const own = new Set((await commitsBetween(base, head, look)).map(nameOfWork));
+  const isOwn = (one: CommitEntry): boolean => one.sha === commit || own.has(nameOfWork(one));
+  const foreign = between.find((one) => !isOwn(one));
+  if (foreign !== undefined) return foreign.sha;
+  const takenOut = await commitsBetween(commit, base, look);
+  if (takenOut.length === 0 && between.length > 0) return base;
+  return rootOf(commit, between) ?? commit;
+}
+
+async function commitsBetween(
+  base: string,
+  head: string,
+  { client, repository }: Look,
+): Promise<readonly CommitEntry[]> {
+  const params = { ...asParams(repository), basehead: `${base}...${head}` };
+  return (await client.call(operations.compare, { params })).commits ?? [];
+}
+
+/** What a rebase keeps of a commit. */
+function nameOfWork({ commit }: CommitEntry): string {
+  return JSON.stringify([commit?.message?.trim(), commit?.author?.email, commit?.author?.date]);
+}
+
+/** Says whether the head contains this commit of the base. Asked once for each pair. */
+async function containsBase(
+  pull: Omit<PullSeen, 'wanted'>,
+  { commit, mergeBase }: { readonly commit: string; readonly mergeBase: string | null | undefined },
+  look: Look,
+): Promise<boolean> {
+  const { entry } = look;
+  const known = pull.head === entry.head ? entry.contains : pull.updatedWith;
+  if (known === commit || pull.head === commit) return true;
+  // It is that of the forge's last check: where it is old, the update is refused, and the next look asks.
+  if (mergeBase && mergeBase !== commit && !entry.refusals) return false;
+  return (await countLacking(pull.head, commit, look)) === 0;
+}
+
+/** Returns how many commits of the second the first does not have. */
+async function countLacking(head: string, commit: string, { client, repository }: Look): Promise<number> {
+  const params = { ...asParams(repository), basehead: `${head}...${commit}` };
+  const { total_commits: lacks } = await client.call(operations.compare, { params });
+  if (lacks == null) throw new Error('the forge does not say how many commits there are');
+  return lacks;
+}
+
+/** The checks of the base itself: those that it requires of others. */
+async function checksOfBase(base: Branch, sha: string, look: Look) {
+  const all = await readNewestStatuses(look.client, { ...asParams(look.repository), sha });
+  if (foreignStatuses(all).length === 0) return { state: 'none' } as const;
+  return judgeChecks(base, all, { expected: [], meter: createUnlimitedMeter() });
+}

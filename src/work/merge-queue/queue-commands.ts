@@ -1,0 +1,85 @@
+import type { QueueKey, QueueRow, QueueRows } from '../../store/queue-rows.ts';
+import type { Store } from '../../store/store.ts';
+import { editQueue, moveInQueue, pauseQueue, removeFromQueue, resumeQueue } from './edits.ts';
+import { queueStateOf } from './state.ts';
+import { queueJob } from './wake.ts';
+
+/** What a person does with a queue or a pull request in it. */
+export type QueueCommand =
+  | { readonly kind: 'move'; readonly number: number /** From 1. */; readonly position: number }
+  | { readonly kind: 'remove'; readonly number: number }
+  | { readonly kind: 'pause' }
+  | { readonly kind: 'resume' };
+
+/** A queue with the name of its repository. */
+export type NamedQueue = QueueKey & Pick<QueueRow, 'repository'>;
+
+/** Does to a queue what a person wants. Returns whether this changed anything. */
+export type CommandQueue = (queue: NamedQueue, command: QueueCommand, by: string) => Promise<boolean>;
+
+/**
+ * Creates what changes queues for people. The change is stored with its entry in the audit, and a job wakes what works on the
+ * queue: also from another process than the server.
+ */
+export function createCommandQueue(
+  store: Pick<Store, 'readQueue' | 'saveQueue' | 'enqueue'>,
+  clock: { now(): Date },
+): CommandQueue {
+  return async (queue, command, by) => {
+    const at = clock.now();
+    const audit = { action: command.kind, by, object: nameOfObject(queue, command) };
+    const rows: Pick<QueueRows, 'readQueue' | 'saveQueue'> = {
+      readQueue: (key) => store.readQueue(key),
+      saveQueue: (save) => store.saveQueue({ ...save, audit }),
+    };
+    const isChanged = await editQueue(rows, queue, editOf(command, { by, at }));
+    const [owner = '', name = ''] = queue.repository.split('/');
+    const repository = { id: queue.repositoryId, owner, name };
+    const about = 'number' in command ? { number: command.number } : {};
+    if (isChanged) await store.enqueue(queueJob(repository, queue.base, { at, ...about }));
+    return isChanged;
+  };
+}
+
+function editOf(command: QueueCommand, person: { readonly by: string; readonly at: Date }) {
+  switch (command.kind) {
+    case 'move':
+      return moveInQueue(command.number, command.position, person);
+    case 'remove':
+      return removeFromQueue(command.number, person);
+    case 'pause':
+      return pauseQueue(person);
+    case 'resume':
+      return resumeQueue(person);
+  }
+}
+
+function nameOfObject({ repository, base }: NamedQueue, command: QueueCommand): string {
+  if (command.kind === 'move')
+    return `${repository}#${command.number} in the queue of ${base} to position ${command.position}`;
+  if (command.kind === 'remove') return `${repository}#${command.number} in the queue of ${base}`;
+  return `queue ${repository} ${base}`;
+}
+
+/** Finds the queues of a repository by its full name, in any case; with `base` or `number`, the one for it alone. */
+export async function findQueues(
+  store: Pick<QueueRows, 'listQueues'>,
+  {
+    repository,
+    base,
+    number,
+  }: {
+    readonly repository: string;
+    readonly base?: string | undefined;
+    /** Of a pull request in it. */
+    readonly number?: number | undefined;
+  },
+): Promise<readonly QueueRow[]> {
+  const rows = await store.listQueues();
+  return rows.filter(
+    (row) =>
+      row.repository.toLowerCase() === repository.toLowerCase() &&
+      (base === undefined || row.base === base) &&
+      (number === undefined || queueStateOf(row).entries.some((entry) => entry.number === number)),
+  );
+}

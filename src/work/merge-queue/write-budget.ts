@@ -1,0 +1,112 @@
+import { mergeQueueKind } from '../../actions/merging/queue-desk.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Store } from '../../store/store.ts';
+
+/** Writes of the queues of one repository in an hour: their own budget, beside that of rules. */
+const writesPerHour = 2_000;
+const hourMs = 3_600_000;
+/** Runs of a page, and pages of the last hour that are counted after a start. */
+const pageSize = 500;
+const maxPages = 20;
+
+/** The beginning of the keys of writes in a store that processes share. Their values have an instant `at`: the last one. */
+export const queueWritesPrefix = 'queue writes ';
+/** Time after its `at` that such a value is kept. */
+export const queueWritesKeptMs = hourMs;
+
+/** What the queues of each repository have written of late. */
+export interface WriteBudget {
+  /** Returns the time until the next write may be sent; 0: now. */
+  waitMs(repositoryId: number): Promise<number>;
+  /** Notes a write that is about to be sent. */
+  note(repositoryId: number): Promise<void>;
+}
+
+type BudgetStore = Pick<Store, 'isShared' | 'listRuns' | 'recall' | 'revise'>;
+
+/**
+ * Creates the budget. It is counted from the stored runs when a repository is first seen, so that a restart forgives nothing. From
+ * then on it is in memory, or, where processes share the store, in the store.
+ */
+export function createWriteBudget(options: {
+  readonly store: BudgetStore;
+  readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
+}): WriteBudget {
+  return options.store.isShared ? createSharedBudget(options) : createBudgetInMemory(options);
+}
+
+/** Returns the ages of the writes of the last hour, oldest first. */
+async function loadAges(
+  repositoryId: number,
+  store: Pick<Store, 'listRuns'>,
+  nowMs: number,
+): Promise<readonly number[]> {
+  const found: number[] = [];
+  for (let before: string | undefined, page = 0; page < maxPages; page += 1) {
+    const query = { repositoryId, limit: pageSize, ...(before === undefined ? {} : { before }) };
+    const { items, next } = await store.listRuns(query);
+    const ages = items.map(({ trigger }) => ({ kind: trigger.kind, ageMs: nowMs - Date.parse(trigger.at) }));
+    for (const { kind, ageMs } of ages) {
+      // A write of the future was made before the clock was set back.
+      if (kind === mergeQueueKind && ageMs < hourMs) found.unshift(Math.max(ageMs, 0));
+    }
+    if (next === undefined || ages.some(({ ageMs }) => ageMs >= hourMs)) break;
+    before = next;
+  }
+  return found;
+}
+
+/** In instants of the monotonic clock: a wall clock that is set changes nothing. */
+function createBudgetInMemory({ store, clock }: Parameters<typeof createWriteBudget>[0]): WriteBudget {
+  const written = new Map<number, number[]>();
+  const load = async (repositoryId: number): Promise<number[]> => {
+    const nowMs = clock.monotonicMs();
+    return (await loadAges(repositoryId, store, clock.now().getTime())).map((ageMs) => nowMs - ageMs);
+  };
+  return {
+    async waitMs(repositoryId) {
+      const times = written.get(repositoryId) ?? (await load(repositoryId));
+      written.set(repositoryId, times);
+      const from = clock.monotonicMs() - hourMs;
+      while ((times[0] ?? from + 1) <= from) times.shift();
+      if (times.length === 0) written.delete(repositoryId);
+      return times.length < writesPerHour ? 0 : (times[0] ?? 0) - from;
+    },
+    async note(repositoryId) {
+      const times = written.get(repositoryId) ?? [];
+      times.push(clock.monotonicMs());
+      written.set(repositoryId, times);
+    },
+  };
+}
+
+type StoredWrites = { readonly at: string; readonly writtenMs: readonly number[] };
+
+function createSharedBudget({ store, clock }: Parameters<typeof createWriteBudget>[0]): WriteBudget {
+  const keyOf = (repositoryId: number): string => `${queueWritesPrefix}${repositoryId}`;
+  /** Returns the instants of the last hour; those that are ahead of this clock count for an hour from now. */
+  const recent = (value: unknown, nowMs: number): readonly number[] | undefined =>
+    // The border to the store: what is under these keys was written here alone.
+    (value as StoredWrites | undefined)?.writtenMs
+      .map((ms) => Math.min(ms, nowMs))
+      .filter((ms) => ms > nowMs - hourMs);
+  const read = async (repositoryId: number, nowMs: number): Promise<readonly number[]> => {
+    const known = recent(await store.recall(keyOf(repositoryId)), nowMs);
+    return known ?? (await loadAges(repositoryId, store, nowMs)).map((ageMs) => nowMs - ageMs);
+  };
+  return {
+    async waitMs(repositoryId) {
+      const nowMs = clock.now().getTime();
+      const times = await read(repositoryId, nowMs);
+      return times.length < writesPerHour ? 0 : (times[0] ?? 0) - (nowMs - hourMs);
+    },
+    async note(repositoryId) {
+      const now = clock.now();
+      const counted = await read(repositoryId, now.getTime());
+      await store.revise(keyOf(repositoryId), (value) => {
+        const writtenMs = [...(recent(value, now.getTime()) ?? counted), now.getTime()];
+        return { at: now.toISOString(), writtenMs } satisfies StoredWrites;
+      });
+    },
+  };
+}

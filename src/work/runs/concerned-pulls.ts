@@ -1,0 +1,213 @@
+import { z } from 'zod';
+import type { Client } from '../../client/client.ts';
+import { type Concern, concernOf } from '../../contract/events/concerns.ts';
+import type { Event } from '../../contract/events/events.ts';
+import type { RepositoryRef } from '../../contract/events/subject.ts';
+import { operations } from '../../contract/operations.ts';
+import type { PullRequest } from '../../contract/resources/pulls.ts';
+import type { Consequences } from '../../engine/bounds/consequences.ts';
+import type { Run } from '../../engine/record.ts';
+import type { FactMemory } from '../../facts/fact.ts';
+import type { ReeveError } from '../../platform/errors.ts';
+import { runsForConcerned } from '../../rules/concerned.ts';
+import type { RuleSet } from '../../rules/rule-set.ts';
+import type { Admissions, AdmittedEvent } from '../../rules/sources/admission.ts';
+import type { InForce, RuleSource } from '../../rules/sources/rule-source.ts';
+import type { Handled, HandleJob } from '../../store/lease.ts';
+import type { Delivery, Store } from '../../store/store.ts';
+import { deliveryOrigin, findEventCause, type RunAttempt } from './run-attempt.ts';
+import { storedEvent } from './stored-event.ts';
+import type { LeaveWaiting } from './waiting.ts';
+
+/** Pull requests that run with the event; more become one job. */
+const maxWithEvent = 50;
+/** Kind of that job. */
+export const concernedKind = 'concerned-pulls';
+/** Pull requests of the job that run side by side. */
+const atOnce = 8;
+
+const ConcernedJob = z.object({ delivery: z.string() });
+const ConcernedCheckpoint = z.object({ after: z.number() }).nullable().catch(null);
+
+type ConcernedOptions = {
+  readonly client: Client;
+  readonly admissions: Pick<Admissions, 'admit'>;
+  readonly rules: Pick<RuleSource, 'rulesFor'>;
+  readonly memory: FactMemory;
+  readonly store: Pick<Store, 'enqueue' | 'readDelivery'>;
+  readonly clock: { readonly now: () => Date };
+  readonly account: () => Promise<{ id: number }>;
+  readonly consequences?: Pick<Consequences, 'find'> | undefined;
+  readonly attempt: RunAttempt;
+  readonly leaveWaiting: LeaveWaiting;
+};
+
+/** What came of the pull requests; `retry` is set where a later attempt may do better for one of them. */
+type ConcernedRuns = Handled & { readonly retry?: ReeveError | undefined };
+
+/** Runs rules for the pull requests that events concern without naming them. */
+export interface ConcernedPulls {
+  /** Drops what an event may have changed about the open pull requests of its repository. */
+  note(event: AdmittedEvent): void;
+  /** Runs the rules for each pull request, or stores a job that does, if they are many. */
+  run(
+    delivery: Delivery,
+    event: AdmittedEvent,
+    parts: InForce & { readonly signal: AbortSignal | undefined },
+  ): Promise<ConcernedRuns>;
+  /** Handles the job. */
+  readonly handleJob: HandleJob;
+}
+
+/** Says whether a rule listens to the event and runs for the pull requests that it concerns. */
+export function hasConcernedRules(rules: RuleSet, { family }: Event): boolean {
+  return family !== undefined && rules.listeningTo(family).some((rule) => runsForConcerned(rule, family));
+}
+
+/** Creates it. */
+export function createConcernedPulls(options: ConcernedOptions): ConcernedPulls {
+  const { client, memory, store, clock } = options;
+  return {
+    note({ family, repository }) {
+      if (family === 'push' || family === 'pull_request' || family === 'create' || family === 'delete') {
+        memory.drop(`${repository.id}/open_pulls`);
+      }
+    },
+
+    async run(delivery, event, parts) {
+      const concern = concernOf(event);
+      if (concern === undefined) return { runs: [] };
+      const { signal } = parts;
+      const account = await options.account();
+      const isOwn = event.sender?.id === account.id;
+      if (isOwn && (await findEventCause(event, account, { ...options, signal })) === undefined) {
+        return { runs: [], reason: 'own: Reeve’s own account did this' };
+      }
+      const counted = client.counted({ signal });
+      const numbers = await findNumbers(event.repository, concern, { client: counted, memory });
+      if (numbers.length <= maxWithEvent) {
+        return runEach(delivery, event, { ...parts, broken: [], numbers }, options);
+      }
+      await store.enqueue({
+        door: 'cron',
+        uuid: `${concernedKind}#${delivery.id}`,
+        kind: concernedKind,
+        lane: `${concernedKind} ${event.repository.id}`,
+        receivedAt: clock.now(),
+        payload: { delivery: delivery.id } satisfies z.input<typeof ConcernedJob>,
+      });
+      return { runs: [], reason: `${numbers.length} pull requests are concerned: a job runs them` };
+    },
+
+    handleJob: createConcernedJobHandler(options),
+  };
+}
+
+/** The pull requests to run, with the rules in force. */
+type RunningParts = InForce & {
+  readonly signal: AbortSignal | undefined;
+  readonly numbers: readonly number[];
+};
+
+async function runEach(
+  delivery: Delivery,
+  event: AdmittedEvent,
+  { numbers, ...force }: RunningParts,
+  { attempt, leaveWaiting }: Pick<ConcernedOptions, 'attempt' | 'leaveWaiting'>,
+): Promise<ConcernedRuns> {
+  const runs: Run[] = [];
+  let retry: ReeveError | undefined;
+  let deferral: Handled['deferral'];
+  for (const number of numbers) {
+    const { repository } = event;
+    const subject = { kind: 'pull_request', repository, index: number } as const;
+    const item = `${repository.owner}/${repository.name}#${number}`;
+    const ran = await attempt(delivery, { ...event, subject }, { ...force, item });
+    runs.push(ran.run);
+    retry ??= ran.retry;
+    deferral ??= ran.deferral;
+    await leaveWaiting(ran, { subject, job: delivery, delivery: delivery.id });
+    // The others would fail in the same way.
+    if (retry && (retry.isHostFailure || retry.code === 'stopped')) break;
+  }
+  return { runs, retry, deferral };
+}
+
+/** Creates the handler of the job: it runs some pull requests at a time, and ends each time with a checkpoint. */
+function createConcernedJobHandler(options: ConcernedOptions): HandleJob {
+  const { client, memory, store } = options;
+  return async (job, payload, lease) => {
+    const { delivery: id } = ConcernedJob.parse(payload);
+    const delivery = await store.readDelivery(id);
+    if (delivery === undefined) return { runs: [], reason: `delivery ${id} is not kept any more` };
+    const admission = await options.admissions.admit(deliveryOrigin(delivery), storedEvent(delivery));
+    if (admission.state === 'ignored') return { runs: [], reason: admission.reason };
+    const { event } = admission;
+    const concern = concernOf(event);
+    if (concern === undefined) return { runs: [] };
+    const counted = client.counted({ signal: lease.signal });
+    const after = ConcernedCheckpoint.parse(job.checkpoint ?? null)?.after ?? 0;
+    const all = await findNumbers(event.repository, concern, { client: counted, memory });
+    const numbers = all.filter((number) => number > after);
+    const force = { ...(await options.rules.rulesFor(event)), broken: [], signal: lease.signal };
+    let deferral: Handled['deferral'];
+    for (let from = 0; from < numbers.length; from += atOnce) {
+      if (lease.signal.aborted) throw lease.signal.reason;
+      if (lease.stopping.aborted)
+        throw lease.giveBack('the process is stopping; it goes on at its checkpoint');
+      const some = numbers.slice(from, from + atOnce);
+      const about = { ...job, repeatOf: delivery.repeatOf };
+      const made = await Promise.all(
+        some.map((number) => runEach(about, event, { ...force, numbers: [number] }, options)),
+      );
+      const retry = made.find((one) => one.retry)?.retry;
+      if (retry) throw retry;
+      deferral ??= made.find((one) => one.deferral)?.deferral;
+      const runs = made.flatMap((one) => one.runs);
+      const checkpoint = { after: some.at(-1) };
+      await lease.advance({ runs, repositoryId: event.repository.id, checkpoint });
+    }
+    return { runs: [], deferral: deferral && { ...deferral, key: id } };
+  };
+}
+
+/** An open pull request, as far as events concern it. */
+type OpenPull = { readonly number: number; readonly head: string; readonly base: string };
+
+/** Returns the numbers of the open pull requests that are concerned, in ascending order. */
+async function findNumbers(
+  at: RepositoryRef,
+  concern: Concern,
+  { client, memory }: { readonly client: Client; readonly memory: FactMemory },
+): Promise<readonly number[]> {
+  const isConcerned = ({ head, base }: OpenPull): boolean =>
+    'head' in concern ? head === concern.head : base === concern.base;
+  const params = { owner: at.owner, repo: at.name };
+  const key = `${at.id}/open_pulls`;
+  // What this key holds was set below.
+  const known = memory.get(key) as readonly OpenPull[] | undefined;
+  const all = known ?? (await readAllOpen(client, params));
+  if (known === undefined) memory.set(key, all);
+  let found = all.filter(isConcerned);
+  if (found.length === 0 && known !== undefined && 'head' in concern) {
+    // Its head may have moved without our hearing of it: then it is among those that were updated last.
+    const query = { state: 'open', sort: 'recentupdate', limit: 50 };
+    found = (await client.call(operations.listPulls, { params, query })).map(toOpenPull).filter(isConcerned);
+  }
+  return [...new Set(found.map(({ number }) => number))].sort((a, b) => a - b);
+}
+
+async function readAllOpen(
+  client: Client,
+  params: { readonly owner: string; readonly repo: string },
+): Promise<readonly OpenPull[]> {
+  const all: OpenPull[] = [];
+  for await (const pull of client.items(operations.listPulls, { params, query: { state: 'open' } })) {
+    all.push(toOpenPull(pull));
+  }
+  return all;
+}
+
+function toOpenPull({ number, head, base }: PullRequest): OpenPull {
+  return { number, head: head?.sha ?? '', base: base?.ref ?? '' };
+}

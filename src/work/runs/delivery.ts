@@ -1,0 +1,172 @@
+import type { Event } from '../../contract/events/events.ts';
+import type { MadeRun } from '../../engine/make-run.ts';
+import type { Run } from '../../engine/record.ts';
+import type { RepeatedChoice } from '../../engine/repeated.ts';
+import type { FactMemory } from '../../facts/fact.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { ReeveError } from '../../platform/errors.ts';
+import { runsForConcerned } from '../../rules/concerned.ts';
+import type { Admissions, AdmittedEvent } from '../../rules/sources/admission.ts';
+import { retryDenial } from '../../rules/sources/doubt.ts';
+import type { InForce, RuleSource } from '../../rules/sources/rule-source.ts';
+import type { Handled, Lease } from '../../store/lease.ts';
+import type { Delivery, Store } from '../../store/store.ts';
+import { type ConcernedPulls, hasConcernedRules } from './concerned-pulls.ts';
+import type { JudgePeers } from './peers.ts';
+import type { Preview } from './preview.ts';
+import { deliveryOrigin, isWorthRecording, type RunAttempt } from './run-attempt.ts';
+import type { LeaveWaiting } from './waiting.ts';
+
+/** Turns a delivery into runs. Once `signal` is aborted, calls under way end and no further change is sent. */
+type DeliveryHandler = (delivery: Delivery, event: Event, lease?: Pick<Lease, 'signal'>) => Promise<Handled>;
+
+type DeliveryHandlerOptions = {
+  admissions: Admissions;
+  attempt: RunAttempt;
+  concerned: Pick<ConcernedPulls, 'note' | 'run'>;
+  leaveWaiting: LeaveWaiting;
+  judgePeers: JudgePeers;
+  rules: Pick<RuleSource, 'rulesFor' | 'forget' | 'noteUnserved'>;
+  memory: FactMemory;
+  store: Pick<Store, 'appendRuns'>;
+  clock: Pick<Clock, 'now'>;
+  /** What becomes of a repeated delivery; default: `run`. */
+  repeated?: RepeatedChoice | undefined;
+  /** Checks pull requests that touch a rule file; absent: none is checked. */
+  preview?: Preview | undefined;
+  /** Called with each event of a delivery that was handled, for the snapshots of catching up. */
+  onHandled?: (event: AdmittedEvent) => Promise<void>;
+};
+
+/**
+ * Creates the handler that turns a stored delivery into a run: the identity of its repository, the rules in force there, the
+ * live facts, the engine. Nothing else sees the event before its identity is established. Rejects where a later attempt may
+ * do better; what this attempt did is then in the store already.
+ */
+export function createDeliveryHandler(options: DeliveryHandlerOptions): DeliveryHandler {
+  const { admissions, clock, memory } = options;
+  const runDirectly = createDirectRun(options);
+
+  /** Drops everything that was cached under a name that no longer leads to the repository. */
+  const forget = (repositoryId: number): void => {
+    admissions.forget(repositoryId);
+    options.rules.forget(repositoryId);
+    memory.drop(`${repositoryId}/`);
+  };
+
+  /** Runs the rules over an event, a second time where its repository turns out to have moved meanwhile. */
+  const runOver = async (
+    delivery: Delivery,
+    claimed: Event,
+    { first, signal }: { first: AdmittedEvent; signal: AbortSignal | undefined },
+  ): Promise<Handled> => {
+    const runs: Run[] = [];
+    let event = first;
+    try {
+      for (let attempts = 0; ; attempts += 1) {
+        const force = await readForce(event, options.rules, forget);
+        const ran = await runDirectly(delivery, event, { ...force, signal });
+        if (ran) runs.push(ran.run);
+        if (ran?.moved && attempts === 0) {
+          forget(event.repository.id);
+          const again = await admissions.admit(deliveryOrigin(delivery), claimed);
+          if (again.state === 'ignored') return { runs, reason: again.reason };
+          event = again.event;
+          continue;
+        }
+        if (ran?.retry !== undefined) throw ran.retry;
+        const peers = await options.judgePeers(delivery, event, { rules: force.rules, signal });
+        runs.push(...peers.runs);
+        if (peers.retry !== undefined) throw peers.retry;
+        const nothing = isHeard(event, force) ? undefined : 'no rule listens to this event';
+        if (nothing !== undefined || !hasConcernedRules(force.rules, event)) {
+          return {
+            runs,
+            deferral: ran?.deferral ?? peers.deferral,
+            reason: runs.length === 0 ? nothing : undefined,
+          };
+        }
+        const others = await options.concerned.run(delivery, event, { ...force, signal });
+        runs.push(...others.runs);
+        if (others.retry !== undefined) throw others.retry;
+        const { reason = 'no open pull request is concerned', deferral = ran?.deferral ?? peers.deferral } =
+          others;
+        return { runs, deferral, reason: runs.length === 0 ? reason : undefined };
+      }
+    } catch (error) {
+      if (isWorthRecording(runs, error))
+        await options.store.appendRuns(runs, { repositoryId: event.repository.id });
+      throw error;
+    }
+  };
+
+  const handle: DeliveryHandler = async (delivery, event, lease) => {
+    if (isRefusedRepeat(delivery, options.repeated)) {
+      return { runs: [], reason: `repeats delivery ${delivery.repeatOf}, and the operator refuses repeats` };
+    }
+    const admission = await admissions.admit(deliveryOrigin(delivery), event);
+    if (admission.state === 'ignored') {
+      options.rules.noteUnserved(event);
+      return { runs: [], reason: admission.reason };
+    }
+    options.concerned.note(admission.event);
+    await options.preview?.(admission.event);
+    const handled = await runOver(delivery, event, { first: admission.event, signal: lease?.signal });
+    if (delivery.door === 'webhook') await options.onHandled?.(admission.event);
+    return handled;
+  };
+
+  return async (delivery, event, lease) => {
+    try {
+      return await handle(delivery, event, lease);
+    } catch (error) {
+      throw retryDenial(error, delivery, clock.now());
+    }
+  };
+}
+
+/** Returns the rules in force. Where the name leads nowhere, it is forgotten: the next attempt establishes it anew. */
+async function readForce(
+  event: AdmittedEvent,
+  rules: Pick<RuleSource, 'rulesFor'>,
+  forget: (repositoryId: number) => void,
+): Promise<InForce> {
+  try {
+    return await rules.rulesFor(event);
+  } catch (error) {
+    if (error instanceof ReeveError && error.code === 'forge-not-found') forget(event.repository.id);
+    throw error;
+  }
+}
+
+/** An operator who redrives a delivery wants it to run, whatever the setting says. */
+function isRefusedRepeat({ repeatOf, redrivenAt }: Delivery, repeated: RepeatedChoice | undefined): boolean {
+  return repeated === 'refuse' && repeatOf !== undefined && !redrivenAt;
+}
+
+/** Returns a function that runs the rules that listen to an event itself; it returns undefined if there are none. */
+function createDirectRun({
+  attempt,
+  leaveWaiting,
+}: Pick<DeliveryHandlerOptions, 'attempt' | 'leaveWaiting'>) {
+  return async (
+    delivery: Delivery,
+    event: AdmittedEvent,
+    force: InForce & { readonly signal: AbortSignal | undefined },
+  ): Promise<MadeRun | undefined> => {
+    if (!isHeardDirectly(event, force)) return undefined;
+    const ran = await attempt(delivery, event, force);
+    await leaveWaiting(ran, { subject: event.subject, job: delivery, delivery: delivery.id });
+    return ran;
+  };
+}
+
+/** Says whether a rule listens to the event itself, and not only to the pull requests that it concerns. */
+function isHeardDirectly({ family }: Event, { rules, broken }: InForce): boolean {
+  if (broken.length > 0) return true;
+  return family !== undefined && rules.listeningTo(family).some((rule) => !runsForConcerned(rule, family));
+}
+
+function isHeard({ family }: Event, { rules, broken }: InForce): boolean {
+  return broken.length > 0 || (family !== undefined && rules.listeningTo(family).length > 0);
+}

@@ -1,0 +1,41 @@
+import { type PauseScope, repositoryName } from '../../engine/bounds/pauses.ts';
+import { nameOfRule } from '../../rules/verdict.ts';
+import type { Store } from '../../store/store.ts';
+
+/** Runs among which rules of repositories and organizations are looked for. */
+const recentRuns = 500;
+
+/** What a name stands for; where it names no rule, `known` are the identities of the rules there are. */
+export type FoundScope = { readonly scope: PauseScope } | { readonly known: readonly string[] };
+
+/** Returns what a name stands for: `all`, `owner/name`, or a rule; `#include/rule` is a rule of a pack. */
+export function scopeOfName(name: string): PauseScope {
+  if (name === 'all') return { kind: 'all' };
+  if (name.startsWith('#')) return { kind: 'rule', name: name.slice(1) };
+  return repositoryName.test(name) ? { kind: 'repository', name } : { kind: 'rule', name };
+}
+
+/**
+ * Completes what is to be paused: a repository with its id, so that the pause holds after a rename. A pause of a rule that there
+ * is not would stop nothing, and look as if it did: a rule is looked for by name or identity among the operator's and in
+ * recent runs.
+ */
+export async function findPauseScope(
+  scope: PauseScope,
+  operatorRules: () => Promise<readonly string[]>,
+  store: Pick<Store, 'listDeliveries' | 'listRuns'>,
+): Promise<FoundScope> {
+  if (scope.kind === 'all') return { scope };
+  if (scope.kind === 'repository') {
+    const { items } = await store.listDeliveries({ search: scope.name, limit: 50 });
+    const known = items.find(({ repository }) => repository?.toLowerCase() === scope.name.toLowerCase());
+    const repositoryId = known?.repositoryId;
+    return { scope: repositoryId === undefined ? scope : { ...scope, repositoryId } };
+  }
+  const isMeant = (id: string): boolean => id === scope.name || nameOfRule(id) === scope.name;
+  const ofOperator = await operatorRules();
+  if (ofOperator.some(isMeant)) return { scope };
+  const { items: runs } = await store.listRuns({ limit: recentRuns });
+  const known = new Set([...ofOperator, ...runs.flatMap(({ rules }) => rules.map(({ rule }) => rule))]);
+  return [...known].some(isMeant) ? { scope } : { known: [...known].toSorted() };
+}

@@ -1,0 +1,138 @@
+import { eventFamilies } from '../../contract/events/event-families.ts';
+import { readMember } from '../../contract/events/payload-members.ts';
+import type { Subject, SubjectKind } from '../../contract/events/subject.ts';
+import type { PullRequest } from '../../contract/resources/pulls.ts';
+import { makeItemRun } from '../../engine/make-run.ts';
+import type { Run } from '../../engine/record.ts';
+import { findHeld, listOpenPulls } from '../../engine/same-commit.ts';
+import type { ReeveError } from '../../platform/errors.ts';
+import { runsForConcerned } from '../../rules/concerned.ts';
+import type { LoadedRule } from '../../rules/rule.ts';
+import { createRuleSet, type RuleSet } from '../../rules/rule-set.ts';
+import type { AdmittedEvent } from '../../rules/sources/admission.ts';
+import { createStoredMemory } from '../../store/action-memory.ts';
+import type { Handled } from '../../store/lease.ts';
+import type { Delivery } from '../../store/store.ts';
+import type { RunAttemptOptions } from './run-attempt.ts';
+import { isTelling, type LeaveWaiting } from './waiting.ts';
+
+/** Kind of the runs. */
+const peersKind = 'same-commit';
+/** Pull requests that are judged for one event; with more at one commit, none of them passes. */
+const maxPeers = 51;
+
+/**
+ * Judges the other pull requests whose head is a commit that an event about a pull request concerns: what that one says, or no
+ * longer says, is part of the statuses of the commit. This happens whatever the event is that their rules listen to.
+ */
+export type JudgePeers = (
+  delivery: Delivery,
+  event: AdmittedEvent,
+  parts: { readonly rules: RuleSet; readonly signal: AbortSignal | undefined },
+) => Promise<Handled & { readonly retry?: ReeveError | undefined }>;
+
+/** Creates the function. */
+export function createJudgePeers(
+  options: RunAttemptOptions & { readonly leaveWaiting: LeaveWaiting },
+): JudgePeers {
+  const { client, memory, clock } = options;
+  const stored = createStoredMemory(options.store);
+  return async (delivery, event, { rules: all, signal }) => {
+    const { subject, repository } = event;
+    const rules = subject.kind === 'pull_request' ? judgingRules(all) : [];
+    if (rules.length === 0) return { runs: [] };
+    const held = await findHeld(stored, subject);
+    const commits = new Set([...commitsOf(event), ...(held ? [held.sha] : [])]);
+    if (commits.size === 0) return { runs: [] };
+    const open = await listOpenPulls(client.counted({ signal }), subject);
+    const peers = [...commits].flatMap((sha) => peersAt(open, sha, subject.index)).slice(0, maxPeers);
+    const touched = new Set<string>();
+    const actionMemory = {
+      ...stored,
+      async set(key: string, value: unknown) {
+        touched.add(key);
+        await stored.set(key, value);
+      },
+    };
+    const account = peers.length === 0 ? undefined : await options.account();
+    const runs: Run[] = [];
+    let deferral: Handled['deferral'];
+    for (const { number } of peers) {
+      const item = `${repository.owner}/${repository.name}#${number}`;
+      const about: Subject = { kind: 'pull_request', repository, index: number };
+      const ran = await makeItemRun(
+        { key: item, subject: about, value: {}, kind: peersKind },
+        {
+          ...options.settings,
+          mode: 'enforce',
+          door: delivery.door,
+          delivery: delivery.id,
+          rules: createRuleSet(rules),
+          facts: { client, memory, signal },
+          account,
+          memory: actionMemory,
+          clock,
+        },
+      );
+      options.onRun?.(ran.run, event);
+      if (isTelling(ran.run)) runs.push(ran.run);
+      await options.leaveWaiting(ran, { subject: about, job: delivery });
+      if (ran.retry) return { runs, retry: ran.retry };
+      deferral ??= ran.deferral;
+    }
+    // Whoever is still held back was noted again.
+    if (held && !touched.has(held.key)) await stored.set(held.key, undefined);
+    return { runs, deferral };
+  };
+}
+
+const reduced = new WeakMap<LoadedRule, LoadedRule>();
+
+/** Returns the rules that decide about commits of pull requests, with no other step: the others are not repeated. */
+function judgingRules({ rules }: RuleSet): readonly LoadedRule[] {
+  return rules.flatMap((rule) => {
+    if (rule.mode !== 'enforce' || !isAboutPulls(rule)) return [];
+    const known = reduced.get(rule);
+    if (known) return [known];
+    const steps = rule.steps.filter(({ action }) => action.ofCommit);
+    if (steps.length === 0) return [];
+    const part = { ...rule, steps };
+    reduced.set(rule, part);
+    return [part];
+  });
+}
+
+function isAboutPulls(rule: LoadedRule): boolean {
+  const kind: SubjectKind = 'pull_request';
+  return (
+    rule.each?.kind === kind ||
+    rule.on.some(({ family }) => runsForConcerned(rule, family) || eventFamilies[family].subject === kind)
+  );
+}
+
+const concerning: readonly string[] = ['opened', 'reopened', 'closed', 'synchronized', 'edited'];
+
+/** Returns the commits whose pull requests an event changes. */
+function commitsOf({ family, activity, payload }: AdmittedEvent): readonly string[] {
+  if (family !== 'pull_request' || !concerning.includes(activity)) return [];
+  const { changes, before } = payload;
+  // Where it is known what was edited, only another base matters to others.
+  const isEdit = activity === 'edited' && typeof changes === 'object' && changes !== null;
+  if (isEdit && readMember(changes, 'ref') === undefined) return [];
+  const head = readMember(readMember(payload.pull_request, 'head'), 'sha');
+  return [head, activity === 'synchronized' ? before : undefined].filter(isCommit);
+}
+
+function isCommit(value: unknown): value is string {
+  return typeof value === 'string' && /^[0-9a-f]{40}([0-9a-f]{24})?$/.test(value) && !/^0+$/.test(value);
+}
+
+/** Returns the pull requests with a head commit; none where it is that of the event's alone, which its own rules judge. */
+function peersAt(
+  open: readonly PullRequest[],
+  sha: string,
+  index: number | undefined,
+): readonly PullRequest[] {
+  const found = open.filter(({ head }) => head?.sha === sha);
+  return found.some(({ number }) => number !== index) ? found : [];
+}

@@ -1,0 +1,172 @@
+import { findAction } from '../../actions/actions.ts';
+import type { Client } from '../../client/client.ts';
+import type { RepositoryRef } from '../../contract/events/subject.ts';
+import { operations } from '../../contract/operations.ts';
+import type { PullRequest } from '../../contract/resources/pulls.ts';
+import type { FactMemory } from '../../facts/fact.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { messageOf, ReeveError } from '../../platform/errors.ts';
+import type { Log } from '../../platform/log.ts';
+import type { ScopedGrant } from '../../rules/rule.ts';
+import { createRuleSet } from '../../rules/rule-set.ts';
+import { type AdmittedEvent, eventAbout } from '../../rules/sources/admission.ts';
+import { createGrants, type Grant } from '../../rules/sources/grants.ts';
+import type { OrganizationSource } from '../../rules/sources/organization.ts';
+import { readFilesAt } from '../../rules/sources/organization.ts';
+import { repositoryPaths } from '../../rules/sources/paths.ts';
+import { postRuleStatus, summaryOf } from '../../rules/sources/report.ts';
+import { type RepositoryRules, readFileAt } from '../../rules/sources/repository-file.ts';
+import type { RuleSource } from '../../rules/sources/rule-source.ts';
+import type { DeliveryWithBody, Store } from '../../store/store.ts';
+import { replayEvent } from './replay.ts';
+import { eventOf } from './route-delivery.ts';
+
+/** Looks at an event; where a pull request touches a rule file, answers with the status `reeve/rules` on its head. */
+export type Preview = (event: AdmittedEvent) => Promise<void>;
+
+const activities = ['opened', 'reopened', 'synchronized'];
+const replayed = 20;
+
+/**
+ * Creates the preview. The file is read as data at the head's commit and checked; nothing of it is in force. Only where
+ * the author may write to the repository anyway it is also replayed, plan only, over the last deliveries, by what those
+ * who write there may see.
+ */
+export function createPreview(options: {
+  client: Client;
+  account: () => Promise<{ id: number }>;
+  grants: readonly Grant[];
+  organizations: readonly OrganizationSource[];
+  packs: Pick<RuleSource, 'packsFor'>;
+  store: Pick<Store, 'listDeliveries' | 'readDelivery'>;
+  memory: FactMemory;
+  clock: Pick<Clock, 'now' | 'monotonicMs'>;
+  log: Log;
+}): Preview {
+  const { client, store, memory, clock } = options;
+  const grants = createGrants(options.grants);
+
+  const readOwn = (at: RepositoryRef, commit: string, given: readonly ScopedGrant[]) =>
+    readFileAt(client, { at, commit, ref: commit }, given, options.packs.packsFor(at.owner));
+
+  const look = async (at: RepositoryRef, index: number): Promise<void> => {
+    const where = { owner: at.owner, repo: at.name };
+    const pull = await client.call(operations.getPull, { params: { ...where, index } });
+    const sha = pull.head?.sha;
+    if (pull.state !== 'open' || !sha) return;
+    const shared = options.organizations.find(
+      ({ rules }) => rules.toLowerCase() === `${at.owner}/${at.name}`.toLowerCase(),
+    );
+    if (!(await touchesRules(client, where, index, shared !== undefined))) return;
+    const own = await readOwn(at, sha, grants.ofRepository(at));
+    const files = [own, ...(shared ? await readShared(client, shared, at, sha, grants) : [])];
+    const problems = files.flatMap((file) => file.problems);
+    const rules = files.flatMap((file) => file.rules).length;
+    const mayReplay = problems.length === 0 && own.rules.length > 0 && (await mayWrite(client, where, pull));
+    const told = mayReplay ? `; ${await replay(at, sha, own)}` : '';
+    const good = `${rules} ${rules === 1 ? 'rule' : 'rules'}, no problems${told}`;
+    await postRuleStatus(client, at, sha, summaryOf(problems, good));
+  };
+
+  const replay = async (at: RepositoryRef, commit: string, own: RepositoryRules): Promise<string> => {
+    const actions = grants
+      .ofRepository(at)
+      .map((grant) => ({ ...grant, names: grant.names.filter((name) => findAction(name)) }));
+    const modest = await readOwn(at, commit, actions);
+    if (modest.problems.length > 0) return 'not replayed, since it reads facts that were granted';
+    const rules = createRuleSet(own.rules);
+    const account = await options.account();
+    const { items } = await store.listDeliveries({ repositoryId: at.id, limit: replayed });
+    let changes = 0;
+    let count = 0;
+    for (const { id, door } of items) {
+      const delivery = door === 'webhook' ? await store.readDelivery(id) : undefined;
+      const event = delivery && aboutRepository(delivery, at);
+      if (event === undefined) continue;
+      const run = await replayEvent(event, {
+        client,
+        rules,
+        memory,
+        clock,
+        account,
+        delivery: id,
+      });
+      changes += run.changes.length;
+      count += 1;
+    }
+    return `on the last ${count} deliveries it would make ${changes} ${changes === 1 ? 'change' : 'changes'}`;
+  };
+
+  return async (event) => {
+    const { repository, subject } = event;
+    if (event.family !== 'pull_request' || !activities.includes(event.activity)) return;
+    if (subject.index === undefined) return;
+    try {
+      await look(repository, subject.index);
+    } catch (error) {
+      // A preview is a courtesy: what the delivery asks for goes on. A forge that is away makes all of it wait.
+      if (error instanceof ReeveError && error.keepsWork) throw error;
+      options.log.warn({ error: messageOf(error) }, 'the rule file of a pull request could not be looked at');
+    }
+  };
+}
+
+/** Reads the rule files of an organization at a commit, and those of its packs that have a problem. */
+async function readShared(
+  client: Client,
+  source: OrganizationSource,
+  at: RepositoryRef,
+  commit: string,
+  grants: ReturnType<typeof createGrants>,
+): Promise<readonly RepositoryRules[]> {
+  const head = { at, commit, ref: commit, isPrivate: true };
+  const found = await readFilesAt(client, source, head, { grants: grants.ofOrganization(source.name) });
+  return [...found.files, ...found.brokenPacks];
+}
+
+/**
+ * Returns the event of a stored delivery, where it names this very repository: its secret entry covers the name that it
+ * claims, the id it claims may be anybody's. Undefined for others and for what cannot be read.
+ */
+function aboutRepository(delivery: DeliveryWithBody, at: RepositoryRef): AdmittedEvent | undefined {
+  const claimed = `${at.owner}/${at.name}`.toLowerCase();
+  if (delivery.state === 'dead' || delivery.repository?.toLowerCase() !== claimed) return undefined;
+  const event = eventOf(delivery);
+  return event.subject && eventAbout(event, event.subject, at);
+}
+
+async function touchesRules(
+  client: Client,
+  where: { owner: string; repo: string },
+  index: number,
+  isShared: boolean,
+): Promise<boolean> {
+  const isRule = (path: string | null | undefined): boolean =>
+    typeof path === 'string' &&
+    (repositoryPaths.some((known) => known === path) || (isShared && /^rules\/.+\.yml$/.test(path)));
+  for await (const file of client.items(operations.listPullFiles, { params: { ...where, index } })) {
+    if (isRule(file.filename) || isRule(file.previous_filename)) return true;
+  }
+  return false;
+}
+
+/**
+ * Tells whether who wrote the file may write to the repository anyway. Only administrators are told permissions; where
+ * the account is none, a branch of the repository itself shows it too: no other account can have pushed there.
+ */
+async function mayWrite(
+  client: Client,
+  where: { owner: string; repo: string },
+  pull: PullRequest,
+): Promise<boolean> {
+  const login = pull.user?.login;
+  if (!login) return false;
+  try {
+    const params = { ...where, collaborator: login };
+    const { permission } = await client.call(operations.getPermission, { params });
+    return ['write', 'admin', 'owner'].includes(permission ?? '');
+  } catch (error) {
+    if (!(error instanceof ReeveError) || error.code !== 'forge-forbidden') throw error;
+    return pull.head?.repo_id !== undefined && pull.head?.repo_id === pull.base?.repo_id;
+  }
+}

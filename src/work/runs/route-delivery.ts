@@ -1,0 +1,40 @@
+import { type Event, laneOf, parseDelivery } from '../../contract/events/events.ts';
+import { parsePayload } from '../../contract/events/parse-payload.ts';
+import { messageOf } from '../../platform/errors.ts';
+import { digestOfBody } from '../../store/fingerprint.ts';
+import type { DeliveryWithBody, Routing } from '../../store/store.ts';
+
+/** Returns a stored delivery as an event. Throws `delivery-malformed`. */
+export function eventOf(delivery: Pick<DeliveryWithBody, 'eventType' | 'body'>): Event {
+  return parseDelivery(delivery.eventType, parsePayload(delivery.body));
+}
+
+/** Where a delivery belongs, and its event if it is going to be handled as one. */
+type RoutedDelivery = { readonly routing: Routing; readonly event?: Event };
+
+/**
+ * Returns where an accepted delivery belongs: its lane; dead, with what would have been a 400 had it been parsed before
+ * the answer; or settled at once, for a kind that no rule listens to.
+ */
+export function routeDelivery(delivery: DeliveryWithBody): RoutedDelivery {
+  const { id, lane } = delivery;
+  if (delivery.door !== 'webhook') {
+    return { routing: { id, to: 'lane', lane: lane ?? `job ${delivery.eventType}` } };
+  }
+  try {
+    const event = eventOf(delivery);
+    const { repository } = event;
+    const about =
+      repository === undefined
+        ? {}
+        : { repositoryId: repository.id, repository: `${repository.owner}/${repository.name}` };
+    const route = { lane: laneOf(event), ...about };
+    if (event.family === undefined) {
+      return { routing: { id, to: 'settled', reason: `unknown kind ${delivery.eventType}`, ...route } };
+    }
+    return { routing: { id, to: 'lane', digest: digestOfBody(delivery.body), ...route }, event };
+  } catch (error) {
+    // Whatever a body makes the parser throw concerns this delivery alone: the next one must get its lane.
+    return { routing: { id, to: 'dead', reason: messageOf(error) } };
+  }
+}

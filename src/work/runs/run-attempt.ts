@@ -1,0 +1,157 @@
+import type { Client } from '../../client/client.ts';
+import type { Event } from '../../contract/events/events.ts';
+import type { Consequences, EventCause } from '../../engine/bounds/consequences.ts';
+import { standardDeliveryLifetimeMs } from '../../engine/delivery-lifetime.ts';
+import { type MadeRun, makeEventRun, type RunSettings } from '../../engine/make-run.ts';
+import type { Run } from '../../engine/record.ts';
+import type { FactMemory } from '../../facts/fact.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { ReeveError } from '../../platform/errors.ts';
+import { skipRule } from '../../rules/evaluate.ts';
+import { isRecoverable } from '../../rules/recoverable.ts';
+import { createRuleSet, type RuleSet } from '../../rules/rule-set.ts';
+import type { AdmittedEvent, Origin } from '../../rules/sources/admission.ts';
+import { findDenial, retryDenial } from '../../rules/sources/doubt.ts';
+import type { RepositoryRules } from '../../rules/sources/repository-file.ts';
+import type { InForce } from '../../rules/sources/rule-source.ts';
+import type { Verdict } from '../../rules/verdict.ts';
+import { createStoredMemory } from '../../store/action-memory.ts';
+import type { Delivery, Store } from '../../store/store.ts';
+
+export type RunAttemptOptions = {
+  readonly client: Client;
+  /** The account Reeve acts as; asked once. */
+  readonly account: () => Promise<{ id: number }>;
+  readonly memory: FactMemory;
+  readonly store: Pick<Store, 'remember' | 'recall' | 'revise'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
+  readonly settings?: RunSettings;
+  /** Finds what caused events of our own account; absent: they trigger nothing. */
+  readonly consequences?: Pick<Consequences, 'find'> | undefined;
+  /** Age of a delivery, and of what it announces as new; default: seven days. */
+  readonly lifetimeMs?: number | undefined;
+  /** Told of every run once it is known what became of it. */
+  readonly onRun?: (run: Run, event: Event) => void;
+};
+
+/** What is run, beside the event: the rules, and, where the event only concerns it, the pull request. */
+type AttemptParts = InForce & {
+  readonly signal: AbortSignal | undefined;
+  /** For people: `acme/demo#5`. */
+  readonly item?: string | undefined;
+  /** Our id of the delivery that announced the event, where this one is a job that runs it again. */
+  readonly announcedBy?: string | undefined;
+};
+
+/** Runs rules over an admitted event, once. */
+export type RunAttempt = (delivery: Delivery, event: AdmittedEvent, parts: AttemptParts) => Promise<MadeRun>;
+
+/** Returns a function that runs rules over an admitted event, once, and adds what keeps the rules from being trusted. */
+export function createRunAttempt(options: RunAttemptOptions): RunAttempt {
+  const { clock, client, memory, lifetimeMs = standardDeliveryLifetimeMs } = options;
+  const actionMemory = createStoredMemory(options.store);
+  return async (delivery, event, { rules: all, broken, signal, item, announcedBy }) => {
+    const { rules, left } =
+      event.payload.caught_up === true ? withoutLost(all, event) : { rules: all, left: [] };
+    const account = await options.account();
+    const ran = await makeEventRun(event, {
+      ...options.settings,
+      cause: await findEventCause(event, account, { ...options, signal }),
+      mode: 'enforce',
+      door: delivery.door,
+      delivery: delivery.id,
+      item,
+      announcedBy,
+      isRepeated: delivery.repeatOf !== undefined,
+      rules,
+      facts: { client, memory, signal },
+      account,
+      memory: actionMemory,
+      maxAnnouncedAgeMs: lifetimeMs,
+      clock,
+    });
+    const run: Run = { ...ran.run, rules: [...broken.map(refusedFile), ...left, ...ran.run.rules] };
+    options.onRun?.(run, event);
+    // What failed for a 403 or 404 may have failed because the repository as a whole is not there just now.
+    const isDenied = ran.retry === undefined && ran.denials > 0 && hasFailed(run);
+    const asking = { delivery, now: () => clock.now() };
+    const doubt = isDenied ? await findDoubt(client.counted({ signal }), event, asking) : undefined;
+    return { ...ran, run, ...(doubt?.keepsWork ? { retry: doubt } : {}) };
+  };
+}
+
+/** Returns what caused an event, if our own account did and the change is known. */
+export async function findEventCause(
+  event: Event,
+  account: { readonly id: number },
+  {
+    consequences,
+    client,
+    signal,
+  }: Pick<RunAttemptOptions, 'consequences' | 'client'> & { readonly signal: AbortSignal | undefined },
+): Promise<EventCause | undefined> {
+  if (event.sender?.id !== account.id) return undefined;
+  return consequences?.find(event, client.counted({ signal }), signal);
+}
+
+/** Returns the error with which the forge denies the whole repository, or for which it cannot be asked whether it does. */
+async function findDoubt(
+  client: Client,
+  { repository }: AdmittedEvent,
+  { delivery, now }: { readonly delivery: Delivery; readonly now: () => Date },
+): Promise<ReeveError | undefined> {
+  try {
+    const denial = await findDenial(client, repository);
+    const doubt = denial && retryDenial(denial, delivery, now());
+    return doubt instanceof ReeveError ? doubt : undefined;
+  } catch (error) {
+    // The run is made, and is recorded whatever the forge answers now.
+    if (error instanceof ReeveError) return error;
+    throw error;
+  }
+}
+
+function hasFailed({ rules, outcomes }: Run): boolean {
+  return (
+    rules.some(({ verdict }) => verdict === 'failed') || outcomes.some(({ status }) => status === 'failed')
+  );
+}
+
+/** An attempt that was ended before it wrote anything leaves nothing to tell. */
+export function isWorthRecording(runs: readonly Run[], error: unknown): boolean {
+  const isStopped = error instanceof ReeveError && error.code === 'stopped';
+  return runs.length > 0 && (!isStopped || runs.some(hasWritten));
+}
+
+function hasWritten({ outcomes }: Run): boolean {
+  return outcomes.some(({ status }) => status === 'applied');
+}
+
+/** Only the delivery of a webhook has a sender; other events were found by Reeve itself. */
+export function deliveryOrigin({ door, entry }: Pick<Delivery, 'door' | 'entry'>): Origin {
+  return door === 'webhook' ? { entry } : {};
+}
+
+/** An event that was found by reading lacks what only its delivery told: rules that name it are left out, and told so. */
+function withoutLost(all: RuleSet, { family }: Event): { rules: RuleSet; left: readonly Verdict[] } {
+  const lost = family === undefined ? [] : all.listeningTo(family).filter((rule) => !isRecoverable(rule));
+  if (lost.length === 0) return { rules: all, left: [] };
+  return {
+    rules: createRuleSet(all.rules.filter((rule) => !lost.includes(rule))),
+    left: lost.map((rule) => skipRule(rule, 'not recoverable')),
+  };
+}
+
+/** A rule file that cannot be used is shown in the run like a rule that failed: silence would look like "no rule matched". */
+function refusedFile(file: RepositoryRules): Verdict {
+  return {
+    rule: file.source,
+    source: file.source,
+    level: file.level,
+    commit: file.commit,
+    line: 1,
+    verdict: 'failed',
+    reason: `the rule file cannot be used:\n${file.problems.join('\n')}`,
+    findings: [],
+  };
+}

@@ -1,0 +1,163 @@
+import { createTask, parse, validate } from 'node-cron';
+import type { Schedule } from '../../../rules/rule.ts';
+import { createOffset, memoizeByInstant } from './timezone.ts';
+
+/** The instants at which a schedule is due. Time is an argument: nothing here looks at a clock. */
+export interface Cron {
+  /** Returns the first due instant after the given one, or undefined where none comes within five years. */
+  next(after: Date): Date | undefined;
+  /** Returns the last due instant after `after` and not after `until`, and how many there are, counted up to 1,000. */
+  due(after: Date, until: Date): { readonly last: Date | undefined; readonly count: number };
+}
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+/** Every offset in use is a multiple of a quarter of an hour, so within one a wall clock runs evenly. */
+const quarterMs = 15 * minuteMs;
+/** The farthest that a wall clock is set back. */
+const maxSetBackMs = 3 * hourMs;
+/** Days that are looked through, in either direction: five years and a leap day. */
+const horizonDays = 5 * 366;
+const maxCounted = 1_000;
+
+/**
+ * Returns the due instants of five cron fields in a timezone. node-cron says which wall times a field names; which
+ * instants those are is decided here. A schedule for certain hours is due once where a clock is set back, and at the end
+ * of the gap where it is set forward over its hour; one for every hour follows the time that really passes.
+ *
+ * The work is bounded whatever the distance: a day costs a few comparisons, a due instant one more.
+ */
+export function createCron({ cron, timezone }: Schedule): Cron {
+  const ways = waysOfDays(cron);
+  const fields = parse(ways[0] ?? cron);
+  const minutesOfDay = fields.hour
+    .flatMap((hour) => fields.minute.map((minute) => hour * 60 + minute))
+    .toSorted((a, b) => a - b);
+  const everyHour = fields.hour.length === 24;
+  // Asked about wall times written as if they were UTC. It is never started, and leaves the library's own list at once.
+  const days = ways.map((way) => createTask(way, () => {}, { timezone: 'UTC' }));
+  for (const task of days) void task.destroy();
+  const isDay = memoizeByInstant((atMs: number) =>
+    days.some((task) => task.match(new Date(atMs + (minutesOfDay[0] ?? 0) * minuteMs))),
+  );
+  const offsetAt = createOffset(timezone);
+
+  const isNamed = (wallMs: number): boolean => {
+    const wall = new Date(wallMs);
+    return (
+      fields.hour.includes(wall.getUTCHours()) &&
+      fields.minute.includes(wall.getUTCMinutes()) &&
+      isDay(Math.floor(wallMs / dayMs) * dayMs)
+    );
+  };
+
+  const inQuarter = createQuarters({ isNamed, offsetAt, everyHour });
+
+  /** Returns the due instants of the day of UTC that begins at `startMs`, in order. */
+  const inDay = (startMs: number): readonly number[] => {
+    const offsetMs = offsetAt(startMs);
+    if (offsetAt(startMs - maxSetBackMs) !== offsetMs || offsetAt(startMs + dayMs) !== offsetMs) {
+      return Array.from({ length: dayMs / quarterMs }, (_, at) => inQuarter(startMs + at * quarterMs)).flat();
+    }
+    const wallMs = startMs + offsetMs;
+    const firstMs = Math.floor(wallMs / dayMs) * dayMs;
+    const sinceMidnight = (wallMs - firstMs) / minuteMs;
+    const onDay = (midnightMs: number, isPart: (minute: number) => boolean): readonly number[] =>
+      isDay(midnightMs)
+        ? minutesOfDay.filter(isPart).map((minute) => midnightMs + minute * minuteMs - offsetMs)
+        : [];
+    return [
+      ...onDay(firstMs, (minute) => minute >= sinceMidnight),
+      ...onDay(firstMs + dayMs, (minute) => minute < sinceMidnight),
+    ];
+  };
+
+  return {
+    next(after) {
+      const afterMs = after.getTime();
+      const firstMs = Math.floor(afterMs / dayMs) * dayMs;
+      for (let day = 0; day <= horizonDays; day += 1) {
+        const found = inDay(firstMs + day * dayMs).find((atMs) => atMs > afterMs);
+        if (found !== undefined) return new Date(found);
+      }
+      return undefined;
+    },
+    due(after, until) {
+      const [afterMs, untilMs] = [after.getTime(), until.getTime()];
+      const lastMs = Math.floor(untilMs / dayMs) * dayMs;
+      let last: Date | undefined;
+      let count = 0;
+      // From the end: of a long absence only the last instant matters, and about how many there were.
+      for (let day = 0; day <= horizonDays && count < maxCounted; day += 1) {
+        const startMs = lastMs - day * dayMs;
+        if (startMs + dayMs <= afterMs) break;
+        const found = inDay(startMs).filter((atMs) => atMs > afterMs && atMs <= untilMs);
+        const newest = found.at(-1);
+        if (newest !== undefined) last ??= new Date(newest);
+        count = Math.min(count + found.length, maxCounted);
+      }
+      return { last, count };
+    },
+  };
+}
+
+/**
+ * Returns the expressions of which one has to match. As in every crontab, a day matches by its number in the month or by its
+ * weekday if both are restricted (neither begins with `*`). node-cron joins them with "and", so each is asked about alone.
+ */
+function waysOfDays(cron: string): readonly string[] {
+  const [minute, hour, day = '*', month, weekday = '*'] = cron.trim().split(/\s+/);
+  if (/^[*?]/.test(day) || /^[*?]/.test(weekday)) return [cron];
+  const byWeekday = `${minute} ${hour} * ${month} ${weekday}`;
+  const byDay = `${minute} ${hour} ${day} ${month} *`;
+  // A day that no month of the expression has, such as 31 February, leaves the weekdays.
+  return validate(byDay) ? [byDay, byWeekday] : [byWeekday];
+}
+
+/**
+ * Returns a function from a quarter's first minute to the due instants in that quarter, whatever the wall clock does
+ * around it.
+ */
+function createQuarters(options: {
+  /** Returns whether the fields name a wall time, written as if it were UTC. */
+  readonly isNamed: (wallMs: number) => boolean;
+  readonly offsetAt: (atMs: number) => number;
+  /** True for a schedule of every hour. */
+  readonly everyHour: boolean;
+}): (startMs: number) => readonly number[] {
+  const { isNamed, offsetAt, everyHour } = options;
+
+  const namedBetween = (fromMs: number, untilMs: number): boolean => {
+    for (let wallMs = fromMs; wallMs < untilMs; wallMs += minuteMs) if (isNamed(wallMs)) return true;
+    return false;
+  };
+
+  /** Says whether the same wall time was already there before a clock was set back. */
+  const isRepeated = (atMs: number, offsetMs: number): boolean => {
+    for (let backMs = quarterMs; backMs <= maxSetBackMs; backMs += quarterMs) {
+      if (offsetAt(atMs - backMs) - offsetMs === backMs) return true;
+    }
+    return false;
+  };
+
+  return (startMs) => {
+    const offsetMs = offsetAt(startMs);
+    const jumpMs = offsetMs - offsetAt(startMs - quarterMs);
+    const skipped = !everyHour && jumpMs > 0 && namedBetween(startMs + offsetMs - jumpMs, startMs + offsetMs);
+    const found: number[] = [];
+    for (let atMs = startMs; atMs < startMs + quarterMs; atMs += minuteMs) {
+      const named = isNamed(atMs + offsetMs) && (everyHour || !isRepeated(atMs, offsetMs));
+      if (named || (skipped && atMs === startMs)) found.push(atMs);
+    }
+    return found;
+  };
+}
+
+/** Returns the next due instants of a schedule, at most `count` of them. */
+export function nextTimes(schedule: Schedule, after: Date, count: number): readonly Date[] {
+  const cron = createCron(schedule);
+  const times: Date[] = [];
+  for (let at = cron.next(after); at && times.length < count; at = cron.next(at)) times.push(at);
+  return times;
+}

@@ -1,0 +1,84 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type BareServer, json, startBareServer } from '../../support/bare-server.ts';
+import { reeve } from '../../support/command.ts';
+
+const rules = `version: 1
+rules:
+  hooks:
+    in: acme/*
+    on: { schedule: "17 3 * * *" }
+    each: repository
+    steps:
+      - uses: sync-hooks
+        with:
+          hooks: [{ url: "https://ci.example.org/", name: ci, events: [push, workflow_run] }]
+  runs:
+    on: workflow_run.completed
+    steps:
+      - uses: sync-organization
+        with: { visibility: private }
+`;
+
+let folder: string;
+let path: string;
+let server: BareServer;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'reeve-check-'));
+  path = join(folder, 'rules.yml');
+  await writeFile(path, rules);
+});
+afterEach(async () => {
+  await server.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function checkOn(version: string) {
+  server = await startBareServer((_request, response) => json(response, { version }));
+  return reeve(['check', '--json', path], { environment: { FORGE_URL: server.url, FORGE_TOKEN: 'token' } });
+}
+
+it('finds nothing on a forge that can do all of it', async () => {
+  const { status, out } = await checkOn('1.27.0');
+
+  expect(JSON.parse(out).problems).toEqual([]);
+  expect(status).toBe(0);
+  expect(server.requests.map(({ method, path: asked }) => `${method} ${asked}`)).toEqual([
+    'GET /api/v1/version',
+  ]);
+});
+
+it('names the lines that ask for more than the forge can do', async () => {
+  const { status, out } = await checkOn('15.0.3+gitea-1.22.0');
+  const problems: readonly { line: number; code: string; message: string }[] = JSON.parse(out).problems;
+
+  expect(status).toBe(1);
+  expect(problems.map(({ line, code }) => `${line} ${code}`)).toEqual([
+    '8 capability',
+    '8 capability',
+    '11 capability',
+  ]);
+  expect(problems.map(({ message }) => message)).toEqual([
+    'sync-hooks says hooks.name: this forge (15.0.3+gitea-1.22.0) does not support names of hooks',
+    'sync-hooks says hooks.events workflow_run: this forge (15.0.3+gitea-1.22.0) does not support the hook event workflow_run',
+    'rule runs listens to workflow_run: this forge (15.0.3+gitea-1.22.0) does not support the hook event workflow_run',
+  ]);
+});
+
+it('stays offline without a way to sign in', async () => {
+  server = await startBareServer((_request, response) => json(response, {}, 500));
+
+  const { status } = await reeve(['check', path], { environment: { FORGE_URL: server.url } });
+
+  expect(status).toBe(0);
+  expect(server.requests).toEqual([]);
+});
+
+it('says that the forge cannot be reached', async () => {
+  server = await startBareServer((_request, response) => json(response, {}));
+  const environment = { FORGE_URL: 'http://127.0.0.1:9', FORGE_TOKEN: 'token' };
+
+  expect(await reeve(['check', path], { environment })).toMatchObject({ status: 3 });
+});

@@ -1,0 +1,680 @@
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { checks } from '../../../src/cli/connection/checks/checks.ts';
+import { databaseChecks } from '../../../src/cli/connection/checks/database-checks.ts';
+import type { Examination } from '../../../src/cli/connection/checks/examination.ts';
+import { clockFinding } from '../../../src/cli/connection/checks/forge-checks.ts';
+import { nodeFinding, spaceFinding } from '../../../src/cli/connection/checks/machine-checks.ts';
+import type { Finding } from '../../../src/cli/connection/finding.ts';
+import type { IncidentKind } from '../../../src/engine/incidents/incident.ts';
+import type { Variables } from '../../../src/server/settings/config.ts';
+import { takeWorkerLock } from '../../../src/store/sqlite/lock.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts';
+import { type BareServer, json, startBareServer } from '../../support/bare-server.ts';
+import { reeveProcess, start, waitForExit, waitForOutput } from '../../support/command.ts';
+import { type CommandSetup, entriesOf, makeCommandSetup } from '../../support/command-setup.ts';
+import { basic, type ContractForge, contractForges } from '../../support/contract-forge.ts';
+import { isThorough } from '../../support/thorough.ts';
+
+/** What a row does to a connection that is right; what it returns goes into the doctor's environment. */
+type Break = (setup: DoctorSetup) => Promise<unknown>;
+type DoctorSetup = CommandSetup & {
+  /** Changes the hook of the repository. */
+  editHook(body: object): Promise<void>;
+  /** Writes a rule file of the operator; returns the environment that names it. */
+  rules(text: string): Promise<Variables>;
+  /** Changes the operator file. */
+  editOperatorFile(edit: (text: string) => string): Promise<void>;
+  /** Runs when the test is over. */
+  later(end: () => Promise<unknown>): void;
+  bare(answer: Parameters<typeof startBareServer>[0]): Promise<BareServer>;
+};
+
+const strong = 'kR7vQ2mZ9xB4nL6tW1sD8fH3jP5gC0yA';
+const ruleOf = (on: string, step: string): string =>
+  `version: 1\nrules:\n  one:\n    on: ${on}\n    steps:\n      - ${step}\n`;
+const labels = '{ uses: set-labels, with: { add: [x] } }';
+const tags = '{ uses: protect-tags, with: { tags: [{ name_pattern: "v*" }] } }';
+const hooksPath = ({ repository }: CommandSetup): string => `/repos/${repository}/hooks`;
+
+/** Exit statuses other than 1: settings, and a forge that cannot be asked. */
+const statuses: Readonly<Record<string, number>> = {
+  'a short secret': 2,
+  'no answer': 3,
+  'an hour between': 3,
+};
+
+/** Check, what is broken, words of the finding or its advice. */
+const rows: readonly (readonly [string, string, Break, RegExp])[] = [
+  ['settings', 'a short secret', async () => ({ WEBHOOK_SECRET: 'short' }), /at least 24 are needed/],
+  [
+    'secret-strength',
+    'a placeholder',
+    async () => ({ WEBHOOK_SECRET: 'change-me-change-me-change-me' }),
+    /looks like an example/,
+  ],
+  [
+    'secret-strength',
+    'one letter',
+    async () => ({ WEBHOOK_SECRET: 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa' }),
+    /few different letters/,
+  ],
+  [
+    'secret-strength',
+    'one value for both',
+    async () => ({ WEBHOOK_SECRET: strong, WEBHOOK_AUTHORIZATION: `Bearer ${strong}` }),
+    /header and signature/,
+  ],
+  ['file-modes', 'an open env file', async ({ envFile }) => chmod(envFile, 0o644), /can read .*reeve\.env/],
+  [
+    'file-modes',
+    'an open password of the dashboard',
+    async ({ path }) =>
+      writeFile(path('data/dashboard.password'), 'a password of the dashboard\n', { mode: 0o644 }),
+    /can read .*dashboard\.password/,
+  ],
+  [
+    'file-modes',
+    'an open data folder',
+    async ({ path }) => chmod(path('data'), 0o750),
+    /can read .*data.*chmod 700 .*data/s,
+  ],
+  [
+    'file-modes',
+    'an open folder of the forge of a demo',
+    async ({ path }) => {
+      await mkdir(path('data/forge/repositories'), { recursive: true, mode: 0o700 });
+      await chmod(path('data/forge/repositories'), 0o755);
+      await writeFile(path('data/forge/forge.db'), '', { mode: 0o644 });
+    },
+    /forge\.db.*repositories.*chmod 600 .*forge\.db; chmod 700 .*repositories/s,
+  ],
+  ['file-modes', 'an open token file', async ({ path }) => chmod(path('token'), 0o604), /chmod 600 .*token/],
+  ['bind', 'an open address', async () => ({ HOST: '0.0.0.0' }), /not encrypted/],
+  [
+    'data-folder',
+    'a folder that is gone',
+    async ({ path }) => ({ REEVE_DATA: path('gone') }),
+    /is not there/,
+  ],
+  [
+    'data-folder',
+    'a folder that takes nothing',
+    async () => ({ REEVE_DATA: '/proc/self' }),
+    /cannot be written/,
+  ],
+  ['store', 'a newer schema', async ({ path }) => withStore(path, 'PRAGMA user_version = 99'), /schema 99/],
+  ['store', 'junk', async ({ path }) => writeFile(path('data/reeve.db'), 'x'.repeat(8192)), /is not a store/],
+  [
+    'process',
+    'another program',
+    async ({ port, later }) => {
+      const other = await listenOn(port);
+      later(other);
+    },
+    /another program listens/,
+  ],
+  [
+    'process',
+    'a second process',
+    async ({ path, later }) => {
+      const lock = takeWorkerLock(path('data/reeve.db'));
+      later(async () => lock.release());
+    },
+    /in use by another Reeve/,
+  ],
+  ['rules', 'a broken rule', ({ rules }) => rules(ruleOf('nothing', labels)), /1 problem: /],
+  ['forge', 'no answer', async () => ({ FORGE_URL: 'http://127.0.0.1:9' }), /cannot be reached/],
+  [
+    'forge',
+    'no forge',
+    async ({ bare }) => ({ FORGE_URL: (await bare((_, response) => json(response, {}, 404))).url }),
+    /no forge/,
+  ],
+  [
+    'clock',
+    'an hour between',
+    async ({ bare }) => {
+      const date = new Date(Date.now() - 3_600_000).toUTCString();
+      return {
+        FORGE_URL: (await bare((_, response) => json(response, { version: '1.27.0' }, 200, { date }))).url,
+      };
+    },
+    /is 3600 s before|is 3599 s before|is 3601 s before/,
+  ],
+  [
+    'token',
+    'a token that was removed',
+    async ({ forge, bot, tokenFile }) => {
+      const file = await tokenFile(bot, ['all']);
+      const token = await readFile(file, 'utf8');
+      const tokens = await forge.ask('GET', `/users/${bot.name}/tokens`, {
+        headers: basic(bot.name, bot.password),
+      });
+      const [{ id }] = tokens.json.filter((one: { token_last_eight: string }) =>
+        token.endsWith(one.token_last_eight),
+      );
+      await forge.ask('DELETE', `/users/${bot.name}/tokens/${id}`, {
+        headers: basic(bot.name, bot.password),
+      });
+      return { FORGE_TOKEN: token };
+    },
+    /make a new access token/,
+  ],
+  [
+    'administrator',
+    'an administrator',
+    async ({ forge }) => ({ FORGE_TOKEN: forge.adminToken }),
+    /site administrator/,
+  ],
+  [
+    'scopes',
+    'a token that may read alone',
+    async ({ bot, tokenFile }) => {
+      const file = await tokenFile(bot, ['read:user', 'read:repository', 'read:organization', 'read:issue']);
+      return { FORGE_TOKEN: await readFile(file, 'utf8') };
+    },
+    /lacks the scopes write:issue \(to set labels/,
+  ],
+  [
+    'served',
+    'no star',
+    async ({ forge, bot, repository }) =>
+      void (await forge.ask('DELETE', `/user/starred/${repository}`, { as: bot })),
+    /no repository is served/,
+  ],
+  [
+    'access',
+    'less access',
+    async (setup) => {
+      await setup.forge.share(setup.repository, setup.owner, { with: setup.bot, permission: 'write' });
+      return setup.rules(ruleOf('push', tags));
+    },
+    /is writer, and rule one needs admin/,
+  ],
+  [
+    'access',
+    'an argument that needs more',
+    async (world) => {
+      await world.forge.share(world.repository, world.owner, { with: world.bot, permission: 'write' });
+      return world.rules(ruleOf('issues', '{ uses: set-issue, with: { pinned: true } }'));
+    },
+    /is writer, and rule one needs admin/,
+  ],
+  [
+    'capabilities',
+    'events it never sends',
+    ({ rules }) =>
+      rules(ruleOf('[workflow_run, action_run_failure]', '{ uses: set-status, with: { state: success } }')),
+    /does not support (the )?hook events?/,
+  ],
+  [
+    'sign-in',
+    'no application',
+    ({ editOperatorFile }) =>
+      editOperatorFile((text) => `${text}dashboard: { url: https://reeve.example.org }\n`),
+    /there is none/,
+  ],
+  [
+    'hooks',
+    'an address and no place',
+    ({ editOperatorFile }) => editOperatorFile((text) => text.replace(/ +repositories:\n.*\n/, '')),
+    /names no location/,
+  ],
+  [
+    'hook-missing',
+    'a removed hook',
+    async (setup) => {
+      const [{ id }] = await setup.hooks();
+      await setup.forge.ask('DELETE', `${hooksPath(setup)}/${id}`, { as: setup.owner });
+    },
+    /has no hook to/,
+  ],
+  [
+    'hook-elsewhere',
+    'another target',
+    ({ editHook }) => editHook({ config: { url: 'http://127.0.0.1:9/webhook' } }),
+    /now points to http:\/\/127\.0\.0\.1:9/,
+  ],
+  [
+    'hook-inactive',
+    'a hook switched off',
+    ({ editHook }) => editHook({ active: false }),
+    /has a disabled hook/,
+  ],
+  [
+    'hook-duplicate',
+    'a second hook',
+    async (setup) => {
+      const [{ config }] = await setup.hooks();
+      await setup.forge.ask('POST', hooksPath(setup), {
+        as: setup.owner,
+        body: { type: 'gitea', active: true, config: { ...config, content_type: 'json' } },
+      });
+    },
+    /has 2 hooks/,
+  ],
+  [
+    'hook-events',
+    'a deafened hook',
+    ({ editHook }) => editHook({ events: ['push'] }),
+    /lacks the events .*issues/,
+  ],
+  [
+    'served-hooks',
+    'C3: a served repository without a hook',
+    async ({ forge, bot, owner }) => {
+      const other = await forge.makeRepository(owner, { auto_init: true });
+      await forge.ask('PUT', `/user/starred/${other}`, { as: bot });
+    },
+    /no hook delivers from .*, of 2 served repositories/,
+  ],
+  [
+    'hook-secret',
+    'other secrets in the settings',
+    async () => ({ WEBHOOK_SECRET: strong }),
+    /created with other secrets/,
+  ],
+  [
+    'webhook-address',
+    'an address that leads elsewhere',
+    async ({ bare, editOperatorFile }) => {
+      const { url } = await bare((_, response) => json(response, { message: 'not here' }, 404));
+      await editOperatorFile((text) => text.replace(/url: .*/, `url: ${url}/webhook`));
+    },
+    /does not reach this Reeve \(it answers 404\)/,
+  ],
+  [
+    'delivery',
+    'another header on the hook',
+    ({ editHook }) => editHook({ authorization_header: `Bearer ${strong}` }),
+    /does not match the settings/,
+  ],
+  ['dead', 'a delivery that was given up', async ({ path }) => bury(path), /[12] given up/],
+  [
+    'rule-failed',
+    'a rule that failed',
+    ({ path }) => raise(path, 'rule-failed'),
+    /rules that failed: 4: .*#r0, once, last 2\d{3}-.* UTC: no such thing.*; and 1 more/,
+  ],
+  [
+    'merged-elsewhere',
+    'a merge into another branch than planned',
+    ({ path }) => raise(path, 'merged-elsewhere'),
+    /merges into another branch than planned: 4/,
+  ],
+  [
+    'sweep-failed',
+    'a sweep that was refused',
+    ({ path }) => raise(path, 'sweep-failed'),
+    /did not reach every item: 4/,
+  ],
+  [
+    'account-changed',
+    'a login that another account has now',
+    ({ path }) => raise(path, 'account-changed'),
+    /another account has now: 4/,
+  ],
+  [
+    'file-broken',
+    'a broken file of a repository',
+    ({ path }) => raise(path, 'file-broken'),
+    /files that cannot be used: 4/,
+  ],
+];
+
+async function withStore(path: (name: string) => string, sql: string): Promise<void> {
+  const database = new DatabaseSync(path('data/reeve.db'));
+  database.exec(sql);
+  database.close();
+}
+
+async function bury(path: (name: string) => string): Promise<void> {
+  const store = await openSqliteStore({ path: path('data/reeve.db'), role: 'worker' });
+  const delivery = {
+    uuid: 'a',
+    eventType: 'push',
+    entry: 'environment',
+    contentType: 'application/json',
+    receivedAt: new Date(),
+    body: Buffer.from('{'),
+  };
+  const { id } = await store.accept(delivery);
+  await store.route([
+    ...(await store.unrouted(50)).map((one) => ({ id: one.id, to: 'dead', reason: 'not JSON' }) as const),
+    { id, to: 'dead', reason: 'not JSON' },
+  ]);
+  await store.close();
+}
+
+async function raise(path: (name: string) => string, kind: IncidentKind): Promise<void> {
+  const store = await openSqliteStore({ path: path('data/reeve.db'), role: 'reader' });
+  const keys = ['r0', 'r1', 'r2', 'r3'].map((name) => `acme/demo/.reeve.yml#${name}`);
+  const about = { kind, reason: 'no such thing', level: 'repository' } as const;
+  await store.raise(keys.map((key, at) => ({ ...about, key, at: new Date(Date.now() - at * 1_000) })));
+  await store.close();
+}
+
+async function listenOn(port: number): Promise<() => Promise<unknown>> {
+  const { createServer } = await import('node:http');
+  const server = createServer((_request, response) => response.writeHead(404).end('nothing'));
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  return () => new Promise((resolve) => server.close(resolve));
+}
+
+const firstOfEach = (all: typeof rows): typeof rows =>
+  all.filter(([id], index) => all.findIndex((one) => one[0] === id) === index);
+
+it('every check is broken by a test', () => {
+  const alone = [
+    'node',
+    'forge-tls',
+    'dashboard-tls',
+    'target',
+    'workflows',
+    'codeowners',
+    ...databaseChecks.map(({ id }) => id),
+  ];
+  const broken = new Set([...rows.map(([id]) => id), ...alone]);
+
+  expect(checks.map(({ id }) => id).filter((id) => !broken.has(id))).toEqual([]);
+});
+
+describe.each(contractForges)(
+  'lines of CODEOWNERS that no file matches on $name',
+  ({ start: startForge }) => {
+    let forge: ContractForge;
+    let connection: CommandSetup;
+    beforeAll(async () => {
+      forge = await startForge();
+      connection = await makeCommandSetup(forge);
+      expect((await connection.setup()).status).toBe(0);
+    });
+    afterAll(async () => {
+      await connection.close();
+      await forge.close();
+    });
+    const look = async (environment: Variables = {}) =>
+      entriesOf(await connection.doctor(environment), 'codeowners')[0];
+    const write = (path: string, text: string) =>
+      forge.ask('POST', `/repos/${connection.repository}/contents/${path}`, {
+        as: connection.owner,
+        body: { content: Buffer.from(text).toString('base64'), message: path },
+      });
+
+    it('are a warning where a rule of the operator reads the file', async () => {
+      expect(await look()).toMatchObject({ state: 'skipped' });
+      const rule = 'steps: [{ uses: request-reviewers, with: { from: codeowners } }]';
+      const text = `version: 1\nrules:\n  owners: { on: pull_request.opened, ${rule} }\n`;
+      const folder = connection.path('rules');
+      await mkdir(folder, { recursive: true });
+      await writeFile(`${folder}/owners.yml`, text);
+      const environment = { REEVE_RULES: folder };
+      expect(await look(environment)).toMatchObject({ state: 'ok' });
+
+      await write('lib/a.ts', 'a\n');
+      await write('CODEOWNERS', `lib @${connection.owner.name}\nlib/.* @${connection.owner.name}\n`);
+
+      expect(await look(environment)).toMatchObject({
+        state: 'warning',
+        text: `${connection.repository}: Of CODEOWNERS, no file matches line 1 (lib).`,
+        advice: expect.stringContaining('lib/.*'),
+      });
+    });
+  },
+);
+
+describe.each(contractForges)('A9: workflows of forks on $name', ({ start: startForge }) => {
+  let forge: ContractForge;
+  let connection: CommandSetup;
+  beforeAll(async () => {
+    forge = await startForge();
+    connection = await makeCommandSetup(forge);
+    expect((await connection.setup()).status).toBe(0);
+  });
+  afterAll(async () => {
+    await connection.close();
+    await forge.close();
+  });
+  const look = async () => {
+    const result = await connection.doctor();
+    return { status: result.status, finding: entriesOf(result, 'workflows')[0] };
+  };
+
+  it('are nothing to warn of where no served repository has one', async () => {
+    expect(await look()).toMatchObject({ status: 0, finding: { state: 'ok' } });
+  });
+
+  it('are warned of where a served repository has one and the account is not restricted', async () => {
+    await forge.ask('POST', `/repos/${connection.repository}/contents/.gitea/workflows/ci.yml`, {
+      as: connection.owner,
+      body: { content: Buffer.from('on: pull_request\n').toString('base64'), message: 'ci' },
+    });
+
+    expect(await look()).toMatchObject({
+      status: 0,
+      finding: {
+        state: 'warning',
+        text: expect.stringContaining(
+          `${connection.repository} has workflows, and @${connection.bot.name} is not`,
+        ),
+        advice: expect.stringContaining('restricted'),
+      },
+    });
+    const printed = await reeveProcess(['doctor', '--settings', connection.envFile, '--no-test'], {
+      cwd: connection.folder,
+      environment: { PORT: String(connection.port), REEVE_DATA: connection.path('data') },
+    });
+    expect(printed.out).toMatch(/! workflows /);
+    expect(printed.out).toContain('Nothing is wrong; 1 warning.');
+    expect(printed.status).toBe(0);
+  });
+
+  it('are nothing to warn of once the account is restricted, and setup has nothing to recommend', async () => {
+    const recommended = entriesOf(await connection.setup(), 'restricted');
+    await forge.ask('PATCH', `/admin/users/${connection.bot.name}`, {
+      as: forge.adminToken,
+      body: { login_name: connection.bot.name, source_id: 0, restricted: true },
+    });
+
+    expect(recommended).toMatchObject([{ state: 'warning' }]);
+    expect(await look()).toMatchObject({ status: 0, finding: { state: 'ok' } });
+    expect(entriesOf(await connection.setup(), 'restricted')).toMatchObject([{ state: 'ok' }]);
+  });
+});
+
+describe('what no test can bring about on this machine is judged from numbers', () => {
+  const states = (findings: readonly Finding[]) => findings.map(({ state }) => state);
+
+  it.each([
+    [
+      'node',
+      [nodeFinding('24.1.0'), nodeFinding('22.18.0'), nodeFinding('22.17.9'), nodeFinding('20.19.1')],
+      ['ok', 'ok', 'wrong', 'wrong'],
+    ],
+    [
+      'disk',
+      [
+        spaceFinding('x', 2e8 * 2, 1e12),
+        spaceFinding('x', 1e8, 1e12),
+        spaceFinding('x', 1e8, 1e9),
+        spaceFinding('x', 1e7, 1e9),
+      ],
+      ['ok', 'wrong', 'ok', 'wrong'],
+    ],
+    [
+      'clock',
+      [clockFinding(0, 30_000), clockFinding(0, 30_001), clockFinding(31_000, 0)],
+      ['ok', 'wrong', 'wrong'],
+    ],
+  ] as const)('%s', (_, findings, expected) => {
+    expect(states(findings)).toEqual(expected);
+  });
+
+  it.each([
+    ['http://93.184.216.34', 'wrong'],
+    ['https://93.184.216.34', 'ok'],
+    ['http://10.1.2.3', 'ok'],
+  ])('a token that goes to %s is %s', async (forgeUrl, state) => {
+    const check = checks.find(({ id }) => id === 'forge-tls');
+
+    expect(await check?.run({ forgeUrl } as Examination)).toMatchObject({ state });
+  });
+
+  it.each([
+    ['http://10.1.2.3:8080', '127.0.0.1', 'wrong'],
+    ['http://93.184.216.34/bot', '127.0.0.1', 'wrong'],
+    ['https://reeve.example.org', '0.0.0.0', 'ok'],
+    ['http://localhost:8080', '127.0.0.1', 'ok'],
+    ['http://localhost:8080', '0.0.0.0', 'wrong'],
+    [undefined, '::1', 'ok'],
+    [undefined, '0.0.0.0', 'wrong'],
+  ])('a dashboard at %s, with Reeve on %s, is %s', async (dashboard, host, state) => {
+    const check = checks.find(({ id }) => id === 'dashboard-tls');
+    const settings = { dashboard, host } as Examination['settings'];
+
+    expect(await check?.run({ settings } as Examination)).toMatchObject({ state });
+  });
+});
+
+describe.each(contractForges)('doctor on $name', ({ start: startForge }) => {
+  let forge: ContractForge;
+  let setup: DoctorSetup;
+  const ends: (() => Promise<unknown>)[] = [];
+  beforeAll(async () => {
+    forge = await startForge();
+  });
+  afterAll(() => forge.close());
+  beforeEach(async () => {
+    const connection = await makeCommandSetup(forge);
+    expect(await connection.setup()).toMatchObject({ status: 0 });
+    setup = {
+      ...connection,
+      async editHook(body) {
+        const [hook] = await connection.hooks();
+        const whole = { events: hook.events, ...body };
+        const answer = await forge.ask('PATCH', `${hooksPath(connection)}/${hook.id}`, {
+          as: connection.owner,
+          body: whole,
+        });
+        expect(answer.status).toBe(200);
+      },
+      async rules(text) {
+        await mkdir(connection.path('rules'));
+        await writeFile(connection.path('rules/one.yml'), text);
+        return { REEVE_RULES: connection.path('rules') };
+      },
+      async editOperatorFile(edit) {
+        const path = connection.path('reeve.yml');
+        await writeFile(path, edit(await readFile(path, 'utf8')));
+      },
+      later: (end) => void ends.push(end),
+      async bare(answer) {
+        const server = await startBareServer(answer);
+        ends.push(() => server.close());
+        return server;
+      },
+    };
+  });
+  afterEach(async () => {
+    for (const end of ends.splice(0)) await end();
+    await setup.close();
+  });
+
+  it('finds nothing wrong with what setup has made, alone and beside a running Reeve', async () => {
+    const alone = await setup.doctor();
+    const server = start(['serve', '--settings', setup.envFile], { cwd: setup.folder });
+    setup.later(() => {
+      server.kill();
+      return waitForExit(server);
+    });
+    await waitForOutput(server, /"listening"/);
+    const beside = await reeveProcess(['doctor', '--settings', 'reeve.env'], { cwd: setup.folder });
+
+    expect(alone.entries.filter(({ state }) => state === 'wrong')).toEqual([]);
+    expect(alone.status).toBe(0);
+    expect(beside.out).toContain('Nothing is wrong.');
+    expect(beside).toMatchObject({ status: 0, error: '' });
+    expect(beside.out).toMatch(/✓ delivery +a delivery by the hook .* arrived and was verified/);
+    for (const canary of setup.canaries) expect(beside.out).not.toContain(canary);
+
+    await setup.editHook({ authorization_header: `Bearer ${strong}` });
+    const refused = await reeveProcess(['doctor', '--settings', 'reeve.env'], { cwd: setup.folder });
+    expect(refused.out).toMatch(/✗ delivery +a delivery by the hook .* does not match the settings/);
+    expect(refused.out).toMatch(/→ run reeve setup again, which replaces the hook/);
+    expect(refused.out).not.toContain('ALLOWED_HOST_LIST');
+  });
+
+  // Each check once; what else breaks it is for a thorough run.
+  it.each(isThorough ? rows : firstOfEach(rows))('%s: %s', async (id, title, breaks, words) => {
+    const environment = (await breaks(setup)) as Variables | undefined;
+
+    const result = await setup.doctor(environment ?? {});
+
+    const [entry] = entriesOf(result, id);
+    expect(entry).toMatchObject({ state: 'wrong', advice: expect.stringMatching(/.{8,}/) });
+    expect(`${entry?.text} ${entry?.advice}`).toMatch(words);
+    expect(result.status).toBe(statuses[title] ?? 1);
+  });
+
+  it('tells a forge that sends nothing which setting lets it', async () => {
+    const swallow = await setup.bare((_, response) => json(response, {}));
+    await setup.editHook({ config: { url: `${swallow.url}/webhook` } });
+    await setup.editOperatorFile((text) => text.replace(/url: .*/, `url: ${swallow.url}/webhook`));
+
+    const result = await setup.doctor();
+
+    expect(result.status).toBe(1);
+    expect(entriesOf(result, 'delivery')[0]).toMatchObject({
+      state: 'wrong',
+      text: expect.stringContaining('no delivery'),
+    });
+    expect(entriesOf(result, 'target')[0]?.advice).toContain(
+      'set ALLOWED_HOST_LIST = external,loopback, below [security] on Gitea 1.27 and later, below [webhook] on earlier',
+    );
+    expect(swallow.requests.some(({ path }) => path === '/webhook')).toBe(true);
+  });
+
+  it('knows a running Reeve that has other secrets', async () => {
+    const server = start(['serve', '--settings', setup.envFile], { cwd: setup.folder });
+    setup.later(() => {
+      server.kill();
+      return waitForExit(server);
+    });
+    await waitForOutput(server, /"listening"/);
+
+    const result = await setup.doctor({ WEBHOOK_SECRET: strong });
+
+    expect(entriesOf(result, 'process')[0]).toMatchObject({
+      state: 'wrong',
+      text: expect.stringContaining('other webhook secrets'),
+    });
+  });
+
+  it('lets no hook deliver with --no-test, and those of organizations only when thorough', async () => {
+    const { organization, owner, bot, tokenFile } = setup;
+    const adminTokenFile = await tokenFile(owner, ['all']);
+    // The hook of the organization covers its own repositories.
+    const other = await forge.makeRepository(owner, { auto_init: true });
+    await forge.share(other, owner, { with: bot, permission: 'admin' });
+    const asked = { organization: [organization], repository: [other], adminTokenFile };
+    expect(await setup.setup(asked)).toMatchObject({ status: 0 });
+    const environment = { SETUP_TOKEN_FILE: adminTokenFile };
+
+    const untested = await setup.doctor(environment, { test: false });
+    const thorough = await setup.doctor(environment, { thorough: true });
+
+    expect(entriesOf(untested, 'delivery')[0]).toMatchObject({ state: 'skipped' });
+    expect(untested.status).toBe(0);
+    const [hidden] = entriesOf(await setup.doctor({}, { test: false }), 'hooks');
+    expect(hidden).toMatchObject({
+      state: 'skipped',
+      text: expect.stringContaining(`organization ${organization}`),
+    });
+    expect(entriesOf(thorough, 'delivery')[0]?.text).toMatch(
+      /hook of organization .* arrived .*hook of repository .* arrived/,
+    );
+    expect(thorough.status).toBe(0);
+  });
+});

@@ -1,0 +1,167 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { openDriftBook } from '../../../src/work/sweeps/drift.ts';
+import { createRunnerMemory } from '../../../src/work/sweeps/targets/runner-memory.ts';
+import { makeRun } from '../../store/make.ts';
+import { reeve } from '../../support/command.ts';
+
+let data: string;
+let store: Store;
+const environment = () => ({ REEVE_DATA: data });
+const hoursAgo = (hours: number): Date => new Date(Date.now() - hours * 3_600_000);
+
+beforeEach(async () => {
+  data = await mkdtemp(join(tmpdir(), 'reeve-data-'));
+  store = await openSqliteStore({ path: join(data, 'reeve.db'), role: 'worker' });
+});
+afterEach(async () => {
+  await store.close();
+  await rm(data, { recursive: true, force: true });
+});
+
+const seen = (given: { id: number; name: string; status: 'online' | 'offline'; busy?: boolean }) => ({
+  busy: false,
+  disabled: false,
+  labels: ['linux', 'x64'],
+  ...given,
+});
+
+describe('runners', () => {
+  it('prints a table, those that are offline first, beside the process that holds the store', async () => {
+    const memory = createRunnerMemory(store);
+    const two = [
+      seen({ id: 1, name: 'anvil', status: 'online' }),
+      seen({ id: 2, name: 'bellows', status: 'online', busy: true }),
+    ];
+    await memory.observe('organization acme', two, hoursAgo(30));
+    const down = two.map((runner) => (runner.id === 1 ? { ...runner, status: 'offline' as const } : runner));
+    await memory.observe('organization acme', down, hoursAgo(5));
+
+    const { status, out } = await reeve(['runners'], { environment: environment() });
+
+    expect(out.trimEnd().split('\n')).toEqual([
+      'runner   where              status   for   now    flaps  labels',
+      'anvil    organization acme  offline  5 h          1      linux x64',
+      'bellows  organization acme  online   30 h  works  0      linux x64',
+    ]);
+    expect(status).toBe(1);
+  });
+
+  it('prints one JSON list, and 0 where all are there', async () => {
+    const at = hoursAgo(1);
+    await createRunnerMemory(store).observe(
+      'instance',
+      [seen({ id: 4, name: 'anvil', status: 'online' })],
+      at,
+    );
+
+    const { status, out } = await reeve(['runners', '--json'], { environment: environment() });
+
+    expect(JSON.parse(out)).toEqual([
+      {
+        level: 'instance',
+        ...seen({ id: 4, name: 'anvil', status: 'online' }),
+        since: at.toISOString(),
+        activeAt: at.toISOString(),
+        changes: [],
+      },
+    ]);
+    expect(status).toBe(0);
+  });
+
+  it('says where no sweep has run', async () => {
+    const { status, out } = await reeve(['runners'], { environment: environment() });
+
+    expect(out).toContain('a rule with `each: runner` looks');
+    expect(status).toBe(0);
+  });
+});
+
+describe('drift', () => {
+  const change = {
+    id: 'c1',
+    rules: ['rules/p.yml#guard'],
+    step: '1',
+    action: 'sync-branch-protections',
+    operation: 'x',
+    method: 'PATCH',
+    path: '/x',
+    input: {},
+    reason: '',
+    target: 'protection:main.required_approvals',
+    value: 2,
+    before: 0,
+    after: 2,
+  };
+  const observed = {
+    ...makeRun({}),
+    changes: [change],
+    outcomes: [{ change: 'c1', status: 'planned' as const }],
+  };
+
+  const drifts = async (item: string, since: Date): Promise<void> => {
+    const book = await openDriftBook(store, 'rules/p.yml#guard');
+    book.note(item, observed, since);
+    // A later sweep that sees the same leaves the first instant.
+    book.note(item, observed, new Date());
+    await book.save();
+  };
+
+  it('prints what is, what is wanted, since when and why, the longest first', async () => {
+    const [older, newer] = [hoursAgo(72), hoursAgo(3)];
+    await drifts('acme/site', newer);
+    await drifts('acme/demo', older);
+
+    const { status, out } = await reeve(['drift'], { environment: environment() });
+
+    expect(out.trimEnd().split('\n')).toEqual([
+      'acme/demo  protection:main.required_approvals',
+      '  is 0, wanted 2',
+      `  since ${older.toISOString()} (3 days), by rules/p.yml#guard: observed, not sent`,
+      'acme/site  protection:main.required_approvals',
+      '  is 0, wanted 2',
+      `  since ${newer.toISOString()} (3 h), by rules/p.yml#guard: observed, not sent`,
+    ]);
+    expect(status).toBe(1);
+  });
+
+  it('prints one JSON list of the items named', async () => {
+    await drifts('acme/demo', hoursAgo(1));
+    await drifts('acme/site', hoursAgo(1));
+
+    const { status, out } = await reeve(['drift', 'acme/demo', '--json'], { environment: environment() });
+
+    expect(JSON.parse(out)).toMatchObject([
+      {
+        rule: 'rules/p.yml#guard',
+        item: 'acme/demo',
+        target: change.target,
+        live: 0,
+        wanted: 2,
+        why: 'observed, not sent',
+      },
+    ]);
+    expect(status).toBe(1);
+  });
+
+  it('says so where nothing drifts', async () => {
+    const { status, out } = await reeve(['drift'], { environment: environment() });
+
+    expect(out).toBe('nothing drifts, as far as sweeps have seen\n');
+    expect(status).toBe(0);
+  });
+
+  it.each([[['drift', '--adopt']], [['drift', '--adopt', 'acme/a', 'acme/b']]])(
+    'wants one name to adopt: %j',
+    async (args) => {
+      const { status, error } = await reeve(args, { environment: environment() });
+
+      expect(error).toContain('name one repository (acme/demo) or organization (acme)');
+      expect(status).toBe(2);
+    },
+  );
+});

@@ -1,0 +1,195 @@
+import type { ChildProcess } from 'node:child_process';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, test } from 'vitest';
+import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts';
+import { start, waitForExit, waitForOutput } from '../../support/command.ts';
+import { type StuckForge, startStuckForge, stuckAnswers } from '../../support/stuck-forge.ts';
+import { isThorough } from '../../support/thorough.ts';
+
+// A stop that has to be forced ends with status 1, 9.5 s after the signal: status 0 says that everything was closed before.
+
+const authorization = 'a-value-that-only-the-hook-knows';
+const rules = `version: 1
+rules:
+  labelled:
+    on: { schedule: "17 3 * * *" }
+    each: repository
+    steps: [{ uses: sync-labels, with: { labels: [{ name: kept, color: ff0000 }] } }]
+`;
+
+type Place = { readonly folder: string; readonly forge: StuckForge; readonly children: ChildProcess[] };
+
+// The tests wait for seconds each: they run at the same time, each with a folder and a forge of its own.
+const it = test.extend<{ place: Place; answer: keyof typeof stuckAnswers }>({
+  answer: 'never answers',
+  place: async ({ answer }, use) => {
+    const folder = await mkdtemp(join(tmpdir(), 'reeve-shutdown-'));
+    const forge = await startStuckForge(answer);
+    const children: ChildProcess[] = [];
+    await use({ folder, forge, children });
+    for (const child of children) child.kill('SIGKILL');
+    await forge.close();
+    await rm(folder, { recursive: true, force: true });
+  },
+});
+
+const environment = (
+  { forge, folder }: Place,
+  more: Record<string, string> = {},
+): Record<string, string> => ({
+  FORGE_URL: forge.url,
+  FORGE_TOKEN: 'a-token-of-the-account-of-the-bot',
+  WEBHOOK_AUTHORIZATION: authorization,
+  REEVE_DATA: join(folder, 'data'),
+  PORT: '0',
+  ...more,
+});
+
+const push = (repository: number): RequestInit => ({
+  method: 'POST',
+  headers: {
+    authorization,
+    'content-type': 'application/json',
+    'x-gitea-delivery': `delivery-${repository}`,
+    'x-gitea-event': 'push',
+    'x-gitea-event-type': 'push',
+  },
+  body: JSON.stringify({
+    ref: 'refs/heads/main',
+    before: '0',
+    after: '1',
+    repository: { id: repository, full_name: `acme/r${repository}`, owner: { id: 1, login: 'acme' } },
+    sender: { id: 2, login: 'ada' },
+  }),
+});
+
+function startIn({ children }: Place, ...args: Parameters<typeof start>): ChildProcess {
+  const child = start(...args);
+  children.push(child);
+  return child;
+}
+
+/** Starts the bot and waits until it listens; the stuck forge holds it up for 5 s. */
+async function listening(place: Place) {
+  const child = startIn(place, ['serve'], { environment: environment(place) });
+  const ended = waitForExit(child);
+  const said = await waitForOutput(child, /"listening"/);
+  return { child, ended, url: /"url":"([^"]+)"/.exec(said)?.[1] ?? '' };
+}
+
+describe.concurrent.each(Object.keys(stuckAnswers) as (keyof typeof stuckAnswers)[])(
+  'while the forge %s',
+  (answer) => {
+    it.override({ answer });
+
+    it('SIGTERM ends the process and gives back the deliveries that are being handled', async ({
+      place,
+      expect,
+    }) => {
+      const { child, ended, url } = await listening(place);
+      for (const repository of [1, 2, 3]) {
+        expect((await fetch(`${url}/webhook`, push(repository))).status).toBe(202);
+      }
+      const path = join(place.folder, 'data', 'reeve.db');
+      const store = await openSqliteStore({ path, role: 'reader' });
+      // The three, and the jobs that catch up, read the rules and look at open pull requests.
+      await expect.poll(async () => (await store.counts()).claimed).toBe(6);
+      child.kill('SIGTERM');
+
+      const { status, error } = await ended;
+      expect(error).not.toContain('could be closed');
+      expect(status).toBe(0);
+      expect(await store.counts()).toMatchObject({ accepted: 6, claimed: 0, retry: 0, dead: 0 });
+      const { items } = await store.listDeliveries();
+      expect(items.map(({ attempts }) => attempts)).toEqual([0, 0, 0, 0, 0, 0]);
+      await store.close();
+    });
+
+    // What hangs in the forge matters to a stop that waits, and not to one that does not: the first kind stands for both.
+    const isFirst = answer === 'never answers';
+    it.runIf(isThorough || isFirst)('a second signal ends the process at once', async ({ place, expect }) => {
+      const { child, ended, url } = await listening(place);
+      await fetch(`${url}/webhook`, push(1));
+      await place.forge.asked(2);
+      child.kill('SIGTERM');
+      await waitForOutput(child, /"stopping"/);
+      child.kill('SIGTERM');
+
+      expect((await ended).status).toBe(128 + 15);
+    });
+
+    it.runIf(isThorough || isFirst)(
+      'a process that is killed spends no attempt of the deliveries that were in flight together',
+      async ({ place, expect }) => {
+        const { child, ended, url } = await listening(place);
+        for (const repository of [1, 2, 3]) await fetch(`${url}/webhook`, push(repository));
+        const path = join(place.folder, 'data', 'reeve.db');
+        const reader = await openSqliteStore({ path, role: 'reader' });
+        await expect.poll(async () => (await reader.counts()).claimed).toBe(6);
+        await reader.close();
+        child.kill('SIGKILL');
+        await ended;
+
+        const store = await openSqliteStore({ path, role: 'worker' });
+        const { items } = await store.listDeliveries();
+        expect(items.map(({ state, attempts, crashes }) => ({ state, attempts, crashes }))).toEqual(
+          Array.from({ length: 6 }, () => ({ state: 'accepted', attempts: 0, crashes: 0 })),
+        );
+        await store.close();
+      },
+    );
+
+    it.runIf(isThorough || isFirst)('SIGTERM ends a sweep that is run by hand', async ({ place, expect }) => {
+      await writeFile(join(place.folder, 'rules.yml'), rules);
+      const child = startIn(place, ['sweep', 'labelled'], {
+        environment: environment(place, { REEVE_RULES: join(place.folder, 'rules.yml') }),
+      });
+      const ended = waitForExit(child);
+      await place.forge.asked(2);
+      child.kill('SIGTERM');
+
+      expect((await ended).status).toBe(130);
+    });
+  },
+);
+
+describe.concurrent.each([
+  ['SIGTERM', 'sends headers and never a body'],
+  ['SIGHUP', 'never answers'],
+  ['SIGINT', 'never answers'],
+] as const)('stopped by %s before it is up, while the forge %s', (signal, answer) => {
+  it.override({ answer });
+
+  it('ends the process', async ({ place, expect }) => {
+    const child = startIn(place, ['serve'], { environment: environment(place) });
+    const ended = waitForExit(child);
+    await place.forge.asked(1);
+    child.kill(signal);
+
+    expect(await ended).toMatchObject({ status: 0, error: '' });
+  });
+});
+
+describe.concurrent('without a forge that hangs', () => {
+  it('SIGTERM ends the embedded forge', async ({ place, expect }) => {
+    const args = ['forge', '--port', '0', '--data', join(place.folder, 'forge'), '--json'];
+    const child = startIn(place, args);
+    const ended = waitForExit(child);
+    await waitForOutput(child, /"url"/);
+    child.kill('SIGTERM');
+
+    expect((await ended).status).toBe(0);
+  });
+
+  it('SIGTERM ends the demo before its end, which leaves no temporary folder', async ({ place, expect }) => {
+    const child = startIn(place, ['serve', '--once'], { environment: { TMPDIR: place.folder } });
+    const ended = waitForExit(child);
+    await waitForOutput(child, /^forge/m);
+    child.kill('SIGTERM');
+
+    expect(await ended).toMatchObject({ status: 1, error: '' });
+    expect(await readdir(place.folder)).toEqual([]);
+  });
+});

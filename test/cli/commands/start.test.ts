@@ -1,0 +1,177 @@
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import memory from '../../../bin/memory.json' with { type: 'json' };
+import { isThorough } from '../../support/thorough.ts';
+
+const reeve = 'bin/reeve.mjs';
+const { PATH, NODE_COMPILE_CACHE } = process.env;
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'reeve-start-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+type Start = {
+  readonly flags: readonly string[];
+  readonly pools: string | undefined;
+  readonly marker: string | undefined;
+};
+
+/** Starts a command with settings that are wrong, so that it ends at once, and returns every process that began on the way. */
+function startsOf(
+  words: readonly string[],
+  given: { flags?: readonly string[]; options?: string; hides?: boolean } = {},
+) {
+  const logFile = join(folder, `told-${Math.random()}`);
+  const hook = join(folder, `hook-${Math.random()}.mjs`);
+  // What a hardened system takes from the environment is not there when the command looks.
+  writeFileSync(
+    hook,
+    `import { appendFileSync } from 'node:fs';
+if (process.argv[1]?.endsWith('reeve.mjs')) {
+  const { MALLOC_ARENA_MAX: pools, REEVE_STARTED: marker } = process.env;
+  appendFileSync(${JSON.stringify(logFile)}, JSON.stringify({ flags: process.execArgv, pools, marker }) + '\\n');
+  ${given.hides ? 'for (const name of Object.keys(process.env)) if (name.startsWith("MALLOC_")) delete process.env[name];' : ''}
+}
+`,
+  );
+  const { status, stderr } = spawnSync(process.execPath, [...(given.flags ?? []), reeve, ...words], {
+    encoding: 'utf8',
+    timeout: 600_000,
+    env: {
+      PATH,
+      NODE_COMPILE_CACHE,
+      PORT: 'none',
+      NODE_OPTIONS: `--import=${hook} ${given.options ?? ''}`.trim(),
+    },
+  });
+  const lines = spawnSync('cat', [logFile], { encoding: 'utf8' }).stdout.trim().split('\n');
+  return { status, stderr, starts: lines.map((line) => JSON.parse(line) as Start) };
+}
+
+describe('what runs for long', () => {
+  it.each([['serve'], ['sweep', 'rule'], ['--settings', 'none.env', 'serve']])(
+    '%s starts once more, with little memory',
+    (...words) => {
+      const { status, starts } = startsOf(words);
+
+      expect(status).toBe(2);
+      expect(starts).toHaveLength(2);
+      expect(starts[1]).toMatchObject({
+        flags: memory.nodeFlags,
+        pools: memory.environment.MALLOC_ARENA_MAX,
+      });
+    },
+  );
+
+  it.runIf(isThorough)('forge starts once more, with little memory beside a heap without a bound', () => {
+    const { status, starts } = startsOf(['forge', '--max-push', '0']);
+
+    expect(status).toBe(2);
+    expect(starts).toHaveLength(2);
+    expect(starts[1]).toMatchObject({
+      flags: ['--max-semi-space-size=8'],
+      pools: memory.environment.MALLOC_ARENA_MAX,
+    });
+  });
+
+  it('keeps what a person set', () => {
+    const [, byFlag] = startsOf(['serve'], { flags: ['--max-old-space-size=1024'] }).starts;
+    expect(byFlag?.flags).toEqual(['--max-old-space-size=1024', '--max-semi-space-size=8']);
+
+    const [, byOptions] = startsOf(['serve'], { options: '--max_old_space_size=1024' }).starts;
+    expect(byOptions?.flags).toEqual(['--max-semi-space-size=8']);
+  });
+
+  it('starts no third time where the system takes the environment away', () => {
+    const { status, starts } = startsOf(['serve'], { hides: true });
+
+    expect(status).toBe(2);
+    expect(starts).toHaveLength(2);
+  });
+});
+
+it('what ends soon is started once', () => {
+  expect(startsOf(['--version']).starts).toHaveLength(1);
+});
+
+describe('a reader that has gone', () => {
+  /** Closes its end before anything is written to it. */
+  const leaves = '(exec <&-; sleep 3)';
+  const pipe = (command: string) =>
+    spawnSync('bash', ['--norc', '-c', `set -o pipefail; ${command}`], {
+      encoding: 'utf8',
+      env: { PATH, NODE_COMPILE_CACHE, NODE: process.execPath, REEVE: reeve, FOLDER: folder },
+    });
+
+  it('ends a command quietly', () => {
+    const { status, stderr } = pipe(`"$NODE" "$REEVE" schema | ${leaves}`);
+
+    expect([status, stderr]).toEqual([0, '']);
+  });
+
+  it('takes nothing from what a command says by its status', () => {
+    writeFileSync(join(folder, 'bad.yml'), 'version: 1\nrules: { x: {} }\n');
+
+    expect(pipe(`"$NODE" "$REEVE" check "$FOLDER/bad.yml" 2>&1 | ${leaves}`).status).toBe(1);
+  });
+});
+
+it.runIf(isThorough)(
+  'npm in a checkout says nothing of the engines of libraries: it installs the Node that they need',
+  () => {
+    const checkout = join(folder, 'checkout');
+    mkdirSync(checkout);
+    const about = { name: 'a', version: '1.0.0', private: true, engines: { node: '>=999' } };
+    writeFileSync(join(checkout, 'package.json'), JSON.stringify(about));
+    writeFileSync(
+      join(checkout, 'package-lock.json'),
+      JSON.stringify({ name: 'a', version: '1.0.0', lockfileVersion: 3, packages: { '': about } }),
+    );
+    const install = (): string =>
+      spawnSync('npm', ['ci', '--dry-run', '--offline'], {
+        cwd: checkout,
+        encoding: 'utf8',
+        env: { PATH, HOME: folder },
+      }).stderr;
+
+    const before = install();
+    copyFileSync('.npmrc', join(checkout, '.npmrc'));
+
+    expect(before).toContain('EBADENGINE');
+    expect(install()).toBe('');
+  },
+);
+
+describe('compiled code', () => {
+  const run = (environment: Record<string, string>) =>
+    spawnSync(process.execPath, [reeve, '--version'], { encoding: 'utf8', env: { PATH, ...environment } });
+
+  it('is kept below the cache folder of the user, and not among temporary files', () => {
+    const [home, temporary] = [join(folder, 'home'), join(folder, 'temporary')];
+    for (const path of [home, temporary]) mkdirSync(path);
+
+    expect(run({ HOME: home, TMPDIR: temporary }).status).toBe(0);
+    expect(readdirSync(join(home, '.cache/reeve'))).toHaveLength(1);
+    expect(run({ HOME: home, TMPDIR: temporary, XDG_CACHE_HOME: join(folder, 'xdg') }).status).toBe(0);
+    expect(readdirSync(join(folder, 'xdg/reeve'))).toHaveLength(1);
+    expect(readdirSync(temporary)).toEqual([]);
+  });
+
+  it('is not needed: where nothing can be written, the command runs', () => {
+    const { status, stderr } = run({ HOME: '/dev/null' });
+
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  });
+
+  it('is not kept with NODE_DISABLE_COMPILE_CACHE', () => {
+    const home = join(folder, 'none');
+    mkdirSync(home);
+
+    expect(run({ HOME: home, NODE_DISABLE_COMPILE_CACHE: '1' }).status).toBe(0);
+    expect(readdirSync(home)).toEqual([]);
+  });
+});

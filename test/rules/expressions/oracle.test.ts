@@ -1,0 +1,145 @@
+import { Environment as CelEnvironment } from '@marcbachmann/cel-js';
+import { Duration as LibraryDuration } from '@marcbachmann/cel-js/evaluator';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createGlob } from '../../../src/patterns/glob.ts';
+import { createUnlimitedMeter } from '../../../src/patterns/meter.ts';
+import type { ExpressionEnvironment } from '../../../src/rules/expressions/environment.ts';
+import { createPart, runPart, Values } from '../../../src/rules/expressions/part.ts';
+import { resolveExpression } from '../../../src/rules/expressions/resolve/resolve-expression.ts';
+import { Duration } from '../../../src/rules/expressions/values/duration.ts';
+import { anyType } from '../../../src/rules/expressions/values/types.ts';
+import { Double } from '../../../src/rules/expressions/values/values.ts';
+import { propertyRuns } from '../../support/thorough.ts';
+import { expression, given } from './support/arbitrary-expression.ts';
+import { contextOf } from './support/context.ts';
+
+const numRuns = process.env.LONG ? 100_000 : propertyRuns(4_000);
+
+/** All names may be anything: whether an expression fails is known only when it runs, in both. */
+const environment: ExpressionEnvironment = {
+  names: new Map(Object.keys(given).map((name) => [name, { type: anyType, missingOn: [] }])),
+  absent: new Map(),
+};
+
+const sync = { async: false };
+const library = new CelEnvironment({
+  unlistedVariablesAreDyn: true,
+  homogeneousAggregateLiterals: false,
+  limits: { maxAstNodes: 10_000, maxDepth: 250 },
+})
+  .registerFunction('string.lower(): string', (text: string) => text.toLowerCase(), sync)
+  .registerFunction('string.glob(string): bool', (text: string, glob: string) => createGlob(glob)(text), sync)
+  .registerFunction(
+    'has_(dyn, list): bool',
+    (value: unknown, chain: readonly string[]) => hasChain(value, chain),
+    sync,
+  )
+  .registerFunction('minus_(int): int', (value: bigint) => inRange(-value), sync)
+  .registerFunction('minus_(double): double', (value: number) => -value, sync)
+  .registerFunction(
+    'string(google.protobuf.Timestamp): string',
+    (at: Date) => at.toISOString().replace('.000Z', 'Z'),
+    sync,
+  )
+  .registerFunction(
+    'string(google.protobuf.Duration): string',
+    (span: LibraryDuration) => span.toString(),
+    sync,
+  )
+  .registerOperator('int + double', (a: bigint, b: number) => Number(a) + b)
+  .registerOperator('double + int', (a: number, b: bigint) => a + Number(b))
+  .registerOperator('int - double', (a: bigint, b: number) => Number(a) - b)
+  .registerOperator('double - int', (a: number, b: bigint) => a - Number(b))
+  .registerOperator('int * double', (a: bigint, b: number) => Number(a) * b)
+  .registerOperator('double * int', (a: number, b: bigint) => a * Number(b))
+  .registerOperator('int / double', (a: bigint, b: number) => Number(a) / b)
+  .registerOperator('double / int', (a: number, b: bigint) => a / Number(b));
+
+function inRange(value: bigint): bigint {
+  if (value < 2n ** 63n) return value;
+  throw new RangeError('integer overflow');
+}
+
+/** has() of this language: a member that is null, or whose owner is not there, is not there. */
+function hasChain(value: unknown, chain: readonly string[]): boolean {
+  let inner = value;
+  for (const name of chain) {
+    if (typeof inner !== 'object' || inner === null || !Object.hasOwn(inner, name)) return false;
+    inner = Reflect.get(inner, name);
+  }
+  return inner !== undefined && inner !== null;
+}
+
+/** The library knows whole numbers as bigints alone. */
+function forLibrary(value: unknown): unknown {
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : value;
+  if (Array.isArray(value)) return value.map(forLibrary);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, forLibrary(member)]));
+}
+
+const forLibraryGiven = forLibrary(given) as Record<string, unknown>;
+
+function answerOfLibrary(text: string): string {
+  try {
+    return normalForm(library.evaluate(text, forLibraryGiven));
+  } catch {
+    return 'error';
+  }
+}
+
+/** Returns the answer, and undefined where the expression is refused before it runs. */
+function ourAnswer(text: string): string | undefined {
+  const resolved = resolveExpression(text, contextOf(environment));
+  if ('problems' in resolved) return undefined;
+  const part = createPart(resolved.node, resolved.resolution);
+  const knowledge = { find: ({ name }: { name: string }) => ({ value: Reflect.get(given, name) }) };
+  const result = runPart(part, new Values(knowledge, environment, createUnlimitedMeter()));
+  return 'error' in result ? 'error' : normalForm(result.value);
+}
+
+/** Returns a value as a text that both spell alike. */
+function normalForm(value: unknown): string {
+  if (typeof value === 'bigint') return `int ${value}`;
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? `number ${value}` : `double ${value}`;
+  if (value instanceof Double) return `number ${value.value}`;
+  if (value instanceof Duration) return `duration ${Number(value.nanoseconds / 1_000_000n)}`;
+  if (value instanceof LibraryDuration) return `duration ${Math.round(value.valueOf())}`;
+  if (value instanceof Date) return `instant ${value.getTime()}`;
+  if (Array.isArray(value)) return `[${value.map(normalForm).join(', ')}]`;
+  if (typeof value === 'object' && value !== null) {
+    const members = Object.entries(value).map(([name, member]) => `${name}: ${normalForm(member)}`);
+    return `{${members.sort().join(', ')}}`;
+  }
+  return JSON.stringify(value) ?? 'nothing';
+}
+
+/** An int is a number here and a bigint there; which of the two kinds a number is shows in what is computed with it. */
+function alike(form: string): string {
+  return form.replaceAll(/\bint (-?\d+)/g, (_, digits) =>
+    Number.isSafeInteger(Number(digits)) ? `number ${Number(digits)}` : `int ${digits}`,
+  );
+}
+
+describe('an expression', () => {
+  it('has the value, or the error, that the CEL library has', { timeout: 900_000 }, () => {
+    const seen = { value: 0, error: 0, refused: 0 };
+    fc.assert(
+      fc.property(expression, ({ ours, library: theirs }) => {
+        const answer = ourAnswer(ours);
+        if (answer === undefined) {
+          seen.refused += 1;
+          return;
+        }
+        seen[answer === 'error' ? 'error' : 'value'] += 1;
+
+        expect(alike(answer), ours).toBe(alike(answerOfLibrary(theirs)));
+      }),
+      { numRuns },
+    );
+    // The generator must neither make errors alone nor leave them out.
+    expect(seen.value).toBeGreaterThan(numRuns / 10);
+    expect(seen.error).toBeGreaterThan(numRuns / 10);
+  });
+});

@@ -1,0 +1,118 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { silentLog } from '../../../src/platform/log.ts';
+import { findRuleFiles, loadRuleFiles } from '../../../src/rules/sources/folder.ts';
+import { readOffers } from '../../../src/rules/sources/folder-packs.ts';
+import { watchFolder } from '../../../src/rules/sources/watch.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'reeve-packs-')));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function put(path: string, text: string): void {
+  const file = join(folder, path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+}
+
+const pack = `version: 1
+params: { label: { type: string, default: stale } }
+rules: { add: { on: issues, steps: [{ uses: set-labels, with: { add: ["\${{ params.label }}"] } }] } }
+`;
+const including = (file: string): string =>
+  `version: 1\ninclude: [{ name: p, file: ${file}, mode: enforce }]\n`;
+const load = async () => {
+  const files = await loadRuleFiles([folder]);
+  return {
+    rules: files.flatMap(({ rules }) => rules.map(({ id }) => id.replace(`${folder}/`, ''))),
+    problems: files.flatMap(({ problems }) => problems.map(({ message }) => message)),
+  };
+};
+
+describe('packs of a folder', () => {
+  it('are in force only where a file includes them', async () => {
+    put('packs/stale.yml', pack);
+    put('teams/packs/other.yml', pack);
+    expect(await load()).toEqual({ rules: [], problems: [] });
+
+    put('own.yml', including('packs/stale.yml'));
+    put('teams/own.yml', including('packs/other.yml'));
+    expect(await load()).toEqual({ rules: ['own.yml#p/add', 'teams/own.yml#p/add'], problems: [] });
+  });
+
+  it('are among the files that are checked', async () => {
+    put('packs/stale.yml', pack.replace('default', 'example'));
+
+    const files = await loadRuleFiles([folder], { withPacks: true });
+
+    expect(files.map(({ rules, problems }) => [rules.length, problems.length])).toEqual([[1, 0]]);
+    expect(await findRuleFiles([folder])).toEqual([]);
+  });
+
+  it('are never behind a symbolic link', async () => {
+    const outside = mkdtempSync(join(tmpdir(), 'reeve-outside-'));
+    writeFileSync(join(outside, 'p.yml'), pack);
+    mkdirSync(join(folder, 'packs'));
+    symlinkSync(join(outside, 'p.yml'), join(folder, 'packs', 'file.yml'));
+    symlinkSync(outside, join(folder, 'packs', 'linked'));
+    put('a.yml', including('packs/file.yml'));
+    put('b.yml', including('packs/linked/p.yml'));
+    put('c.yml', including('packs'));
+
+    const { rules, problems } = await load();
+
+    expect(rules).toEqual([]);
+    expect(problems.map((message) => message.replace(/^.*included: /, ''))).toEqual([
+      'packs/file.yml is a symbolic link, or behind one',
+      'packs/linked/p.yml is a symbolic link, or behind one',
+      'packs are files that end in .yml, and no rule tests',
+    ]);
+    expect([...(await readOffers(folder)).keys()]).toEqual([]);
+    rmSync(outside, { recursive: true });
+  });
+
+  it('that are offered are named after their files, and say nothing of the folder they are in', async () => {
+    put('packs/stale.yml', including('inner/p.yml'));
+    put('packs/inner/p.yml', pack);
+    put('packs/stale.test.yml', 'cases: []');
+
+    const offers = await readOffers(folder);
+
+    expect([...offers.keys()]).toEqual(['stale']);
+    expect(JSON.stringify([...offers])).not.toContain(folder);
+    expect(offers.get('stale')).toMatchObject({ path: 'packs/stale.yml', isReadable: false });
+  });
+});
+
+it('a changed, removed or restored pack is in force as soon as the folder is looked at', async () => {
+  put('packs/stale.yml', pack);
+  put('own.yml', including('packs/stale.yml'));
+  let labels: readonly unknown[] = [];
+  let offered: readonly string[] = [];
+  const watch = watchFolder(folder, {
+    log: silentLog,
+    onRules(rules, _files, offers) {
+      labels = rules.flatMap(({ steps }) => steps.map((step) => step.arguments.written));
+      offered = [...offers.keys()];
+    },
+  });
+  await watch.look();
+  expect([labels, offered]).toEqual([[{ add: ['stale'] }], ['stale']]);
+
+  put('packs/stale.yml', pack.replace('stale', 'quiet'));
+  await watch.look();
+  expect(labels).toEqual([{ add: ['quiet'] }]);
+
+  rmSync(join(folder, 'packs', 'stale.yml'));
+  await watch.look();
+  expect([labels, offered]).toEqual([[], []]);
+
+  put('packs/stale.yml', pack);
+  await watch.look();
+  expect(labels).toEqual([{ add: ['stale'] }]);
+  await watch.stop();
+});

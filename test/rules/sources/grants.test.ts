@@ -1,0 +1,115 @@
+import { expect, it } from 'vitest';
+import { loadRuleFile } from '../../../src/rules/files/load.ts';
+import { registry } from '../../../src/rules/registry.ts';
+import type { ScopedGrant } from '../../../src/rules/rule.ts';
+import { createGrants } from '../../../src/rules/sources/grants.ts';
+import { readGrants } from '../../../src/server/settings/operator-file/grants.ts';
+import { parseOperatorFile } from '../../../src/server/settings/operator-file/operator-file.ts';
+import { granted } from '../../support/granted.ts';
+
+const grants = createGrants([
+  { repositories: ['acme/*', '!acme/attic'], organizations: [], names: ['sync-labels', 'collaborators'] },
+  { repositories: ['acme/demo'], organizations: ['Acme'], names: ['protect-tags', 'sync-labels'] },
+]);
+
+it('gives each file what was granted to it by name, once', () => {
+  const namesOf = (all: readonly ScopedGrant[]) => [...new Set(all.flatMap(({ names }) => names))].sort();
+  const of = (owner: string, name: string) => namesOf(grants.ofRepository({ id: 1, owner, name }));
+
+  expect(of('acme', 'demo')).toEqual(['collaborators', 'protect-tags', 'sync-labels']);
+  expect(of('acme', 'site')).toEqual(['collaborators', 'sync-labels']);
+  expect(of('acme', 'attic')).toEqual([]);
+  expect(of('other', 'demo')).toEqual([]);
+  expect(namesOf(grants.ofOrganization('acme'))).toEqual(['protect-tags', 'sync-labels']);
+  expect(grants.ofOrganization('other')).toEqual([]);
+});
+
+it('gives a scoped grant to files of repositories it names, and to their organization for those alone', () => {
+  const scoped = createGrants([
+    { in: ['acme/*', '!acme/attic'], repositories: [], organizations: [], names: ['merge'] },
+    { in: ['other/*'], repositories: [], organizations: [], names: ['comment'] },
+  ]);
+  const [own] = scoped.ofRepository({ id: 1, owner: 'Acme', name: 'demo' });
+
+  expect(own).toMatchObject({ names: ['merge'], forks: false });
+  expect(own?.branches).toBeUndefined();
+  expect(scoped.ofRepository({ id: 2, owner: 'acme', name: 'attic' })).toEqual([]);
+  const ofOrganization = scoped.ofOrganization('acme');
+  expect(
+    ofOrganization.map(({ names, covers }) => [names, covers('acme/demo'), covers('acme/attic')]),
+  ).toEqual([[['merge'], true, false]]);
+});
+
+it('reads both forms of a grant', () => {
+  const read = (grant: string) => {
+    const { file, problems } = parseOperatorFile('operator.yml', `version: 1\ngrants: [${grant}]\n`);
+    expect(problems).toEqual([]);
+    return readGrants(file).grants[0];
+  };
+
+  expect(
+    read('{ in: "acme/*", use: [open-pull-request, collaborators], branches: [main, "release/*"] }'),
+  ).toEqual({
+    in: ['acme/*'],
+    repositories: [],
+    organizations: [],
+    names: ['open-pull-request', 'collaborators'],
+    branches: ['main', 'release/*'],
+  });
+  expect(read('{ repositories: [acme/site], actions: [protect-tags], forks: true }')).toMatchObject({
+    repositories: ['acme/site'],
+    names: ['protect-tags'],
+    forks: true,
+  });
+});
+
+it('lets a repository file use an action and a fact that were granted, and no other', () => {
+  const text = `version: 1
+rules:
+  tags:
+    on: push
+    if: collaborators.exists(c, c.login == "ada")
+    steps: [{ uses: protect-tags, with: { tags: [{ name_pattern: "v*" }] } }]
+`;
+  const load = (grants: readonly string[]) =>
+    loadRuleFile({
+      path: '.reeve.yml',
+      text,
+      level: 'repository',
+      commit: '',
+      registry,
+      grants: granted(grants),
+    }).problems.map(({ line, code }) => [line, code]);
+
+  const refused = load([]);
+  expect(refused).toContainEqual([6, 'level']);
+  expect(load(['protect-tags']).filter(([line]) => line === 6)).not.toContainEqual([6, 'level']);
+  expect(load(['collaborators', 'sync-labels'])).toContainEqual([6, 'level']);
+});
+
+it.each([
+  [
+    'an action that does not exist',
+    'grants: [{ repositories: ["a/*"], actions: [set-label] }]',
+    'mean "set-labels"',
+  ],
+  ['a grant without a receiver', 'grants: [{ actions: [set-labels] }]', 'say who gets it'],
+  ['a grant of nothing', 'grants: [{ repositories: ["a/*"] }]', 'say what they get'],
+  [
+    'two receivers',
+    'grants: [{ in: "a/*", repositories: ["a/b"], use: [set-labels] }]',
+    'say who gets it once',
+  ],
+  ['a branch that is no pattern', 'grants: [{ in: "a/*", use: [set-labels], branches: ["["] }]', 'branches'],
+  ['a repository without owner', 'organizations: { acme: { rules: reeve } }', 'owner/name'],
+  ['a misspelt key', 'report-problem: issue', 'mean "report-problems"'],
+  ['a limit below one', 'limits: { hour: 0 }', 'limits.hour'],
+  ['a way to report that does not exist', 'report-problems: mail', 'report-problems'],
+])('the operator file refuses %s with its place', (_title, line, words) => {
+  const { file, problems } = parseOperatorFile('operator.yml', `version: 1\n${line}\n`);
+
+  expect(file).toBeUndefined();
+  expect(problems).toHaveLength(1);
+  expect(problems[0]).toMatch(/^operator\.yml:2:\d+: /);
+  expect(problems[0]).toContain(words);
+});

@@ -1,0 +1,63 @@
+import { expect, it } from 'vitest';
+import { silentLog } from '../../../src/platform/log.ts';
+import { createChangeWatch } from '../../../src/server/dashboard/live/change-watch.ts';
+import { createLiveStreams } from '../../../src/server/dashboard/live/streams.ts';
+import { makeRun } from '../../store/make.ts';
+import { dashboardData } from '../../support/dashboard-app.ts';
+import { serveDashboard } from '../../support/serve-dashboard.ts';
+import { storeKinds } from '../../support/store-kinds.ts';
+
+const dashboard = serveDashboard();
+
+it('a session has one stream, which a newer one takes over; the stop ends it', async () => {
+  const { operator } = dashboard;
+  const streams = [1, 2].map(async (number) => ({ number, ...(await operator.get('/live')) }));
+
+  const ended = await Promise.race(streams);
+
+  expect(ended.headers.get('content-type')).toBe('text/event-stream');
+  expect(ended.text).toMatch(/^retry: \d+\n\nevent: replaced\ndata: 1\n\n$/);
+  await dashboard.stop();
+  const [other] = (await Promise.all(streams)).filter(({ number }) => number !== ended.number);
+  expect(other?.text).toMatch(/^retry: \d+\n\n$/);
+});
+
+it.each(storeKinds)('an event says that a row was added, and nothing about it: $title', async (kind) => {
+  const made = await kind.make({});
+  // Another process writes, where processes share a store.
+  const writer = made.store.isShared ? await made.open('worker') : made.store;
+  const streams = createLiveStreams(createChangeWatch(dashboardData(made.store), silentLog));
+  const stream = streams.open('session');
+  const changed = new Promise<string>((resolve) =>
+    stream?.on('data', (bytes) => String(bytes).startsWith('event') && resolve(String(bytes))),
+  );
+
+  // Enough of them that one comes after the first comparison.
+  const writing = setInterval(() => void writer.appendRuns([makeRun({})]), 500);
+
+  expect(await changed).toBe('event: changed\ndata: 1\n\n');
+  clearInterval(writing);
+  streams.close();
+  if (made.store.isShared) await writer.close();
+  await made.close();
+});
+
+it('streams are limited: a further session gets none, until they close', () => {
+  const streams = createLiveStreams(createChangeWatch(dashboardData(dashboard.store), silentLog));
+  const opened = Array.from({ length: 200 }, (_, number) => streams.open(`session ${number}`));
+
+  expect(opened).not.toContain(undefined);
+  expect(streams.open('one more')).toBeUndefined();
+  expect(streams.open('session 7')).toBeDefined();
+  streams.close();
+  expect(streams.open('late')).toBeUndefined();
+});
+
+it('a page has our own script, and none where it does not follow changes', async () => {
+  const { text } = await dashboard.operator.get('/runs');
+
+  expect(text.match(/<script[^>]*>.*?<\/script>/gs)).toEqual([
+    '<script src="./assets/live.js" defer></script>',
+  ]);
+  expect((await dashboard.operator.get('/simulate')).text).not.toContain('<script');
+});

@@ -1,0 +1,289 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { operations } from '../../../src/contract/operations.ts';
+import { type DashboardClient, signInWithPassword } from '../../support/dashboard-client.ts';
+import { at, type Harness, startHarness } from '../../support/harness.ts';
+
+const repositoryRules = `version: 1
+rules:
+  mark:
+    on: issues.opened
+    if: issue.title.contains("bug")
+    steps: [{ uses: set-labels, with: { add: [kept] } }]
+`;
+const operatorRules = `version: 1
+rules:
+  nightly:
+    description: Holds every repository against nothing much.
+    mode: observe
+    on: { schedule: "0 3 * * *" }
+    each: repository
+    steps: [{ uses: sync-labels, with: { labels: [{ name: wanted, color: "00ff00" }] } }]
+`;
+
+let harness: Harness;
+let folder: string;
+let operator: DashboardClient;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'reeve-rules-'));
+  await writeFile(join(folder, 'nightly.yml'), operatorRules);
+  await writeFile(
+    join(folder, 'broken.yml'),
+    'version: 1\nrules:\n  wrong: { on: nothing-like-it, steps: [] }\n',
+  );
+  harness = await startHarness({
+    rules: repositoryRules,
+    server: { rules: folder },
+    on: 'the embedded forge',
+  });
+  for (const title of ['a bug', 'a wish']) {
+    await harness.ada.call(operations.createIssue, { params: at, body: { title } });
+  }
+  await harness.waitForRun(({ changes }) => changes.length > 0);
+  await harness.idle();
+  const password = (await readFile(join(harness.data, 'dashboard.password'), 'utf8')).trim();
+  operator = await signInWithPassword(harness.server.url, password);
+});
+afterAll(async () => {
+  await harness.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Our ids of the deliveries of an Event-Type, the oldest first. */
+async function idsOf(eventType: string): Promise<readonly string[]> {
+  const { items } = await harness.server.store.listDeliveries({ search: eventType, limit: 500 });
+  return items
+    .filter((delivery) => delivery.eventType === eventType)
+    .map(({ id }) => id)
+    .toReversed();
+}
+
+describe('a delivery', () => {
+  it('tells why a rule matched, with the values it saw, and what was done', async () => {
+    const [id = ''] = await idsOf('issues');
+    const { status, text } = await operator.get(`/deliveries/${id}`);
+
+    expect(status).toBe(200);
+    expect(text).toContain(`Delivery ${id}: issues in acme/demo#1`);
+    expect(text).toMatch(/<strong>mark<\/strong> <span class="mark matched">matched/);
+    expect(text).toContain('issue.title.contains(&quot;bug&quot;)');
+    expect(text).toContain('issue.title</code> = a bug');
+    expect(text).toContain('+ label:kept');
+    expect(text).toMatch(/PUT \/repos\/acme\/demo\/issues\/1\/labels/);
+    expect(text).toContain('<span class="mark applied">applied');
+  });
+
+  it('tells why nothing happened', async () => {
+    const [, id = ''] = await idsOf('issues');
+    const { text } = await operator.get(`/deliveries/${id}`);
+
+    expect(text).toMatch(/<strong>mark<\/strong> <span class="mark unmatched">unmatched/);
+    expect(text).toContain('issue.title</code> = a wish');
+    expect(text).toContain('No changes.');
+  });
+
+  it('shows its payload, and gives its bytes unchanged', async () => {
+    const [id = ''] = await idsOf('issues');
+    const shown = await operator.get(`/deliveries/${id}`);
+    const bytes = await operator.get(`/deliveries/${id}/payload`);
+    const stored = await harness.server.store.readDelivery(id);
+
+    expect(shown.text).toContain('&quot;title&quot;: &quot;a bug&quot;');
+    expect(bytes.headers.get('content-disposition')).toBe(`attachment; filename="delivery-${id}.json"`);
+    expect(bytes.headers.get('content-type')).toBe('application/octet-stream');
+    expect(bytes.text).toBe(Buffer.from(stored?.body ?? []).toString());
+  });
+
+  it('shows the headers that it came with, and the requests of its run with their answers', async () => {
+    const [id = ''] = await idsOf('issues');
+    const { text } = await operator.get(`/deliveries/${id}`);
+
+    expect(text).toMatch(/<code>x-gitea-event<\/code><\/div><\/td><td[^>]*><div><code>issues<\/code>/);
+    expect(text).toMatch(
+      /<code>authorization<\/code><\/div><\/td><td[^>]*><div><span class="muted">not stored/,
+    );
+    expect(text).toMatch(
+      /<code>PUT \/repos\/acme\/demo\/issues\/1\/labels<\/code><\/div><\/td><td[^>]*><div><span class="mark settled">200/,
+    );
+    const store = JSON.stringify(await harness.server.store.listRuns({ limit: 500 }));
+    expect(store).not.toContain(harness.token);
+  });
+
+  it('runs again at the press of a button, to the same end, and keeps who pressed it', async () => {
+    const [id = ''] = await idsOf('issues');
+    const before = harness.runs.length;
+
+    const answer = await operator.submit(`/deliveries/${id}`, `deliveries/${id}/run`);
+
+    expect(answer).toEqual({ status: 303, location: `../../deliveries/${id}` });
+    await expect.poll(() => harness.runs.length).toBeGreaterThan(before);
+    await harness.idle();
+    expect(await harness.server.store.readDelivery(id)).toMatchObject({
+      state: 'settled',
+      redrivenBy: 'operator by the dashboard',
+    });
+    const { text } = await operator.get(`/deliveries/${id}`);
+    expect(text.match(/<h2>Run of/g)).toHaveLength(2);
+    expect(text).toContain('by operator by the dashboard');
+    expect(await harness.labelsOf(1)).toEqual(['kept']);
+  });
+
+  it('that is not there is not found', async () => {
+    for (const path of ['/deliveries/999999', '/deliveries/x', '/runs/x', '/deliveries/999999/payload']) {
+      expect((await operator.get(path)).status, path).toBe(404);
+    }
+  });
+});
+
+describe('the list of deliveries', () => {
+  it('is narrowed by state and by what is searched for', async () => {
+    const [id = ''] = await idsOf('issues');
+    const linked = async (query: string) =>
+      (await operator.get(`/deliveries?${query}`)).text.includes(`deliveries/${id}"`);
+
+    expect(await linked('')).toBe(true);
+    expect(await linked('state=settled&search=ACME')).toBe(true);
+    expect(await linked('state=dead')).toBe(false);
+    expect(await linked('search=nothing-like-it')).toBe(false);
+    expect(await linked('state=nonsense&before=nonsense')).toBe(true);
+    expect(await linked(`before=${id}`)).toBe(false);
+  });
+
+  it('leads to older ones, page by page, until there is none', async () => {
+    for (let n = 0; n < 60; n += 1) {
+      await harness.server.store.enqueue({
+        door: 'cron',
+        uuid: `filler ${n}`,
+        kind: 'chore',
+        lane: 'filler',
+        payload: { chore: 'retention' },
+        receivedAt: new Date(),
+      });
+    }
+    const seen: string[] = [];
+    let path: string | undefined = '/deliveries?show=all';
+    while (path !== undefined) {
+      const { text }: { text: string } = await operator.get(path);
+      seen.push(...[...text.matchAll(/class="id" href="\.\/deliveries\/(\d+)"/g)].map(([, id = '']) => id));
+      const next: string | undefined = /rel="next" href="\.\/([^"]+)"/.exec(text)?.[1];
+      path = next && `/${next.replaceAll('&amp;', '&')}`;
+    }
+
+    const { items } = await harness.server.store.listDeliveries({ limit: 500 });
+    expect(seen).toEqual(items.map(({ id }) => id));
+    expect(seen.length).toBeGreaterThan(60);
+  });
+});
+
+describe('what is dead', () => {
+  it('is shown with its reason, and tried again, all at once', async () => {
+    const { store } = harness.server;
+    const before = (await store.counts()).dead;
+    const { id } = await store.enqueue({
+      door: 'cli',
+      uuid: 'an unknown delivery',
+      kind: 'unheard-of',
+      lane: 'x',
+      payload: {},
+      receivedAt: new Date(),
+    });
+    await expect.poll(async () => (await store.readDelivery(id))?.state).toBe('dead');
+    expect((await operator.get('/')).text).toContain(`Dead deliveries: ${before + 1}`);
+    expect((await operator.get('/deliveries?state=dead')).text).toContain(
+      'there is no handler for jobs of kind unheard-of',
+    );
+
+    const answer = await operator.submit('/deliveries?state=dead', 'deliveries/dead/run');
+
+    expect(answer.status).toBe(303);
+    expect((await store.readDelivery(id))?.redrivenBy).toBe('operator by the dashboard');
+  });
+});
+
+describe('the other pages', () => {
+  it('show rules with what they listen to, and files that cannot be used with line and column', async () => {
+    const { text } = await operator.get('/rules');
+
+    expect(text).toContain('nightly.yml:3');
+    expect(text).toContain('0 3 * * * UTC over repository');
+    expect(text).toContain('Holds every repository against nothing much.');
+    expect(text).toContain('broken.yml:3:16: unknown-kind');
+    expect(text).not.toContain(folder);
+  });
+
+  it('show files of repositories that cannot be used, until they are mended', async () => {
+    await harness.setRules(
+      'version: 1\nrules: { mark: { on: issues.opened, steps: [{ uses: unheard-of }] } }\n',
+    );
+    await harness.idle();
+    await harness.ada.call(operations.createIssue, { params: at, body: { title: 'read it' } });
+    await expect.poll(async () => (await operator.get('/rules')).text).toContain('acme/demo/.reeve.yml');
+    expect((await operator.get('/')).text).toContain('Rule files that cannot be used: 2');
+
+    await harness.setRules(repositoryRules);
+    await harness.ada.call(operations.createIssue, { params: at, body: { title: 'read it again' } });
+
+    await expect.poll(async () => (await operator.get('/rules')).text).not.toContain('acme/demo/.reeve.yml');
+  });
+
+  it('show what is swept, when, how it went, and what drifts', async () => {
+    const { store } = harness.server;
+    const before = await operator.get('/sweeps');
+    expect(before.text).toContain('nightly.yml#nightly');
+    expect(before.text).toMatch(/<time datetime="[^"]+T03:00:00.000Z" title="[^"]+ 03:00:00 UTC">in /);
+
+    const rule = `${join(folder, 'nightly.yml')}#nightly`;
+    await store.enqueue({
+      door: 'cli',
+      uuid: 'by hand',
+      kind: 'sweep',
+      lane: 'sweep',
+      receivedAt: new Date(),
+      payload: { rule, slot: 'by hand' },
+    });
+
+    await expect
+      .poll(async () => (await operator.get('/sweeps')).text)
+      .toContain('1 of 1 items, 0 changes, 1 wanted and not made');
+    const drift = await operator.get('/drift');
+    expect(drift.text).toContain('label-definition:wanted');
+    expect(drift.text).toContain('observed, not sent');
+    expect((await operator.get('/')).text).toContain('Differences from the rules: 1');
+    expect((await operator.get('/runs')).text).toContain('acme/demo');
+  });
+
+  it('show runners, none of which was seen here', async () => {
+    expect((await operator.get('/runners')).text).toContain('No sweep has seen a runner yet');
+  });
+
+  it('show each run of the list', async () => {
+    const { text } = await operator.get('/runs');
+    const ids = [...text.matchAll(/runs\/([\w-]{36})"/g)].map(([, id = '']) => id);
+
+    expect(ids.length).toBeGreaterThan(2);
+    for (const id of ids) expect((await operator.get(`/runs/${id}`)).text).toContain(id);
+  });
+
+  it('never hold the token of the bot or the secret of the hook', async () => {
+    const { items } = await harness.server.store.listDeliveries({ limit: 500 });
+    const paths = [
+      '/',
+      '/deliveries',
+      '/runs',
+      '/sweeps',
+      '/drift',
+      '/rules',
+      '/runners',
+      '/queues',
+      '/audit',
+      '/simulate',
+    ];
+    for (const path of [...paths, ...items.slice(-20).map(({ id }) => `/deliveries/${id}`)]) {
+      const { text } = await operator.get(path);
+      expect(text).not.toContain(harness.token);
+      expect(text).not.toContain(harness.environment.WEBHOOK_AUTHORIZATION);
+    }
+  });
+});

@@ -1,0 +1,60 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import fastify, { type FastifyInstance } from 'fastify';
+import { silentLog } from '../../../src/platform/log.ts';
+import { type ReceiverLimits, serverOptions } from '../../../src/server/receiver/limits.ts';
+import { type ReceiverOptions, receiver } from '../../../src/server/receiver/route.ts';
+import type { SecretEntry } from '../../../src/server/receiver/secrets.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts';
+import type { Store } from '../../../src/store/store.ts';
+
+export const authorization = 'Bearer authorization-value-of-24-bytes-or-more';
+export const secret = 'a-secret-that-signs-with-24-bytes-or-more';
+
+/** Returns an entry that asks for header and signature over the whole forge, unless told otherwise. */
+export function makeEntry(given: Partial<SecretEntry> = {}): SecretEntry {
+  return { name: 'all', scope: ['*'], authorization: [authorization], hmac: [secret], ...given };
+}
+
+/** The account that causes an event. */
+export const sender = { id: 1, login: 'ada' };
+
+/** Returns the body of a push to a repository. */
+export function makePush(repository: object = { id: 7, full_name: 'acme/tool', owner: { id: 3 } }) {
+  return { ref: 'refs/heads/main', before: 'a'.repeat(40), after: randomUUID(), repository, sender };
+}
+
+/** Signs as the forge does: bare hex. */
+export function sign(body: string | Buffer, key = secret): string {
+  return createHmac('sha256', key).update(body).digest('hex');
+}
+
+/** Returns the headers of a delivery that passes every guard. */
+export function makeHeaders(
+  body: string | Buffer,
+  given: Record<string, string | undefined> = {},
+): Record<string, string> {
+  const headers = {
+    'content-type': 'application/json',
+    authorization,
+    'x-gitea-delivery': randomUUID(),
+    'x-gitea-event': 'push',
+    'x-gitea-event-type': 'push',
+    'x-gitea-signature': sign(body),
+    ...given,
+  };
+  return Object.fromEntries(
+    Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+}
+
+/** Creates a receiver on a store of its own, in memory unless one is given. */
+export async function makeReceiver(
+  given: Partial<ReceiverOptions> & { limits?: ReceiverLimits } = {},
+): Promise<{ app: FastifyInstance; store: Store }> {
+  const { limits, ...options } = given;
+  const store = await openSqliteStore({ path: ':memory:', role: 'worker' });
+  const app = fastify(serverOptions(limits));
+  await app.register(receiver, { store, secrets: [makeEntry()], log: silentLog, ...options });
+  app.addHook('onClose', async () => store.close());
+  return { app, store };
+}

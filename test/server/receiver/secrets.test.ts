@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { createEntryScope, isWholeScope } from '../../../src/server/receiver/scope.ts';
+import { examineSecrets } from '../../../src/server/receiver/secrets.ts';
+import { makeEntry } from './make.ts';
+
+describe('examineSecrets', () => {
+  it('finds nothing wrong with entries that can be used', () => {
+    expect(
+      examineSecrets([makeEntry(), makeEntry({ name: 'acme', scope: ['acme/*', 'umbra/x'], hmac: [] })]),
+    ).toEqual([]);
+    expect(examineSecrets([makeEntry()])).toEqual([]);
+    // A signature is computed from any bytes; 24 of them suffice.
+    expect(examineSecrets([makeEntry({ authorization: [], hmac: [`${' '.repeat(22)}\u00fc`] })])).toEqual([]);
+  });
+
+  it('refuses to start without any value', () => {
+    const none =
+      'no webhook secret is configured: set WEBHOOK_AUTHORIZATION or WEBHOOK_SECRET, or name entries';
+    expect(examineSecrets([])).toEqual([none]);
+    expect(examineSecrets([makeEntry({ authorization: [], hmac: [] })])).toEqual([
+      none,
+      'webhook entry "all" has neither an authorization nor an hmac value: it would accept every request',
+    ]);
+  });
+
+  it('tells all problems at once, and repeats no value', () => {
+    const short = 'only-twenty-three-bytes';
+
+    const problems = examineSecrets([
+      makeEntry({ name: '', scope: [] }),
+      makeEntry({ name: 'acme', scope: ['acme', 'acme/{x'], hmac: [short, ''] }),
+      makeEntry({ name: 'acme', authorization: ['Bearer with a trailing blank here '], hmac: [] }),
+    ]);
+
+    expect(problems).toEqual([
+      'webhook entry 1 has no name',
+      'webhook entry 1 has no scope: name repositories ("acme/*"), or "*" for all',
+      'webhook entry "acme": scope "acme" covers no repository; write "acme/*"',
+      expect.stringMatching(/^webhook entry "acme": scope "acme\/\{x" is not a pattern/),
+      'webhook entry "acme": hmac value 1 has 23 bytes, at least 24 are needed',
+      'webhook entry "acme": hmac value 2 has 0 bytes, at least 24 are needed',
+      'webhook entry "acme" appears twice',
+      'webhook entry "acme": authorization value 1 has characters that a header cannot contain',
+    ]);
+    expect(problems.join()).not.toContain(short);
+  });
+});
+
+describe('a scope', () => {
+  it('of several patterns covers what one of them covers', () => {
+    const covers = createEntryScope(['acme/*', 'umbra/x']);
+
+    expect([covers('acme/tool'), covers('umbra/x'), covers('umbra/y')]).toEqual([true, true, false]);
+    expect([isWholeScope(['acme/*', '*']), isWholeScope(['acme/*', 'umbra/*'])]).toEqual([true, false]);
+  });
+
+  it.each(['*', '**', '*/*'])('%s is the whole forge, events without a repository included', (pattern) => {
+    const covers = createEntryScope([pattern]);
+
+    expect(isWholeScope([pattern])).toBe(true);
+    expect([covers('acme/tool'), covers(undefined)]).toEqual([true, true]);
+  });
+
+  it('that names an owner covers its repositories and nothing without one', () => {
+    const covers = createEntryScope(['acme/*']);
+
+    expect([
+      covers('acme/tool'),
+      covers('ACME/Tool'),
+      covers('acmeX/tool'),
+      covers('x/acme'),
+      covers(undefined),
+    ]).toEqual([true, true, false, false, false]);
+  });
+});

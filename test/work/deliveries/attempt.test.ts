@@ -1,0 +1,222 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { ReeveError } from '../../../src/platform/errors.ts';
+import type { Handled } from '../../../src/store/lease.ts';
+import type { Claim } from '../../../src/store/store.ts';
+import { createAttempt } from '../../../src/work/deliveries/attempt.ts';
+import { createBackoff } from '../../../src/work/deliveries/backoff.ts';
+import { type Breaker, createBreaker } from '../../../src/work/deliveries/breaker.ts';
+import { AttemptAborted } from '../../../src/work/deliveries/ending.ts';
+
+const dayMs = 86_400_000;
+const now = new Date('2026-03-10T12:00:00.000Z');
+const job = {
+  id: '7',
+  door: 'job',
+  eventType: 'sweep',
+  lane: '3#1',
+  attempts: 1,
+  crashes: 0,
+  receivedAt: now,
+  body: Buffer.from('{"of":"labels"}'),
+} as unknown as Claim;
+const unreachable = new ReeveError('forge-unreachable', 'no answer');
+
+let breaker: Breaker;
+let answers: number;
+let advanced: unknown[];
+let progress: number;
+let hostFailures: string[];
+beforeEach(() => {
+  breaker = createBreaker({ clock: { monotonicMs: () => 0 }, random: () => 0.5 });
+  answers = 0;
+  advanced = [];
+  progress = 0;
+  hostFailures = [];
+});
+
+type HandleJob = NonNullable<Parameters<typeof createAttempt>[0]['handleJob']>;
+const attempt = (
+  handleJob: HandleJob | undefined,
+  claim: Partial<Claim> = {},
+  signal = new AbortController().signal,
+) =>
+  createAttempt({
+    store: { advance: async (_claim, part) => void advanced.push(part) },
+    events: { take: () => expect.unreachable() },
+    handle: async () => expect.unreachable(),
+    handleJob,
+    backoff: createBackoff({ random: () => 0.5 }),
+    lifetimeMs: 7 * dayMs,
+    breaker,
+    answers: () => answers,
+    clock: { now: () => now },
+    sleep: async () => {},
+    stopping: new AbortController().signal,
+    onHostFailure: ({ message }) => void hostFailures.push(message),
+  })({ ...job, ...claim }, signal, {
+    progress: () => {
+      progress += 1;
+    },
+    stop: () => {},
+  });
+const throwing = (error: unknown) => async (): Promise<Handled> => {
+  throw error;
+};
+const old = { receivedAt: new Date(now.getTime() - 8 * dayMs) };
+
+describe('an attempt', () => {
+  it('passes the payload of a job to its handler, and settles it', async () => {
+    let seen: unknown;
+    const ending = await attempt(async (_claim, payload) => {
+      seen = payload;
+      return { runs: [], reason: 'nothing to do' };
+    });
+
+    expect(seen).toEqual({ of: 'labels' });
+    expect(ending).toEqual({ how: 'settled', runs: [], reason: 'nothing to do' });
+  });
+
+  it('of a job without a handler ends it', async () => {
+    expect(await attempt(undefined)).toEqual({
+      how: 'dead',
+      reason: 'there is no handler for jobs of kind sweep',
+    });
+  });
+
+  it('records a part of a job with its checkpoint, as progress', async () => {
+    const part = { runs: [], checkpoint: { page: 2 } };
+    await attempt(async (_claim, _payload, lease) => {
+      await lease.advance(part);
+      return { runs: [] };
+    });
+
+    expect([advanced, progress]).toEqual([[part], 1]);
+  });
+
+  it('whose work is given back spends no attempt', async () => {
+    const ending = await attempt(async (_claim, _payload, lease) => {
+      throw lease.giveBack('the process stops');
+    });
+
+    expect(ending).toEqual({ how: 'released', reason: 'the process stops' });
+  });
+
+  it('that is deferred runs again, until it is too old', async () => {
+    const deferral = { afterMs: 60_000, why: 'the budget of the hour is used up' };
+    const handle = async () => ({ runs: [], deferral });
+
+    expect(await attempt(handle)).toEqual({ how: 'deferred', runs: [], deferral });
+    expect(await attempt(handle, old)).toEqual({
+      how: 'dead',
+      runs: [],
+      reason: 'the budget of the hour is used up, and its lifetime has ended',
+    });
+  });
+});
+
+describe('a delivery is given up unread', () => {
+  const never = async () => expect.unreachable();
+  const settled = { how: 'settled', runs: [] };
+  const done = async () => ({ runs: [] });
+
+  it('after five crashes of the process, and not before', async () => {
+    expect(await attempt(never, { crashes: 5 })).toEqual({
+      how: 'dead',
+      reason: 'the process died 5 times while it handled this delivery alone',
+    });
+    expect(await attempt(done, { crashes: 4 })).toMatchObject(settled);
+  });
+
+  it('after twelve attempts without an end when it is old, and only then', async () => {
+    expect(await attempt(never, { attempts: 13, ...old })).toEqual({
+      how: 'dead',
+      reason: 'started 12 times without an end',
+    });
+    expect(await attempt(done, { attempts: 12, ...old })).toMatchObject(settled);
+    expect(await attempt(done, { attempts: 13 })).toMatchObject(settled);
+    expect(await attempt(done, { attempts: 13, ...old, failingSince: now })).toMatchObject(settled);
+  });
+});
+
+describe('the breaker learns of an attempt', () => {
+  /** Opens the breaker, and lets the forge answer the probe: the next attempt is the one that is tried. */
+  const halfOpen = (): void => {
+    breaker.failed(breaker.begin('1#1'));
+    breaker.probed(true);
+  };
+
+  it.each<[string, number, unknown, string]>([
+    ['that the forge answered', 1, undefined, 'closed'],
+    ['that asked it nothing', 0, undefined, 'half-open'],
+    ['that the forge refused', 1, new ReeveError('forge-refused', 'no'), 'closed'],
+    ['that failed before it asked', 0, new ReeveError('settings', 'no'), 'half-open'],
+    ['that the stop ended', 1, new ReeveError('stopped', 'stopping'), 'half-open'],
+    ['with a defect', 1, new TypeError('x'), 'half-open'],
+  ])('%s', async (_title, count, error, state) => {
+    halfOpen();
+
+    await attempt(async () => {
+      answers += count;
+      if (error !== undefined) throw error;
+      return { runs: [] };
+    });
+
+    expect(breaker.state()).toBe(state);
+    // The place of the one that is tried is free again.
+    if (state === 'half-open') expect(breaker.room(8)).toBe(1);
+  });
+
+  it.each([
+    [0, 'half-open'],
+    [1, 'closed'],
+  ])('while it lasts: a page of a sweep with %i answers', async (count, state) => {
+    halfOpen();
+    let seen = '';
+    await attempt(async (_claim, _payload, lease) => {
+      answers += count;
+      await lease.advance({ runs: [], checkpoint: 1 });
+      // Not expected here: the attempt would take a failure of the handler for its own ending.
+      seen = breaker.state();
+      return { runs: [] };
+    });
+
+    expect(seen).toBe(state);
+  });
+
+  it('that failed with the forge, which is reported; one that fails alone is not', async () => {
+    expect(await attempt(throwing(unreachable))).toMatchObject({ how: 'released' });
+    expect([breaker.state(), hostFailures]).toEqual(['open', ['no answer']]);
+
+    breaker.probed(true);
+    expect(await attempt(throwing(unreachable))).toMatchObject({ how: 'retry' });
+    expect([breaker.state(), hostFailures]).toEqual(['closed', ['no answer']]);
+  });
+});
+
+describe('an attempt that is cut off', () => {
+  it('ends although its handler does not, after the handler had time to end', async () => {
+    const abort = new AbortController();
+    let ended = false;
+    const ending = attempt(
+      (_claim, _payload, { signal }) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => {
+            ended = true;
+            reject(new Error('cut'));
+          });
+        }),
+      {},
+      abort.signal,
+    );
+    abort.abort(new AttemptAborted('retry', 'no progress within 600 s'));
+
+    expect(await ending).toMatchObject({ how: 'retry', reason: 'no progress within 600 s' });
+    expect(ended).toBe(true);
+  });
+
+  it('before it began ends at once', async () => {
+    const signal = AbortSignal.abort(new AttemptAborted('lost', 'gone'));
+
+    expect(await attempt(() => new Promise(() => {}), {}, signal)).toEqual({ how: 'lost' });
+  });
+});

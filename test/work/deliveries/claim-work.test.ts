@@ -1,0 +1,75 @@
+import { expect, it } from 'vitest';
+import type { Claim } from '../../../src/store/store.ts';
+import type { BreakerState } from '../../../src/work/deliveries/breaker.ts';
+import { createClaimWork } from '../../../src/work/deliveries/claim-work.ts';
+
+const work = [{ id: '1' }] as unknown as readonly Claim[];
+
+/** Claims for eight free slots, and returns what the store was asked. */
+async function claim(given: {
+  state: BreakerState;
+  room: number;
+  suspects?: string[];
+  localLanes?: string[];
+  places?: number;
+  found?: (asked: object) => readonly Claim[];
+}): Promise<{ asked: object[]; claims: readonly Claim[] }> {
+  const asked: object[] = [];
+  const { state, room, suspects = [], localLanes = [], places = 8, found = () => work } = given;
+  const claimWork = createClaimWork({
+    store: {
+      claim: async (query) => {
+        asked.push(query);
+        return found(query);
+      },
+    },
+    breaker: { state: () => state, room: () => room, suspects: () => suspects },
+    leaseMs: 60_000,
+    localLanes,
+  });
+  return { claims: await claimWork(places), asked };
+}
+
+it('claims for the free slots from every lane while the forge works', async () => {
+  const { asked, claims } = await claim({ state: 'closed', room: 8, suspects: ['3#1'] });
+
+  expect(asked).toEqual([{ limit: 8, leaseMs: 60_000, avoid: [] }]);
+  expect(claims).toBe(work);
+});
+
+it('asks the store for nothing without a free slot', async () => {
+  expect(await claim({ state: 'closed', room: 0 })).toEqual({ asked: [], claims: [] });
+  expect(await claim({ state: 'open', room: 0, places: 0, localLanes: ['local'] })).toEqual({
+    asked: [],
+    claims: [],
+  });
+});
+
+it('claims during an outage only what needs no forge', async () => {
+  const { asked } = await claim({ state: 'open', room: 0, localLanes: ['local'] });
+
+  expect(asked).toEqual([{ limit: 8, leaseMs: 60_000, only: ['local'] }]);
+  expect(await claim({ state: 'open', room: 0 })).toEqual({ asked: [], claims: [] });
+});
+
+it('tries a lane that did not fail, and one of those only where there is no other', async () => {
+  const suspects = ['3#1', '4#1'];
+  const first = await claim({ state: 'half-open', room: 1, suspects });
+  expect(first.asked).toEqual([{ limit: 1, leaseMs: 60_000, avoid: suspects }]);
+
+  const second = await claim({
+    state: 'half-open',
+    room: 1,
+    suspects,
+    found: (query) => ('avoid' in query ? [] : work),
+  });
+  expect(second.asked).toEqual([
+    { limit: 1, leaseMs: 60_000, avoid: suspects },
+    { limit: 1, leaseMs: 60_000 },
+  ]);
+  expect(second.claims).toBe(work);
+});
+
+it('asks once where nothing is to be avoided', async () => {
+  expect((await claim({ state: 'closed', room: 8, found: () => [] })).asked).toHaveLength(1);
+});

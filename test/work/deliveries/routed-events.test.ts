@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { createRoutedEvents } from '../../../src/work/deliveries/routed-events.ts';
+import { eventOf } from '../../../src/work/runs/route-delivery.ts';
+
+/** Returns a push whose body has at least this many bytes. */
+const makePush = (id: string, bytes: number) => {
+  const about = { repository: { id: 5, full_name: 'acme/r5' }, sender: { id: 1, login: 'ada' } };
+  const push = JSON.stringify({ ref: 'refs/heads/main', before: '0', after: '1', ...about });
+  return { id, eventType: 'push', body: Buffer.from(push.padEnd(bytes)) };
+};
+const makePushes = (count: number, bytes: number) =>
+  Array.from({ length: count }, (_, index) => {
+    const delivery = makePush(`${index}`, bytes);
+    return { delivery, event: eventOf(delivery) };
+  });
+
+describe('events of routed deliveries', () => {
+  it('are returned once, and parsed after that', () => {
+    const events = createRoutedEvents();
+    const delivery = makePush('1', 500);
+    const event = eventOf(delivery);
+    events.keep(delivery, event);
+
+    expect(events.take(delivery)).toBe(event);
+    expect(events.take(delivery)).not.toBe(event);
+    expect(events.take(delivery)).toEqual(event);
+  });
+
+  it('are kept up to a size of their bodies, the first ones, and make room when taken', () => {
+    const events = createRoutedEvents(100_000);
+    const pushes = makePushes(50, 9_000);
+    const keptOf = (): number[] => {
+      for (const { delivery, event } of pushes) events.keep(delivery, event);
+      return pushes.flatMap(({ delivery, event }, index) => (events.take(delivery) === event ? [index] : []));
+    };
+
+    expect(keptOf()).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
+    expect(keptOf()).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
+  });
+
+  it('are limited in number, however small their bodies are', () => {
+    const events = createRoutedEvents(100_000);
+    const pushes = makePushes(1_000, 0);
+    for (const { delivery, event } of pushes) events.keep(delivery, event);
+
+    const kept = pushes.filter(({ delivery, event }) => events.take(delivery) === event);
+
+    expect(kept.length).toBeLessThan(98);
+    expect(kept.length).toBeGreaterThan(50);
+  });
+});

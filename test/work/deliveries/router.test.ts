@@ -1,0 +1,88 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { silentLog } from '../../../src/platform/log.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { createRoutedEvents } from '../../../src/work/deliveries/routed-events.ts';
+import { createRouter, type Router } from '../../../src/work/deliveries/router.ts';
+import { makeDelivery } from '../../store/make.ts';
+
+let store: Store;
+let isLeader: boolean;
+let router: Router;
+/** What the timer is to run. */
+let pending: (() => void)[];
+
+beforeEach(async () => {
+  store = await openSqliteStore({ path: ':memory:', role: 'worker' });
+  isLeader = false;
+  pending = [];
+  router = createRouter({
+    store: { ...store, isLeader: () => isLeader },
+    events: createRoutedEvents(),
+    log: silentLog,
+    timer(run) {
+      pending.push(run);
+      return () => {};
+    },
+    onOverdue: () => {},
+  });
+});
+afterEach(() => store.close());
+
+const accept = async (): Promise<string> => (await store.accept(makeDelivery())).id;
+const unroutedIds = async (): Promise<readonly string[]> => (await store.unrouted(100)).map(({ id }) => id);
+/** Lets the time of the next look come. */
+const lookAgain = async (): Promise<void> => {
+  for (const run of pending.splice(0)) run();
+  await router.route('woken');
+};
+
+it('the leader routes what has arrived, and looks for nothing after the end of an attempt', async () => {
+  isLeader = true;
+  const first = await accept();
+  await router.route('woken');
+  expect(await unroutedIds()).toEqual([first]);
+
+  router.arrived();
+  expect(await router.route('woken')).toBe(true);
+  expect(await unroutedIds()).toEqual([]);
+  expect(await router.route('woken')).toBe(false);
+});
+
+it('what arrives while the leader looks is routed by the next look', async () => {
+  isLeader = true;
+  router.arrived();
+  const looking = router.route('woken');
+  router.arrived();
+  await looking;
+  await accept();
+
+  expect(await router.route('woken')).toBe(true);
+});
+
+it('another process leaves it to the leader, and routes what the leader leaves as it is', async () => {
+  const first = await accept();
+  router.arrived();
+  await router.route('woken');
+  await lookAgain();
+  expect(await unroutedIds()).toEqual([first]);
+  // The leader is at work.
+  await store.route([{ id: first, to: 'settled', reason: '' }]);
+  const second = await accept();
+  await lookAgain();
+  expect(await unroutedIds()).toEqual([second]);
+
+  await lookAgain();
+  expect(await unroutedIds()).toEqual([]);
+  await lookAgain();
+  expect(pending).toEqual([]);
+});
+
+it('another process looks at each interval, since a notification may be lost', async () => {
+  await accept();
+  await router.route('poll');
+  await lookAgain();
+  await lookAgain();
+
+  expect(await unroutedIds()).toEqual([]);
+});

@@ -1,0 +1,196 @@
+import { describe, expect, it } from 'vitest';
+import type { MadeRun } from '../../../src/engine/make-run.ts';
+import type { Run } from '../../../src/engine/record.ts';
+import { createRuleSet } from '../../../src/rules/rule-set.ts';
+import type { AdmittedEvent } from '../../../src/rules/sources/admission.ts';
+import type { Lease } from '../../../src/store/lease.ts';
+import type { Claim, DeliveryWithBody, NewJob } from '../../../src/store/store.ts';
+import { createLeaveWaiting, createWaitingHandler } from '../../../src/work/runs/waiting.ts';
+
+const repository = { id: 1, owner: 'acme', name: 'demo' };
+const born = new Date('2026-03-01T12:00:00Z');
+const lease = { signal: new AbortController().signal } as Lease;
+const status = JSON.stringify({
+  sha: 'a'.repeat(40),
+  state: 'success',
+  sender: { id: 3, login: 'ada' },
+  repository: { id: 1, full_name: 'acme/demo', owner: { id: 2 } },
+});
+const delivery = {
+  id: '7',
+  door: 'webhook',
+  entry: 'all',
+  eventType: 'status',
+  body: Buffer.from(status),
+} as unknown as DeliveryWithBody;
+const rule = { id: 'r.yml#auto', level: 'operator', on: [], schedules: [], steps: [] } as never;
+const run = { outcomes: [], rules: [], changes: [], refused: [] } as unknown as Run;
+
+/** A handler over doubles of its parts; `ran` is what each look comes to. */
+function setup(
+  options: {
+    ran?: Partial<MadeRun>;
+    waitsFor?: readonly string[];
+    kept?: boolean;
+    rules?: readonly never[];
+    lifetimeMs?: number;
+  } = {},
+) {
+  let nowMs = born.getTime();
+  const kept = new Map<string, unknown>();
+  const looks: AdmittedEvent[] = [];
+  const handle = createWaitingHandler({
+    client: undefined as never,
+    account: async () => ({ id: 9 }),
+    admissions: {
+      admit: async (_origin, event) => ({ state: 'admitted', event: event as AdmittedEvent }),
+    },
+    rules: {
+      rulesFor: async () => ({ rules: createRuleSet(options.rules ?? [rule]), broken: [] }),
+    },
+    memory: undefined as never,
+    store: {
+      readDelivery: async () => (options.kept === false ? undefined : delivery),
+      async remember(key, value) {
+        if (value === undefined) kept.delete(key);
+        else kept.set(key, value);
+      },
+      recall: async (key) => kept.get(key),
+      async revise() {
+        throw new Error('a row has one process at a time');
+      },
+    },
+    clock: { now: () => new Date(nowMs), monotonicMs: () => nowMs },
+    lifetimeMs: options.lifetimeMs,
+    attempt: async (_delivery, event) => {
+      looks.push(event);
+      return { run, denials: 0, awaiting: ['r.yml#auto'], ...options.ran };
+    },
+  });
+  const payload = { repository, index: 5, rules: options.waitsFor ?? ['r.yml#auto'], delivery: '7' };
+  const claim = (id = '20') => ({ id, door: 'cron', receivedAt: born, redrivenAt: undefined }) as Claim;
+  return {
+    looks,
+    kept,
+    at: async (seconds: number, id?: string) => {
+      nowMs = born.getTime() + seconds * 1_000;
+      return handle(claim(id), payload, lease);
+    },
+  };
+}
+
+describe('a waiting row', () => {
+  it('is looked at after 10 s, 30 s more, and then every minute', async () => {
+    const { at, looks } = setup();
+
+    expect((await at(0)).deferral?.afterMs).toBe(10_000);
+    expect(looks).toHaveLength(0);
+    expect((await at(10)).deferral?.afterMs).toBe(30_000);
+    expect((await at(40)).deferral?.afterMs).toBe(60_000);
+    expect((await at(100)).deferral?.afterMs).toBe(60_000);
+    expect(looks.map(({ subject }) => [subject.kind, subject.index])).toEqual(
+      Array.from({ length: 3 }, () => ['pull_request', 5]),
+    );
+  });
+
+  it.each([
+    ['its rules no longer wait', { ran: { awaiting: undefined as never } }],
+    ['its rules are gone', { rules: [] }],
+    ['delivery 7 is not kept any more', { kept: false }],
+    ['it has waited for its whole lifetime', { lifetimeMs: 60_000 }],
+  ])('ends where %s', async (reason, options) => {
+    const { at } = setup(options);
+
+    expect(await at(30)).toEqual({ runs: [], reason });
+  });
+
+  it('tries what the forge refuses six times, at a distance that doubles, and says why it ends', async () => {
+    const change = { id: 'c1', rules: ['r.yml#auto'] };
+    const other = { id: 'c2', rules: ['r.yml#other'] };
+    const outcomes = [change, other].map(({ id }) => ({
+      change: id,
+      status: 'failed',
+      error: 'refused (409)',
+    }));
+    const failed = { ...run, changes: [change, other], outcomes } as unknown as Run;
+    const { at, looks, kept } = setup({ ran: { run: failed, resisted: ['r.yml#auto'] } });
+    let seconds = 10;
+    const waits: unknown[] = [];
+    for (let look = 1; look < 6; look += 1) {
+      const afterMs = (await at(seconds)).deferral?.afterMs ?? 0;
+      waits.push(afterMs / 1_000);
+      // Woken early, for example by a restart, it does not try.
+      if (look > 3) expect((await at(seconds + 20)).deferral?.afterMs).toBe(afterMs - 20_000);
+      seconds += afterMs / 1_000;
+    }
+
+    const { runs, ...last } = await at(seconds);
+
+    expect(waits).toEqual([30, 60, 120, 240, 480]);
+    expect(looks).toHaveLength(6);
+    expect(last).toEqual({ reason: 'the forge keeps refusing its changes' });
+    expect(runs[0]?.outcomes.map(({ error }) => error)).toEqual([
+      'refused (409); refused 6 times: not tried again before the next event about the pull request',
+      'refused (409)',
+    ]);
+    expect(kept.size).toBe(0);
+  });
+
+  it('goes on waiting for the other rules of a row while the forge refuses one', async () => {
+    const rules = ['a', 'b'].map((name) => ({ ...(rule as object), id: name }) as never);
+    const ran: { awaiting: string[]; resisted: string[] } = { awaiting: ['a', 'b'], resisted: ['a'] };
+    const { at } = setup({ ran, rules, waitsFor: ['a', 'b'] });
+    let seconds = 10;
+    for (let look = 1; look < 40; look += 1) {
+      const { deferral } = await at(seconds);
+      expect(deferral?.afterMs).toBe(look === 1 ? 30_000 : 60_000);
+      seconds += (deferral?.afterMs ?? 0) / 1_000;
+    }
+
+    ran.awaiting = [];
+    expect(await at(seconds)).toEqual({ runs: [], reason: 'its rules no longer wait' });
+  });
+
+  it('is kept with its deferral where an hourly budget stopped it', async () => {
+    const { at } = setup({ ran: { deferral: { afterMs: 5, why: 'budget' } } });
+
+    expect((await at(30)).deferral).toEqual({ afterMs: 5, why: 'budget' });
+  });
+
+  it('rows take turns: ten thousand of them are not looked at together', async () => {
+    const { at, looks } = setup();
+    const turns: number[] = [];
+    for (let row = 0; row < 10_000; row += 1) {
+      const { deferral } = await at(100, String(row));
+      turns.push(deferral?.afterMs ?? 0);
+    }
+
+    expect(looks).toHaveLength(1);
+    expect(turns.slice(1, 4)).toEqual([500, 1_000, 1_500]);
+    await at(100.5, '1');
+    await at(100.5, '2');
+    expect(looks).toHaveLength(2);
+  });
+});
+
+it('a row is stored once for a run, in the lane of its pull request', async () => {
+  const stored: NewJob[] = [];
+  const leave = createLeaveWaiting({
+    store: {
+      enqueue: async (job) => {
+        stored.push(job);
+        return { id: '1', known: false };
+      },
+    },
+    clock: { now: () => born },
+    onEnqueued: () => {},
+  });
+  const subject = { kind: 'pull_request', repository, index: 5 } as const;
+
+  await leave({ awaiting: ['b', 'a'] }, { subject, job: { id: '7' }, delivery: '7' });
+  await leave({}, { subject, job: { id: '8' } });
+
+  expect(stored).toMatchObject([
+    { kind: 'waiting', lane: '1#5', uuid: 'waiting#7#1#5', payload: { rules: ['a', 'b'], delivery: '7' } },
+  ]);
+});

@@ -1,0 +1,118 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { operations } from '../../../src/contract/operations.ts';
+import { describeProgress } from '../../../src/work/sweeps/progress.ts';
+import { createSweepStore, type SweepResult } from '../../../src/work/sweeps/sweep-store.ts';
+import { acme, people, type SweepHarness, startSweepHarness } from '../../support/sweep-harness.ts';
+
+let harness: SweepHarness;
+beforeEach(async () => {
+  harness = await startSweepHarness();
+});
+afterEach(() => harness.close());
+
+const ruleOver = (each: string, scope = ''): string => `version: 1
+rules:
+  walk:
+    on: { schedule: "0 * * * *" }
+    each: ${each}
+    ${scope}
+    steps:
+      - uses: report-issue
+        with: { when: "false", repository: ${acme}/ops, key: k, title: t }
+`;
+
+/** Makes a sweep of the rule, while the forge answers some paths with a status. */
+async function sweep(rules: string, refused: Readonly<Record<string, number>> = {}): Promise<SweepResult> {
+  harness.setRules(rules);
+  await harness.tick();
+  harness.proxy.decide = ({ path }) => {
+    const found = Object.entries(refused).find(([part]) => path.split('?')[0]?.endsWith(part));
+    if (found === undefined) return { kind: 'pass' };
+    return { kind: 'answer', status: found[1], body: '{"message":"no"}' };
+  };
+  harness.advance(60);
+  await harness.tick();
+  const result = await createSweepStore(harness.store).readResult('rules.yml#walk');
+  if (result === undefined) throw new Error('no sweep has ended');
+  return result;
+}
+
+describe('C1: a sweep over runners', () => {
+  it.each([
+    ['an organization', `/orgs/${acme}/actions/runners`, acme],
+    ['the account', '/user/actions/runners', people.bot],
+    ['a repository', `/repos/${acme}/demo/actions/runners`, `${acme}/demo`],
+  ])('names the list of %s that is refused, and is an incident until it is not', async (_, path, place) => {
+    const result = await sweep(ruleOver('runner'), { [path]: 403 });
+
+    expect(describeProgress(result)).toContain(`0 items: refused in ${place}, GET ${path}: 403, 0 changes`);
+    expect(await harness.store.listIncidents()).toMatchObject([
+      { kind: 'sweep-failed', key: 'rules.yml#walk', reason: expect.stringContaining(`GET ${path}: 403`) },
+    ]);
+    expect((await sweep(ruleOver('runner'))).failed).toBe(0);
+    expect(await harness.store.listIncidents()).toEqual([]);
+  });
+
+  it('asks for those of the instance as a site administrator alone', async () => {
+    await sweep(ruleOver('runner'));
+    expect(harness.proxy.passed.filter(({ path }) => path.includes('/admin/'))).toEqual([]);
+  });
+
+  it('passes over levels that the forge does not have, but not over all of them', async () => {
+    expect((await sweep(ruleOver('runner'), { '/user/actions/runners': 404 })).failed).toBe(0);
+
+    const none = await sweep(ruleOver('runner'), { '/actions/runners': 404 });
+    expect(describeProgress(none)).toContain('0 items: refused in');
+    expect(describeProgress(none)).toContain('actions/runners: 404, and 3 more');
+  });
+});
+
+describe('C1: a sweep over organizations', () => {
+  it('names the list that is refused', async () => {
+    const result = await sweep(ruleOver('organization'), { '/user/orgs': 403 });
+
+    expect(describeProgress(result)).toContain('0 items: refused in the list, GET /user/orgs: 403');
+    expect(await harness.store.listIncidents()).toMatchObject([{ kind: 'sweep-failed' }]);
+  });
+
+  it('names an organization of its rule that the account is no member of', async () => {
+    const result = await sweep(ruleOver('organization', `in: ["${acme}/*", "guild/*"]`));
+
+    expect(describeProgress(result)).toContain('1 items: refused in guild, the account is no member of it');
+  });
+});
+
+describe('C1: a sweep over repositories', () => {
+  it('names a list in a repository that is refused', async () => {
+    const result = await sweep(ruleOver('issue'), { [`/repos/${acme}/demo/issues`]: 403 });
+
+    expect(describeProgress(result)).toContain(
+      `refused in ${acme}/demo, GET /repos/${acme}/demo/issues: 403`,
+    );
+  });
+});
+
+describe('C2: a rule that fails on items of a sweep', () => {
+  const failing = (condition: string): string => `version: 1
+rules:
+  walk:
+    on: { schedule: "0 * * * *" }
+    each: issue
+    if: ${condition}
+    steps: [{ uses: set-labels, with: { add: [x], create: { color: ff0000 } } }]
+`;
+
+  it('is an incident until a whole sweep passes', async () => {
+    const params = { owner: acme, repo: 'demo' };
+    await harness.ada.call(operations.createIssue, { params, body: { title: 'one' } });
+
+    await sweep(failing('issue.milestone.title == "1.0"'));
+    expect(await harness.store.listIncidents()).toMatchObject([
+      { kind: 'rule-failed', subject: `${acme}/demo#1`, count: 1 },
+    ]);
+    // Nothing is found for the rule to do: such a run is not stored.
+    await sweep(failing('has(issue.number) && issue.number == 2'));
+
+    expect(await harness.store.listIncidents()).toEqual([]);
+  });
+});
