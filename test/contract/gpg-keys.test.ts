@@ -64,13 +64,16 @@ describeContract('keys of OpenPGP', (forge) => {
     await add(key.armored);
 
     const again = await add(key.armored);
+    // The token changes with the minute.
+    const before = await token(ben);
     const refused = await add(foreign.armored, ben);
+    const tokens = [before, await token(ben)];
     const wrong = await add(foreign.armored, ben, foreign.sign('another text'));
     const signed = await add(foreign.armored, ben, foreign.sign(await token(ben)));
 
     expect([again, refused, wrong, signed].map(({ status }) => status)).toEqual([422, 404, 422, 201]);
     expect(again.json.message).toBe('A key with the same id already exists');
-    expect(refused.json.message).toContain(await token(ben));
+    expect(tokens.some((text) => refused.json.message.includes(text))).toBe(true);
     expect(signed.json).toMatchObject({ verified: true, emails: [], key_id: foreign.keyId });
     const listed = await ask('GET', `/users/${ben.name}/gpg_keys`);
     expect(Date.parse(listed.json[0].expires_at)).toBeLessThan(0);

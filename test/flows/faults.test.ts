@@ -133,14 +133,11 @@ it('says which key is missing, changes nothing, and does not try again', async (
 
 it('keeps a delivery over a restart and handles it afterwards', async () => {
   harness = await startHarness({ rules });
+  const asked = harness.proxy.passed.length;
   harness.proxy.decide = () => ({ kind: 'reset' });
   const pull = await harness.openPull('docs', { 'docs/a.md': 'a' });
-  // The push of its branch may come first: then Reeve waits for the forge, and the delivery of the pull request has no attempt yet.
-  const attempts = async () =>
-    [...(await deliveriesOf('push')), ...(await deliveriesOf('pull_request'))].map(
-      (delivery) => delivery.attempts,
-    );
-  await expect.poll(attempts).toContain(1);
+  // An attempt fails, or Reeve has noticed the outage before and starts none: how often it asked is not the matter here.
+  await expect.poll(() => harness.proxy.passed.length).toBeGreaterThan(asked);
   await expect.poll(async () => (await deliveriesOf('pull_request')).length).toBe(1);
   harness.proxy.decide = () => ({ kind: 'pass' });
   await harness.restart();
