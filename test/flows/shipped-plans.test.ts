@@ -99,7 +99,9 @@ beforeAll(async () => {
   await harness.root.call(operations.createMilestone, { params: at, body: { title: 'next' } });
   await createSecurityTeam();
   await createTemplates();
-  await writeFile(harness.root, 'CODEOWNERS', `src/auth/.* @${people.root}\n`, { branch: 'main' });
+  await writeFile(harness.root, 'CODEOWNERS', `(src/auth|docs)/login[.].* @${people.root}\n`, {
+    branch: 'main',
+  });
   const body = { new_branch_name: 'release/1', old_branch_name: 'main' };
   await harness.root.call(operations.createBranch, { params: at, body });
 });
@@ -525,6 +527,10 @@ whenThorough(
     expect(await commentsOf(index)).toContain(
       'Please say what **chore: auto** is for and how you tried it: the description is empty.',
     );
+    // The branch requires no checks: an approval is needed.
+    const review = { params: { ...at, index }, body: { event: 'APPROVED', body: 'Good.' } } as const;
+    await harness.root.call(operations.createReview, review);
+    await harness.idle();
     const { head } = await harness.root.call(operations.getPull, { params: { ...at, index } });
     for (const context of Object.keys(await statusesOf(index))) {
       const params = { ...at, sha: head?.sha ?? '' };

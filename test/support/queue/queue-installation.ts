@@ -22,6 +22,8 @@ export type ArmedFault = {
 /** A forge, and the bot behind a proxy, on one clock that a test moves. Histories have a repository each. */
 export type QueueInstallation = {
   readonly root: Client;
+  /** Another person who may write, for approvals. */
+  readonly ada: Client;
   readonly bot: MortalBot;
   readonly org: string;
   /** Faults to come; each happens once, in order. */
@@ -71,8 +73,8 @@ export async function startQueueInstallation(): Promise<QueueInstallation> {
   const proxy = await startFaultProxy(url);
   const as = (user: string): Client =>
     createClient({ timeoutMs: 120_000, url, credentials: { user, password: `${user}-password` } });
-  await forge.createAdministrator({ name: 'root', password: 'root-password' });
-  const [root, account] = [as('root'), as(botName)];
+  for (const name of ['root', 'ada']) await forge.createAdministrator({ name, password: `${name}-password` });
+  const [root, ada, account] = [as('root'), as('ada'), as(botName)];
   await root.call(operations.createUser, {
     body: {
       username: botName,
@@ -104,6 +106,7 @@ export async function startQueueInstallation(): Promise<QueueInstallation> {
   decideByArmed(proxy, armed);
   return {
     root,
+    ada,
     bot,
     org,
     armed,

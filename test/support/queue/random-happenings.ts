@@ -22,6 +22,9 @@ const toPulls = {
   retarget: async (pull, stage) => {
     await makeNext(stage);
     await edit(pull, stage, { base: 'next' });
+    // Until someone approves the head for this base, the queue does not take it (`after-push`).
+    const params = { ...stage.at, index: pull.number };
+    await stage.ada.call(operations.createReview, { params, body: { event: 'APPROVED', body: 'Good.' } });
   },
   comment: ({ number: index }, { root, at }) =>
     root.call(operations.createComment, { params: { ...at, index }, body: { body: 'Any news?' } }),
