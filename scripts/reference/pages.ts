@@ -11,8 +11,8 @@ import { functions, loops } from '../../src/rules/expressions/functions/function
 import { describeType } from '../../src/rules/expressions/values/types.ts';
 import { problemCodes } from '../../src/rules/problem.ts';
 import { metricTable } from '../../src/server/dashboard/metrics/metric-table.ts';
+import { settingsTable } from '../../src/server/settings/config.ts';
 import { OperatorFile } from '../../src/server/settings/operator-file/operator-file.ts';
-import { settingsTable } from '../../src/server/settings/settings-table.ts';
 import { eventExample, operatorExample } from './examples.ts';
 import { exampleOf } from './function-examples.ts';
 import { limitsPage } from './limits-page.ts';

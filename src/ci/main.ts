@@ -1,9 +1,19 @@
+import { noRuleTest, testRules } from '../cli/commands/rules/rule-tests.ts';
 import { messageOf } from '../platform/errors.ts';
-import { checkFiles } from './check.ts';
-import type { Finished } from './problems.ts';
+import { loadRuleFiles } from '../rules/sources/folder.ts';
+import { actionClient } from './action-client.ts';
+import { createActionPacks } from './packs.ts';
+import { annotateProblems, type Finished, formatCounts, listProblems } from './problems.ts';
 import { applyEventRules, planEvent } from './run-event.ts';
-import { type ActionRunner, createActionRunner, inText, type RunnerEnvironment } from './runner.ts';
-import { testFiles } from './test.ts';
+import {
+  type ActionRunner,
+  createActionRunner,
+  inCode,
+  inText,
+  type RunnerEnvironment,
+  rulePaths,
+  shortPath,
+} from './runner.ts';
 
 /** What the action can be told to do. */
 const commands: Readonly<Record<string, (runner: ActionRunner) => Promise<Finished>>> = {
@@ -39,4 +49,49 @@ export async function runAction(
     runner.output('result', 'failed');
     return 2;
   }
+}
+
+/** Lists the problems of rule files. Makes no requests, except for packs of a repository that is named. */
+async function checkFiles(runner: ActionRunner): Promise<Finished> {
+  const files = await loadRuleFiles(rulePaths(runner), {
+    withPacks: true,
+    offered: createActionPacks(runner, () => actionClient(runner)),
+  });
+  const problems = annotateProblems(
+    runner,
+    files.flatMap((file) => file.problems),
+  );
+  const rules = files.flatMap((file) => file.rules).length;
+  return {
+    findings: problems.length,
+    summary: formatCounts(files.length, rules, problems.length),
+    details: listProblems(problems),
+  };
+}
+
+/** Runs the rule tests beside rule files. Makes no requests, except for packs of a repository that is named. */
+async function testFiles(runner: ActionRunner): Promise<Finished> {
+  const { results, failed, unreached, summary, ...report } = await testRules(
+    rulePaths(runner),
+    createActionPacks(runner, () => actionClient(runner)),
+  );
+  const problems = annotateProblems(runner, report.problems);
+  if (results.length === 0 && problems.length === 0) throw new Error(noRuleTest);
+  const rows = failed.map(({ name, path, line, differences }) => {
+    const spot = { path: shortPath(runner.workspace, path), line, column: 1 };
+    runner.error(`${name}: ${differences.join('; ')}`, spot);
+    return `- \`${inCode(`${spot.path}:${line}`)}\` ${inText(name)}: ${inText(differences.join('; '))}`;
+  });
+  const left = [
+    ...unreached.rules.map((rule) => `rule ${rule}`),
+    ...unreached.steps.map((step) => `step ${step}`),
+  ];
+  for (const one of left) runner.say(`not reached: ${one}`);
+  return {
+    findings: failed.length + problems.length,
+    summary,
+    details: [listProblems(problems), ...rows, ...left.map((one) => `- not reached: ${inText(one)}`)]
+      .filter(Boolean)
+      .join('\n'),
+  };
 }

@@ -1,7 +1,13 @@
+import { readFileSync } from 'node:fs';
 import { printRun } from '../cli/output/print-run.ts';
 import { findAccount } from '../client/account.ts';
+import type { Client } from '../client/client.ts';
+import type { Family } from '../contract/events/event-families.ts';
 import type { Event } from '../contract/events/events.ts';
+import { namedEvent } from '../contract/events/named-event.ts';
+import { readMember } from '../contract/events/payload-members.ts';
 import type { AnyInput } from '../contract/operation.ts';
+import { operations } from '../contract/operations.ts';
 import { accountsIn } from '../engine/bounds/accounts.ts';
 import { standardDeliveryLifetimeMs } from '../engine/delivery-lifetime.ts';
 import { isObserved, observedWords } from '../engine/describe-change.ts';
@@ -9,17 +15,16 @@ import { makeEventRun } from '../engine/make-run.ts';
 import type { RecordedChange, Run } from '../engine/record.ts';
 import { createFactMemory } from '../facts/ask.ts';
 import { systemClock } from '../platform/clock.ts';
+import { messageOf } from '../platform/errors.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import { createRuleSet } from '../rules/rule-set.ts';
 import { loadRuleFiles } from '../rules/sources/folder.ts';
 import { readRepositoryRules } from '../rules/sources/repository-file.ts';
 import { nameOfRule } from '../rules/verdict.ts';
 import { actionClient } from './action-client.ts';
-import { readStarted, type Started } from './event.ts';
-import { readOrigin } from './origin.ts';
 import { createActionPacks } from './packs.ts';
 import { annotateProblems, type Finished } from './problems.ts';
-import { type ActionRunner, inCode, inText, rulePaths } from './runner.ts';
+import { type ActionRunner, inCode, inText, type RunnerEnvironment, rulePaths } from './runner.ts';
 
 /** Shows what would be done with the event of the workflow by the rule files that are checked out. Only reads. */
 export async function planEvent(runner: ActionRunner): Promise<Finished> {
@@ -183,4 +188,123 @@ const unheldLogins =
 function namesAccounts({ action, operation, input, target }: RecordedChange): boolean {
   const isAssigned = action === 'set-issue' && target.startsWith('assignee:');
   return isAssigned || accountsIn(operation, (input ?? {}) as AnyInput).length > 0;
+}
+
+/** What a workflow was started by. */
+type Started = {
+  /** As the runner calls it: `push`, `pull_request`, `schedule`. */
+  readonly name: string;
+  /** Undefined for what is no event of a repository: a clock, a person. */
+  readonly event: Event | undefined;
+  /** True where what is checked out is the default branch, as far as the runner says. */
+  readonly isOnDefaultBranch: boolean;
+};
+
+/** Names under which a runner gives what rules know by another one. */
+const otherNames: Readonly<Record<string, string>> = {
+  gollum: 'wiki',
+  pull_request_review_comment: 'pull_request_review',
+  pull_request_target: 'pull_request',
+  registry_package: 'package',
+};
+/** What starts a workflow without anything having happened in the repository. */
+const noEvents: ReadonlySet<string> = new Set(['schedule', 'workflow_dispatch', 'workflow_call']);
+/** Events whose workflow runs on a branch of the repository itself. */
+const ofBranches: ReadonlySet<string> = new Set(['push', ...noEvents]);
+
+/** Reads the event of a workflow: on Gitea and Forgejo it is the payload of the webhook. Throws where it cannot be used. */
+function readStarted(environment: RunnerEnvironment): Started {
+  const name = environment.GITHUB_EVENT_NAME ?? '';
+  const path = environment.GITHUB_EVENT_PATH;
+  if (name === '' || !path)
+    throw new Error('the runner names no event: GITHUB_EVENT_NAME, GITHUB_EVENT_PATH');
+  const payload = readPayload(path);
+  // Workflows know one kind of comment; a forge says of which it is.
+  const isOfPull = name === 'issue_comment' && payload.is_pull === true;
+  const kind = isOfPull ? 'pull_request_comment' : (otherNames[name] ?? name);
+  const event = noEvents.has(name) ? undefined : namedEvent(kind, payload);
+  const branch = readMember(payload.repository, 'default_branch');
+  return {
+    name,
+    event,
+    isOnDefaultBranch: ofBranches.has(name) && environment.GITHUB_REF === `refs/heads/${String(branch)}`,
+  };
+}
+
+function readPayload(path: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(readFileSync(path, 'utf8'));
+  } catch (cause) {
+    throw new Error(`the event of the runner cannot be read: ${messageOf(cause)}`, { cause });
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    return value as Record<string, unknown>;
+  throw new Error('the event of the runner is no map');
+}
+
+/** Where the code that an event is about comes from. `reason`: why that cannot be told. */
+type CodeOrigin =
+  | { readonly from: 'repository' | 'fork' }
+  | { readonly from: 'unknown'; readonly reason: string };
+
+/** Families of events that nothing in a fork causes. */
+const ofRepository: ReadonlySet<Family> = new Set([
+  'push',
+  'create',
+  'delete',
+  'fork',
+  'repository',
+  'release',
+  'wiki',
+  'package',
+]);
+
+/** Families whose subject may be a pull request without the payload saying whose: it is read from the forge. */
+const ofConversation: ReadonlySet<Family> = new Set(['issues', 'issue_comment', 'pull_request_comment']);
+
+/**
+ * Returns where the code that an event is about comes from: of a pull request, whether its head is in another repository. A
+ * comment is looked up on the forge. What cannot be told, or read, is `unknown`: the caller refuses that as well.
+ */
+async function readOrigin(client: Client, event: Event): Promise<CodeOrigin> {
+  const { family, payload } = event;
+  if (family === undefined) return unknown('the kind of event is not known');
+  if (ofRepository.has(family)) return { from: 'repository' };
+  if (ofConversation.has(family)) return readConversation(client, event);
+  if (family === 'workflow_run') {
+    const head = readMember(readMember(payload.workflow_run, 'head_repository'), 'id');
+    return compare(head, event.repository?.id);
+  }
+  if (payload.pull_request === undefined) return unknown(`${family} does not say which code it is about`);
+  return originOfPull(payload.pull_request);
+}
+
+async function readConversation(client: Client, { repository, subject }: Event): Promise<CodeOrigin> {
+  if (repository === undefined || subject?.index === undefined)
+    return unknown('the event names no issue or pull request');
+  const params = { owner: repository.owner, repo: repository.name, index: subject.index };
+  try {
+    const issue = await client.call(operations.getIssue, { params });
+    if (!issue.pull_request) return { from: 'repository' };
+    return originOfPull(await client.call(operations.getPull, { params }));
+  } catch (error) {
+    return unknown(messageOf(error));
+  }
+}
+
+/** A head whose repository is gone may have been a fork: that cannot be known. */
+function originOfPull(pull: unknown): CodeOrigin {
+  const idOf = (side: string): unknown => readMember(readMember(readMember(pull, side), 'repo'), 'id');
+  return compare(idOf('head'), idOf('base'));
+}
+
+function compare(head: unknown, base: unknown): CodeOrigin {
+  if (typeof head !== 'number' || typeof base !== 'number')
+    return unknown('the repository of its head is not named');
+  return { from: head === base ? 'repository' : 'fork' };
+}
+
+function unknown(reason: string): CodeOrigin {
+  return { from: 'unknown', reason };
 }

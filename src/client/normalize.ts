@@ -1,8 +1,5 @@
+import { isRecord } from '../contract/events/payload-members.ts';
 import type { Operation } from '../contract/operation.ts';
-import { normalizeCompare } from './compare.ts';
-import { normalizeContents } from './contents.ts';
-import { normalizeRunners } from './runners.ts';
-import { normalizeWorkflowRuns } from './workflow-runs.ts';
 
 const rules: Readonly<Record<NonNullable<Operation['normalize']>, (answer: unknown) => unknown>> = {
   runners: normalizeRunners,
@@ -14,4 +11,103 @@ const rules: Readonly<Record<NonNullable<Operation['normalize']>, (answer: unkno
 /** Returns an answer in the baseline's form, whichever forge gave it. */
 export function normalizeAnswer({ normalize }: Operation, answer: unknown): unknown {
   return normalize === undefined ? answer : rules[normalize](answer);
+}
+
+type FileEntry = { readonly filename: string; readonly status?: unknown };
+
+/**
+ * Returns the answer to a comparison with its files, for every forge: Gitea (1.26, 1.27) lists files per commit
+ * only, Forgejo for the whole as well. Files combined from commits include all that differ, and also those that one commit
+ * added and another deleted.
+ */
+export function normalizeCompare(answer: unknown): unknown {
+  if (!isRecord(answer)) return answer;
+  if (Array.isArray(answer.files) || !Array.isArray(answer.commits)) return answer;
+  const files = new Map<string, FileEntry>();
+  // Newest first: the newest commit determines the status of a file.
+  for (const commit of answer.commits as readonly unknown[]) {
+    for (const file of filesOf(commit)) if (!files.has(file.filename)) files.set(file.filename, file);
+  }
+  return { ...answer, files: [...files.values()] };
+}
+
+function filesOf(commit: unknown): readonly FileEntry[] {
+  if (!isRecord(commit) || !Array.isArray(commit.files)) return [];
+  return commit.files.filter(
+    (file): file is FileEntry => isRecord(file) && typeof file.filename === 'string',
+  );
+}
+
+/**
+ * Normalizes an answer about files to the baseline's names: Forgejo calls the time of an entry's last commit
+ * `last_commit_when`. Source: Forgejo `services/repository/files/content.go`.
+ */
+function normalizeContents(answer: unknown): unknown {
+  return Array.isArray(answer) ? answer.map(normalizeEntry) : normalizeEntry(answer);
+}
+
+function normalizeEntry(entry: unknown): unknown {
+  if (typeof entry !== 'object' || entry === null || !('last_commit_when' in entry)) return entry;
+  const { last_commit_when: at, ...rest } = entry;
+  return { last_committer_date: at, ...rest };
+}
+
+/**
+ * Normalizes an answer about runners to the baseline's form: Forgejo answers a bare
+ * list, labels as texts, and `idle` or `active` for a runner that is online.
+ */
+function normalizeRunners(answer: unknown): unknown {
+  if (Array.isArray(answer)) return { runners: answer.map(normalizeRunner) };
+  return isRecord(answer) && 'status' in answer ? normalizeRunner(answer) : answer;
+}
+
+function normalizeRunner(runner: unknown): unknown {
+  if (!isRecord(runner)) return runner;
+  const { status, labels } = runner;
+  return {
+    ...runner,
+    ...((status === 'idle' || status === 'active') && { status: 'online', busy: status === 'active' }),
+    ...(Array.isArray(labels) && {
+      labels: labels.map((label: unknown) => (typeof label === 'string' ? { name: label } : label)),
+    }),
+  };
+}
+
+/** Forgejo's states of a run, in the baseline's two members. */
+const states: Readonly<Record<string, { readonly status: string; readonly conclusion?: string }>> = {
+  waiting: { status: 'queued' },
+  blocked: { status: 'waiting' },
+  running: { status: 'in_progress' },
+  success: { status: 'completed', conclusion: 'success' },
+  failure: { status: 'completed', conclusion: 'failure' },
+  cancelled: { status: 'completed', conclusion: 'cancelled' },
+  skipped: { status: 'completed', conclusion: 'skipped' },
+};
+
+/** Normalizes an answer about workflow runs to the baseline's form: Forgejo's runs have other members and states. */
+export function normalizeWorkflowRuns(answer: unknown): unknown {
+  if (!isRecord(answer)) return answer;
+  const { workflow_runs } = answer;
+  if (Array.isArray(workflow_runs)) return { ...answer, workflow_runs: workflow_runs.map(normalizeRun) };
+  return normalizeRun(answer);
+}
+
+function normalizeRun(run: unknown): unknown {
+  // Only Forgejo's runs have this member.
+  if (!isRecord(run) || !('index_in_repo' in run)) return run;
+  const state = typeof run.status === 'string' && Object.hasOwn(states, run.status) ? states[run.status] : {};
+  return {
+    ...run,
+    ...state,
+    run_number: run.index_in_repo,
+    display_title: run.title,
+    path: run.workflow_id,
+    head_sha: run.commit_sha,
+    head_branch: run.prettyref,
+    event: run.trigger_event || run.event,
+    actor: run.trigger_user,
+    trigger_actor: run.trigger_user,
+    started_at: run.started,
+    completed_at: run.stopped,
+  };
 }

@@ -1,17 +1,21 @@
 import type { Change } from '../actions/change.ts';
+import { type NamedSecrets, namesSecret } from '../actions/secrets.ts';
+import type { Client } from '../client/client.ts';
 import type { AnyInput } from '../contract/operation.ts';
-import { operations } from '../contract/operations.ts';
+import { findOperation, operations } from '../contract/operations.ts';
 import type { Facts } from '../facts/fact.ts';
 import { ReeveError } from '../platform/errors.ts';
+import type { SendMessage } from '../platform/http/message-sender.ts';
 import { isLast } from './bounds/last.ts';
-import { WritesPaused } from './bounds/pauses.ts';
-import { createOutcomes, type Outcomes } from './outcomes.ts';
-import type { PlannedChange, Proposal, RefusedChange } from './proposal.ts';
+import { isMessage, sendMessageOf } from './bounds/messages.ts';
+import { type ReadPauses, requireUnpaused, WritesPaused } from './bounds/pauses.ts';
+import { withPermissionHint } from './permission-hint.ts';
+import { levelOfChange, type PlannedChange, type Proposal, type RefusedChange } from './proposal.ts';
 import { createReconsider, mayPlanAgain, type Reconsider, resultOfRefusal } from './reconsider.ts';
 import type { Outcome } from './record.ts';
-import { factsOf, factsToRefresh, groupByRequest, keptFactsOf } from './requests.ts';
+import { factsOf, factsToRefresh, groupByRequest, inputOf, keptFactsOf } from './requests.ts';
 import type { OpenPulls } from './same-commit.ts';
-import { type GroupSending, sendGroup } from './send-group.ts';
+import { assertInScope } from './write-scope.ts';
 
 /** What became of the changes. */
 export type Applied = {
@@ -392,4 +396,160 @@ async function replan(planned: PlannedChange, now: Facts): Promise<Change | unde
 /** Returns why the answer does not show the change; undefined where it does. */
 function unconfirmed(planned: PlannedChange, answer: unknown): string | undefined {
   return planned.proposals[0]?.action.confirm?.(planned.change, answer);
+}
+
+/** What becomes of the changes of a plan, change by change. */
+interface Outcomes {
+  /** Notes the result of a change. */
+  settle(planned: PlannedChange, status: Outcome['status'], error?: string): void;
+  /** Notes that a change was applied, and what the answer says about its result. */
+  settleApplied(planned: PlannedChange, made: Outcome['made']): void;
+  /** Notes that a change failed; the later changes of its steps are not made. */
+  fail(planned: PlannedChange, error: unknown): void;
+  /** Notes that a change was made, and not where it was planned. */
+  failMisplaced(planned: PlannedChange, why: string): void;
+  /** Says whether all steps that propose the change have failed before. */
+  isInFailedStep(planned: PlannedChange): boolean;
+  /** Says whether an earlier change of every rule that proposes the change has failed. */
+  isInFailedRule(planned: PlannedChange): boolean;
+  has(planned: PlannedChange): boolean;
+  /** Returns the outcomes of these changes, in order. */
+  of(changes: readonly PlannedChange[]): readonly Outcome[];
+  /** Returns the first error after which a later attempt, planned anew, may succeed. */
+  retry(): ReeveError | undefined;
+  /** Says whether the forge answered that the repository has another name now. */
+  isMoved(): boolean;
+}
+
+/** Creates the outcomes of one plan, empty. Values of `secrets` are removed from all errors. */
+function createOutcomes(secrets: NamedSecrets | undefined): Outcomes {
+  const outcomes = new Map<string, Outcome>();
+  const failedSteps = new Set<Proposal>();
+  const failedRules = new Set<string>();
+  let retry: ReeveError | undefined;
+  let isMoved = false;
+  const redact = (text: string): string => secrets?.redact(text) ?? text;
+
+  const settle: Outcomes['settle'] = ({ id, proposals }, status, error) => {
+    if (status === 'failed') for (const { rule } of proposals) failedRules.add(rule.id);
+    outcomes.set(id, { change: id, status, ...(error === undefined ? {} : { error: redact(error) }) });
+  };
+
+  return {
+    settle,
+    settleApplied: ({ id }, made) =>
+      void outcomes.set(id, { change: id, status: 'applied', ...(made === undefined ? {} : { made }) }),
+    failMisplaced(planned, why) {
+      settle(planned, 'failed', `${planned.change.target}: ${why}`);
+      for (const proposal of planned.proposals) failedSteps.add(proposal);
+      const outcome = outcomes.get(planned.id);
+      if (outcome) outcomes.set(planned.id, { ...outcome, misplaced: true });
+    },
+    fail(planned, error) {
+      const needs = planned.proposals[0]?.action.needs;
+      const { target, forbidden } = planned.change;
+      settle(planned, 'failed', `${target}: ${withPermissionHint(error, needs, forbidden)}`);
+      for (const proposal of planned.proposals) failedSteps.add(proposal);
+      if (!(error instanceof ReeveError)) return;
+      if (error.code === 'forge-moved') isMoved = true;
+      if (!error.keepsWork) return;
+      const { code, retryAfterMs, status } = error;
+      retry ??= new ReeveError(code, redact(error.message), { retryAfterMs, status });
+    },
+    isInFailedStep: ({ proposals }) => proposals.every((proposal) => failedSteps.has(proposal)),
+    isInFailedRule: ({ proposals }) => proposals.every(({ rule }) => failedRules.has(rule.id)),
+    has: ({ id }) => outcomes.has(id),
+    of: (changes) => changes.flatMap(({ id }) => outcomes.get(id) ?? []),
+    retry: () => retry,
+    isMoved: () => isMoved,
+  };
+}
+
+/** What the requests of a plan share. */
+type GroupSending = {
+  readonly facts: Facts;
+  readonly client: Client;
+  /** Absent: a change that names a secret fails. */
+  readonly secrets?: NamedSecrets | undefined;
+  /** Sends messages to receivers that are not the forge; absent: they fail. */
+  readonly send?: SendMessage | undefined;
+  /** Called before a change that causes events is sent; the returned function is called with its answer, or without one. */
+  readonly beginCause?:
+    | ((planned: PlannedChange) => Promise<(answer?: unknown) => Promise<void>>)
+    | undefined;
+  /** Returns the pauses in force, asked before each request; absent: there are none. */
+  readonly pauses?: ReadPauses | undefined;
+  /** Throws before a request that gives something to a login which another account has than at first use; absent: nothing is remembered. */
+  readonly checkAccounts?: ((group: readonly PlannedChange[], input: AnyInput) => Promise<void>) | undefined;
+  /** Change → what was really sent. */
+  readonly sent: Map<string, AnyInput>;
+  /** True once a request was sent: facts that were read before may be outdated. */
+  hasWritten: boolean;
+};
+
+/** Sends the request of a group of changes, and returns its answer. The one place from which plans write. */
+async function sendGroup(
+  group: readonly PlannedChange[],
+  now: Facts,
+  sending: GroupSending,
+): Promise<unknown> {
+  const { facts, client, secrets, sent } = sending;
+  const input = await inputOf(group, now);
+  for (const planned of group) await assertInScope(planned, input, facts);
+  const [first] = group;
+  const operation = findOperation(first?.change.operation ?? '');
+  if (operation === undefined && !isMessage(first))
+    throw new ReeveError('internal', `no operation "${first?.change.operation}"`);
+  await sending.checkAccounts?.(group, input);
+  await requireUnpaused(group, facts.subject, sending.pauses);
+  for (const planned of group) sent.set(planned.id, input);
+  const request = reveal(group, input, secrets);
+  if (operation === undefined) return sendMessageOf(input, request, sending.send);
+  sending.hasWritten = true;
+  const withdraw = await intend(group);
+  const end = first?.change.causes && (await sending.beginCause?.(first));
+  let answer: unknown;
+  try {
+    answer = await client.send(operation, request);
+  } catch (error) {
+    if (hadNoEffect(error)) await withdraw();
+    throw error;
+  } finally {
+    await end?.(answer);
+  }
+  facts.forget(group.flatMap((planned) => planned.change.forgets ?? []));
+  return answer;
+}
+
+/** Stores what is about to be sent, for actions whose result cannot be read back. Returns what takes that back. */
+async function intend(group: readonly PlannedChange[]): Promise<() => Promise<void>> {
+  const stored: (() => Promise<void>)[] = [];
+  for (const { change, proposals } of group) {
+    const [proposal] = proposals;
+    const withdraw = await proposal?.action.intend?.(change, proposal.context);
+    if (withdraw) stored.push(withdraw);
+  }
+  return async () => {
+    for (const withdraw of stored) await withdraw();
+  };
+}
+
+/** Says whether the forge has refused a request. After a timeout or an error of the server, it may have been executed. */
+function hadNoEffect(error: unknown): boolean {
+  if (!(error instanceof ReeveError)) return false;
+  const { code, status = 0 } = error;
+  return code === 'forge-moved' || (status >= 400 && status < 500 && status !== 408);
+}
+
+/** The choke point of secrets: their values go into requests that the operator's own rules ask for, nowhere else. */
+function reveal(
+  group: readonly PlannedChange[],
+  input: AnyInput,
+  secrets: NamedSecrets | undefined,
+): AnyInput {
+  if (!namesSecret(input.body)) return input;
+  if (secrets === undefined || group.some((planned) => levelOfChange(planned) !== 'operator')) {
+    throw new ReeveError('forge-forbidden', 'only rules of the operator may name secrets');
+  }
+  return secrets.reveal(input);
 }

@@ -1,17 +1,20 @@
+import type { Action } from '../actions/action.ts';
 import type { Change } from '../actions/change.ts';
 import { type ActionMemory, createActionMemory } from '../actions/memory.ts';
 import type { PlanContext } from '../actions/plan-context.ts';
+import type { Event } from '../contract/events/events.ts';
 import { command } from '../facts/command.ts';
+import { comment } from '../facts/comment.ts';
+import { type FactRequest, type Facts, requestOf } from '../facts/fact.ts';
+import { review } from '../facts/review.ts';
 import { messageOf, ReeveError } from '../platform/errors.ts';
 import { type Evaluation, evaluateRule, failRule, type ResolvedStep, skipRule } from '../rules/evaluate.ts';
 import { requestsOfRule } from '../rules/facts-of-rule.ts';
 import type { LoadedRule } from '../rules/rule.ts';
-import type { Verdict } from '../rules/verdict.ts';
-import { staleAnnouncement } from './announced.ts';
+import type { SkipReason, Verdict } from '../rules/verdict.ts';
 import { useCommands } from './bounds/commands.ts';
 import { coversAction } from './bounds/grants.ts';
 import type { Proposal } from './proposal.ts';
-import { reasonOf } from './reason.ts';
 import { readHeadFirst } from './reconsider.ts';
 import type { RunInput } from './run-input.ts';
 import { type HeadPin, judgeJointly } from './same-commit.ts';
@@ -224,4 +227,75 @@ function failStep(
   const code = error instanceof ReeveError ? { code: error.code } : {};
   const failed: Verdict = { ...verdict, verdict: 'failed', reason: `step ${step.name}: ${reason}`, ...code };
   return { verdict: failed, proposals, retry, ...(unmatched ? { unmatched } : {}) };
+}
+
+/** What of a comment or review is looked at, whichever of the two it is. */
+type Announced = {
+  readonly created_at?: string | null | undefined;
+  readonly submitted_at?: string | null | undefined;
+  readonly issue_url?: string | null | undefined;
+  readonly pull_request_url?: string | null | undefined;
+};
+
+/** Families of events about a comment or a review, the fact that reads it, and whether each event announces a new one. */
+const announcing: Partial<
+  Record<string, { readonly fact: FactRequest<Announced>; readonly isNew: (event: Event) => boolean }>
+> = {
+  issue_comment: { fact: requestOf(comment), isNew: ({ activity }) => activity === 'created' },
+  pull_request_comment: { fact: requestOf(comment), isNew: ({ activity }) => activity === 'created' },
+  pull_request_review: { fact: requestOf(review), isNew: () => true },
+};
+
+/**
+ * Returns why an event about a comment or review triggers nothing: it is no longer there (`gone`), or it is announced as new
+ * though it is older than `maxAgeMs` (`too old`). A signature covers neither time nor id of a delivery, so one that was
+ * recorded can be sent again at any time; what it is about shows its age. Rejects where the forge cannot tell.
+ */
+export async function staleAnnouncement(
+  event: Event,
+  facts: Facts,
+  { now, maxAgeMs }: { readonly now: Date; readonly maxAgeMs: number },
+): Promise<SkipReason | undefined> {
+  const row = announcing[event.family ?? ''];
+  // An event that tells of a removal is about something that is gone.
+  if (row === undefined || event.activity === 'deleted') return undefined;
+  let announced: Announced;
+  try {
+    announced = await facts.ask(row.fact);
+  } catch (error) {
+    if (error instanceof ReeveError && error.code === 'forge-not-found') return 'gone';
+    throw error;
+  }
+  if (isElsewhere(announced, facts.subject.index)) return 'gone';
+  const bornMs = Date.parse(announced.created_at ?? announced.submitted_at ?? '');
+  return row.isNew(event) && now.getTime() - bornMs > maxAgeMs ? 'too old' : undefined;
+}
+
+/** A comment is found by its id alone: it may be one of another issue of the repository. */
+function isElsewhere({ issue_url, pull_request_url }: Announced, index: number | undefined): boolean {
+  const url = issue_url || pull_request_url || '';
+  const [, number] = /\/(?:issues|pulls)\/(\d+)$/.exec(url) ?? [];
+  return number !== undefined && Number(number) !== index;
+}
+
+/** Longest part of a condition that a reason repeats. */
+const maxWords = 300;
+
+/**
+ * Returns why a change is wanted, in the words of the rule: the condition it follows from as it is written in the file,
+ * where the action knows it or the step has a `when`; else what the action says itself.
+ */
+function reasonOf(action: Action, change: Change, written: unknown): string {
+  if (change.already) return change.reason;
+  const own = action.words?.(change, written);
+  if (own !== undefined) return shortenValue(own);
+  const when = typeof written === 'object' && written !== null ? Reflect.get(written, 'when') : undefined;
+  return typeof when === 'string'
+    ? shortenValue(`${change.reason}, decided by when: ${when}`)
+    : change.reason;
+}
+
+function shortenValue(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim();
+  return line.length <= maxWords ? line : `${line.slice(0, maxWords - 1)}…`;
 }

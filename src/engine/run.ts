@@ -1,5 +1,6 @@
 import type { Change } from '../actions/change.ts';
 import { noteDueProtections } from '../actions/merging/due-protections.ts';
+import { type Capabilities, unsupportedReason } from '../client/capabilities.ts';
 import { ReeveError } from '../platform/errors.ts';
 import { type Applied, type ApplyOptions, applyPlan } from './apply.ts';
 import { createAccountCheck, findStrangers, refuseStrangers, retryOf } from './bounds/accounts.ts';
@@ -13,8 +14,7 @@ import type { WriteHistory } from './budget/write-history.ts';
 import { type Evaluated, evaluateRules } from './evaluate-rules.ts';
 import { limitDeferral } from './limits.ts';
 import { makePlan, refuseUnfounded } from './plan.ts';
-import type { Plan } from './proposal.ts';
-import { isEnforced, type PlannedChange, type Proposal, type RefusedChange } from './proposal.ts';
+import { isEnforced, type Plan, type PlannedChange, type Proposal, type RefusedChange } from './proposal.ts';
 import { createReconsider } from './reconsider.ts';
 import type { Run } from './record.ts';
 import { recordRun } from './record-run.ts';
@@ -22,7 +22,6 @@ import { refuseRepeated } from './repeated.ts';
 import { keptFactsOf } from './requests.ts';
 import { isSent, type RunInput } from './run-input.ts';
 import { selectRules } from './select-rules.ts';
-import { refuseUnsupported } from './unsupported.ts';
 import { refuseOutOfScope } from './write-scope.ts';
 
 /** A run and, where a later attempt may do what this one could not, why. */
@@ -375,4 +374,24 @@ function awaitingOf({ refused }: Plan, applied: Applied): readonly string[] {
 
 function idsOfApplied({ outcomes }: Applied): ReadonlySet<string> {
   return new Set(outcomes.filter(({ status }) => status === 'applied').map(({ change }) => change));
+}
+
+/**
+ * Returns the plan without the changes that this forge cannot make: they are refused with the reason, since a member that
+ * a forge ignores in silence would be written again for ever. The forge is asked only where a change needs it to be.
+ */
+async function refuseUnsupported(
+  plan: Plan,
+  capabilities: (() => Promise<Capabilities>) | undefined,
+): Promise<Plan> {
+  if (capabilities === undefined || !plan.changes.some(({ change }) => change.requires)) return plan;
+  const known = await capabilities();
+  const changes: PlannedChange[] = [];
+  const refused: RefusedChange[] = [...plan.refused];
+  for (const planned of plan.changes) {
+    const why = unsupportedReason(known, planned.change.requires ?? []);
+    if (why === undefined) changes.push(planned);
+    else refused.push({ planned, why });
+  }
+  return { changes, refused };
 }

@@ -1,8 +1,5 @@
-import { contextAfter, contextAtBegin, contextsOf, endOfText, flagsBetween } from './boundary.ts';
-import { Columns } from './columns.ts';
 import type { Meter } from './meter.ts';
 import { assertion, opcode, type Program } from './program.ts';
-import { type State, StateList } from './state-list.ts';
 
 /** What matching costs, in units of about one nanosecond (`scripts/calibrate.ts` measures them). */
 export const automatonCosts = {
@@ -291,4 +288,175 @@ function doubled(numbers: Int32Array): Int32Array<ArrayBuffer> {
   const larger = new Int32Array(numbers.length * 2);
   larger.set(numbers);
   return larger;
+}
+
+/** Stands for the character after the last one. */
+const endOfText = -1;
+const newline = 10;
+
+/** What the next assertion of a program needs to know of the text before it. */
+const context = { begin: 1, newline: 2, word: 4 } as const;
+/** The context at the beginning of a text. */
+const contextAtBegin = context.begin | context.newline;
+
+/** Returns the contexts that the assertions of a program ask for; others would only multiply its states. */
+function contextsOf({ ops, other }: Program): number {
+  let contexts = 0;
+  for (const [place, flags] of other.entries()) {
+    if (ops[place] !== opcode.assert) continue;
+    if ((flags & assertion.beginText) !== 0) contexts |= context.begin;
+    if ((flags & assertion.beginLine) !== 0) contexts |= context.newline;
+    if ((flags & (assertion.wordBoundary | assertion.noWordBoundary)) !== 0) contexts |= context.word;
+  }
+  return contexts;
+}
+
+/** Returns the context after a character. */
+function contextAfter(rune: number): number {
+  if (rune === newline) return context.newline;
+  return isWord(rune) ? context.word : 0;
+}
+
+/** Returns the assertions that hold between a context and the next character. */
+function flagsBetween(before: number, rune: number): number {
+  let flags = 0;
+  if ((before & context.begin) !== 0) flags |= assertion.beginText;
+  if ((before & context.newline) !== 0) flags |= assertion.beginLine;
+  if (rune === endOfText) flags |= assertion.endText | assertion.endLine;
+  if (rune === newline) flags |= assertion.endLine;
+  const atBoundary = ((before & context.word) !== 0) !== (rune !== endOfText && isWord(rune));
+  return flags | (atBoundary ? assertion.wordBoundary : assertion.noWordBoundary);
+}
+
+function isWord(rune: number): boolean {
+  return (
+    (rune >= 97 && rune <= 122) || (rune >= 65 && rune <= 90) || (rune >= 48 && rune <= 57) || rune === 95
+  );
+}
+
+/** Columns for classes of code points beyond U+00FF. */
+const maxFarColumns = 64;
+
+/**
+ * Maps code points to columns of a transition table. A program tells code points apart by classes, of which a Unicode
+ * group has a thousand and a text few. Classes up to U+00FF have columns of their own; those beyond get one when a text
+ * has a character of them.
+ */
+class Columns {
+  /** Number of columns, without one for the end of the text. */
+  readonly count: number;
+  /** Columns of the code points up to U+00FF. */
+  readonly latin = new Uint16Array(256);
+  /** The column of all code points beyond U+00FF; undefined where the program tells them apart. */
+  readonly onlyFar: number | undefined;
+  readonly #bounds: Int32Array;
+  readonly #near: number;
+  /** Columns of the classes beyond U+00FF, 0 for none; undefined where all of them have the column of their number. */
+  readonly #far: Uint16Array | undefined;
+  #assigned = 0;
+
+  constructor({ bounds }: Program) {
+    this.#bounds = bounds;
+    for (let rune = 0; rune < 256; rune += 1) this.latin[rune] = this.#classOf(rune);
+    this.#near = this.#classOf(255) + 1;
+    const far = bounds.length + 1 - this.#near;
+    this.onlyFar = far === 0 ? this.#near - 1 : far === 1 && bounds.at(-1) === 256 ? this.#near : undefined;
+    this.#far = far > maxFarColumns ? new Uint16Array(far) : undefined;
+    this.count = this.#near + Math.min(far, maxFarColumns);
+  }
+
+  /** Whether some class has a column that it did not have at the beginning. */
+  get hasAssigned(): boolean {
+    return this.#assigned > 0;
+  }
+
+  /** Returns the column of a code point beyond U+00FF; undefined where its class has none and none is left. */
+  find(rune: number): number | undefined {
+    const found = this.#classOf(rune);
+    // The last class of those up to U+00FF may reach beyond it.
+    if (this.#far === undefined || found < this.#near) return found;
+    const place = found - this.#near;
+    const known = this.#far[place] ?? 0;
+    if (known !== 0) return known;
+    if (this.#assigned === maxFarColumns) return undefined;
+    const column = this.#near + this.#assigned;
+    this.#far[place] = column;
+    this.#assigned += 1;
+    return column;
+  }
+
+  /** Takes the columns of all classes beyond U+00FF back. */
+  reset(): void {
+    if (this.#assigned === 0) return;
+    this.#far?.fill(0);
+    this.#assigned = 0;
+  }
+
+  /** Returns the class of a code point: how many bounds are at or below it. */
+  #classOf(rune: number): number {
+    const bounds = this.#bounds;
+    let low = 0;
+    let high = bounds.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((bounds[middle] ?? 0) <= rune) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+/** A state of an automaton: the instructions it is at, and the context before them. */
+type State = { readonly kernel: Int32Array; readonly context: number };
+
+const none: State = { kernel: new Int32Array(0), context: 0 };
+
+/** The states of an automaton, each once, numbered from 1. */
+class StateList {
+  readonly #states: State[] = [none];
+  readonly #byHash = new Map<number, number[]>();
+  #instructions = 0;
+
+  /** How many there are, with the one that is no state. */
+  get length(): number {
+    return this.#states.length;
+  }
+
+  /** How many instructions they have together. */
+  get instructions(): number {
+    return this.#instructions;
+  }
+
+  at(number: number): State {
+    return this.#states[number] ?? none;
+  }
+
+  /**
+   * Returns the number of the state with these instructions, in whatever order, which is added where there is none. In
+   * `marks`, exactly these instructions have the value `mark`.
+   */
+  add(kernel: Int32Array, context: number, marks: Int32Array, mark: number): number {
+    let hash = context;
+    for (let place = 0; place < kernel.length; place += 1) {
+      hash = (hash + Math.imul((kernel[place] ?? 0) + 1, 0x9e3779b1)) | 0;
+    }
+    const alike = this.#byHash.get(hash);
+    for (const number of alike ?? []) {
+      const state = this.at(number);
+      const isSame = state.context === context && state.kernel.length === kernel.length;
+      if (isSame && areMarked(state.kernel, marks, mark)) return number;
+    }
+    const number = this.#states.push({ kernel: kernel.slice(), context }) - 1;
+    if (alike) alike.push(number);
+    else this.#byHash.set(hash, [number]);
+    this.#instructions += kernel.length;
+    return number;
+  }
+}
+
+function areMarked(kernel: Int32Array, marks: Int32Array, mark: number): boolean {
+  for (let place = 0; place < kernel.length; place += 1) {
+    if (marks[kernel[place] ?? 0] !== mark) return false;
+  }
+  return true;
 }

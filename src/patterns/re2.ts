@@ -1,7 +1,7 @@
+import { RE2JS } from 're2js';
 import { messageOf } from '../platform/errors.ts';
 import { createMatcher, type Matcher } from './pattern.ts';
-import { compileRe2Program } from './re2-program.ts';
-import { estimateRe2Size } from './re2-size.ts';
+import { opcode, type Program } from './program.ts';
 
 export const re2Limits = {
   /** Characters of a pattern. */
@@ -54,5 +54,170 @@ export class Re2Compiler {
     } catch (error) {
       return { reason: `the pattern is not RE2: ${messageOf(error)}`, isSyntax: true };
     }
+  }
+}
+
+/** Operations of the library's instructions, as its version 2 numbers them. */
+const operations = {
+  alternative: 1,
+  alternativeMatch: 2,
+  capture: 3,
+  emptyWidth: 4,
+  fail: 5,
+  match: 6,
+  nop: 7,
+  firstRune: 8,
+  lastRune: 11,
+} as const;
+
+/** The part of the library's instructions that we read. */
+type Instruction = {
+  readonly op: number;
+  readonly out: number;
+  readonly arg: number;
+  readonly matchRune: (rune: number) => boolean;
+};
+
+/** Returns the program of an RE2 pattern. Throws what the library throws where it is no such pattern. */
+export function compileRe2Program(pattern: string): Program {
+  const compiled = RE2JS.compile(pattern).re2();
+  // The library declares its program as `any`; what we read of it is named above and held against the library by a test.
+  const instructions: readonly Instruction[] = compiled.prog.inst;
+  const skip = (place: number): number => {
+    let at = place;
+    for (;;) {
+      const one = instructions[at];
+      if (one?.op !== operations.nop && one?.op !== operations.capture) return at;
+      at = one.out;
+    }
+  };
+  const size = instructions.length;
+  const ops = new Uint8Array(size);
+  const next = new Int32Array(size);
+  const other = new Int32Array(size);
+  for (const [place, { op, out, arg }] of instructions.entries()) {
+    ops[place] = opcodeOf(op);
+    next[place] = skip(out);
+    other[place] = ops[place] === opcode.fork ? skip(arg) : arg;
+  }
+  return {
+    size,
+    start: skip(compiled.prog.start),
+    ops,
+    next,
+    other,
+    accepts: (place, rune) => instructions[place]?.matchRune(rune) ?? false,
+    bounds: compiled.dfa.classBounds,
+  };
+}
+
+function opcodeOf(op: number): number {
+  switch (op) {
+    case operations.alternative:
+    case operations.alternativeMatch:
+      return opcode.fork;
+    case operations.emptyWidth:
+      return opcode.assert;
+    case operations.match:
+      return opcode.match;
+    case operations.capture:
+    case operations.nop:
+    case operations.fail:
+      return opcode.fail;
+    default:
+      if (op >= operations.firstRune && op <= operations.lastRune) return opcode.rune;
+      throw new TypeError(`the RE2 library has an instruction ${op} that is not known here`);
+  }
+}
+
+/** What one member of a Unicode group (`\pL`) counts as: hundreds of ranges, which the compiler copies. */
+const groupSize = 20;
+
+/**
+ * Returns about how many instructions an RE2 pattern has once its counted repetitions are written out, without compiling
+ * it: `(a{30}){30}` has 900, which takes milliseconds and not the second that a hundred times as many do. Never less than
+ * there are in a valid pattern; of a broken one it says nothing.
+ */
+export function estimateRe2Size(pattern: string): number {
+  return new SizeReader(pattern).read();
+}
+
+class SizeReader {
+  readonly #pattern: string;
+  #at = 0;
+
+  constructor(pattern: string) {
+    this.#pattern = pattern;
+  }
+
+  read(): number {
+    // Groups that are open, each with the size of what was read in it so far.
+    const open: number[] = [0];
+    let last = 0;
+    const add = (size: number): void => {
+      open.push((open.pop() ?? 0) + last);
+      last = size;
+    };
+    while (this.#at < this.#pattern.length) {
+      const sign = this.#pattern[this.#at];
+      const repeat = sign === '{' ? this.#repetition() : undefined;
+      if (repeat !== undefined) last = repeat(last);
+      else if (sign === '(') {
+        add(0);
+        open.push(0);
+        this.#at += 1;
+      } else if (sign === ')' && open.length > 1) {
+        const inner = (open.pop() ?? 0) + last;
+        last = inner + 3;
+        this.#at += 1;
+      } else if (sign === '*' || sign === '+' || sign === '?' || sign === '|') {
+        // A loop around what may be empty has two instructions; so has a choice between something and nothing.
+        last += sign === '*' || sign === '|' ? 2 : 1;
+        this.#at += 1;
+      } else add(this.#atom());
+    }
+    // Every program has one instruction that fails, one that matches, and one that does nothing where it is empty.
+    return open.reduce((sum, size) => sum + size, last + 3);
+  }
+
+  /** Reads `{n}`, `{n,}` or `{n,m}`; undefined where a brace is only a brace. */
+  #repetition(): ((size: number) => number) | undefined {
+    const found = /^\{(\d{1,4})(,?)(\d{0,4})\}/.exec(this.#pattern.slice(this.#at, this.#at + 12));
+    if (!found) return undefined;
+    this.#at += found[0].length;
+    const least = Number(found[1]);
+    if (found[2] === '') return (size) => size * Math.max(1, least);
+    // `{n,}` is n times and a loop; each time that may be left out has an instruction that leaves it out.
+    const most = found[3] === '' ? least + 1 : Number(found[3]);
+    return (size) => size * Math.max(1, least) + (size + 1) * Math.max(0, most - least);
+  }
+
+  #atom(): number {
+    const sign = this.#pattern[this.#at];
+    if (sign === '\\') return this.#escape();
+    if (sign === '[') return this.#class();
+    this.#at += 1;
+    return 1;
+  }
+
+  #escape(): number {
+    const name = this.#pattern[this.#at + 1];
+    this.#at += 2;
+    return name === 'p' || name === 'P' ? groupSize : 1;
+  }
+
+  #class(): number {
+    const begin = this.#at;
+    this.#at += 1;
+    if (this.#pattern[this.#at] === '^') this.#at += 1;
+    // A bracket that closes does not do so in the first place, nor behind a backslash, nor in [:word:].
+    if (this.#pattern[this.#at] === ']') this.#at += 1;
+    while (this.#at < this.#pattern.length && this.#pattern[this.#at] !== ']') {
+      const posix = /^\[:\^?\w+:\]/.exec(this.#pattern.slice(this.#at, this.#at + 20));
+      this.#at += posix ? posix[0].length : this.#pattern[this.#at] === '\\' ? 2 : 1;
+    }
+    this.#at += 1;
+    const groups = this.#pattern.slice(begin, this.#at).match(/\\[pP]/g)?.length ?? 0;
+    return 1 + groups * groupSize;
   }
 }

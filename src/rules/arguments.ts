@@ -13,7 +13,7 @@ import type { Evidence } from './expressions/evidence.ts';
 import type { ExpressionProblem } from './expressions/expression-problem.ts';
 import type { Read } from './expressions/interpret/reads.ts';
 import type { Knowledge } from './expressions/knowledge.ts';
-import type { ExpressionContext } from './expressions/resolve/resolve-expression.ts';
+import type { ExpressionContext } from './expressions/resolve/resolve.ts';
 import {
   compileListTemplate,
   compileTemplate,

@@ -6,8 +6,8 @@ import { memoize } from '../platform/cache/memoize.ts';
 import type { Clock } from '../platform/clock.ts';
 import { ReeveError } from '../platform/errors.ts';
 import type { Log } from '../platform/log.ts';
+import type { ForgeState } from '../work/deliveries/forge-watch.ts';
 import type { Metrics } from './dashboard/metrics/metrics.ts';
-import { createForgeStateReader, type ForgeStateReader } from './forge-state.ts';
 
 /** Longest wait for the forge before the receiver listens. */
 const greetingMs = 5_000;
@@ -91,4 +91,28 @@ async function greet(account: () => Promise<Account>, log: Log): Promise<string 
     // Nothing waits for the loser of the race; a later call gets the error by asking again.
     for (const lost of [asked, late]) lost.catch(() => {});
   }
+}
+
+/** Follows whether the forge accepts the credential, from the answers to all requests. */
+interface ForgeStateReader {
+  /** Notes the status of an answer. */
+  note(status: number | undefined): void;
+  /** Returns the state of the forge: what the worker knows of it, or else what the answers show. */
+  state(worker: ForgeState): ForgeState;
+}
+
+/** Creates it: nothing is wrong yet. */
+function createForgeStateReader(now: () => Date): ForgeStateReader {
+  let refusedSince: Date | undefined;
+  return {
+    note(status) {
+      if (status === 401) refusedSince ??= now();
+      else if (status !== undefined && status < 500) refusedSince = undefined;
+    },
+    state(worker) {
+      if (worker.state !== 'ok' || refusedSince === undefined) return worker;
+      const reason = 'the forge answers 401: the credential is revoked, expired or wrong';
+      return { state: 'refused', since: refusedSince, reason };
+    },
+  };
 }

@@ -1,14 +1,19 @@
+import { createNamedSecrets } from '../actions/secrets.ts';
+import type { Client } from '../client/client.ts';
 import type { SignedIn } from '../client/credentials.ts';
 import type { SignInApplication } from '../client/oauth2.ts';
 import type { Event } from '../contract/events/events.ts';
 import { confirmAccounts } from '../engine/bounds/accounts.ts';
 import { createConsequences } from '../engine/bounds/consequences.ts';
 import type { Budgets } from '../engine/budget/budgets.ts';
+import { createBudgetLedger, type ReadRuns } from '../engine/budget/ledger.ts';
+import type { RunSettings } from '../engine/make-run.ts';
 import type { Run } from '../engine/record.ts';
 import type { RepeatedChoice } from '../engine/repeated.ts';
 import { createFactMemory } from '../facts/ask.ts';
 import { type Clock, systemClock } from '../platform/clock.ts';
 import { ReeveError } from '../platform/errors.ts';
+import { createMessageSender } from '../platform/http/message-sender.ts';
 import type { Log } from '../platform/log.ts';
 import { createAdmissions } from '../rules/sources/admission.ts';
 import { createEnrolment, type Enrolment } from '../rules/sources/enrolment.ts';
@@ -32,10 +37,9 @@ import { createCoverage } from './receiver/scope.ts';
 import type { SecretEntry } from './receiver/secrets.ts';
 import type { TestRules } from './rule-coverage.ts';
 import { openRules, type RulesInForce } from './rules-in-force.ts';
-import { runSettings } from './run-settings.ts';
+import { loadFingerprintKey } from './settings/secrets/fingerprint-key.ts';
 import { announceDropped, announceForgotten, announceMoves, createNoticeTaker } from './shared-caches.ts';
 import { createSimulator } from './simulator.ts';
-import { allSettledOrThrow, inTurn } from './stop-steps.ts';
 import { createWork, type Work } from './work.ts';
 
 export type ServerOptions = {
@@ -297,4 +301,43 @@ async function openServerDoors(
     forgeUrl: forge.url,
     maxBodyBytes,
   });
+}
+
+type RunOptions = {
+  readonly budgets?: Budgets | undefined;
+  readonly namedSecrets?: ReadonlyMap<string, string> | undefined;
+  readonly notifyHosts?: readonly string[] | undefined;
+  /** Folder of the key for fingerprints of secrets. */
+  readonly data: string;
+  readonly log: Log;
+};
+
+/** Returns what every run of this process is given, whatever it is about. */
+async function runSettings(
+  { budgets, namedSecrets, notifyHosts, data, log }: RunOptions,
+  { client, store, clock }: { readonly client: Client; readonly store: Store; readonly clock: Clock },
+): Promise<RunSettings> {
+  const readRuns: ReadRuns = (repositoryId, before) =>
+    store.listRuns({ repositoryId, limit: 100, ...(before === undefined ? {} : { before }) });
+  return {
+    ledger: createBudgetLedger({ now: clock.now, readRuns, store }),
+    pauses: () => store.listPauses(),
+    budgets,
+    secrets: createNamedSecrets(namedSecrets ?? new Map(), await loadFingerprintKey(data, { store, log })),
+    messages: createMessageSender({ hosts: notifyHosts ?? [] }),
+    capabilities: () => client.capabilities(),
+  };
+}
+
+/** Takes every step, also after one that fails; then throws the first error. */
+async function inTurn(steps: readonly (() => Promise<unknown>)[]): Promise<void> {
+  const errors: unknown[] = [];
+  for (const step of steps) await step().catch((error) => errors.push(error));
+  if (errors.length > 0) throw errors[0];
+}
+
+/** Waits for all of them; then throws the first error. */
+async function allSettledOrThrow(promises: readonly (Promise<unknown> | undefined)[]): Promise<void> {
+  const failed = (await Promise.allSettled(promises)).find(({ status }) => status === 'rejected');
+  if (failed?.status === 'rejected') throw failed.reason;
 }

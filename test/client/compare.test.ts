@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { normalizeCompare } from '../../src/client/compare.ts';
-import { normalizeAnswer } from '../../src/client/normalize.ts';
+import { normalizeAnswer, normalizeCompare } from '../../src/client/normalize.ts';
 import { operations } from '../../src/contract/operations.ts';
 
 const commit = (...files: { filename: string; status: string }[]) => ({ sha: 'a', files });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { normalizeWorkflowRuns } from '../../src/client/workflow-runs.ts';
+import { normalizeWorkflowRuns } from '../../src/client/normalize.ts';
 
 const forgejoRun = {
   id: 7,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseEvent } from '../../src/contract/events/events.ts';
-import { staleAnnouncement } from '../../src/engine/announced.ts';
+import { staleAnnouncement } from '../../src/engine/evaluate-rules.ts';
 import { runRules } from '../../src/engine/run.ts';
 import { ReeveError } from '../../src/platform/errors.ts';
 import { loadRuleFile } from '../../src/rules/files/load.ts';

@@ -5,7 +5,7 @@ import { createFactMemory, createFacts } from '../../src/facts/ask.ts';
 import { dependencies } from '../../src/facts/dependencies.ts';
 import type { FactRequest } from '../../src/facts/fact.ts';
 import { systemClock } from '../../src/platform/clock.ts';
-import { Learning } from '../../src/rules/learning.ts';
+import { Learning } from '../../src/rules/evaluate.ts';
 import { type BareServer, json, startBareServer } from '../support/bare-server.ts';
 import { makeFacts } from '../support/make-facts.ts';
 

@@ -3,8 +3,7 @@ import { RE2JS } from 're2js';
 import { describe, expect, it } from 'vitest';
 import { Automaton } from '../../src/patterns/automaton.ts';
 import { createUnlimitedMeter, LimitExceeded, Meter, type Pool } from '../../src/patterns/meter.ts';
-import { compileRe2Program } from '../../src/patterns/re2-program.ts';
-import { estimateRe2Size } from '../../src/patterns/re2-size.ts';
+import { compileRe2Program, estimateRe2Size } from '../../src/patterns/re2.ts';
 import { propertyRuns } from '../support/thorough.ts';
 
 const long = process.env.LONG !== undefined;

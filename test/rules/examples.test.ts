@@ -4,7 +4,7 @@ import { actions } from '../../src/actions/actions.ts';
 import { eventFamilies, type Family } from '../../src/contract/events/event-families.ts';
 import type { SubjectKind } from '../../src/contract/events/subject.ts';
 import { facts } from '../../src/facts/facts.ts';
-import { resolveExpression } from '../../src/rules/expressions/resolve/resolve-expression.ts';
+import { resolveExpression } from '../../src/rules/expressions/resolve/resolve.ts';
 import { createEnvironment } from '../../src/rules/files/environment.ts';
 import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { registry } from '../../src/rules/registry.ts';

@@ -30,7 +30,6 @@ import { lfs } from './migrations/026-lfs.ts';
 import { removedRepositories } from './migrations/027-removed-repositories.ts';
 import { conversations } from './migrations/028-conversations.ts';
 import { hookTargets } from './migrations/029-hook-targets.ts';
-import { bindsNumbersByPosition, byNumber, isNumbered } from './numbered-parameters.ts';
 
 /** In order; one that has been released is never changed, a new one goes to the end. */
 const migrations = [
@@ -200,4 +199,31 @@ function createDatabase(sqlite: DatabaseSync): Database {
 function toInput(value: Value): SQLInputValue {
   if (typeof value === 'boolean') return value ? 1 : 0;
   return value === undefined ? null : value;
+}
+
+/**
+ * Returns whether this Node binds numbered parameters (`?1`) by position. Node 22 takes them for names and answers "column
+ * index out of range".
+ */
+export function bindsNumbersByPosition(sqlite: DatabaseSync): boolean {
+  try {
+    sqlite.prepare('SELECT ?1').get(1);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Returns whether a statement numbers its parameters. Throws when it numbers only some of them. */
+export function isNumbered(sql: string): boolean {
+  const numbered = /\?\d/.test(sql);
+  if (numbered && /\?(?!\d)/.test(sql)) throw new TypeError(`only some parameters have a number: ${sql}`);
+  return numbered;
+}
+
+/** Returns the arguments that bind numbered parameters by their names, which every Node does. */
+export function byNumber(values: readonly SQLInputValue[]): readonly SQLInputValue[] {
+  const named = Object.fromEntries(values.map((value, index) => [`?${index + 1}`, value]));
+  // `all`, `get` and `run` take an object of names in the place of their first value; the type of a value has no word for it.
+  return [named as unknown as SQLInputValue];
 }

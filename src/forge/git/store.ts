@@ -3,7 +3,6 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createPrivateFile, createPrivateFolder } from '../../platform/private-files.ts';
 import { commitFiles, type FileCommit } from './commit-files.ts';
-import { configurationOf } from './configuration.ts';
 import { createGitCache } from './git-cache.ts';
 import { createHistoryIndex } from './history.ts';
 import type { Launcher } from './launcher.ts';
@@ -190,4 +189,42 @@ async function countObjects({ git, folder }: GitRepository) {
   const sum = (line: RegExp): number =>
     [...text.matchAll(line)].reduce((total, [, number]) => total + Number(number), 0);
   return { objects: sum(/^(?:count|in-pack): (\d+)$/gm), bytes: sum(/^size(?:-pack)?: (\d+)$/gm) * 1024 };
+}
+
+/** Returns the one configuration that git reads for every repository of the forge. */
+function configurationOf({ pushBytes }: GitLimits): string {
+  return `[core]
+	hooksPath = /dev/null
+	# Objects of every size are held in memory as a whole, where GIT_ALLOC_LIMIT bounds them.
+	bigFileThreshold = 1048576g
+	# No tree is made, whatever makes it, with a path that the file system of a clone would take for .git.
+	protectHFS = true
+	protectNTFS = true
+[safe]
+	directory = *
+[gc]
+	autoDetach = false
+[receive]
+	fsckObjects = true
+	advertisePushOptions = true
+	hideRefs = refs/pull
+	maxInputSize = ${pushBytes}
+[pack]
+	# Each thread holds the objects that it resolves.
+	threads = 2
+[transfer]
+	# Packs stay packs, of pushes, forks and remotes: unpacked into files, a hundred deltas of one large object would take a
+	# hundred times its size.
+	unpackLimit = 1
+	hideRefs = refs/reeve
+[uploadpack]
+	allowFilter = true
+	allowAnySHA1InWant = true
+[protocol]
+	allow = never
+[protocol "file"]
+	allow = always
+[fastimport]
+	unpackLimit = 100
+`;
 }

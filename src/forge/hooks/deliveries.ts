@@ -1,14 +1,15 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
+import http from 'node:http';
+import https from 'node:https';
+import { isIP } from 'node:net';
 import { messageOf } from '../../platform/errors.ts';
-import { HostRefused } from '../../platform/http/post.ts';
+import { createCheckedLookup, HostRefused } from '../../platform/http/post.ts';
 import { isPublicAddress } from '../../platform/http/public-address.ts';
-import { createReachableHosts, type ReachableHosts } from '../../platform/http/reachable-hosts.ts';
+import { createReachableHosts, hostOfUrl, type ReachableHosts } from '../../platform/http/reachable-hosts.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Deliveries } from '../core/context.ts';
 import type { Database } from '../core/database.ts';
 import type { HookRow, HookTaskRow } from '../core/rows.ts';
-import { createDeliveryHistory, type DeliveryHistory } from './history.ts';
-import { sendWebhook } from './send-webhook.ts';
 
 export type DeliveryOptions = {
   readonly database: Database;
@@ -205,4 +206,190 @@ function headersOf(task: HookTaskRow, hook: HookRow, targetType: string): Record
     'X-Gitea-Hook-Installation-Target-Type': targetType,
     'X-GitHub-Hook-Installation-Target-Type': targetType,
   };
+}
+
+/** How long a delivery that is over stays in the history. */
+const keptSeconds = 7 * 24 * 3600;
+
+/** The answer to a delivery, or the reason why there is none. */
+type RecordedAnswer = {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** Whether it is from an address that is not public. */
+  readonly isPrivate?: boolean;
+};
+
+/** The deliveries in the database: queued, on their way, and over. */
+interface DeliveryHistory {
+  /** Marks the oldest queued delivery as on its way and returns it; hooks in `full` are passed over. */
+  takeNext(full: readonly number[]): HookTaskRow | undefined;
+  /** Records what is sent, without the `Authorization` header. */
+  recordRequest(id: number, headers: Readonly<Record<string, string>>, body: string): void;
+  recordAnswer(id: number, state: 'delivered' | 'failed', answer: RecordedAnswer): void;
+  queueAgain(id: number): void;
+  /** Returns the newest deliveries of a hook first. */
+  list(hookId: number, limit?: number): readonly HookTaskRow[];
+  /** Queues the same payload under a new id and returns that id; undefined for an unknown one. */
+  repeat(uuid: string): string | undefined;
+  removeOld(): void;
+}
+
+/** Opens the history. Deliveries that were on their way when the last process ended are recorded as failed. */
+function createDeliveryHistory(database: Database, now: () => number): DeliveryHistory {
+  database.run(
+    `UPDATE hook_tasks SET state = 'failed', response_body = ?, is_answer_private = 0 WHERE state = 'sending'`,
+    'the forge stopped',
+  );
+  return {
+    takeNext(full) {
+      const task = database.get<HookTaskRow>(
+        `SELECT * FROM hook_tasks WHERE state = 'queued' AND hook_id NOT IN (SELECT value FROM json_each(?))
+         ORDER BY id LIMIT 1`,
+        JSON.stringify(full),
+      );
+      if (task) database.run(`UPDATE hook_tasks SET state = 'sending' WHERE id = ?`, task.id);
+      return task;
+    },
+    recordRequest(id, headers, body) {
+      database.run(
+        'UPDATE hook_tasks SET request_headers = ?, request_body = ? WHERE id = ?',
+        JSON.stringify(headers),
+        body,
+        id,
+      );
+    },
+    recordAnswer(id, state, answer) {
+      database.run(
+        `UPDATE hook_tasks SET state = ?, response_status = ?, response_headers = ?, response_body = ?,
+           is_answer_private = ?, delivered_at = ? WHERE id = ?`,
+        state,
+        answer.status ?? 0,
+        JSON.stringify(answer.headers ?? {}),
+        answer.body,
+        answer.isPrivate ?? false,
+        now(),
+        id,
+      );
+    },
+    queueAgain(id) {
+      database.run(`UPDATE hook_tasks SET state = 'queued' WHERE id = ?`, id);
+    },
+    list: (hookId, limit = 50) =>
+      database.all<HookTaskRow>(
+        'SELECT * FROM hook_tasks WHERE hook_id = ? ORDER BY id DESC LIMIT ?',
+        hookId,
+        limit,
+      ),
+    repeat(uuid) {
+      const again = randomUUID();
+      const { changes } = database.run(
+        `INSERT INTO hook_tasks (uuid, hook_id, event_type, event, payload, created_at, again_of)
+         SELECT ?, hook_id, event_type, event, payload, ?, uuid FROM hook_tasks WHERE uuid = ?`,
+        again,
+        now(),
+        uuid,
+      );
+      return changes === 0 ? undefined : again;
+    },
+    removeOld() {
+      const old = now() - keptSeconds;
+      database.run(`DELETE FROM hook_tasks WHERE created_at < ? AND state IN ('delivered', 'failed')`, old);
+    },
+  };
+}
+
+/** Bytes of an answer that are kept. */
+const maxAnswerBytes = 1024 * 1024;
+const maxRedirects = 10;
+
+type WebhookRequest = {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** Ends the whole exchange: connecting, sending, redirects, reading. */
+  readonly signal: AbortSignal;
+  /** Whether an address may be connected to, to which the host of a URL resolves. Asked before each connection. */
+  readonly permits: (address: string, host: string) => boolean;
+};
+
+type WebhookAnswer = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The first MiB. */
+  readonly body: string;
+};
+
+type Hop = { readonly method: 'POST' | 'GET'; readonly url: URL; readonly headers: Record<string, string> };
+
+/**
+ * Posts a body and returns the answer. Redirects go as the baseline's HTTP client takes them: at most ten, 301, 302 and
+ * 303 turn into a GET without body, 307 and 308 stay a POST, `Authorization` is not sent to another host. Throws `HostRefused`
+ * for an address that is not permitted, of a redirect as well.
+ */
+async function sendWebhook({ url, headers, body, ...guards }: WebhookRequest): Promise<WebhookAnswer> {
+  let hop: Hop = { method: 'POST', url: new URL(url), headers: { ...headers } };
+  for (let redirects = 0; ; redirects += 1) {
+    const answer = await request(hop, hop.method === 'POST' ? body : undefined, guards);
+    const next = redirectHop(hop, answer);
+    if (next === undefined) return answer;
+    if (redirects === maxRedirects) throw new Error(`stopped after ${maxRedirects} redirects`);
+    hop = next;
+  }
+}
+
+function redirectHop(hop: Hop, answer: WebhookAnswer): Hop | undefined {
+  const location = answer.headers.location;
+  if (location === undefined || ![301, 302, 303, 307, 308].includes(answer.status)) return undefined;
+  const url = new URL(location, hop.url);
+  const headers = { ...hop.headers };
+  if (url.hostname !== hop.url.hostname) delete headers.Authorization;
+  return { method: answer.status >= 307 ? hop.method : 'GET', url, headers };
+}
+
+function request(
+  hop: Hop,
+  body: string | undefined,
+  { signal, permits }: Pick<WebhookRequest, 'signal' | 'permits'>,
+): Promise<WebhookAnswer> {
+  const { promise, resolve, reject } = Promise.withResolvers<WebhookAnswer>();
+  if (hop.url.protocol !== 'http:' && hop.url.protocol !== 'https:') {
+    throw new Error(`unsupported protocol scheme "${hop.url.protocol}"`);
+  }
+  const host = hostOfUrl(hop.url);
+  // No name is looked up for an address.
+  if (isIP(host) !== 0 && !permits(host, host))
+    throw new HostRefused('its address is not public, and not listed');
+  const length = body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(body)) };
+  const program = hop.url.protocol === 'https:' ? https : http;
+  // No kept connection: a receiver that restarted would turn a reused one into a lost delivery.
+  const sent = program.request(hop.url, {
+    method: hop.method,
+    agent: false,
+    signal,
+    lookup: createCheckedLookup({ permits: (address) => permits(address, host) }),
+    headers: { ...hop.headers, ...length },
+  });
+  sent.on('error', reject);
+  sent.on('response', (response) => {
+    const pieces: Buffer[] = [];
+    let bytes = 0;
+    const finish = (): void => {
+      const headers: Record<string, string> = {};
+      for (const [name, value] of Object.entries(response.headers)) headers[name] = String(value);
+      const kept = Buffer.concat(pieces).subarray(0, maxAnswerBytes).toString('utf8');
+      resolve({ status: response.statusCode ?? 0, headers, body: kept });
+    };
+    response.on('data', (piece: Buffer) => {
+      pieces.push(piece);
+      bytes += piece.length;
+      if (bytes < maxAnswerBytes) return;
+      finish();
+      response.destroy();
+    });
+    response.on('error', reject);
+    response.on('end', finish);
+  });
+  sent.end(body);
+  return promise;
 }

@@ -1,14 +1,27 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { type Actor, createActorReader, headerCredentials } from '../access/actor.ts';
+import { z } from 'zod';
+import { type Actor, createActorReader, headerCredentials, requireScopes } from '../access/actor.ts';
 import { findRepository } from '../access/guards.ts';
 import { Redirect } from '../access/redirects.ts';
 import type { RepositoryTarget } from '../access/targets.ts';
+import { contentDisposition } from '../code/serve-file.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem } from '../core/errors.ts';
+import type { UserRow } from '../core/rows.ts';
 import { refuseCrossSiteWrites } from '../http/cross-site.ts';
-import { answerBatch } from './batch.ts';
-import { createLock, listLocks, removeLock, verifyLocks } from './locks.ts';
-import { downloadObject, uploadObject, verifyObject } from './objects.ts';
+import {
+  createLfsLock,
+  deleteLfsLock,
+  findLfsLock,
+  findLfsLockOfPath,
+  type LfsLockRow,
+  listLfsLocks,
+  toLfsLock,
+} from '../lfs/lfs-locks.ts';
+import { findLfsObject, type LfsObjectRow, receiveLfsObject } from '../lfs/lfs-objects.ts';
+import { isLfsPointer, type LfsPointer } from '../lfs/pointer.ts';
+import { readGitBody } from '../smart-http/request-body.ts';
+import { readLfsBody } from './body.ts';
 import {
   type LfsNeed,
   type LfsRequest,
@@ -113,4 +126,237 @@ function refuseLfs(
   return lockAction
     ? sendLock(reply, { message: problem.message })
     : sendLfs(reply, { Message: problem.message });
+}
+
+const batchShape = z.object({
+  operation: z.string().catch(''),
+  objects: z.array(z.object({ oid: z.string().catch(''), size: z.number().catch(0) })).catch([]),
+});
+
+/** More objects than a client sends at a time: git-lfs asks for a hundred. */
+const maxObjects = 10_000;
+
+/** Answers where a client fetches objects from, or sends those to that the repository does not have. */
+async function answerBatch(visit: LfsVisit): Promise<FastifyReply> {
+  const { operation, objects } = await readLfsBody(visit.request, batchShape, 400);
+  if (operation !== 'upload' && operation !== 'download') throw new ForgeProblem(400, 'Bad Request');
+  const level = operation === 'upload' ? 'write' : 'read';
+  requireLfsAccess(visit, visit.actor, { level });
+  requireScopes(visit.actor, [`${level}:repository`]);
+  if (objects.length > maxObjects) throw new ForgeProblem(413, 'Request Entity Too Large');
+  const answer = operation === 'upload' ? answerUpload : answerDownload;
+  const answers = objects.map((object) => ({
+    oid: object.oid,
+    size: object.size,
+    ...(isLfsPointer(object) ? answer(visit, object) : failure(422, 'Oid or size are invalid')),
+  }));
+  return sendLfs(visit.reply, { objects: answers.length === 0 ? null : answers });
+}
+
+type Link = { readonly href: string; readonly header?: Readonly<Record<string, string>> };
+type ObjectAnswer =
+  | { readonly actions?: Readonly<Record<string, Link>> }
+  | { readonly error: { readonly code: number; readonly message: string } };
+
+function failure(code: number, message: string): ObjectAnswer {
+  return { error: { code, message } };
+}
+
+function answerDownload(visit: LfsVisit, pointer: LfsPointer): ObjectAnswer {
+  const known = findLfsObject(visit.context.db, visit.repository.id, pointer.oid);
+  if (!known) return failure(404, 'Not Found');
+  if (known.size !== pointer.size) return wrongSize(pointer);
+  return { actions: { download: linkTo(visit, `objects/${pointer.oid}`) } };
+}
+
+/** What another repository has must be sent again: only who has the bytes may have them here. */
+function answerUpload(visit: LfsVisit, pointer: LfsPointer): ObjectAnswer {
+  const known = findLfsObject(visit.context.db, visit.repository.id, pointer.oid);
+  if (known) return known.size === pointer.size ? {} : wrongSize(pointer);
+  const { lfsBytes } = visit.context.limits;
+  if (pointer.size > lfsBytes) return failure(422, `Size must be less than or equal to ${lfsBytes}`);
+  return {
+    actions: {
+      upload: linkTo(visit, `objects/${pointer.oid}/${pointer.size}`, { 'Transfer-Encoding': 'chunked' }),
+      verify: linkTo(visit, 'verify', { Accept: `${lfsMediaType};q=0.9, */*;q=0.8` }),
+    },
+  };
+}
+
+function wrongSize({ oid, size }: LfsPointer): ObjectAnswer {
+  return failure(422, `Object ${oid} is not ${size} bytes`);
+}
+
+/** A client sends the same credentials again: those of its own request. */
+function linkTo({ context, owner, repository, request }: LfsVisit, path: string, more = {}): Link {
+  const { authorization } = request.headers;
+  const header = { ...(authorization ? { Authorization: authorization } : {}), ...more };
+  return {
+    href: `${context.rootUrl()}/${owner.name}/${repository.name}.git/info/lfs/${path}`,
+    ...(Object.keys(header).length > 0 ? { header } : {}),
+  };
+}
+
+const maxPage = 50;
+const longestPath = 4_000;
+
+type LockPage = { readonly locks: readonly LfsLockRow[]; readonly next: Readonly<Record<string, string>> };
+
+/** Lists locks: the one of an id or a path, else all, page by page where a limit is given. */
+async function listLocks(visit: LfsVisit): Promise<FastifyReply> {
+  const { context, repository, reply } = visit;
+  const query = lockQueryOf(visit);
+  const [id, path] = [query.get('id') ?? '', query.get('path') ?? ''];
+  if (id !== '' || path !== '') {
+    if (id !== '' && !/^-?\d{1,15}$/.test(id))
+      throw new ForgeProblem(400, `bad request : ${id} is no number`);
+    const lock =
+      id === ''
+        ? findLfsLockOfPath(context.db, repository.id, path)
+        : findLfsLock(context.db, repository.id, Number(id));
+    return sendLock(reply, { locks: lock ? [toLfsLock(lock)] : [] });
+  }
+  const { locks, next } = readLockPage(visit);
+  return sendLock(reply, { locks: locks.map(toLfsLock), ...next });
+}
+
+/** Lists the locks of the caller apart from those of others: a push must not change what others have locked. */
+async function verifyLocks(visit: LfsVisit): Promise<FastifyReply> {
+  const caller = signedIn(visit);
+  const { locks, next } = readLockPage(visit);
+  const isOurs = ({ owner_id }: LfsLockRow): boolean => owner_id === caller.id;
+  const [ours, theirs] = [locks.filter(isOurs), locks.filter((lock) => !isOurs(lock))];
+  return sendLock(visit.reply, { ours: ours.map(toLfsLock), theirs: theirs.map(toLfsLock), ...next });
+}
+
+function lockQueryOf({ request }: LfsVisit): URLSearchParams {
+  return new URLSearchParams(request.url.split('?')[1]);
+}
+
+function readLockPage(visit: LfsVisit): LockPage {
+  const query = lockQueryOf(visit);
+  const numberOf = (name: string): number => {
+    const text = query.get(name) ?? '';
+    return /^\d{1,9}$/.test(text) ? Number(text) : 0;
+  };
+  const [cursor, limit] = [numberOf('cursor'), Math.min(numberOf('limit'), maxPage)];
+  const offset = Math.max(cursor - 1, 0) * limit;
+  const locks = listLfsLocks(visit.context.db, visit.repository.id, { limit, offset });
+  const isFull = limit > 0 && locks.length === limit;
+  return { locks, next: isFull ? { next_cursor: String(cursor + 1) } : {} };
+}
+
+const lockShape = z.object({ path: z.string().catch('') });
+
+async function createLock(visit: LfsVisit): Promise<FastifyReply> {
+  const { context, repository, reply } = visit;
+  const { path } = await readLfsBody(visit.request, lockShape, 400);
+  if (path.length > longestPath) throw new ForgeProblem(400, 'Bad Request');
+  const wanted = { repositoryId: repository.id, ownerId: signedIn(visit).id, path };
+  const { lock, isNew } = createLfsLock(context, wanted);
+  return isNew
+    ? sendLock(reply.code(201), { lock: toLfsLock(lock) })
+    : sendLock(reply.code(409), { message: 'already created lock', lock: toLfsLock(lock) });
+}
+
+const unlockShape = z.object({ force: z.boolean().catch(false) });
+
+/** Removes a lock: one's own, or with `force` that of another account. */
+async function removeLock(visit: LfsVisit): Promise<FastifyReply> {
+  const { context, repository, request, reply } = visit;
+  const caller = signedIn(visit);
+  const { force } = await readLfsBody(request, unlockShape, 400);
+  const id = /^\d{1,15}$/.test(request.params.id ?? '') ? Number(request.params.id) : 0;
+  const lock = findLfsLock(context.db, repository.id, id);
+  // The baseline answers every failure with this.
+  if (!lock || (!force && lock.owner_id !== caller.id)) {
+    return sendLock(reply.code(500), { message: 'unable to delete lock : Internal Server Error' });
+  }
+  deleteLfsLock(context.db, lock.id);
+  return sendLock(reply, { lock: toLfsLock(lock) });
+}
+
+/** The entrance lets accounts alone in. */
+function signedIn({ actor }: LfsVisit): UserRow {
+  if (!actor.user) throw lfsRefusal(undefined);
+  return actor.user;
+}
+
+/** Takes an object whose id and size the address names. */
+async function uploadObject(visit: LfsVisit): Promise<FastifyReply> {
+  const { context, repository, request, reply } = visit;
+  const { oid = '', size = '' } = request.params;
+  const pointer = { oid, size: /^\d{1,15}$/.test(size) ? Number(size) : -1 };
+  if (!isLfsPointer(pointer)) throw new ForgeProblem(422, 'Unprocessable Entity');
+  if (findLfsObject(context.db, repository.id, oid)) {
+    request.raw.resume();
+    return sendLfs(reply, { Message: 'OK' });
+  }
+  const { lfsBytes } = context.limits;
+  if (pointer.size > lfsBytes) throw new ForgeProblem(422, `Size must be less than or equal to ${lfsBytes}`);
+  try {
+    await receiveLfsObject(context, repository.id, pointer, readGitBody(request, pointer.size));
+  } catch (error) {
+    const isLonger = error instanceof ForgeProblem && error.status === 413;
+    throw isLonger ? new ForgeProblem(422, 'content size does not match') : error;
+  }
+  return sendLfs(reply, { Message: 'OK' });
+}
+
+/** Sends an object, whole or from where a client had stopped. */
+async function downloadObject(visit: LfsVisit): Promise<FastifyReply> {
+  const { context, request, reply } = visit;
+  const { oid = '', filename = '' } = request.params;
+  const row = findObject(visit, { oid, size: 0 });
+  const range = readLfsRange(request.headers.range, row.size);
+  const body = await context.attachments.read(row.uuid, range);
+  if (!body) throw new ForgeProblem(404, 'Not Found');
+  const length = String(range ? range.end - range.start + 1 : row.size);
+  if (range) {
+    reply
+      .code(206)
+      .header('content-range', `bytes ${range.start}-${range.end}/${row.size}`)
+      .header('access-control-expose-headers', 'Content-Range');
+  }
+  if (filename !== '') {
+    const name = Buffer.from(filename, 'base64url').toString('utf8');
+    reply
+      .header('content-disposition', contentDisposition('attachment', name))
+      .header('access-control-expose-headers', 'Content-Disposition');
+  }
+  return reply
+    .header('content-length', length)
+    .header('x-gitea-lfs-content-length', length)
+    .header('x-content-type-options', 'nosniff')
+    .type('application/octet-stream')
+    .send(body);
+}
+
+/** One range of bytes with a start is served; what is none means the whole object, as on the baseline. */
+function readLfsRange(
+  header: string | undefined,
+  size: number,
+): { readonly start: number; readonly end: number } | undefined {
+  const match = /bytes=(\d{1,15})-(\d{0,15})/.exec(header ?? '');
+  if (!match) return undefined;
+  const start = Number(match[1]);
+  if (start >= size) throw new ForgeProblem(416, 'Requested Range Not Satisfiable');
+  const end = match[2] ? Number(match[2]) : size - 1;
+  return { start, end: end >= start && end < size ? end : size - 1 };
+}
+
+const pointerShape = z.object({ oid: z.string().catch(''), size: z.number().catch(-1) });
+
+/** Tells a client whether what it sent is there. */
+async function verifyObject(visit: LfsVisit): Promise<FastifyReply> {
+  const pointer = await readLfsBody(visit.request, pointerShape, 422);
+  findObject(visit, pointer);
+  return sendLfs(visit.reply, { Message: 'OK' });
+}
+
+function findObject({ context, repository }: LfsVisit, pointer: LfsPointer): LfsObjectRow {
+  if (!isLfsPointer(pointer)) throw new ForgeProblem(422, 'Oid or size are invalid');
+  const row = findLfsObject(context.db, repository.id, pointer.oid);
+  if (!row) throw new ForgeProblem(404, 'Not Found');
+  return row;
 }

@@ -1,17 +1,27 @@
+import type { CreateBranchProtection, EditBranchProtection } from '../../contract/resources/protections.ts';
 import type { RepositoryTarget } from '../access/targets.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem, found } from '../core/errors.ts';
 import { secondsOf, toInstant } from '../core/time.ts';
 import { defineHandlers } from '../http/handler.ts';
-import { namesAmong, type Readers, readersOf } from './allowlists.ts';
+import {
+  keepReaders,
+  keepWriters,
+  namesAmong,
+  type Readers,
+  readersOf,
+  teamIds,
+  userIds,
+} from './allowlists.ts';
 import type { RulePlace } from './branch-access.ts';
-import { editedTerms, newTerms } from './branch-rule-terms.ts';
 import {
   type BranchRule,
   isPattern,
   loadBranchRules,
+  type RuleList,
   type RuleTerms,
   readBranchRule,
+  ruleLists,
 } from './branch-rules.ts';
 
 type ProtectionRequest = RepositoryTarget & { readonly context: ForgeContext };
@@ -140,4 +150,165 @@ function toProtection(rule: BranchRule, { people, teams }: Readers) {
     created_at: toInstant(rule.created_at),
     updated_at: toInstant(rule.updated_at),
   };
+}
+
+type RequestedTerms = EditBranchProtection | CreateBranchProtection;
+type Allowlists = Pick<RuleTerms, 'users' | 'teams'>;
+
+/** Returns what a new rule says; a flag that hangs on another counts only together with it. */
+function newTerms(place: RulePlace, asked: CreateBranchProtection): RuleTerms {
+  const isOn = (flag: boolean | undefined): boolean => flag === true;
+  const push = isOn(asked.enable_push);
+  const pushList = push && isOn(asked.enable_push_whitelist);
+  const force = push && isOn(asked.enable_force_push);
+  const forceList = force && isOn(asked.enable_force_push_allowlist);
+  const bypass = isOn(asked.enable_bypass_allowlist);
+  const wanted: RequestedTerms = bypass
+    ? asked
+    : { ...asked, bypass_allowlist_usernames: [], bypass_allowlist_teams: [] };
+  return {
+    ...keepLists(place, noLists, wantedLists(place, noLists, wanted)),
+    enable_push: push,
+    enable_push_whitelist: pushList,
+    push_whitelist_deploy_keys: pushList && isOn(asked.push_whitelist_deploy_keys),
+    enable_force_push: force,
+    enable_force_push_allowlist: forceList,
+    force_push_allowlist_deploy_keys: forceList && isOn(asked.force_push_allowlist_deploy_keys),
+    enable_merge_whitelist: isOn(asked.enable_merge_whitelist),
+    enable_bypass_allowlist: bypass,
+    enable_status_check: isOn(asked.enable_status_check),
+    status_check_contexts: asked.status_check_contexts ?? null,
+    required_approvals: Math.max(0, asked.required_approvals ?? 0),
+    enable_approvals_whitelist: isOn(asked.enable_approvals_whitelist),
+    block_on_rejected_reviews: isOn(asked.block_on_rejected_reviews),
+    block_on_official_review_requests: isOn(asked.block_on_official_review_requests),
+    block_on_outdated_branch: isOn(asked.block_on_outdated_branch),
+    dismiss_stale_approvals: isOn(asked.dismiss_stale_approvals),
+    ignore_stale_approvals: isOn(asked.ignore_stale_approvals),
+    require_signed_commits: isOn(asked.require_signed_commits),
+    protected_file_patterns: asked.protected_file_patterns ?? '',
+    unprotected_file_patterns: asked.unprotected_file_patterns ?? '',
+    block_admin_merge_override: isOn(asked.block_admin_merge_override),
+  };
+}
+
+/**
+ * Returns what a rule says after an edit. The flags of the push whitelist are read only together with `enable_push: true`,
+ * those of the force-push list only with `enable_force_push: true`; `false` clears what hangs on it.
+ */
+function editedTerms(place: RulePlace, before: RuleTerms, asked: EditBranchProtection): RuleTerms {
+  const { required_approvals = -1 } = asked;
+  const bypass = asked.enable_bypass_allowlist ?? before.enable_bypass_allowlist;
+  const wanted = wantedLists(place, before, asked);
+  const kept = keepLists(place, before, bypass ? wanted : withoutBypass(wanted));
+  return {
+    ...before,
+    ...definedOf(plainMembers(asked)),
+    ...pushFlags(before, asked),
+    ...forcePushFlags(before, asked),
+    ...kept,
+    enable_bypass_allowlist: bypass,
+    required_approvals: required_approvals >= 0 ? required_approvals : before.required_approvals,
+  };
+}
+
+/** The members that hang on nothing else. */
+function plainMembers(asked: EditBranchProtection) {
+  return {
+    enable_merge_whitelist: asked.enable_merge_whitelist,
+    enable_status_check: asked.enable_status_check,
+    status_check_contexts: asked.status_check_contexts,
+    enable_approvals_whitelist: asked.enable_approvals_whitelist,
+    block_on_rejected_reviews: asked.block_on_rejected_reviews,
+    block_on_official_review_requests: asked.block_on_official_review_requests,
+    block_on_outdated_branch: asked.block_on_outdated_branch,
+    dismiss_stale_approvals: asked.dismiss_stale_approvals,
+    ignore_stale_approvals: asked.ignore_stale_approvals,
+    require_signed_commits: asked.require_signed_commits,
+    protected_file_patterns: asked.protected_file_patterns,
+    unprotected_file_patterns: asked.unprotected_file_patterns,
+    block_admin_merge_override: asked.block_admin_merge_override,
+  };
+}
+
+type Defined<T> = { [K in keyof T]?: NonNullable<T[K]> };
+
+function definedOf<T extends object>(members: T): Defined<T> {
+  // Whatever is left has a value.
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Defined<T>;
+}
+
+function pushFlags(before: RuleTerms, asked: EditBranchProtection): Partial<RuleTerms> {
+  if (asked.enable_push === undefined) return {};
+  const list = asked.enable_push && (asked.enable_push_whitelist ?? before.enable_push_whitelist);
+  const keys = asked.enable_push_whitelist === true ? asked.push_whitelist_deploy_keys : undefined;
+  return {
+    enable_push: asked.enable_push,
+    enable_push_whitelist: list,
+    push_whitelist_deploy_keys: list && (keys ?? before.push_whitelist_deploy_keys),
+  };
+}
+
+function forcePushFlags(before: RuleTerms, asked: EditBranchProtection): Partial<RuleTerms> {
+  if (asked.enable_force_push === undefined) return {};
+  const isListed = asked.enable_force_push_allowlist;
+  const list = asked.enable_force_push && (isListed ?? before.enable_force_push_allowlist);
+  const keys = isListed === true ? asked.force_push_allowlist_deploy_keys : undefined;
+  return {
+    enable_force_push: asked.enable_force_push,
+    enable_force_push_allowlist: list,
+    force_push_allowlist_deploy_keys: list && (keys ?? before.force_push_allowlist_deploy_keys),
+  };
+}
+
+const none: Readonly<Record<RuleList, readonly number[]>> = {
+  push: [],
+  force_push: [],
+  merge: [],
+  approvals: [],
+  bypass: [],
+};
+const noLists: Allowlists = { users: none, teams: none };
+
+function withoutBypass({ users, teams }: Allowlists): Allowlists {
+  return { users: { ...users, bypass: [] }, teams: { ...teams, bypass: [] } };
+}
+
+/** A list that is given, even an empty one, replaces; the baseline looks all of them up before it changes anything. */
+function wantedLists(place: RulePlace, before: Allowlists, asked: RequestedTerms): Allowlists {
+  const people: Record<RuleList, readonly string[] | undefined> = {
+    push: asked.push_whitelist_usernames,
+    force_push: asked.force_push_allowlist_usernames,
+    merge: asked.merge_whitelist_usernames,
+    approvals: asked.approvals_whitelist_username,
+    bypass: asked.bypass_allowlist_usernames,
+  };
+  const teams: Record<RuleList, readonly string[] | undefined> = {
+    push: asked.push_whitelist_teams,
+    force_push: asked.force_push_allowlist_teams,
+    merge: asked.merge_whitelist_teams,
+    approvals: asked.approvals_whitelist_teams,
+    bypass: asked.bypass_allowlist_teams,
+  };
+  return {
+    users: perList((list) => (people[list] ? userIds(place, people[list]) : before.users[list])),
+    teams: perList((list) => (teams[list] ? teamIds(place, teams[list]) : before.teams[list])),
+  };
+}
+
+/** Accounts that could not use the right are left out silently. */
+function keepLists(place: RulePlace, before: Allowlists, wanted: Allowlists): Allowlists {
+  const readers = readersOf(place);
+  return {
+    users: perList((list) => keepWriters(place, before.users[list], wanted.users[list])),
+    teams: perList((list) => keepReaders(readers.teams, before.teams[list], wanted.teams[list])),
+  };
+}
+
+function perList(idsOf: (list: RuleList) => readonly number[]): Record<RuleList, readonly number[]> {
+  // One entry for each list there is.
+  return Object.fromEntries(ruleLists.map((list) => [list, idsOf(list)])) as Record<
+    RuleList,
+    readonly number[]
+  >;
 }

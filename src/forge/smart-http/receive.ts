@@ -1,22 +1,39 @@
+import { randomBytes } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { codePermission } from '../access/code.ts';
 import { withPush } from '../code/pushes.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem } from '../core/errors.ts';
-import { listRefs, type RefChange } from '../git/refs.ts';
+import { beginWork, endWork } from '../core/journal.ts';
+import { zeroIdLike } from '../git/names.ts';
+import { listRefs, moveRefs, type RefChange } from '../git/refs.ts';
 import { pushRefusal, reviewPrefix } from '../protections/push-enforcement.ts';
+import {
+  blockedFromReview,
+  findReviewBase,
+  type ReviewOptions,
+  readReviewOptions,
+  reviewRefusal,
+  takeReview,
+} from '../pulls/agit.ts';
 import { unpackAside } from '../push-protocol/aside.ts';
-import { type PushRequest, readPush } from '../push-protocol/push-request.ts';
-import { appendMessage, encodeReport, refusalMessage } from '../push-protocol/report.ts';
+import { hasCapability, type PushRequest, readPush } from '../push-protocol/push-request.ts';
+import {
+  appendMessage,
+  type CommandStatus,
+  encodeCommands,
+  encodeReport,
+  readReport,
+  refusalMessage,
+} from '../push-protocol/report.ts';
 import { type ArrivedPush, compareRefs, type PushTarget } from './arrived.ts';
 import { applyPushOptions } from './push-options.ts';
-import { takeReviews } from './reviews.ts';
-import { pullInvitations } from './trailers.ts';
+import { existingPull, pullInvitations } from './trailers.ts';
 
 /**
  * Takes a push and returns what git reports to its client. The body is taken whole before the repository is held: a client
@@ -111,4 +128,179 @@ async function takePack(
   // Git may have collected garbage after the push.
   git.cache.forgetObjects();
   return { result: stdout, changes: compareRefs(before, await listRefs(git)) };
+}
+
+/** A command of the push, and the ref under which git takes its commit; undefined where git is not asked. */
+type PushCommand = { readonly change: RefChange; readonly kept: string | undefined; readonly error?: string };
+
+type Received = {
+  readonly unpacked: string;
+  readonly errors: ReadonlyMap<string, string>;
+  readonly complaint: string;
+  readonly changes: readonly RefChange[];
+};
+
+const notRun = 'fail to run proc-receive hook';
+
+/**
+ * Takes a push that asks for pull requests, besides whatever else it moves, and returns the answer. Git takes the commits under
+ * refs that no client sees, with all its checks; the pull requests follow, and the refs go again. `guard` returns why all of
+ * the push is refused.
+ */
+async function takeReviews(
+  context: ForgeContext,
+  arrived: ArrivedPush,
+  { guard, refuse }: { guard: () => Promise<string | undefined>; refuse: (reason: string) => Buffer },
+): Promise<Buffer> {
+  const { push, repository, caller } = arrived;
+  const options = readReviewOptions(push.options);
+  const begun = beginWork(context.db, repository.id, 'pushing');
+  const folder = `refs/reeve/agit/${randomBytes(8).toString('hex')}`;
+  try {
+    const commands = push.changes.map((change, at) => toCommand(change, `${folder}/${at}`));
+    const pushed = { ...arrived, pusher: caller };
+    const received = await withPush<Buffer | Received>(context, pushed, async () => {
+      const refusal = (await guard()) ?? (await refusalOfBases(context, arrived));
+      if (refusal !== undefined) return { result: refuse(refusal), changes: [] };
+      const early = await refuseAtomic(context, arrived, commands, options);
+      if (early) return { result: early, changes: [] };
+      const result = await receive(context, arrived, commands);
+      return { result, changes: result.changes };
+    });
+    return Buffer.isBuffer(received)
+      ? received
+      : await openAll(context, arrived, { commands, received, options });
+  } finally {
+    const git = context.git.open(arrived.gitId);
+    const left = await listRefs(git, [folder]);
+    if (left.length > 0) {
+      await moveRefs(
+        git,
+        left.map(({ name, id }) => ({ name, before: id, after: undefined })),
+      );
+    }
+    endWork(context.db, begun);
+  }
+}
+
+function toCommand(change: RefChange, kept: string): PushCommand {
+  // Git accepts the refs of this folder because of its configuration: no client may name one.
+  if (change.ref.startsWith('refs/reeve/')) {
+    return { change, kept: undefined, error: 'deny updating a hidden ref' };
+  }
+  if (!change.ref.startsWith(reviewPrefix)) return { change, kept: change.ref };
+  if (change.after === undefined) return { change, kept: undefined, error: "Can't delete not exist branch" };
+  return { change, kept };
+}
+
+const isReview = ({ change }: PushCommand): boolean => change.ref.startsWith(reviewPrefix);
+
+async function refusalOfBases(
+  context: ForgeContext,
+  { gitId, push }: ArrivedPush,
+): Promise<string | undefined> {
+  const git = context.git.open(gitId);
+  for (const { ref } of push.changes) {
+    if (ref.startsWith(reviewPrefix) && !(await findReviewBase(git, ref)))
+      return 'base-branch does not exist';
+  }
+  return undefined;
+}
+
+/** Where all commands stand or fall together, what a pull request is refused for must be known before git moves a ref. */
+async function refuseAtomic(
+  context: ForgeContext,
+  arrived: ArrivedPush,
+  commands: readonly PushCommand[],
+  options: ReviewOptions,
+): Promise<Buffer | undefined> {
+  const { push, aside, gitId } = arrived;
+  if (!hasCapability(push, 'atomic')) return undefined;
+  const git = await unpackAside(context.git.open(gitId), push, aside);
+  const statuses: CommandStatus[] = [];
+  for (const { change, error } of commands) {
+    const { ref, after } = change;
+    const isAsked = git && after !== undefined && ref.startsWith(reviewPrefix);
+    const refusal = isAsked
+      ? await reviewRefusal({ ...arrived, context }, git, { ref, after }, options)
+      : error;
+    statuses.push({ ref, error: refusal });
+  }
+  if (statuses.every(({ error }) => error === undefined)) return undefined;
+  const all = statuses.map(({ ref, error }) => ({ ref, error: error ?? notRun }));
+  return encodeReport(push, { unpacked: 'ok', statuses: all, message: '' });
+}
+
+async function receive(
+  context: ForgeContext,
+  { gitId, push, aside }: ArrivedPush,
+  commands: readonly PushCommand[],
+): Promise<Received> {
+  const git = context.git.open(gitId);
+  const asked = commands.flatMap(({ change: { before, after }, kept }) => {
+    const zero = zeroIdLike(after ?? before ?? '');
+    return kept === undefined
+      ? []
+      : [{ ref: kept, before: before ?? zero, after: after ?? zero, isGone: !after }];
+  });
+  if (asked.length === 0) return { unpacked: 'ok', errors: new Map(), complaint: '', changes: [] };
+  const head = encodeCommands(push, asked);
+  const hasPack = push.packAt !== undefined && asked.some(({ isGone }) => !isGone);
+  const start = push.packAt;
+  const input = hasPack ? Readable.from(joined(head, createReadStream(aside.file, { start }))) : head;
+  const before = await listRefs(git);
+  const { stdout, stderr } = await git.git.run(
+    ['-c', 'transfer.hideRefs=!refs/reeve/agit', 'receive-pack', '--stateless-rpc', git.folder],
+    {
+      folder: git.folder,
+      input,
+      environment: aside.environment,
+      timeoutMs: 600_000,
+      expect: [0, 1, 128],
+    },
+  );
+  const { unpacked, errors } = readReport(stdout);
+  const complaint = unpacked === 'ok' ? '' : stderr;
+  return { unpacked, errors, complaint, changes: compareRefs(before, await listRefs(git)) };
+}
+
+async function* joined(head: Buffer, rest: Readable): AsyncGenerator<Buffer> {
+  yield head;
+  yield* rest;
+}
+
+async function openAll(
+  context: ForgeContext,
+  arrived: ArrivedPush,
+  {
+    commands,
+    received,
+    options,
+  }: { commands: readonly PushCommand[]; received: Received; options: ReviewOptions },
+): Promise<Buffer> {
+  const { push, repository, owner } = arrived;
+  const statuses: CommandStatus[] = [];
+  const messages = [received.complaint];
+  for (const command of commands) {
+    const { ref, after } = command.change;
+    const error = command.error ?? received.errors.get(command.kept ?? '');
+    if (error !== undefined || after === undefined || !isReview(command)) {
+      statuses.push({ ref, error });
+      continue;
+    }
+    const taken = await takeReview({ ...arrived, context }, { ref, after }, options);
+    if (typeof taken === 'string') {
+      const isBlocked = taken === blockedFromReview;
+      if (isBlocked) messages.push(refusalMessage(taken));
+      statuses.push({ ref, error: isBlocked ? notRun : taken });
+      continue;
+    }
+    const { number, before, isForced } = taken;
+    messages.push(existingPull(`${context.rootUrl()}/${owner.name}/${repository.name}/pulls/${number}`));
+    statuses.push({ ref, instead: { ref: `refs/pull/${number}/head`, before, after, isForced } });
+  }
+  const refusal = received.changes.length === 0 ? undefined : applyPushOptions(context, arrived, false);
+  const ending =
+    refusal === undefined ? pullInvitations(context, arrived, received.changes) : refusalMessage(refusal);
+  return encodeReport(push, { unpacked: received.unpacked, statuses, message: messages.join('') + ending });
 }

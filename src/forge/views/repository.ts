@@ -1,11 +1,11 @@
-import { canSee, permissionOf, reaches } from '../access/permissions.ts';
+import { canSee, isVisible, permissionOf, reaches } from '../access/permissions.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { formatGoDuration } from '../core/go-duration.ts';
 import { settingsOf } from '../core/repository-settings.ts';
-import type { Permission, RepositoryRow, UserRow } from '../core/rows.ts';
+import type { Permission, RepositoryRow, TeamRow, TransferRow, UserRow } from '../core/rows.ts';
 import { epoch, toInstant, yearOne } from '../core/time.ts';
-import { toTransfer } from './transfer.ts';
-import { loadUsers, toOwner } from './user.ts';
+import { toTeam } from './team.ts';
+import { loadUsers, toOwner, toUser } from './user.ts';
 
 type RepositoryView = {
   readonly owner: UserRow;
@@ -141,5 +141,31 @@ function mirrorState({ is_mirror, mirror_interval, mirror_synced_at }: Repositor
     mirror_interval: formatGoDuration(mirror_interval),
     mirror_updated: synced,
     mirror_last_sync_at: synced,
+  };
+}
+
+/**
+ * Returns the offer of a repository to a new owner as the API shows it; undefined where there is none, or where the new
+ * owner is hidden from the viewer.
+ */
+function toTransfer(context: ForgeContext, repository: RepositoryRow, viewer: UserRow | undefined) {
+  const { db } = context;
+  const row = db.get<TransferRow>('SELECT * FROM transfers WHERE repo_id = ?', repository.id);
+  if (!row) return undefined;
+  const people = loadUsers(context, [row.doer_id, row.recipient_id]);
+  const recipient = people.get(row.recipient_id);
+  if (recipient && !isVisible(db, recipient, viewer)) return undefined;
+  const person = (id: number) => {
+    const user = people.get(id);
+    return user ? toUser(context, user, undefined) : null;
+  };
+  const teams = db.all<TeamRow>(
+    'SELECT * FROM teams WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id',
+    row.team_ids,
+  );
+  return {
+    doer: person(row.doer_id),
+    recipient: person(row.recipient_id),
+    teams: teams.map((team) => toTeam(context, team)),
   };
 }

@@ -8,7 +8,7 @@ import type { Read } from './interpret/reads.ts';
 import type { Knowledge } from './knowledge.ts';
 import { childrenOf, literalOf } from './parse/tree.ts';
 import { createPart, type Part, runPart, Values, valuesRead } from './part.ts';
-import { type ExpressionContext, resolveExpression } from './resolve/resolve-expression.ts';
+import { type ExpressionContext, resolveExpression } from './resolve/resolve.ts';
 import { boolType, describeType, mayBe } from './values/types.ts';
 
 /** One condition, checked and ready to be asked any number of times. */

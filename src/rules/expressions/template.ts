@@ -9,7 +9,7 @@ import type { Knowledge } from './knowledge.ts';
 import { chainOf, textOf } from './parse/tree.ts';
 import { createPart, type Part, runPart, Values } from './part.ts';
 import { remedyMemberOf } from './resolve/foreign-expressions.ts';
-import { type ExpressionContext, resolveExpression } from './resolve/resolve-expression.ts';
+import { type ExpressionContext, resolveExpression } from './resolve/resolve.ts';
 import { Duration } from './values/duration.ts';
 import { mayBe } from './values/types.ts';
 import { Double, describeValue } from './values/values.ts';

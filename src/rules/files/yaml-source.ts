@@ -12,9 +12,7 @@ import {
 } from 'yaml';
 import { messageOf } from '../../platform/errors.ts';
 import type { Problem, ProblemCode } from '../problem.ts';
-import { insideScalar } from './scalar-place.ts';
-import { type MakeProblem, type Span, sourceLine, spanOf } from './yaml-place.ts';
-import { explainYaml, tagProblem } from './yaml-words.ts';
+import { endOfLine, type MakeProblem, type Span, sourceLine, spanOf } from './yaml-place.ts';
 
 /** A rule file is at most this large: YAML's check for unique keys is quadratic. */
 const maxFileBytes = 64 * 1024;
@@ -226,4 +224,99 @@ function pairsOf(map: YAMLMap): ReadonlyMap<string, Pair> {
   const pairs = new Map(map.items.map((pair) => [isScalar(pair.key) ? String(pair.key.value) : '', pair]));
   indexed.set(map, pairs);
   return pairs;
+}
+
+/**
+ * Returns the place in the file of an offset in a text value. Walks value and source side by side: what the source has beyond the value is quotes,
+ * escapes and line folding.
+ */
+function insideScalar(node: Node | undefined, text: string, offset: number): number {
+  if (node === undefined) return 0;
+  const { start, end } = spanOf(node);
+  if (!isScalar(node) || typeof node.value !== 'string') return start;
+  const { value, type } = node;
+  const isBlock = type === 'BLOCK_LITERAL' || type === 'BLOCK_FOLDED';
+  let at = isBlock ? endOfLine(text, start) + 1 : start + (type === 'PLAIN' ? 0 : 1);
+  for (let place = 0; place < Math.min(offset, value.length) && at < end; place += 1) {
+    at = skipFolding(text, at, end, value[place] ?? '');
+    at += type === 'QUOTE_DOUBLE' && text[at] === '\\' ? lengthOfEscape(text, at) : 1;
+    if (type === 'QUOTE_SINGLE' && text[at - 1] === "'" && text[at] === "'") at += 1;
+  }
+  if (offset < value.length) at = skipFolding(text, at, end, value[offset] ?? '');
+  return Math.min(at, end);
+}
+
+/** A line break with its indentation stands for one space, or for nothing where the value goes on with another sign. */
+function skipFolding(text: string, from: number, end: number, wanted: string): number {
+  let at = from;
+  if (text[at] === wanted && wanted !== ' ' && wanted !== '\n') return at;
+  if (wanted === ' ' || wanted === '\n') {
+    if (text[at] === wanted) return at;
+    if (text[at] !== '\n' && text[at] !== '\r') return at;
+    while (at + 1 < end && /\s/.test(text[at + 1] ?? '')) at += 1;
+    return at;
+  }
+  while (at < end && /\s/.test(text[at] ?? '')) at += 1;
+  return at;
+}
+
+function lengthOfEscape(text: string, at: number): number {
+  const lengths: Readonly<Record<string, number>> = { x: 4, u: 6, U: 10 };
+  return lengths[text[at + 1] ?? ''] ?? 2;
+}
+
+/** Returns the problem of a tag, which mostly is an unquoted value that starts with `!`. */
+function tagProblem(span: Span, text: string, problem: MakeProblem): Problem {
+  const before = text.lastIndexOf('!', span.start);
+  const lineStart = text.lastIndexOf('\n', span.start - 1) + 1;
+  const first = text.slice(lineStart, span.end).search(/(?<=[:\s[{,-]|^)!/);
+  const start = first >= 0 ? lineStart + first : Math.max(0, before);
+  const line = text.slice(start, endOfLine(text, start));
+  if (line.startsWith('!!')) return problem('yaml-tag', 'tags are not allowed', { start, end: span.end });
+  const message = `YAML reads an unquoted "!" as a tag: put the value in quotes, "${line.trim().replaceAll('"', "'")}"`;
+  return problem('yaml-tag', message, { start, end: start + line.trimEnd().length });
+}
+
+/** Turns what the parser says into what a person did, where the slip is a known one. */
+function explainYaml(code: string, message: string, span: Span, text: string, problem: MakeProblem): Problem {
+  const line = sourceLine(text, span.start).slice(0, 1_000);
+  const lower = message.charAt(0).toLowerCase() + message.slice(1);
+  const value = /^\s*(?:- )?["']?[\w.-]+["']?:\s+(.*)$/.exec(line)?.[1] ?? '';
+  if (code === 'TAG_RESOLVE_FAILED') return tagProblem(span, text, problem);
+  if (code === 'BAD_ALIAS') return problem('yaml-alias', 'aliases are not allowed', span);
+  if (code === 'NON_STRING_KEY' && /\{\{/.test(line)) {
+    return problem('yaml', 'a value that starts with "{" must be in quotes', span);
+  }
+  if (/[[{,]\s*[\w"'-]+\s*:\s*\$\{\{|[[,]\s*\$\{\{/.test(line)) {
+    const start = text.lastIndexOf(line, span.start) + line.indexOf('${{');
+    return problem('yaml', 'inside of { } or [ ], a value with ${{ must be in quotes', {
+      start,
+      end: start + 3,
+    });
+  }
+  if (code === 'BLOCK_AS_IMPLICIT_KEY' || code === 'BLOCK_IN_FLOW') {
+    const at = text.indexOf(': ', span.start);
+    const place = at >= 0 && at < endOfLine(text, span.start) ? { start: at, end: at + 1 } : span;
+    return problem('yaml', 'an unquoted text must not contain ": ": put the whole value in quotes', place);
+  }
+  if (/^["']/.test(value) && /at node end/.test(message)) {
+    return problem(
+      'yaml',
+      'a value that starts with a quote ends with it: put the whole value in other quotes',
+      span,
+    );
+  }
+  const unspaced = /^\s*(?:- )?([\w-]+):[\w"'[{$]/.exec(line);
+  if (/implicit keys|implicit map/i.test(message) && unspaced) {
+    return problem('yaml', `a space is missing after "${unspaced[1]}:"`, span);
+  }
+  if (code === 'BAD_INDENT') {
+    const advice = 'lines of one map or list begin in the same column, and "with" in the column of "uses"';
+    return problem('yaml', `this line is indented differently from those before it: ${advice}`, span);
+  }
+  if (code === 'TAB_AS_INDENT')
+    return problem('yaml', 'tabs are not allowed as indentation: use spaces', span);
+  if (code === 'MULTIPLE_DOCS')
+    return problem('yaml', 'a file has one document: leave out the second "---"', span);
+  return problem('yaml', lower, span);
 }

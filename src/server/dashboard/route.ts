@@ -1,11 +1,17 @@
 import fastifyCookie from '@fastify/cookie';
 import fastifyFormbody from '@fastify/formbody';
 import type { FastifyError, FastifyInstance, FastifyPluginAsync } from 'fastify';
+import { nameOfScope, type PauseScope } from '../../engine/bounds/pauses.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { messageOf } from '../../platform/errors.ts';
+import { messageOf, ReeveError } from '../../platform/errors.ts';
 import { createFailureThrottle, type FailureThrottle } from '../../platform/http/failure-throttle.ts';
+import type { FormFields } from '../../platform/http/form.ts';
 import { html } from '../../platform/http/html.ts';
 import type { Log } from '../../platform/log.ts';
+import type { QueueKey } from '../../store/queue-rows.ts';
+import type { QueueCommand } from '../../work/merge-queue/queue-commands.ts';
+import { findPauseScope, scopeOfName } from '../../work/runs/pause-scope.ts';
+import { parseSimulatedSubject } from '../../work/runs/simulation/simulated-subject.ts';
 import type { DashboardCommands, DashboardData } from './data.ts';
 import { isSecureHost } from './hosts.ts';
 import { createChangeWatch } from './live/change-watch.ts';
@@ -28,15 +34,12 @@ import { rulePage } from './pages/rule.ts';
 import { rulesPage } from './pages/rules.ts';
 import { runnersPage } from './pages/runners.ts';
 import { runPage, runsPage } from './pages/runs.ts';
-import { simulatePage } from './pages/simulate.ts';
+import { askedSimulation, failedSimulationView, simulatePage, simulationView } from './pages/simulate.ts';
 import { sweepsPage } from './pages/sweeps.ts';
-import { registerPauseCommands } from './pause-commands.ts';
-import { registerQueueForms } from './queue-forms.ts';
 import { createForgeAccounts, type ForgeSignIn } from './sign-in/forge-accounts.ts';
 import { isSignedIn } from './sign-in/password.ts';
 import { createSessions } from './sign-in/sessions.ts';
 import { registerSignIn, signInPage } from './sign-in/sign-in.ts';
-import { registerSimulateCommand } from './simulate-command.ts';
 import { viewerWords } from './viewer.ts';
 
 /** What the dashboard leads to. */
@@ -267,4 +270,148 @@ function registerCommands(
       return 'deliveries';
     }),
   );
+}
+
+/** Characters of a name; a path of a rule file and a name of a rule are shorter. */
+const maxNameChars = 1_000;
+
+/** Registers the forms that pause and resume writes. Operators alone: a pause also stops rules of the operator. */
+function registerPauseCommands(
+  app: FastifyInstance,
+  pageHandler: PageHandler,
+  {
+    dashboardData: data,
+    commands,
+    log,
+  }: { readonly dashboardData: DashboardData; readonly commands: DashboardCommands; readonly log: Log },
+): void {
+  app.post('/pauses', (request, reply) =>
+    pageHandler.act(request, reply, 'operators', async ({ fields, viewer }) => {
+      const given = scopeOfFields(fields);
+      if (given === undefined) return notPaused;
+      const rules = async (): Promise<readonly string[]> => data.rules().map(({ id }) => id);
+      const found = await findPauseScope(given, rules, data.store);
+      if (!('scope' in found)) return notPaused;
+      const isNew = await commands.pause(found.scope, viewerWords(viewer));
+      if (isNew) log.info({ scope: nameOfScope(found.scope), by: viewer.name }, 'writes are paused');
+      return pathBack(fields);
+    }),
+  );
+
+  app.post('/pauses/end', (request, reply) =>
+    pageHandler.act(request, reply, 'operators', async ({ fields, viewer }) => {
+      const scope = scopeOfFields(fields);
+      // Where another person was quicker there is nothing to do, and the page shows the state.
+      const isEnded = scope !== undefined && (await commands.resume(scope, viewerWords(viewer)));
+      if (isEnded) log.info({ scope: nameOfScope(scope), by: viewer.name }, 'writes are resumed');
+      return pathBack(fields);
+    }),
+  );
+}
+
+/** A button names its kind: a rule may have the name `all`. A name that a person wrote is read as the command line reads it. */
+function scopeOfFields(fields: FormFields): PauseScope | undefined {
+  const kind = fields.get('kind');
+  if (kind === 'all') return { kind };
+  const name = fields.get('name').trim();
+  if (name === '' || name.length > maxNameChars) return undefined;
+  if (kind === 'rule') return { kind, name: name.replace(/^#/, '') };
+  return kind === 'repository' ? { kind, name } : scopeOfName(name);
+}
+
+/** Returns the path of the page with the button; a form may name these pages and no other. */
+function pathBack(fields: FormFields): string {
+  return /^(?:rules|deliveries\/\d{1,15})$/.exec(fields.get('back'))?.[0] ?? '';
+}
+
+const notPaused: PageView = {
+  status: 400,
+  title: 'Not paused',
+  content: html`<p role="alert">There is no rule of this name, and nothing was done: write the name of a rule, OWNER/REPO or all.</p>`,
+};
+
+/** Characters of the name of a branch. */
+const maxBranchChars = 1_000;
+const kinds: readonly QueueCommand['kind'][] = ['move', 'remove', 'pause', 'resume'];
+
+/** Registers the forms that change merge queues. Operators alone: the rules of the operator decide who may merge. */
+function registerQueueForms(
+  app: FastifyInstance,
+  pageHandler: PageHandler,
+  {
+    dashboardData: { store },
+    commands,
+    log,
+  }: {
+    readonly dashboardData: { readonly store: Pick<DashboardData['store'], 'readQueue'> };
+    readonly commands: Pick<DashboardCommands, 'queue'>;
+    readonly log: Log;
+  },
+): void {
+  for (const kind of kinds) {
+    app.post(`/queues/${kind}`, (request, reply) =>
+      pageHandler.act(request, reply, 'operators', async ({ fields, viewer }) => {
+        const key = queueOfFields(fields);
+        const command = commandOfFields(kind, fields);
+        if (key === undefined || command === undefined) return notChanged;
+        const queue = await store.readQueue(key);
+        // Where another person or the queue was quicker there is nothing to do, and the page shows the state.
+        const isChanged = queue && (await commands.queue(queue, command, viewerWords(viewer)));
+        if (isChanged)
+          log.info(
+            { repository: queue.repository, base: key.base, ...command, by: viewer.name },
+            'a merge queue is changed',
+          );
+        return 'queues';
+      }),
+    );
+  }
+}
+
+function queueOfFields(fields: FormFields): QueueKey | undefined {
+  const repositoryId = wholeNumber(fields.get('repository'));
+  const base = fields.get('base');
+  if (repositoryId === undefined || base === '' || base.length > maxBranchChars) return undefined;
+  return { repositoryId, base };
+}
+
+function commandOfFields(kind: QueueCommand['kind'], fields: FormFields): QueueCommand | undefined {
+  if (kind === 'pause' || kind === 'resume') return { kind };
+  const number = wholeNumber(fields.get('number'));
+  const position = wholeNumber(fields.get('position').trim());
+  if (number === undefined) return undefined;
+  if (kind === 'remove') return { kind, number };
+  return position === undefined ? undefined : { kind, number, position };
+}
+
+function wholeNumber(text: string): number | undefined {
+  return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined;
+}
+
+const notChanged: PageView = {
+  status: 400,
+  title: 'Not changed',
+  content: html`<p role="alert">This names no pull request, position or queue, and nothing was done: a position is a number, and 1 is the first.</p>`,
+};
+
+/** Registers the form that simulates. Operators alone: rules of the operator see what readers of a repository do not. */
+function registerSimulateCommand(
+  app: FastifyInstance,
+  pageHandler: PageHandler,
+  { commands }: { readonly commands: DashboardCommands },
+): void {
+  app.post('/simulate', (request, reply) =>
+    pageHandler.act(request, reply, 'operators', (pageRequest) => answer(pageRequest, commands)),
+  );
+}
+
+async function answer(pageRequest: PageRequest, commands: DashboardCommands): Promise<PageView> {
+  const asked = askedSimulation((name) => pageRequest.fields.get(name));
+  try {
+    const subject = parseSimulatedSubject(asked.kind, asked.subject);
+    return simulationView(await commands.simulate(subject), asked, pageRequest);
+  } catch (error) {
+    if (!(error instanceof ReeveError)) throw error;
+    return { ...failedSimulationView(error.message, asked, pageRequest), status: error.http };
+  }
 }

@@ -5,9 +5,8 @@ import { type Clock, systemClock } from '../../platform/clock.ts';
 import { packageVersion } from '../../platform/package.ts';
 import type { Notice, ServerRole } from '../shared-store.ts';
 import type { WorkerIdentity } from './context.ts';
-import { resign, stand } from './leader.ts';
 import { channelOf, lockClassOf, type PostgresAddress } from './link/address.ts';
-import { type Connections, connectionOptions } from './link/connections.ts';
+import { type Connections, connectionOptions, type Sql } from './link/connections.ts';
 import { asStoreRefusal } from './link/failures.ts';
 import { readNotification } from './notices.ts';
 import { createTakeovers, type Liveness } from './takeovers.ts';
@@ -241,4 +240,27 @@ async function register(
     [id, liveness.lifeMs, `${hostname()} ${process.pid}`, role, packageVersion()],
   );
   return { id, lock: Number(rows[0]?.lock) };
+}
+
+/**
+ * One process of all is the leader. It stays so for as long as its row among the workers is there: of a process that died, the
+ * others remove that row (`takeovers.ts`), and the first of them to ask is the next leader.
+ */
+async function stand(sql: Sql, worker: string): Promise<boolean> {
+  const { rows } = await sql.query(
+    'SELECT worker, worker IN (SELECT id FROM workers) AS is_there FROM leader',
+  );
+  const [leader] = rows;
+  if (leader?.is_there === true) return leader.worker === worker;
+  const { count } = await sql.query(
+    `INSERT INTO leader (worker) SELECT id FROM workers WHERE id = $1
+     ON CONFLICT (one) DO UPDATE SET worker = excluded.worker WHERE leader.worker NOT IN (SELECT id FROM workers)`,
+    [worker],
+  );
+  return count === 1;
+}
+
+/** Lets another process become the leader at once. */
+async function resign(sql: Sql, worker: string): Promise<void> {
+  await sql.query('DELETE FROM leader WHERE worker = $1', [worker]);
 }

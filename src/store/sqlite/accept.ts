@@ -3,7 +3,7 @@ import { contentFingerprint, uuidFingerprint } from '../fingerprint.ts';
 import { encodeJob } from '../job-body.ts';
 import { turnOf } from '../lane.ts';
 import type { Accepted, NewDelivery, NewJob } from '../store.ts';
-import { createHeaderSetTable } from './header-set-table.ts';
+import { KnownHeaderSets } from '../stored-headers.ts';
 import { createDuplicates } from './repeats/duplicates.ts';
 
 /** Writes that accept deliveries and jobs; to be called inside a transaction. */
@@ -109,5 +109,34 @@ function createDeliveryRows(database: DatabaseSync) {
       const at = receivedAt.toISOString();
       return Number(job.run(door, uuid, kind, door, at, bytes, lane, turnOf(lane)).lastInsertRowid);
     },
+  };
+}
+
+/** Stores headers of deliveries, the same ones once; to be called inside a transaction. */
+interface HeaderSetTable {
+  /** Returns the number of a delivery's headers; null if it came without. */
+  store(delivery: Pick<NewDelivery, 'headers' | 'receivedAt'>): number | null;
+  /** Forgets what was stored: it may have been rolled back. */
+  clear(): void;
+}
+
+/** Prepares the statement. */
+function createHeaderSetTable(database: DatabaseSync): HeaderSetTable {
+  const known = new KnownHeaderSets();
+  const put = database.prepare(
+    `INSERT INTO header_sets (id, headers, used_at) VALUES (?, ?, ?)
+     ON CONFLICT (id) DO UPDATE SET used_at = max(used_at, excluded.used_at)`,
+  );
+  return {
+    store({ headers, receivedAt }) {
+      if (headers === undefined) return null;
+      const { id, isNew } = known.find(headers, receivedAt);
+      if (isNew) {
+        put.run(id, headers, receivedAt.toISOString());
+        known.add(headers, id, receivedAt);
+      }
+      return id;
+    },
+    clear: () => known.clear(),
   };
 }

@@ -1,8 +1,7 @@
-import { closeSync, fdatasync, fstatSync, openSync } from 'node:fs';
+import { closeSync, fdatasync, fstatSync, openSync, statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import { messageOf, ReeveError } from '../../platform/errors.ts';
-import { watchOpenedFiles } from './opened-files.ts';
 
 const syncData = promisify(fdatasync);
 
@@ -81,4 +80,23 @@ function refusal(path: string, cause: unknown): ReeveError {
     cause,
     retryAfterMs: 5_000,
   });
+}
+
+type Opened = { readonly path: string; readonly device: number; readonly inode: number };
+
+/**
+ * Remembers which files are at these paths now. The returned function names the first path that leads to another file, or to
+ * none: what is written to a file that was removed is gone with the process, although every write and sync succeeds.
+ */
+export function watchOpenedFiles(paths: readonly string[]): () => string | undefined {
+  const opened: readonly Opened[] = paths.map((path) => {
+    const { dev, ino } = statSync(path);
+    return { path, device: dev, inode: ino };
+  });
+  return () => opened.find(isGone)?.path;
+}
+
+function isGone({ path, device, inode }: Opened): boolean {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found === undefined || found.ino !== inode || found.dev !== device;
 }

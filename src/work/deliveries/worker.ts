@@ -1,4 +1,5 @@
 import { standardDeliveryLifetimeMs } from '../../engine/delivery-lifetime.ts';
+import { Slots } from '../../platform/cache/slots.ts';
 import { type Clock, createSteadyClock, systemClock } from '../../platform/clock.ts';
 import { messageOf } from '../../platform/errors.ts';
 import type { Log } from '../../platform/log.ts';
@@ -6,15 +7,14 @@ import type { HandleEvent, HandleJob, WorkerStore } from '../../store/lease.ts';
 import type { Claim } from '../../store/store.ts';
 import { createAttempt } from './attempt.ts';
 import { type BackoffOptions, createBackoff } from './backoff.ts';
-import { type BreakerOptions, type BreakerState, createBreaker } from './breaker.ts';
-import { createClaimWork } from './claim-work.ts';
+import { type Breaker, type BreakerOptions, type BreakerState, createBreaker } from './breaker.ts';
+import { AttemptAborted } from './ending.ts';
 import { createForgeWatch, type ForgeState } from './forge-watch.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { createRecorder } from './recorder.ts';
 import { createRoutedEvents } from './routed-events.ts';
 import { createRouter } from './router.ts';
-import { Tasks } from './tasks.ts';
-import { createSleep, systemTimer, type Timer } from './timer.ts';
+import { createSleep, type Sleep, systemTimer, type Timer } from './timer.ts';
 import { createWakeLoop, type LookReason } from './wake-loop.ts';
 
 export type WorkerOptions = {
@@ -152,4 +152,84 @@ function countUp(): () => number {
 
 function logJump(log: Log, byMs: number): void {
   log.warn({ seconds: Math.round(byMs / 1_000) }, 'the system clock was set; ages follow it after an hour');
+}
+
+type Task = { readonly cut: AbortController; readonly done: Promise<void> };
+
+/** Ends of attempts that are recorded beside further attempts: where the store is slow, these wait for it. */
+const maxRecorded = 16;
+
+/** The attempts in progress, and those whose end is being recorded. */
+class Tasks {
+  readonly #tasks = new Slots<Task>();
+  #handled = 0;
+
+  get size(): number {
+    return this.#tasks.size;
+  }
+
+  /** Returns how many of `concurrency` attempts may begin: one whose end is being recorded makes room for another. */
+  places(concurrency: number): number {
+    return Math.min(concurrency - this.#handled, concurrency + maxRecorded - this.#tasks.size);
+  }
+
+  /** Calls the handler of a task. */
+  async handle<Result>(work: () => Promise<Result>): Promise<Result> {
+    this.#handled += 1;
+    try {
+      return await work();
+    } finally {
+      this.#handled -= 1;
+    }
+  }
+
+  /** Runs an attempt, which must not reject. Aborting `cut` ends it early. `onEnd` is called once it is over. */
+  begin(run: (abortController: AbortController) => Promise<void>, onEnd: () => void): void {
+    const abortController = new AbortController();
+    const done = run(abortController).finally(() => {
+      this.#tasks.take(slot);
+      onEnd();
+    });
+    const slot = this.#tasks.add({ cut: abortController, done });
+  }
+
+  /** Resolves when no attempt is in progress. */
+  async idle(): Promise<void> {
+    while (this.#tasks.size > 0) await Promise.all([...this.#tasks].map((task) => task.done));
+  }
+
+  /** Waits up to `graceMs` for the attempts in progress, then aborts them and waits for their ends. */
+  async finish(graceMs: number, sleep: Sleep): Promise<void> {
+    const finished = new AbortController();
+    await Promise.race([this.idle(), sleep(graceMs, finished.signal)]);
+    finished.abort();
+    for (const task of this.#tasks) task.cut.abort(new AttemptAborted('released', 'the process is stopping'));
+    await this.idle();
+  }
+}
+
+/** Claims work for a number of free slots. */
+type ClaimWork = (places: number) => Promise<readonly Claim[]>;
+
+/**
+ * Creates the function that claims work for the free slots. While the breaker is open it claims only from
+ * `localLanes`; the delivery that is tried after an outage is from a lane that did not fail during it.
+ */
+export function createClaimWork(options: {
+  readonly store: Pick<WorkerStore, 'claim'>;
+  readonly breaker: Pick<Breaker, 'state' | 'room' | 'suspects'>;
+  readonly leaseMs: number;
+  /** Lanes whose work needs no forge. */
+  readonly localLanes: readonly string[];
+}): ClaimWork {
+  const { store, breaker, leaseMs, localLanes } = options;
+  return async (places) => {
+    if (breaker.state() === 'open' && localLanes.length > 0 && places > 0)
+      return store.claim({ limit: places, leaseMs, only: localLanes });
+    const limit = breaker.room(places);
+    if (limit <= 0) return [];
+    const avoid = breaker.state() === 'closed' ? [] : breaker.suspects();
+    const claims = await store.claim({ limit, leaseMs, avoid });
+    return claims.length > 0 || avoid.length === 0 ? claims : store.claim({ limit, leaseMs });
+  };
 }

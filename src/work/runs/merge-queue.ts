@@ -1,5 +1,6 @@
 import { mergeQueueKind } from '../../actions/merging/queue-desk.ts';
 import type { Client } from '../../client/client.ts';
+import type { RepositoryRef } from '../../contract/events/subject.ts';
 import type { Consequences } from '../../engine/bounds/consequences.ts';
 import { type MadeWithFacts, makeEventRun, makeItemRun, type RunSettings } from '../../engine/make-run.ts';
 import type { Run } from '../../engine/record.ts';
@@ -9,12 +10,14 @@ import { messageOf, ReeveError } from '../../platform/errors.ts';
 import type { Log } from '../../platform/log.ts';
 import { createRuleSet } from '../../rules/rule-set.ts';
 import type { Admissions, AdmittedEvent } from '../../rules/sources/admission.ts';
+import { retryDenial } from '../../rules/sources/doubt.ts';
 import type { RuleSource } from '../../rules/sources/rule-source.ts';
 import type { Verdict } from '../../rules/verdict.ts';
 import { createStoredMemory } from '../../store/action-memory.ts';
 import type { HandleJob, Lease } from '../../store/lease.ts';
 import type { QueueEvent } from '../../store/queue-rows.ts';
 import type { Delivery, Store } from '../../store/store.ts';
+import { abandonQueue, editQueue } from '../merge-queue/edits.ts';
 import { findHeldRules } from '../merge-queue/hold.ts';
 import { lookAtQueue } from '../merge-queue/look.ts';
 import { runOfAttempt, runOfWrite } from '../merge-queue/queue-runs.ts';
@@ -24,8 +27,7 @@ import { queueJob, readQueueJob } from '../merge-queue/wake.ts';
 import { type QueuePlace, type QueuePorts, workOnQueue } from '../merge-queue/work.ts';
 import { createWriteBudget, type WriteBudget } from '../merge-queue/write-budget.ts';
 import { deliveryOrigin, findEventCause } from './run-attempt.ts';
-import { storedEvent } from './stored-event.ts';
-import { admitQueue, leaveUnserved } from './unserved-queue.ts';
+import { eventlessOf, storedEvent } from './stored-event.ts';
 
 const hourMs = 3_600_000;
 /** Wait before a queue is looked at under the new name of its repository. */
@@ -249,4 +251,43 @@ async function findAdmitted(
   if (delivery?.door !== 'webhook') return undefined;
   const admission = await admissions.admit(deliveryOrigin(delivery), storedEvent(delivery));
   return admission.state === 'ignored' ? undefined : admission.event;
+}
+
+/**
+ * Admits the job of a queue. A repository that the forge has denied for ten minutes counts as gone: nothing else would ever end
+ * its queues.
+ */
+async function admitQueue(
+  repository: RepositoryRef,
+  job: Delivery,
+  { admissions, now }: { readonly admissions: Pick<Admissions, 'admit'>; readonly now: () => Date },
+): ReturnType<Admissions['admit']> {
+  try {
+    return await admissions.admit({}, eventlessOf(repository, 0, job.eventType));
+  } catch (error) {
+    const doubt = retryDenial(error, job, now());
+    const isDenied = error instanceof ReeveError && (error.status === 403 || error.status === 404);
+    if (!isDenied || doubt !== error) throw doubt;
+    return { state: 'ignored', reason: `${repository.owner}/${repository.name} is gone: ${error.message}` };
+  }
+}
+
+/** Lets all pull requests of a queue go whose repository is not served any more. Nothing is written there. */
+async function leaveUnserved(
+  place: QueuePlace,
+  why: string,
+  options: {
+    readonly store: Pick<Store, 'readQueue' | 'saveQueue'>;
+    readonly now: () => Date;
+    readonly onQueueEvent?: ((event: QueueEvent & QueuePlace) => void) | undefined;
+  },
+): Promise<void> {
+  const at = options.now();
+  let events: readonly QueueEvent[] = [];
+  const isChanged = await editQueue(options.store, place, (state) => {
+    const edited = abandonQueue(why, at, place.base)(state);
+    events = edited?.events ?? [];
+    return edited;
+  });
+  if (isChanged) for (const event of events) options.onQueueEvent?.({ ...event, ...place });
 }

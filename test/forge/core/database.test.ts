@@ -3,8 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Database, openDatabase } from '../../../src/forge/core/database.ts';
-import { bindsNumbersByPosition, byNumber, isNumbered } from '../../../src/forge/core/numbered-parameters.ts';
+import {
+  bindsNumbersByPosition,
+  byNumber,
+  type Database,
+  isNumbered,
+  openDatabase,
+} from '../../../src/forge/core/database.ts';
 
 let folder: string;
 let file: string;

@@ -6,7 +6,7 @@ import { createGlob } from '../../../src/patterns/glob.ts';
 import { createUnlimitedMeter } from '../../../src/patterns/meter.ts';
 import type { ExpressionEnvironment } from '../../../src/rules/expressions/environment.ts';
 import { createPart, runPart, Values } from '../../../src/rules/expressions/part.ts';
-import { resolveExpression } from '../../../src/rules/expressions/resolve/resolve-expression.ts';
+import { resolveExpression } from '../../../src/rules/expressions/resolve/resolve.ts';
 import { Duration } from '../../../src/rules/expressions/values/duration.ts';
 import { anyType } from '../../../src/rules/expressions/values/types.ts';
 import { Double } from '../../../src/rules/expressions/values/values.ts';

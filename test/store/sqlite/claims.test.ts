@@ -1,8 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createHeads } from '../../../src/store/sqlite/claims/heads.ts';
+import { createHeads, createWaits } from '../../../src/store/sqlite/claims/lanes.ts';
 import { createRoutings } from '../../../src/store/sqlite/claims/routing.ts';
-import { createWaits } from '../../../src/store/sqlite/claims/waits.ts';
 import { createCounts } from '../../../src/store/sqlite/counts.ts';
 import { createCrashes } from '../../../src/store/sqlite/crashes.ts';
 import { migrate } from '../../../src/store/sqlite/migrations.ts';

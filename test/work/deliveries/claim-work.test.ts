@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Claim } from '../../../src/store/store.ts';
 import type { BreakerState } from '../../../src/work/deliveries/breaker.ts';
-import { createClaimWork } from '../../../src/work/deliveries/claim-work.ts';
+import { createClaimWork } from '../../../src/work/deliveries/worker.ts';
 
 const work = [{ id: '1' }] as unknown as readonly Claim[];
 

@@ -1,10 +1,14 @@
 import { ReeveError } from '../../../platform/errors.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import type { CommandRow } from '../command.ts';
-import { bashScript } from './bash-script.ts';
-import { completionWords } from './completion-words.ts';
-import { fishScript } from './fish-script.ts';
-import { zshScript } from './zsh-script.ts';
+import {
+  type CompletionFlag,
+  type CompletionGroup,
+  type CompletionWords,
+  completionWords,
+  flagNames,
+  groupsOf,
+} from './completion-words.ts';
 
 const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript };
 
@@ -14,4 +18,177 @@ export function completion(shell: string, table: readonly CommandRow[], terminal
     throw new ReeveError('usage', `"${shell}" is no shell with completion: write bash, zsh or fish`);
   terminal.out(scripts[shell as keyof typeof scripts](completionWords(table)));
   return 0;
+}
+
+const namesOf = (flags: readonly CompletionFlag[]): string => flags.map(({ name }) => name).join(' ');
+
+/** Returns the script for bash. It needs nothing of the package bash-completion. */
+function bashScript(completion: CompletionWords): string {
+  const { first, commands, common } = completion;
+  const groups = groupsOf(completion);
+  const withPath = flagNames(completion, 'path');
+  const withText = flagNames(completion, 'text');
+  const cases = commands.map(
+    ({ path, flags, words, takesPaths }) =>
+      `    ${JSON.stringify(path.join(' '))}) flags="${namesOf(flags)}" words="${words.join(' ')}" paths=${takesPaths ? 1 : 0} ;;`,
+  );
+  const members = [...groups].map(
+    ([group, names]) => `    ${group}) words="${names.map(({ name }) => name).join(' ')}" ;;`,
+  );
+  return `# Completion of reeve for bash: source <(reeve completion bash)
+_reeve() {
+  local cur=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD - 1]}
+  local command="" flags="" words="" paths=0 skip=0 word index
+  COMPREPLY=()
+  for ((index = 1; index < COMP_CWORD; index += 1)); do
+    word=\${COMP_WORDS[index]}
+    if ((skip)); then skip=0; continue; fi
+    case $word in
+      ${withPath}|${withText}) skip=1 ;;
+      -*) ;;
+      *)
+        if [[ -z $command ]]; then command=$word
+        else
+          case $command in
+            ${[...groups.keys()].join('|')}) command="$command $word" ;;
+          esac
+        fi ;;
+    esac
+  done
+  case $previous in
+    ${withPath}) compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
+    ${withText}) return ;;
+  esac
+  case $command in
+    "") words="${first.map(({ name }) => name).join(' ')}" ;;
+${[...members, ...cases].join('\n')}
+  esac
+  if [[ $cur == -* ]]; then words="$flags ${namesOf(common)}"; paths=0; fi
+  mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
+  if ((paths)); then
+    compopt -o filenames 2>/dev/null
+    mapfile -t -O "\${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$cur")
+  fi
+}
+complete -F _reeve reeve`;
+}
+
+/** Returns a text as one word of fish, within single quotes. */
+const quote = (text: string): string => `'${text.replace(/[\\']/g, '\\$&')}'`;
+/** Returns the condition that the words before the cursor name this command; empty for none yet. */
+const at = (command: string): string => ` -n ${quote(`__reeve_at "${command}"`)}`;
+
+/** Returns the script for fish. */
+function fishScript(completion: CompletionWords): string {
+  const { first, commands, common } = completion;
+  const groups = groupsOf(completion);
+  const names = (value: CompletionFlag['value']): string => flagNames(completion, value).replaceAll('|', ' ');
+  const flagLine = (condition: string, { name, description, value }: CompletionFlag): string => {
+    const kind = value === 'none' ? '' : value === 'path' ? ' -r -F' : ' -x';
+    return `complete -c reeve${condition}${kind} -l ${name.slice(2)} -d ${quote(description)}`;
+  };
+  const wordLine = (condition: string, word: string, description: string): string =>
+    `complete -c reeve${condition} -a ${word} -d ${quote(description)}`;
+  return `# Completion of reeve for fish: reeve completion fish > ~/.config/fish/completions/reeve.fish
+function __reeve_at
+    set -l command
+    set -l skip 0
+    for word in (commandline -opc)[2..]
+        if test $skip = 1
+            set skip 0
+            continue
+        end
+        switch $word
+            case ${names('path')} ${names('text')}
+                set skip 1
+            case '-*'
+            case '*'
+                if test -z "$command"
+                    set command $word
+                else if contains -- "$command" ${[...groups.keys()].join(' ')}
+                    set command "$command $word"
+                end
+        end
+    end
+    test "$command" = "$argv[1]"
+end
+complete -c reeve -f
+${[
+  ...first.map(({ name, description }) => wordLine(at(''), name, description)),
+  ...[...groups].flatMap(([group, members]) =>
+    members.map(({ name, description }) => wordLine(at(group), name, description)),
+  ),
+  ...common.map((flag) => flagLine('', flag)),
+  ...commands.flatMap(({ path, flags, words, takesPaths }) => {
+    const condition = at(path.join(' '));
+    return [
+      ...(words.length === 0 ? [] : [`complete -c reeve${condition} -a ${quote(words.join(' '))}`]),
+      ...(takesPaths ? [`complete -c reeve${condition} -F`] : []),
+      ...flags.map((flag) => flagLine(condition, flag)),
+    ];
+  }),
+].join('\n')}`;
+}
+
+/** Returns a text as one word of zsh, within single quotes. */
+const quoteForZsh = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+/** Returns words with descriptions as `_describe` reads them: a colon ends the word. */
+function listOf(words: readonly (CompletionGroup | CompletionFlag)[]): string {
+  return words
+    .map(({ name, description }) => quoteForZsh(`${name}:${description.replace(/[\\:]/g, '\\$&')}`))
+    .join(' ');
+}
+
+/** Returns the script for zsh: a file `_reeve` in a folder of `fpath`, or sourced after `compinit`. */
+function zshScript(completion: CompletionWords): string {
+  const { first, commands, common } = completion;
+  const groups = groupsOf(completion);
+  const groupCases = [...groups].map(([group, members]) => `    (${group}) choices=(${listOf(members)}) ;;`);
+  const commandCases = commands.map(({ path, flags, words, takesPaths }) => {
+    const paths = takesPaths ? '; paths=1' : '';
+    return `    (${quoteForZsh(path.join(' '))}) choices=(${words.join(' ')}); flags+=(${listOf(flags)})${paths} ;;`;
+  });
+  return `#compdef reeve
+# Completion of reeve for zsh: reeve completion zsh > "\${fpath[1]}/_reeve"
+_reeve() {
+  local command="" word
+  local -i paths=0 skip=0 index
+  local -a choices flags
+  flags=(${listOf(common)})
+  for ((index = 2; index < CURRENT; index += 1)); do
+    word=\${words[index]}
+    if ((skip)); then skip=0; continue; fi
+    case $word in
+      (${flagNames(completion, 'path')}|${flagNames(completion, 'text')}) skip=1 ;;
+      (-*) ;;
+      (*)
+        if [[ -z $command ]]; then command=$word
+        else
+          case $command in
+            (${[...groups.keys()].join('|')}) command="$command $word" ;;
+          esac
+        fi ;;
+    esac
+  done
+  case \${words[CURRENT-1]} in
+    (${flagNames(completion, 'path')}) _files; return ;;
+    (${flagNames(completion, 'text')}) return ;;
+  esac
+  case $command in
+    ('') choices=(${listOf(first)}) ;;
+${[...groupCases, ...commandCases].join('\n')}
+  esac
+  if [[ $PREFIX == -* ]]; then
+    _describe -o option flags
+  else
+    (($#choices)) && _describe argument choices
+    ((paths)) && _files
+  fi
+}
+if [[ \${funcstack[1]} == _reeve ]]; then
+  _reeve "$@"
+else
+  compdef _reeve reeve
+fi`;
 }

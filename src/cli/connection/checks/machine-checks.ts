@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { ReeveError } from '../../../platform/errors.ts';
 import { formatProblem } from '../../../rules/problem.ts';
+import type { SecretEntry } from '../../../server/receiver/secrets.ts';
 import { storeFileOf } from '../../../store/open-store.ts';
 import { takeWorkerLock } from '../../../store/sqlite/lock.ts';
 import { migrations } from '../../../store/sqlite/migrations.ts';
@@ -13,7 +14,6 @@ import { reachOf } from '../hooks/target.ts';
 import type { Check } from './check.ts';
 import type { Examination } from './examination.ts';
 import { closingCommands, findOpenPaths } from './file-modes.ts';
-import { weaknessOf } from './weak-secrets.ts';
 
 const leastFreeBytes = 200 * 2 ** 20;
 
@@ -249,4 +249,30 @@ async function checkProcess({ settings }: Examination): Promise<Finding> {
       'stop the other process, or set its HOST and PORT',
     );
   }
+}
+
+/** Words of examples and of people who meant to come back. */
+const placeholders =
+  /change.?me|replace.?me|placeholder|example|password|passw0rd|your.?(own|secret|token)|12345|qwertz?y?/i;
+/** Random text of 24 letters has more different ones than this with near certainty. */
+const leastDifferent = 10;
+
+/** Returns why the values of an entry could be guessed; nothing where they cannot. A value is never repeated. */
+function weaknessOf(entry: SecretEntry): readonly string[] {
+  const faults: string[] = [];
+  for (const kind of ['authorization', 'hmac'] as const) {
+    for (const [location, value] of entry[kind].entries()) {
+      const what = `${kind} value ${location + 1} of "${entry.name}"`;
+      const own = value.replace(/^(Bearer|Basic|token) /i, '');
+      if (placeholders.test(own)) faults.push(`${what} looks like an example`);
+      else if (new Set(own).size < leastDifferent) faults.push(`${what} has few different letters`);
+      else if (isDouble(own, entry, kind)) faults.push(`${what} is used for header and signature`);
+    }
+  }
+  return faults;
+}
+
+/** Who sees the header, which any proxy logs, could sign with it. Told once, of the header. */
+function isDouble(own: string, entry: SecretEntry, kind: 'authorization' | 'hmac'): boolean {
+  return kind === 'authorization' && entry.hmac.some((value) => value === own);
 }

@@ -1,19 +1,30 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { type FactRequest, factKey } from '../../../facts/fact.ts';
+import { createUnlimitedMeter } from '../../../patterns/meter.ts';
+import type { Matcher } from '../../../patterns/pattern.ts';
 import { costs } from '../budget/costs.ts';
-import { loops } from '../functions/functions.ts';
-import { chainOf, namespacedName, textOf } from '../parse/tree.ts';
+import { type FunctionRow, kindsTaken, type RunFunction, takesCount } from '../functions/function-row.ts';
+import { findFunctions, loops } from '../functions/functions.ts';
+import { chainOf, literalOf, namespacedName, textOf } from '../parse/tree.ts';
 import type { Resolution } from '../resolve/resolution.ts';
 import { arithmetic, type BinaryOperator, makeInt, negate } from '../values/arithmetic.ts';
 import { comparisons } from '../values/comparison.ts';
-import { anyType } from '../values/types.ts';
-import { type Adapter, adapterOf, Failure, makeDouble } from '../values/values.ts';
+import { memberNamesOfValue } from '../values/member-names.ts';
+import { anyType, type Type } from '../values/types.ts';
+import {
+  type Adapter,
+  adapt,
+  adapterOf,
+  Double,
+  describeValue,
+  Failure,
+  kindOf,
+  makeDouble,
+  type ValueKind,
+} from '../values/values.ts';
 import type { Builder } from './builder.ts';
 import { isUnusable, notBool, toFailure } from './failures.ts';
-import type { Evaluate } from './frame.ts';
-import { interpretFunction } from './interpret-function.ts';
-import { interpretLoop } from './interpret-loop.ts';
-import { interpretHas, interpretIndex, interpretMember } from './interpret-member.ts';
+import type { Evaluate, Frame } from './frame.ts';
 import { factOfCall } from './reads.ts';
 
 const binaryOperators: Readonly<Record<string, BinaryOperator>> = { ...arithmetic, ...comparisons };
@@ -229,4 +240,279 @@ function buildMap(entries: readonly (readonly [Evaluate, Evaluate])[]): Evaluate
     }
     return map;
   };
+}
+
+/** A function as it is called: its name, and what it is called with, the part before the dot first. */
+type FunctionCall = { readonly name: string; readonly nodes: readonly ASTNode[]; readonly isMethod: boolean };
+
+/** Returns a function, ready to run: rows of one name are told apart by the kinds of their values. */
+function interpretFunction(builder: Builder, node: ASTNode, call: FunctionCall): Evaluate {
+  const { name, nodes, isMethod } = call;
+  const [first] = nodes;
+  const matcher = builder.resolution.matchers.get(node);
+  if (matcher && first) return interpretMatch(builder.build(first), first, matcher);
+  const rows = findFunctions(name, isMethod).flatMap((row) => bindRow(row, call));
+  const parts = nodes.map((part) => builder.build(part));
+  const [only] = rows;
+  if (only?.row.literal === 'moment' && parts.length === 1 && first && literalOf(first) !== undefined) {
+    return interpretConstant(parts[0], only.run);
+  }
+  return (frame) => {
+    frame.meter.charge(costs.call);
+    const values: unknown[] = [];
+    for (let place = 0; place < parts.length; place += 1) {
+      const value = parts[place]?.(frame);
+      if (isUnusable(value, false)) return toFailure(value, nodes[place] ?? node, frame);
+      values.push(value);
+    }
+    for (const bound of rows) if (takes(bound, values)) return bound.run(values, frame.meter);
+    return new Failure(`there is no ${name}() of ${values.map(describeValue).join(' and ')}`);
+  };
+}
+
+/** `matches` and `glob`: the pattern was compiled when the file was loaded. */
+function interpretMatch(text: Evaluate, node: ASTNode, matches: Matcher): Evaluate {
+  return (frame) => {
+    frame.meter.charge(costs.match);
+    const value = text(frame);
+    if (typeof value === 'string') return matches(value, frame.meter);
+    if (isUnusable(value, false)) return toFailure(value, node, frame);
+    return new Failure(`a pattern cannot be held against ${describeValue(value)}`);
+  };
+}
+
+/** An instant or a duration that is written out is the same each time. */
+function interpretConstant(part: Evaluate | undefined, run: RunFunction): Evaluate {
+  const meter = createUnlimitedMeter();
+  const value = run([part?.({ slots: [], meter })], meter);
+  return () => value;
+}
+
+/** A row of the table as it is called: the kinds of its values, and what runs it. */
+type BoundFunction = {
+  readonly kinds: readonly ReadonlySet<ValueKind>[];
+  readonly run: RunFunction;
+  readonly row: FunctionRow;
+};
+
+/** Returns the row with what runs it, or nothing where it takes another number of values. */
+function bindRow(row: FunctionRow, { nodes, isMethod }: FunctionCall): readonly BoundFunction[] {
+  const count = nodes.length - (isMethod ? 1 : 0);
+  if (!takesCount(row, count)) return [];
+  const last = nodes.at(-1);
+  const literal = last && literalOf(last);
+  const run = row.bind && typeof literal === 'string' ? row.bind(literal) : row.run;
+  const taken = kindsTaken(row, count);
+  const kinds = (row.of ? [row.of, ...taken] : taken).map(
+    (types) => new Set(types.flatMap((type) => valueKinds[type] ?? [])),
+  );
+  return [{ kinds, run, row }];
+}
+
+/** The kinds that the values of a type may be of while an expression runs. */
+const valueKinds: Readonly<Partial<Record<Type['kind'], readonly ValueKind[]>>> = {
+  bool: ['bool'],
+  number: ['int', 'double'],
+  string: ['string'],
+  timestamp: ['timestamp'],
+  duration: ['duration'],
+  list: ['list'],
+  map: ['map'],
+};
+
+function takes({ kinds }: BoundFunction, values: readonly unknown[]): boolean {
+  for (let place = 0; place < kinds.length; place += 1) {
+    if (!kinds[place]?.has(kindOf(values[place]))) return false;
+  }
+  return true;
+}
+
+/** The parts of a loop, ready to run. */
+type Loop = {
+  readonly items: (frame: Frame) => readonly unknown[] | Failure;
+  readonly slot: number;
+  readonly adapter: Adapter;
+  readonly body: Evaluate;
+  readonly bodyNode: ASTNode;
+  /** The second form of map() takes the items of which this holds. */
+  readonly filter?: { readonly holds: Evaluate; readonly node: ASTNode };
+};
+
+const runners: Readonly<Record<string, (loop: Loop) => Evaluate>> = {
+  all: (loop) => quantifier(loop, false),
+  exists: (loop) => quantifier(loop, true),
+  exists_one: existsOne,
+  filter,
+  map,
+};
+
+/** Returns a loop, ready to run. Each item is charged before it is taken, so that loops inside of loops multiply. */
+function interpretLoop(builder: Builder, node: ASTNode & { readonly op: 'rcall' }): Evaluate {
+  const [name, receiver, [variable, ...bodies]] = node.args;
+  const bodyNode = bodies.at(-1);
+  const run = runners[name];
+  if (variable?.op !== 'id' || bodyNode === undefined || run === undefined) {
+    throw new TypeError(`${name} without a name was not refused`);
+  }
+  const items = loopItems(builder.build(receiver), receiver);
+  const adapter = adapterOf(builder.resolution.items.get(node) ?? anyType);
+  return builder.withVariable(variable.args, (slot) => {
+    const [first] = bodies;
+    const filter = bodies.length > 1 && first ? { holds: builder.build(first), node: first } : undefined;
+    const body = builder.build(bodyNode);
+    return run({ items, slot, adapter, body, bodyNode, ...(filter && { filter }) });
+  });
+}
+
+function loopItems(list: Evaluate, node: ASTNode): Loop['items'] {
+  return (frame) => {
+    frame.meter.charge(costs.call);
+    const value = list(frame);
+    if (Array.isArray(value)) return value;
+    if (isUnusable(value, false)) return toFailure(value, node, frame);
+    if (kindOf(value) !== 'map') return new Failure(`a loop cannot walk over ${describeValue(value)}`);
+    // CEL walks over the names of a map.
+    return memberNamesOfValue(Object(value), frame.meter).filter(
+      (name) => Reflect.get(Object(value), name) !== undefined,
+    );
+  };
+}
+
+/** Puts the next item into its slot. */
+function take(item: unknown, { slot, adapter }: Loop, frame: Frame): void {
+  frame.meter.charge(costs.item);
+  frame.slots[slot] = adapt(item, adapter);
+}
+
+/** `exists` and `all`: an item that decides does so whatever the others are; without one, an error is the answer. */
+function quantifier(loop: Loop, decides: boolean): Evaluate {
+  return (frame) => {
+    const items = loop.items(frame);
+    if (items instanceof Failure) return items;
+    let failure: Failure | undefined;
+    for (const item of items) {
+      take(item, loop, frame);
+      const answer = loop.body(frame);
+      if (answer === decides) return decides;
+      if (answer !== !decides) failure ??= notBool(answer, loop.bodyNode, frame);
+    }
+    return failure ?? !decides;
+  };
+}
+
+function existsOne(loop: Loop): Evaluate {
+  return (frame) => {
+    const items = loop.items(frame);
+    if (items instanceof Failure) return items;
+    let count = 0;
+    for (const item of items) {
+      take(item, loop, frame);
+      const answer = loop.body(frame);
+      if (typeof answer !== 'boolean') return notBool(answer, loop.bodyNode, frame);
+      if (answer) count += 1;
+    }
+    return count === 1;
+  };
+}
+
+function filter(loop: Loop): Evaluate {
+  return (frame) => {
+    const items = loop.items(frame);
+    if (items instanceof Failure) return items;
+    const kept: unknown[] = [];
+    for (const item of items) {
+      take(item, loop, frame);
+      const answer = loop.body(frame);
+      if (typeof answer !== 'boolean') return notBool(answer, loop.bodyNode, frame);
+      if (answer) kept.push(item);
+    }
+    return kept;
+  };
+}
+
+function map(loop: Loop): Evaluate {
+  return (frame) => {
+    const items = loop.items(frame);
+    if (items instanceof Failure) return items;
+    const results: unknown[] = [];
+    for (const item of items) {
+      take(item, loop, frame);
+      const taken = loop.filter?.holds(frame) ?? true;
+      if (typeof taken !== 'boolean') return notBool(taken, loop.filter?.node ?? loop.bodyNode, frame);
+      if (!taken) continue;
+      const result = loop.body(frame);
+      if (result instanceof Failure) return result;
+      results.push(result);
+    }
+    return results;
+  };
+}
+
+/** What a member or an item is called in messages, and how its value is read. */
+type MemberAccess = { readonly owner: ASTNode; readonly text: string; readonly adapter: Adapter };
+
+/** Returns `object.name`, ready to run. */
+function interpretMember(object: Evaluate, name: string, access: MemberAccess): Evaluate {
+  return (frame) => {
+    frame.meter.charge(costs.step);
+    const owner = object(frame);
+    if (isUnusable(owner, false)) return toFailure(owner, access.owner, frame);
+    const value = ownMember(owner, name);
+    if (value !== undefined) return adapt(value, access.adapter);
+    frame.meter.charge(costs.failure);
+    return new Failure(`${access.text} is missing`);
+  };
+}
+
+/** Returns `list[place]` or `object[name]`, ready to run. */
+function interpretIndex(
+  object: Evaluate,
+  index: Evaluate,
+  indexNode: ASTNode,
+  access: MemberAccess,
+): Evaluate {
+  return (frame) => {
+    frame.meter.charge(costs.step);
+    const owner = object(frame);
+    if (isUnusable(owner, false)) return toFailure(owner, access.owner, frame);
+    const key = index(frame);
+    if (isUnusable(key, false)) return toFailure(key, indexNode, frame);
+    const value = itemOf(owner, key);
+    if (value !== undefined) return adapt(value, access.adapter);
+    frame.meter.charge(costs.failure);
+    return new Failure(`${access.text} is missing`);
+  };
+}
+
+/**
+ * Returns has() of a chain, ready to run. A member that is null is not there: forges write null for what a subject does
+ * not have. Only where the last member is a list they mean an empty one.
+ */
+function interpretHas(slot: number, chain: readonly string[], adapter: Adapter): Evaluate {
+  return (frame) => {
+    frame.meter.charge(costs.step * (1 + chain.length));
+    let value = frame.slots[slot];
+    for (const name of chain) {
+      if (value === undefined || value === null) return false;
+      value = ownMember(value, name);
+    }
+    return value !== undefined && adapt(value, adapter) !== null;
+  };
+}
+
+function itemOf(owner: unknown, key: unknown): unknown {
+  if (Array.isArray(owner)) {
+    const place = key instanceof Double ? key.value : key;
+    return typeof place === 'number' ? owner[place] : undefined;
+  }
+  return typeof key === 'string' ? ownMember(owner, key) : undefined;
+}
+
+/** Members are those of the object itself: what every JavaScript object has is no member. */
+function ownMember(owner: unknown, name: string): unknown {
+  if (typeof owner !== 'object' || owner === null || kindOf(owner) !== 'map' || !Object.hasOwn(owner, name)) {
+    return undefined;
+  }
+  // The object is a map, which has nothing but values under names.
+  return (owner as Readonly<Record<string, unknown>>)[name];
 }

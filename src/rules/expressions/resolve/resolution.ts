@@ -5,9 +5,9 @@ import type { Re2Compiler } from '../../../patterns/re2.ts';
 import type { ExpressionEnvironment } from '../environment.ts';
 import { type ExpressionProblem, type ExpressionProblemCode, withHint } from '../expression-problem.ts';
 import { functionNames } from '../functions/functions.ts';
+import { chainOf } from '../parse/tree.ts';
 import { anyType, type Type } from '../values/types.ts';
 import { remedyForName } from './foreign-expressions.ts';
-import { warningOfNull } from './null-members.ts';
 import type { Scope } from './scope.ts';
 
 /** What is found out about an expression before it runs. */
@@ -70,4 +70,34 @@ export abstract class Resolution {
     const message = withHint(`there is nothing named "${name}"`, hint);
     return this.refuse(node, 'unknown-name', message, suggestion);
   }
+}
+
+/** Members that forges write as null in everyday use, by the end of their chain, and when. */
+const nullMembers: Readonly<Record<string, string>> = {
+  milestone: 'without a milestone',
+  assignee: 'without an assignee',
+  closed_at: 'until it is closed',
+  due_date: 'without a due date',
+  due_on: 'without a due date',
+  merged_at: 'until it is merged',
+  merged_by: 'until it is merged',
+  merge_commit_sha: 'until it is merged',
+  'head.repo': 'once the fork was deleted',
+};
+
+/**
+ * Returns a warning where the value of a node is often null and its place cannot use null: the rule then fails. None where
+ * the expression has asked for the value before, by has() or a comparison with null.
+ */
+function warningOfNull(node: ASTNode, scope: Scope): ExpressionProblem | undefined {
+  const chain = chainOf(node);
+  if (chain === undefined || scope.variables.has(chain[0] ?? '') || scope.present.has(chain.join('.')))
+    return undefined;
+  const end = [chain.slice(-2).join('.'), chain.slice(-1).join('.')].find((name) =>
+    Object.hasOwn(nullMembers, name),
+  );
+  if (end === undefined) return undefined;
+  const text = chain.join('.');
+  const message = `${text} is null ${nullMembers[end]}, and the rule then fails: ask has(${text}) first`;
+  return { code: 'null-member', message, start: node.start, end: node.end };
 }

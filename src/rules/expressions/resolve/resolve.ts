@@ -1,22 +1,55 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
-import type { Name } from '../environment.ts';
-import { withHint } from '../expression-problem.ts';
+import { factKey } from '../../../facts/fact.ts';
+import type { Re2Compiler } from '../../../patterns/re2.ts';
+import { limits } from '../budget/limits.ts';
+import type { ExpressionEnvironment, Name } from '../environment.ts';
+import { type ExpressionProblem, withHint } from '../expression-problem.ts';
+import { type FunctionRow, kindsTaken, takesCount } from '../functions/function-row.ts';
+import { findFunctions, functionNames, loops } from '../functions/functions.ts';
 import { foreignActivities, wordOfForge } from '../parse/foreign-words.ts';
 import { nearest } from '../parse/nearest.ts';
-import { chainOf, literalOf, textOf } from '../parse/tree.ts';
+import { parseExpression } from '../parse/parse.ts';
+import { chainOf, literalOf, namespacedName, namespaces, textOf } from '../parse/tree.ts';
 import { alternatives, anyType, boolType, describeType, mayBe, type Type, unionOf } from '../values/types.ts';
-import { remedyForList, remedyForMember, remedyMemberOf } from './foreign-expressions.ts';
+import { remedyForFunction, remedyForList, remedyForMember, remedyMemberOf } from './foreign-expressions.ts';
+import { readLiteral } from './literals.ts';
 import { memberNamesOfType, memberOf } from './members.ts';
-import { applyOperator, overlaps } from './operator-types.ts';
 import { Resolution } from './resolution.ts';
-import { resolveCall, resolveMethod } from './resolve-call.ts';
-import { presentAfter, type Scope, withPresent } from './scope.ts';
+import { emptyScope, presentAfter, type Scope, withPresent } from './scope.ts';
+
+/** What an expression is compiled with: the names it may use, and the compiler of its file's patterns. */
+export type ExpressionContext = {
+  readonly environment: ExpressionEnvironment;
+  readonly patterns: Re2Compiler;
+  /** Takes warnings, with offsets in the text. */
+  readonly onWarning?: (warning: ExpressionProblem) => void;
+};
+
+/** An expression that was looked up in its environment. */
+type ResolvedExpression = {
+  readonly node: ASTNode;
+  readonly type: Type;
+  readonly resolution: Resolution;
+};
+
+/** Returns the expression parsed and looked up, or its problems with offsets in the text. Never throws. */
+export function resolveExpression(
+  source: string,
+  { environment, patterns, onWarning }: ExpressionContext,
+): ResolvedExpression | { readonly problems: readonly ExpressionProblem[] } {
+  const node = parseExpression(source);
+  if ('message' in node) return { problems: [node] };
+  const resolution = new Resolver(environment, patterns);
+  const type = resolution.resolve(node, emptyScope);
+  for (const warning of resolution.warnings) onWarning?.(warning);
+  return resolution.problems.length > 0 ? { problems: resolution.problems } : { node, type, resolution };
+}
 
 /**
  * Walks a parsed expression once: every name and member chain is looked up in the shapes, every function in the closed
  * list, every operator by the types of its sides. What it finds out is kept for running the expression.
  */
-export class Resolver extends Resolution {
+class Resolver extends Resolution {
   /** Returns the type of the expression; problems are collected on the way. */
   override resolve(node: ASTNode, scope: Scope): Type {
     const type = this.#typeOf(node, scope);
@@ -212,4 +245,302 @@ export class Resolver extends Resolution {
     const message = `this must be ${describeType(wanted)}, it is ${describeType(type)}`;
     return this.refuse(node, 'expression-type', message);
   }
+}
+
+type CallNode = ASTNode & { readonly op: 'call' };
+type MethodCall = ASTNode & { readonly op: 'rcall' };
+
+/** Returns the type of `has(x)`, of a fact with its argument, or of a function. */
+function resolveCall(resolver: Resolution, node: CallNode, scope: Scope): Type {
+  const [name, given] = node.args;
+  if (name === 'has') return resolveHas(resolver, node, given, scope);
+  const known = resolver.environment.names.get(name);
+  if (known?.fact) return resolveFact(resolver, node, scope);
+  return resolveFunction(resolver, node, { name, given }, scope);
+}
+
+/** Returns the type of a loop, or of a function of what stands before the dot. */
+function resolveMethod(resolver: Resolution, node: MethodCall, scope: Scope): Type {
+  const [name, receiver, given] = node.args;
+  if (Object.hasOwn(loops, name)) return resolveLoop(resolver, node, scope);
+  const plain = namespacedName(node);
+  if (plain !== undefined) return resolveFunction(resolver, node, { name: plain, given }, scope);
+  return resolveFunction(resolver, node, { name, receiver, given }, scope);
+}
+
+function resolveHas(resolver: Resolution, node: ASTNode, given: readonly ASTNode[], scope: Scope): Type {
+  const [chainNode] = given;
+  const chain = chainNode && chainOf(chainNode);
+  if (given.length !== 1 || chainNode === undefined || chain === undefined) {
+    const message = 'has() takes one name or member, such as has(event.pull_request)';
+    return resolver.refuse(node, 'expression', message);
+  }
+  const [root = ''] = chain;
+  const { names, absent } = resolver.environment;
+  if (chain.length === 1 && !scope.variables.has(root) && !names.has(root)) {
+    // Asking for what is never there is no mistake (a rule may be moved); asking for what does not exist is.
+    if (!absent.has(root)) resolver.refuseName(chainNode, root, scope);
+    return boolType;
+  }
+  // What is asked for counts as there while its own chain is looked up: has() is how one finds out.
+  const all = new Set(chain.map((_, place) => chain.slice(0, place + 1).join('.')));
+  resolver.resolve(chainNode, withPresent(scope, all));
+  return boolType;
+}
+
+function resolveFact(resolver: Resolution, node: CallNode, scope: Scope): Type {
+  const [name, given] = node.args;
+  const known = resolver.environment.names.get(name);
+  const [argument] = given;
+  if (known === undefined) return anyType;
+  if (known.refusal !== undefined) return resolver.refuse(node, 'level', known.refusal);
+  if (known.fact?.argument === undefined) {
+    return resolver.refuse(node, 'expression', `${name} takes no argument: write ${name}`);
+  }
+  const literal = argument && literalOf(argument);
+  if (given.length !== 1 || typeof literal !== 'string') {
+    const message = `${name} takes its ${known.fact.argument} as a literal text: ${name}("…")`;
+    return resolver.refuse(argument ?? node, 'expression', message);
+  }
+  if (known.missingOn.length > 0 && !scope.present.has(name)) {
+    resolver.refuse(node, 'needs-has', `${known.missingOn.join(' and ')} has no ${name}`);
+  }
+  const wrong = known.fact.examineArgument?.(literal);
+  if (wrong !== undefined)
+    return resolver.refuse(argument ?? node, 'value', `${name}("${literal.slice(0, 64)}"): ${wrong}`);
+  const refusal = known.refuseArgument?.(literal);
+  if (refusal !== undefined) return resolver.refuse(argument ?? node, 'level', refusal);
+  const request = { name, argument: literal };
+  resolver.facts.set(factKey(request), request);
+  return known.type;
+}
+
+function resolveLoop(resolver: Resolution, node: MethodCall, scope: Scope): Type {
+  const [name, receiver, [variable, ...bodies]] = node.args;
+  const list = resolver.resolve(receiver, scope);
+  const takesFilter = name === 'map' && bodies.length === 2;
+  if (variable?.op !== 'id' || (bodies.length !== 1 && !takesFilter)) {
+    const message = `${name} takes a name and an expression: list.${name}(x, …)`;
+    return resolver.refuse(node, 'expression', message);
+  }
+  const refusal = whyNoLoop(resolver, scope);
+  if (refusal !== undefined) return resolver.refuse(node, 'expression', refusal);
+  const isTaken = resolver.environment.names.has(variable.args) || scope.variables.has(variable.args);
+  if (isTaken || namespaces.has(variable.args)) {
+    const message = `"${variable.args}" already means something: choose another name`;
+    resolver.refuse(variable, 'expression', message);
+  }
+  const items = alternatives(list).flatMap((one) => {
+    if (one.kind === 'any') return [anyType];
+    return one.kind === 'list' ? [one.item] : [];
+  });
+  if (items.length === 0) {
+    const message = `${name} needs a list, this is ${describeType(list)}`;
+    return resolver.refuse(receiver, 'expression-type', message);
+  }
+  const item = unionOf(items);
+  resolver.items.set(node, item);
+  const inner: Scope = {
+    variables: new Map([...scope.variables, [variable.args, item]]),
+    present: scope.present,
+    depth: scope.depth + 1,
+  };
+  const [first, second] = bodies;
+  if (first === undefined) return anyType;
+  if (second) resolver.bool(first, inner);
+  const last = second ?? first;
+  const body = name === 'map' ? resolver.resolve(last, inner) : resolver.bool(last, inner);
+  return loops[name]?.gives(item, body) ?? anyType;
+}
+
+function whyNoLoop(resolver: Resolution, scope: Scope): string | undefined {
+  if (scope.depth >= limits.loopDepth)
+    return `loops must not stand more than ${limits.loopDepth} deep inside of each other`;
+  resolver.loops += 1;
+  if (resolver.loops <= limits.loops) return undefined;
+  return `an expression has at most ${limits.loops} loops: look for several things in one loop (files.exists(f, f.filename.glob(["a/**", "b/**"]))), or move a part to the if of the rule or of a step`;
+}
+
+type WrittenCall = { readonly name: string; readonly receiver?: ASTNode; readonly given: readonly ASTNode[] };
+
+function resolveFunction(
+  resolver: Resolution,
+  node: ASTNode,
+  { name, receiver, given }: WrittenCall,
+  scope: Scope,
+): Type {
+  const rows = findFunctions(name, receiver !== undefined);
+  if (rows.length === 0)
+    return refuseFunction(resolver, node, { name, given, ...(receiver && { receiver }) }, scope);
+  const owner = receiver && resolver.resolve(receiver, scope);
+  const types = given.map((argument) => resolver.resolve(argument, scope));
+  if (receiver) resolver.warnOfNull(receiver, scope);
+  if (name === 'timestamp' && given[0]) resolver.warnOfNull(given[0], scope);
+  const row = rows.find((candidate) => accepts(candidate, owner, types));
+  if (row === undefined) {
+    const written = types.map(describeType).join(', ');
+    const before = owner ? ` of ${describeType(owner)}` : '';
+    const hint = remedyForList(name, textOf(receiver ?? node), owner);
+    const message = withHint(`there is no ${name}(${written})${before}`, hint ?? formsOf(rows));
+    return resolver.refuse(node, 'expression-type', message);
+  }
+  if (row.outsideLoops && scope.depth > 0) {
+    const message = `${name} with these arguments must not stand inside of a loop`;
+    resolver.refuse(node, 'expression', message);
+  }
+  checkLiteral(resolver, node, row, given[0]);
+  return row.givesFor?.(owner ? [owner, ...types] : types) ?? row.gives;
+}
+
+/** Returns the forms in which a function is called. */
+function formsOf(rows: readonly FunctionRow[]): string {
+  const forms = rows.map(({ name, of, takes, repeats }) => {
+    const given = takes
+      .map((kinds) => kinds.map((kind) => describeType({ kind } as Type)).join(' or '))
+      .join(', ');
+    return `${of ? 'x.' : ''}${name}(${given}${repeats ? ', …' : ''})`;
+  });
+  return `it is called as ${[...new Set(forms)].join(' or ')}`;
+}
+
+function accepts(row: FunctionRow, owner: Type | undefined, given: readonly Type[]): boolean {
+  if (!takesCount(row, given.length)) return false;
+  if (row.of && owner && !mayBe(owner, row.of)) return false;
+  return kindsTaken(row, given.length).every((kinds, place) => mayBe(given[place] ?? anyType, kinds));
+}
+
+function checkLiteral(
+  resolver: Resolution,
+  node: ASTNode,
+  row: FunctionRow,
+  argument: ASTNode | undefined,
+): void {
+  if (row.literal === undefined || argument === undefined) return;
+  const read = readLiteral(row.literal, row.name, argument, resolver.patterns);
+  if ('reason' in read) resolver.refuse(argument, read.code, read.reason);
+  else if (read.matches) resolver.matchers.set(node, read.matches);
+}
+
+function refuseFunction(
+  resolver: Resolution,
+  node: ASTNode,
+  { name, receiver, given }: WrittenCall,
+  scope: Scope,
+): Type {
+  const isMethod = receiver !== undefined;
+  const other = findFunctions(name, !isMethod);
+  if (other.length > 0 || (!isMethod && Object.hasOwn(loops, name))) {
+    const usage = isMethod ? `${name}(x)` : `x.${name}(…)`;
+    return resolver.refuse(node, 'expression', `${name} is written ${usage}`);
+  }
+  const { names, absent } = resolver.environment;
+  const factArgument = absent.get(name);
+  if (factArgument !== undefined) return resolver.refuse(node, 'subject', factArgument);
+  const known = [...functionNames, ...(isMethod ? [] : names.keys())];
+  const about = receiver ?? given[0];
+  // The function is the mistake that is reported; what it is called on only says which one was meant.
+  const before = resolver.problems.length;
+  const owner = about && resolver.resolve(about, scope);
+  resolver.problems.length = before;
+  const { hint, suggestion } = remedyForFunction(name, owner, known);
+  const message = withHint(`there is no function "${name}"`, hint);
+  return resolver.refuse(node, 'unknown-name', message, suggestion);
+}
+
+const number: Type = { kind: 'number' };
+const string: Type = { kind: 'string' };
+const timestamp: Type = { kind: 'timestamp' };
+const duration: Type = { kind: 'duration' };
+
+/** What an operator gives, or why it cannot have these two sides and which of them is to blame. */
+type OperatorResult =
+  | { readonly type: Type }
+  | { readonly reason: string; readonly side: 'left' | 'right' | 'both' };
+
+/** Returns what a binary operator gives for the types of its sides, or why it cannot. */
+function applyOperator(operator: string, left: Type, right: Type): OperatorResult {
+  switch (operator) {
+    case '==':
+    case '!=':
+      return overlaps(left, right) ? { type: boolType } : typeMismatch(operator, left, right);
+    case '<':
+    case '<=':
+    case '>':
+    case '>=':
+      return ordered.some((kind) => mayBe(left, [kind]) && mayBe(right, [kind]))
+        ? { type: boolType }
+        : typeMismatch(operator, left, right);
+    case 'in':
+      return membership(left, right);
+    default: {
+      const type = resultOf(operator, alternatives(left), alternatives(right));
+      return type ? { type } : typeMismatch(operator, left, right);
+    }
+  }
+}
+
+const ordered: readonly Type['kind'][] = ['number', 'string', 'timestamp', 'duration', 'bool'];
+
+function membership(value: Type, list: Type): OperatorResult {
+  if (!mayBe(list, ['list', 'map', 'object'])) {
+    const hint = mayBe(list, ['string']) ? '; text has .contains()' : '';
+    return { reason: `in needs a list or a map, this is ${describeType(list)}${hint}`, side: 'right' };
+  }
+  const items = alternatives(list).flatMap((one) => (one.kind === 'list' ? [one.item] : []));
+  const isListAlone = items.length === alternatives(list).length;
+  if (!isListAlone || items.some((item) => overlaps(value, item))) return { type: boolType };
+  const item = describeType(unionOf(items));
+  return { reason: `${describeType(value)} cannot be in a list of ${item}`, side: 'left' };
+}
+
+function typeMismatch(operator: string, left: Type, right: Type): OperatorResult {
+  const isTimeAndText =
+    mayBe(left, ['timestamp']) !== mayBe(right, ['timestamp']) && mayBe(unionOf([left, right]), ['string']);
+  const isTimeAndNumber = operator !== '==' && mayBe(left, ['timestamp']) && mayBe(right, ['number']);
+  const span = isTimeAndNumber ? '; spans of time are durations: now - duration("72h")' : '';
+  const hint = isTimeAndText ? '; times of the forge are text: timestamp(…) reads them' : span;
+  const reason = `"${operator}" cannot have ${describeType(left)} and ${describeType(right)}${hint}`;
+  return { reason, side: 'both' };
+}
+
+/** Says whether a value of one type may be of the other, too. Null and what no shape says may equal anything. */
+function overlaps(left: Type, right: Type): boolean {
+  const isOpen = (type: Type): boolean => type.kind === 'any' || type.kind === 'null';
+  return alternatives(left).some((one) =>
+    alternatives(right).some((two) => isOpen(one) || isOpen(two) || kindName(one) === kindName(two)),
+  );
+}
+
+function kindName(type: Type): string {
+  return type.kind === 'map' ? 'object' : type.kind;
+}
+
+/** Operators over two numbers, and the other pairs that some of them take: left, right, result. */
+const arithmetic: Readonly<Record<string, readonly (readonly [Type['kind'], Type['kind'], Type])[]>> = {
+  '+': [
+    ['number', 'number', number],
+    ['string', 'string', string],
+    ['list', 'list', { kind: 'list', item: anyType }],
+    ['timestamp', 'duration', timestamp],
+    ['duration', 'timestamp', timestamp],
+    ['duration', 'duration', duration],
+  ],
+  '-': [
+    ['number', 'number', number],
+    ['timestamp', 'timestamp', duration],
+    ['timestamp', 'duration', timestamp],
+    ['duration', 'duration', duration],
+  ],
+  '*': [['number', 'number', number]],
+  '/': [['number', 'number', number]],
+  '%': [['number', 'number', number]],
+};
+
+/** Returns what an operator gives for two types, or undefined where no pair of their alternatives fits. */
+function resultOf(operator: string, left: readonly Type[], right: readonly Type[]): Type | undefined {
+  const fits = (type: Type, kind: Type['kind']): boolean => type.kind === kind || type.kind === 'any';
+  const results = (arithmetic[operator] ?? [])
+    .filter(([a, b]) => left.some((type) => fits(type, a)) && right.some((type) => fits(type, b)))
+    .map(([, , result]) => result);
+  return results.length === 0 ? undefined : unionOf(results);
 }

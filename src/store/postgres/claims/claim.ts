@@ -1,14 +1,14 @@
 import { turnOf } from '../../lane.ts';
 import { leaseLost } from '../../leases.ts';
 import type { Claim, Store } from '../../store.ts';
+import { isolationMsOf, nextSuspected } from '../../suspicion.ts';
 import type { PostgresContext } from '../context.ts';
+import type { Sql } from '../link/connections.ts';
 import { isDuplicate } from '../link/failures.ts';
 import { indexableText } from '../link/text.ts';
+import { nowSql } from '../link/time.ts';
 import { type ClaimLook, lookAround } from './look.ts';
-import { createRounds } from './rounds.ts';
-import { createSuspects } from './suspects.ts';
 import { type Choice, takeClaims } from './take.ts';
-import { clampWaits, endWaits } from './waits.ts';
 
 /** A clock that goes back by more than this was set: waits are held against it again. */
 const clockToleranceMs = 1_000;
@@ -123,3 +123,96 @@ const giveBackLeases = `
   UPDATE deliveries SET state = 'accepted', lease = NULL, worker = NULL,
     attempts = attempts - (lease = ANY ($2::uuid[]))::integer
   WHERE state = 'claimed' AND (lease = ANY ($1::uuid[]) OR lease = ANY ($2::uuid[]))`;
+
+/** At most this many repositories whose round is remembered; beyond, all rounds start again. */
+const maxRounds = 10_000;
+
+/** Remembers whose turn it is, of the repositories and of the lanes of each. Every process has rounds of its own. */
+function createRounds() {
+  let lastTurn = '';
+  const lastLanes = new Map<string, string>();
+  return {
+    get lastTurn(): string {
+      return lastTurn;
+    },
+    choose(
+      { turns, busyLanes }: ClaimLook,
+      { limit, avoid }: { readonly limit: number; readonly avoid: readonly string[] },
+    ): Choice {
+      const busy = [...busyLanes, ...avoid];
+      const busyTurns = new Set(busy.map(turnOf));
+      // Each repository without a busy lane gives one: those after enough of them are not reached.
+      const free = turns.filter((turn) => !busyTurns.has(turn)).slice(0, limit);
+      const last = free.length < limit ? turns.length : turns.indexOf(free.at(-1) ?? '') + 1;
+      return {
+        by: 'turn',
+        turns: turns.slice(0, last).map((turn) => [turn, lastLanes.get(turn) ?? '']),
+        busy,
+        // More of one repository are needed only as far as there are few of them.
+        lanes: Math.max(limit - Math.max(free.length - 1, 0), 1),
+      };
+    },
+    note(claims: readonly Claim[]): void {
+      if (lastLanes.size > maxRounds) lastLanes.clear();
+      for (const { lane = '' } of claims) {
+        lastTurn = turnOf(lane);
+        lastLanes.set(lastTurn, lane);
+      }
+    },
+  };
+}
+
+/**
+ * Finds the delivery that ends the process. When a process dies, the deliveries that it handled are suspected if there were several
+ * (`takeovers.ts`). Each is handled alone for a while, by whichever process has nothing else in flight, so that the next
+ * crash identifies the cause. Deliveries that have been in flight for longer than that no longer count.
+ */
+function createSuspects() {
+  /** When this process claimed its deliveries. */
+  const claimedAtMs = new Map<string, number>();
+  return {
+    /** Returns a suspected delivery to claim alone; `wait` while one must stay alone; `free` if there is none. */
+    turn({ own, suspects }: ClaimLook, nowMs: number): number | 'wait' | 'free' {
+      const claims = own.map(({ id, suspicion }) => ({
+        isSuspected: Number(suspicion) > 0,
+        isYoung: nowMs - (claimedAtMs.get(String(id)) ?? nowMs) < isolationMsOf(Number(suspicion)),
+      }));
+      if (claims.some(({ isSuspected, isYoung }) => isSuspected && isYoung)) return 'wait';
+      const next = nextSuspected(suspects);
+      if (next === undefined) return 'free';
+      return claims.some(({ isYoung }) => isYoung) ? 'wait' : next;
+    },
+    /** Records what is claimed, beside what was. */
+    note({ own }: ClaimLook, claims: readonly Claim[], nowMs: number): void {
+      const held = new Set(own.map(({ id }) => String(id)));
+      for (const id of claimedAtMs.keys()) if (!held.has(id)) claimedAtMs.delete(id);
+      for (const { id } of claims) claimedAtMs.set(id, nowMs);
+    },
+  };
+}
+
+/** At most this many deliveries return from their wait in one statement; the rest return in the next. */
+const maxReturning = 500;
+
+/** Returns deliveries whose wait is over, for a retry or for room in a budget, to their lanes. */
+async function endWaits(sql: Sql, at: string | null): Promise<void> {
+  await sql.query(endOf('retry'), [at]);
+  await sql.query(endOf('deferred'), [at]);
+}
+
+/** Brings those nearer that are further away than they were when they began to wait: the clock was set back. */
+async function clampWaits(sql: Sql, at: string | null): Promise<void> {
+  const nearest = `${nowSql(1)} + retry_wait_ms * interval '1 ms'`;
+  // One statement for each: their indexes are not used for both states at once.
+  for (const state of ['retry', 'deferred'])
+    await sql.query(
+      `UPDATE deliveries SET retry_at = ${nearest} WHERE state = '${state}' AND retry_at > ${nearest}`,
+      [at],
+    );
+}
+
+function endOf(state: 'retry' | 'deferred'): string {
+  return `UPDATE deliveries SET state = 'accepted', retry_at = NULL, deferral_key = NULL WHERE state = '${state}' AND id = ANY (ARRAY(
+    SELECT id FROM deliveries WHERE state = '${state}' AND retry_at <= ${nowSql(1)}
+    ORDER BY retry_at LIMIT ${maxReturning} FOR UPDATE SKIP LOCKED))`;
+}

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
+import { turnOf } from '../../lane.ts';
 import { deliveryColumns, deliveryWithBodyOf, type SqlRow } from '../../rows.ts';
 import type { Claim } from '../../store.ts';
 import type { Repeats } from '../repeats/repeats.ts';
-import { createHeads } from './heads.ts';
-import { createWaits } from './waits.ts';
 
 /** Lanes that a claim leaves out, or is limited to. */
 export type LaneChoice = {
@@ -72,5 +71,133 @@ export function createLanes(database: DatabaseSync, repeats: Pick<Repeats, 'orig
     },
 
     clampRetries: (now) => waits.clamp(now),
+  };
+}
+
+/** At most this many repositories whose round is remembered; beyond, all rounds start again. */
+const maxRounds = 10_000;
+
+/** Finds the deliveries whose turn it is: each the oldest of its lane. */
+interface Heads {
+  /** Returns the next ones, taking turns between repositories, then between their lanes. */
+  next(limit: number, avoid: readonly string[]): number[];
+  /** Returns those of the given lanes. */
+  of(lanes: readonly string[]): number[];
+}
+
+/** Creates the search. It remembers whose turn was last. */
+export function createHeads(database: DatabaseSync): Heads {
+  const where = "state = 'accepted' AND routed = 1";
+  const nextTurn = database.prepare(
+    `SELECT turn FROM deliveries WHERE ${where} AND turn > ? ORDER BY turn LIMIT 1`,
+  );
+  const nextLane = database.prepare(
+    `SELECT lane, id FROM deliveries WHERE ${where} AND turn = ? AND lane > ? ORDER BY lane, id LIMIT 1`,
+  );
+  const firstOf = database.prepare(
+    `SELECT id FROM deliveries WHERE ${where} AND turn = ? AND lane = ?
+       AND NOT EXISTS (SELECT 1 FROM deliveries WHERE state = 'claimed' AND lane = ?) ORDER BY id LIMIT 1`,
+  );
+  const busyLanes = database.prepare("SELECT lane FROM deliveries WHERE state = 'claimed'");
+  let lastTurn = '';
+  /** Position of each repository's round; removed when it starts again. */
+  const lastLanes = new Map<string, string>();
+
+  const laneAfter = (turn: string, lane: string, busy: ReadonlySet<string>): SqlRow | undefined => {
+    let row = nextLane.get(turn, lane);
+    while (row !== undefined && busy.has(String(row.lane))) row = nextLane.get(turn, String(row.lane));
+    return row;
+  };
+
+  const headOf = (turn: string, busy: ReadonlySet<string>): number | undefined => {
+    const last = lastLanes.get(turn) ?? '';
+    const row = laneAfter(turn, last, busy) ?? (last === '' ? undefined : laneAfter(turn, '', busy));
+    if (row === undefined) {
+      lastLanes.delete(turn);
+      return undefined;
+    }
+    lastLanes.set(turn, String(row.lane));
+    return Number(row.id);
+  };
+
+  return {
+    next(limit, avoid) {
+      const busy = new Set([...busyLanes.all().map((row) => String(row.lane)), ...avoid]);
+      const heads: number[] = [];
+      /** Repositories all of whose lanes are busy: each holds a lease or is avoided, so they are few. */
+      const idle = new Set<string>();
+      let idleInARow = 0;
+      while (heads.length < limit && idleInARow <= idle.size) {
+        const row = nextTurn.get(lastTurn) ?? nextTurn.get('');
+        if (row === undefined) break;
+        const turn = String(row.turn);
+        lastTurn = turn;
+        const head = idle.has(turn) ? undefined : headOf(turn, busy);
+        if (head === undefined) {
+          idle.add(turn);
+          idleInARow += 1;
+          continue;
+        }
+        idleInARow = 0;
+        busy.add(lastLanes.get(turn) ?? '');
+        heads.push(head);
+      }
+      if (lastLanes.size > maxRounds) lastLanes.clear();
+      return heads;
+    },
+    of: (lanes) =>
+      lanes.flatMap((lane) => {
+        const row = firstOf.get(turnOf(lane), lane, lane);
+        return row === undefined ? [] : [Number(row.id)];
+      }),
+  };
+}
+
+/** At most this many deliveries return from their wait in one claim; the rest return in the next. */
+const maxReturning = 500;
+
+/** Longest wait of rows that an earlier version wrote, which did not note it. */
+const formerWaitMs = 7_200_000;
+
+/** The deliveries that wait outside of their lanes, for a retry or for room in a budget. */
+interface Waits {
+  /** Returns those whose wait is over to their lanes. */
+  endDue(now: Date): void;
+  /** Brings those nearer that are further away than they were when they began to wait. */
+  clamp(now: Date): void;
+}
+
+/** Prepares the waits. */
+export function createWaits(database: DatabaseSync): Waits {
+  // Asked by each claim: an update with the question inside costs many times as much when none is due.
+  const dueRetries = database.prepare(
+    `SELECT id FROM deliveries WHERE state = 'retry' AND retry_at <= ? ORDER BY retry_at LIMIT ${maxReturning}`,
+  );
+  const dueDeferred = database.prepare(
+    `SELECT id FROM deliveries WHERE state = 'deferred' AND retry_at <= ? ORDER BY retry_at LIMIT ${maxReturning}`,
+  );
+  const giveBack = database.prepare(
+    "UPDATE deliveries SET state = 'accepted', retry_at = NULL, deferral_key = NULL WHERE id = ?",
+  );
+  // Plain placeholders: node:sqlite of Node 22 cannot bind numbered ones.
+  const nearest = `strftime('%Y-%m-%dT%H:%M:%fZ', julianday(?) + coalesce(retry_wait_ms, ${formerWaitMs}) / 86400000.0)`;
+  const clampRetries = database.prepare(
+    `UPDATE deliveries SET retry_at = ${nearest} WHERE state = 'retry' AND retry_at > ${nearest}`,
+  );
+  const clampDeferred = database.prepare(
+    `UPDATE deliveries SET retry_at = ${nearest} WHERE state = 'deferred' AND retry_at > ${nearest}`,
+  );
+
+  return {
+    endDue(now) {
+      const at = now.toISOString();
+      for (const due of [dueRetries, dueDeferred]) for (const { id } of due.all(at)) giveBack.run(Number(id));
+    },
+
+    clamp(now) {
+      const at = now.toISOString();
+      clampRetries.run(at, at);
+      clampDeferred.run(at, at);
+    },
   };
 }

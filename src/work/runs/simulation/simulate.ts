@@ -1,8 +1,12 @@
-import type { ActionMemory } from '../../../actions/memory.ts';
-import { createReadOnlyMemory } from '../../../actions/memory.ts';
+import { type ActionMemory, createReadOnlyMemory } from '../../../actions/memory.ts';
 import type { Client } from '../../../client/client.ts';
-import { activitiesOf } from '../../../contract/events/event-families.ts';
-import type { Event } from '../../../contract/events/events.ts';
+import { activitiesOf, eventFamilies, type Family } from '../../../contract/events/event-families.ts';
+import { type Event, parseEvent } from '../../../contract/events/events.ts';
+import type { RepositoryRef, Subject } from '../../../contract/events/subject.ts';
+import { operations } from '../../../contract/operations.ts';
+import type { Issue } from '../../../contract/resources/issues.ts';
+import type { PullRequest } from '../../../contract/resources/pulls.ts';
+import type { Repository } from '../../../contract/resources/repositories.ts';
 import { makeEventRun, makeItemRun, type RunSettings } from '../../../engine/make-run.ts';
 import type { Run } from '../../../engine/record.ts';
 import type { FactMemory } from '../../../facts/fact.ts';
@@ -14,7 +18,6 @@ import { type AdmittedEvent, eventAbout } from '../../../rules/sources/admission
 import type { Enrolment } from '../../../rules/sources/enrolment.ts';
 import type { RepositoryRules } from '../../../rules/sources/repository-file.ts';
 import type { InForce } from '../../../rules/sources/rule-source.ts';
-import { type LiveSubject, readLiveSubject } from './live-events.ts';
 import type { SimulatedSubject } from './simulated-subject.ts';
 
 /** What a simulation works with: the same parts as a delivery. */
@@ -138,4 +141,245 @@ async function whyIgnored(
   const name = `${repository.owner}/${repository.name}`;
   if (repository.archived) return `${name} is archived`;
   return (await served.has(repository)) ? undefined : `${name} is not served`;
+}
+
+/** An event as a webhook would carry it, or why there is none. */
+type LiveEvent = { readonly event: Event } | { readonly none: string };
+
+/** A subject as it is on the forge now, and the events that it could have. */
+interface LiveSubject {
+  readonly repository: RepositoryRef & { readonly archived: boolean };
+  /** As a sweep would visit it. */
+  readonly item: {
+    readonly key: string;
+    readonly subject: Subject;
+    readonly value: Readonly<Record<string, unknown>>;
+  };
+  /** The family of events about the subject itself, and the activity that fits its state; empty where it has none. */
+  readonly main: { readonly family: Family; readonly activity: string };
+  /** All families that it can have events of. */
+  readonly families: readonly Family[];
+  /** Returns an event of a family with one of these activities, or with any. */
+  eventOf(family: Family, activities: readonly string[] | undefined): Promise<LiveEvent>;
+}
+
+type Params = { readonly owner: string; readonly repo: string };
+type Payload = Readonly<Record<string, unknown>>;
+/** The parts of a payload that depend on the family and its activities, or why there is no such event. */
+type Build = (activities: readonly string[] | undefined) => Promise<LiveParts | { readonly none: string }>;
+type LiveParts = { readonly eventType: string; readonly payload: Payload };
+
+/** What distinguishes the kinds of subjects. */
+type LiveKind = Pick<LiveSubject, 'main'> & {
+  readonly key: string;
+  readonly subject: Subject;
+  readonly value: Payload;
+  readonly builds: Readonly<Partial<Record<Family, Build>>>;
+};
+
+/** Reads a subject, and builds events about it from its live state. Rejects with `forge-not-found` if it does not exist. */
+async function readLiveSubject(wanted: SimulatedSubject, client: Client): Promise<LiveSubject> {
+  const repository = await client.call(operations.getRepository, {
+    params: { owner: wanted.owner, repo: wanted.repo },
+  });
+  const at: RepositoryRef = { id: repository.id, owner: repository.owner.login, name: repository.name };
+  const params = { owner: at.owner, repo: at.name };
+  const kind = await readKind(wanted, { client, repository, at, params });
+  const { key, subject, value, main, builds } = kind;
+  return {
+    repository: { ...at, archived: repository.archived === true },
+    item: { key: `${at.owner}/${at.name}${key}`, subject, value },
+    main,
+    // The border to the table: its keys are families.
+    families: Object.keys(builds) as Family[],
+    async eventOf(family, activities) {
+      const parts = await builds[family]?.(activities);
+      if (parts === undefined) return { none: `${subject.kind} has no events of ${family}` };
+      if ('none' in parts) return parts;
+      return { event: parseEvent(parts.eventType, { ...parts.payload, repository }) };
+    },
+  };
+}
+
+type SubjectReading = {
+  readonly client: Client;
+  readonly repository: Repository;
+  readonly at: RepositoryRef;
+  readonly params: Params;
+};
+
+function readKind(wanted: SimulatedSubject, reading: SubjectReading): Promise<LiveKind> {
+  if (wanted.kind === 'pull_request') return readPullSubject(wanted.index ?? 0, reading);
+  if (wanted.kind === 'issue') return readIssueSubject(wanted.index ?? 0, reading);
+  if (wanted.kind === 'branch') return readBranchSubject(wanted.branch ?? '', reading);
+  return readRepositorySubject(reading);
+}
+
+async function readPullSubject(index: number, { client, at, params }: SubjectReading): Promise<LiveKind> {
+  const where = { params: { ...params, index } };
+  const pull = await client.call(operations.getPull, where);
+  const state = pull.state === 'closed' ? 'closed' : 'opened';
+  return {
+    key: `#${index}`,
+    subject: { kind: 'pull_request', repository: at, index },
+    value: {},
+    main: { family: 'pull_request', activity: state },
+    builds: {
+      async pull_request(activities) {
+        const activity = pickActivity(activities, state);
+        return {
+          eventType: typeOfActivity('pull_request', activity),
+          payload: {
+            action: activity,
+            number: index,
+            pull_request: pull,
+            ...senderOf(pull),
+            ...movedOf(pull, activity),
+          },
+        };
+      },
+      pull_request_review: (activities) => latestReview(activities, { client, where, pull }),
+      async pull_request_comment(activities) {
+        const issue = await client.call(operations.getIssue, where);
+        const parts = await latestComment(activities, { client, where, issue });
+        if ('none' in parts) return parts;
+        const payload = { ...parts.payload, pull_request: pull, is_pull: true };
+        return { eventType: 'pull_request_comment', payload };
+      },
+    },
+  };
+}
+
+async function readIssueSubject(index: number, { client, at, params }: SubjectReading): Promise<LiveKind> {
+  const where = { params: { ...params, index } };
+  const issue = await client.call(operations.getIssue, where);
+  if (issue.pull_request) throw new ReeveError('usage', `#${index} is a pull request: say --pull`);
+  const state = issue.state === 'closed' ? 'closed' : 'opened';
+  return {
+    key: `#${index}`,
+    subject: { kind: 'issue', repository: at, index },
+    value: { issue },
+    main: { family: 'issues', activity: state },
+    builds: {
+      async issues(activities) {
+        const activity = pickActivity(activities, state);
+        const payload = { action: activity, number: index, issue, ...senderOf(issue) };
+        return { eventType: typeOfActivity('issues', activity), payload };
+      },
+      issue_comment: (activities) => latestComment(activities, { client, where, issue }),
+    },
+  };
+}
+
+async function readBranchSubject(
+  name: string,
+  { client, repository, at, params }: SubjectReading,
+): Promise<LiveKind> {
+  const branch = await client.call(operations.getBranch, { params: { ...params, branch: name } });
+  const after = branch.commit?.id ?? '';
+  const entry = await client.call(operations.getCommit, { params: { ...params, sha: after } });
+  // Who pushed is recorded nowhere: the author of the tip, where that is an account, stands for them.
+  const sender = entry.author ?? repository.owner;
+  return {
+    key: `@${name}`,
+    subject: { kind: 'branch', repository: at, ref: name },
+    value: { branch },
+    main: { family: 'push', activity: '' },
+    builds: {
+      async push() {
+        const before = entry.parents?.[0]?.sha ?? '0'.repeat(40);
+        const commit = branch.commit;
+        const payload = {
+          ref: `refs/heads/${name}`,
+          before,
+          after,
+          commits: [commit],
+          head_commit: commit,
+          sender,
+        };
+        return { eventType: 'push', payload: { ...payload, pusher: sender } };
+      },
+      async create() {
+        return { eventType: 'create', payload: { ref: name, ref_type: 'branch', sha: after, sender } };
+      },
+    },
+  };
+}
+
+async function readRepositorySubject({ repository, at }: SubjectReading): Promise<LiveKind> {
+  return {
+    key: '',
+    subject: { kind: 'repository', repository: at },
+    value: { repository },
+    main: { family: 'repository', activity: 'created' },
+    builds: {
+      async repository() {
+        return { eventType: 'repository', payload: { action: 'created', sender: repository.owner } };
+      },
+    },
+  };
+}
+
+/** Who causes an event that comes from the state of an issue or pull request is its author. */
+function senderOf({ user }: Pick<PullRequest | Issue, 'user'>): Payload {
+  return { sender: user ?? null };
+}
+
+/** Where the earlier commit is unknown, the event covers all of the pull request, as an event found by catching up does. */
+function movedOf({ head, merge_base: base }: PullRequest, activity: string): Payload {
+  return activity === 'synchronized' ? { before: base ?? head?.sha, after: head?.sha } : {};
+}
+
+function pickActivity(activities: readonly string[] | undefined, fitting: string): string {
+  return activities === undefined || activities.includes(fitting) ? fitting : (activities[0] ?? fitting);
+}
+
+/** Returns the Event-Type that an activity of a family has. Throws `usage` for an unknown activity. */
+function typeOfActivity(family: Family, activity: string): string {
+  const found = Object.entries(eventFamilies[family].types).find(([, known]) => known.includes(activity));
+  if (found) return found[0];
+  throw new ReeveError(
+    'usage',
+    `${family} has no activity "${activity}"; known are ${activitiesOf(family).join(', ')}`,
+  );
+}
+
+type InPull = {
+  readonly client: Client;
+  readonly where: { readonly params: Params & { readonly index: number } };
+};
+
+const reviewStates: Readonly<Record<string, string>> = {
+  APPROVED: 'approved',
+  REQUEST_CHANGES: 'rejected',
+  COMMENT: 'commented',
+};
+
+async function latestReview(
+  activities: readonly string[] | undefined,
+  { client, where, pull }: InPull & { readonly pull: PullRequest },
+): Promise<LiveParts | { readonly none: string }> {
+  let found: { readonly activity: string; readonly body: string; readonly user: unknown } | undefined;
+  for await (const { state, body, user } of client.items(operations.listReviews, where)) {
+    const activity = reviewStates[state ?? ''];
+    if (activity === undefined || !(activities?.includes(activity) ?? true)) continue;
+    found = { activity, body: body ?? '', user };
+  }
+  if (found === undefined)
+    return { none: `it has no review that is ${activities?.join(' or ') ?? 'submitted'}` };
+  const eventType = typeOfActivity('pull_request_review', found.activity);
+  const review = { type: eventType, content: found.body };
+  const { index: number } = where.params;
+  const payload = { action: 'reviewed', number, pull_request: pull, review, sender: found.user ?? null };
+  return { eventType, payload };
+}
+
+async function latestComment(
+  activities: readonly string[] | undefined,
+  { client, where, issue }: InPull & { readonly issue: Issue },
+): Promise<LiveParts | { readonly none: string }> {
+  const comment = (await client.call(operations.listComments, where)).at(-1);
+  if (comment === undefined) return { none: 'it has no comment' };
+  const action = pickActivity(activities, 'created');
+  return { eventType: 'issue_comment', payload: { action, issue, comment, sender: comment.user ?? null } };
 }
