@@ -3,10 +3,9 @@ import { maxCommandBody } from '../../src/facts/command.ts';
 import { automatonCosts } from '../../src/patterns/automaton.ts';
 import { maxGlobLength } from '../../src/patterns/glob.ts';
 import { re2Limits } from '../../src/patterns/re2.ts';
-import { unitsPerOperatorRule, unitsPerOtherRule } from '../../src/rules/budget-source.ts';
 import { unitsPerRun } from '../../src/rules/expressions/budget/budget.ts';
-import { costs } from '../../src/rules/expressions/budget/costs.ts';
-import { limits } from '../../src/rules/expressions/budget/limits.ts';
+import { costs, limits } from '../../src/rules/expressions/budget/costs.ts';
+import { unitsPerOperatorRule, unitsPerOtherRule } from '../../src/rules/rule.ts';
 import { page, table } from './text.ts';
 
 const number = (value: number): string => value.toLocaleString('en');

@@ -3,18 +3,15 @@ import type { AnyInput } from '../contract/operation.ts';
 import { operations } from '../contract/operations.ts';
 import type { Branch } from '../contract/resources/branches.ts';
 import type { PullRequest } from '../contract/resources/pulls.ts';
-import { backportBranch, backportMarker, isFromBackportBranch } from '../facts/backport-names.ts';
-import { backports } from '../facts/backports.ts';
+import { backportBranch, backportMarker, backports, isFromBackportBranch } from '../facts/backports.ts';
 import { branches } from '../facts/branches.ts';
-import { commitDiff } from '../facts/commit-diff.ts';
-import { compare } from '../facts/compare.ts';
 import { type Facts, optionalRequestOf, requestOf } from '../facts/fact.ts';
+import { commitDiff, compare } from '../facts/files.ts';
 import { pullRequest } from '../facts/pull-request.ts';
 import { repositoryParams } from '../facts/where.ts';
 import { ReeveError } from '../platform/errors.ts';
 import { condition, defineAction } from './action.ts';
 import { keptFacts, opened, openingOf, patching, removal } from './backporting/changes.ts';
-import { undoPatch } from './backporting/inverse.ts';
 import { type HandReason, type HandSource, notesText, readNotes } from './backporting/notes.ts';
 import { isSameChange } from './backporting/patch-changes.ts';
 import { type BackportSource, handSourceOf, readMergedChange } from './backporting/source.ts';
@@ -27,13 +24,41 @@ import {
   trialPlaceOf,
 } from './backporting/trials.ts';
 import type { Change } from './change.ts';
+import { type ForgeObject, pathParams } from './inverses/forms.ts';
+import type { Inverse } from './inverses/inverse.ts';
 import { undoCreatePull } from './inverses/pulls.ts';
-import { labelIds } from './labels/label-ids.ts';
+import { labelIds } from './label-names.ts';
 import { askOr, askWritten, isOurs, markerOf, withMarker } from './marker.ts';
 import { undoDeleteBranch } from './merging/deletion.ts';
 import { waiting } from './merging/pull.ts';
 import { commentInverses, commentsFact, writeComment } from './own-comment.ts';
 import type { PlanContext } from './plan-context.ts';
+
+/**
+ * Deletes the branch that a patch was applied on, if it still has that commit and no other beside those of its target. Runs of
+ * earlier versions, and those whose answer was lost, know the commit by its message alone.
+ */
+const undoPatch: Inverse = async (change, client) => {
+  const params = pathParams(change) as { readonly owner: string; readonly repo: string };
+  const { name, onto } = change.after as { readonly name: string; readonly onto: string };
+  let value: ForgeObject | null;
+  try {
+    const { total_commits, commits } = await client.call(operations.compare, {
+      params: { ...params, basehead: `${onto}...${name}` },
+    });
+    const [newest] = commits;
+    const message = newest?.commit?.message?.trimEnd();
+    const count = Math.max(total_commits ?? 0, commits.length);
+    value = { name, onto, commits: count, message, commit: newest?.sha };
+  } catch (error) {
+    if (!(error instanceof ReeveError) || error.code !== 'forge-not-found') throw error;
+    value = null;
+  }
+  return {
+    value,
+    undo: () => ({ operation: operations.deleteBranch, input: { params: { ...params, branch: name } } }),
+  };
+};
 
 const BackportForm = z.strictObject({
   to: z.array(z.string().min(1).max(255)).min(1).max(20).meta({

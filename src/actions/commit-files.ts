@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
-import type { Facts } from '../facts/fact.ts';
-import { requestOf } from '../facts/fact.ts';
-import { fileAt } from '../facts/file-at.ts';
+import { namedBranch } from '../facts/branches.ts';
+import { fileAt } from '../facts/contents.ts';
+import { type Facts, requestOf } from '../facts/fact.ts';
 import { fileOf, parseFileAddress } from '../facts/file-of.ts';
 import { gitBlobId } from '../facts/git-blob-id.ts';
-import { namedBranch } from '../facts/named-branch.ts';
 import { repository } from '../facts/repository.ts';
 import { repositoryParams } from '../facts/where.ts';
+import { isDotGit } from '../patterns/dot-git.ts';
 import { condition, defineAction, forgeText, template } from './action.ts';
 import type { Change } from './change.ts';
 import {
@@ -18,7 +18,6 @@ import {
   undoCommitFile,
   withoutContents,
 } from './files/inverse.ts';
-import { clashingPaths, pathProblem } from './files/paths.ts';
 import { isKnownStored, pointerId, rememberStored } from './files/stored.ts';
 import { waiting } from './merging/pull.ts';
 import type { PlanContext } from './plan-context.ts';
@@ -266,4 +265,32 @@ async function rememberDifference(change: Change, answer: unknown, context: Plan
   const stored = storedIn(answer, change);
   if (stored === undefined || stored === change.value) return;
   await rememberStored(placeOf(change), { wanted: String(change.value), stored }, context);
+}
+
+const maxPathBytes = 1_000;
+const maxSegmentBytes = 255;
+
+/**
+ * Returns what is wrong with the path of a file to commit, or undefined. Names that a file system takes for `.git` are
+ * refused: in a clone, such a file would configure the git of its reader.
+ */
+export function pathProblem(path: string): string | undefined {
+  if (Buffer.byteLength(path) > maxPathBytes) return `a path has at most ${maxPathBytes} bytes`;
+  if (!path.isWellFormed() || /[\p{Cc}\\]/u.test(path))
+    return 'a path has no backslashes or control characters';
+  const segments = path.split('/');
+  if (segments.some((segment) => segment === '' || segment === '.' || segment === '..')) {
+    return 'write the path of a file from the top of the repository, without a leading /, // or ..';
+  }
+  if (segments.some((segment) => Buffer.byteLength(segment) > maxSegmentBytes))
+    return `a name has at most ${maxSegmentBytes} bytes`;
+  return segments.some(isDotGit) ? 'files of git itself are never written' : undefined;
+}
+
+/** Returns the paths that are given twice, or that are a directory of another one. */
+export function clashingPaths(paths: readonly string[]): readonly number[] {
+  return paths.flatMap((path, place) => {
+    const clashes = paths.some((other, at) => (at < place && other === path) || other.startsWith(`${path}/`));
+    return clashes ? [place] : [];
+  });
 }

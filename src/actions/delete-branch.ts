@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
 import { requestOf } from '../facts/fact.ts';
-import { headBranch } from '../facts/head-branch.ts';
-import { pullRequest } from '../facts/pull-request.ts';
+import { headBranch, pullRequest } from '../facts/pull-request.ts';
 import { condition, defineAction } from './action.ts';
 import { deletionOf, undoDeleteBranch } from './merging/deletion.ts';
 

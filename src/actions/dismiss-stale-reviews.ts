@@ -1,12 +1,10 @@
 import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
 import { PullReview } from '../contract/resources/reviews.ts';
-import { changedSinceFact } from '../facts/changed-since.ts';
-import { currentReviews } from '../facts/current-reviews.ts';
-import type { Facts } from '../facts/fact.ts';
-import { requestOf } from '../facts/fact.ts';
+import { type Facts, requestOf } from '../facts/fact.ts';
+import { changedSinceFact } from '../facts/files.ts';
 import { pullRequest } from '../facts/pull-request.ts';
-import { reviews as reviewsRow } from '../facts/reviews.ts';
+import { currentReviews, reviews as reviewsRow } from '../facts/reviews.ts';
 import { indexParams } from '../facts/where.ts';
 import { compileGlob } from '../patterns/glob.ts';
 import { GlobError } from '../patterns/glob-error.ts';

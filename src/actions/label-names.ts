@@ -1,4 +1,7 @@
-import type { LabelDefinition } from '../facts/label-definitions.ts';
+import { type Facts, requestOf } from '../facts/fact.ts';
+import { FactNotGiven } from '../facts/given-facts.ts';
+import { type LabelDefinition, labelDefinitions } from '../facts/label-definitions.ts';
+import { definitionsFact } from './labels/changes.ts';
 
 /** A label to set; without an id it is identified by its name. */
 export type LabelSource = {
@@ -31,4 +34,32 @@ export function exclusiveScope(label: LabelSource): string | undefined {
   const slash = label.name.lastIndexOf('/');
   if (!label.exclusive || slash <= 0 || slash === label.name.length - 1) return undefined;
   return label.name.slice(0, slash);
+}
+
+/**
+ * Returns the label definitions, read again if a wanted name is not among the cached ones; undefined if a
+ * what-if does not provide them.
+ */
+export async function definitionsFor(
+  wanted: readonly string[],
+  facts: Facts,
+): Promise<readonly LabelDefinition[] | undefined> {
+  try {
+    const remembered = await facts.ask(definitionsFact);
+    if (wanted.every((label) => remembered.some((one) => one.name === label))) return remembered;
+    return await facts.fresh([definitionsFact], 1_000).ask(definitionsFact);
+  } catch (error) {
+    if (error instanceof FactNotGiven) return undefined;
+    throw error;
+  }
+}
+
+/** Returns the ids of labels that are set when a pull request is opened. Throws if one does not exist. */
+export async function labelIds(labels: readonly string[], facts: Facts): Promise<readonly number[]> {
+  const definitions = await facts.ask(requestOf(labelDefinitions));
+  return labels.map((label) => {
+    const found = resolveLabel(label, definitions);
+    if (found) return found.id;
+    throw new Error(`there is no label "${label}" in the repository or its organization`);
+  });
 }

@@ -1,23 +1,22 @@
 import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
+import type { Branch } from '../contract/resources/branches.ts';
 import type { PullRequest } from '../contract/resources/pulls.ts';
-import { baseBranch } from '../facts/base-branch.ts';
-import type { Facts } from '../facts/fact.ts';
-import { requestOf } from '../facts/fact.ts';
-import { headBranch } from '../facts/head-branch.ts';
-import { pullRequest } from '../facts/pull-request.ts';
+import type { CommitStatus } from '../contract/resources/statuses.ts';
+import { type Facts, requestOf } from '../facts/fact.ts';
+import { baseBranch, headBranch, pullRequest } from '../facts/pull-request.ts';
 import { repository } from '../facts/repository.ts';
-import { statuses } from '../facts/statuses.ts';
+import { judgeRequiredChecks, statuses } from '../facts/statuses.ts';
 import { indexParams } from '../facts/where.ts';
+import type { Meter } from '../patterns/meter.ts';
 import { condition, defineAction } from './action.ts';
 import type { Change } from './change.ts';
-import { irreversible } from './inverses/irreversible.ts';
+import { irreversible } from './inverses/inverse.ts';
 import { afterPushField, untrustedPush } from './merging/after-push.ts';
 import { deletionOf, undoDeleteBranch } from './merging/deletion.ts';
 import { findDueProtection } from './merging/due-protections.ts';
 import { mergeFields } from './merging/merge-fields.ts';
 import { mergeMethodOf } from './merging/method.ts';
-import { unpassedChecks } from './merging/protection.ts';
 import { sidesOf, waiting } from './merging/pull.ts';
 import type { PlanContext } from './plan-context.ts';
 
@@ -161,4 +160,16 @@ async function mergingOf(
     : undefined;
   if (unpassed !== undefined) return waiting(change, unpassed, true);
   return { ...change, reason: given.when === undefined ? 'its rule applies' : 'its condition holds' };
+}
+
+/** Returns why the required checks of a branch are not passed, or undefined if they are. */
+function unpassedChecks(base: Branch, statuses: readonly CommitStatus[], meter: Meter): string | undefined {
+  const check = judgeRequiredChecks(base, statuses, meter).find(({ state }) => state !== 'success');
+  if (check === undefined) return undefined;
+  const [open] = check.unpassed;
+  if (open) return `the required status ${open.context} is ${open.status ?? 'not known'}`;
+  if ((base.status_check_contexts ?? []).length === 0) {
+    return 'it has no status yet, and its base requires status checks';
+  }
+  return `the required status ${check.context} is missing`;
 }

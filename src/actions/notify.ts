@@ -1,10 +1,18 @@
 import { z } from 'zod';
 import { type Subject, subjectKinds } from '../contract/events/subject.ts';
 import { condition, defineAction, template } from './action.ts';
-import { irreversible } from './inverses/irreversible.ts';
-import { messageOperation, type OutgoingMessage, outgoingMessageOf } from './outgoing-message.ts';
+import { irreversible } from './inverses/inverse.ts';
 import { fingerprintSecret, SecretForm } from './secret-form.ts';
-import { digestOf, recallMessage, rememberMessage, subjectKey, touchMessage } from './sent-messages.ts';
+import {
+  digestOf,
+  messageOperation,
+  type OutgoingMessage,
+  outgoingMessageOf,
+  recallMessage,
+  rememberMessage,
+  subjectKey,
+  touchMessage,
+} from './sent-messages.ts';
 
 /** Largest message in bytes. */
 const maxBytes = 64 * 1024;

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
 import type { Reaction } from '../contract/resources/reactions.ts';
-import type { Facts } from '../facts/fact.ts';
-import { optionalRequestOf } from '../facts/fact.ts';
-import { reactions as reactionsRow } from '../facts/reactions.ts';
+import { reactions as reactionsRow } from '../facts/comments.ts';
+import { type Facts, optionalRequestOf } from '../facts/fact.ts';
 import { indexParams, repositoryParams } from '../facts/where.ts';
 import { condition, defineAction } from './action.ts';
 import type { Change } from './change.ts';

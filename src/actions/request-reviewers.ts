@@ -3,22 +3,81 @@ import { operations } from '../contract/operations.ts';
 import type { PullReview } from '../contract/resources/reviews.ts';
 import type { TimelineEntry } from '../contract/resources/timeline.ts';
 import { codeowners } from '../facts/codeowners.ts';
-import type { Facts } from '../facts/fact.ts';
-import { optionalRequestOf, requestOf } from '../facts/fact.ts';
+import { type Facts, optionalRequestOf, requestOf } from '../facts/fact.ts';
+import { timeline as timelineRow } from '../facts/issue.ts';
 import { pullRequest } from '../facts/pull-request.ts';
-import { reviews as reviewsRow } from '../facts/reviews.ts';
-import { timeline as timelineRow } from '../facts/timeline.ts';
+import { reviewRequests, reviews as reviewsRow } from '../facts/reviews.ts';
 import { indexParams, repositoryParams } from '../facts/where.ts';
 import { condition, defineAction, template } from './action.ts';
 import type { Change } from './change.ts';
 import { pathParams, readItems } from './inverses/forms.ts';
 import type { Inverse } from './inverses/inverse.ts';
 import { askWritten, isByUs } from './marker.ts';
-import { distinctNames } from './pick.ts';
+import { distinctNames, pickByHash } from './pick.ts';
 import type { PlanContext } from './plan-context.ts';
-import { pickReviewers, pickWays } from './reviewers/pick.ts';
-import { isReviewOf, type Reviewer, reviewerOf, reviewerTarget } from './reviewers/reviewer.ts';
 import { toLowerCase } from './same-names.ts';
+
+/** A user or a team of whom a review can be requested. */
+type Reviewer = { readonly name: string; readonly isTeam: boolean };
+
+const [user, team] = ['reviewer:', 'team-reviewer:'];
+
+/** Returns the target of a request, with the name in lower case. */
+function reviewerTarget({ name, isTeam }: Reviewer): string {
+  return `${isTeam ? team : user}${toLowerCase(name)}`;
+}
+
+/** Returns the reviewer of a target. */
+function reviewerOf(target: string): Reviewer {
+  const isTeam = target.startsWith(team);
+  return { name: target.slice((isTeam ? team : user).length), isTeam };
+}
+
+/** Returns whether a review, or a request for one, is that of a reviewer. */
+function isReviewOf({ name, isTeam }: Reviewer, review: PullReview): boolean {
+  const held = isTeam ? review.team?.name : review.user?.login;
+  return review.state !== 'PENDING' && toLowerCase(held ?? '') === toLowerCase(name);
+}
+
+/** How some of a pool are chosen. */
+const pickWays = ['hash', 'least-requested', 'round-robin'] as const;
+type PickWay = (typeof pickWays)[number];
+
+/**
+ * Returns `count` of the pool. Nothing is counted by Reeve itself: the ways read the requests of the newest pull requests. Between
+ * equals the hash decides.
+ */
+async function pickReviewers(
+  pool: readonly Reviewer[],
+  count: number,
+  by: PickWay | undefined,
+  facts: Facts,
+): Promise<readonly Reviewer[]> {
+  if (count <= 0) return [];
+  const hashed = pickByHash(pool.map(reviewerTarget), pool.length, facts.subject).map(reviewerOf);
+  const inOrder =
+    pool.length <= count || by === undefined || by === 'hash' ? hashed : await byRequests(hashed, by, facts);
+  return inOrder.slice(0, count);
+}
+
+async function byRequests(
+  pool: readonly Reviewer[],
+  by: PickWay,
+  facts: Facts,
+): Promise<readonly Reviewer[]> {
+  const times = new Map<string, string[]>();
+  for (const { login, team, requested_at } of await facts.ask(requestOf(reviewRequests))) {
+    const reviewer = { name: team ?? login ?? '', isTeam: Boolean(team) };
+    const known = times.get(reviewerTarget(reviewer)) ?? [];
+    times.set(reviewerTarget(reviewer), [...known, requested_at ?? '']);
+  }
+  const rankOf = (reviewer: Reviewer): number => {
+    const known = times.get(reviewerTarget(reviewer)) ?? [];
+    return by === 'least-requested' ? known.length : Math.max(0, ...known.map((one) => Date.parse(one)));
+  };
+  // The sort is stable: reviewers of one rank stay in the order of the hash.
+  return pool.toSorted((one, other) => rankOf(one) - rankOf(other));
+}
 
 const name = z.string().min(1).max(255);
 const RequestReviewers = z

@@ -1,15 +1,14 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
-import type { Facts } from '../facts/fact.ts';
-import { optionalRequestOf, requestOf } from '../facts/fact.ts';
+import { type Facts, optionalRequestOf, requestOf } from '../facts/fact.ts';
 import { repository } from '../facts/repository.ts';
+import { workflowRuns } from '../facts/statuses.ts';
 import { repositoryParams } from '../facts/where.ts';
-import { workflowRuns } from '../facts/workflow-runs.ts';
 import { ReeveError } from '../platform/errors.ts';
 import { condition, defineAction, template } from './action.ts';
 import type { Change } from './change.ts';
-import { irreversible } from './inverses/irreversible.ts';
+import { irreversible } from './inverses/inverse.ts';
 import { askWritten } from './marker.ts';
 import type { PlanContext } from './plan-context.ts';
 import {

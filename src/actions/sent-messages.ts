@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { Subject } from '../contract/events/subject.ts';
+import type { AnyInput } from '../contract/operation.ts';
 import type { ActionMemory } from './memory.ts';
 import type { PlanContext } from './plan-context.ts';
+import type { SecretForm } from './secret-form.ts';
 
 /** The beginning of the keys under which the memory keeps what was sent. Entries have an instant `at`. */
 export const sentMessagePrefix = 'message ';
@@ -81,4 +83,25 @@ export async function touchMessage(
   await context.memory.revise(`${sentMessagePrefix}${key}`, (value) =>
     isDeepStrictEqual(value, known) ? touched : value,
   );
+}
+
+/**
+ * Operation of changes that send a message to a receiver that is not the forge. It has no row in the contract: the engine sends
+ * it with a function of its own, never with the client.
+ */
+export const messageOperation = 'message.send';
+
+/** Body of the input of such a change. */
+export type OutgoingMessage = {
+  readonly to: SecretForm;
+  /** Identifies the message: sent as `Idempotency-Key`. */
+  readonly id: string;
+  readonly type: string;
+  readonly content: string;
+};
+
+/** Returns the message that a change sends. */
+export function outgoingMessageOf({ body }: AnyInput): OutgoingMessage {
+  // The border to the engine, which knows only inputs: an action that uses this operation wrote it.
+  return body as OutgoingMessage;
 }

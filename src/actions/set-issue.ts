@@ -1,16 +1,17 @@
 import { z } from 'zod';
+import type { Operation } from '../contract/operation.ts';
 import { operations } from '../contract/operations.ts';
 import { Issue } from '../contract/resources/issues.ts';
 import { asWritten, isTitle, trimSpace } from '../contract/written-texts.ts';
-import type { Facts } from '../facts/fact.ts';
-import { requestOf } from '../facts/fact.ts';
+import { type Facts, requestOf } from '../facts/fact.ts';
 import { issue as issueRow } from '../facts/issue.ts';
 import { milestones } from '../facts/milestones.ts';
 import { indexParams } from '../facts/where.ts';
 import { condition, defineAction, forgeText, template } from './action.ts';
 import type { Change } from './change.ts';
+import { pathParams } from './inverses/forms.ts';
+import type { Inverse } from './inverses/inverse.ts';
 import { calendarDayOf, editOfFields, isAssigned, issueFieldOf, undoIssueField } from './issue/fields.ts';
-import { undoModeration } from './issue/moderation.ts';
 import { isHeldBack, noteReached, noteReleased } from './issue/reopened.ts';
 import { distinctNames, pickByHash } from './pick.ts';
 import type { PlanContext } from './plan-context.ts';
@@ -254,5 +255,15 @@ function moderationChange(
     input: value && target === 'issue.locked' ? { params, body: {} } : { params },
     verify: true,
     ...(target === 'issue.locked' && !change.already && { requires: ['issue_lock'] }),
+  };
+}
+
+/** Returns the inverse of locking, unlocking, pinning or unpinning: the other of the two. */
+function undoModeration(opposite: Operation): Inverse {
+  return async (change, client) => {
+    const params = pathParams(change);
+    const live = Issue.parse(await client.send(operations.getIssue, { params }));
+    const input = opposite.body === undefined ? { params } : { params, body: {} };
+    return { value: issueFieldOf(live, change.target), undo: () => ({ operation: opposite, input }) };
   };
 }

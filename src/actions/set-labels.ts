@@ -1,12 +1,15 @@
 import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
 import { Label } from '../contract/resources/labels.ts';
+import { isWriter, senderPermission } from '../facts/collaborators.ts';
+import { type Facts, requestOf } from '../facts/fact.ts';
 import { indexParams } from '../facts/where.ts';
 import { commandArguments, condition, defineAction } from './action.ts';
 import type { Change } from './change.ts';
+import { asCode } from './code-text.ts';
 import { pathParams, readItems, undoCreate } from './inverses/forms.ts';
 import type { Inverse } from './inverses/inverse.ts';
-import { exclusiveScope, type LabelSource, resolveLabel } from './label-names.ts';
+import { definitionsFor, exclusiveScope, type LabelSource, resolveLabel } from './label-names.ts';
 import {
   decidedLabel,
   definitionsFact,
@@ -15,15 +18,16 @@ import {
   labelCreation,
   labelsFact,
 } from './labels/changes.ts';
-import { planCommandAnswer } from './labels/command-answer.ts';
 import {
+  type CommandLabels,
   examineCommandLabels,
   listedNames,
   maxCommandNames,
   sortCommandLabels,
 } from './labels/command-labels.ts';
-import { definitionsFor } from './labels/definitions.ts';
-import { commentInverses } from './own-comment.ts';
+import { askWritten, isOurs, markerOf, withMarker } from './marker.ts';
+import { commentInverses, commentsFact, writeComment } from './own-comment.ts';
+import type { PlanContext } from './plan-context.ts';
 
 const name = z.string().min(1).max(255);
 const Labels = Label.array();
@@ -230,4 +234,34 @@ function refuseRivals(present: readonly LabelSource[]): void {
     }
     holders.set(scope, label.name);
   }
+}
+
+/** Stands in the marker after rule and key, where no key of a `comment` step can be. */
+const note = 'set-labels';
+
+/**
+ * Plans the answer to names in commands that were not used: one comment per subject and rule, edited in place. A sender
+ * without write access gets none: a stranger must not make the bot write.
+ */
+async function planCommandAnswer(
+  labels: CommandLabels,
+  { only = [] }: { readonly only?: readonly string[] | undefined },
+  { facts, context }: { readonly facts: Facts; readonly context: PlanContext },
+): Promise<readonly Change[]> {
+  if (labels.refused.length === 0 && labels.tooMany === undefined) return [];
+  if (!isWriter(await facts.ask(requestOf(senderPermission)))) return [];
+  const marker = markerOf(context, 'labels', note);
+  const live = (await askWritten(facts, commentsFact)).find((one) => isOurs(one, marker, context));
+  const target = `comment:${context.rule}/labels (${note}) on #${indexParams(facts.subject).index}`;
+  const body = withMarker(marker, answerTo(labels, only));
+  return [writeComment(live, body, { action: 'set-labels', target, facts })];
+}
+
+function answerTo({ refused, tooMany }: CommandLabels, only: readonly string[]): string {
+  const bounds = `Commands may name labels that match ${only.map(asCode).join(', ')}.`;
+  if (tooMany !== undefined) {
+    return `The comment names ${tooMany} labels, and at most ${maxCommandNames} are allowed. None was changed.\n\n${bounds}`;
+  }
+  const lines = refused.map(({ name, why }) => `- ${asCode(name)}: ${why}`);
+  return `These labels were not changed:\n\n${lines.join('\n')}\n\n${bounds}`;
 }

@@ -1,12 +1,10 @@
 import { z } from 'zod';
 import type { Client } from '../client/client.ts';
 import { operations } from '../contract/operations.ts';
-import { collaboratorPermissions } from '../facts/collaborator-permissions.ts';
-import type { Facts } from '../facts/fact.ts';
-import { requestOf } from '../facts/fact.ts';
+import { collaboratorPermissions } from '../facts/collaborators.ts';
+import { type Facts, requestOf } from '../facts/fact.ts';
 import { repositoryParams } from '../facts/where.ts';
-import { defineAction } from './action.ts';
-import { type Adopted, type AdoptedPlace, readAll } from './adoption.ts';
+import { type Adopted, type AdoptedPlace, defineAction, readAll } from './action.ts';
 import type { Change } from './change.ts';
 import { forgetDropped, isKnownDropped, rememberDropped } from './dropped.ts';
 import { pathParams, readItems } from './inverses/forms.ts';

@@ -2,12 +2,10 @@ import { z } from 'zod';
 import type { Client } from '../client/client.ts';
 import { operations } from '../contract/operations.ts';
 import { Label } from '../contract/resources/labels.ts';
-import type { Facts } from '../facts/fact.ts';
-import { requestOf } from '../facts/fact.ts';
-import { ownLabels } from '../facts/own-labels.ts';
+import { type Facts, requestOf } from '../facts/fact.ts';
+import { ownLabels } from '../facts/labels.ts';
 import { organizationParams, repositoryParams } from '../facts/where.ts';
-import { defineAction } from './action.ts';
-import { type Adopted, type AdoptedPlace, readAll } from './adoption.ts';
+import { type Adopted, type AdoptedPlace, defineAction, readAll } from './action.ts';
 import type { Change } from './change.ts';
 import { undoCreate, undoDelete, undoEdit } from './inverses/forms.ts';
 

@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
 import { requestOf } from '../facts/fact.ts';
-import { behind as behindRow } from '../facts/pull-behind.ts';
-import { pullRequest } from '../facts/pull-request.ts';
+import { behind as behindRow, pullRequest } from '../facts/pull-request.ts';
 import { indexParams } from '../facts/where.ts';
 import { condition, defineAction } from './action.ts';
-import { irreversible } from './inverses/irreversible.ts';
+import { irreversible } from './inverses/inverse.ts';
 import { sidesOf, waiting } from './merging/pull.ts';
 
 const UpdateBranch = z.strictObject({

@@ -4,17 +4,18 @@ import { memoize } from '../platform/cache/memoize.ts';
 import { systemClock } from '../platform/clock.ts';
 import { messageOf, ReeveError } from '../platform/errors.ts';
 import { type Log, silentLog } from '../platform/log.ts';
+import type { Redact } from '../platform/redactor.ts';
 import { apiRoot, redirectOf, requestUrl } from './address.ts';
-import { type ForgeAnswer, forgeMessage } from './answer.ts';
+import { type ForgeAnswer, forgeMessage, parseAnswer } from './answer.ts';
 import { type Capabilities, capabilitiesOf, findCapabilities } from './capabilities.ts';
 import { type Credential, createCredential } from './credential.ts';
 import type { Credentials } from './credentials.ts';
 import { sendRequest } from './exchange.ts';
 import { forgeError, stopped, unreachable, withoutSecrets } from './failure.ts';
 import { createLimiter, type Limiter } from './limiter.ts';
+import { normalizeAnswer } from './normalize.ts';
 import { eachItem, eachPage, type ListPage } from './paging.ts';
 import { type RequestList, RequestLog } from './request-log.ts';
-import { encodeBody, readAnswer } from './shape.ts';
 
 /** One item of a list answer. */
 type ItemOf<O extends Operation> =
@@ -258,4 +259,39 @@ function createRequest(
       onRequest?.({ method: operation.method, status, ms });
     }
   };
+}
+
+/** Returns the body of a call as JSON, validated strictly against the row; undefined for an operation without a body. */
+function encodeBody(operation: Operation, input: AnyInput): string | undefined {
+  if (operation.body === undefined) return undefined;
+  const checked = operation.body.safeParse(input.body ?? {});
+  if (!checked.success) {
+    const issue = checked.error.issues[0];
+    throw new ReeveError(
+      'internal',
+      `${operation.id}: invalid request at ${issue?.path.join('.')}: ${issue?.message}`,
+    );
+  }
+  return JSON.stringify(checked.data);
+}
+
+/** Returns an answer as the row's shape reads it. Throws `forge-unexpected` for an answer of another shape. */
+function readAnswer(operation: Operation, answer: ForgeAnswer, redact: Redact): unknown {
+  // 205 has a body that fetch does not return; callers that need it read the resource again.
+  if (operation.response === undefined || answer.status === 205) return undefined;
+  const where = `${operation.method} ${operation.path}`;
+  const said = answer.status === 204 ? undefined : bodyOf(operation, answer, redact);
+  const parsed = operation.response.safeParse(said);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  throw new ReeveError(
+    'forge-unexpected',
+    `${where}: unexpected answer at ${issue?.path.join('.')}: ${issue?.message}`,
+  );
+}
+
+function bodyOf(operation: Operation, answer: ForgeAnswer, redact: Redact): unknown {
+  if (operation.media === 'text') return answer.text;
+  const where = `${operation.method} ${operation.path}`;
+  return normalizeAnswer(operation, parseAnswer(answer.text, where, redact));
 }

@@ -1,5 +1,4 @@
 import { operations } from './operations.ts';
-import { shortenToColumns } from './shorten-to-columns.ts';
 
 /**
  * Removes white space at both ends as forges do (`strings.TrimSpace` of Go: what Unicode calls White_Space, a no-break space
@@ -71,4 +70,21 @@ function shortenToBytes(text: string): string {
     kept += character;
   }
   return `${kept}…`;
+}
+
+/**
+ * Shortens a text to columns, with an ellipsis: a character beyond Latin takes two columns. As on the baseline, a text of no more
+ * bytes than columns is whole.
+ */
+export function shortenToColumns(text: string, columns: number): string {
+  if (Buffer.byteLength(text) <= columns) return text;
+  let used = 0;
+  let kept = '';
+  for (const character of text) {
+    const width = (character.codePointAt(0) ?? 0) > 255 ? 2 : 1;
+    if (used + width + 3 <= columns) kept += character;
+    used += width;
+    if (used > columns) return `${kept}…`;
+  }
+  return text;
 }

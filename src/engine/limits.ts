@@ -137,3 +137,9 @@ function excessOf(changes: readonly PlannedChange[]): ReadonlyMap<PlannedChange,
   }
   return excess;
 }
+
+/**
+ * How long a delivery is worked on, and how old the comment or review may be that a delivery announces as new: by default
+ * seven days.
+ */
+export const standardDeliveryLifetimeMs = 7 * 86_400_000;

@@ -1,10 +1,9 @@
 import { findAction, findInverse } from '../actions/actions.ts';
-import { irreversibleReason } from '../actions/inverses/irreversible.ts';
-import { messageOperation, outgoingMessageOf } from '../actions/outgoing-message.ts';
+import { irreversibleReason } from '../actions/inverses/inverse.ts';
+import { messageOperation, outgoingMessageOf } from '../actions/sent-messages.ts';
 import { type AnyInput, fillPath, type Operation } from '../contract/operation.ts';
 import { findOperation } from '../contract/operations.ts';
 import type { Facts } from '../facts/fact.ts';
-
 import { isEnforced, levelOfChange, type PlannedChange } from './proposal.ts';
 import type { RecordedChange } from './record.ts';
 import { groupByRequest, inputOf } from './requests.ts';

@@ -13,10 +13,9 @@ import { pullRequest } from '../facts/pull-request.ts';
 import { indexParams, repositoryParams } from '../facts/where.ts';
 import { BoundedMap } from '../platform/cache/bounded-map.ts';
 import { ReeveError } from '../platform/errors.ts';
-import { budgetSourceOf } from '../rules/budget-source.ts';
 import { evaluateRule } from '../rules/evaluate.ts';
 import { RunBudget } from '../rules/expressions/budget/budget.ts';
-import type { LoadedRule } from '../rules/rule.ts';
+import { budgetSourceOf, type LoadedRule } from '../rules/rule.ts';
 
 /**
  * What belongs to a commit is decided for all open pull requests that have it as their head, in whatever branch or fork: a

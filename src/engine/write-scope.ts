@@ -1,10 +1,9 @@
-import { messageOperation } from '../actions/outgoing-message.ts';
+import { messageOperation } from '../actions/sent-messages.ts';
 import type { RepositoryRef, Subject } from '../contract/events/subject.ts';
 import { type AnyInput, fillPath } from '../contract/operation.ts';
 import { findOperation } from '../contract/operations.ts';
-import type { Facts } from '../facts/fact.ts';
-import { requestOf } from '../facts/fact.ts';
-import { repositoryId } from '../facts/repository-id.ts';
+import { type Facts, requestOf } from '../facts/fact.ts';
+import { repositoryId } from '../facts/repository.ts';
 import { messageOf, ReeveError } from '../platform/errors.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import { type DefaultBranch, readDefaultBranch, ungrantedReason } from './bounds/grants.ts';

@@ -1,11 +1,9 @@
 import { PullReview } from '../contract/resources/reviews.ts';
 import { list } from '../contract/shape.ts';
-import { baseBranch } from './base-branch.ts';
-import { currentReviews } from './current-reviews.ts';
+import { askPermission, isWriter } from './collaborators.ts';
 import { type AskContext, defineFact, requestOf } from './fact.ts';
-import { pullRequest } from './pull-request.ts';
-import { reviews as reviewsRow } from './reviews.ts';
-import { askPermission, isWriter } from './sender-permission.ts';
+import { baseBranch, pullRequest } from './pull-request.ts';
+import { currentReviews, reviews as reviewsRow } from './reviews.ts';
 
 /** States of a review that are an opinion, or ask for a new one; a comment is neither. Of each person, the latest counts. */
 const opinions: ReadonlySet<string> = new Set(['APPROVED', 'REQUEST_CHANGES', 'REQUEST_REVIEW']);

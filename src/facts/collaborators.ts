@@ -1,8 +1,14 @@
+import { z } from 'zod';
+import { eventFamilies, type Family } from '../contract/events/event-families.ts';
 import { operations } from '../contract/operations.ts';
 import { User } from '../contract/resources/users.ts';
-import { list } from '../contract/shape.ts';
-import { defineFact } from './fact.ts';
-import { repositoryParams } from './where.ts';
+import { int, list, resource, text } from '../contract/shape.ts';
+import { ReeveError } from '../platform/errors.ts';
+import { comment } from './comments.ts';
+import { type AskContext, defineFact, requestOf } from './fact.ts';
+import { pullRequest } from './pull-request.ts';
+import { review } from './reviews.ts';
+import { indexParams, repositoryParams } from './where.ts';
 
 /** The collaborators of the repository, without users who have access through a team or as owner. */
 export const collaborators = defineFact({
@@ -22,3 +28,184 @@ export const collaborators = defineFact({
     return found;
   },
 });
+
+/** Requests in progress at a time. */
+const width = 5;
+
+/** A collaborator with the access it has in effect: through a team or as owner, it may be more than it was given. */
+const CollaboratorPermission = resource({ id: int, login: text, permission: text }, {});
+type CollaboratorPermission = { readonly id: number; readonly login: string; readonly permission: string };
+
+/** The collaborators of the repository with their access. */
+export const collaboratorPermissions = defineFact({
+  name: 'collaborator_permissions',
+  meaning:
+    'The collaborators of the repository with the access they have in effect (`permission`: `read`, `write`, `admin`, `owner`), which may be more than they were given, through a team.',
+  shows: 'admin',
+  visibleTo: 'administrators',
+  shape: list(CollaboratorPermission),
+  of: ['repository', 'pull_request', 'issue', 'branch'],
+  needs: { access: 'admin', scopes: ['repository'] },
+  requests: 2,
+  example: 'collaborator_permissions.exists(c, c.permission == "admin")',
+  async ask({ client, subject, ask }) {
+    const users = await ask(requestOf(collaborators));
+    const params = repositoryParams(subject);
+    const found: CollaboratorPermission[] = [];
+    for (let at = 0; at < users.length; at += width) {
+      const some = users.slice(at, at + width).map(async ({ id, login }) => {
+        const answer = await client.call(operations.getPermission, {
+          params: { ...params, collaborator: login },
+        });
+        return { id, login, permission: answer.permission };
+      });
+      found.push(...(await Promise.all(some)));
+    }
+    return found;
+  },
+});
+
+const permissions = ['none', 'read', 'write', 'admin', 'owner'] as const;
+type SenderPermission = (typeof permissions)[number];
+
+type NamedAccount = { readonly id: number; readonly login: string };
+
+/** The permission of the person who caused the event. */
+export const senderPermission = defineFact({
+  name: 'sender_permission',
+  meaning:
+    'The permission in the repository of the person who caused the event: `none`, `read`, `write`, `admin` or `owner`. For an event about a comment or review it is that of the live author. Only administrators of the repository may read it: without that access the condition is `error`. Events found by catching up name no person.',
+  shows: 'repository',
+  visibleTo: 'subject',
+  shape: z.enum(permissions),
+  of: ['repository', 'pull_request', 'issue', 'branch'],
+  needs: { access: 'admin', scopes: ['repository', 'issue'] },
+  families: Object.keys(eventFamilies) as Family[],
+  requests: 2,
+  example: 'sender_permission in ["write", "admin", "owner"]',
+  async ask(context) {
+    return askPermission(context, await personOf(context));
+  },
+});
+
+async function personOf({ occasion, subject, ask }: AskContext): Promise<NamedAccount> {
+  const author =
+    subject.comment !== undefined
+      ? (await ask(requestOf(comment))).user
+      : subject.review !== undefined
+        ? (await ask(requestOf(review))).user
+        : occasion?.event.sender;
+  // A deleted account has the id -1, and the name that it is shown under may belong to another.
+  if (!author || author.id <= 0) throw new ReeveError('forge-not-found', 'the event names no account');
+  return { id: author.id, login: author.login };
+}
+
+/**
+ * Returns the permission of an account. It is asked by name: an answer about another account, which has the name now, is
+ * an error.
+ */
+export async function askPermission(
+  { client, subject }: Pick<AskContext, 'client' | 'subject'>,
+  { id, login }: NamedAccount,
+): Promise<SenderPermission> {
+  const params = { ...repositoryParams(subject), collaborator: login };
+  const { permission, user } = await client.call(operations.getPermission, { params });
+  if (user && user.id !== id) throw new Error(`the account ${login} is another one now than in the event`);
+  const known = permissions.find((name) => name === permission);
+  if (known === undefined) throw new Error(`the forge knows a permission "${permission}"`);
+  return known;
+}
+
+/** Says whether this permission lets an account push. */
+export function isWriter(permission: SenderPermission): boolean {
+  return permissions.indexOf(permission) >= permissions.indexOf('write');
+}
+
+/** The permission of an account in the repository. */
+export const permissionOf = defineFact({
+  name: 'permission_of',
+  meaning:
+    'The permission that the account of this name has in the repository now (`permission`: `none`, `read`, `write`, `admin` or `owner`), with the id of the account; null if there is no such account. Only administrators of the repository may read it: without that access the condition is `error`.',
+  shows: 'admin',
+  visibleTo: 'administrators',
+  shape: z.object({ id: int, permission: z.enum(permissions) }).nullable(),
+  of: ['repository', 'pull_request', 'issue', 'branch'],
+  needs: { access: 'admin', scopes: ['repository'] },
+  argument: 'ada',
+  requests: 1,
+  example: 'permission_of("ada") != null && permission_of("ada").permission == "write"',
+  async ask({ client, subject }, collaborator = '') {
+    try {
+      const params = { ...repositoryParams(subject), collaborator };
+      const { permission, user } = await client.call(operations.getPermission, { params });
+      const known = permissions.find((name) => name === permission);
+      if (known === undefined || !user) throw new Error(`the forge knows a permission "${permission}"`);
+      return { id: user.id, permission: known };
+    } catch (error) {
+      if (error instanceof ReeveError && error.code === 'forge-not-found') return null;
+      throw error;
+    }
+  },
+});
+
+/** The accounts that issues of the repository can be assigned to. */
+export const assignable = defineFact({
+  name: 'assignable',
+  meaning:
+    'The accounts that issues and pull requests of the repository can be assigned to: those that may write, and members of teams that read issues or pull requests.',
+  shows: 'repository',
+  visibleTo: 'subject',
+  shape: list(resource({ id: int, login: text }, {})),
+  of: ['repository', 'pull_request', 'issue', 'branch'],
+  needs: { access: 'reader', scopes: ['repository'] },
+  requests: 1,
+  example: 'assignable.exists(a, a.login == "ada")',
+  ask: ({ client, subject }) => client.call(operations.listAssignees, { params: repositoryParams(subject) }),
+});
+
+/** Pull requests that are looked at; an account with more is no newcomer in any rule. */
+const maxPulls = 10_000;
+
+/** How many pull requests of the author were merged before. */
+export const contributions = defineFact({
+  name: 'contributions',
+  meaning:
+    'The number of merged pull requests of the author in this repository that were opened before this one; 0 means that this is the first contribution. What Reeve’s own account opens is none: it counts as 1 at least. A pull request of a deleted account has no author: the condition is then `error`.',
+  shows: 'repository',
+  visibleTo: 'subject',
+  shape: int,
+  of: ['pull_request'],
+  needs: { access: 'reader', scopes: ['repository', 'user'] },
+  requests: 3,
+  example: 'contributions == 0',
+  async ask({ client, subject, memory, ask }) {
+    const { user } = await ask(requestOf(pullRequest));
+    if (!user || user.id <= 0)
+      throw new ReeveError('forge-not-found', 'the pull request has no author any more');
+    const { index } = indexParams(subject);
+    const query = { state: 'closed', poster: user.login };
+    let merged = 0;
+    let seen = 0;
+    for await (const pull of client.items(operations.listPulls, {
+      params: repositoryParams(subject),
+      query,
+    })) {
+      seen += 1;
+      if (seen > maxPulls)
+        throw new Error(`too large to judge: ${user.login} has more than ${maxPulls} pull requests`);
+      // The name may have belonged to another account before.
+      if (pull.merged && pull.number < index && pull.user?.id === user.id) merged += 1;
+    }
+    // A release or a backport that Reeve opens must not be welcomed.
+    return merged === 0 && user.id === (await ownId({ client, memory })) ? 1 : merged;
+  },
+});
+
+const ownKey = 'self/id';
+
+async function ownId({ client, memory }: Pick<AskContext, 'client' | 'memory'>): Promise<number> {
+  const known = memory.get(ownKey) as number | undefined;
+  const id = known ?? (await client.call(operations.getSelf, {})).id;
+  memory.set(ownKey, id);
+  return id;
+}

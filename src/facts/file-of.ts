@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
 import { int, text } from '../contract/shape.ts';
-import { branchRef } from './contents.ts';
+import { branchRef, isCommitId } from './contents.ts';
 import { type AskContext, defineFact } from './fact.ts';
-import { isCommitId } from './file-at.ts';
 import { absentAsUndefined } from './where.ts';
 
 const SourceFile = z

@@ -1,9 +1,13 @@
+import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
-import { ChangedFile } from '../contract/resources/branches.ts';
-import { list } from '../contract/shape.ts';
-import { type AskContext, defineFact } from './fact.ts';
-import { comparePush } from './push-range.ts';
-import { indexParams } from './where.ts';
+import { ChangedFile, type CommitEntry, Compare } from '../contract/resources/branches.ts';
+import { int, list, text } from '../contract/shape.ts';
+import { ReeveError } from '../platform/errors.ts';
+import { diffTrees } from './diff-trees.ts';
+import { type AskContext, defineFact, requestOf } from './fact.ts';
+import { pullRequest } from './pull-request.ts';
+import { repository as repositoryRow } from './repository.ts';
+import { type AskedRepository, indexParams, repositoryParams, unlessLasting } from './where.ts';
 
 /** The changed files of a pull request or a push. */
 export const files = defineFact({
@@ -34,3 +38,271 @@ async function ofPullRequest({ client, subject }: AskContext): Promise<ChangedFi
 async function ofPush(context: AskContext): Promise<ChangedFile[]> {
   return [...((await comparePush(context))?.files ?? [])];
 }
+
+/** The status of a file of a push that may have changed in any way, because the commit before the push is not known any more. */
+export const anyStatus = 'unknown';
+
+/** What a push changed; `commits` is undefined where the forge cannot list them. */
+type Pushed = {
+  readonly commits: readonly CommitEntry[] | undefined;
+  readonly files: readonly ChangedFile[];
+};
+
+/**
+ * Compares the commits of a ref before and after a push, because the payload's own lists are truncated after a few commits. What a
+ * push takes out counts as well. If the commits cannot be compared, every file has changed: those of the new tree are listed.
+ * Returns undefined if the push deleted the ref.
+ */
+export async function comparePush({ client, subject, ask }: AskContext): Promise<Pushed | undefined> {
+  if (subject.range === undefined) {
+    throw new ReeveError('forge-not-found', 'only a push has files and commits: this event names none');
+  }
+  const { before, after } = subject.range;
+  if (isZeroCommit(after)) return undefined;
+  const asked = { client, params: repositoryParams(subject) };
+  const changed = isZeroCommit(before)
+    ? await changedByNew(asked, await defaultBranch(ask), after)
+    : await changedSince(asked, before, after);
+  return changed ?? { commits: undefined, files: await everyFile(asked, after) };
+}
+
+/** A new branch has no earlier commit: what it brings is what the default branch does not have. */
+async function changedByNew(
+  asked: AskedRepository,
+  base: string,
+  after: string,
+): Promise<Pushed | undefined> {
+  const commits = await listBetween(asked, base, after);
+  if (commits === undefined) return undefined;
+  if (commits.length === 0 && !(await isPartOf(asked, base, after))) return undefined;
+  const files = new Map<string, ChangedFile>();
+  for (const { filename, status } of commits.flatMap(({ files: all }) => all ?? [])) {
+    if (!files.has(filename)) files.set(filename, { filename, status: status ?? 'changed' });
+  }
+  return { commits, files: [...files.values()] };
+}
+
+/** Whether a commit is part of a branch, if the branch lacks none of its commits; it may also have nothing in common with it. */
+async function isPartOf(asked: AskedRepository, branch: string, commit: string): Promise<boolean> {
+  const since = await listBetween(asked, commit, branch);
+  if (since === undefined) return false;
+  if (since.length > 0) return true;
+  const tip = await asked.client.call(operations.getBranch, { params: { ...asked.params, branch } });
+  return tip.commit?.id === commit;
+}
+
+async function everyFile(asked: AskedRepository, commit: string): Promise<readonly ChangedFile[]> {
+  const all = await diffTrees(asked, undefined, commit);
+  if (all === undefined)
+    throw new ReeveError('forge-not-found', `the files of ${commit.slice(0, 10)} cannot be read whole`);
+  return Array.from(all.keys(), (filename) => ({ filename, status: anyStatus }));
+}
+
+/** Returns the name of the default branch. */
+export async function defaultBranch(ask: AskContext['ask']): Promise<string> {
+  const repository = await ask(requestOf(repositoryRow));
+  return repository.default_branch ?? 'main';
+}
+
+/** Returns whether a commit id consists of zeros, which means no commit. */
+export function isZeroCommit(commit: string): boolean {
+  return /^0+$/.test(commit);
+}
+
+/** Maximum bytes of a patch whose text is kept. */
+const maxPatchBytes = 1_048_576;
+
+/** The changes of a merged pull request as a patch. */
+export const mergedPatch = defineFact({
+  name: 'merged_patch',
+  meaning:
+    'The changes of the merged pull request as one unified diff that git can apply, with the content of binary files, and its size in bytes; null before the merge. `text` is null above 1 MiB.',
+  shows: 'repository',
+  visibleTo: 'code',
+  shape: z.object({ text: text.nullable(), size: int }).nullable(),
+  of: ['pull_request'],
+  needs: { access: 'reader', scopes: ['repository'] },
+  requests: 2,
+  example: 'merged_patch != null && merged_patch.size < 100000',
+  async ask({ client, subject, ask }) {
+    const { merged, additions, deletions } = await ask(requestOf(pullRequest));
+    if (!merged) return null;
+    // Every changed line has at least its sign and its end: so many need not be read to know that they are too many.
+    const leastBytes = 2 * ((additions ?? 0) + (deletions ?? 0));
+    if (leastBytes > maxPatchBytes) return { text: null, size: leastBytes };
+    const params = { ...indexParams(subject), diffType: 'diff' } as const;
+    try {
+      const patch = await client.call(operations.getPullDiff, { params, query: { binary: true } });
+      const size = Buffer.byteLength(patch);
+      return { text: size > maxPatchBytes ? null : patch, size };
+    } catch (error) {
+      // The client reads no longer answer than its limit, which is far above that of a patch.
+      if (!(error instanceof ReeveError) || error.code !== 'forge-unexpected') throw error;
+      return { text: null, size: maxPatchBytes + 1 };
+    }
+  },
+});
+
+/** What one commit changes, as text. */
+export const commitDiff = defineFact({
+  name: 'commit_diff',
+  meaning:
+    'What a commit changes against its first parent, as a unified diff without the content of binary files. `sha` is the id of a commit, a branch or a tag.',
+  shows: 'repository',
+  visibleTo: 'code',
+  shape: text,
+  of: ['repository', 'pull_request', 'issue', 'branch'],
+  needs: { access: 'reader', scopes: ['repository'] },
+  argument: 'sha',
+  requests: 1,
+  example: 'commit_diff("main").contains("+++ b/CHANGELOG.md")',
+  ask: ({ client, subject }, sha = '') =>
+    client.call(operations.getCommitDiff, {
+      params: { ...repositoryParams(subject), sha, diffType: 'diff' },
+    }),
+});
+
+/**
+ * Returns why a branch is for files of the operator alone: `owner:branch` may be in a repository that only the account of Reeve can
+ * read. No branch of a repository has a colon in its name.
+ */
+export function otherRepositoryReason(branches: string): string | undefined {
+  if (!branches.includes(':')) return undefined;
+  return 'a branch of another repository (`owner:branch`) is for files of the operator alone; name a branch of this repository';
+}
+
+/** Compares two branches or commits, from their merge base. */
+export const compare = defineFact({
+  name: 'compare',
+  meaning:
+    'The commits and files of `head` that are not in `base`, from their merge base (`base...head` are branches or commits; `owner:branch` refers to a fork, in rules of the operator alone).',
+  // The head may be in a fork of another account.
+  shows: 'beyond',
+  visibleTo: 'operators',
+  shape: Compare,
+  of: ['repository', 'pull_request', 'issue', 'branch'],
+  needs: { access: 'reader', scopes: ['repository'] },
+  argument: 'base...head',
+  examineBelowOperator: otherRepositoryReason,
+  requests: 1,
+  example: 'compare("main...develop").total_commits > 0',
+  complete: (written) =>
+    typeof written === 'object' && written !== null && 'files' in written && Array.isArray(written.files)
+      ? { ...written, files: written.files.map(completeFile) }
+      : written,
+  ask: ({ client, subject }, basehead = '') =>
+    client.call(operations.compare, { params: { ...repositoryParams(subject), basehead } }),
+});
+
+function completeFile(file: unknown): unknown {
+  return typeof file === 'string' ? { filename: file, status: 'changed' } : file;
+}
+
+/** What is between two commits: the commits of the second that the first has not, newest first, and the files. */
+type Changed = { readonly commits: readonly CommitEntry[]; readonly files: readonly ChangedFile[] };
+
+/** Whether a text is the full id of a commit. A forge may resolve one to a branch of that name all the same. */
+export function isCommitId(text: string): boolean {
+  return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text);
+}
+
+/**
+ * Returns what changed between two commits, in both directions: what the newer one brings, and what it takes out, as after a push
+ * that rewrites history. Undefined means that everything has changed: a commit is gone, a list is incomplete, or the
+ * histories have nothing in common.
+ *
+ * The answers list files by commit, those of a merge against its first parent. They are complete where the first parents of both
+ * commits lead to one commit; where they do not (a merge that takes one side alone), the two trees are compared as well.
+ */
+async function changedSince(
+  asked: AskedRepository,
+  before: string,
+  after: string,
+): Promise<Changed | undefined> {
+  if (before === after) return { commits: [], files: [] };
+  const [brought, takenOut] = await Promise.all([
+    listBetween(asked, before, after),
+    listBetween(asked, after, before),
+  ]);
+  if (brought === undefined || takenOut === undefined) return undefined;
+  // Nothing in either direction: they share no history.
+  if (brought.length + takenOut.length === 0) return undefined;
+  const files = new Map<string, ChangedFile>();
+  for (const [commits, statuses] of [
+    [brought, {}],
+    [takenOut, inverse],
+  ] as const) {
+    // The newest commit determines the status of a file.
+    for (const file of commits.flatMap((commit) => commit.files ?? [])) {
+      const status = (file.status && Reflect.get(statuses, file.status)) ?? file.status ?? 'changed';
+      if (!files.has(file.filename)) files.set(file.filename, { filename: file.filename, status });
+    }
+  }
+  if (rootOf(after, brought) !== rootOf(before, takenOut)) {
+    const differing = await diffTrees(asked, before, after);
+    if (differing === undefined) return undefined;
+    for (const filename of differing.keys()) {
+      if (!files.has(filename)) files.set(filename, { filename, status: 'changed' });
+    }
+  }
+  return { commits: brought, files: [...files.values()] };
+}
+
+/** What became of a file of a commit that is taken out. */
+const inverse: Readonly<Record<string, string>> = { added: 'removed', removed: 'added' };
+
+/** Returns where the first parents of a commit leave the listed ones; undefined for the beginning of a history. */
+export function rootOf(tip: string, listed: readonly CommitEntry[]): string | undefined {
+  const parents = new Map(listed.map(({ sha, parents: all }) => [sha, all?.[0]?.sha]));
+  let at: string | undefined = tip;
+  while (at !== undefined && parents.has(at)) at = parents.get(at);
+  return at;
+}
+
+/**
+ * Returns the commits of a branch or commit that another one has not, newest first; undefined if the list is incomplete, one of both is
+ * gone, or the forge has compared something else: it may have a branch that is called like the commit.
+ */
+export async function listBetween(
+  { client, params }: AskedRepository,
+  from: string,
+  to: string,
+): Promise<readonly CommitEntry[] | undefined> {
+  const basehead = `${from}...${to}`;
+  const answer = await client
+    .call(operations.compare, { params: { ...params, basehead } })
+    .catch(unlessLasting);
+  if (answer === undefined) return undefined;
+  const commits = answer.commits ?? [];
+  const isWhole =
+    (answer.total_commits ?? 0) <= commits.length &&
+    commits.every(({ files, parents }) => files != null && parents != null);
+  const isMeant = commits.length === 0 || !isCommitId(to) || commits[0]?.sha === to;
+  return isWhole && isMeant ? commits : undefined;
+}
+
+/** The files that changed since a commit of the pull request. */
+export const changedSinceFact = defineFact({
+  name: 'changed_since',
+  meaning:
+    'The files that are not the same at the head of the pull request as at a commit (its full id), in both directions: files of new commits, and files of commits that a push took out. Null means that everything may have changed: the commit is gone, or the forge does not list all changes.',
+  shows: 'repository',
+  visibleTo: 'code',
+  shape: list(ChangedFile).nullable(),
+  of: ['pull_request'],
+  needs: { access: 'reader', scopes: ['repository'] },
+  argument: 'commit',
+  examineArgument: (argument) => (isCommitId(argument) ? undefined : 'name the commit by its full id'),
+  requests: 3,
+  example: 'changed_since("0123456789abcdef0123456789abcdef01234567") == null',
+  complete: (written) =>
+    Array.isArray(written)
+      ? written.map((file) => (typeof file === 'string' ? { filename: file, status: 'changed' } : file))
+      : written,
+  async ask({ client, subject, ask }, commit = '') {
+    const { head } = await ask(requestOf(pullRequest));
+    if (!head?.sha) throw new ReeveError('forge-not-found', 'the pull request has no head');
+    const changed = await changedSince({ client, params: repositoryParams(subject) }, commit, head.sha);
+    return changed === undefined ? null : [...changed.files];
+  },
+});

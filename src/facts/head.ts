@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
 import { text } from '../contract/shape.ts';
 import { ReeveError } from '../platform/errors.ts';
-import { branch as branchRow } from './branch.ts';
+import { branch as branchRow } from './branches.ts';
 import { type AskContext, defineFact, requestOf } from './fact.ts';
+import { isZeroCommit } from './files.ts';
 import { pullRequest } from './pull-request.ts';
-import { isZeroCommit } from './push-range.ts';
 import { repository as repositoryRow } from './repository.ts';
 import { repositoryParams } from './where.ts';
 

@@ -1,7 +1,13 @@
+import type { z } from 'zod';
+import { type Subject, subjectKinds } from '../contract/events/subject.ts';
 import { operations } from '../contract/operations.ts';
-import { Issue } from '../contract/resources/issues.ts';
-import { defineFact } from './fact.ts';
-import { indexParams } from './where.ts';
+import { Attachment, Issue } from '../contract/resources/issues.ts';
+import { TimelineEntry } from '../contract/resources/timeline.ts';
+import { TrackedTime } from '../contract/resources/times.ts';
+import { list, text } from '../contract/shape.ts';
+import { comment as commentRow } from './comments.ts';
+import { type AskContext, defineFact, requestOf } from './fact.ts';
+import { indexParams, isHomeIssue, narrowIssue, repositoryParams } from './where.ts';
 
 /** The current state of the issue; for a pull request, its issue side. */
 export const issue = defineFact({
@@ -16,3 +22,161 @@ export const issue = defineFact({
   example: 'issue.state == "open" && issue.title.lower().contains("crash")',
   ask: ({ client, subject }) => client.call(operations.getIssue, { params: indexParams(subject) }),
 });
+
+/** The issues and pull requests that must close before this one. */
+export const dependencies = defineFact({
+  name: 'dependencies',
+  meaning:
+    'The issues and pull requests that must close before this one, those of its own repository first. One that the account cannot read has at most `number` and `state`. Rules of repositories and organizations see only number and state of those in other repositories.',
+  shows: 'repository',
+  visibleTo: 'operators',
+  shape: list(Issue),
+  of: ['issue', 'pull_request'],
+  needs: { access: 'reader', scopes: ['issue'] },
+  requests: 1,
+  example: 'dependencies.exists(i, i.state == "open")',
+  async ask({ client, subject }) {
+    const found: Issue[] = [];
+    for await (const issue of client.items(operations.listDependencies, { params: indexParams(subject) })) {
+      // An unreadable one may be open and counts as open, so that no blocked item looks unblocked.
+      found.push({ ...issue, state: issue.state || 'open' });
+    }
+    return found;
+  },
+  narrow: (found, subject) => found.map((issue) => narrowIssue(issue, subject)),
+});
+
+/** The issues that the bot opened in a repository, including closed ones. */
+export const ownIssues = defineFact({
+  name: 'own_issues',
+  meaning:
+    'The issues that the bot’s account opened in the named repository (`owner/name`), including closed ones, newest first.',
+  shows: 'beyond',
+  visibleTo: 'operators',
+  shape: list(Issue),
+  of: subjectKinds,
+  needs: { access: 'reader', scopes: ['issue', 'user'] },
+  argument: 'owner/name',
+  requests: 2,
+  example: 'own_issues("acme/ops").filter(i, i.state == "open").size() < 20',
+  async ask({ client, memory }, at = '') {
+    const [owner = '', repo = ''] = at.split('/');
+    const login =
+      (memory.get('self/login') as string | undefined) ?? (await client.call(operations.getSelf, {})).login;
+    memory.set('self/login', login);
+    const found: Issue[] = [];
+    const query = { type: 'issues', state: 'all', created_by: login };
+    for await (const issue of client.items(operations.listIssues, { params: { owner, repo }, query })) {
+      found.push(issue);
+    }
+    return found;
+  },
+});
+
+const Attached = Attachment.extend({ on: text });
+type Attached = z.output<typeof Attached>;
+
+/** The files attached to the issue or pull request, and to the comment that the event is about. */
+export const attachments = defineFact({
+  name: 'attachments',
+  meaning:
+    'The files attached to the issue or pull request (`on` is "issue"), and, if the event is about a comment, those attached to that comment (`on` is "comment"). In a facts file, names are enough.',
+  shows: 'repository',
+  visibleTo: 'subject',
+  shape: list(Attached),
+  of: ['issue', 'pull_request'],
+  needs: { access: 'reader', scopes: ['issue'] },
+  requests: 1,
+  example: 'attachments.exists(a, a.name.glob("*.{log,txt}"))',
+  complete: (written) =>
+    Array.isArray(written)
+      ? written.map((one, place) =>
+          typeof one === 'string' ? { id: place + 1, name: one, on: 'issue' } : { on: 'issue', ...one },
+        )
+      : written,
+  async ask(context) {
+    const [ofIssue, ofComment] = await Promise.all([onIssue(context), onComment(context)]);
+    return [...ofIssue, ...ofComment];
+  },
+});
+
+async function onIssue({ client, subject }: AskContext): Promise<readonly Attached[]> {
+  const found = await client.call(operations.listIssueAttachments, { params: indexParams(subject) });
+  return found.map((one) => ({ ...one, on: 'issue' }));
+}
+
+/** A comment lists its files; each is requested separately, so that a deleted one is not counted. */
+async function onComment({ client, subject, ask }: AskContext): Promise<readonly Attached[]> {
+  if (subject.comment === undefined) return [];
+  const id = subject.comment;
+  const { assets } = await ask(requestOf(commentRow));
+  const found = await Promise.all(
+    assets.map((asset) =>
+      client.call(operations.getCommentAttachment, {
+        params: { ...repositoryParams(subject), id, attachment_id: asset.id },
+      }),
+    ),
+  );
+  return found.map((one) => ({ ...one, on: 'comment' }));
+}
+
+/** The tracked times of the issue or pull request. */
+export const trackedTimes = defineFact({
+  name: 'tracked_times',
+  meaning:
+    'The tracked times of the issue or pull request, in seconds. An account without write access to issues sees only its own. Not available if the repository does not track time.',
+  shows: 'repository',
+  visibleTo: 'administrators',
+  shape: list(TrackedTime),
+  of: ['issue', 'pull_request'],
+  needs: { access: 'reader', scopes: ['issue'] },
+  requests: 1,
+  example: 'tracked_times.exists(t, t.time > 8 * 3600)',
+  async ask({ client, subject }) {
+    const found: TrackedTime[] = [];
+    for await (const time of client.items(operations.listTimes, { params: indexParams(subject) }))
+      found.push(time);
+    return found;
+  },
+});
+
+/** The course of the issue or pull request: comments, reviews and events, oldest first. */
+export const timeline = defineFact({
+  name: 'timeline',
+  meaning:
+    'Comments, reviews and events of the issue or pull request, oldest first. `type` decides which members are set. Rules of repositories and organizations see only number and state of issues in other repositories, no comments there, and no text of commits that refer to this one.',
+  shows: 'repository',
+  visibleTo: 'operators',
+  shape: list(TimelineEntry),
+  of: ['issue', 'pull_request'],
+  needs: { access: 'reader', scopes: ['issue'] },
+  requests: 1,
+  example: 'timeline.exists(e, e.type == "reopen")',
+  async ask({ client, subject }) {
+    const found: TimelineEntry[] = [];
+    for await (const one of client.items(operations.listTimeline, { params: indexParams(subject) }))
+      found.push(one);
+    return found;
+  },
+  narrow: (found, subject) => found.map((entry) => narrowEntry(entry, subject)),
+});
+
+/** Commits and issues of repositories that nobody here may read can refer to this one: the account of Reeve may read them. */
+function narrowEntry(entry: TimelineEntry, subject: Subject): unknown {
+  const {
+    ref_issue: referring,
+    ref_comment: comment,
+    dependent_issue: dependent,
+    tracked_time: time,
+  } = entry;
+  // The entry of a commit says its title as HTML, and where it is by name alone.
+  const isElsewhere = entry.type === 'commit_ref' || (referring && !isHomeIssue(referring, subject));
+  const changed = {
+    ...(isElsewhere && { body: '', ref_commit_sha: '' }),
+    ...(referring && { ref_issue: narrowIssue(referring, subject) }),
+    ...(comment && !isHomeIssue(referring, subject) && { ref_comment: null }),
+    ...(dependent && { dependent_issue: narrowIssue(dependent, subject) }),
+    ...(time?.issue && { tracked_time: { ...time, issue: narrowIssue(time.issue, subject) } }),
+  };
+  return Object.keys(changed).length === 0 ? entry : { ...entry, ...changed };
+}

@@ -2,7 +2,7 @@ import { operations } from '../contract/operations.ts';
 import { Label } from '../contract/resources/labels.ts';
 import { list } from '../contract/shape.ts';
 import { defineFact } from './fact.ts';
-import { indexParams } from './where.ts';
+import { indexParams, organizationParams, repositoryParams } from './where.ts';
 
 /** The current labels of the issue or pull request. */
 export const labels = defineFact({
@@ -25,3 +25,27 @@ export function completeLabels(written: unknown): unknown {
   if (!Array.isArray(written)) return written;
   return written.map((label, place) => (typeof label === 'string' ? { id: place + 1, name: label } : label));
 }
+
+/** The labels that the repository, or the organization if that is the subject, defines itself. */
+export const ownLabels = defineFact({
+  name: 'own_labels',
+  meaning:
+    'The labels that the repository defines itself, without those of its organization; for an organization, its own. Never cached. In a facts file, names are enough.',
+  shows: 'repository',
+  visibleTo: 'repository',
+  shape: list(Label),
+  of: ['repository', 'organization'],
+  needs: { access: 'reader', scopes: ['issue', 'organization'] },
+  requests: 1,
+  example: 'own_labels.all(l, l.description != "")',
+  complete: completeLabels,
+  async ask({ client, subject }) {
+    const found: Label[] = [];
+    const pages =
+      subject.kind === 'organization'
+        ? client.items(operations.listOrganizationLabels, { params: organizationParams(subject) })
+        : client.items(operations.listLabels, { params: repositoryParams(subject) });
+    for await (const label of pages) found.push(label);
+    return found;
+  },
+});

@@ -1,8 +1,8 @@
 import { operations } from '../contract/operations.ts';
 import { PullRequest } from '../contract/resources/pulls.ts';
 import { ReeveError } from '../platform/errors.ts';
-import { otherRepositoryReason } from './compare.ts';
 import { defineFact } from './fact.ts';
+import { otherRepositoryReason } from './files.ts';
 import { repositoryParams } from './where.ts';
 
 /** The open pull request between two branches, or null. */

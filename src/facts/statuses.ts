@@ -1,9 +1,17 @@
+import { z } from 'zod';
+import { unsupportedReason } from '../client/capabilities.ts';
 import type { Client } from '../client/client.ts';
 import { operations } from '../contract/operations.ts';
+import type { Branch } from '../contract/resources/branches.ts';
 import { CommitStatus } from '../contract/resources/statuses.ts';
-import { list } from '../contract/shape.ts';
-import { defineFact, requestOf } from './fact.ts';
+import type { WorkflowRun } from '../contract/resources/workflows.ts';
+import { int, list, text } from '../contract/shape.ts';
+import { compileForgeGlob } from '../patterns/forge-glob.ts';
+import type { Meter } from '../patterns/meter.ts';
+import { ReeveError } from '../platform/errors.ts';
+import { type AskContext, defineFact, requestOf } from './fact.ts';
 import { head as headRow } from './head.ts';
+import { baseBranch } from './pull-request.ts';
 import { repositoryParams } from './where.ts';
 
 /** The newest status of every context of the subject's newest commit. */
@@ -38,4 +46,164 @@ export async function readNewestStatuses(
     if (known === undefined || one.id > known.id) newest.set(context, one);
   }
   return [...newest.values()];
+}
+
+const RequiredCheck = z.object({
+  /** The context that the base branch requires, as it is written there: a glob. */
+  context: text,
+  state: z.enum(['success', 'pending', 'failure']),
+});
+type RequiredCheck = z.output<typeof RequiredCheck>;
+
+/** Context of the status that a merge queue writes on the heads of its pull requests. No check waits for it unless it names it. */
+export const queueContext = 'reeve/queue';
+/** The beginnings of the names that rules of the operator, of organizations and of repositories write by default. */
+const ownSpaces = ['reeve/', 'reeve-org/', 'reeve-repo/'];
+
+/** The checks that the base branch requires, with their state on the head. */
+export const requiredChecks = defineFact({
+  name: 'required_checks',
+  meaning:
+    'The contexts that the base branch requires, each with its `state` on the head commit: `success`, `pending` or `failure`. A context is a glob and needs at least one status; without one it is pending. The status `reeve/queue` counts for its own name alone, and a glob for every name (`*`, `*/*`) needs a status that no rule of Reeve wrote. Skipped counts as success. A broken glob is left out, as the forge leaves it out; if all are broken, all are pending. If the branch requires checks and names no context, all statuses count, under the context `*`. Empty if the branch requires none.',
+  shows: 'repository',
+  visibleTo: 'code',
+  shape: list(RequiredCheck),
+  of: ['pull_request'],
+  needs: { access: 'reader', scopes: ['repository'] },
+  isPolled: true,
+  requests: 3,
+  example: 'required_checks.all(c, c.state == "success")',
+  complete: (written) =>
+    typeof written === 'object' && written !== null && !Array.isArray(written)
+      ? Object.entries(written).map(([context, state]) => ({ context, state }))
+      : written,
+  async ask({ ask, meter }) {
+    const base = await ask(requestOf(baseBranch));
+    if (!base.enable_status_check) return [];
+    const judged = judgeRequiredChecks(base, await ask(requestOf(statuses)), meter);
+    return judged.map(({ context, state }) => ({ context, state }));
+  },
+});
+
+/** `unpassed`: the statuses that the check matches and that have not passed; none if it matches no status. */
+type JudgedCheck = RequiredCheck & { readonly unpassed: readonly CommitStatus[] };
+
+/**
+ * Returns the checks that a branch requires, as the forge decides on a merge, and stricter: our own statuses do not fulfil a glob for
+ * every name. Forges leave out globs that they cannot read; if they can read none, nothing passes.
+ */
+export function judgeRequiredChecks(
+  base: Branch,
+  all: readonly CommitStatus[],
+  meter: Meter,
+): readonly JudgedCheck[] {
+  if (!base.enable_status_check) return [];
+  const contexts = base.status_check_contexts ?? [];
+  const others = all.filter(({ context }) => context !== queueContext);
+  if (contexts.length === 0) return [judge('*', forAnyName(others))];
+  const judged = contexts.flatMap((context) => {
+    const matches = compileForgeGlob(context, '');
+    if (matches === undefined) return [];
+    const candidates = context === queueContext ? all : others;
+    const found = candidates.filter((status) => matches(status.context ?? '', meter));
+    return [judge(context, isForAnyName(context) ? forAnyName(found) : found)];
+  });
+  return judged.length > 0 ? judged : contexts.map((context) => judge(context, []));
+}
+
+/** Whether a glob has no letter or digit of a name, those in classes (`[a-z]`) left out. */
+function isForAnyName(context: string): boolean {
+  return !/[\p{L}\p{N}]/u.test(context.replace(/\[[^\]]*\]/g, ''));
+}
+
+/** Returns the statuses, if one of them was not written by a rule of Reeve; otherwise the check has none yet. */
+function forAnyName(found: readonly CommitStatus[]): readonly CommitStatus[] {
+  const isForeign = ({ context }: CommitStatus): boolean =>
+    !ownSpaces.some((space) => context?.toLowerCase().startsWith(space));
+  const unpassed = found.filter(({ status }) => status !== 'success' && status !== 'skipped');
+  return found.some(isForeign) ? found : unpassed;
+}
+
+function judge(context: string, found: readonly CommitStatus[]): JudgedCheck {
+  const unpassed = found.filter(({ status }) => status !== 'success' && status !== 'skipped');
+  const hasFailed = unpassed.some(({ status }) => ['error', 'failure', 'warning'].includes(status ?? ''));
+  const isPassed = found.length > 0 && unpassed.length === 0;
+  return { context, state: hasFailed ? 'failure' : isPassed ? 'success' : 'pending', unpassed };
+}
+
+/** One run of a workflow that was started by hand. */
+const DispatchedRun = z.object({
+  /** Greater than that of earlier runs. */
+  id: int,
+  /** Branch or tag, as far as the forge shows it: `main`, `refs/tags/v1`. */
+  ref: text,
+  /** `queued`, `waiting`, `in_progress`, `completed`. */
+  status: text,
+  /** Of a completed run: `success`, `failure`, `cancelled`, `skipped`; empty otherwise. */
+  conclusion: text,
+  /** The account that started it; 0 if the forge does not show it. */
+  actor_id: int,
+});
+export type DispatchedRun = z.output<typeof DispatchedRun>;
+
+/** More than this many pages of runs are not searched for one. */
+const maxPages = 20;
+
+/** Runs of a workflow that were started by hand or through the API, newest first. */
+export const workflowRuns = defineFact({
+  name: 'workflow_runs',
+  meaning:
+    'Runs of a workflow (`deploy.yml`) that were started by hand or through the API, newest first: those among the newest 50 such runs of the repository; `*` stands for all workflows. With `deploy.yml>123`, all its runs with an id above 123.',
+  shows: 'repository',
+  visibleTo: 'code',
+  shape: list(DispatchedRun),
+  of: ['repository', 'pull_request', 'issue', 'branch'],
+  needs: { access: 'reader', scopes: ['repository'] },
+  argument: 'workflow',
+  examineArgument: (argument) =>
+    parseWorkflow(argument) === undefined ? 'name the file of a workflow, such as deploy.yml' : undefined,
+  requests: 1,
+  example: 'workflow_runs("deploy.yml").filter(r, r.status != "completed").size() == 0',
+  async ask({ client, subject }, argument = '') {
+    const { workflow, after } = parseWorkflow(argument) ?? { workflow: argument, after: undefined };
+    await requireRuns(client);
+    const params = repositoryParams(subject);
+    const query = { event: 'workflow_dispatch' };
+    const found: DispatchedRun[] = [];
+    for await (const { page, items } of client.pages(operations.listWorkflowRuns, { params, query })) {
+      for (const run of items) {
+        if (after !== undefined && run.id <= after) return found;
+        if (isRunOf(run, workflow)) found.push(toDispatchedRun(run));
+      }
+      if (after === undefined) return found;
+      if (page >= maxPages) {
+        throw new ReeveError('forge-paging', `more than ${maxPages} pages of workflow runs after ${after}`);
+      }
+    }
+    return found;
+  },
+});
+
+async function requireRuns(client: AskContext['client']): Promise<void> {
+  const why = unsupportedReason(await client.capabilities(), ['workflow_runs']);
+  if (why !== undefined) throw new ReeveError('forge-not-found', why);
+}
+
+function parseWorkflow(argument: string): { workflow: string; after: number | undefined } | undefined {
+  const [, workflow, after] = /^(\*|[\w.-]+\.ya?ml)(?:>(\d+))?$/.exec(argument) ?? [];
+  if (workflow === undefined) return undefined;
+  return { workflow, after: after === undefined ? undefined : Number(after) };
+}
+
+/** Forges that know no filter by event return all runs. The path is `deploy.yml@refs/heads/main`, on Forgejo `deploy.yml`. */
+function isRunOf({ event, path }: WorkflowRun, workflow: string): boolean {
+  const [file = ''] = (path ?? '').split('@');
+  return event === 'workflow_dispatch' && (workflow === '*' || file.split('/').at(-1) === workflow);
+}
+
+function toDispatchedRun(run: WorkflowRun): DispatchedRun {
+  const [, ref = run.head_branch ?? ''] = (run.path ?? '').split(/@(.*)/s);
+  const { id, status, conclusion } = run;
+  const actor = run.trigger_actor ?? run.actor;
+  return { id, ref, status: status ?? '', conclusion: conclusion ?? '', actor_id: actor?.id ?? 0 };
 }

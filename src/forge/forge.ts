@@ -7,21 +7,29 @@ import { ReeveError } from '../platform/errors.ts';
 import { noSchemas } from '../platform/http/no-schemas.ts';
 import { type Log, silentLog } from '../platform/log.ts';
 import { createPrivateFile, createPrivateFolder } from '../platform/private-files.ts';
-import { createPasswordGate } from './access/password-gate.ts';
-import { createPasswords } from './access/passwords.ts';
+import { createPasswordGate, createPasswords } from './access/password-gate.ts';
 import { ensureAdministrator } from './accounts/users.ts';
 import { registerAvatarFiles } from './avatars/avatars.ts';
 import { recover } from './code/recovery.ts';
-import { createFaults, type Faults } from './control/faults.ts';
-import { createMovableClock } from './control/movable-clock.ts';
-import { type Control, registerControl } from './control/routes.ts';
-import { ensureControlToken } from './control/token.ts';
+import {
+  type Control,
+  createFaults,
+  createMovableClock,
+  ensureControlToken,
+  type Faults,
+  registerControl,
+} from './control/routes.ts';
 import { createAttachmentStore } from './core/attachment-store.ts';
-import { createBackground } from './core/background.ts';
-import type { Deliveries, Emission, ForgeContext } from './core/context.ts';
+import {
+  createBackground,
+  type Deliveries,
+  defaultFeatures,
+  type Emission,
+  type Features,
+  type ForgeContext,
+} from './core/context.ts';
 import { openDatabase } from './core/database.ts';
 import { ForgeProblem } from './core/errors.ts';
-import { defaultFeatures, type Features } from './core/features.ts';
 import type { UserRow } from './core/rows.ts';
 import { createSyncQueue } from './core/sync-queue.ts';
 import { secondsOf } from './core/time.ts';
@@ -37,8 +45,8 @@ import { maxParamLength, registerOperations, sendBadRequest } from './http/route
 import { limitUnsentAnswers } from './http/unsent-answers.ts';
 import { registerAttachmentFiles } from './issues/attachment-files.ts';
 import { registerLfs } from './lfs-http/routes.ts';
+import { startMirrorSchedule } from './mirrors/pull-mirrors.ts';
 import { followPush } from './mirrors/push-mirrors.ts';
-import { startMirrorSchedule } from './mirrors/schedule.ts';
 import { registerOAuth2 } from './oauth2/routes.ts';
 import { registerGenericPackages } from './packages/generic.ts';
 import { registerPages } from './pages/routes.ts';

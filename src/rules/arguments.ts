@@ -9,10 +9,9 @@ import {
   jointProspect,
   type Prospect,
 } from './expressions/conditions.ts';
-import type { Evidence } from './expressions/evidence.ts';
 import type { ExpressionProblem } from './expressions/expression-problem.ts';
 import type { Read } from './expressions/interpret/reads.ts';
-import type { Knowledge } from './expressions/knowledge.ts';
+import type { Evidence, Knowledge } from './expressions/knowledge.ts';
 import type { ExpressionContext } from './expressions/resolve/resolve.ts';
 import {
   compileListTemplate,

@@ -4,8 +4,7 @@ import {
   capabilityOfEvent,
   unsupportedReason,
 } from '../client/capabilities.ts';
-import type { Problem } from './problem.ts';
-import { problemAtLine } from './problem-at-line.ts';
+import { type Problem, problemAtLine } from './problem.ts';
 import type { LoadedRule } from './rule.ts';
 
 /** Returns what rules ask of a forge that it cannot do, at the line of the rule or step. `textOf` gives a file's text. */

@@ -94,3 +94,13 @@ export function formatProblems(problems: readonly Problem[]): string {
 function visible(text: string): string {
   return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '\ufffd');
 }
+
+/** Returns a problem that covers a line of a file. `textOf` gives the file's text. */
+export function problemAtLine(
+  problem: Pick<Problem, 'code' | 'message' | 'path' | 'line'>,
+  textOf: (path: string) => string,
+): Problem {
+  const source = textOf(problem.path).split(/\r?\n/)[problem.line - 1] ?? '';
+  const column = source.search(/\S/) + 1 || 1;
+  return { ...problem, column, source, width: Math.max(1, source.trim().length) };
+}

@@ -1,10 +1,12 @@
 import type { z } from 'zod';
 import type { Action } from '../actions/action.ts';
+import { concernsPulls } from '../contract/events/concerns.ts';
 import type { Family } from '../contract/events/event-families.ts';
 import type { SubjectKind } from '../contract/events/subject.ts';
 import type { Fact } from '../facts/fact.ts';
 import type { Matcher } from '../patterns/pattern.ts';
 import type { StepArguments } from './arguments.ts';
+import type { BudgetSource } from './expressions/budget/budget.ts';
 import type { Condition } from './expressions/conditions.ts';
 
 /** Where a rule file comes from, from the most powerful to the least. */
@@ -116,3 +118,39 @@ export type LoadedRule = {
   readonly condition?: Condition;
   readonly steps: readonly LoadedStep[];
 };
+
+/** Says whether a rule runs for the pull requests that events of a family concern, and not for what the events are about. */
+export function runsForConcerned(
+  { each }: { readonly each?: LoadedRule['each'] | undefined },
+  family: Family,
+): boolean {
+  return each?.kind === 'pull_request' && concernsPulls(family);
+}
+
+/**
+ * Units that a rule has for itself, whatever the other rules of its source cost. The operator may have a thousand rules
+ * that concern one event, each with patterns and a hundred files to hold against them; how many there are is the
+ * operator's choice. Other files have at most a hundred rules.
+ */
+export const unitsPerOperatorRule = 100_000;
+export const unitsPerOtherRule = 20_000;
+
+/** Returns whose budget a rule spends: the operator's, its organization's or its repository's. */
+export function budgetSourceOf({ level, home, source }: LoadedRule): BudgetSource {
+  if (level === 'operator') {
+    return { key: 'operator', title: "the operator's rules", unitsPerRule: unitsPerOperatorRule };
+  }
+  if (home && 'organization' in home) {
+    const { organization } = home;
+    return {
+      key: `organization ${organization}`,
+      title: `the rules of ${organization}`,
+      unitsPerRule: unitsPerOtherRule,
+    };
+  }
+  return {
+    key: `${level} ${home?.repositoryId ?? source}`,
+    title: `the rules of ${source}`,
+    unitsPerRule: unitsPerOtherRule,
+  };
+}

@@ -1,4 +1,4 @@
-import type { Evidence } from './expressions/evidence.ts';
+import type { Evidence } from './expressions/knowledge.ts';
 import type { Level } from './rule.ts';
 
 export type { Evidence as Finding };

@@ -1,10 +1,10 @@
 import { createOAuth2, type SignInApplication } from '../client/oauth2.ts';
 import { createCommandQueue } from '../work/merge-queue/queue-commands.ts';
 import { type AppParts, createApp, listenOn } from './app.ts';
-import { redirectUri } from './dashboard/sign-in/address.ts';
+import { redirectUri } from './dashboard/sign-in/forge-sign-in.ts';
 import type { SecretEntry } from './receiver/secrets.ts';
 import { openDashboardPassword, passwordPath } from './settings/secrets/dashboard-password.ts';
-import { loadSignInKey } from './settings/secrets/sign-in-key.ts';
+import { loadSignInKey } from './settings/secrets/installation-secret.ts';
 
 /** The receiver and the dashboard, listening. */
 export type Doors = {

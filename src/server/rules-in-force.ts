@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import type { Client } from '../client/client.ts';
 import type { RepositoryRef } from '../contract/events/subject.ts';
 import { type Incident, type IncidentKind, type Occurrence, shorten } from '../engine/incidents/incident.ts';
-import { reportedFailuresOf } from '../engine/incidents/reported-failures.ts';
+import { reportedFailuresOf } from '../engine/incidents/rule-failures.ts';
 import type { Clock } from '../platform/clock.ts';
 import { messageOf, ReeveError } from '../platform/errors.ts';
 import type { Log } from '../platform/log.ts';
@@ -17,7 +17,7 @@ import type { FileReading } from '../rules/sources/rule-files.ts';
 import { createRuleSource, type RuleSource } from '../rules/sources/rule-source.ts';
 import { type FolderWatch, watchFolder } from '../rules/sources/watch.ts';
 import type { Store } from '../store/store.ts';
-import type { IncidentStore } from '../work/sweeps/sweep-incidents.ts';
+import type { IncidentStore } from '../work/sweeps/sweep-store.ts';
 import { createRuleCoverage, type RuleCoverage, type TestRules } from './rule-coverage.ts';
 
 /** The rules that are in force, and the incidents about their files. */

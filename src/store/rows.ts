@@ -1,10 +1,13 @@
+import { type RuleResults, ruleResultsOf } from '../engine/incidents/rule-failures.ts';
 import type { Run } from '../engine/record.ts';
+import { ReeveError } from '../platform/errors.ts';
 import {
   type Delivery,
   type DeliveryState,
   type DeliveryWithBody,
   type Door,
   deliveryStates,
+  type NewJob,
 } from './store.ts';
 
 /** What a database gives back: a value a column, by name. Times are RFC 3339, JSON is text. */
@@ -68,4 +71,39 @@ function optionalText(value: unknown): string | undefined {
 
 function dateOf(value: unknown): Date | undefined {
   return typeof value === 'string' ? new Date(value) : undefined;
+}
+
+/** Returns the group of a lane for round-robin: lanes of one repository share it, so that a busy one cannot starve the others. */
+export function turnOf(lane: string): string {
+  const end = lane.indexOf('#');
+  return end === -1 ? lane : lane.slice(0, end);
+}
+
+/** Returns the body of a job: its payload as JSON. Throws `internal` for a job that cannot be stored. */
+export function encodeJob(job: NewJob): Buffer {
+  if (job.lane === '') throw new ReeveError('internal', `job ${job.kind} has no lane`);
+  const text = JSON.stringify(job.payload ?? null);
+  if (text === undefined)
+    throw new ReeveError('internal', `the payload of job ${job.kind} is not plain data`);
+  return Buffer.from(text);
+}
+
+/** A run that is encoded outside the transaction: a run that is not plain data must fail before any write. */
+export type EncodedRun = {
+  readonly id: string;
+  readonly startedAt: string;
+  readonly json: string;
+  readonly item: string | undefined;
+  readonly results: RuleResults;
+};
+
+/** Encodes runs for storage. */
+export function encodeRuns(runs: readonly Run[], repositoryId?: number): readonly EncodedRun[] {
+  return runs.map((run) => ({
+    id: run.id,
+    startedAt: run.trigger.at,
+    json: JSON.stringify(run),
+    item: run.trigger.item,
+    results: ruleResultsOf(run, { repositoryId }),
+  }));
 }

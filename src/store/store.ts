@@ -287,3 +287,17 @@ export interface Store extends QueueRows, HeaderRows, SampleRows, SharedStore {
   /** Finishes pending writes and releases the lock. */
   close(): Promise<void>;
 }
+
+/** The methods of a store that only read deliveries and runs. */
+export type StoreQueries = Pick<
+  Store,
+  | 'listDeliveries'
+  | 'readDelivery'
+  | 'describeDelivery'
+  | 'readHeaders'
+  | 'listRuns'
+  | 'readRun'
+  | 'readLatestRuns'
+  | 'counts'
+  | 'oldestWaiting'
+>;

@@ -3,7 +3,7 @@ import { backport } from '../../src/actions/backport.ts';
 import { isSameChange } from '../../src/actions/backporting/patch-changes.ts';
 import type { Change } from '../../src/actions/change.ts';
 import { createActionMemory } from '../../src/actions/memory.ts';
-import { backportMarker } from '../../src/facts/backport-names.ts';
+import { backportMarker } from '../../src/facts/backports.ts';
 import { ReeveError } from '../../src/platform/errors.ts';
 import { makeContext } from '../support/make-context.ts';
 import { makeFacts } from '../support/make-facts.ts';

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { commitFiles } from '../../src/actions/commit-files.ts';
-import { clashingPaths, pathProblem } from '../../src/actions/files/paths.ts';
+import { clashingPaths, commitFiles, pathProblem } from '../../src/actions/commit-files.ts';
 import { createActionMemory } from '../../src/actions/memory.ts';
 import { gitBlobId } from '../../src/facts/git-blob-id.ts';
 import { makeContext } from '../support/make-context.ts';

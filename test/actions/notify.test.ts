@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { createActionMemory } from '../../src/actions/memory.ts';
 import { notify } from '../../src/actions/notify.ts';
-import type { OutgoingMessage } from '../../src/actions/outgoing-message.ts';
 import type { PlanContext } from '../../src/actions/plan-context.ts';
 import { createNamedSecrets } from '../../src/actions/secrets.ts';
+import type { OutgoingMessage } from '../../src/actions/sent-messages.ts';
 import type { Subject } from '../../src/contract/events/subject.ts';
 import { makeContext } from '../support/make-context.ts';
 import { makeFacts } from '../support/make-facts.ts';

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Change } from '../../src/actions/change.ts';
 import { type ActionMemory, createActionMemory } from '../../src/actions/memory.ts';
 import { runWorkflow } from '../../src/actions/run-workflow.ts';
-import type { DispatchedRun } from '../../src/facts/workflow-runs.ts';
+import type { DispatchedRun } from '../../src/facts/statuses.ts';
 import { makeContext } from '../support/make-context.ts';
 import { makeFacts } from '../support/make-facts.ts';
 

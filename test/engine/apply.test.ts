@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Action } from '../../src/actions/action.ts';
 import type { Change } from '../../src/actions/change.ts';
-import { messageOperation } from '../../src/actions/outgoing-message.ts';
 import { createNamedSecrets } from '../../src/actions/secrets.ts';
+import { messageOperation } from '../../src/actions/sent-messages.ts';
 import type { AnyInput, Operation } from '../../src/contract/operation.ts';
 import { type ApplyOptions, applyPlan } from '../../src/engine/apply.ts';
 import type { Pause } from '../../src/engine/bounds/pauses.ts';

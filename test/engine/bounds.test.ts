@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Action } from '../../src/actions/action.ts';
 import type { Change } from '../../src/actions/change.ts';
-import { messageOperation } from '../../src/actions/outgoing-message.ts';
+import { messageOperation } from '../../src/actions/sent-messages.ts';
 import { coversAction, isGrantedAt } from '../../src/engine/bounds/grants.ts';
 import { refuseEarlyEnds } from '../../src/engine/bounds/last.ts';
 import { refuseMessages } from '../../src/engine/bounds/messages.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Change } from '../../src/actions/change.ts';
-import { messageOperation } from '../../src/actions/outgoing-message.ts';
+import { messageOperation } from '../../src/actions/sent-messages.ts';
 import { parseEvent } from '../../src/contract/events/events.ts';
 import type { Subject } from '../../src/contract/events/subject.ts';
 import { makePlan, refuseUnfounded } from '../../src/engine/plan.ts';

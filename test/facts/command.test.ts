@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseEvent } from '../../src/contract/events/events.ts';
-import { command } from '../../src/facts/command.ts';
-import { parseCommandLines } from '../../src/facts/command-lines.ts';
+import { command, parseCommandLines } from '../../src/facts/command.ts';
 import { type AskContext, typedAsk } from '../../src/facts/fact.ts';
 import { ReeveError } from '../../src/platform/errors.ts';
 

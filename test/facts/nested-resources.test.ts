@@ -7,7 +7,7 @@ import { PullRequest } from '../../src/contract/resources/pulls.ts';
 import { Repository } from '../../src/contract/resources/repositories.ts';
 import type { Fact } from '../../src/facts/fact.ts';
 import { facts } from '../../src/facts/facts.ts';
-import { timeline } from '../../src/facts/timeline.ts';
+import { timeline } from '../../src/facts/issue.ts';
 
 const home = { id: 1, owner: 'acme', name: 'demo' };
 const subject: Subject = { kind: 'pull_request', repository: home, index: 1 };

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseTrailers } from '../../src/facts/trailers.ts';
+import { parseTrailers } from '../../src/facts/commits.ts';
 
 const signed = { name: 'Signed-off-by', value: 'Ada <a@b.c>' };
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { adopt } from '../../src/cli/commands/sweeps/adopt.ts';
+import { adopt } from '../../src/cli/commands/sweeps/drift.ts';
 import { operations } from '../../src/contract/operations.ts';
 import { readDrift } from '../../src/work/sweeps/drift.ts';
 import { acme, people, type SweepHarness, startSweepHarness } from '../support/sweep-harness.ts';

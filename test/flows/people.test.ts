@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createOAuth2 } from '../../src/client/oauth2.ts';
 import { operations } from '../../src/contract/operations.ts';
-import { redirectUri } from '../../src/server/dashboard/sign-in/address.ts';
+import { redirectUri } from '../../src/server/dashboard/sign-in/forge-sign-in.ts';
 import { dashboardPassword, makeDashboardApp } from '../support/dashboard-app.ts';
 import { createDashboardClient, type DashboardClient } from '../support/dashboard-client.ts';
 import { passwordOf, uniqueName } from '../support/flow-names.ts';

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { systemClock } from '../../src/platform/clock.ts';
 import { silentLog } from '../../src/platform/log.ts';
 import { type Server, startServer } from '../../src/server/server.ts';
-import type { Retention } from '../../src/store/retention-limits.ts';
+import type { Retention } from '../../src/store/prune.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { makeDelivery } from '../store/make.ts';
 import { type ManyRepositories, startManyRepositories } from '../support/many-repositories.ts';

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { memoryDateOf } from '../../src/store/action-memory.ts';
 import {
   contentFingerprint,
   copyWindowMs,
@@ -6,13 +7,11 @@ import {
   uuidFingerprint,
 } from '../../src/store/fingerprint.ts';
 import { incidentsOf } from '../../src/store/incident-rows.ts';
-import { encodeJob } from '../../src/store/job-body.ts';
 import { Leases, leaseLost } from '../../src/store/leases.ts';
-import { memoryDateOf } from '../../src/store/memory-date.ts';
 import { pageSizeOf, rowNumberOf } from '../../src/store/paging.ts';
+import { standardRetention } from '../../src/store/prune.ts';
 import { isAtRest } from '../../src/store/queue-codec.ts';
-import { standardRetention } from '../../src/store/retention-limits.ts';
-import { deliveryOf, deliveryWithBodyOf } from '../../src/store/rows.ts';
+import { deliveryOf, deliveryWithBodyOf, encodeJob } from '../../src/store/rows.ts';
 import { samplePointOf, sampleSeconds } from '../../src/store/samples.ts';
 import type { Claim, NewJob } from '../../src/store/store.ts';
 import {

@@ -1,11 +1,10 @@
 import { operations } from '../../contract/operations.ts';
 import type { PullRequest } from '../../contract/resources/pulls.ts';
-import { backportBranch, backportMarker } from '../../facts/backport-names.ts';
-import { backports } from '../../facts/backports.ts';
+import { backportBranch, backportMarker, backports } from '../../facts/backports.ts';
 import { branches } from '../../facts/branches.ts';
 import { commits } from '../../facts/commits.ts';
 import { type FactRequest, type Facts, requestOf } from '../../facts/fact.ts';
-import { mergedPatch } from '../../facts/merged-patch.ts';
+import { mergedPatch } from '../../facts/files.ts';
 import { pullRequest } from '../../facts/pull-request.ts';
 import { repositoryParams } from '../../facts/where.ts';
 import { breakReferences } from '../../patterns/issue-references.ts';

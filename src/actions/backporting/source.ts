@@ -1,9 +1,8 @@
 import type { CommitEntry } from '../../contract/resources/branches.ts';
 import type { PullRequest } from '../../contract/resources/pulls.ts';
-import { commits } from '../../facts/commits.ts';
+import { commits, parseTrailers } from '../../facts/commits.ts';
 import { type Facts, optionalRequestOf } from '../../facts/fact.ts';
-import { mergedPatch } from '../../facts/merged-patch.ts';
-import { parseTrailers } from '../../facts/trailers.ts';
+import { mergedPatch } from '../../facts/files.ts';
 import { breakReferences } from '../../patterns/issue-references.ts';
 import { askOr } from '../marker.ts';
 import { sidesOf } from '../merging/pull.ts';

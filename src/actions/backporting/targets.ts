@@ -1,6 +1,6 @@
 import type { Branch } from '../../contract/resources/branches.ts';
 import type { PullRequest } from '../../contract/resources/pulls.ts';
-import { isBackportBranch } from '../../facts/backport-names.ts';
+import { isBackportBranch } from '../../facts/backports.ts';
 import { compileGlob } from '../../patterns/glob.ts';
 import { GlobError } from '../../patterns/glob-error.ts';
 import type { Meter } from '../../patterns/meter.ts';

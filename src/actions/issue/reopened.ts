@@ -1,5 +1,5 @@
 import { type Facts, optionalRequestOf } from '../../facts/fact.ts';
-import { timeline } from '../../facts/timeline.ts';
+import { timeline } from '../../facts/issue.ts';
 import { askWritten, isByUs } from '../marker.ts';
 import type { PlanContext } from '../plan-context.ts';
 

@@ -5,8 +5,7 @@ import { GlobError } from '../../patterns/glob-error.ts';
 import type { Meter } from '../../patterns/meter.ts';
 import { messageOf } from '../../platform/errors.ts';
 import type { CommandArguments } from '../action.ts';
-import { exclusiveScope, type LabelSource, resolveLabel } from '../label-names.ts';
-import { definitionsFor } from './definitions.ts';
+import { definitionsFor, exclusiveScope, type LabelSource, resolveLabel } from '../label-names.ts';
 
 /** Labels that the commands of one comment may name. */
 export const maxCommandNames = 10;

@@ -1,8 +1,7 @@
 import { operations } from '../../contract/operations.ts';
 import type { PullRequest } from '../../contract/resources/pulls.ts';
 import { type Facts, requestOf } from '../../facts/fact.ts';
-import { headBranch } from '../../facts/head-branch.ts';
-import { pullRequest } from '../../facts/pull-request.ts';
+import { headBranch, pullRequest } from '../../facts/pull-request.ts';
 import { repositoryParams } from '../../facts/where.ts';
 import { ReeveError } from '../../platform/errors.ts';
 import type { Change } from '../change.ts';

@@ -1,4 +1,4 @@
-import type { DispatchedRun } from '../../facts/workflow-runs.ts';
+import type { DispatchedRun } from '../../facts/statuses.ts';
 import type { PlanContext } from '../plan-context.ts';
 
 /** The beginning of the keys under which the memory keeps dispatches of workflows. Their values have an instant `at`. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isEmail } from '../../forge/accounts/users.ts';
-import { controlTokenFile } from '../../forge/control/token.ts';
+import { controlTokenFile } from '../../forge/control/routes.ts';
 import { createForgeInstance } from '../../forge/forge.ts';
 import type { GitLimits } from '../../forge/git/limits.ts';
 import { createHookHosts } from '../../forge/hooks/deliveries.ts';

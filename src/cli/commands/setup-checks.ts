@@ -16,7 +16,7 @@ import {
 import type { Signed } from '../connection/hooks/read-hooks.ts';
 import { neededScopes } from '../connection/needed-scopes.ts';
 import type { Answers, SetupOptions } from '../connection/steps/answers.ts';
-import { readOperatorText } from '../connection/steps/operator-text.ts';
+import { readOperatorText } from '../connection/steps/files.ts';
 import type { Steps } from '../connection/steps/steps.ts';
 import type { wantWebhook } from '../connection/steps/wanted-webhook.ts';
 import type { Prompt } from '../output/prompt.ts';

@@ -8,7 +8,7 @@ import { createFactMemory } from '../../facts/ask.ts';
 import { type Clock, systemClock } from '../../platform/clock.ts';
 import { createEnrolment } from '../../rules/sources/enrolment.ts';
 import type { Settings } from '../../server/settings/config.ts';
-import { readFingerprintKey } from '../../server/settings/secrets/fingerprint-key.ts';
+import { readFingerprintKey } from '../../server/settings/secrets/installation-secret.ts';
 import { createStoredMemory } from '../../store/action-memory.ts';
 import type { Store } from '../../store/store.ts';
 import type { SimulationParts } from '../../work/runs/simulation/simulate.ts';

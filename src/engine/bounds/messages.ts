@@ -1,4 +1,4 @@
-import { messageOperation, outgoingMessageOf } from '../../actions/outgoing-message.ts';
+import { messageOperation, outgoingMessageOf } from '../../actions/sent-messages.ts';
 import type { AnyInput } from '../../contract/operation.ts';
 import { ReeveError } from '../../platform/errors.ts';
 import type { SendMessage } from '../../platform/http/message-sender.ts';

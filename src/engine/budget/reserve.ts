@@ -1,9 +1,8 @@
 import { operations } from '../../contract/operations.ts';
+import { isWriter, senderPermission } from '../../facts/collaborators.ts';
 import { requestOf } from '../../facts/fact.ts';
-import { isWriter, senderPermission } from '../../facts/sender-permission.ts';
 import { ReeveError } from '../../platform/errors.ts';
-import type { Plan } from '../proposal.ts';
-import { levelOfChange, type PlannedChange } from '../proposal.ts';
+import { levelOfChange, type Plan, type PlannedChange } from '../proposal.ts';
 import { isSent, type RunInput } from '../run-input.ts';
 import { budgets, shareOfAccount } from './budgets.ts';
 import { type Deferral, deferBeyondHour } from './deferral.ts';

@@ -3,7 +3,7 @@ import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem } from '../core/errors.ts';
 import type { RepositoryRow, UserRow } from '../core/rows.ts';
 import { secondsOf } from '../core/time.ts';
-import { queueDueMirrors } from '../mirrors/schedule.ts';
+import { queueDueMirrors } from '../mirrors/pull-mirrors.ts';
 import { scheduleChecks } from '../pull-sync/checks.ts';
 
 /** Work on the whole instance that an administrator asks for, under the baseline's name where it has one. */

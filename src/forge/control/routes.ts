@@ -1,13 +1,14 @@
+import { randomBytes } from 'node:crypto';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { messageOf, ReeveError } from '../../platform/errors.ts';
+import { isSameSecret } from '../../platform/http/constant-time-equal.ts';
 import type { ForgeContext } from '../core/context.ts';
-import { redeliverOf } from '../hooks/redelivery.ts';
+import { redeliverOf } from '../hooks/deliveries.ts';
 import { putRunners } from '../seed/apply.ts';
 import { SeedRunner } from '../seed/runner-shape.ts';
-import type { Faults } from './faults.ts';
-import type { MovableClock } from './movable-clock.ts';
-import { isBearer } from './token.ts';
 
 const Runners = z.union([z.array(SeedRunner), z.strictObject({ runners: z.array(SeedRunner) })]);
 const Clock = z.union([
@@ -85,4 +86,93 @@ function answer<S extends z.ZodType>(
       return reply.code(422).send({ message: messageOf(error) });
     throw error;
   }
+}
+
+/** How the API misbehaves for a while. */
+type Fault = {
+  /** Every answer waits this long first. */
+  readonly latencyMs: number;
+  /** Answered in place of the operation; undefined: the operation answers, late. */
+  readonly status: number | undefined;
+  /** Requests that it meets; then all is well again. */
+  readonly count: number;
+};
+
+/** Faults to come, for trying a client. */
+export interface Faults {
+  /** Replaces what was put before; a count of 0 makes all well. */
+  put(fault: Fault): void;
+  /** Takes the fault that meets the next request, if one does. */
+  take(): Fault | undefined;
+}
+
+/** Creates a place for faults, with none in it. */
+export function createFaults(): Faults {
+  let fault: Fault | undefined;
+  let left = 0;
+  return {
+    put(given) {
+      fault = given;
+      left = given.count;
+    },
+    take() {
+      if (left <= 0) return undefined;
+      left -= 1;
+      return fault;
+    },
+  };
+}
+
+/** A clock that goes on by itself and can be put forward or back. */
+interface MovableClock {
+  readonly now: () => Date;
+  /** Makes it this instant now; it goes on from there. */
+  set(to: Date): void;
+}
+
+/** Creates a clock that shows what the given one shows until it is set. */
+export function createMovableClock(clock: () => Date): MovableClock {
+  let offsetMs = 0;
+  return {
+    now: () => new Date(clock().getTime() + offsetMs),
+    set(to) {
+      offsetMs = to.getTime() - clock().getTime();
+    },
+  };
+}
+
+/** Returns the path of the file that holds the bearer of the control routes. */
+export function controlTokenFile(folder: string): string {
+  return join(folder, 'control.token');
+}
+
+/** Returns the bearer of the control routes from `DATA/control.token` (mode 0600), made where there is none. */
+export function ensureControlToken(folder: string): string {
+  const file = controlTokenFile(folder);
+  const known = readKnown(file);
+  if (known !== undefined) {
+    chmodSync(file, 0o600);
+    return known;
+  }
+  const token = randomBytes(32).toString('hex');
+  writeFileSync(file, `${token}\n`, { mode: 0o600 });
+  // An empty file that was there keeps the mode it had.
+  chmodSync(file, 0o600);
+  return token;
+}
+
+function readKnown(file: string): string | undefined {
+  try {
+    const text = readFileSync(file, 'utf8').trim();
+    return text.length >= 24 ? text : undefined;
+  } catch {
+    // Not there yet: the first start.
+    return undefined;
+  }
+}
+
+/** Tells whether a header carries the bearer, in the same time whatever it carries. */
+function isBearer(header: string | undefined, token: string): boolean {
+  const given = /^bearer (\S+)$/i.exec(header ?? '')?.[1] ?? '';
+  return isSameSecret(given, token);
 }

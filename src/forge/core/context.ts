@@ -1,12 +1,28 @@
+import { messageOf } from '../../platform/errors.ts';
 import type { Log } from '../../platform/log.ts';
 import type { GitLimits } from '../git/limits.ts';
 import type { GitStore } from '../git/store.ts';
 import type { AttachmentStore } from './attachment-store.ts';
-import type { Background } from './background.ts';
 import type { Database } from './database.ts';
-import type { Features } from './features.ts';
 import type { HookTaskRow, RepositoryRow, UserRow } from './rows.ts';
 import type { SyncQueue } from './sync-queue.ts';
+
+/** What is configured for the whole instance, where the baseline has a setting for it. */
+export type Features = {
+  /** Issues may wait for those of other repositories. */
+  readonly crossRepositoryDependencies: boolean;
+  /** Files may be attached to issues and comments. */
+  readonly attachments: boolean;
+  /** Mirrors and migrations reach hosts in local networks, this machine included. */
+  readonly localMirrors: boolean;
+};
+
+/** The baseline's defaults. */
+export const defaultFeatures: Features = {
+  crossRepositoryDependencies: true,
+  attachments: true,
+  localMirrors: false,
+};
 
 /** Something happened that hooks may want to hear. */
 export type Emission = {
@@ -82,3 +98,35 @@ export type ForgeContext = {
   readonly limits: GitLimits;
   readonly passwords: PasswordGate;
 };
+
+/** Background work, one task after the other, so that requests keep the processor. */
+interface Background {
+  /** Adds work to the end; what it throws is logged. After `close` nothing is added any more. */
+  add(work: () => Promise<void>): void;
+  /** Drops what has not begun and waits for what has. */
+  close(): Promise<void>;
+}
+
+/** Creates a queue of background work. */
+export function createBackground(log: Log): Background {
+  let last: Promise<void> = Promise.resolve();
+  let isClosed = false;
+  async function perform(before: Promise<void>, work: () => Promise<void>): Promise<void> {
+    await before;
+    if (isClosed) return;
+    try {
+      await work();
+    } catch (error) {
+      log.error({ err: error }, `work in the background failed: ${messageOf(error)}`);
+    }
+  }
+  return {
+    add(work) {
+      if (!isClosed) last = perform(last, work);
+    },
+    async close() {
+      isClosed = true;
+      await last;
+    },
+  };
+}

@@ -1,3 +1,5 @@
+import type { Database } from './database.ts';
+import { found } from './errors.ts';
 import type { Bit, Seconds } from './rows.ts';
 
 /** The rows of issues and pull requests and of what belongs to them, as `rows.ts` describes rows. */
@@ -207,3 +209,16 @@ export type ReactionRow = {
   readonly content: string;
   readonly created_at: Seconds;
 };
+
+/**
+ * Takes the next id of the comments: reviews, their comments and the entries of the timeline
+ * are counted with the comments of issues.
+ */
+export function takeCommentId(db: Database): number {
+  db.run(
+    `INSERT INTO sqlite_sequence (name, seq) SELECT 'comments', 0
+     WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'comments')`,
+  );
+  const sql = `UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'comments' RETURNING seq`;
+  return found(db.get<{ seq: number }>(sql)).seq;
+}

@@ -1,6 +1,5 @@
-import { takeCommentId } from '../core/comment-ids.ts';
 import type { ForgeContext } from '../core/context.ts';
-import type { TimelineReferences } from '../core/issue-rows.ts';
+import { type TimelineReferences, takeCommentId } from '../core/issue-rows.ts';
 import type { UserRow } from '../core/rows.ts';
 import { secondsOf } from '../core/time.ts';
 

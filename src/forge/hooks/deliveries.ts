@@ -7,7 +7,7 @@ import { createCheckedLookup, HostRefused } from '../../platform/http/post.ts';
 import { isPublicAddress } from '../../platform/http/public-address.ts';
 import { createReachableHosts, hostOfUrl, type ReachableHosts } from '../../platform/http/reachable-hosts.ts';
 import type { Log } from '../../platform/log.ts';
-import type { Deliveries } from '../core/context.ts';
+import type { Deliveries, ForgeContext } from '../core/context.ts';
 import type { Database } from '../core/database.ts';
 import type { HookRow, HookTaskRow } from '../core/rows.ts';
 
@@ -392,4 +392,11 @@ function request(
   });
   sent.end(body);
   return promise;
+}
+
+/** Sends a delivery of a hook again and returns the new id; undefined where the hook has no such delivery. */
+export function redeliverOf(context: ForgeContext, hookId: number, uuid: string): string | undefined {
+  const sql = 'SELECT * FROM hook_tasks WHERE uuid = ? AND hook_id = ?';
+  const task = context.db.get<HookTaskRow>(sql, uuid, Number.isSafeInteger(hookId) ? hookId : 0);
+  return task && context.deliveries.redeliver(task.uuid);
 }

@@ -8,8 +8,14 @@ import { ForgeProblem, found } from '../core/errors.ts';
 import type { PageRange } from '../core/paging.ts';
 import type { HookRow, UserRow } from '../core/rows.ts';
 import { secondsOf } from '../core/time.ts';
+import { formatEventPayload, queueDelivery, wants } from '../events/emit.ts';
+import { pushPayload } from '../events/payloads.ts';
+import { hasNoBranch, resolveRef } from '../git/refs.ts';
 import { defineHandlers } from '../http/handler.ts';
+import { repositoryAddress, toPayloadCommit } from '../views/commit.ts';
 import { toHook } from '../views/hook.ts';
+import { toRepository } from '../views/repository.ts';
+import { toUser } from '../views/user.ts';
 
 /** Whose hooks: a repository's, those of a person or organization, or the instance's. */
 type HookHolder = { readonly column: 'repo_id' | 'owner_id'; readonly id: number } | 'instance';
@@ -185,7 +191,7 @@ function removeHook(call: HookCall, holder: HookHolder): undefined {
 }
 
 /** Returns the hook of a repository that the path names. */
-export function findHook(call: HookCall & { readonly repository: { readonly id: number } }): HookRow {
+function findHook(call: HookCall & { readonly repository: { readonly id: number } }): HookRow {
   return hookOf(call, ofRepositoryHooks(call.repository.id));
 }
 
@@ -258,4 +264,36 @@ export const hookHandlers = defineHandlers({
   editSystemHook: (call) => toHook(updateHook(call, hookOf(call, 'instance'), call.body)),
 
   deleteSystemHook: (call) => removeHook(call, 'instance'),
+});
+
+/** Test deliveries: a push that never was, of the head of a ref. */
+export const hookTestHandlers = defineHandlers({
+  async testHook({ context, params, query, caller, ...target }) {
+    const { repository, owner } = target;
+    const hook = findHook({ context, repository, params });
+    const git = context.git.open(repository.id);
+    const given = query.ref ? await resolveRef(git, query.ref) : undefined;
+    // A ref that is none counts as none given.
+    const word = given && query.ref ? query.ref : `refs/heads/${repository.default_branch}`;
+    const resolved = (await hasNoBranch(git)) ? undefined : (given ?? (await resolveRef(git, word)));
+    const { commit } = found(resolved, 'repository is empty');
+    // The baseline asks subscription and filter here too, so that 204 may mean that nothing was queued.
+    if (!wants(hook, { type: 'push', ref: word })) return undefined;
+    const address = repositoryAddress(context.rootUrl(), owner.name, repository.name);
+    const shape = toPayloadCommit(context.db, address, commit);
+    const payload = pushPayload({
+      ref: word,
+      before: commit.id,
+      after: commit.id,
+      compareUrl: `${address.html}/compare/${commit.id}...${commit.id}`,
+      commits: [shape],
+      totalCommits: 1,
+      headCommit: shape,
+      repository: toRepository(context, repository, { owner, viewer: undefined, permission: 'none' }),
+      sender: toUser(context, caller, undefined),
+    });
+    queueDelivery(context, hook.id, 'push', formatEventPayload('push', payload));
+    context.deliveries.wake();
+    return undefined;
+  },
 });

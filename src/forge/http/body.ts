@@ -1,5 +1,5 @@
 import { ForgeProblem } from '../core/errors.ts';
-import { parseMultipart } from './multipart.ts';
+import { parseMultipart } from './uploads.ts';
 
 /** The values of a form by field name, in the order they were sent. */
 export type FormValues = ReadonlyMap<string, readonly string[]>;

@@ -1,6 +1,5 @@
 import { posix } from 'node:path';
 import { ForgeProblem } from '../core/errors.ts';
-import { parseMultipart } from './multipart.ts';
 
 /** A file that came with a request. */
 export type Upload = {
@@ -30,4 +29,20 @@ export async function readUpload(
   if (!(file instanceof File)) throw new ForgeProblem(400, `http: no such file: ${part}`);
   const name = posix.basename(file.name.replaceAll('\\', '/'));
   return { name, bytes: new Uint8Array(await file.arrayBuffer()) };
+}
+
+/** Parses a `multipart/form-data` body; ends the request with `status` where it cannot be read. */
+export async function parseMultipart(
+  contentType: string,
+  bytes: Buffer | undefined,
+  status: 400 | 422,
+): Promise<FormData> {
+  try {
+    const headers = { 'content-type': contentType };
+    return await new Response(new Uint8Array(bytes ?? []), { headers }).formData();
+  } catch (error) {
+    // The platform's parser reports no position and no reason beyond its failure.
+    const reason = error instanceof Error ? error.message : '';
+    throw new ForgeProblem(status, `the multipart body cannot be read: ${reason}`);
+  }
 }

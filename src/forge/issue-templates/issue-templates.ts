@@ -1,11 +1,18 @@
+import { isRecord } from '../../contract/events/payload-members.ts';
 import type { RepositoryTarget } from '../access/targets.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { readBranch } from '../git/refs.ts';
 import type { GitRepository } from '../git/repository.ts';
 import { findEntry, readBlob, readTree, type TreeEntry } from '../git/tree.ts';
 import { defineHandlers } from '../http/handler.ts';
-import { defaultConfig, type IssueConfig, parseIssueConfig } from './issue-config.ts';
-import { type IssueTemplateText, isTemplateName, parseTemplate, TemplateError } from './template-text.ts';
+import {
+  type IssueTemplateText,
+  isTemplateName,
+  parseTemplate,
+  parseYamlMap,
+  TemplateError,
+  textMember,
+} from './template-text.ts';
 
 const homes = ['', '.gitea/', '.github/', '.gitlab/'];
 const folders = homes.flatMap((home) => [`${home}ISSUE_TEMPLATE`, `${home}issue_template`]);
@@ -117,4 +124,41 @@ function toTemplate({ labels, assignees, body, ...rest }: IssueTemplateText) {
         ...(visible.length > 0 ? { visible: [...visible] } : {}),
       })) ?? null,
   };
+}
+
+/** What the page for new issues offers beside templates. */
+type IssueConfig = {
+  readonly blank_issues_enabled: boolean;
+  readonly contact_links: readonly ContactLink[];
+};
+
+type ContactLink = { readonly name: string; readonly url: string; readonly about: string };
+
+const defaultConfig: IssueConfig = { blank_issues_enabled: true, contact_links: [] };
+
+/** Tells whether a text is an absolute address, or a path from the root. */
+function isAddress(text: string): boolean {
+  const isClean = [...text].every((character) => character >= ' ' && character !== '\x7f');
+  return isClean && (text.startsWith('/') || URL.canParse(text));
+}
+
+/** Returns the configuration in a file. Throws `TemplateError` with the first mistake. */
+export function parseIssueConfig(text: string): IssueConfig {
+  const { document, value } = parseYamlMap(text);
+  const { blank_issues_enabled = true, contact_links = [] } = value;
+  if (typeof blank_issues_enabled !== 'boolean')
+    throw new TemplateError('blank_issues_enabled is not a boolean');
+  if (!Array.isArray(contact_links)) throw new TemplateError('contact_links is not a list');
+  const links = contact_links.map((link: unknown, index) => {
+    if (!isRecord(link)) throw new TemplateError(`contact_link at position ${index + 1} is not a map`);
+    const textOf = (name: string) => textMember(document, ['contact_links', index, name]);
+    return { name: textOf('name'), url: textOf('url'), about: textOf('about') };
+  });
+  for (const [index, link] of links.entries()) {
+    for (const name of ['name', 'url', 'about'] as const)
+      if (link[name] === '')
+        throw new TemplateError(`contact_link at position ${index + 1} is missing ${name} key`);
+    if (!isAddress(link.url)) throw new TemplateError(`${link.url} is not a valid URL`);
+  }
+  return { blank_issues_enabled, contact_links: links };
 }

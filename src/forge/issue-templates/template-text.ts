@@ -1,6 +1,6 @@
 import { type Document, isMap, isScalar, isSeq, parseDocument } from 'yaml';
 import { isRecord } from '../../contract/events/payload-members.ts';
-import { shortenToColumns } from '../../contract/shorten-to-columns.ts';
+import { shortenToColumns } from '../../contract/written-texts.ts';
 
 /** An issue template as the API shows it. */
 export type IssueTemplateText = {

@@ -1,7 +1,9 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
-import { z } from 'zod';
+import { text } from 'node:stream/consumers';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type ZodType, z } from 'zod';
 import { type Actor, createActorReader, headerCredentials, requireScopes } from '../access/actor.ts';
 import { findRepository } from '../access/guards.ts';
+import { reaches } from '../access/permissions.ts';
 import { Redirect } from '../access/redirects.ts';
 import type { RepositoryTarget } from '../access/targets.ts';
 import { contentDisposition } from '../code/serve-file.ts';
@@ -21,17 +23,6 @@ import {
 import { findLfsObject, type LfsObjectRow, receiveLfsObject } from '../lfs/lfs-objects.ts';
 import { isLfsPointer, type LfsPointer } from '../lfs/pointer.ts';
 import { readGitBody } from '../smart-http/request-body.ts';
-import { readLfsBody } from './body.ts';
-import {
-  type LfsNeed,
-  type LfsRequest,
-  type LfsVisit,
-  lfsMediaType,
-  lfsRefusal,
-  requireLfsAccess,
-  sendLfs,
-  sendLock,
-} from './visit.ts';
 
 type LfsHandler = (visit: LfsVisit) => Promise<FastifyReply>;
 type RouteNeed = LfsNeed & {
@@ -359,4 +350,67 @@ function findObject({ context, repository }: LfsVisit, pointer: LfsPointer): Lfs
   const row = findLfsObject(context.db, repository.id, pointer.oid);
   if (!row) throw new ForgeProblem(404, 'Not Found');
   return row;
+}
+
+/** Ten thousand objects with room to spare; a request has no reason to be longer. */
+const maxRequestBytes = 4 * 1024 * 1024;
+
+/** Returns the body of a request, which must be JSON of a shape; ends the request with `status` where it is not. */
+async function readLfsBody<T>(request: FastifyRequest, shape: ZodType<T>, status: number): Promise<T> {
+  const body = await text(readGitBody(request, maxRequestBytes));
+  let value: unknown;
+  try {
+    value = JSON.parse(body);
+  } catch {
+    throw new ForgeProblem(status, status === 400 ? 'Bad Request' : 'Unprocessable Entity');
+  }
+  const parsed = shape.safeParse(value);
+  if (!parsed.success)
+    throw new ForgeProblem(status, status === 400 ? 'Bad Request' : 'Unprocessable Entity');
+  return parsed.data;
+}
+
+/** The content type of the API of Git LFS, which its clients have to accept. */
+const lfsMediaType = 'application/vnd.git-lfs+json';
+
+type LfsPath = { readonly owner: string; readonly repo: string };
+type LfsRequest = FastifyRequest<{ Params: LfsPath & { readonly [name: string]: string } }>;
+
+/** A request to the Git LFS of a repository that its sender may make. */
+type LfsVisit = RepositoryTarget & {
+  readonly context: ForgeContext;
+  readonly actor: Actor;
+  readonly request: LfsRequest;
+  readonly reply: FastifyReply;
+};
+
+/** What a request needs of the access to the code. */
+type LfsNeed = {
+  readonly level: 'read' | 'write';
+  /** What a caller without access reads; locks are for accounts alone. */
+  readonly lockAction?: string;
+};
+
+/** Ends the request where the caller may not do as much with the repository. */
+function requireLfsAccess(
+  { permission }: RepositoryTarget,
+  actor: Actor,
+  { level, lockAction }: LfsNeed,
+): void {
+  const isKnown = lockAction === undefined || actor.user !== undefined;
+  if (!isKnown || !reaches(permission, level)) throw lfsRefusal(lockAction);
+}
+
+function lfsRefusal(lockAction: string | undefined): ForgeProblem {
+  const message = lockAction === undefined ? 'Unauthorized' : `You must have ${lockAction}`;
+  return new ForgeProblem(401, message, 'error', { 'www-authenticate': 'Basic realm="gitea-lfs"' });
+}
+
+function sendLfs(reply: FastifyReply, body: object): FastifyReply {
+  return reply.type(lfsMediaType).serializer(JSON.stringify).send(body);
+}
+
+/** Sends what is about locks: plain JSON, as on the baseline. */
+function sendLock(reply: FastifyReply, body: object): FastifyReply {
+  return reply.type('application/json;charset=utf-8').serializer(JSON.stringify).send(body);
 }

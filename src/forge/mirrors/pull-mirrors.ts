@@ -6,6 +6,7 @@ import { secondsOf } from '../core/time.ts';
 import { listRefs, type RefChange } from '../git/refs.ts';
 import type { GitRepository } from '../git/repository.ts';
 import { defineHandlers } from '../http/handler.ts';
+import { queuePushMirror } from './push-mirrors.ts';
 import type { Remote } from './remote-address.ts';
 import { fetchRemote } from './remote-git.ts';
 
@@ -78,7 +79,7 @@ async function syncMirror(context: ForgeContext, repositoryId: number): Promise<
 }
 
 /** Synchronizes a mirror soon. */
-export function queueMirror(context: ForgeContext, repositoryId: number): void {
+function queueMirror(context: ForgeContext, repositoryId: number): void {
   context.syncs.add(`mirror ${repositoryId}`, () => syncMirror(context, repositoryId));
 }
 
@@ -90,3 +91,23 @@ export const mirrorHandlers = defineHandlers({
     return undefined;
   },
 });
+
+/** Queues every mirror whose time has come. */
+export function queueDueMirrors(context: ForgeContext): void {
+  const { db, clock } = context;
+  const now = secondsOf(clock());
+  const due = 'next_at > 0 AND next_at <= ?';
+  for (const { repo_id } of db.all<{ repo_id: number }>(`SELECT repo_id FROM mirrors WHERE ${due}`, now))
+    queueMirror(context, repo_id);
+  for (const { id } of db.all<{ id: number }>(`SELECT id FROM push_mirrors WHERE ${due}`, now))
+    queuePushMirror(context, id);
+}
+
+const tickMs = 30_000;
+
+/** Looks for due mirrors from now on; returns what ends it. */
+export function startMirrorSchedule(context: ForgeContext): () => void {
+  const timer = setInterval(() => queueDueMirrors(context), tickMs);
+  timer.unref();
+  return () => clearInterval(timer);
+}

@@ -7,7 +7,7 @@ import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem, found } from '../core/errors.ts';
 import type { HookRow, HookTaskRow } from '../core/rows.ts';
 import { toInstant } from '../core/time.ts';
-import { redeliverOf } from '../hooks/redelivery.ts';
+import { redeliverOf } from '../hooks/deliveries.ts';
 import type { FormGuard } from './forms.ts';
 import { repositoryNav } from './navigation.ts';
 import type { PageContent } from './page.ts';

@@ -1,14 +1,15 @@
 import fastifyFormbody from '@fastify/formbody';
 import type { FastifyInstance } from 'fastify';
+import type { Operation } from '../../contract/operation.ts';
+import { operations } from '../../contract/operations.ts';
 import { html } from '../../platform/http/html.ts';
-import { reaches, readableCondition } from '../access/permissions.ts';
+import { isVisible, reaches, readableCondition } from '../access/permissions.ts';
+import { accountNamed } from '../access/redirects.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem } from '../core/errors.ts';
 import type { RepositoryRow } from '../core/rows.ts';
 import { refuseCrossSiteWrites } from '../http/cross-site.ts';
 import { describeApi } from '../http/openapi.ts';
-import { registerAccountPages } from './accounts.ts';
-import { apiPage } from './api.ts';
 import { registerCommitPages } from './commits.ts';
 import { registerFilePages } from './files.ts';
 import { createFormGuard } from './forms.ts';
@@ -23,7 +24,7 @@ import {
   shownLines,
 } from './navigation.ts';
 import { type PageContent, styles } from './page.ts';
-import { createForgePageHandler, type PageVisit } from './page-handler.ts';
+import { createForgePageHandler, type PageVisit, type Show } from './page-handler.ts';
 import { registerNewPullPages } from './pulls.ts';
 import { registerReleasePages } from './releases.ts';
 import { viewProtections } from './reviews.ts';
@@ -78,4 +79,51 @@ function frontPage(context: ForgeContext, visit: PageVisit): PageContent {
   );
   const paging = pagingLinks('/', { number, hasNext: rows.length > shownLines });
   return { title: 'Repositories', content: html`${viewRepositories(rows.slice(0, shownLines))}${paging}` };
+}
+
+/** Registers the page of an account or organization: what it says of itself, and its repositories. */
+function registerAccountPages(app: FastifyInstance, context: ForgeContext, show: Show): void {
+  app.get('/:owner', (request, reply) => show(request, reply, (visit) => accountPage(context, visit)));
+}
+
+function accountPage({ db }: ForgeContext, visit: PageVisit): PageContent {
+  const { names, caller } = visit;
+  const number = pageNumberOf(visit);
+  const account = accountNamed(db, names.owner, caller);
+  if (!isVisible(db, account, caller)) throw new ForgeProblem(404, 'not found');
+  const readable = readableCondition(caller);
+  const rows = db.all<RepositoryRow>(
+    `SELECT r.* FROM repositories r JOIN users o ON o.id = r.owner_id
+     WHERE r.owner_id = ? AND ${readable.sql} ORDER BY r.lower_name LIMIT ? OFFSET ?`,
+    account.id,
+    ...readable.values,
+    shownLines + 1,
+    (number - 1) * shownLines,
+  );
+  const paging = pagingLinks(`/${account.name}`, { number, hasNext: rows.length > shownLines });
+  const repositories = rows.slice(0, shownLines).map((row) => ({ ...row, owner: account.name }));
+  const content = html`<p>${account.full_name}</p><p>${account.description}</p>
+<h2>Repositories</h2>${viewRepositories(repositories)}${paging}`;
+  return { title: account.name, content };
+}
+
+/** Shows every operation of the API, one entry each, for reading; programs take the description in JSON. */
+function apiPage(rootUrl: string): PageContent {
+  const rows = Object.values<Operation>(operations).toSorted((one, other) =>
+    one.path < other.path ? -1 : 1,
+  );
+  const entries = rows.map(
+    (
+      row,
+    ) => html`<details id="${row.id}"><summary><code>${row.method} ${row.path}</code> ${row.meaning}</summary>
+<p>For: ${row.access}. Token scopes: ${row.scopes.join(', ') || 'none'}. Answers ${row.success};
+refuses with ${row.errors.join(', ') || 'nothing of its own'}.
+${row.paging ? 'A list in pages: page, limit.' : undefined}</p>
+${row.query ? html`<p>Query: ${Object.keys(row.query.shape).join(', ')}</p>` : undefined}
+${row.body && 'shape' in row.body ? html`<p>Body: ${Object.keys(row.body.shape as object).join(', ')}</p>` : undefined}
+</details>`,
+  );
+  const content = html`<p>Address: <code>${rootUrl}/api/v1</code>. For programs:
+<a href="/swagger.v1.json">swagger.v1.json</a> (OpenAPI).</p>${entries}`;
+  return { title: 'API', content };
 }

@@ -1,4 +1,4 @@
-import { shortenToColumns } from '../../contract/shorten-to-columns.ts';
+import { shortenToColumns } from '../../contract/written-texts.ts';
 import type { Actor } from '../access/actor.ts';
 import type { RepositoryTarget } from '../access/targets.ts';
 import { withPush } from '../code/pushes.ts';

@@ -1,9 +1,8 @@
 import { permissionOf, reaches } from '../access/permissions.ts';
 import type { RepositoryTarget } from '../access/targets.ts';
-import { takeCommentId } from '../core/comment-ids.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem, found } from '../core/errors.ts';
-import type { IssueRow, PullRow, ReviewCommentRow } from '../core/issue-rows.ts';
+import { type IssueRow, type PullRow, type ReviewCommentRow, takeCommentId } from '../core/issue-rows.ts';
 import type { UserRow } from '../core/rows.ts';
 import { secondsOf } from '../core/time.ts';
 import { emitComment } from '../events/issue-events.ts';

@@ -1,8 +1,7 @@
 import type { FoundPull } from '../access/find-issue.ts';
-import { takeCommentId } from '../core/comment-ids.ts';
 import type { ForgeContext } from '../core/context.ts';
 import type { Database } from '../core/database.ts';
-import type { PullRow, ReviewRow } from '../core/issue-rows.ts';
+import { type PullRow, type ReviewRow, takeCommentId } from '../core/issue-rows.ts';
 import type { RepositoryRow, UserRow } from '../core/rows.ts';
 import { secondsOf } from '../core/time.ts';
 import { emitPull, type PullContext } from '../events/pull-events.ts';

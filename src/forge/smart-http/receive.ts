@@ -6,22 +6,28 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { codePermission } from '../access/code.ts';
+import { permissionOf, reaches } from '../access/permissions.ts';
+import type { RepositoryTarget } from '../access/targets.ts';
 import { withPush } from '../code/pushes.ts';
 import type { ForgeContext } from '../core/context.ts';
 import { ForgeProblem } from '../core/errors.ts';
 import { beginWork, endWork } from '../core/journal.ts';
+import type { Bit, UserRow } from '../core/rows.ts';
 import { zeroIdLike } from '../git/names.ts';
-import { listRefs, moveRefs, type RefChange } from '../git/refs.ts';
+import { listRefs, moveRefs, type Ref, type RefChange } from '../git/refs.ts';
 import { pushRefusal, reviewPrefix } from '../protections/push-enforcement.ts';
 import {
   blockedFromReview,
   findReviewBase,
+  isSwitchedOn,
   type ReviewOptions,
   readReviewOptions,
   reviewRefusal,
   takeReview,
 } from '../pulls/agit.ts';
-import { unpackAside } from '../push-protocol/aside.ts';
+import { findByBranches } from '../pulls/list.ts';
+import { findPullBase } from '../pulls/pull-base.ts';
+import { type Aside, unpackAside } from '../push-protocol/aside.ts';
 import { hasCapability, type PushRequest, readPush } from '../push-protocol/push-request.ts';
 import {
   appendMessage,
@@ -31,9 +37,6 @@ import {
   readReport,
   refusalMessage,
 } from '../push-protocol/report.ts';
-import { type ArrivedPush, compareRefs, type PushTarget } from './arrived.ts';
-import { applyPushOptions } from './push-options.ts';
-import { existingPull, pullInvitations } from './trailers.ts';
 
 /**
  * Takes a push and returns what git reports to its client. The body is taken whole before the repository is held: a client
@@ -303,4 +306,104 @@ async function openAll(
   const ending =
     refusal === undefined ? pullInvitations(context, arrived, received.changes) : refusalMessage(refusal);
   return encodeReport(push, { unpacked: received.unpacked, statuses, message: messages.join('') + ending });
+}
+
+/** Where a push goes: the repository's own git repository, or its wiki's. */
+type PushTarget = RepositoryTarget & {
+  readonly caller: UserRow | undefined;
+  readonly gitId: number;
+  readonly isWiki: boolean;
+  /** Returns the rest as it is now, or ends the request where the push may not be made any more. */
+  readonly comeIn: () => Promise<Pick<PushTarget, 'repository' | 'owner' | 'permission' | 'caller'>>;
+};
+
+/** A push that is complete on disk, by an account. */
+type ArrivedPush = Omit<PushTarget, 'caller' | 'comeIn'> & {
+  readonly caller: UserRow;
+  readonly push: PushRequest;
+  readonly aside: Aside;
+  /** What git's own program is given besides the bounds of `aside`. */
+  readonly protocol: Readonly<Record<string, string>>;
+};
+
+/** Returns what moved between two readings of the refs, by name. */
+function compareRefs(before: readonly Ref[], after: readonly Ref[]): RefChange[] {
+  const old = new Map(before.map(({ name, id }) => [name, id]));
+  const now = new Map(after.map(({ name, id }) => [name, id]));
+  const names = [...new Set([...old.keys(), ...now.keys()])].sort();
+  return names
+    .map((ref) => ({ ref, before: old.get(ref), after: now.get(ref) }))
+    .filter((change) => change.before !== change.after);
+}
+
+type OptionPush = Omit<RepositoryTarget, 'permission'> & {
+  readonly caller: UserRow;
+  readonly push: PushRequest;
+};
+
+/**
+ * Does what `repo.private` and `repo.template` ask for, which count for the first push to an empty repository alone. Returns the
+ * message for a pusher who may not ask for it.
+ */
+function applyPushOptions(
+  { db }: ForgeContext,
+  { repository, owner, caller, push }: OptionPush,
+  wasEmpty: boolean,
+): string | undefined {
+  const isPrivate = readFlag(push.options, 'repo.private');
+  const isTemplate = readFlag(push.options, 'repo.template');
+  if (isPrivate === undefined && isTemplate === undefined) return undefined;
+  if (!reaches(permissionOf(db, caller, repository, owner), 'admin')) return 'permission denied';
+  if (!wasEmpty) return undefined;
+  db.run(
+    'UPDATE repositories SET is_private = coalesce(?, is_private), is_template = coalesce(?, is_template) WHERE id = ?',
+    isPrivate,
+    isTemplate,
+    repository.id,
+  );
+  return undefined;
+}
+
+/** Unlike those of a pull request, these options need a value: `repo.private` alone says nothing, as on the baseline. */
+function readFlag(options: readonly string[], key: string): Bit | undefined {
+  const values = options.filter((option) => option.startsWith(`${key}=`));
+  const value = values.at(-1)?.slice(key.length + 1);
+  if (value === undefined) return undefined;
+  if (isSwitchedOn(value)) return 1;
+  return /^(0|f|F|FALSE|false|False)$/.test(value) ? 0 : undefined;
+}
+
+/** Returns what a person reads after a push of branches: where each could become a pull request, or is one. */
+function pullInvitations(
+  context: ForgeContext,
+  { repository, owner }: Pick<RepositoryTarget, 'repository' | 'owner'>,
+  changes: readonly RefChange[],
+): string {
+  const base = findPullBase(context, { repository, owner });
+  if (!base) return '';
+  const invitations = changes.map(({ ref, after }) => {
+    const name = ref.slice('refs/heads/'.length);
+    const isOwnDefault = repository.fork_id === null && name === base.repository.default_branch;
+    if (after === undefined || !ref.startsWith('refs/heads/') || isOwnDefault) return '';
+    const number = findByBranches(
+      context,
+      {
+        baseId: base.repository.id,
+        base: base.repository.default_branch,
+        headId: repository.id,
+        head: name,
+      },
+      { openOnly: true },
+    );
+    const head = `${context.rootUrl()}/${owner.name}/${repository.name}`;
+    return number === undefined
+      ? `\nCreate a new pull request for '${name}':\n  ${head}/pulls/new/${name.split('/').map(encodeURIComponent).join('/')}\n\n`
+      : existingPull(`${context.rootUrl()}/${base.owner.name}/${base.repository.name}/pulls/${number}`);
+  });
+  return invitations.join('');
+}
+
+/** Returns what a person reads after a push to a pull request. */
+function existingPull(address: string): string {
+  return `\nVisit the existing pull request:\n  ${address}\n\n`;
 }

@@ -1,9 +1,8 @@
 import { canSee, isVisible, permissionOf, reaches } from '../access/permissions.ts';
 import type { ForgeContext } from '../core/context.ts';
-import { formatGoDuration } from '../core/go-duration.ts';
 import { settingsOf } from '../core/repository-settings.ts';
 import type { Permission, RepositoryRow, TeamRow, TransferRow, UserRow } from '../core/rows.ts';
-import { epoch, toInstant, yearOne } from '../core/time.ts';
+import { epoch, formatGoDuration, toInstant, yearOne } from '../core/time.ts';
 import { toTeam } from './team.ts';
 import { loadUsers, toOwner, toUser } from './user.ts';
 

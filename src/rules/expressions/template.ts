@@ -1,8 +1,7 @@
 import type { FactRequest } from '../../facts/fact.ts';
 import { breakReferences, type TextPart } from '../../patterns/issue-references.ts';
 import { LimitExceeded, type Meter } from '../../patterns/meter.ts';
-import { costs } from './budget/costs.ts';
-import { limits } from './budget/limits.ts';
+import { costs, limits } from './budget/costs.ts';
 import { type ExpressionProblem, withHint } from './expression-problem.ts';
 import type { Read } from './interpret/reads.ts';
 import type { Knowledge } from './knowledge.ts';

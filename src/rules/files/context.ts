@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { Re2Compiler } from '../../patterns/re2.ts';
 import { BoundedMap } from '../../platform/cache/bounded-map.ts';
-import type { ExpressionEnvironment } from '../expressions/environment.ts';
 import type { ExpressionProblem } from '../expressions/expression-problem.ts';
+import type { ExpressionEnvironment } from '../expressions/knowledge.ts';
 import type { ExpressionContext } from '../expressions/resolve/resolve.ts';
 import type { Problem, ProblemCode } from '../problem.ts';
 import type { Level, RuleRegistry, ScopedGrant } from '../rule.ts';

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Family } from '../../contract/events/event-families.ts';
 import type { SubjectKind } from '../../contract/events/subject.ts';
 import type { Fact } from '../../facts/fact.ts';
-import type { ExpressionEnvironment, Name } from '../expressions/environment.ts';
+import type { ExpressionEnvironment, Name } from '../expressions/knowledge.ts';
 import { anyType, type Type, typeOf, unionOf } from '../expressions/values/types.ts';
 import type { Level, RuleRegistry } from '../rule.ts';
 

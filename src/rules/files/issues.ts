@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import { activitiesOf, eventFamilies, type Family, familyOf } from '../../contract/events/event-families.ts';
 import { withHint } from '../expressions/expression-problem.ts';
-import { wordOfForge } from '../expressions/parse/foreign-words.ts';
 import { nearest } from '../expressions/parse/nearest.ts';
+import { wordOfForge } from '../expressions/resolve/foreign-expressions.ts';
 import { definitionOf } from '../expressions/values/types.ts';
 import type { Problem, ProblemCode } from '../problem.ts';
 import { remedyForKey, remedyForMissing, remedyForType, remedyForValue } from './remedies.ts';

@@ -2,10 +2,9 @@ import type { Action } from '../../actions/action.ts';
 import { eventFamilies } from '../../contract/events/event-families.ts';
 import { compileScope } from '../../patterns/repository-scope.ts';
 import { type ArgumentPath, type ArgumentProblem, bracesProblem, compileArguments } from '../arguments.ts';
-import { runsForConcerned } from '../concerned.ts';
 import { type Condition, compileCondition, type ExpressionPlace } from '../expressions/conditions.ts';
-import type { ExpressionEnvironment } from '../expressions/environment.ts';
 import type { ExpressionProblem } from '../expressions/expression-problem.ts';
+import type { ExpressionEnvironment } from '../expressions/knowledge.ts';
 import { hasTemplate } from '../expressions/template.ts';
 import {
   type Each,
@@ -15,6 +14,7 @@ import {
   type Pattern,
   type RuleLimits,
   type RuleMode,
+  runsForConcerned,
 } from '../rule.ts';
 import type { FileContext } from './context.ts';
 import type { Occasion } from './environment.ts';

@@ -1,11 +1,9 @@
 import { isRecord } from '../../contract/events/payload-members.ts';
 import { loadIncludes } from '../packs/load-includes.ts';
-import type { PackTree } from '../packs/pack.ts';
-import { PackBudget } from '../packs/pack-budget.ts';
+import { PackBudget, type PackTree } from '../packs/pack.ts';
 import { expandFile } from '../parameters/expand-file.ts';
 import { type GivenParameters, readParameters } from '../parameters/read-parameters.ts';
-import type { Problem } from '../problem.ts';
-import { problemAtLine } from '../problem-at-line.ts';
+import { type Problem, problemAtLine } from '../problem.ts';
 import type { Level, LoadedRule, RuleRegistry, ScopedGrant } from '../rule.ts';
 import { FileContext } from './context.ts';
 import { type DecodedText, decodeText, foreignEncodingOf } from './decode-text.ts';

@@ -2,9 +2,8 @@ import { problemOfContext, statusContextOf } from '../../actions/status-context.
 import { eventFamilies } from '../../contract/events/event-families.ts';
 import { readMember } from '../../contract/events/payload-members.ts';
 import type { SubjectKind } from '../../contract/events/subject.ts';
-import { runsForConcerned } from '../concerned.ts';
 import type { Problem } from '../problem.ts';
-import type { LoadedRule, LoadedStep } from '../rule.ts';
+import { type LoadedRule, type LoadedStep, runsForConcerned } from '../rule.ts';
 import type { YamlSource } from './yaml-source.ts';
 
 /** A step that writes a status, with the name of that status. */

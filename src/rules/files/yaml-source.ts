@@ -12,7 +12,6 @@ import {
 } from 'yaml';
 import { messageOf } from '../../platform/errors.ts';
 import type { Problem, ProblemCode } from '../problem.ts';
-import { endOfLine, type MakeProblem, type Span, sourceLine, spanOf } from './yaml-place.ts';
 
 /** A rule file is at most this large: YAML's check for unique keys is quadratic. */
 const maxFileBytes = 64 * 1024;
@@ -319,4 +318,29 @@ function explainYaml(code: string, message: string, span: Span, text: string, pr
   if (code === 'MULTIPLE_DOCS')
     return problem('yaml', 'a file has one document: leave out the second "---"', span);
   return problem('yaml', lower, span);
+}
+
+/** A place in the text, as offsets. */
+type Span = { readonly start: number; readonly end: number };
+
+/** Makes a problem at a place of the text. */
+type MakeProblem = (code: ProblemCode, message: string, span: Span, suggestion?: string) => Problem;
+
+/** Returns the line of the text around an offset, without its end. */
+function sourceLine(text: string, offset: number): string {
+  const at = Math.max(0, Math.min(offset, text.length));
+  const start = text.lastIndexOf('\n', at - 1) + 1;
+  return text.slice(start, endOfLine(text, at)).replace(/\r$/, '');
+}
+
+/** Returns the offset at which the line ends. */
+function endOfLine(text: string, offset: number): number {
+  const end = text.indexOf('\n', offset);
+  return end < 0 ? text.length : end;
+}
+
+/** Returns the place of a node, without what follows it. */
+function spanOf(node: Node): Span {
+  const [start = 0, end = start] = node.range ?? [];
+  return { start, end };
 }

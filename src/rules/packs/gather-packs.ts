@@ -2,8 +2,14 @@ import { isRecord } from '../../contract/events/payload-members.ts';
 import { decodeText } from '../files/decode-text.ts';
 import { IncludeForm, maxIncludes } from '../files/grammar.ts';
 import { readYaml } from '../files/yaml-source.ts';
-import { type NoPack, type Pack, type PackSource, type PackTree, problemOfChain } from './pack.ts';
-import { problemOfPackPath } from './pack-request.ts';
+import {
+  type NoPack,
+  type Pack,
+  type PackSource,
+  type PackTree,
+  problemOfChain,
+  problemOfPackPath,
+} from './pack.ts';
 
 /** What an include asks for: a path from the folder of its file, or the name of an offered pack. */
 export type PackRequest = { readonly file: string } | { readonly pack: string };

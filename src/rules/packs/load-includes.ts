@@ -5,9 +5,7 @@ import type { YamlPath } from '../files/yaml-source.ts';
 import type { GivenParameters } from '../parameters/read-parameters.ts';
 import type { Problem } from '../problem.ts';
 import type { LoadedRule, Pattern, RuleLimits, RuleMode } from '../rule.ts';
-import { type Pack, type PackTree, problemOfChain } from './pack.ts';
-import type { PackBudget } from './pack-budget.ts';
-import { problemOfRequest } from './pack-request.ts';
+import { type Pack, type PackBudget, type PackTree, problemOfChain, problemOfRequest } from './pack.ts';
 
 /** What loading a pack as part of a file came to. */
 type LoadedPack = {

@@ -4,7 +4,7 @@ import { messageOf, ReeveError } from '../../platform/errors.ts';
 import { type LoadedFile, loadRuleFile } from '../files/load.ts';
 import { clashesOfFiles, type StatusClash } from '../files/status-rules.ts';
 import { gatherPacks, type PackReader } from '../packs/gather-packs.ts';
-import { problemAtLine } from '../problem-at-line.ts';
+import { problemAtLine } from '../problem.ts';
 import { registry } from '../registry.ts';
 import { createFolderReader, isPackPath } from './folder-packs.ts';
 import { levelOfFile } from './paths.ts';

@@ -1,6 +1,7 @@
 import { type Html, html } from '../../platform/http/html.ts';
+import { nameOfRule } from '../../rules/verdict.ts';
 import type { Delivery } from '../../store/store.ts';
-import { markIds } from './look/mark-ids.ts';
+import { markIds } from './look/table.ts';
 
 /** Returns a link to a repository on the forge; a name that is none stays text. */
 export function repositoryLink(forgeUrl: string, name: string): Html {
@@ -74,4 +75,9 @@ function pathOfRepository(name: string): string | undefined {
 /** Returns a link to the page of a delivery. */
 export function deliveryLink(id: string, root: string): Html {
   return html`<a class="id" href="${root}deliveries/${id}">${id}</a>`;
+}
+
+/** Returns the link to the page of a rule, by its identity or by its file and name. */
+export function ruleLink(id: string, root: string, text: string = nameOfRule(id)): Html {
+  return html`<a href="${root}rules/show?${new URLSearchParams({ rule: id }).toString()}">${markIds(text)}</a>`;
 }

@@ -13,7 +13,6 @@ import type { QueueCommand } from '../../work/merge-queue/queue-commands.ts';
 import { findPauseScope, scopeOfName } from '../../work/runs/pause-scope.ts';
 import { parseSimulatedSubject } from '../../work/runs/simulation/simulated-subject.ts';
 import type { DashboardCommands, DashboardData } from './data.ts';
-import { isSecureHost } from './hosts.ts';
 import { createChangeWatch } from './live/change-watch.ts';
 import { liveScript } from './live/script.ts';
 import { createLiveStreams } from './live/streams.ts';
@@ -36,10 +35,10 @@ import { runnersPage } from './pages/runners.ts';
 import { runPage, runsPage } from './pages/runs.ts';
 import { askedSimulation, failedSimulationView, simulatePage, simulationView } from './pages/simulate.ts';
 import { sweepsPage } from './pages/sweeps.ts';
+import { isSecureHost } from './request-path.ts';
 import { createForgeAccounts, type ForgeSignIn } from './sign-in/forge-accounts.ts';
-import { isSignedIn } from './sign-in/password.ts';
 import { createSessions } from './sign-in/sessions.ts';
-import { registerSignIn, signInPage } from './sign-in/sign-in.ts';
+import { isSignedIn, registerSignIn, signInPage } from './sign-in/sign-in.ts';
 import { viewerWords } from './viewer.ts';
 
 /** What the dashboard leads to. */

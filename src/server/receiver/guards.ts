@@ -6,12 +6,11 @@ import type { Clock } from '../../platform/clock.ts';
 import { createFailureThrottle } from '../../platform/http/failure-throttle.ts';
 import type { Log } from '../../platform/log.ts';
 import type { NewDelivery, Route } from '../../store/store.ts';
-import { createHeaderCheck, digestOfAuthorization } from './authorization.ts';
 import type { Bodies } from './body.ts';
 import { createKeptHeaders } from './kept-headers.ts';
 import { ReceiverRefusal } from './refusal.ts';
 import type { SecretEntry } from './secrets.ts';
-import { createVerify, type VerifiedEntry } from './verify.ts';
+import { createHeaderCheck, createVerify, digestOfAuthorization, type VerifiedEntry } from './verify.ts';
 
 const types: ReadonlySet<string> = new Set(['application/json', 'application/x-www-form-urlencoded']);
 

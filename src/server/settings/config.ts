@@ -8,9 +8,14 @@ import { readAddress } from '../../store/postgres/link/address.ts';
 import { type ServerRole, serverRoles } from '../../store/shared-store.ts';
 import { examineSecrets, type SecretEntry } from '../receiver/secrets.ts';
 import { type RuleGrants, readGrants } from './operator-file/grants.ts';
-import { type OperatorEntry, type OperatorFile, readOperatorFile } from './operator-file/operator-file.ts';
-import { type Pace, readPace } from './operator-file/pace.ts';
-import type { WebhookForm } from './operator-file/webhook.ts';
+import {
+  type OperatorEntry,
+  type OperatorFile,
+  type Pace,
+  readOperatorFile,
+  readPace,
+  type WebhookForm,
+} from './operator-file/operator-file.ts';
 import { isSecretVariable, readNamedSecrets } from './secrets/named-secrets.ts';
 
 /** All settings of Reeve. */

@@ -1,4 +1,4 @@
-import { memoryDateOf } from '../memory-date.ts';
+import { memoryDateOf } from '../action-memory.ts';
 import { isAtRest } from '../queue-codec.ts';
 import { markKey } from './copy-mark.ts';
 

@@ -1,7 +1,7 @@
 import { ReeveError } from '../../platform/errors.ts';
-import { type EncodedRun, encodeRuns } from '../encoded-runs.ts';
 import { leaseLost } from '../leases.ts';
 import { rowNumberOf } from '../paging.ts';
+import { type EncodedRun, encodeRuns } from '../rows.ts';
 import type { Claim, Store } from '../store.ts';
 import { insertAudit } from './audit.ts';
 import type { PostgresContext } from './context.ts';
@@ -9,7 +9,16 @@ import { noteResults } from './incidents.ts';
 import { type Connections, prepareOnce, type Sql, type SqlResult } from './link/connections.ts';
 import { indexableText, storableOrNull, storableText } from './link/text.ts';
 import { nowSql } from './link/time.ts';
-import { insertRuns, lastOfEach, replaceRun } from './runs.ts';
+
+const insertRuns = 'INSERT INTO runs (id, delivery, repository_id, started_at, run)';
+
+const replaceRun = `ON CONFLICT (id) DO UPDATE SET number = DEFAULT, delivery = excluded.delivery,
+  repository_id = excluded.repository_id, started_at = excluded.started_at, run = excluded.run`;
+
+/** Of runs with one id, the last is kept. */
+function lastOfEach(runs: readonly EncodedRun[]): readonly EncodedRun[] {
+  return [...new Map(runs.map((run) => [storableText(run.id), run])).values()];
+}
 
 /** The end of an attempt: what is set in the row, with the values from parameter 3 on. */
 type AttemptEnding = {

@@ -2,7 +2,7 @@ import { lockClassOf, type PostgresAddress, readAddress } from './link/address.t
 import { Connections } from './link/connections.ts';
 import { postgresSchema } from './migrations.ts';
 import { connectionsPerProcess } from './postgres-store.ts';
-import { listProcesses } from './processes.ts';
+import { listProcesses } from './presence.ts';
 import { standardLiveness } from './takeovers.ts';
 
 /** What an administrator has to know of a database server. Nothing is changed to learn it. */

@@ -1,6 +1,6 @@
 import { type IncidentKind, isOpen, kindRow, type Occurrence } from '../../engine/incidents/incident.ts';
-import type { EncodedRun } from '../encoded-runs.ts';
 import { incidentsOf, maxIncidentsPerKind } from '../incident-rows.ts';
+import type { EncodedRun } from '../rows.ts';
 import type { Store } from '../store.ts';
 import type { PostgresContext } from './context.ts';
 import type { Sql } from './link/connections.ts';

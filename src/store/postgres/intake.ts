@@ -1,8 +1,6 @@
 import { ReeveError } from '../../platform/errors.ts';
 import { contentFingerprint, copyWindowMs } from '../fingerprint.ts';
-import { encodeJob } from '../job-body.ts';
-import { turnOf } from '../lane.ts';
-import type { SqlRow } from '../rows.ts';
+import { encodeJob, type SqlRow, turnOf } from '../rows.ts';
 import type { Accepted, NewDelivery, NewJob } from '../store.ts';
 import { KnownHeaderSets } from '../stored-headers.ts';
 import type { PostgresContext } from './context.ts';

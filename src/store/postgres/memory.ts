@@ -1,5 +1,5 @@
 import { systemClock } from '../../platform/clock.ts';
-import { memoryDateOf } from '../memory-date.ts';
+import { memoryDateOf } from '../action-memory.ts';
 import type { Store } from '../store.ts';
 import type { PostgresContext } from './context.ts';
 import type { Sql } from './link/connections.ts';

@@ -3,13 +3,13 @@ import { hostname } from 'node:os';
 import pg from 'pg';
 import { type Clock, systemClock } from '../../platform/clock.ts';
 import { packageVersion } from '../../platform/package.ts';
-import type { Notice, ServerRole } from '../shared-store.ts';
+import { type Notice, type ServerRole, type StoreProcess, serverRoles } from '../shared-store.ts';
 import type { WorkerIdentity } from './context.ts';
 import { channelOf, lockClassOf, type PostgresAddress } from './link/address.ts';
 import { type Connections, connectionOptions, type Sql } from './link/connections.ts';
 import { asStoreRefusal } from './link/failures.ts';
 import { readNotification } from './notices.ts';
-import { createTakeovers, type Liveness } from './takeovers.ts';
+import { createTakeovers, hasSessionLock, type Liveness } from './takeovers.ts';
 
 /** A heartbeat that takes longer than this goes nowhere. */
 const beatTimeoutMs = 3_000;
@@ -263,4 +263,41 @@ async function stand(sql: Sql, worker: string): Promise<boolean> {
 /** Lets another process become the leader at once. */
 async function resign(sql: Sql, worker: string): Promise<void> {
   await sql.query('DELETE FROM leader WHERE worker = $1', [worker]);
+}
+
+type ProcessesQuery = {
+  /** Id of this process. */
+  readonly self: string | undefined;
+  /** Of the locks that live processes hold. */
+  readonly lockClass: number;
+  readonly liveness: Pick<Liveness, 'silentMs'>;
+};
+
+/** Returns the processes that are alive, oldest first. */
+export async function listProcesses(
+  sql: Sql,
+  { self, lockClass, liveness }: ProcessesQuery,
+): Promise<readonly StoreProcess[]> {
+  const { rows } = await sql.query(
+    `SELECT id, name, role, version, started_at, seen_at, id IN (SELECT worker FROM leader) AS is_leader
+     FROM workers WHERE alive_until >= statement_timestamp()
+       AND (seen_at >= statement_timestamp() - $2::integer * interval '1 ms' OR ${hasSessionLock(1)})
+     ORDER BY started_at, id`,
+    [lockClass, liveness.silentMs],
+  );
+  return rows.map((row) => ({
+    id: String(row.id),
+    name: String(row.name),
+    role: roleOf(row.role),
+    version: String(row.version),
+    startedAt: new Date(String(row.started_at)),
+    seenAt: new Date(String(row.seen_at)),
+    isLeader: row.is_leader === true,
+    isSelf: row.id === self,
+  }));
+}
+
+/** A later version may have roles that this one does not know. */
+function roleOf(value: unknown): ServerRole {
+  return serverRoles.find((role) => role === value) ?? 'all';
 }

@@ -1,7 +1,6 @@
 import { maxPageSize, pageSizeOf, rowNumberOf, searchStretch } from '../paging.ts';
 import { deliveryColumns, deliveryOf, deliveryWithBodyOf, runOf } from '../rows.ts';
-import type { DeliveryState, Store } from '../store.ts';
-import type { StoreQueries } from '../store-queries.ts';
+import type { DeliveryState, Store, StoreQueries } from '../store.ts';
 import { decodeHeaders, selectHeaders } from '../stored-headers.ts';
 import type { PostgresContext } from './context.ts';
 import { storableText } from './link/text.ts';

@@ -1,7 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { contentFingerprint, uuidFingerprint } from '../fingerprint.ts';
-import { encodeJob } from '../job-body.ts';
-import { turnOf } from '../lane.ts';
+import { encodeJob, turnOf } from '../rows.ts';
 import type { Accepted, NewDelivery, NewJob } from '../store.ts';
 import { KnownHeaderSets } from '../stored-headers.ts';
 import { createDuplicates } from './repeats/duplicates.ts';

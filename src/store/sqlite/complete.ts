@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { EncodedRun } from '../encoded-runs.ts';
+import type { EncodedRun } from '../rows.ts';
 import type { Claim, Store } from '../store.ts';
 import type { IncidentTable } from './incident-table.ts';
 

@@ -1,37 +1,41 @@
 import { mkdirSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { basename, dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type Clock, systemClock } from '../../platform/clock.ts';
 import { ReeveError } from '../../platform/errors.ts';
+import { packageVersion } from '../../platform/package.ts';
 import { createPrivateFile, createPrivateFolder } from '../../platform/private-files.ts';
 import { markKey, requireFinished } from '../copy/copy-mark.ts';
 import { Leases } from '../leases.ts';
 import { prune } from '../prune.ts';
-import type { Store } from '../store.ts';
+import type { QueueRows } from '../queue-rows.ts';
+import { maxSamplesRead, type Sample, type SampleRows, samplePointOf, sampleSeconds } from '../samples.ts';
+import { createMemorySessions } from '../session-rows.ts';
+import type { SharedStore } from '../shared-store.ts';
+import type { Store, StoreQueries } from '../store.ts';
 import { createAccept } from './accept.ts';
+import { createNoteAudit } from './audit.ts';
 import { type Checkpoints, createThreadedCheckpoints, logLimitBytes, noCheckpoints } from './checkpoints.ts';
 import { Commits } from './commits.ts';
 import { createCompletion } from './complete.ts';
-import { createCounts } from './counts.ts';
+import { type Counts, createCounts } from './counts.ts';
 import { createLogDurability, noDurability } from './durability.ts';
 import { asStoreError } from './failures.ts';
 import { createHealthCheck } from './health.ts';
-import { createIncidentTable } from './incident-table.ts';
+import { createIncidentTable, type IncidentTable } from './incident-table.ts';
 import { takeWorkerLock, type WorkerLock } from './lock.ts';
 import { createClaimMethods } from './methods/claim.ts';
 import { createCompleteMethods } from './methods/complete.ts';
 import type { StoreContext } from './methods/context.ts';
-import { createIncidentMethods } from './methods/incidents.ts';
 import { createMemoryMethods } from './methods/memory.ts';
 import { createPauseMethods } from './methods/pauses.ts';
-import { createQueryMethods } from './methods/query.ts';
-import { createQueueMethods } from './methods/queues.ts';
 import { SettledCount } from './methods/settled-count.ts';
-import { createSoleProcess } from './methods/sole-process.ts';
 import { migrate } from './migrations.ts';
+import { createQueries } from './queries.ts';
+import { createQueueTable } from './queue-table.ts';
 import { createRedrive } from './redrive.ts';
 import { createDeletions, deleteInTurn } from './retention.ts';
-import { createSampleMethods } from './sample-table.ts';
 import { createUnsyncedWrites, type UnsyncedWrites } from './unsynced.ts';
 
 export type SqliteOptions = {
@@ -206,5 +210,141 @@ function createContext(
       if (role !== 'worker')
         throw new ReeveError('internal', 'a store opened as reader neither accepts nor claims');
     },
+  };
+}
+
+/** Returns the methods of the store that are about incidents alone. */
+function createIncidentMethods(
+  incidents: IncidentTable,
+  {
+    write,
+    read,
+    clock,
+  }: {
+    readonly write: <Result>(work: () => Result) => Promise<Result>;
+    readonly read: <Result>(ask: () => Result) => Result;
+    readonly clock: Pick<Clock, 'now'>;
+  },
+): Pick<Store, 'raise' | 'clear' | 'listIncidents'> {
+  return {
+    async raise(occurrences) {
+      if (occurrences.length === 0) return;
+      await write(() => {
+        for (const occurrence of occurrences) incidents.raise(occurrence);
+      });
+    },
+    async clear(kind, keys, { before } = {}) {
+      return keys.length === 0 ? 0 : write(() => incidents.clear(kind, keys, before));
+    },
+    listIncidents: async () => read(() => incidents.list(clock.now())),
+  };
+}
+
+/** Returns the methods of the store that only read. */
+function createQueryMethods(
+  database: DatabaseSync,
+  options: {
+    readonly context: Pick<StoreContext, 'read'>;
+    readonly counts: Counts;
+    readonly settled: SettledCount;
+  },
+): StoreQueries {
+  const { counts, settled } = options;
+  const { read } = options.context;
+  const queries = createQueries(database);
+  return {
+    listDeliveries: async (query = {}) => read(() => queries.listDeliveries(query)),
+    readDelivery: async (id) => read(() => queries.readDelivery(id)),
+    describeDelivery: async (id) => read(() => queries.describeDelivery(id)),
+    readHeaders: async (id) => read(() => queries.readHeaders(id)),
+    listRuns: async (query = {}) => read(() => queries.listRuns(query)),
+    readRun: async (id) => read(() => queries.readRun(id)),
+    readLatestRuns: async (deliveries) => read(() => queries.readLatestRuns(deliveries)),
+    counts: async () => read(() => ({ ...counts.countWaiting(), settled: settled.read() })),
+    oldestWaiting: async () => read(() => counts.oldestWaiting()),
+  };
+}
+
+/** Returns the methods of the store about merge queues. With `takeBack`, the leases of an earlier process end now. */
+function createQueueMethods(
+  database: DatabaseSync,
+  { write, read, clock }: Pick<StoreContext, 'write' | 'read' | 'clock'>,
+  { takeBack }: { readonly takeBack: boolean },
+): QueueRows {
+  const table = createQueueTable(database);
+  const note = createNoteAudit(database);
+  if (takeBack) table.releaseAll();
+
+  return {
+    readQueue: async (key) => read(() => table.read(key)),
+    listQueues: async (query = {}) => read(() => table.list(query)),
+    async saveQueue(save) {
+      const saved = await write(() => {
+        const now = clock.now();
+        const result = table.save(save, now);
+        if (result === 'saved' && save.audit) note({ at: now, ...save.audit });
+        return result;
+      });
+      if (saved === 'lost') {
+        const name = `${save.repository} ${save.base}`;
+        throw new ReeveError('lease-lost', `the merge queue ${name} is no longer ours: its lease has ended`);
+      }
+      return saved === 'saved';
+    },
+    claimQueue: (key, leaseMs) => write(() => table.claim(key, leaseMs, clock.now())),
+    extendQueue: (lease, leaseMs) => write(() => table.extend(lease, leaseMs, clock.now())),
+    releaseQueue: (lease) => write(() => table.release(lease)),
+    listQueueHistory: async (query) => read(() => table.history(query)),
+  };
+}
+
+/** Returns what processes share of a store that has one process beside its readers. */
+function createSoleProcess(
+  role: 'worker' | 'reader',
+  clock: Pick<Clock, 'now' | 'monotonicMs'>,
+): Omit<SharedStore, 'revise'> {
+  const startedAt = clock.now();
+  return {
+    isShared: false,
+    sessions: createMemorySessions(clock),
+    announce() {},
+    isLeader: () => role === 'worker',
+    async listProcesses() {
+      if (role === 'reader') return [];
+      const name = `${hostname()} ${process.pid}`;
+      const about = { id: String(process.pid), name, role: 'all', version: packageVersion() } as const;
+      return [{ ...about, startedAt, seenAt: clock.now(), isLeader: true, isSelf: true }];
+    },
+  };
+}
+
+/** Returns the methods of the store that keep sums and levels over time. */
+function createSampleMethods(
+  database: DatabaseSync,
+  { write, read }: Pick<StoreContext, 'write' | 'read'>,
+): SampleRows {
+  const put = (merged: string) =>
+    database.prepare(
+      `INSERT INTO samples (minutes, at, name, amount) VALUES (?, ?, ?, ?)
+       ON CONFLICT (minutes, at, name) DO UPDATE SET amount = ${merged}`,
+    );
+  const merges: Record<Sample['merge'], ReturnType<typeof put>> = {
+    sum: put('amount + excluded.amount'),
+    max: put('max(amount, excluded.amount)'),
+    last: put('excluded.amount'),
+  };
+  const list = database.prepare(
+    `SELECT at, name, amount FROM samples WHERE minutes = ? AND at >= ? ORDER BY at, name LIMIT ${maxSamplesRead}`,
+  );
+  return {
+    async addSamples(samples) {
+      if (samples.length === 0) return;
+      await write(() => {
+        for (const { minutes, at, name, amount, merge } of samples)
+          merges[merge].run(minutes, sampleSeconds(at), name, Math.round(amount));
+      });
+    },
+    readSamples: async ({ minutes, since }) =>
+      read(() => list.all(minutes, sampleSeconds(since)).map(samplePointOf)),
   };
 }

@@ -1,7 +1,7 @@
 import { parsePayload } from '../../contract/events/parse-payload.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { ReeveError } from '../../platform/errors.ts';
-import type { Handled, HandleEvent, HandleJob, Lease, WorkerStore } from '../../store/lease.ts';
+import type { Handled, HandleEvent, HandleJob, Lease, WorkerStore } from '../../store/leases.ts';
 import type { Claim } from '../../store/store.ts';
 import { type Backoff, isExpired } from './backoff.ts';
 import type { Breaker, Ticket } from './breaker.ts';

@@ -1,4 +1,4 @@
-import { standardDeliveryLifetimeMs } from '../../engine/delivery-lifetime.ts';
+import { standardDeliveryLifetimeMs } from '../../engine/limits.ts';
 import type { Delivery } from '../../store/store.ts';
 
 export type BackoffOptions = {

@@ -1,6 +1,6 @@
 import { BoundedMap } from '../../platform/cache/bounded-map.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { turnOf } from '../../store/lane.ts';
+import { turnOf } from '../../store/rows.ts';
 
 export type BreakerOptions = {
   /** A number in [0, 1). Default: `Math.random`. */

@@ -1,6 +1,6 @@
 import { messageOf, ReeveError } from '../../platform/errors.ts';
 import type { Log } from '../../platform/log.ts';
-import type { WorkerStore } from '../../store/lease.ts';
+import type { WorkerStore } from '../../store/leases.ts';
 import type { Claim } from '../../store/store.ts';
 import type { Ending } from './ending.ts';
 import type { Sleep } from './timer.ts';

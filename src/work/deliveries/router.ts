@@ -1,5 +1,5 @@
 import type { Log } from '../../platform/log.ts';
-import type { WorkerStore } from '../../store/lease.ts';
+import type { WorkerStore } from '../../store/leases.ts';
 import { routeDelivery } from '../runs/route-delivery.ts';
 import type { RoutedEvents } from './routed-events.ts';
 import type { Timer } from './timer.ts';

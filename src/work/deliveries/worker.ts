@@ -1,9 +1,9 @@
-import { standardDeliveryLifetimeMs } from '../../engine/delivery-lifetime.ts';
+import { standardDeliveryLifetimeMs } from '../../engine/limits.ts';
 import { Slots } from '../../platform/cache/slots.ts';
 import { type Clock, createSteadyClock, systemClock } from '../../platform/clock.ts';
 import { messageOf } from '../../platform/errors.ts';
 import type { Log } from '../../platform/log.ts';
-import type { HandleEvent, HandleJob, WorkerStore } from '../../store/lease.ts';
+import type { HandleEvent, HandleJob, WorkerStore } from '../../store/leases.ts';
 import type { Claim } from '../../store/store.ts';
 import { createAttempt } from './attempt.ts';
 import { type BackoffOptions, createBackoff } from './backoff.ts';

@@ -1,6 +1,6 @@
 import type { Branch } from '../../contract/resources/branches.ts';
 import type { CommitStatus } from '../../contract/resources/statuses.ts';
-import { judgeRequiredChecks, queueContext } from '../../facts/required-checks.ts';
+import { judgeRequiredChecks, queueContext } from '../../facts/statuses.ts';
 import type { Meter } from '../../patterns/meter.ts';
 import type { ChecksSeen } from './state.ts';
 

@@ -3,7 +3,7 @@ import type { Client } from '../../client/client.ts';
 import type { AnyInput, Operation } from '../../contract/operation.ts';
 import { operations } from '../../contract/operations.ts';
 import type { Consequences } from '../../engine/bounds/consequences.ts';
-import { queueContext } from '../../facts/required-checks.ts';
+import { queueContext } from '../../facts/statuses.ts';
 import { breakReferences } from '../../patterns/issue-references.ts';
 import { ReeveError } from '../../platform/errors.ts';
 import { runIdOfAttempt } from './run-id.ts';

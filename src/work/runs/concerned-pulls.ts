@@ -9,14 +9,14 @@ import type { Consequences } from '../../engine/bounds/consequences.ts';
 import type { Run } from '../../engine/record.ts';
 import type { FactMemory } from '../../facts/fact.ts';
 import type { ReeveError } from '../../platform/errors.ts';
-import { runsForConcerned } from '../../rules/concerned.ts';
+import { runsForConcerned } from '../../rules/rule.ts';
 import type { RuleSet } from '../../rules/rule-set.ts';
 import type { Admissions, AdmittedEvent } from '../../rules/sources/admission.ts';
 import type { InForce, RuleSource } from '../../rules/sources/rule-source.ts';
-import type { Handled, HandleJob } from '../../store/lease.ts';
+import type { Handled, HandleJob } from '../../store/leases.ts';
 import type { Delivery, Store } from '../../store/store.ts';
+import { storedEvent } from './route-delivery.ts';
 import { deliveryOrigin, findEventCause, type RunAttempt } from './run-attempt.ts';
-import { storedEvent } from './stored-event.ts';
 import type { LeaveWaiting } from './waiting.ts';
 
 /** Pull requests that run with the event; more become one job. */

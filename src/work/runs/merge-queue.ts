@@ -14,7 +14,7 @@ import { retryDenial } from '../../rules/sources/doubt.ts';
 import type { RuleSource } from '../../rules/sources/rule-source.ts';
 import type { Verdict } from '../../rules/verdict.ts';
 import { createStoredMemory } from '../../store/action-memory.ts';
-import type { HandleJob, Lease } from '../../store/lease.ts';
+import type { HandleJob, Lease } from '../../store/leases.ts';
 import type { QueueEvent } from '../../store/queue-rows.ts';
 import type { Delivery, Store } from '../../store/store.ts';
 import { abandonQueue, editQueue } from '../merge-queue/edits.ts';
@@ -26,8 +26,8 @@ import type { PullSeen, QueueEntry } from '../merge-queue/state.ts';
 import { queueJob, readQueueJob } from '../merge-queue/wake.ts';
 import { type QueuePlace, type QueuePorts, workOnQueue } from '../merge-queue/work.ts';
 import { createWriteBudget, type WriteBudget } from '../merge-queue/write-budget.ts';
+import { eventlessOf, storedEvent } from './route-delivery.ts';
 import { deliveryOrigin, findEventCause } from './run-attempt.ts';
-import { eventlessOf, storedEvent } from './stored-event.ts';
 
 const hourMs = 3_600_000;
 /** Wait before a queue is looked at under the new name of its repository. */

@@ -1,5 +1,7 @@
-import { type Event, laneOf, parseDelivery } from '../../contract/events/events.ts';
+import { z } from 'zod';
+import { type Event, laneOf, parseDelivery, parseEvent } from '../../contract/events/events.ts';
 import { parsePayload } from '../../contract/events/parse-payload.ts';
+import type { RepositoryRef, Subject } from '../../contract/events/subject.ts';
 import { messageOf } from '../../platform/errors.ts';
 import { digestOfBody } from '../../store/fingerprint.ts';
 import type { DeliveryWithBody, Routing } from '../../store/store.ts';
@@ -37,4 +39,24 @@ export function routeDelivery(delivery: DeliveryWithBody): RoutedDelivery {
     // Whatever a body makes the parser throw concerns this delivery alone: the next one must get its lane.
     return { routing: { id, to: 'dead', reason: messageOf(error) } };
   }
+}
+
+const CaughtUp = z.object({ eventType: z.string(), payload: z.record(z.string(), z.unknown()) });
+
+/** Returns the event of a job that catching up has stored. */
+export function caughtUpEvent(payload: unknown): Event {
+  const { eventType, payload: whole } = CaughtUp.parse(payload);
+  return parseEvent(eventType, whole);
+}
+
+/** Returns the event of a stored delivery, or of a job that catching up has stored in its place. */
+export function storedEvent(delivery: DeliveryWithBody): Event {
+  return delivery.door === 'webhook' ? eventOf(delivery) : caughtUpEvent(parsePayload(delivery.body));
+}
+
+/** An event of a job about a pull request: it says where to look and nothing else. */
+export function eventlessOf(repository: RepositoryRef, index: number, kind: string): Event {
+  const subject: Subject = { kind: 'pull_request', repository, index };
+  const nothing = { activity: '', payload: {}, ownerId: undefined, sender: undefined };
+  return { ...nothing, eventType: kind, family: 'pull_request', repository, subject };
 }

@@ -1,7 +1,7 @@
 import type { Client } from '../../client/client.ts';
 import type { Event } from '../../contract/events/events.ts';
 import type { Consequences, EventCause } from '../../engine/bounds/consequences.ts';
-import { standardDeliveryLifetimeMs } from '../../engine/delivery-lifetime.ts';
+import { standardDeliveryLifetimeMs } from '../../engine/limits.ts';
 import { type MadeRun, makeEventRun, type RunSettings } from '../../engine/make-run.ts';
 import type { Run } from '../../engine/record.ts';
 import type { FactMemory } from '../../facts/fact.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Client } from '../../client/client.ts';
 import type { Event } from '../../contract/events/events.ts';
 import type { Subject } from '../../contract/events/subject.ts';
-import { standardDeliveryLifetimeMs } from '../../engine/delivery-lifetime.ts';
+import { standardDeliveryLifetimeMs } from '../../engine/limits.ts';
 import { type MadeRun, makeItemRun, type RunSettings } from '../../engine/make-run.ts';
 import type { Run } from '../../engine/record.ts';
 import type { Ran } from '../../engine/run.ts';
@@ -14,11 +14,11 @@ import { createRuleSet } from '../../rules/rule-set.ts';
 import type { Admissions, AdmittedEvent } from '../../rules/sources/admission.ts';
 import type { RuleSource } from '../../rules/sources/rule-source.ts';
 import { createStoredMemory } from '../../store/action-memory.ts';
-import type { HandleJob } from '../../store/lease.ts';
+import type { HandleJob } from '../../store/leases.ts';
 import type { Delivery, Store } from '../../store/store.ts';
 import { readResistance } from './resistance.ts';
+import { eventlessOf, storedEvent } from './route-delivery.ts';
 import { deliveryOrigin, type RunAttempt } from './run-attempt.ts';
-import { eventlessOf, storedEvent } from './stored-event.ts';
 
 /**
  * Rules whose merge waits for checks or for `mergeable` alone: not every forge sends events of these; and rules that failed to protect

@@ -1,7 +1,7 @@
 import type { RepositoryRef } from '../../contract/events/subject.ts';
 import type { AnyInput } from '../../contract/operation.ts';
 import type { Run } from '../../engine/record.ts';
-import { queueContext } from '../../facts/required-checks.ts';
+import { queueContext } from '../../facts/statuses.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { AdmittedEvent } from '../../rules/sources/admission.ts';
 import type { QueueRow } from '../../store/queue-rows.ts';

@@ -1,16 +1,14 @@
 import type { Subject } from '../../contract/events/subject.ts';
-import { budgetSourceOf } from '../../rules/budget-source.ts';
 import { createSweepMeter } from '../../rules/expressions/budget/budget.ts';
 import { isInScope } from '../../rules/match.ts';
-import type { LoadedRule } from '../../rules/rule.ts';
+import { budgetSourceOf, type LoadedRule } from '../../rules/rule.ts';
 import { createRuleSet } from '../../rules/rule-set.ts';
-import type { HandleJob } from '../../store/lease.ts';
+import type { HandleJob } from '../../store/leases.ts';
 import { mapConcurrently } from './map-concurrently.ts';
 import type { SweepParts } from './sweep.ts';
 import { runItem } from './sweep-item.ts';
 import { isOfHome } from './sweep-job.ts';
-import { refusedAsFailure } from './targets/list-failures.ts';
-import type { Target } from './targets/target.ts';
+import { refusedAsFailure, type Target } from './targets/target.ts';
 import { eachTarget } from './targets/targets.ts';
 import { createWaitingClient } from './wait-on-429.ts';
 

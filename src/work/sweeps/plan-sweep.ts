@@ -12,9 +12,9 @@ import { describeLimit, type SweepFailure } from './progress.ts';
 import { readTurn } from './slot-limit.ts';
 import { runItem } from './sweep-item.ts';
 import { scopeOfSweep, servedTo } from './sweep-job.ts';
-import { failureOfList, refusedAsFailure } from './targets/list-failures.ts';
 import type { ServedBy } from './targets/repositories.ts';
 import { createRunnerMemory } from './targets/runner-memory.ts';
+import { failureOfList, refusedAsFailure } from './targets/target.ts';
 import { eachTarget } from './targets/targets.ts';
 import { createWaitingClient } from './wait-on-429.ts';
 

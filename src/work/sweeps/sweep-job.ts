@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import type { Subject } from '../../contract/events/subject.ts';
 import { createRepositoryScope } from '../../patterns/repository-scope.ts';
-import { budgetSourceOf } from '../../rules/budget-source.ts';
 import { createSweepMeter } from '../../rules/expressions/budget/budget.ts';
 import { isInScope } from '../../rules/match.ts';
-import type { LoadedRule } from '../../rules/rule.ts';
-import type { HandleJob } from '../../store/lease.ts';
+import { budgetSourceOf, type LoadedRule } from '../../rules/rule.ts';
+import type { HandleJob } from '../../store/leases.ts';
 import { runSweep, type SweepOrder, type SweepParts } from './sweep.ts';
 import type { SweepCheckpoint } from './tally.ts';
 import type { ServedBy } from './targets/repositories.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { claimRun, findOwnRun, noteUnnamed } from '../../../src/actions/workflows/dispatches.ts';
-import type { DispatchedRun } from '../../../src/facts/workflow-runs.ts';
+import type { DispatchedRun } from '../../../src/facts/statuses.ts';
 import { createStoredMemory } from '../../../src/store/action-memory.ts';
 import { openPostgresStore } from '../../../src/store/postgres/postgres-store.ts';
 import type { Store } from '../../../src/store/store.ts';

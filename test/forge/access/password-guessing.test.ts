@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createPasswordGate } from '../../../src/forge/access/password-gate.ts';
-import { createPasswords } from '../../../src/forge/access/passwords.ts';
+import { createPasswordGate, createPasswords } from '../../../src/forge/access/password-gate.ts';
 import type { UserRow } from '../../../src/forge/core/rows.ts';
 import { createForgeInstance, type ForgeInstance } from '../../../src/forge/forge.ts';
 import { basic } from '../../support/contract-forge.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseIssueConfig } from '../../../src/forge/issue-templates/issue-config.ts';
+import { parseIssueConfig } from '../../../src/forge/issue-templates/issue-templates.ts';
 import { parseTemplate } from '../../../src/forge/issue-templates/template-text.ts';
 
 it.each([

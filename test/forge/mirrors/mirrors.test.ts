@@ -3,11 +3,10 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ForgeContext } from '../../../src/forge/core/context.ts';
 import { type Database, openDatabase } from '../../../src/forge/core/database.ts';
-import { formatGoDuration, parseGoDuration } from '../../../src/forge/core/go-duration.ts';
 import { createSyncQueue } from '../../../src/forge/core/sync-queue.ts';
-import { storeMirror } from '../../../src/forge/mirrors/pull-mirrors.ts';
+import { formatGoDuration, parseGoDuration } from '../../../src/forge/core/time.ts';
+import { queueDueMirrors, storeMirror } from '../../../src/forge/mirrors/pull-mirrors.ts';
 import { parseRemote, resolveRemote } from '../../../src/forge/mirrors/remote-address.ts';
-import { queueDueMirrors } from '../../../src/forge/mirrors/schedule.ts';
 import { silentLog } from '../../../src/platform/log.ts';
 import { type ContractForge, freshName, startEmbedded } from '../../support/contract-forge.ts';
 

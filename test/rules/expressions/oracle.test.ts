@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createGlob } from '../../../src/patterns/glob.ts';
 import { createUnlimitedMeter } from '../../../src/patterns/meter.ts';
-import type { ExpressionEnvironment } from '../../../src/rules/expressions/environment.ts';
+import type { ExpressionEnvironment } from '../../../src/rules/expressions/knowledge.ts';
 import { createPart, runPart, Values } from '../../../src/rules/expressions/part.ts';
 import { resolveExpression } from '../../../src/rules/expressions/resolve/resolve.ts';
 import { Duration } from '../../../src/rules/expressions/values/duration.ts';

@@ -5,7 +5,7 @@ import { createClient } from '../../../src/client/client.ts';
 import { type Event, parseEvent } from '../../../src/contract/events/events.ts';
 import { type Admissions, createAdmissions } from '../../../src/rules/sources/admission.ts';
 import { createIdentities } from '../../../src/rules/sources/identity.ts';
-import { createCoverage } from '../../../src/server/receiver/scope.ts';
+import { createCoverage } from '../../../src/server/receiver/secrets.ts';
 
 /** Full name → the repository that the forge has there; `to`: renamed to that name. */
 type Live = { readonly id: number; readonly archived?: boolean } | { readonly to: string };

@@ -7,7 +7,7 @@ import { createOAuth2 } from '../../../src/client/oauth2.ts';
 import { operations } from '../../../src/contract/operations.ts';
 import type { RecordedChange, Run } from '../../../src/engine/record.ts';
 import type { AppParts } from '../../../src/server/app.ts';
-import { redirectUri } from '../../../src/server/dashboard/sign-in/address.ts';
+import { redirectUri } from '../../../src/server/dashboard/sign-in/forge-sign-in.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { makeDelivery, makeRun } from '../../store/make.ts';
 import { axeViolations } from '../../support/axe.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createEntryScope, isWholeScope } from '../../../src/server/receiver/scope.ts';
-import { examineSecrets } from '../../../src/server/receiver/secrets.ts';
+import { createEntryScope, examineSecrets, isWholeScope } from '../../../src/server/receiver/secrets.ts';
 import { makeEntry } from './make.ts';
 
 describe('examineSecrets', () => {

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ReeveError } from '../../../src/platform/errors.ts';
-import type { Handled } from '../../../src/store/lease.ts';
+import type { Handled } from '../../../src/store/leases.ts';
 import type { Claim } from '../../../src/store/store.ts';
 import { createAttempt } from '../../../src/work/deliveries/attempt.ts';
 import { createBackoff } from '../../../src/work/deliveries/backoff.ts';

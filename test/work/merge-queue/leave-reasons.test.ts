@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { packageRoot } from '../../../src/platform/package.ts';
-import { leaveReasons } from '../../../src/work/merge-queue/leave-reasons.ts';
+import { leaveReasons } from '../../../src/work/merge-queue/state.ts';
 
 it('docs/merge-queue.md has every reason for leaving, with its meaning', () => {
   const text = readFileSync(join(packageRoot, 'docs/merge-queue.md'), 'utf8');

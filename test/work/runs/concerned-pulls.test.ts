@@ -6,7 +6,7 @@ import { createFactMemory } from '../../../src/facts/ask.ts';
 import { ReeveError } from '../../../src/platform/errors.ts';
 import { createRuleSet } from '../../../src/rules/rule-set.ts';
 import type { AdmittedEvent } from '../../../src/rules/sources/admission.ts';
-import type { Lease } from '../../../src/store/lease.ts';
+import type { Lease } from '../../../src/store/leases.ts';
 import type { Claim, DeliveryWithBody, NewJob } from '../../../src/store/store.ts';
 import { createConcernedPulls } from '../../../src/work/runs/concerned-pulls.ts';
 

@@ -7,9 +7,9 @@ import { makeEventRun, makeItemRun } from '../../../engine/make-run.ts';
 import type { FactRequest, Facts } from '../../../facts/fact.ts';
 import { createGivenFacts, FactNotGiven, mergeGiven } from '../../../facts/given-facts.ts';
 import { systemClock } from '../../../platform/clock.ts';
-import { runsForConcerned } from '../../../rules/concerned.ts';
 import type { PackReader } from '../../../rules/packs/gather-packs.ts';
 import type { Problem } from '../../../rules/problem.ts';
+import { runsForConcerned } from '../../../rules/rule.ts';
 import { createRuleSet } from '../../../rules/rule-set.ts';
 import {
   type FolderFile,

@@ -1,10 +1,13 @@
+import { stringify } from 'yaml';
+import type { Adopted, AdoptedPlace, Adoption } from '../../../actions/action.ts';
+import { actions } from '../../../actions/actions.ts';
+import type { Client } from '../../../client/client.ts';
 import { ReeveError } from '../../../platform/errors.ts';
 import type { Settings } from '../../../server/settings/config.ts';
 import { type Drift, readDrift } from '../../../work/sweeps/drift.ts';
 import { ageOf } from '../../output/table.ts';
 import { plain, type Terminal } from '../../output/terminal.ts';
 import { clientOf, openStore } from '../open-store.ts';
-import { adopt } from './adopt.ts';
 
 /**
  * Prints what sweeps found to be otherwise than a rule wants it, and since when; with `adopt` the rule file that
@@ -43,4 +46,43 @@ async function adoptAll(items: readonly string[], settings: Settings, terminal: 
   for (const line of left) terminal.error(plain(`left out: ${line}`));
   terminal.out(yaml.trimEnd());
   return 0;
+}
+
+/** A rule file as text, and what of the live state it cannot express. */
+type AdoptedFile = { readonly yaml: string; readonly left: readonly string[] };
+
+/**
+ * Returns the rule file that declares what is live in a repository (`acme/demo`) or an organization (`acme`), one step per
+ * action that has an adoption. A run of it plans no change. What the account may not read is reported and left out.
+ */
+export async function adopt(client: Client, name: string): Promise<AdoptedFile> {
+  const [owner = '', repo] = name.split('/');
+  const steps: unknown[] = [];
+  const left: string[] = [];
+  for (const action of actions) {
+    if (action.adoption === undefined) continue;
+    const adopted = await read(action.adoption, client, { owner, repo });
+    left.push(...(adopted.left ?? []));
+    if (adopted.arguments) steps.push({ uses: action.name, with: adopted.arguments });
+  }
+  const rule = {
+    description: `What was live in ${name} when it was adopted.`,
+    // An organization matches the pattern of its repositories.
+    in: [repo === undefined ? `${name}/*` : name],
+    on: { schedule: '17 3 * * *' },
+    each: repo === undefined ? 'organization' : 'repository',
+    steps,
+  };
+  const file = { version: 1, rules: { [name.replace(/[^\w-]/g, '-').toLowerCase()]: rule } };
+  return { yaml: stringify(file, { lineWidth: 110, aliasDuplicateObjects: false }), left };
+}
+
+async function read(adoption: Adoption, client: Client, place: AdoptedPlace): Promise<Adopted> {
+  try {
+    return await adoption.read(client, place);
+  } catch (error) {
+    const isDenied = error instanceof ReeveError && error.code === 'forge-forbidden';
+    if (!isDenied || adoption.what === undefined) throw error;
+    return { left: [`${adoption.what}: the account may not read them`] };
+  }
 }

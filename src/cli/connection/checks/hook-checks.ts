@@ -1,5 +1,5 @@
 import type { SecretEntry } from '../../../server/receiver/secrets.ts';
-import { loadFingerprintKey } from '../../../server/settings/secrets/fingerprint-key.ts';
+import { loadFingerprintKey } from '../../../server/settings/secrets/installation-secret.ts';
 import { count } from '../../output/terminal.ts';
 import { type Finding, ok, skipped, wrong } from '../finding.ts';
 import { hookKinds } from '../hooks/event-kinds.ts';
@@ -9,8 +9,7 @@ import { probeReceiver } from '../hooks/probe-receiver.ts';
 import { entryFor } from '../hooks/secret-entry.ts';
 import { checkServedHooks } from '../hooks/served-hooks.ts';
 import { allowAdvice, reachOf } from '../hooks/target.ts';
-import { findingOfTest } from '../hooks/test-finding.ts';
-import { type HookTestResult, testHook } from '../hooks/test-hook.ts';
+import { findingOfTest, type HookTestResult, testHook } from '../hooks/test-hook.ts';
 import type { Check } from './check.ts';
 import type { Examination } from './examination.ts';
 import type { HookState } from './hook-states.ts';

@@ -1,7 +1,6 @@
 import type { Client } from '../../../client/client.ts';
 import { operations } from '../../../contract/operations.ts';
-import type { Problem } from '../../../rules/problem.ts';
-import { problemAtLine } from '../../../rules/problem-at-line.ts';
+import { type Problem, problemAtLine } from '../../../rules/problem.ts';
 import type { LoadedRule } from '../../../rules/rule.ts';
 import { findAccessGaps, possibleWants, starredAccess, toRepositoryAccess } from './access.ts';
 

@@ -2,7 +2,7 @@ import type { Client } from '../../../client/client.ts';
 import type { AnyInput, Operation } from '../../../contract/operation.ts';
 import { operations } from '../../../contract/operations.ts';
 import { Hook } from '../../../contract/resources/hooks.ts';
-import type { WebhookForm } from '../../../server/settings/operator-file/webhook.ts';
+import type { WebhookForm } from '../../../server/settings/operator-file/operator-file.ts';
 
 type HookLevel = 'system' | 'user' | 'organization' | 'repository';
 /** Somewhere a hook can be. `name` is empty for the instance, `owner/name` for a repository. */

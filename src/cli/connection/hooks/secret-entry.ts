@@ -1,5 +1,4 @@
-import { createEntryScope } from '../../../server/receiver/scope.ts';
-import type { SecretEntry } from '../../../server/receiver/secrets.ts';
+import { createEntryScope, type SecretEntry } from '../../../server/receiver/secrets.ts';
 import type { HookLocation } from './places.ts';
 
 /**

@@ -4,8 +4,10 @@ import { z } from 'zod';
 import type { Client } from '../../../client/client.ts';
 import { operations } from '../../../contract/operations.ts';
 import { messageOf, ReeveError } from '../../../platform/errors.ts';
+import { type Finding, ok, skipped, wrong } from '../finding.ts';
 import type { DeliveryListener } from './listener.ts';
 import { type HookLocation, locationName, repositoryAt } from './places.ts';
+import { allowAdvice, reachOf } from './target.ts';
 
 /** What came of a try. `arrived`: it was verified and stored · `refused`: it came, with other secrets · `untried`: why not. */
 export type HookTestResult =
@@ -99,4 +101,28 @@ function repositoryInBody(body: Uint8Array): string | undefined {
     // Whatever came beside ours: it is not ours.
     return undefined;
   }
+}
+
+/** Returns what the try of a hook says about it, and what to do where it did not come. */
+export async function findingOfTest(
+  tried: HookTestResult,
+  location: HookLocation,
+  url: string,
+): Promise<Finding> {
+  const title = locationName(location);
+  if (tried.came === 'untried') return skipped(tried.why);
+  if (tried.came === 'arrived')
+    return ok(`a delivery by the hook of ${title} arrived and was verified after ${tried.ms} ms`);
+  if (tried.came === 'refused') {
+    return wrong(
+      `a delivery by the hook of ${title} arrived, but its header or signature does not match the settings`,
+      'run reeve setup again, which replaces the hook; or set the secrets it was created with',
+    );
+  }
+  const reach = await reachOf(url);
+  const advice =
+    reach === 'loopback' || reach === 'private'
+      ? allowAdvice(reach)
+      : `see whether the forge’s machine reaches ${url}: name, proxy, firewall, certificate; the page of the hook on the forge shows what was answered`;
+  return wrong(`no delivery by the hook of ${title} arrived within ${tried.seconds} s`, advice);
 }

@@ -1,5 +1,5 @@
 import { ReeveError } from '../../../platform/errors.ts';
-import type { WebhookForm } from '../../../server/settings/operator-file/webhook.ts';
+import type { WebhookForm } from '../../../server/settings/operator-file/operator-file.ts';
 import type { Finding } from '../finding.ts';
 import { type HookLocation, hookLocations, locationName, repositoryAt } from '../hooks/places.ts';
 import { readHooks, type Signed } from '../hooks/read-hooks.ts';

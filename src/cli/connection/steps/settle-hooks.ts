@@ -6,8 +6,11 @@ import type { Hook } from '../../../contract/resources/hooks.ts';
 import { messageOf, ReeveError } from '../../../platform/errors.ts';
 import type { SecretEntry } from '../../../server/receiver/secrets.ts';
 import type { Settings } from '../../../server/settings/config.ts';
-import { loadFingerprintKey, readFingerprintKey } from '../../../server/settings/secrets/fingerprint-key.ts';
-import type { SecretStore } from '../../../server/settings/secrets/installation-secret.ts';
+import {
+  loadFingerprintKey,
+  readFingerprintKey,
+  type SecretStore,
+} from '../../../server/settings/secrets/installation-secret.ts';
 import { openStoreAt, storeFileOf } from '../../../store/open-store.ts';
 import type { Store } from '../../../store/store.ts';
 import { count } from '../../output/terminal.ts';
@@ -33,8 +36,7 @@ import {
 } from '../hooks/places.ts';
 import { readHooks, type Signed } from '../hooks/read-hooks.ts';
 import { entryFor } from '../hooks/secret-entry.ts';
-import { findingOfTest } from '../hooks/test-finding.ts';
-import { testHook } from '../hooks/test-hook.ts';
+import { findingOfTest, testHook } from '../hooks/test-hook.ts';
 import type { Steps } from './steps.ts';
 
 type Hooks = {

@@ -1,7 +1,7 @@
 import type { Client } from '../../../client/client.ts';
 import { operations } from '../../../contract/operations.ts';
 import type { OAuth2Application } from '../../../contract/resources/oauth2.ts';
-import { redirectUri } from '../../../server/dashboard/sign-in/address.ts';
+import { redirectUri } from '../../../server/dashboard/sign-in/forge-sign-in.ts';
 import type { Settings } from '../../../server/settings/config.ts';
 import { type Finding, ok, wrong } from '../finding.ts';
 

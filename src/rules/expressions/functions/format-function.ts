@@ -1,6 +1,5 @@
 import type { Meter } from '../../../patterns/meter.ts';
-import { costs } from '../budget/costs.ts';
-import { limits } from '../budget/limits.ts';
+import { costs, limits } from '../budget/costs.ts';
 import { toNumber } from '../values/arithmetic.ts';
 import { memberNamesOfValue } from '../values/member-names.ts';
 import { describeValue, Failure, kindOf } from '../values/values.ts';

@@ -1,6 +1,5 @@
 import type { Meter } from '../../../patterns/meter.ts';
-import { costs } from '../budget/costs.ts';
-import { limits } from '../budget/limits.ts';
+import { costs, limits } from '../budget/costs.ts';
 import { arithmetic, toNumber } from '../values/arithmetic.ts';
 import { type Orderable, orderNameOf, toOrderable } from '../values/comparison.ts';
 import { alternatives, anyType, boolType, type Type, unionOf } from '../values/types.ts';

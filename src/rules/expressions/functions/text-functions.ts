@@ -1,6 +1,5 @@
 import type { Meter } from '../../../patterns/meter.ts';
-import { costs } from '../budget/costs.ts';
-import { limits } from '../budget/limits.ts';
+import { costs, limits } from '../budget/costs.ts';
 import { boolType, type Type } from '../values/types.ts';
 import { Failure } from '../values/values.ts';
 import type { FunctionRow } from './function-row.ts';

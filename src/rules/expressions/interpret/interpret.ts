@@ -20,10 +20,11 @@ import {
   Failure,
   kindOf,
   makeDouble,
+  TooLarge,
+  Unusable,
   type ValueKind,
 } from '../values/values.ts';
 import type { Builder } from './builder.ts';
-import { isUnusable, notBool, toFailure } from './failures.ts';
 import type { Evaluate, Frame } from './frame.ts';
 import { factOfCall } from './reads.ts';
 
@@ -515,4 +516,25 @@ function ownMember(owner: unknown, name: string): unknown {
   }
   // The object is a map, which has nothing but values under names.
   return (owner as Readonly<Record<string, unknown>>)[name];
+}
+
+/** Says whether nothing can be done with a value: it is an error, too large, or null where null has no meaning. */
+function isUnusable(value: unknown, nullHasMeaning: boolean): boolean {
+  if (typeof value !== 'object') return value === undefined;
+  return value === null ? !nullHasMeaning : value instanceof Unusable;
+}
+
+/** Returns the failure of a node whose value cannot be used. */
+function toFailure(value: unknown, node: ASTNode, frame: Frame): Failure {
+  if (value instanceof Failure) return value;
+  frame.meter.charge(costs.failure);
+  if (value instanceof TooLarge) return new Failure(`too large to judge: ${textOf(node)} is ${value.what}`);
+  return new Failure(`${textOf(node)} is ${value === null ? 'null' : 'missing'}`);
+}
+
+/** Returns the failure of a node that must be true or false. */
+function notBool(value: unknown, node: ASTNode, frame: Frame): Failure {
+  if (isUnusable(value, false)) return toFailure(value, node, frame);
+  frame.meter.charge(costs.failure);
+  return new Failure(`${textOf(node)} is not true or false`);
 }

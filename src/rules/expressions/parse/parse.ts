@@ -1,6 +1,6 @@
 import { type ASTNode, Environment as CelEnvironment, ParseError } from '@marcbachmann/cel-js';
 import { messageOf } from '../../../platform/errors.ts';
-import { limits } from '../budget/limits.ts';
+import { limits } from '../budget/costs.ts';
 import type { ExpressionProblem } from '../expression-problem.ts';
 
 /** The CEL library, as a parser: it never runs anything. */

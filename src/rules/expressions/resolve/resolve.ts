@@ -1,17 +1,23 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { factKey } from '../../../facts/fact.ts';
 import type { Re2Compiler } from '../../../patterns/re2.ts';
-import { limits } from '../budget/limits.ts';
-import type { ExpressionEnvironment, Name } from '../environment.ts';
+import { limits } from '../budget/costs.ts';
 import { type ExpressionProblem, withHint } from '../expression-problem.ts';
 import { type FunctionRow, kindsTaken, takesCount } from '../functions/function-row.ts';
 import { findFunctions, functionNames, loops } from '../functions/functions.ts';
-import { foreignActivities, wordOfForge } from '../parse/foreign-words.ts';
+import type { ExpressionEnvironment, Name } from '../knowledge.ts';
 import { nearest } from '../parse/nearest.ts';
 import { parseExpression } from '../parse/parse.ts';
 import { chainOf, literalOf, namespacedName, namespaces, textOf } from '../parse/tree.ts';
 import { alternatives, anyType, boolType, describeType, mayBe, type Type, unionOf } from '../values/types.ts';
-import { remedyForFunction, remedyForList, remedyForMember, remedyMemberOf } from './foreign-expressions.ts';
+import {
+  foreignActivities,
+  remedyForFunction,
+  remedyForList,
+  remedyForMember,
+  remedyMemberOf,
+  wordOfForge,
+} from './foreign-expressions.ts';
 import { readLiteral } from './literals.ts';
 import { memberNamesOfType, memberOf } from './members.ts';
 import { Resolution } from './resolution.ts';

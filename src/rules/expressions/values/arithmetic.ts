@@ -1,6 +1,5 @@
 import type { Meter } from '../../../patterns/meter.ts';
-import { costs } from '../budget/costs.ts';
-import { limits } from '../budget/limits.ts';
+import { costs, limits } from '../budget/costs.ts';
 import { Duration } from './duration.ts';
 import { makeInstant } from './instant.ts';
 import { Double, describeValue, Failure, kindOf, makeDouble } from './values.ts';

@@ -1,6 +1,5 @@
 import type { Meter } from '../../../patterns/meter.ts';
-import { costs } from '../budget/costs.ts';
-import { limits } from '../budget/limits.ts';
+import { costs, limits } from '../budget/costs.ts';
 
 /** Members up to which a JavaScript object is a record; one with more is a hash table, which takes longer to list. */
 const maxRecord = 120;

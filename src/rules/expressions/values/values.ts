@@ -1,4 +1,4 @@
-import { limits } from '../budget/limits.ts';
+import { limits } from '../budget/costs.ts';
 import { Duration, parseDuration } from './duration.ts';
 import { alternatives, type Type } from './types.ts';
 

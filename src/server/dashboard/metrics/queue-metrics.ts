@@ -1,7 +1,6 @@
 import type { Counter, Gauge, Histogram } from 'prom-client';
 import type { QueueEvent, QueueRow } from '../../../store/queue-rows.ts';
-import { leaveReasons } from '../../../work/merge-queue/leave-reasons.ts';
-import { type QueuePhase, queueStateOf } from '../../../work/merge-queue/state.ts';
+import { leaveReasons, type QueuePhase, queueStateOf } from '../../../work/merge-queue/state.ts';
 import type { MetricName } from './metric-table.ts';
 
 /** Seconds in a queue: from a minute to a day. */

@@ -9,8 +9,7 @@ import {
 } from '../../../store/store.ts';
 import type { DashboardData } from '../data.ts';
 import { deliveryLink, subjectLink } from '../links.ts';
-import { markIds } from '../look/mark-ids.ts';
-import { type TableCell, table } from '../look/table.ts';
+import { markIds, type TableCell, table } from '../look/table.ts';
 import type { PageView } from '../page.ts';
 import type { PageRequest } from '../page-handler.ts';
 import type { Viewer } from '../viewer.ts';

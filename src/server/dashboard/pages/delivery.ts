@@ -3,7 +3,7 @@ import { isOfRepository, type Pause } from '../../../engine/bounds/pauses.ts';
 import { type Html, html } from '../../../platform/http/html.ts';
 import type { Delivery, DeliveryWithBody, Store } from '../../../store/store.ts';
 import { deliveryLink, personLink, subjectLink } from '../links.ts';
-import { markIds } from '../look/mark-ids.ts';
+import { markIds } from '../look/table.ts';
 import type { PageView } from '../page.ts';
 import type { PageRequest } from '../page-handler.ts';
 import type { DeliveryAccess } from '../viewer.ts';

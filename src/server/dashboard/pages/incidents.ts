@@ -5,11 +5,9 @@ import {
   kindRow,
 } from '../../../engine/incidents/incident.ts';
 import { type Html, html } from '../../../platform/http/html.ts';
-import { itemLink } from '../links.ts';
-import { markIds } from '../look/mark-ids.ts';
-import { table } from '../look/table.ts';
+import { itemLink, ruleLink } from '../links.ts';
+import { markIds, table } from '../look/table.ts';
 import type { PageRequest } from '../page-handler.ts';
-import { ruleLink } from './rule-link.ts';
 
 /** Incidents that the overview shows; the metrics count all. */
 const shown = 50;

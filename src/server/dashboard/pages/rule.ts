@@ -1,16 +1,12 @@
 import type { Run } from '../../../engine/record.ts';
 import { type Html, html } from '../../../platform/http/html.ts';
-import type { Verdict } from '../../../rules/verdict.ts';
-import { nameOfRule } from '../../../rules/verdict.ts';
-import type { DashboardData, RuleRow } from '../data.ts';
+import { nameOfRule, type Verdict } from '../../../rules/verdict.ts';
+import type { DashboardData, RuleRow, TestCoverage } from '../data.ts';
 import { itemLink } from '../links.ts';
-import { markIds } from '../look/mark-ids.ts';
-import { type TableCell, table } from '../look/table.ts';
+import { markIds, type TableCell, table } from '../look/table.ts';
 import type { PageView } from '../page.ts';
 import type { PageRequest } from '../page-handler.ts';
-import { coverageText } from './coverage-text.ts';
 import { incidentTable } from './incidents.ts';
-import { type RuleEvaluation, readRuleHistory, searchedRuns } from './rule-history.ts';
 
 /** RuleEvaluations that the page lists. */
 const shown = 50;
@@ -107,4 +103,40 @@ function evaluationRow(
 function changesOf({ changes, refused }: Run, id: string): number {
   return [...changes, ...refused.map(({ change }) => change)].filter(({ rules }) => rules.includes(id))
     .length;
+}
+
+/** Returns the steps that rule tests reach, as a few words: `2 of 3 steps`. */
+export function coverageText(coverage: TestCoverage | undefined): string {
+  if (coverage?.state !== 'known') return coverage?.state === 'no-tests' ? 'no tests' : 'not known';
+  const { steps } = coverage;
+  const reached = steps.filter(({ isReached }) => isReached).length;
+  return `${reached} of ${steps.length} ${steps.length === 1 ? 'step' : 'steps'}`;
+}
+
+/** Runs that are searched for rules: a run is one text, and no index knows its rules. */
+export const searchedRuns = 200;
+
+/** One evaluation of a rule. */
+export type RuleEvaluation = { readonly run: Run; readonly verdict: Verdict };
+
+/** What the newest runs say of rules. `isWhole`: there are no others. */
+type RuleHistory = {
+  /** Returns the evaluations of a rule, newest first. */
+  readonly of: (id: string) => readonly RuleEvaluation[];
+  readonly isWhole: boolean;
+};
+
+/** Reads the evaluations of all rules in the newest runs. Runs in which a rule was not considered do not count. */
+export async function readRuleHistory(store: Pick<DashboardData['store'], 'listRuns'>): Promise<RuleHistory> {
+  const { items, next } = await store.listRuns({ limit: searchedRuns });
+  const found = new Map<string, RuleEvaluation[]>();
+  for (const run of items) {
+    for (const verdict of run.rules) {
+      if (verdict.verdict === 'skipped') continue;
+      const known = found.get(verdict.rule);
+      if (known === undefined) found.set(verdict.rule, [{ run, verdict }]);
+      else if (known.at(-1)?.run !== run) known.push({ run, verdict });
+    }
+  }
+  return { of: (id) => found.get(id) ?? [], isWhole: next === undefined };
 }

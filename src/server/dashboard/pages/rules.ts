@@ -1,13 +1,12 @@
 import type { Pause } from '../../../engine/bounds/pauses.ts';
 import { html } from '../../../platform/http/html.ts';
 import type { DashboardData, RuleRow } from '../data.ts';
+import { ruleLink } from '../links.ts';
 import { type TableCell, table } from '../look/table.ts';
 import type { PageView } from '../page.ts';
 import type { PageRequest } from '../page-handler.ts';
-import { coverageText } from './coverage-text.ts';
 import { pauseControl } from './pauses.ts';
-import { type RuleEvaluation, readRuleHistory, searchedRuns } from './rule-history.ts';
-import { ruleLink } from './rule-link.ts';
+import { coverageText, type RuleEvaluation, readRuleHistory, searchedRuns } from './rule.ts';
 
 /** Shows the rules in force, and first the files that cannot be used, with what is wrong in them. */
 export async function rulesPage(

@@ -2,7 +2,7 @@ import { describeChange, isObserved, observedWords } from '../../../engine/descr
 import type { RecordedChange, Run } from '../../../engine/record.ts';
 import { type Html, html } from '../../../platform/http/html.ts';
 import { type Finding, nameOfRule, type Verdict, wordsOf } from '../../../rules/verdict.ts';
-import { placeLink } from '../links.ts';
+import { placeLink, ruleLink } from '../links.ts';
 import { table } from '../look/table.ts';
 import type { PageRequest } from '../page-handler.ts';
 import {
@@ -14,7 +14,6 @@ import {
   valueFor,
 } from '../visibility.ts';
 import { viewForgeRequests } from './request-view.ts';
-import { ruleLink } from './rule-link.ts';
 
 const notForReaders = 'not for readers of this repository';
 

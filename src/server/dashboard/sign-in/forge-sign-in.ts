@@ -10,7 +10,6 @@ import type { Log } from '../../../platform/log.ts';
 import type { PageHandler } from '../page-handler.ts';
 import { setSecurityHeaders } from '../page-replies.ts';
 import { queryOf, rootOf } from '../request-path.ts';
-import { signInPath } from './address.ts';
 import type { ForgeAccounts, ForgeSignIn } from './forge-accounts.ts';
 import { signInScopes } from './forge-viewer.ts';
 import type { Sessions } from './sessions.ts';
@@ -169,4 +168,12 @@ function createSignInState({
     },
     forget: (request, reply) => write(request, reply, '', 0),
   };
+}
+
+/** Where the forge sends people back to after they signed in, below the dashboard’s address. */
+const signInPath = '/sign-in/callback';
+
+/** Returns the address people come back to. */
+export function redirectUri(dashboard: string): string {
+  return `${dashboard.replace(/\/+$/, '')}${signInPath}`;
 }

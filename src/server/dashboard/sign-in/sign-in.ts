@@ -6,11 +6,10 @@ import type { FailureThrottle } from '../../../platform/http/failure-throttle.ts
 import { formFieldsOf } from '../../../platform/http/form.ts';
 import { html } from '../../../platform/http/html.ts';
 import type { Log } from '../../../platform/log.ts';
-import { isSecureHost } from '../hosts.ts';
 import type { PageView } from '../page.ts';
 import type { PageHandler } from '../page-handler.ts';
 import { setSecurityHeaders } from '../page-replies.ts';
-import { rootOf } from '../request-path.ts';
+import { isSecureHost, rootOf } from '../request-path.ts';
 import type { ForgeAccounts, ForgeSignIn } from './forge-accounts.ts';
 import { pathOnly, registerForgeSignIn } from './forge-sign-in.ts';
 import type { Sessions } from './sessions.ts';
@@ -102,4 +101,13 @@ export function registerSignIn(app: FastifyInstance, pageHandler: PageHandler, p
     isSecure: (request) => isSecureHost(request, dashboardUrl),
     showForm: (request, reply, problem) => showForm(request, reply, '/', problem),
   });
+}
+
+/** Tells whether a request carries the password, as HTTP Basic of any user. */
+export function isSignedIn(authorization: string | undefined, password: string): boolean {
+  const encoded = /^basic\s+([A-Za-z0-9+/=]+)\s*$/i.exec(authorization ?? '')?.[1];
+  if (encoded === undefined) return false;
+  const given = Buffer.from(encoded, 'base64').toString('utf8');
+  const colon = given.indexOf(':');
+  return isSameSecret(colon === -1 ? '' : given.slice(colon + 1), password);
 }

@@ -10,10 +10,43 @@ import { createRepositoryScope } from '../../../patterns/repository-scope.ts';
 import { messageOf } from '../../../platform/errors.ts';
 import { createReachableHosts } from '../../../platform/http/reachable-hosts.ts';
 import { nearest } from '../../../rules/expressions/parse/nearest.ts';
+import { type Retention, standardRetention } from '../../../store/prune.ts';
 import { parseDurationMs } from '../duration.ts';
 import { NamedSecretsForm } from '../secrets/named-secrets.ts';
 import { parseSize } from '../size.ts';
-import { DashboardForm, fullName, WebhookForm } from './webhook.ts';
+
+/** Owner and name of a repository, as in its URL. */
+const fullName = z.string().regex(/^[^/\s]+\/[^/\s]+$/, 'a repository is named owner/name');
+/** The name of an account or an organization, as in its URL. */
+const accountName = z
+  .string()
+  .regex(/^[\w][\w.-]*$/, 'an account or organization is named as in its address');
+
+/** It is repeated in messages and on pages. */
+const address = z
+  .url({ protocol: /^https?$/, error: 'an address begins with http:// or https://' })
+  .refine((url) => !url.includes('@'), 'an address holds no credentials, and no @');
+
+/** `webhook` of the operator file: the hooks of Reeve on the forge. `reeve setup` creates them, `reeve doctor` checks them. */
+export const WebhookForm = z.strictObject({
+  url: address.describe('URL that the forge delivers to: `/webhook` of Reeve, as reachable from the forge.'),
+  system: z.boolean().optional().describe('A hook of the instance, for every repository.'),
+  users: z.array(accountName).optional().describe('Accounts with a hook.'),
+  organizations: z.array(accountName).optional().describe('Organizations with a hook.'),
+  repositories: z.array(fullName).optional().describe('Repositories with a hook.'),
+  events: z
+    .enum(['all', 'rules'])
+    .optional()
+    .describe(
+      'Events of the hooks: all, or only push, repository and the events of the operator’s rules. Default all, because rule files of repositories can use any event.',
+    ),
+});
+export type WebhookForm = z.output<typeof WebhookForm>;
+
+/** `dashboard` of the operator file. */
+const DashboardForm = z.strictObject({
+  url: address.describe('URL of the dashboard as its users reach it; sign-in on the forge redirects to it.'),
+});
 
 const values = z
   .union([z.string(), z.array(z.string())])
@@ -299,4 +332,31 @@ function offsetOf(document: Document, path: readonly PropertyKey[], key?: string
   const node: unknown = pair ? pair.key : found;
   const range = typeof node === 'object' && node !== null && 'range' in node ? node.range : undefined;
   return Array.isArray(range) ? Number(range[0]) : 0;
+}
+
+/** How deliveries are taken, worked on and kept. */
+export type Pace = {
+  /** Lifetime of deliveries. */
+  readonly backoff: { readonly lifetimeMs?: number | undefined };
+  readonly concurrency?: number | undefined;
+  /** Largest body of a delivery in bytes. */
+  readonly maxBodyBytes?: number | undefined;
+  readonly retention: Retention;
+};
+
+/** Returns what the operator file says of that; what it leaves out is absent, but for the retention. */
+export function readPace(file: OperatorFile | undefined): Pace {
+  const lifetimeMs = parseDurationMs(file?.['delivery-lifetime'] ?? '');
+  const maxBodyBytes = parseSize(file?.['max-body'] ?? '');
+  const { settled = '', dead = '', 'max-size': maxSize = '' } = file?.retention ?? {};
+  return {
+    backoff: { lifetimeMs },
+    concurrency: file?.concurrency,
+    maxBodyBytes,
+    retention: {
+      settledMs: parseDurationMs(settled) ?? standardRetention.settledMs,
+      deadMs: parseDurationMs(dead) ?? standardRetention.deadMs,
+      maxBytes: parseSize(maxSize) ?? standardRetention.maxBytes,
+    },
+  };
 }

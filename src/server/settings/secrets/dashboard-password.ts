@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { ReeveError } from '../../../platform/errors.ts';
 import type { Log } from '../../../platform/log.ts';
-import { replaceGenerated } from './generated-file.ts';
 import {
   type InstallationSecret,
   loadInstallationSecret,
+  replaceGenerated,
   replaceInstallationSecret,
   type SecretStore,
 } from './installation-secret.ts';

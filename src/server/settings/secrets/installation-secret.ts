@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { messageOf, ReeveError } from '../../../platform/errors.ts';
 import { isSameSecret } from '../../../platform/http/constant-time-equal.ts';
 import type { Log } from '../../../platform/log.ts';
 import type { Store } from '../../../store/store.ts';
-import { loadGenerated } from './generated-file.ts';
 
 /** A random value that all processes of an installation have in common. It is generated once. */
 export type InstallationSecret = {
@@ -19,10 +18,10 @@ export type InstallationSecret = {
 };
 
 /** Length of the keys that are generated. */
-export const keyBytes = 32;
+const keyBytes = 32;
 
 /** Describes a key of 32 random bytes. `repair` says what a person does about one of another length. */
-export function describeKey({
+function describeKey({
   repair,
   ...key
 }: Pick<InstallationSecret, 'name' | 'file'> & { readonly repair: string }): InstallationSecret {
@@ -81,7 +80,7 @@ export async function loadInstallationSecret(
 }
 
 /** Returns a secret of this installation without generating one; undefined if there is none. Throws `settings`. */
-export async function readInstallationSecret(
+async function readInstallationSecret(
   secret: InstallationSecret,
   { data, store }: SecretOptions,
 ): Promise<Buffer | undefined> {
@@ -117,4 +116,84 @@ function encode(value: Buffer): unknown {
 function decode(held: unknown): Buffer | undefined {
   if (typeof held !== 'object' || held === null || !('base64' in held)) return undefined;
   return typeof held.base64 === 'string' ? Buffer.from(held.base64, 'base64') : undefined;
+}
+
+/**
+ * Returns what a file of this installation holds, and makes it (mode 0600) where there is none. Of two processes that start
+ * at once the second takes what the first made. Throws `settings` where the file cannot be read or written.
+ */
+async function loadGenerated(path: string, make: () => Uint8Array | string): Promise<Buffer> {
+  const made = `${path}.${randomBytes(6).toString('hex')}`;
+  try {
+    // What is there is read, and nothing written: the disk may be full.
+    const held = await readFile(path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+    });
+    if (held) return held;
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await writeFile(made, make(), { mode: 0o600, flag: 'wx' });
+    await link(made, path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
+    return await readFile(path);
+  } catch (cause) {
+    throw new ReeveError('settings', `REEVE_DATA: ${path} cannot be used: ${messageOf(cause)}`, { cause });
+  } finally {
+    await rm(made, { force: true });
+  }
+}
+
+/** Replaces such a file in one step, and returns what it holds now. Throws `settings` if it cannot be written. */
+export async function replaceGenerated(path: string, make: () => Uint8Array | string): Promise<Buffer> {
+  const made = `${path}.${randomBytes(6).toString('hex')}`;
+  const value = Buffer.from(make());
+  try {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await writeFile(made, value, { mode: 0o600, flag: 'wx' });
+    await rename(made, path);
+    return value;
+  } catch (cause) {
+    throw new ReeveError('settings', `REEVE_DATA: ${path} cannot be used: ${messageOf(cause)}`, { cause });
+  } finally {
+    await rm(made, { force: true });
+  }
+}
+
+const signInKey = describeKey({
+  name: 'key of sign-ins under way',
+  file: 'sign-in.key',
+  repair: 'delete it',
+});
+
+/**
+ * Returns the key that signs what a browser holds between leaving for the forge to sign in and coming back, which may be to
+ * another process of those that share a database. Where there is one process alone, the key ends with it.
+ */
+export async function loadSignInKey(data: string, store: SecretStore): Promise<Uint8Array> {
+  return store.isShared ? loadInstallationSecret(signInKey, { data, store }) : randomBytes(keyBytes);
+}
+
+const fingerprintKey = describeKey({
+  name: 'key of the fingerprints of secrets',
+  file: 'fingerprint.key',
+  repair: 'delete it, and hooks with secrets are written again',
+});
+
+/**
+ * Returns the key of this installation's fingerprints: 32 bytes in `DATA/fingerprint.key` (mode 0600), or in a shared database.
+ * It is generated where there is none. With another key, secrets of hooks are not recognised and are written once more.
+ */
+export function loadFingerprintKey(
+  data: string,
+  { store, log }: { readonly store: SecretStore | undefined; readonly log?: Pick<Log, 'info' | 'warn'> },
+): Promise<Uint8Array> {
+  return loadInstallationSecret(fingerprintKey, { data, store, log });
+}
+
+/** Returns the key; undefined if none was generated yet. */
+export function readFingerprintKey(
+  data: string,
+  store: SecretStore | undefined,
+): Promise<Uint8Array | undefined> {
+  return readInstallationSecret(fingerprintKey, { data, store });
 }

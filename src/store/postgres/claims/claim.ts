@@ -1,5 +1,5 @@
-import { turnOf } from '../../lane.ts';
 import { leaseLost } from '../../leases.ts';
+import { turnOf } from '../../rows.ts';
 import type { Claim, Store } from '../../store.ts';
 import { isolationMsOf, nextSuspected } from '../../suspicion.ts';
 import type { PostgresContext } from '../context.ts';

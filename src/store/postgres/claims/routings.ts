@@ -1,5 +1,4 @@
-import { turnOf } from '../../lane.ts';
-import { deliveryColumns, deliveryWithBodyOf } from '../../rows.ts';
+import { deliveryColumns, deliveryWithBodyOf, turnOf } from '../../rows.ts';
 import type { Routing, Store } from '../../store.ts';
 import type { PostgresContext } from '../context.ts';
 import { prepareOnce } from '../link/connections.ts';

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
-import { turnOf } from '../../lane.ts';
-import { deliveryColumns, deliveryWithBodyOf, type SqlRow } from '../../rows.ts';
+import { deliveryColumns, deliveryWithBodyOf, type SqlRow, turnOf } from '../../rows.ts';
 import type { Claim } from '../../store.ts';
 import type { Repeats } from '../repeats/repeats.ts';
 

@@ -1,6 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { turnOf } from '../../lane.ts';
-import { deliveryColumns, deliveryWithBodyOf, type SqlRow } from '../../rows.ts';
+import { deliveryColumns, deliveryWithBodyOf, type SqlRow, turnOf } from '../../rows.ts';
 import type { DeliveryWithBody, Routing } from '../../store.ts';
 import type { Repeats } from '../repeats/repeats.ts';
 

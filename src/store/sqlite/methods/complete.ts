@@ -1,5 +1,5 @@
-import { encodeRuns } from '../../encoded-runs.ts';
 import { type Leases, leaseLost } from '../../leases.ts';
+import { encodeRuns } from '../../rows.ts';
 import type { Claim, Store } from '../../store.ts';
 import type { Completion } from '../complete.ts';
 import type { Redrive } from '../redrive.ts';

@@ -6,7 +6,7 @@ import type { Repository } from '../../../contract/resources/repositories.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { messageOf, ReeveError } from '../../../platform/errors.ts';
 import type { Log } from '../../../platform/log.ts';
-import type { HandleJob } from '../../../store/lease.ts';
+import type { HandleJob } from '../../../store/leases.ts';
 import type { Store } from '../../../store/store.ts';
 import { type ServedBy, servedRepositories } from '../targets/repositories.ts';
 import { createWaitingClient } from '../wait-on-429.ts';

@@ -5,11 +5,11 @@ import { sentMessageKeptMs, sentMessagePrefix } from '../../../actions/sent-mess
 import { dispatchPrefix } from '../../../actions/workflows/dispatches.ts';
 import { executionPrefix } from '../../../engine/bounds/commands.ts';
 import { ledgerKeptMs, ledgerPrefix } from '../../../engine/budget/shared-ledger.ts';
-import { mergeBaseKeptMs, mergeBasePrefix } from '../../../facts/current-reviews.ts';
+import { mergeBaseKeptMs, mergeBasePrefix } from '../../../facts/reviews.ts';
 import { messageOf } from '../../../platform/errors.ts';
 import type { Log } from '../../../platform/log.ts';
 import { storedMemoryKey } from '../../../store/action-memory.ts';
-import type { Retention } from '../../../store/retention-limits.ts';
+import type { Retention } from '../../../store/prune.ts';
 import { sampleWidths } from '../../../store/samples.ts';
 import type { Store } from '../../../store/store.ts';
 import { queueWritesKeptMs, queueWritesPrefix } from '../../merge-queue/write-budget.ts';

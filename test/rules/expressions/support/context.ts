@@ -1,5 +1,5 @@
 import { Re2Compiler } from '../../../../src/patterns/re2.ts';
-import type { ExpressionEnvironment } from '../../../../src/rules/expressions/environment.ts';
+import type { ExpressionEnvironment } from '../../../../src/rules/expressions/knowledge.ts';
 import type { ExpressionContext } from '../../../../src/rules/expressions/resolve/resolve.ts';
 
 /** Makes what an expression is compiled with, as if it stood alone in its file. */

@@ -1,5 +1,5 @@
 import { createUnlimitedMeter, type Meter } from '../../../../src/patterns/meter.ts';
-import type { ExpressionEnvironment } from '../../../../src/rules/expressions/environment.ts';
+import type { ExpressionEnvironment } from '../../../../src/rules/expressions/knowledge.ts';
 import { createPart, type Result, runPart, Values } from '../../../../src/rules/expressions/part.ts';
 import { resolveExpression } from '../../../../src/rules/expressions/resolve/resolve.ts';
 import { anyType } from '../../../../src/rules/expressions/values/types.ts';

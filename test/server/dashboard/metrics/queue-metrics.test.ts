@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createMetrics } from '../../../../src/server/dashboard/metrics/metrics.ts';
-import { leaveReasons } from '../../../../src/work/merge-queue/leave-reasons.ts';
+import { leaveReasons } from '../../../../src/work/merge-queue/state.ts';
 import { dashboardData } from '../../../support/dashboard-app.ts';
 import { makeStore } from '../../../support/make-store.ts';
 import { makeQueueEntry, saveQueueState } from '../../../support/stored-queue.ts';

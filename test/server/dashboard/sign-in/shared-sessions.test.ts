@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createOAuth2 } from '../../../../src/client/oauth2.ts';
 import { operations } from '../../../../src/contract/operations.ts';
 import { ReeveError } from '../../../../src/platform/errors.ts';
-import { redirectUri } from '../../../../src/server/dashboard/sign-in/address.ts';
+import { redirectUri } from '../../../../src/server/dashboard/sign-in/forge-sign-in.ts';
 import { openPostgresStore } from '../../../../src/store/postgres/postgres-store.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { dashboardPassword, makeDashboardApp } from '../../../support/dashboard-app.ts';

@@ -12,7 +12,7 @@ import {
 import {
   loadFingerprintKey,
   readFingerprintKey,
-} from '../../../../src/server/settings/secrets/fingerprint-key.ts';
+} from '../../../../src/server/settings/secrets/installation-secret.ts';
 import { openPostgresStore } from '../../../../src/store/postgres/postgres-store.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { makeSchema } from '../../../support/postgres.ts';

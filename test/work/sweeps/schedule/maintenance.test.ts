@@ -8,7 +8,7 @@ import { executionPrefix } from '../../../../src/engine/bounds/commands.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
 import type { Log } from '../../../../src/platform/log.ts';
 import { createStoredMemory } from '../../../../src/store/action-memory.ts';
-import { standardRetention } from '../../../../src/store/retention-limits.ts';
+import { standardRetention } from '../../../../src/store/prune.ts';
 import { resistancePrefix } from '../../../../src/work/runs/resistance.ts';
 import { createMaintenance, scheduledMaintenance } from '../../../../src/work/sweeps/schedule/maintenance.ts';
 import { makeDelivery, makeRun } from '../../../store/make.ts';
