@@ -1,4 +1,5 @@
 import events from 'node:events';
+import { rmSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
@@ -46,8 +47,15 @@ export async function runDemo(
   const rules = await readDemoRules(options.ruleFile ?? ownRuleFile);
   const data = once ? await mkdtemp(join(tmpdir(), 'reeve-demo-')) : settings.data;
   const scratch = await mkdtemp(join(tmpdir(), 'reeve-clone-'));
-  const closing: (() => Promise<unknown>)[] = [() => rm(scratch, { recursive: true, force: true })];
-  if (once) closing.unshift(() => rm(data, { recursive: true, force: true }));
+  const temporary = once ? [data, scratch] : [scratch];
+  const closing: (() => Promise<unknown>)[] = temporary.map(
+    (folder) => () => rm(folder, { recursive: true, force: true }),
+  );
+  // A stop that takes too long ends the process without closing anything.
+  const removeAtExit = (): void => {
+    for (const folder of temporary) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  };
+  process.once('exit', removeAtExit);
   try {
     const secrets = readDemoSecrets(data);
     const level = settings.logLevel === 'info' ? 'warn' : settings.logLevel;
@@ -111,6 +119,7 @@ export async function runDemo(
   } finally {
     // What was started last is stopped first: the bot finishes its work while the forge still answers.
     for (const close of closing.toReversed()) await close();
+    process.off('exit', removeAtExit);
   }
 }
 

@@ -189,7 +189,11 @@ describe.concurrent('without a forge that hangs', () => {
     await waitForOutput(child, /^forge/m);
     child.kill('SIGTERM');
 
-    expect(await ended).toMatchObject({ status: 1, error: '' });
+    // On a busy machine the stop may have to be forced, which says so, and removes the folders as well.
+    expect(await ended).toMatchObject({
+      status: 1,
+      error: expect.stringMatching(/^$|^reeve: not everything could be closed/),
+    });
     expect(await readdir(place.folder)).toEqual([]);
   });
 });
