@@ -24,7 +24,7 @@ function failWith(title: string, problems: readonly string[]): void {
   process.exit(1);
 }
 
-/** Says whether the generator is installed as the lockfile says. */
+/** Returns whether the generator is installed as the lockfile says. */
 function isInstalled(): boolean {
   const [lock, installed] = [join(site, 'package-lock.json'), join(site, 'node_modules/.package-lock.json')];
   return existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs;

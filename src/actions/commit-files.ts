@@ -233,7 +233,7 @@ async function planFile(
   };
 }
 
-/** Says whether the branch is protected against pushes of this account. */
+/** Returns whether the branch is protected against pushes of this account. */
 function isLocked(tip: Tip | null): boolean {
   return tip?.protected === true && tip.can_push === false;
 }

@@ -33,7 +33,7 @@ export type PlanContext = {
   readonly meter: Meter;
   /** Returns whether the grants of the rule's file cover what an action does to a branch; others are refused. Absent: all are. */
   readonly covers?: (action: string, branch: string) => Promise<boolean>;
-  /** Says whether a rule of the operator writes a status with this name. Absent: it is not known. */
+  /** Returns whether a rule of the operator writes a status with this name. Absent: it is not known. */
   readonly isStatusOfOperator?: ((context: string) => boolean) | undefined;
   /** Nothing will be written: the memory must not change either. */
   readonly dryRun: boolean;

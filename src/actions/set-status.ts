@@ -212,7 +212,7 @@ const [failed, pending, passed] = [0, 1, 2];
 /** Begins the description of a status that is the result of one of several pull requests. */
 const heldPattern = /^#(\d+): /;
 
-/** Says whether a change brings a commit nearer to a merge, or replaces what another pull request said. */
+/** Returns whether a change brings a commit nearer to a merge, or replaces what another pull request said. */
 function isBetter({ value, before }: Change): boolean {
   return (
     rankOf(value) > (before === null ? pending : rankOf(before)) ||
@@ -258,7 +258,7 @@ function unjudged(written: unknown): SetStatus {
   };
 }
 
-/** Says whether a status is there, also in the form in which it names its own pull request as the one that holds others back. */
+/** Returns whether a status is there, also in the form in which it names its own pull request as the one that holds others back. */
 function isThere(wanted: ShownStatus, before: ShownStatus | null, index: number | undefined): boolean {
   if (before === null) return false;
   if (JSON.stringify(before) === JSON.stringify(wanted)) return true;

@@ -36,7 +36,7 @@ export function statusContextOf(
   return isName ? `${space}${name}` : name;
 }
 
-/** Says whether the name of a status depends on the base of the pull request. */
+/** Returns whether the name of a status depends on the base of the pull request. */
 export function namesBase(context: string): boolean {
   return context.search(baseRef) >= 0;
 }

@@ -306,7 +306,7 @@ async function reconsiderAll(
   return change === undefined ? { reason } : { change, wanted, others, now };
 }
 
-/** Says whether a pull request with the same head was opened while a change was sent. */
+/** Returns whether a pull request with the same head was opened while a change was sent. */
 async function hasNewRival({ input }: Change, { facts, pulls }: Application): Promise<boolean> {
   const { kind, index } = facts.subject;
   if (pulls === undefined || kind !== 'pull_request') return false;
@@ -349,7 +349,7 @@ async function remark(
   await client.call(operations.createComment, { params, body: { body } }).catch(() => {});
 }
 
-/** Says whether the actions know that this forge drops all of these changes; every action learns from the answer. */
+/** Returns whether the actions know that this forge drops all of these changes; every action learns from the answer. */
 async function isKnownLimit(unshown: readonly PlannedChange[], answer: unknown): Promise<boolean> {
   let isKnown = true;
   for (const { change, proposals } of unshown) {
@@ -408,16 +408,16 @@ interface Outcomes {
   fail(planned: PlannedChange, error: unknown): void;
   /** Notes that a change was made, and not where it was planned. */
   failMisplaced(planned: PlannedChange, why: string): void;
-  /** Says whether all steps that propose the change have failed before. */
+  /** Returns whether all steps that propose the change have failed before. */
   isInFailedStep(planned: PlannedChange): boolean;
-  /** Says whether an earlier change of every rule that proposes the change has failed. */
+  /** Returns whether an earlier change of every rule that proposes the change has failed. */
   isInFailedRule(planned: PlannedChange): boolean;
   has(planned: PlannedChange): boolean;
   /** Returns the outcomes of these changes, in order. */
   of(changes: readonly PlannedChange[]): readonly Outcome[];
   /** Returns the first error after which a later attempt, planned anew, may succeed. */
   retry(): ReeveError | undefined;
-  /** Says whether the forge answered that the repository has another name now. */
+  /** Returns whether the forge answered that the repository has another name now. */
   isMoved(): boolean;
 }
 
@@ -534,7 +534,7 @@ async function intend(group: readonly PlannedChange[]): Promise<() => Promise<vo
   };
 }
 
-/** Says whether the forge has refused a request. After a timeout or an error of the server, it may have been executed. */
+/** Returns whether the forge has refused a request. After a timeout or an error of the server, it may have been executed. */
 function hadNoEffect(error: unknown): boolean {
   if (!(error instanceof ReeveError)) return false;
   const { code, status = 0 } = error;

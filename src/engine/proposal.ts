@@ -60,12 +60,12 @@ export function levelOfChange(planned: PlannedChange): Level {
   return levels[rankOf(planned)] ?? 'repository';
 }
 
-/** Says whether a change may be sent: those who want it do more than observe. */
+/** Returns whether a change may be sent: those who want it do more than observe. */
 export function isEnforced({ proposals }: PlannedChange): boolean {
   return proposals.some(isEnforcing);
 }
 
-/** Says whether a proposal is of a rule that does more than observe. */
+/** Returns whether a proposal is of a rule that does more than observe. */
 export function isEnforcing({ rule }: Proposal): boolean {
   return rule.mode === 'enforce';
 }

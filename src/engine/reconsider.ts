@@ -98,7 +98,7 @@ function unwanted(why: string, polls = false): Reconsidered {
 }
 
 /**
- * Says whether the forge refused a change for what is there, so that it is planned anew: something else changed meanwhile, or,
+ * Returns whether the forge refused a change for what is there, so that it is planned anew: something else changed meanwhile, or,
  * where an action knows refusals that are results, what it asked for does not work. Forges answer 500 for some of these.
  */
 export function mayPlanAgain(error: unknown, wanted: readonly Proposal[]): error is ReeveError {

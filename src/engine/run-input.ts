@@ -32,7 +32,7 @@ export type RunInput = {
   readonly facts: Facts;
   /** The open pull requests of its repository; absent: there is no other. */
   readonly pulls?: OpenPulls | undefined;
-  /** Says whether a rule of the operator writes a status with this name; absent: it is not known. */
+  /** Returns whether a rule of the operator writes a status with this name; absent: it is not known. */
   readonly isStatusOfOperator?: PlanContext['isStatusOfOperator'];
   /** Absent: there is no forge, the run ends with its plan. */
   readonly client?: Client | undefined;
@@ -70,7 +70,7 @@ export type RunInput = {
   readonly explainAll?: boolean | undefined;
 };
 
-/** Says whether a change is sent: a rule in `observe`, and every rule of a run that is no enforcement, only plans. */
+/** Returns whether a change is sent: a rule in `observe`, and every rule of a run that is no enforcement, only plans. */
 export function isSent(planned: PlannedChange, { mode, client }: RunInput): boolean {
   return mode === 'enforce' && client !== undefined && isEnforced(planned);
 }

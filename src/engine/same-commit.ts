@@ -172,7 +172,7 @@ export async function pinHead(facts: Facts, pulls: OpenPulls | undefined): Promi
 }
 
 /**
- * Says whether the head is still the pinned one, and was so all the time: a head that was pushed away and back has the same
+ * Returns whether the head is still the pinned one, and was so all the time: a head that was pushed away and back has the same
  * commit, and an entry for each push. An account that may not read these goes by the time of the last change.
  */
 export async function isPinned(pin: HeadPin, facts: Facts, pulls: OpenPulls | undefined): Promise<boolean> {

@@ -116,7 +116,7 @@ export async function askPermission(
   return known;
 }
 
-/** Says whether this permission lets an account push. */
+/** Returns whether this permission lets an account push. */
 export function isWriter(permission: SenderPermission): boolean {
   return permissions.indexOf(permission) >= permissions.indexOf('write');
 }

@@ -171,13 +171,13 @@ export function parseCommandLines(body: string): readonly CommandLine[] {
   return found;
 }
 
-/** Says whether a line may begin a code block or not, so that nothing after it is certain to be outside of one. */
+/** Returns whether a line may begin a code block or not, so that nothing after it is certain to be outside of one. */
 function isUncertain(line: string, { fence, raw, inHtml }: Reading): boolean {
   if (fence !== undefined) return false;
   return nestedFence.test(line) || ((raw !== undefined || inHtml) && openingFence.test(line));
 }
 
-/** Says whether a line is code, a quote or hidden by what stands before or in it, and notes what it opens and closes. */
+/** Returns whether a line is code, a quote or hidden by what stands before or in it, and notes what it opens and closes. */
 function isHidden(line: string, reading: Reading): boolean {
   if (reading.fence !== undefined) {
     if (closingFence.exec(line)?.[1]?.startsWith(reading.fence)) reading.fence = undefined;

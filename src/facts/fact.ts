@@ -68,7 +68,7 @@ export type AskContext = {
   readonly clock: FactClock;
   /** Absent where there is no store: in a CI job, in tests of rules. */
   readonly records?: FactRecords | undefined;
-  /** Says that the answer is this many ms old, because it comes from the cache: a rule that needs a newer one asks again. */
+  /** Notes that the answer is this many ms old, because it comes from the cache: a rule that needs a newer one asks again. */
   noteAge(ageMs: number | undefined): void;
   /** Reads another fact of the same run (requested once). */
   readonly ask: Ask;

@@ -101,7 +101,7 @@ export const currentReviews = defineFact({
 /** The changes of a pull request at one of its heads: what is before and after at each path, as one text. */
 type Changes = string;
 
-/** Says for each commit whether the changes there are those at the head; undefined: in doubt. */
+/** Returns for each commit whether the changes there are those at the head; undefined: in doubt. */
 async function compareWithHead(
   commits: readonly string[],
   pull: PullRequest,

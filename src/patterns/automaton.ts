@@ -77,7 +77,7 @@ export class Automaton {
     return this.#states.length * this.#width * 3 + this.#states.instructions;
   }
 
-  /** Says whether some part of the text matches. Throws LimitExceeded before it costs more than the meter has. */
+  /** Returns whether some part of the text matches. Throws LimitExceeded before it costs more than the meter has. */
   matches(text: string, meter: Meter): boolean {
     meter.require(automatonCosts.match + text.length * automatonCosts.character);
     meter.charge(automatonCosts.match);
@@ -257,7 +257,7 @@ export class Automaton {
     return count;
   }
 
-  /** Says whether something that reads a character, or a match, is reached where these assertions hold. */
+  /** Returns whether something that reads a character, or a match, is reached where these assertions hold. */
   #reaches(place: number, flags: number): boolean {
     const { ops } = this.#program;
     const count = this.#close(Int32Array.of(place), flags);

@@ -2,7 +2,7 @@
 const ignoredByHfs = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
 
 /**
- * Tells whether a file system takes a segment for `.git`, as `git fsck` does (hasDotgit). HFS+ ignores some code points;
+ * Returns whether a file system takes a segment for `.git`, as `git fsck` does (hasDotgit). HFS+ ignores some code points;
  * NTFS ignores dots and spaces at the end and what follows a colon, and knows the folder as `git~1`; Windows takes a
  * backslash for a separator. A clone that wrote such a file would let the repository configure the git of its reader.
  */

@@ -45,7 +45,7 @@ export class Meter {
     return this.#pool.left + this.#reserve;
   }
 
-  /** Says what is paid for from now on: `sync.docs` within `step 1 set-labels`. */
+  /** Sets the name of what is paid for from now on: `sync.docs` within `step 1 set-labels`. */
   enter(name: string, within = ''): void {
     this.#leave();
     this.#part = { name, within, from: this.#spent };

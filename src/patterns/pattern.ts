@@ -2,7 +2,7 @@ import { Automaton, automatonCosts } from './automaton.ts';
 import type { Meter } from './meter.ts';
 import type { Program } from './program.ts';
 
-/** Says whether a text matches, paid for by the meter. Throws LimitExceeded where the meter has too little left. */
+/** Returns whether a text matches, paid for by the meter. Throws LimitExceeded where the meter has too little left. */
 export type Matcher = (text: string, meter: Meter) => boolean;
 
 /** Automata that have grown beyond this many entries of four bytes are left to the garbage collector between matches. */

@@ -23,7 +23,7 @@ export type Program = {
   readonly next: Int32Array;
   /** The second way of a `fork`; what an `assert` asks. */
   readonly other: Int32Array;
-  /** Says whether a `rune` instruction takes a code point. */
+  /** Returns whether a `rune` instruction takes a code point. */
   readonly accepts: (at: number, rune: number) => boolean;
   /** Sorted code points; no instruction tells apart two code points between neighbours of this list. */
   readonly bounds: Int32Array;

@@ -37,7 +37,7 @@ export function checkCapabilities(
   });
 }
 
-/** Says whether arguments have something at a path (`hooks.name`), or this text there (`hooks.events=status`). */
+/** Returns whether arguments have something at a path (`hooks.name`), or this text there (`hooks.events=status`). */
 function says(written: unknown, path: string): boolean {
   const [names = '', text] = path.split('=');
   let found: readonly unknown[] = [written];

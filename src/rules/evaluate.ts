@@ -179,7 +179,7 @@ async function resolveSteps(
   return { verdict, steps, ...(await findAwaiting(rule, knowledge, meter)) };
 }
 
-/** Says whether a step that awaits checks would be taken if only those said otherwise. */
+/** Returns whether a step that awaits checks would be taken if only those said otherwise. */
 async function findAwaiting(
   rule: LoadedRule,
   knowledge: Learning,

@@ -18,7 +18,7 @@ export function skipReason(rule: LoadedRule, event: Event, meter: Meter): SkipRe
   return outOfScope(rule, scopeNameOf(event), meter) ? 'scope' : undefined;
 }
 
-/** Says whether a rule's `in` leaves out a subject: an item of a sweep, or what a person named on the command line. */
+/** Returns whether a rule's `in` leaves out a subject: an item of a sweep, or what a person named on the command line. */
 export function isInScope(rule: LoadedRule, subject: Subject, meter: Meter): boolean {
   const { repository, organization } = subject;
   return !outOfScope(rule, repository ? `${repository.owner}/${repository.name}` : organization, meter);
@@ -29,12 +29,12 @@ export function listeningsFor(rule: LoadedRule, event: Event, meter: Meter): rea
   return rule.on.filter((listening) => listensTo(listening, event) && passesRefs(listening, event, meter));
 }
 
-/** Says whether an entry of `on` has a filter. */
+/** Returns whether an entry of `on` has a filter. */
 export function isFiltered({ family: _family, activities: _activities, ...filters }: Listening): boolean {
   return Object.values(filters).some((filter) => filter !== undefined);
 }
 
-/** Says whether the branch that a pull request merges into passes the filters of an entry. */
+/** Returns whether the branch that a pull request merges into passes the filters of an entry. */
 export function passesBranch(listening: Listening, branch: string, meter: Meter): boolean {
   const { branches, branchesIgnore, tags, tagsIgnore } = listening;
   return passesNames(branches, branchesIgnore, tags ?? tagsIgnore, (pattern) =>
@@ -43,7 +43,7 @@ export function passesBranch(listening: Listening, branch: string, meter: Meter)
 }
 
 /**
- * Says whether some changed file passes the paths of an entry. A renamed file counts with its old and its new path. The
+ * Returns whether some changed file passes the paths of an entry. A renamed file counts with its old and its new path. The
  * files are as the forge lists them.
  */
 export function passesPaths({ paths, pathsIgnore }: Listening, files: unknown, meter: Meter): boolean {

@@ -18,7 +18,7 @@ const recoverable = new Set([
 const decided = new WeakMap<LoadedRule, boolean>();
 const needing = new WeakMap<LoadedRule, boolean>();
 
-/** Says whether a rule without a schedule names the event or who caused it: it cannot be evaluated for live state alone. */
+/** Returns whether a rule without a schedule names the event or who caused it: it cannot be evaluated for live state alone. */
 export function needsEvent(rule: LoadedRule): boolean {
   // The loader has made sure that rules with a schedule look first whether there is an event.
   if (rule.schedules.length > 0 || rule.on.length === 0) return false;
@@ -30,7 +30,7 @@ export function needsEvent(rule: LoadedRule): boolean {
 }
 
 /**
- * Says whether a rule can be held against an event that was found by catching up: its expressions name no member of
+ * Returns whether a rule can be held against an event that was found by catching up: its expressions name no member of
  * `event` that cannot be found again (`event.changes`, `event.commits`), and not who did it.
  */
 export function isRecoverable(rule: LoadedRule): boolean {
@@ -48,7 +48,7 @@ function readsOf({ condition, steps }: LoadedRule): readonly Read[] {
   ];
 }
 
-/** Says whether a delivery alone tells what is read: who did it, a member of the payload, or the payload as a whole. */
+/** Returns whether a delivery alone tells what is read: who did it, a member of the payload, or the payload as a whole. */
 function isTold({ root: { name }, path: [member], isAsked }: Read): boolean {
   if (name === 'sender') return true;
   if (name !== 'event') return false;

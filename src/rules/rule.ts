@@ -72,7 +72,7 @@ export type RuleHome = { readonly repositoryId: number } | { readonly organizati
 export type ScopedGrant = {
   /** Names of actions and facts. */
   readonly names: readonly string[];
-  /** Says whether it covers a repository (`owner/name`) or an organization (`owner`). */
+  /** Returns whether it covers a repository (`owner/name`) or an organization (`owner`). */
   readonly covers: (fullName: string) => boolean;
   /** Branches that it covers; absent: the default branch alone. */
   readonly branches?: Pattern;
@@ -119,7 +119,7 @@ export type LoadedRule = {
   readonly steps: readonly LoadedStep[];
 };
 
-/** Says whether a rule runs for the pull requests that events of a family concern, and not for what the events are about. */
+/** Returns whether a rule runs for the pull requests that events of a family concern, and not for what the events are about. */
 export function runsForConcerned(
   { each }: { readonly each?: LoadedRule['each'] | undefined },
   family: Family,

@@ -256,14 +256,14 @@ async function clearAll(store: Pick<Store, 'clear'>, incidents: readonly Inciden
   }
 }
 
-/** Says whether an incident is about the files of a place. */
+/** Returns whether an incident is about the files of a place. */
 function isOf({ level, repositoryId, source }: Incident, place: ReadPlace): boolean {
   if (level !== place.level) return false;
   if (level === 'repository') return repositoryId === place.repositoryId;
   return level === 'operator' || isWithin(source, place.name);
 }
 
-/** Says whether a source is a rules repository, or a file in it. */
+/** Returns whether a source is a rules repository, or a file in it. */
 function isWithin(source: string | undefined, repository: string): boolean {
   return source === repository || (source?.startsWith(`${repository}/`) ?? false);
 }

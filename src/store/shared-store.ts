@@ -45,7 +45,7 @@ export interface SharedStore {
    * Returns what stands there in the end.
    */
   revise(key: string, edit: (value: unknown) => unknown): Promise<unknown>;
-  /** Tells the other processes of a change. A notice may be lost with a connection: then they get `everything`. */
+  /** Notifies the other processes of a change. A notice may be lost with a connection: then they get `everything`. */
   announce(notice: Notice): void;
   /** Returns whether this process is the one that enqueues what is due. */
   isLeader(): boolean;

@@ -34,7 +34,7 @@ export async function git(folder: string, ...args: readonly string[]): Promise<s
 }
 
 /**
- * Says whether a tree passes: it fails with a file `broken-…`, and with both files of a pair, `pair-N-a` and `pair-N-b`. So two pull
+ * Returns whether a tree passes: it fails with a file `broken-…`, and with both files of a pair, `pair-N-a` and `pair-N-b`. So two pull
  * requests that pass alone fail together.
  */
 export async function passes(folder: string, sha: string): Promise<boolean> {

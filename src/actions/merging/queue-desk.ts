@@ -26,7 +26,7 @@ export type QueuePlaceOfPull = {
 
 /** Where pull requests enter a merge queue. What they then wait for is not the concern of a rule's run. */
 export interface QueueDesk {
-  /** Says whether it is queued, or why it does not enter: it left with this head. Undefined: it may enter. */
+  /** Returns whether it is queued, or why it does not enter: it left with this head. Undefined: it may enter. */
   find(pull: QueuePlaceOfPull): Promise<'queued' | { readonly why: string } | undefined>;
   /** Lets it enter; the returned function takes that back. `ask`: the rule, and the delivery that it ran for. */
   enter(

@@ -16,7 +16,7 @@ export type StopRequest = {
   readonly received: Promise<NodeJS.Signals>;
   /** Exits with status 1 in 9.5 s, unless the process has ended by then. */
   expire(): void;
-  /** Says whether an error comes from the request: what was under way when it came ends with `stopped`. */
+  /** Returns whether an error comes from the request: what was under way when it came ends with `stopped`. */
   explains(error: unknown): boolean;
 };
 

@@ -10,7 +10,7 @@ import { messageOf, ReeveError } from '../../platform/errors.ts';
 import type { Store } from '../../store/store.ts';
 import { at, type People } from './repository.ts';
 
-/** Says one step: a word for what it is about, and a sentence. */
+/** Prints one step: a word for what it is about, and a sentence. */
 type Say = (about: string, text: string) => void;
 
 /** Waits for the run that an event of a pull request caused. */

@@ -233,7 +233,7 @@ type OwnPush = Pick<Event, 'payload'> & {
   readonly after: string;
 };
 
-/** Says whether a push is one commit with the message of a change whose answer was lost, right after the commit before it. */
+/** Returns whether a push is one commit with the message of a change whose answer was lost, right after the commit before it. */
 async function isOwnCommit(
   { head, message }: CommitCause,
   { repository, payload, after }: OwnPush,

@@ -4,7 +4,7 @@ import type { Plan, PlannedChange, Proposal, RefusedChange } from '../proposal.t
 /** Stage of changes that end their subject. */
 const lastStage = 3;
 
-/** Says whether a change ends its subject, and so depends on all earlier changes of its rule. */
+/** Returns whether a change ends its subject, and so depends on all earlier changes of its rule. */
 export function isLast({ change }: PlannedChange): boolean {
   return change.stage === lastStage;
 }

@@ -136,7 +136,7 @@ export function createActorReader(
   };
 }
 
-/** Tells whether the credential of a caller reaches as far as these scopes. */
+/** Returns whether the credential of a caller reaches as far as these scopes. */
 export function hasScopes({ scopes: held }: Pick<Actor, 'scopes'>, scopes: readonly Scope[]): boolean {
   return held === undefined || missingScopes(held, scopes).length === 0;
 }

@@ -4,7 +4,7 @@ import type { IssueRow } from '../core/issue-rows.ts';
 import type { RepositoryRow, UserRow } from '../core/rows.ts';
 import { permissionOf, reaches } from './permissions.ts';
 
-/** Tells whether one of the accounts or organizations blocks an account; a site administrator is never blocked. */
+/** Returns whether one of the accounts or organizations blocks an account; a site administrator is never blocked. */
 export function isBlockedBy(db: Database, account: UserRow, blockerIds: readonly number[]): boolean {
   if (account.is_admin) return false;
   const sql =
@@ -20,7 +20,7 @@ export function requireUnblocked(db: Database, account: UserRow, blockerIds: rea
 type BlockScene = { readonly repository: RepositoryRow; readonly owner: UserRow; readonly actor: UserRow };
 
 /**
- * Tells whether the author of an issue or the owner of its repository blocks an account. Administrators of the repository may write
+ * Returns whether the author of an issue or the owner of its repository blocks an account. Administrators of the repository may write
  * anyway.
  */
 export function isBlockedIn(

@@ -27,7 +27,7 @@ export function codePermission(
   return permissionOf(db, user, repository, owner, 'code');
 }
 
-/** Tells whether an account may write the code of a repository now. */
+/** Returns whether an account may write the code of a repository now. */
 export function mayWriteCode(
   db: Database,
   account: Account | undefined,
@@ -36,7 +36,7 @@ export function mayWriteCode(
   return reaches(codePermission(db, account, repositoryId), 'write');
 }
 
-/** Tells whether an account may read the code of a repository now. */
+/** Returns whether an account may read the code of a repository now. */
 export function mayReadCode(
   db: Database,
   account: Account | undefined,

@@ -4,7 +4,7 @@ import type { Unit } from '../core/units.ts';
 
 const ladder: readonly Permission[] = ['none', 'read', 'write', 'admin', 'owner'];
 
-/** Tells whether one permission reaches another. */
+/** Returns whether one permission reaches another. */
 export function reaches(held: Permission, needed: Permission): boolean {
   return ladder.indexOf(held) >= ladder.indexOf(needed);
 }
@@ -57,7 +57,7 @@ export function permissionOf(
   return granted === 'none' && open ? 'read' : granted;
 }
 
-/** Tells whether an account can read anything of a repository: to everybody else it is not there. */
+/** Returns whether an account can read anything of a repository: to everybody else it is not there. */
 export function canSee(
   db: Database,
   user: UserRow | undefined,
@@ -88,7 +88,7 @@ function isPublic(repository: RepositoryRow, owner: UserRow): boolean {
   return !repository.is_private && owner.visibility === 'public';
 }
 
-/** Tells whether an account or organization may be seen by a caller. */
+/** Returns whether an account or organization may be seen by a caller. */
 export function isVisible(db: Database, subject: UserRow, caller: UserRow | undefined): boolean {
   if (subject.visibility === 'public') return true;
   if (caller?.is_public_only) return caller.id === subject.id;
@@ -98,13 +98,13 @@ export function isVisible(db: Database, subject: UserRow, caller: UserRow | unde
   return isOrganizationMember(db, subject, caller);
 }
 
-/** Tells whether a person is in any team of an organization. */
+/** Returns whether a person is in any team of an organization. */
 export function isOrganizationMember(db: Database, organization: UserRow, user: UserRow): boolean {
   const sql = 'SELECT 1 AS one FROM team_members WHERE user_id = ? AND org_id = ? LIMIT 1';
   return db.get(sql, user.id, organization.id) !== undefined;
 }
 
-/** Tells whether a person owns an organization: is in its Owners team, or administers the site. */
+/** Returns whether a person owns an organization: is in its Owners team, or administers the site. */
 export function isOrganizationOwner(db: Database, organization: UserRow, user: UserRow): boolean {
   if (user.is_admin) return true;
   const sql = `SELECT 1 AS one FROM team_members m JOIN teams t ON t.id = m.team_id
@@ -112,7 +112,7 @@ export function isOrganizationOwner(db: Database, organization: UserRow, user: U
   return db.get(sql, user.id, organization.id) !== undefined;
 }
 
-/** Tells whether a person may make repositories in an organization: a team of theirs may, or they administer the site. */
+/** Returns whether a person may make repositories in an organization: a team of theirs may, or they administer the site. */
 export function canCreateRepositoryIn(db: Database, organization: UserRow, user: UserRow): boolean {
   if (user.is_admin) return true;
   const sql = `SELECT 1 AS one FROM team_members m JOIN teams t ON t.id = m.team_id

@@ -31,7 +31,7 @@ export function normalizeScopes(
   return { scopes: [...given].filter((scope) => !implied(scope)).sort() };
 }
 
-/** Tells whether a token with `held` may hand out one with `wanted`. */
+/** Returns whether a token with `held` may hand out one with `wanted`. */
 export function coversScopes(held: readonly string[], wanted: readonly string[]): boolean {
   if (held.includes('public-only') && !wanted.includes('public-only')) return false;
   return wanted.every(
@@ -58,7 +58,7 @@ export function scopesOf({ method, scopes }: Operation): readonly Scope[] {
   return scopes.map((category) => `${level}:${category}` as const);
 }
 
-/** Tells whether a token is for public resources alone; credentials without scopes have no such limit. */
+/** Returns whether a token is for public resources alone; credentials without scopes have no such limit. */
 export function isPublicOnly(held: readonly string[] | undefined): boolean {
   return held?.includes('public-only') === true;
 }

@@ -16,7 +16,7 @@ export interface ForgeSessions {
   /** Makes the session that of a person, under a new id, which no one can have known before. */
   signIn(session: ForgeSession, reply: FastifyReply, userId: number): ForgeSession;
   csrfToken(session: ForgeSession, purpose: string): string;
-  /** Tells whether a mark is right, and no other site made the browser send it. */
+  /** Returns whether a mark is right, and no other site made the browser send it. */
   hasCsrfToken(request: FastifyRequest, session: ForgeSession, purpose: string, mark: string): boolean;
 }
 

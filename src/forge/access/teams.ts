@@ -15,7 +15,7 @@ export function findTeam(db: Database, id: number): TeamTarget {
   return { team, organization };
 }
 
-/** Tells whether a person is in a team. */
+/** Returns whether a person is in a team. */
 export function isInTeam(db: Database, team: TeamRow, user: UserRow): boolean {
   const sql = 'SELECT 1 AS one FROM team_members WHERE team_id = ? AND user_id = ?';
   return db.get(sql, team.id, user.id) !== undefined;

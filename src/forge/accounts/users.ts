@@ -95,20 +95,20 @@ function assertEmailIsFree(context: ForgeContext, email: string): void {
   if (isEmailTaken(context.db, email)) throw new ForgeProblem(422, `e-mail already in use [email: ${email}]`);
 }
 
-/** Tells whether an account, except one, has an address, as its primary or as a further one. */
+/** Returns whether an account, except one, has an address, as its primary or as a further one. */
 export function isEmailTaken(db: Database, email: string, exceptId = 0): boolean {
   const sql =
     'SELECT 1 AS one FROM email_addresses WHERE lower_email = lower(?) AND NOT (is_primary = 1 AND user_id = ?)';
   return db.get(sql, email, exceptId) !== undefined;
 }
 
-/** Tells whether a text may stand as an e-mail address. */
+/** Returns whether a text may stand as an e-mail address. */
 export function isEmail(text: string): boolean {
   return text.length <= 254 && /^[^\s@<>()[\],;:"\\-][^\s@<>()[\],;:"\\]*@[^\s@<>()[\],;:"\\]+$/.test(text);
 }
 
 /**
- * Tells whether a text is an http or https address by the baseline's rule, which also takes what has no host (`http:x`). A text
+ * Returns whether a text is an http or https address by the baseline's rule, which also takes what has no host (`http:x`). A text
  * for people only: nothing opens it.
  */
 export function isWebsite(text: string): boolean {

@@ -192,7 +192,7 @@ function emitRemoval(context: ForgeContext, pushed: Pushed, ref: string): void {
   );
 }
 
-/** Tells that a branch has another name: its removal and its creation, and no push. */
+/** Emits the rename of a branch as its deletion and its creation, without a push. */
 export function emitRename(
   context: ForgeContext,
   pushed: Pushed,

@@ -171,7 +171,7 @@ function readKnown(file: string): string | undefined {
   }
 }
 
-/** Tells whether a header carries the bearer, in the same time whatever it carries. */
+/** Returns whether a header carries the bearer, in the same time whatever it carries. */
 function isBearer(header: string | undefined, token: string): boolean {
   const given = /^bearer (\S+)$/i.exec(header ?? '')?.[1] ?? '';
   return isSameSecret(given, token);

@@ -45,7 +45,7 @@ export type Emit = (emission: Emission) => void;
 
 /** Sends what happened to the hooks: in the background, without retry, each delivery recorded with its answer. */
 export interface Deliveries {
-  /** Tells that new deliveries were queued. */
+  /** Called when new deliveries were queued. */
   wake(): void;
   /** Resolves once nothing is queued or on its way. */
   idle(): Promise<void>;

@@ -79,7 +79,7 @@ export function queueDelivery(
   return uuid;
 }
 
-/** Tells whether a hook subscribes to an emission and its branch filter lets it through. */
+/** Returns whether a hook subscribes to an emission and its branch filter lets it through. */
 export function wants(
   hook: Pick<HookRow, 'events' | 'branch_filter'>,
   { type, ref }: Pick<Emission, 'type' | 'ref'>,

@@ -24,11 +24,11 @@ type IssueChange = {
   readonly changes?: PayloadChanges;
   /** Set where a commit's message, or the merge of a pull request, closed or reopened it. */
   readonly commitId?: string | undefined;
-  /** Tells no labels, whatever there are. */
+  /** Leaves the labels out of the payload. */
   readonly hidesLabels?: boolean;
 };
 
-/** Tells hooks what happened to an issue or pull request, as it is now. */
+/** Notifies hooks of what happened to an issue or pull request, as it is now. */
 export function emitIssue(context: ForgeContext, scene: IssueScene, news: IssueChange): void {
   const issue = readIssue(context, scene.issueId);
   const kind = issue.is_pull ? 'pull_request' : 'issue';
@@ -61,7 +61,7 @@ export function emitIssue(context: ForgeContext, scene: IssueScene, news: IssueC
   });
 }
 
-/** Tells hooks what happened to a comment; for a removed one the row that was. */
+/** Notifies hooks of what happened to a comment; for a removed one the row that was. */
 export function emitComment(
   context: ForgeContext,
   scene: IssueScene,

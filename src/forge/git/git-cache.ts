@@ -111,7 +111,7 @@ function createGenerations(): { get(id: number): number; end(id: number): void }
   };
 }
 
-/** Tells whether a name means the same object for ever: a whole id. A text as long as an id of another format may be a ref. */
+/** Returns whether a name means the same object for ever: a whole id. A text as long as an id of another format may be a ref. */
 function isFixed(name: string, id: string): boolean {
   const whole = /^([0-9a-f]+)(?:\^\{(?:tree|commit)\})?$/.exec(name)?.[1];
   return whole !== undefined && whole.length === id.length;

@@ -159,7 +159,7 @@ export async function findMergeBase(
   return stdout.toString('latin1').trim() || undefined;
 }
 
-/** Tells whether a commit is reachable from another. */
+/** Returns whether a commit is reachable from another. */
 export async function isAncestor(repository: GitRepository, old: string, young: string): Promise<boolean> {
   const { code } = await repository.git.run(
     ['merge-base', '--is-ancestor', ...argumentsOf({ to: old }), ...argumentsOf({ to: young })],

@@ -5,7 +5,7 @@ const maxSegmentBytes = 255;
 const maxNameBytes = 1_000;
 
 /**
- * Tells whether a text is a branch or tag name as git itself takes it (`git check-ref-format --branch`), and short
+ * Returns whether a text is a branch or tag name as git itself takes it (`git check-ref-format --branch`), and short
  * enough to be a file name. A leading dash, `..`, control characters and NUL never get past here.
  */
 export function isRefName(name: string): boolean {
@@ -21,17 +21,17 @@ function isRefSegment(segment: string): boolean {
   return Buffer.byteLength(segment) <= maxSegmentBytes;
 }
 
-/** Tells whether a text is a whole object id, sha1 or sha256. */
+/** Returns whether a text is a whole object id, sha1 or sha256. */
 export function isObjectId(text: string): boolean {
   return /^([0-9a-f]{40}|[0-9a-f]{64})$/.test(text);
 }
 
-/** Tells whether a text could be an abbreviated or whole object id. */
+/** Returns whether a text could be an abbreviated or whole object id. */
 export function isIdPrefix(text: string): boolean {
   return /^[0-9a-f]{4,64}$/i.test(text);
 }
 
-/** Tells whether an object id stands for "there is nothing" (a ref that is made or removed). */
+/** Returns whether an object id stands for "there is nothing" (a ref that is made or removed). */
 export function isZeroId(id: string): boolean {
   return /^0+$/.test(id);
 }

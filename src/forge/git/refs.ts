@@ -143,7 +143,7 @@ async function stateOfRefs(folders: readonly string[]): Promise<string | undefin
   return states.includes(undefined) ? undefined : states.join('\n');
 }
 
-/** Tells whether the repository has no branch at all. */
+/** Returns whether the repository has no branch at all. */
 export async function hasNoBranch(repository: GitRepository): Promise<boolean> {
   const { stdout } = await repository.git.run(['for-each-ref', '--count=1', 'refs/heads'], {
     folder: repository.folder,

@@ -4,7 +4,7 @@ import type { Git } from './process.ts';
 
 declare const permitted: unique symbol;
 
-/** Says that those for whom objects leave a repository may read its code. `permitCopy` of `access/code.ts` alone makes one. */
+/** Proof that those for whom objects leave a repository may read its code. `permitCopy` of `access/code.ts` alone makes one. */
 export type CopyPermit = { readonly from: number; readonly [permitted]: true };
 
 /** Refuses to take objects from another repository than the one that the permit is for. */

@@ -40,7 +40,7 @@ export interface GitStore {
     from: { readonly id: number; readonly permit: CopyPermit },
     work: (both: GitRepository) => Promise<T>,
   ): Promise<T>;
-  /** Tells whether there is a repository of this id. */
+  /** Returns whether there is a repository of this id. */
   exists(repositoryId: number): boolean;
   /** Points HEAD at another branch. */
   setDefaultBranch(repositoryId: number, branch: string): Promise<void>;

@@ -25,7 +25,7 @@ export function refuseCrossSiteWrites(app: FastifyInstance, context: ForgeContex
 }
 
 /**
- * Tells whether a browser says that another origin made it send this (as Go, `net/http.CrossOriginProtection`). Browsers
+ * Returns whether a browser says that another origin made it send this (as Go, `net/http.CrossOriginProtection`). Browsers
  * leave `Sec-Fetch-Site` out on plain http, where `Origin` decides; `null` is the origin of no site.
  */
 export function isCrossSite(headers: IncomingHttpHeaders, rootUrl: string): boolean {

@@ -136,7 +136,7 @@ type ContactLink = { readonly name: string; readonly url: string; readonly about
 
 const defaultConfig: IssueConfig = { blank_issues_enabled: true, contact_links: [] };
 
-/** Tells whether a text is an absolute address, or a path from the root. */
+/** Returns whether a text is an absolute address, or a path from the root. */
 function isAddress(text: string): boolean {
   const isClean = [...text].every((character) => character >= ' ' && character !== '\x7f');
   return isClean && (text.startsWith('/') || URL.canParse(text));

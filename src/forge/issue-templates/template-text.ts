@@ -123,7 +123,7 @@ function parseMarkdown(fileName: string, text: string) {
   return { ...nothing, name, about: shortenToColumns(text, 80), content: text };
 }
 
-/** Tells whether a file of this name is a template, by its extension. */
+/** Returns whether a file of this name is a template, by its extension. */
 export function isTemplateName(name: string): boolean {
   return /\.(md|ya?ml)$/.test(name) && !/^config\.ya?ml$/.test(name);
 }
@@ -150,7 +150,7 @@ type FormField = {
 
 type FormMembers = Readonly<Record<string, unknown>> | null;
 
-/** Tells whether members are texts where they are there. The first that is missing ends the check, as on the baseline. */
+/** Returns whether members are texts where they are there. The first that is missing ends the check, as on the baseline. */
 function areTexts(members: FormMembers, names: readonly string[], isRequired = false): boolean {
   for (const name of names) {
     const value = members?.[name];
@@ -224,7 +224,7 @@ function isField(field: FormField, ids: Set<string>): boolean {
   return field.validations?.required !== true || field.visible.length === 0 || field.visible.includes('form');
 }
 
-/** Tells whether the fields of a form keep the rules: known kinds, unique ids, options where they are needed. */
+/** Returns whether the fields of a form keep the rules: known kinds, unique ids, options where they are needed. */
 function isForm(fields: readonly FormField[]): boolean {
   const ids = new Set<string>();
   return fields.length > 0 && fields.every((field) => isField(field, ids));

@@ -68,7 +68,7 @@ export function readIssueRow(context: ForgeContext, id: number): IssueRow {
   return found(context.db.get<IssueRow>('SELECT * FROM issues WHERE id = ?', id));
 }
 
-/** Says that something happened to an issue that none of its columns shows. */
+/** Marks an issue as updated where none of its columns changes. */
 export function touchIssue(context: ForgeContext, id: number): void {
   update(context, id, {});
 }
@@ -222,7 +222,7 @@ export function recordMilestone(
   recordEvent(context, scene, { type: 'milestone', refers: { oldMilestone: from, milestone: to } });
 }
 
-/** Tells whether a milestone is one of the repository's. */
+/** Returns whether a milestone is one of the repository's. */
 export function hasMilestone(context: ForgeContext, repository: RepositoryRow, id: number): boolean {
   const sql = 'SELECT 1 AS one FROM milestones WHERE id = ? AND repo_id = ?';
   return context.db.get(sql, id, repository.id) !== undefined;
@@ -268,7 +268,7 @@ export function attachAssignees(context: ForgeContext, scene: IssueScene, users:
   }
 }
 
-/** Tells hooks of each assignee of a new issue, and each of them. */
+/** Notifies hooks of each assignee of a new issue, and each of them. */
 export function emitAssignees(context: ForgeContext, scene: IssueScene, users: readonly UserRow[]): void {
   for (const user of users) {
     emitIssue(context, scene, { topic: 'assign', action: 'assigned' });

@@ -338,7 +338,7 @@ function readLfsRange(
 
 const pointerShape = z.object({ oid: z.string().catch(''), size: z.number().catch(-1) });
 
-/** Tells a client whether what it sent is there. */
+/** Tells the client whether the object that it uploaded is stored. */
 async function verifyObject(visit: LfsVisit): Promise<FastifyReply> {
   const pointer = await readLfsBody(visit.request, pointerShape, 422);
   findObject(visit, pointer);

@@ -11,7 +11,7 @@ export const maxPointerBytes = 1024;
 
 const firstLine = 'version https://git-lfs.github.com/spec/v1';
 
-/** Tells whether an id and a size can be those of a content. */
+/** Returns whether an id and a size can be those of a content. */
 export function isLfsPointer({ oid, size }: LfsPointer): boolean {
   return /^[0-9a-f]{64}$/.test(oid) && Number.isSafeInteger(size) && size >= 0;
 }

@@ -22,7 +22,7 @@ function both(...conditions: readonly FeedCondition[]): FeedCondition {
   };
 }
 
-/** Tells whether an account shows what it does to a caller. */
+/** Returns whether an account shows what it does to a caller. */
 function showsActivities(account: UserRow, caller: UserRow | undefined): boolean {
   if (!account.keep_activity_private) return true;
   return caller !== undefined && (caller.is_admin === 1 || caller.id === account.id);

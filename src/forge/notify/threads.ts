@@ -22,7 +22,7 @@ type ThreadNews = ThreadRepository & {
 };
 
 /**
- * Tells everybody who takes part in an issue or pull request (author, commenters, reviewers, subscribers) or watches its
+ * Notifies everybody who takes part in an issue or pull request (author, commenters, reviewers, subscribers) or watches its
  * repository, and those whom `text` mentions: a comment, a review, a change of state, a push. An account that unsubscribed
  * hears only when mentioned; watchers of the repository hear nothing of drafts.
  */
@@ -33,7 +33,7 @@ export function notifyActivity(context: ForgeContext, news: ThreadNews & { reado
   write(context, news, issue, [...audienceOf(context, issue, { isQuiet, actor: news.actor }), ...mentioned]);
 }
 
-/** Tells of a new issue or pull request: watchers, drafts included, and those whom its body mentions. */
+/** Notifies of a new issue or pull request: watchers, drafts included, and those whom its body mentions. */
 export function notifyOpened(context: ForgeContext, news: ThreadNews): void {
   const issue = readIssue(context, news.issueId);
   const mentioned = findMentioned(context, news, issue.body, news.actor);
@@ -43,7 +43,7 @@ export function notifyOpened(context: ForgeContext, news: ThreadNews): void {
   ]);
 }
 
-/** Tells certain accounts: an assignment, a request for a review. The actor is left out. */
+/** Notifies certain accounts of an assignment, a request for a review. The actor is left out. */
 export function notifyPersons(
   context: ForgeContext,
   news: ThreadNews & { readonly receivers: readonly Pick<UserRow, 'id'>[] },
@@ -52,7 +52,7 @@ export function notifyPersons(
   write(context, news, readIssue(context, news.issueId), ids);
 }
 
-/** Tells accounts that a repository waits for them, as a transfer does. Each call makes new threads. */
+/** Notifies accounts that a repository waits for them, as a transfer does. Each call makes new threads. */
 export function notifyOfRepository(
   context: ForgeContext,
   news: { readonly repository: RepositoryRow; readonly receivers: readonly Pick<UserRow, 'id'>[] },

@@ -17,14 +17,14 @@ export function unwatchRepository({ db }: ForgeContext, userId: number, reposito
   db.run('DELETE FROM watches WHERE user_id = ? AND repo_id = ?', userId, repositoryId);
 }
 
-/** Tells whether an account watches a repository. */
+/** Returns whether an account watches a repository. */
 export function isWatching({ db }: ForgeContext, userId: number, repositoryId: number): boolean {
   const sql = 'SELECT 1 AS one FROM watches WHERE user_id = ? AND repo_id = ?';
   return db.get(sql, userId, repositoryId) !== undefined;
 }
 
 /**
- * Tells whether an account hears of an issue: as it said itself, else because it watches the repository, wrote the
+ * Returns whether an account hears of an issue: as it said itself, else because it watches the repository, wrote the
  * issue or commented on it.
  */
 export function isSubscribedToIssue(context: ForgeContext, userId: number, issue: IssueRow): boolean {

@@ -17,7 +17,7 @@ export function applicationOf({ db }: GrantContext, clientId: string): OAuth2App
 }
 
 /**
- * Tells whether an application may be sent back to an address: one of its own, up to the case of letters and a slash at
+ * Returns whether an application may be sent back to an address: one of its own, up to the case of letters and a slash at
  * the end, as on the baseline. A public client on loopback may be on any port (RFC 8252, section 7.3).
  */
 export function allowsAddress(application: OAuth2ApplicationRow, address: string): boolean {
@@ -34,7 +34,7 @@ function comparable(address: string): string {
   return address.replace(/[A-Z]/g, (letter) => letter.toLowerCase()).replace(/\/$/, '');
 }
 
-/** Tells whether a secret is the application's. */
+/** Returns whether a secret is the application's. */
 export function isSecretOf(application: OAuth2ApplicationRow, secret: string): boolean {
   return isSameSecret(tokenDigest(secret), application.secret_digest);
 }

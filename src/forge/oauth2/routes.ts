@@ -219,7 +219,7 @@ function informationOf(context: ForgeContext, user: UserRow, isLimited: boolean)
   };
 }
 
-/** Tells a program, which names itself in the header, whether an access token was made for it and is still good. */
+/** Answers a program, which authenticates by the header, whether an access token was issued to it and is still valid. */
 function introspect(context: ForgeContext, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const client = readBasic(request);
   const application = client && applicationOf(context, client.id);

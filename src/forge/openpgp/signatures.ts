@@ -129,7 +129,7 @@ function padded(number: Buffer, length: number): Buffer {
 
 const isRsa = (algorithm: number) => algorithm === algorithms.rsa || algorithm === algorithms.rsaSign;
 
-/** Tells whether a key made a signature over bytes. */
+/** Returns whether a key made a signature over bytes. */
 export function isSignedBy(key: PgpPublicKey, signature: PgpSignature, bytes: Buffer): boolean {
   const { algorithm, numbers, covered } = signature;
   const name = hashes.get(signature.hash);
@@ -152,7 +152,7 @@ export function isSignedBy(key: PgpPublicKey, signature: PgpSignature, bytes: Bu
   return verify(name, whole, { key: key.verifier, dsaEncoding: 'ieee-p1363' }, halves);
 }
 
-/** Tells whether a key made a signature over a document, as its bytes or as a text whose line ends do not count. */
+/** Returns whether a key made a signature over a document, as its bytes or as a text whose line ends do not count. */
 export function isDocumentSignedBy(key: PgpPublicKey, signature: PgpSignature, text: string): boolean {
   if (signature.hash === sha1) return false;
   if (signature.type === signatureTypes.binary) return isSignedBy(key, signature, Buffer.from(text));

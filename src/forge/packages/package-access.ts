@@ -31,7 +31,7 @@ function openToAll(owner: UserRow, user: UserRow | undefined): boolean {
   return owner.visibility === 'public' || (owner.visibility === 'limited' && user !== undefined);
 }
 
-/** Tells whether a caller may do this with the packages of an account, also with a token for public resources. */
+/** Returns whether a caller may do this with the packages of an account, also with a token for public resources. */
 export function mayUsePackages(db: Database, owner: UserRow, actor: Actor, level: 'read' | 'write'): boolean {
   if (isPublicOnly(actor.scopes) && owner.visibility !== 'public') return false;
   return reaches(packageAccess(db, owner, actor.user), level);

@@ -57,7 +57,7 @@ function isSwitchedOff(repository: RepositoryRow, unit: Unit): boolean {
   return (unit === 'issues' && !has_issues) || (unit === 'pulls' && !has_pull_requests);
 }
 
-/** Tells whether a visitor may read a part of a repository that is switched on. */
+/** Returns whether a visitor may read a part of a repository that is switched on. */
 export function showsUnit(
   context: ForgeContext,
   { repository, owner }: Pick<RepositoryTarget, 'repository' | 'owner'>,

@@ -3,14 +3,14 @@ import { ForgeProblem } from '../core/errors.ts';
 import { settingsOf } from '../core/repository-settings.ts';
 import type { RepositoryRow } from '../core/rows.ts';
 
-/** Tells whether a repository lets issues wait for one another; without issues of its own the default holds: it does. */
+/** Returns whether a repository lets issues wait for one another; without issues of its own the default holds: it does. */
 export function hasDependencies(repository: RepositoryRow): boolean {
   const { has_issues, external_tracker, internal_tracker } = settingsOf(repository);
   if (!has_issues || external_tracker) return true;
   return internal_tracker.enable_issue_dependencies !== false;
 }
 
-/** Tells whether an issue or pull request waits for another that is open. */
+/** Returns whether an issue or pull request waits for another that is open. */
 export function isBlocked({ db }: ForgeContext, repository: RepositoryRow, issueId: number): boolean {
   const sql = `SELECT 1 AS one FROM dependencies d JOIN issues i ON i.id = d.blocker_id
     WHERE d.issue_id = ? AND i.is_closed = 0 LIMIT 1`;

@@ -10,7 +10,7 @@ export type RulePlace = {
   readonly owner: UserRow;
 };
 
-/** Tells whether an account may write code, rules aside. */
+/** Returns whether an account may write code, rules aside. */
 function mayWrite({ db, repository, owner }: RulePlace, user: UserRow): boolean {
   return reaches(permissionOf(db, user, repository, owner, 'code'), 'write');
 }
@@ -19,7 +19,7 @@ function isAdmin({ db, repository, owner }: RulePlace, user: UserRow): boolean {
   return reaches(permissionOf(db, user, repository, owner), 'admin');
 }
 
-/** Tells whether an account is in one of these teams. */
+/** Returns whether an account is in one of these teams. */
 export function isInTeams(db: Database, user: UserRow, teamIds: readonly number[]): boolean {
   if (teamIds.length === 0) return false;
   const sql =
@@ -31,19 +31,19 @@ function isListed(db: Database, rule: BranchRule, list: RuleList, user: UserRow)
   return rule.users[list].includes(user.id) || isInTeams(db, user, rule.teams[list]);
 }
 
-/** Tells whether an account may push to branches of this rule. */
+/** Returns whether an account may push to branches of this rule. */
 export function mayPush(place: RulePlace, rule: BranchRule, user: UserRow): boolean {
   if (!rule.enable_push) return false;
   return rule.enable_push_whitelist ? isListed(place.db, rule, 'push', user) : mayWrite(place, user);
 }
 
-/** Tells whether an account may rewrite branches of this rule. */
+/** Returns whether an account may rewrite branches of this rule. */
 export function mayForcePush(place: RulePlace, rule: BranchRule, user: UserRow): boolean {
   if (!rule.enable_force_push || !mayPush(place, rule, user)) return false;
   return !rule.enable_force_push_allowlist || isListed(place.db, rule, 'force_push', user);
 }
 
-/** Says whether an account may merge into a branch; without a rule, every writer may. */
+/** Returns whether an account may merge into a branch; without a rule, every writer may. */
 export function mayMerge(place: RulePlace, rule: BranchRule | undefined, user: UserRow): boolean {
   if (!rule?.enable_merge_whitelist) return mayWrite(place, user);
   // An account is listed while it may write, and stays on the list when it may not any more.
@@ -51,13 +51,13 @@ export function mayMerge(place: RulePlace, rule: BranchRule | undefined, user: U
   return isNamed || isInTeams(place.db, user, rule.teams.merge);
 }
 
-/** Tells whether an account may merge although a rule's conditions are not met. */
+/** Returns whether an account may merge although a rule's conditions are not met. */
 export function mayBypass(place: RulePlace, rule: BranchRule, user: UserRow): boolean {
   if (isAdmin(place, user) && !rule.block_admin_merge_override) return true;
   return rule.enable_bypass_allowlist && isListed(place.db, rule, 'bypass', user);
 }
 
-/** Tells whether an account's review counts where approvals are required. */
+/** Returns whether an account's review counts where approvals are required. */
 export function isOfficialReviewer(place: RulePlace, rule: BranchRule | undefined, user: UserRow): boolean {
   if (!rule?.enable_approvals_whitelist) return mayWrite(place, user);
   return isListed(place.db, rule, 'approvals', user);

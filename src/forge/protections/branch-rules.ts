@@ -78,7 +78,7 @@ function byPrecedence(one: BranchRule, other: BranchRule): number {
   );
 }
 
-/** Tells whether a rule's name is a pattern rather than the name of a branch. */
+/** Returns whether a rule's name is a pattern rather than the name of a branch. */
 export function isPattern(ruleName: string): boolean {
   return /[*?\\[\]{}]/.test(ruleName);
 }

@@ -21,7 +21,7 @@ export function refuseMirror({ is_mirror }: RepositoryRow): void {
   if (is_mirror === 1) throw new ForgeProblem(423, readOnly);
 }
 
-/** Tells whether a repository has any rule that a push could break. */
+/** Returns whether a repository has any rule that a push could break. */
 export function hasRules(db: Database, repositoryId: number): boolean {
   const sql = 'SELECT 1 AS one FROM branch_protections WHERE repo_id = ? LIMIT 1';
   return db.get(sql, repositoryId) !== undefined || hasTagRules(db, repositoryId);

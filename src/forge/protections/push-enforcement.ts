@@ -73,7 +73,7 @@ type HelpedPull = Pick<PullRow, 'repo_id' | 'head_repo_id' | 'allow_maintainer_e
   Pick<IssueRow, 'poster_id'>;
 
 /**
- * Tells whether an account may push to the head of a pull request because of the pull request: its author, who may write to the head
+ * Returns whether an account may push to the head of a pull request because of the pull request: its author, who may write to the head
  * now, lets those do it who may write to the base, and the account may do that now. An author who may read the head alone gives
  * nothing away: pull requests can be opened from any branch that their author can read.
  */

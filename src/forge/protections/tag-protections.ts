@@ -123,7 +123,7 @@ export function hasTagRules(db: Database, repositoryId: number): boolean {
   return db.get('SELECT 1 AS one FROM tag_protections WHERE repo_id = ? LIMIT 1', repositoryId) !== undefined;
 }
 
-/** Tells whether an account may make, change or remove a tag: no rule matches it, or one that does names the account. */
+/** Returns whether an account may make, change or remove a tag: no rule matches it, or one that does names the account. */
 export function mayControlTag(
   { db, repository }: Omit<RulePlace, 'owner'>,
   tag: string,

@@ -60,7 +60,7 @@ function parsePush(bytes: Buffer): PushRequest {
 }
 
 /**
- * Tells whether the client of a push can do something. Git reads a word and a word with a value alike: read in another way, the pack
+ * Returns whether the client of a push can do something. Git reads a word and a word with a value alike: read in another way, the pack
  * would start at another place here than in git.
  */
 export function hasCapability({ capabilities }: Pick<PushRequest, 'capabilities'>, name: string): boolean {

@@ -135,13 +135,13 @@ export function assertRepositoryName(name: string): void {
   if (!isUsable || isReserved) throw new ForgeProblem(422, `name is invalid or reserved [name: ${name}]`);
 }
 
-/** Tells whether an owner has a repository of this name, in any case of letters. */
+/** Returns whether an owner has a repository of this name, in any case of letters. */
 export function isTaken(context: ForgeContext, owner: UserRow, name: string): boolean {
   const sql = 'SELECT 1 AS one FROM repositories WHERE owner_id = ? AND lower_name = ?';
   return context.db.get(sql, owner.id, name.toLowerCase()) !== undefined;
 }
 
-/** Tells the owner's and the instance's hooks that a repository came or goes. */
+/** Notifies the hooks of the owner and of the instance that a repository was created or deleted. */
 export function emitRepository(
   context: ForgeContext,
   news: { repository: RepositoryRow; owner: UserRow; actor: UserRow; action: 'created' | 'deleted' },

@@ -9,7 +9,7 @@ type HeadMove = {
 };
 
 /**
- * Says whether reviews of one head of a pull request are stale at another one, as Gitea decides it: by the combined diff of
+ * Returns whether reviews of one head of a pull request are stale at another one, as Gitea decides it: by the combined diff of
  * the new head against the old one and the merge base (`services/pull/pull.go`, checkIfPRContentChanged). A file counts where the
  * new head differs from both: what is taken back is therefore no change, and a file of the pull request that the base changed
  * is one. Without a common history nothing counts. What git cannot compare counts as a change.

@@ -11,7 +11,7 @@ export function readReview(db: Database, id: number): ReviewRow {
   );
 }
 
-/** Tells whether a caller may know of a review: a draft is its author's and the site administrator's. */
+/** Returns whether a caller may know of a review: a draft is its author's and the site administrator's. */
 export function mayKnow(review: ReviewRow, caller: UserRow | undefined): boolean {
   if (review.type !== 'PENDING') return true;
   return caller !== undefined && (caller.is_admin === 1 || caller.id === review.reviewer_id);

@@ -27,7 +27,7 @@ const eventTypes: Readonly<Partial<Record<ReviewRow['type'], string>>> = {
   COMMENT: 'pull_request_review_comment',
 };
 
-/** Tells whether a review by this account counts for the branch that the pull request is aimed at now. */
+/** Returns whether a review by this account counts for the branch that the pull request is aimed at now. */
 export function isOfficial(
   { db }: ForgeContext,
   place: ReviewedRepository,
@@ -214,7 +214,7 @@ export function followHeadWithReviews(
   db.run('UPDATE reviews SET stale = 0 WHERE issue_id = ? AND commit_id = ?', pull.issue_id, head);
 }
 
-/** Tells whether a pull request has reviews that a push could make stale. */
+/** Returns whether a pull request has reviews that a push could make stale. */
 export function hasReviews(db: Database, issueId: number): boolean {
   return db.get('SELECT 1 AS one FROM reviews WHERE issue_id = ? LIMIT 1', issueId) !== undefined;
 }

@@ -25,12 +25,12 @@ export type RunnerHolder =
 const onlineMs = 60_000;
 const busyMs = 10_000;
 
-/** Tells whether a runner was heard of within a minute. */
+/** Returns whether a runner was heard of within a minute. */
 function isOnline(runner: RunnerRow, now: Date): boolean {
   return now.getTime() - runner.last_online_at * 1000 <= onlineMs;
 }
 
-/** Tells whether a runner that is online worked on a job within the last ten seconds. */
+/** Returns whether a runner that is online worked on a job within the last ten seconds. */
 function isRunnerBusy(runner: RunnerRow, now: Date): boolean {
   return isOnline(runner, now) && now.getTime() - runner.last_active_at * 1000 <= busyMs;
 }

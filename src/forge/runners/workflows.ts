@@ -155,7 +155,7 @@ function insertRun(call: WorkflowTarget & { readonly caller: UserRow }, dispatch
   return found(db.get<WorkflowRunRow>('SELECT * FROM workflow_runs WHERE id = ?', lastId));
 }
 
-/** Tells hooks of the jobs, then of the run. */
+/** Notifies hooks of the jobs, then of the run. */
 function emitRun(
   call: WorkflowTarget & { readonly caller: UserRow },
   run: WorkflowRunRow,

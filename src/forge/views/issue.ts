@@ -14,7 +14,7 @@ export type IssuePlace = {
   readonly viewer: UserRow | undefined;
 };
 
-/** Tells whether a title marks a draft. */
+/** Returns whether a title marks a draft. */
 export function isDraftTitle(title: string): boolean {
   return /^\s*(wip:|\[wip\])/i.test(title);
 }

@@ -9,7 +9,7 @@ export function wikiIdOf(repository: Pick<RepositoryRow, 'id'>): number {
   return -repository.id;
 }
 
-/** Tells whether a wiki was ever written. */
+/** Returns whether a wiki was ever written. */
 export function hasWiki(context: Pick<ForgeContext, 'git'>, repository: RepositoryRow): boolean {
   return context.git.exists(wikiIdOf(repository));
 }

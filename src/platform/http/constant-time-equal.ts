@@ -1,7 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 
 /**
- * Says whether a given secret (a password, token, signature, or header value) equals the expected one. The time depends on
+ * Returns whether a given secret (a password, token, signature, or header value) equals the expected one. The time depends on
  * neither value: both are hashed first, so that their lengths do not show either.
  *
  * This is the only comparison of secrets in Reeve; a test rejects any other.
@@ -15,7 +15,7 @@ export function digestOfSecret(secret: string | Uint8Array): Buffer {
   return hash('sha256', secret, 'buffer');
 }
 
-/** Says whether two values of `digestOfSecret` are equal, in constant time. */
+/** Returns whether two values of `digestOfSecret` are equal, in constant time. */
 export function isSameDigest(given: Buffer, expected: Buffer): boolean {
   return timingSafeEqual(given, expected);
 }

@@ -23,7 +23,7 @@ export function createCsrfTokens(secret: Uint8Array = randomBytes(32)): CsrfToke
   };
 }
 
-/** Tells whether a browser says that another site made it send this. Browsers that say nothing are not accused. */
+/** Returns whether a browser says that another site made it send this. Browsers that say nothing are not accused. */
 export function isSentByOtherSite(headers: IncomingHttpHeaders): boolean {
   const site = headers['sec-fetch-site'];
   return site !== undefined && site !== 'same-origin' && site !== 'none';

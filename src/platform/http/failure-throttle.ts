@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 
 /** Counts the failures of each address within a minute, in a table that cannot grow. */
 export interface FailureThrottle {
-  /** Says whether the address has used up its failures; what it sends then is rejected unread. Counts nothing. */
+  /** Returns whether the address has used up its failures; what it sends then is rejected unread. Counts nothing. */
   isBlocked(address: string): boolean;
   /** Notes a failure; returns whether the address has failed too often. */
   recordFailure(address: string): boolean;

@@ -48,7 +48,7 @@ type FilledList = { readonly value: readonly string[] } | { readonly error: stri
 /** What begins an expression in a text. */
 export const opening = '${{';
 
-/** Says whether a text has an expression in it, or the literal sign of one. */
+/** Returns whether a text has an expression in it, or the literal sign of one. */
 export function hasTemplate(text: string): boolean {
   return text.includes(opening);
 }

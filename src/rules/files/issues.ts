@@ -202,7 +202,7 @@ function explainKey(
   return { code: 'unknown-key', message: `there is no key "${key}" here${hint}`, suggestion, ...place };
 }
 
-/** Says whether a path leads to a map of families: `rules.NAME.on`, or an item of that list. */
+/** Returns whether a path leads to a map of families: `rules.NAME.on`, or an item of that list. */
 function isListeningMap(full: YamlPath): boolean {
   const at = full.indexOf('on');
   return at >= 0 && (full.length === at + 1 || (full.length === at + 2 && typeof full[at + 1] === 'number'));

@@ -50,7 +50,7 @@ type Loading = RuleFileSource & {
   readonly chain: readonly string[];
 };
 
-/** Says whether a file's name is one that rules are read from: `.yml`, and no rule test. */
+/** Returns whether a file's name is one that rules are read from: `.yml`, and no rule test. */
 export function isRuleFileName(path: string): boolean {
   return path.endsWith('.yml') && !path.endsWith('.test.yml');
 }
@@ -183,7 +183,7 @@ function withParameters(context: FileContext, given: GivenParameters | undefined
   return context.problems.length > 0 ? undefined : context.over(expanded);
 }
 
-/** Says whether the file has the form of a file of rules, so far that its parts can be looked at. */
+/** Returns whether the file has the form of a file of rules, so far that its parts can be looked at. */
 function checkForm(value: unknown, context: FileContext): boolean {
   const mistakes = mistakesOfForm(value);
   for (const { path, atKey, message } of mistakes) {

@@ -67,7 +67,7 @@ function readsMember(node: ASTNode, name: string): boolean {
   return isRead || childrenOf(node).some((child) => readsMember(child, name));
 }
 
-/** Says whether an expression reads a name. No variable of a loop has the name of a fact. */
+/** Returns whether an expression reads a name. No variable of a loop has the name of a fact. */
 function names(node: ASTNode, name: string): boolean {
   return (node.op === 'id' && node.args === name) || childrenOf(node).some((child) => names(child, name));
 }
@@ -81,7 +81,7 @@ const risen: Readonly<Record<string, boolean>> = { '>': true, '>=': true, '<': f
 const mirrored: Readonly<Record<string, string>> = { '>': '<', '>=': '<=', '<': '>', '<=': '>=' };
 
 /**
- * Says whether one more review may turn a condition to this answer: a review that does not count is then worth an approval.
+ * Returns whether one more review may turn a condition to this answer: a review that does not count is then worth an approval.
  * `!reviews.exists(…)` only gets stricter with each.
  */
 function mayTurn(node: ASTNode, answer: boolean): boolean {
@@ -128,7 +128,7 @@ function isCount(node: ASTNode): boolean {
   return node.op === 'rcall' && node.args[0] === 'size' && isOfReviews(node.args[1]);
 }
 
-/** Says whether a list has one item for each of some reviews: more reviews never make it shorter. */
+/** Returns whether a list has one item for each of some reviews: more reviews never make it shorter. */
 function isOfReviews(node: ASTNode): boolean {
   if (node.op === 'id') return node.args === 'reviews';
   if (node.op !== 'rcall' || !['filter', 'map'].includes(node.args[0])) return false;

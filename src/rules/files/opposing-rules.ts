@@ -96,7 +96,7 @@ function fieldWish(field: string, value: unknown): Wish {
   };
 }
 
-/** Says whether two wishes for one target exclude each other, and may apply together. */
+/** Returns whether two wishes for one target exclude each other, and may apply together. */
 function undo(one: RuleWish, other: RuleWish): boolean {
   if (one.value === other.value || one.step === other.step) return false;
   if (one.rule === other.rule) return [one, other].some((wish) => !isConditional(wish));
@@ -138,7 +138,7 @@ function textsOf(list: unknown): readonly string[] {
   return Array.isArray(list) ? list.filter((text): text is string => typeof text === 'string') : [];
 }
 
-/** Says whether two rules run for a common event, or walk over the same items. */
+/** Returns whether two rules run for a common event, or walk over the same items. */
 function meet(one: LoadedRule, other: LoadedRule): boolean {
   if (one.schedules.length > 0 && other.schedules.length > 0 && one.each?.kind === other.each?.kind)
     return true;

@@ -79,7 +79,7 @@ function kindsOf(rule: LoadedRule): ReadonlySet<SubjectKind> {
   return new Set([...heard, ...(rule.schedules.length > 0 && rule.each ? [rule.each.kind] : [])]);
 }
 
-/** Says whether no repository is in the `in` of both: both name repositories, and none of them twice. */
+/** Returns whether no repository is in the `in` of both: both name repositories, and none of them twice. */
 function areApart(one: LoadedRule, other: LoadedRule): boolean {
   return one.scopes.some((scope) =>
     other.scopes.some((theirs) => {

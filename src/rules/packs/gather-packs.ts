@@ -25,7 +25,7 @@ export interface PackReader {
 
 type FoundPack = PackSource & { readonly reader: PackReader };
 
-/** Says whether a file includes packs, as far as its text shows. */
+/** Returns whether a file includes packs, as far as its text shows. */
 export function mayInclude(text: string | Uint8Array): boolean {
   return (typeof text === 'string' ? text : Buffer.from(text)).includes('include');
 }

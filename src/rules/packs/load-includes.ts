@@ -156,7 +156,7 @@ function asIncluded(rule: LoadedRule, part: IncludedPart): LoadedRule {
   };
 }
 
-/** Says at the include that its pack has problems. Of a pack that its readers may not read, no line and no word is shown. */
+/** Reports at the include that its pack has problems. Of a pack that its readers may not read, no line and no word is shown. */
 function reportPack(
   entry: IncludeForm,
   {

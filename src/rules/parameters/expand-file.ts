@@ -13,7 +13,7 @@ import {
 } from './expand-text.ts';
 import type { Expansion } from './expansion.ts';
 
-/** Tells of a problem at a value of the file, or, with offsets, inside of its text. */
+/** Reports a problem at a value of the file, or, with offsets, inside of its text. */
 type ReportExpansion = (path: YamlPath, message: string, inside?: { start: number; end: number }) => void;
 
 type ExpandedFile = {

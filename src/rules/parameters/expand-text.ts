@@ -17,7 +17,7 @@ const reference = /\$\{\{\s*params\s*\.\s*([A-Za-z_]\w*)\s*\}\}/y;
 const word = /[A-Za-z_]\w*/y;
 const member = /params\s*\.\s*([A-Za-z_]\w*)/y;
 
-/** Says whether a text refers to a parameter by `${{ params.NAME }}`. */
+/** Returns whether a text refers to a parameter by `${{ params.NAME }}`. */
 export function hasReference(text: string): boolean {
   return new RegExp(reference.source).test(text);
 }

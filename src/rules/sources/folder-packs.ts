@@ -9,7 +9,7 @@ import { maxOffered, type NoPack, notOffered, type Pack, type PackTree } from '.
 /** The folder of packs: its files are no rules in force, and those in it that of the top folder are offered by name. */
 export const packsFolder = 'packs';
 
-/** Says whether a file is a pack: one of its folders, counted from the given one, is called `packs`. */
+/** Returns whether a file is a pack: one of its folders, counted from the given one, is called `packs`. */
 export function isPackPath(path: string): boolean {
   return dirname(path).split(sep).includes(packsFolder);
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../platform/clock.ts';
 import type { Pins } from './organization.ts';
 
-/** Tells the processes of one store that the rules of an organization have changed: a push reaches only one of them. */
+/** Notifies the processes of one store of changed rules of an organization: a push reaches only one of them. */
 interface SharedChanges {
   /** Notes a change that this process has seen. */
   tell(owner: string): Promise<void>;

@@ -37,7 +37,7 @@ function hostOf(request: FastifyRequest): string | undefined {
 }
 
 /**
- * Tells whether the dashboard may be shown under the name that a request came to. A page of a stranger whose name leads to
+ * Returns whether the dashboard may be shown under the name that a request came to. A page of a stranger whose name leads to
  * this machine (DNS rebinding) would otherwise count as ours; that takes a name, so plain addresses are let through.
  */
 export function isKnownHost(request: FastifyRequest, dashboardUrl: string | undefined): boolean {
@@ -47,7 +47,7 @@ export function isKnownHost(request: FastifyRequest, dashboardUrl: string | unde
   return dashboardUrl !== undefined && new URL(dashboardUrl).hostname === host;
 }
 
-/** Tells whether people reach the address that a request came to over HTTPS. */
+/** Returns whether people reach the address that a request came to over HTTPS. */
 export function isSecureHost(request: FastifyRequest, dashboardUrl: string | undefined): boolean {
   if (dashboardUrl === undefined) return false;
   const { protocol, hostname } = new URL(dashboardUrl);

@@ -40,7 +40,7 @@ export async function resolveAccess(
 /** What a run is given beside facts: the event is what the delivery is about. */
 const variables: ReadonlySet<string> = new Set(['event', 'sender', 'now']);
 
-/** Tells whether a value that a condition saw may be shown, by its name as written. An unknown one is not shown. */
+/** Returns whether a value that a condition saw may be shown, by its name as written. An unknown one is not shown. */
 export function maySeeValue(name: string, { isOperator, access, units }: ViewerAccess): boolean {
   if (isOperator) return true;
   const root = /^\w+/.exec(name)?.[0] ?? '';
@@ -60,7 +60,7 @@ export function valueFor(value: unknown, { isOperator, access }: ViewerAccess): 
   return text ?? 'nothing';
 }
 
-/** Tells whether what a change decides may be shown. A reader sees what was done, as they see it on the forge. */
+/** Returns whether what a change decides may be shown. A reader sees what was done, as they see it on the forge. */
 export function maySeeChange(
   { path, action }: { readonly path: string; readonly action: string },
   status: string,
@@ -80,7 +80,7 @@ function isForReaders(audience: Audience, units: ReadonlySet<ReadableUnit>): boo
   return audience === 'subject' || audience === 'repository' || units.has(audience);
 }
 
-/** Tells whether errors of a rule may be shown: a forge's answer to the bot may name what only the bot may know. */
+/** Returns whether errors of a rule may be shown: a forge's answer to the bot may name what only the bot may know. */
 export function maySeeErrors(verdict: Pick<Verdict, 'level'>, viewerAccess: ViewerAccess): boolean {
   if (viewerAccess.isOperator) return true;
   // Of the repository's own file its administrators hear what is wrong.
@@ -88,7 +88,7 @@ export function maySeeErrors(verdict: Pick<Verdict, 'level'>, viewerAccess: View
 }
 
 /**
- * Tells whether a rule is of the repository that the viewer looks at: a run has no rules of other repositories. The path of a
+ * Returns whether a rule is of the repository that the viewer looks at: a run has no rules of other repositories. The path of a
  * file says nothing of its origin, a folder of the operator may be called like a repository. A run of an earlier version does not
  * record the origin of its rules.
  */
@@ -96,7 +96,7 @@ export function isOfOwnFile({ level }: Pick<Verdict, 'level'>, { repository }: V
   return level === 'repository' && repository !== undefined;
 }
 
-/** Tells whether a request of a run may be shown: administrators see those to their repository, which they can make as well. */
+/** Returns whether a request of a run may be shown: administrators see those to their repository, which they can make as well. */
 export function maySeeRequest(
   { path }: { readonly path: string },
   { isOperator, access, repository }: ViewerAccess,

@@ -28,6 +28,6 @@ export type PostgresContext = {
   readonly leases: Leases;
   /** Throws where the store was opened as reader. */
   requireWorker(): void;
-  /** Tells the other processes that there is work. */
+  /** Notifies the other processes of new work. */
   announceWork(): void;
 };

@@ -6,7 +6,7 @@ import type { Connections } from './link/connections.ts';
  * work, and a notice follows after a space.
  */
 type Announcer = {
-  /** Tells of work. */
+  /** Notifies the other processes of new work. */
   announce(): void;
   announceNotice(notice: Notice): void;
   /** Sends what is left. */

@@ -18,7 +18,7 @@ const beatTimeoutMs = 3_000;
 export interface Presence extends WorkerIdentity {
   /** Returns whether this process is the one that enqueues what is due. */
   isLeader(): boolean;
-  /** Says good-bye: what is still claimed is taken over at once. */
+  /** Announces the end of this process: what it has still claimed is taken over at once. */
   leave(): Promise<void>;
 }
 

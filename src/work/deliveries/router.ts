@@ -12,7 +12,7 @@ const patienceMs = 250;
 
 /** Gives accepted deliveries their lanes. */
 export interface Router {
-  /** Says that something may have been stored. */
+  /** Called when something may have been stored. */
   arrived(): void;
   /**
    * Routes the next accepted deliveries to their lanes, or ends them, and returns whether there may be more. Where processes

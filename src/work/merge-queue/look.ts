@@ -199,7 +199,7 @@ function nameOfWork({ commit }: CommitEntry): string {
   return JSON.stringify([commit?.message?.trim(), commit?.author?.email, commit?.author?.date]);
 }
 
-/** Says whether the head contains this commit of the base. Asked once for each pair. */
+/** Returns whether the head contains this commit of the base. Asked once for each pair. */
 async function containsBase(
   pull: Omit<PullSeen, 'wanted'>,
   { commit, mergeBase }: { readonly commit: string; readonly mergeBase: string | null | undefined },

@@ -59,7 +59,7 @@ export interface ConcernedPulls {
   readonly handleJob: HandleJob;
 }
 
-/** Says whether a rule listens to the event and runs for the pull requests that it concerns. */
+/** Returns whether a rule listens to the event and runs for the pull requests that it concerns. */
 export function hasConcernedRules(rules: RuleSet, { family }: Event): boolean {
   return family !== undefined && rules.listeningTo(family).some((rule) => runsForConcerned(rule, family));
 }

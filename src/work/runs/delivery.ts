@@ -161,7 +161,7 @@ function createDirectRun({
   };
 }
 
-/** Says whether a rule listens to the event itself, and not only to the pull requests that it concerns. */
+/** Returns whether a rule listens to the event itself, and not only to the pull requests that it concerns. */
 function isHeardDirectly({ family }: Event, { rules, broken }: InForce): boolean {
   if (broken.length > 0) return true;
   return family !== undefined && rules.listeningTo(family).some((rule) => !runsForConcerned(rule, family));

@@ -151,7 +151,7 @@ async function touchesRules(
 }
 
 /**
- * Tells whether who wrote the file may write to the repository anyway. Only administrators are told permissions; where
+ * Returns whether who wrote the file may write to the repository anyway. Only administrators are told permissions; where
  * the account is none, a branch of the repository itself shows it too: no other account can have pushed there.
  */
 async function mayWrite(

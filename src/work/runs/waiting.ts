@@ -172,7 +172,7 @@ async function look(
   return ran;
 }
 
-/** Says whether something happened in a run: others are not kept where there are many. */
+/** Returns whether something happened in a run: others are not kept where there are many. */
 export function isTelling({ outcomes, rules }: Run): boolean {
   return outcomes.length > 0 || rules.some(({ verdict }) => verdict === 'failed');
 }

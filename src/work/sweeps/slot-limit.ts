@@ -12,11 +12,11 @@ export interface SlotLimit {
   readonly items: number;
   /** Whether an item has wanted changes for which there was no room. */
   readonly isReached: boolean;
-  /** Says whether an item was changed in an earlier slot while others had to wait. */
+  /** Returns whether an item was changed in an earlier slot while others had to wait. */
   passesOver(item: string): boolean;
   /** Counts an item whose changes are about to be sent; false where the slot has no room for it. */
   begin(): Promise<boolean>;
-  /** Says what came of the item that was counted last. */
+  /** Notes the result of the item that was counted last. */
   end(item: string, run: Run): Promise<void>;
   /** Stores which items had their turn. `isComplete`: the sweep came to the end of all items. */
   save(isComplete: boolean): Promise<void>;

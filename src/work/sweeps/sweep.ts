@@ -116,7 +116,7 @@ type Sweep = {
   readonly listing: Client;
   take(page: TargetPage): Promise<void>;
   progress(): SweepProgress;
-  /** Says whether the slot has changed as many items as the rule allows, and another one is to be changed. */
+  /** Returns whether the slot has changed as many items as the rule allows, and another one is to be changed. */
   isLimitReached(): boolean;
   /** Returns when the items that were stopped have room; undefined where none was. */
   deferral(): Deferral | undefined;

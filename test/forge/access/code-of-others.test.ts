@@ -41,7 +41,7 @@ async function pushAs(account: Account, place: string, branch: string, file: str
   await clone.git('push', '--quiet', 'origin', `HEAD:refs/heads/${branch}`);
   return id;
 }
-/** Tells whether a repository hands out a commit: over the API, or to a fetch of its id. */
+/** Returns whether a repository hands out a commit: over the API, or to a fetch of its id. */
 async function serves(place: string, as: Account, id: string): Promise<boolean> {
   const clone = await cloneAs(as, place);
   const { code } = await tryGit(clone.folder, ['fetch', '--quiet', 'origin', id]);

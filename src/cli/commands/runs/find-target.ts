@@ -2,7 +2,7 @@ import type { Run } from '../../../engine/record.ts';
 import { ReeveError } from '../../../platform/errors.ts';
 import type { Delivery, Store } from '../../../store/store.ts';
 
-/** Says whether a target is the id of a delivery: those are digits, and ids of runs are not. */
+/** Returns whether a target is the id of a delivery: those are digits, and ids of runs are not. */
 export const isDeliveryId = (target: string): boolean => /^\d+$/.test(target);
 
 /**

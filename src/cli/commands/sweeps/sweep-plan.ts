@@ -89,7 +89,7 @@ interface Printer {
   counts(): { readonly items: number; readonly pending: number; readonly failed: number };
   /** Requests that the items needed. */
   requests(): number;
-  /** Says whether something failed or was refused. */
+  /** Returns whether something failed or was refused. */
   isWrong(): boolean;
   end(rule: string, requests: number): void;
 }

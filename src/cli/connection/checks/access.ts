@@ -45,7 +45,7 @@ const places: readonly (readonly Access[])[] = [
   ['owner', 'member'],
 ];
 
-/** Says what access rules need all together, with one rule and fact or action that needs it. */
+/** Returns the access that all rules need together, with one rule and fact or action that needs it. */
 export function describeNeededAccess(rules: readonly LoadedRule[]): string {
   const wants = rules.flatMap((rule) =>
     [...allWants(rule), ...possibleWants(rule)].map((want) => ({ ...want, rule: rule.name })),

@@ -297,7 +297,7 @@ async function checkSecrets(examination: Examination): Promise<Finding> {
   return skipped(`${unknown.join(', ')}: not created by setup: only a delivery shows its secrets`);
 }
 
-/** Says whether what a hook was made with is among the live values, the older ones too. */
+/** Returns whether what a hook was made with is among the live values, the older ones too. */
 function isLive(known: SetupHook, entry: SecretEntry, key: Uint8Array): boolean {
   const isAmong = (kind: 'authorization' | 'hmac'): boolean => {
     const values = entry[kind].length === 0 ? [''] : entry[kind];

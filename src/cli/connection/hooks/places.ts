@@ -67,7 +67,7 @@ function coveringLocation(location: HookLocation, all: readonly HookLocation[]):
   return all.find((other) => other.level !== 'repository' && coversRepository(other, { owner, name: repo }));
 }
 
-/** Says whether a hook at a place delivers the events of a repository. */
+/** Returns whether a hook at a place delivers the events of a repository. */
 export function coversRepository(
   { level, name }: HookLocation,
   { owner, name: repository }: { readonly owner: string; readonly name: string },

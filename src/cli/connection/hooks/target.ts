@@ -16,7 +16,7 @@ const privateNetworks = createNetworkList([
 /** Where an address leads, in the words of the forge's list of allowed hosts; `unknown`: its name has no address here. */
 type Reach = 'loopback' | 'private' | 'external' | 'unknown';
 
-/** Tells where the host of an address leads from here. A name with several addresses is what the narrowest of them is. */
+/** Returns the kind of network that the host of an address is in, as seen from here. A name with several addresses is what the narrowest of them is. */
 export async function reachOf(address: string): Promise<Reach> {
   const found = await lookup(hostOfUrl(new URL(address)), { all: true }).catch(() => []);
   const isIn = (list: typeof loopback): boolean => found.some(({ address: ip }) => isInNetworks(ip, list));

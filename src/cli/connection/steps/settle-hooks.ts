@@ -264,7 +264,7 @@ function planHook(match: Match, known: SetupHook | undefined, wish: WantedHook):
   return { do: why.length === 0 ? 'nothing' : 'edit', hook, others, why };
 }
 
-/** Says whether an earlier run made the hook of a place with these very values. */
+/** Returns whether an earlier run made the hook of a place with these very values. */
 async function isRemembered(
   store: Pick<Store, 'recall'>,
   location: HookLocation,

@@ -22,7 +22,7 @@ export async function findApplication(
   return named;
 }
 
-/** Tells what is wrong with the application that people sign in with; undefined where nothing is. */
+/** Returns what is wrong with the application that people sign in with; undefined where nothing is. */
 export function faultOf(
   application: OAuth2Application | undefined,
   dashboard: string,

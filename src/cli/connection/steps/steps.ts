@@ -6,7 +6,7 @@ export class Stopped extends Error {}
 
 /** Runs steps and tells what became of them. */
 export interface Steps {
-  /** Tells a finding. With `mustBeRight`, a wrong one ends the run. */
+  /** Prints a finding. With `mustBeRight`, a wrong one ends the run. */
   tell(id: string, finding: Finding, options?: { mustBeRight?: boolean }): void;
   /** Runs something that may fail for reasons of the forge, the disk or the settings; a failure is reported and ends the run. */
   attempt<Value>(id: string, run: () => Promise<Value>): Promise<Value>;

@@ -34,7 +34,7 @@ export type FunctionRow = {
   readonly bind?: (literal: string) => RunFunction;
 };
 
-/** Says whether a row may be called with this number of arguments. */
+/** Returns whether a row may be called with this number of arguments. */
 export function takesCount({ takes, repeats }: FunctionRow, count: number): boolean {
   return repeats ? count >= takes.length : count === takes.length;
 }

@@ -518,7 +518,7 @@ function ownMember(owner: unknown, name: string): unknown {
   return (owner as Readonly<Record<string, unknown>>)[name];
 }
 
-/** Says whether nothing can be done with a value: it is an error, too large, or null where null has no meaning. */
+/** Returns whether nothing can be done with a value: it is an error, too large, or null where null has no meaning. */
 function isUnusable(value: unknown, nullHasMeaning: boolean): boolean {
   if (typeof value !== 'object') return value === undefined;
   return value === null ? !nullHasMeaning : value instanceof Unusable;

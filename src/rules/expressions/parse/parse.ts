@@ -58,7 +58,7 @@ const foreignSigns: readonly (readonly [RegExp, string])[] = [
   [/;/, 'an expression has no ";"'],
 ];
 
-/** Says what people who come from other languages most likely meant. */
+/** Returns what the author most likely meant, if they know another language. */
 function explainSyntax(summary: string, source: string, at: number): string {
   const near = source.slice(Math.max(0, at - 1), at + 4);
   const word = /^\w+/.exec(source.slice(at))?.[0] ?? '';

@@ -63,7 +63,7 @@ function readTimezone(argument: ASTNode): ReadLiteral {
   return isTimezone(value) ? {} : { code: 'value', reason: `there is no timezone "${value}"` };
 }
 
-/** Says whether this is a timezone that dates can be shown in (`Europe/Berlin`, `UTC`). */
+/** Returns whether this is a timezone that dates can be shown in (`Europe/Berlin`, `UTC`). */
 export function isTimezone(name: string): boolean {
   try {
     new Intl.DateTimeFormat('en', { timeZone: name });

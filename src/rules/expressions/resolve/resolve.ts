@@ -509,7 +509,7 @@ function typeMismatch(operator: string, left: Type, right: Type): OperatorResult
   return { reason, side: 'both' };
 }
 
-/** Says whether a value of one type may be of the other, too. Null and what no shape says may equal anything. */
+/** Returns whether a value of one type may be of the other, too. Null and what no shape says may equal anything. */
 function overlaps(left: Type, right: Type): boolean {
   const isOpen = (type: Type): boolean => type.kind === 'any' || type.kind === 'null';
   return alternatives(left).some((one) =>

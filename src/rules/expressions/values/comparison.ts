@@ -21,7 +21,7 @@ export const comparisons: Readonly<Record<'==' | '!=' | '<' | '<=' | '>' | '>=' 
   in: isIn,
 };
 
-/** Says whether two values are equal, whatever their kinds: an int equals the double of its value, nothing else crosses. */
+/** Returns whether two values are equal, whatever their kinds: an int equals the double of its value, nothing else crosses. */
 export function isEqual(left: unknown, right: unknown, meter: Meter, depth = 0): boolean | Failure {
   if (typeof left === 'string' && typeof right === 'string') return equalTexts(left, right, meter);
   if (left === right) return !(left instanceof TooLarge) || tooLarge(left);

@@ -15,7 +15,7 @@ export function memberNamesOfValue(value: object, meter: Meter): readonly string
   return names;
 }
 
-/** Says whether an object with more members than expressions may look at is somewhere in a value made of JSON. */
+/** Returns whether an object with more members than expressions may look at is somewhere in a value made of JSON. */
 export function hasWideObject(value: unknown): boolean {
   const open: unknown[] = [value];
   for (let inner = open.pop(); inner !== undefined; inner = open.pop()) {

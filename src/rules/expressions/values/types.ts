@@ -33,7 +33,7 @@ export function alternatives(type: Type): readonly Type[] {
   return type.kind === 'union' ? type.of : [type];
 }
 
-/** Says whether a value of this type may be of one of the kinds. */
+/** Returns whether a value of this type may be of one of the kinds. */
 export function mayBe(type: Type, kinds: readonly Type['kind'][]): boolean {
   return alternatives(type).some((one) => one.kind === 'any' || kinds.includes(one.kind));
 }

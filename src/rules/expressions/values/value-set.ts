@@ -19,7 +19,7 @@ export class ValueSet {
     this.#meter = meter;
   }
 
-  /** Says whether an equal value is in the set; a Failure where that cannot be judged. */
+  /** Returns whether an equal value is in the set; a Failure where that cannot be judged. */
   has(value: unknown): boolean | Failure {
     this.#meter.charge(costs.member);
     if (value instanceof TooLarge) return new Failure(`too large to judge: ${value.what}`);

@@ -2,7 +2,7 @@ import { messageOf } from '../../../platform/errors.ts';
 import type { Log } from '../../../platform/log.ts';
 import type { DashboardData } from '../data.ts';
 
-/** Tells listeners that pages may show something else now. */
+/** Notifies listeners that pages may have changed. */
 export interface ChangeWatch {
   /** Calls `onChange` after each change until the returned function is called. */
   listen(onChange: () => void): () => void;

@@ -35,7 +35,7 @@ export interface Sessions {
   end(request: FastifyRequest, reply: FastifyReply): Promise<void>;
   /** Returns the mark of a form of this session. */
   csrfToken(session: Session, purpose: string): string;
-  /** Tells whether a form is one that a page of ours showed in this session, and no other site sent it. */
+  /** Returns whether a form is one that a page of ours showed in this session, and no other site sent it. */
   hasCsrfToken(request: FastifyRequest, session: Session, purpose: string): boolean;
 }
 

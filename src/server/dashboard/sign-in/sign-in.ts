@@ -103,7 +103,7 @@ export function registerSignIn(app: FastifyInstance, pageHandler: PageHandler, p
   });
 }
 
-/** Tells whether a request carries the password, as HTTP Basic of any user. */
+/** Returns whether a request carries the password, as HTTP Basic of any user. */
 export function isSignedIn(authorization: string | undefined, password: string): boolean {
   const encoded = /^basic\s+([A-Za-z0-9+/=]+)\s*$/i.exec(authorization ?? '')?.[1];
   if (encoded === undefined) return false;

@@ -24,7 +24,7 @@ export type NamedSecretsForm = z.output<typeof NamedSecretsForm>;
 const prefix = 'REEVE_SECRET_';
 const leastLength = 8;
 
-/** Says whether a variable of the environment gives a named secret: `REEVE_SECRET_NAME`, or `REEVE_SECRET_NAME_FILE`. */
+/** Returns whether a variable of the environment gives a named secret: `REEVE_SECRET_NAME`, or `REEVE_SECRET_NAME_FILE`. */
 export function isSecretVariable(name: string): boolean {
   return /^REEVE_SECRET_[A-Za-z]\w*$/.test(name);
 }

@@ -250,7 +250,7 @@ async function readCurrent(
   return { refs, tags, items: [...items.values()] };
 }
 
-/** Says whether a pull request that was not known before was pushed to since: its newest commit is younger than it. */
+/** Returns whether a pull request that was not known before was pushed to since: its newest commit is younger than it. */
 async function hasMoved(
   { kind, number, value }: CurrentItem,
   {

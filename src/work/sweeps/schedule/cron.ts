@@ -133,7 +133,7 @@ function createQuarters(options: {
     return false;
   };
 
-  /** Says whether the same wall time was already there before a clock was set back. */
+  /** Returns whether the same wall time was already there before a clock was set back. */
   const isRepeated = (atMs: number, offsetMs: number): boolean => {
     for (let backMs = quarterMs; backMs <= maxSetBackMs; backMs += quarterMs) {
       if (offsetAt(atMs - backMs) - offsetMs === backMs) return true;

@@ -30,7 +30,7 @@ export type Walk = {
   readonly client: Client;
   readonly served: ServedBy;
   readonly rule: LoadedRule;
-  /** Says whether the rule, and what a person named on the command line, take this subject. */
+  /** Returns whether the rule, and what a person named on the command line, take this subject. */
   readonly isInScope: (subject: Subject) => boolean;
   readonly runners: RunnerMemory;
   readonly now: Date;
