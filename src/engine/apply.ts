@@ -17,7 +17,7 @@ import { factsOf, factsToRefresh, groupByRequest, inputOf, keptFactsOf } from '.
 import type { OpenPulls } from './same-commit.ts';
 import { assertInScope } from './write-scope.ts';
 
-/** What became of the changes. */
+/** Outcome of the changes. */
 export type Applied = {
   readonly outcomes: readonly Outcome[];
   /** Change → what was really sent, where that was computed immediately before the write. */

@@ -227,7 +227,7 @@ function textOf(rules: readonly MadeRule[]): string {
   });
 }
 
-/** What became of a pair: as a dry run and in earnest, each on a forge of its own. */
+/** Outcome of a pair: as a dry run and in earnest, each on a forge of its own. */
 export type PairResult = {
   readonly dry: PairRun;
   readonly real: PairRun;

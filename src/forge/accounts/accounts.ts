@@ -107,7 +107,7 @@ function personOnly(account: UserRow): void {
   if (account.type === 'organization') throw new ForgeProblem(422, 'target is an organization but not user');
 }
 
-/** What answers for finding accounts, and for what site administrators do with them. */
+/** Handlers for finding accounts, and for what site administrators do with them. */
 export const accountHandlers = defineHandlers({
   searchUsers(call) {
     const { q, uid } = call.query;

@@ -26,7 +26,7 @@ export function ensureBadge(
   );
 }
 
-/** What answers for the badges of accounts. */
+/** Handlers for the badges of accounts. */
 export const badgeHandlers = defineHandlers({
   listUserBadges({ context, account, reply }) {
     const rows = context.db.all<BadgeRow>(

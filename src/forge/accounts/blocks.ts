@@ -108,7 +108,7 @@ function separate(context: ForgeContext, one: UserRow, other: UserRow): void {
   }
 }
 
-/** What answers for blocks. */
+/** Handlers for blocks. */
 export const blockHandlers = defineHandlers({
   listBlockedUsers: (call) => listBlocked(call, call.caller),
   checkUserBlock: (call) => checkBlocked(call, call.caller),

@@ -39,7 +39,7 @@ function removeAddress(db: Database, user: UserRow, email: string): void {
   db.run('DELETE FROM email_addresses WHERE id = ?', row.id);
 }
 
-/** What answers for the caller's e-mail addresses. */
+/** Handlers for the caller's e-mail addresses. */
 export const emailHandlers = defineHandlers({
   listEmails: ({ context, caller }) => listAddresses(context.db, caller),
 

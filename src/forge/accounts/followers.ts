@@ -59,7 +59,7 @@ function isFollowing({ db }: ForgeContext, follower: UserRow, followed: UserRow)
   return db.get(sql, follower.id, followed.id) !== undefined;
 }
 
-/** What answers for who follows whom. */
+/** Handlers for who follows whom. */
 export const followerHandlers = defineHandlers({
   listOwnFollowers: (call) => followersOf(call, call.caller),
   listOwnFollowing: (call) => followedBy(call, call.caller),

@@ -66,7 +66,7 @@ function changeable({ context: { db }, organization, caller, params }: MemberCha
   return user;
 }
 
-/** What answers for the members of organizations. */
+/** Handlers for the members of organizations. */
 export const memberHandlers = defineHandlers({
   listMembers: (call) => listOf(call, false),
 

@@ -29,7 +29,7 @@ function assertNames(edit: EditUserSettings): void {
   }
 }
 
-/** What answers for the caller's own settings. */
+/** Handlers for the caller's own settings. */
 export const userSettingsHandlers = defineHandlers({
   getUserSettings: ({ caller }) => toUserSettings(caller),
 

@@ -59,7 +59,7 @@ function changeableTeam(db: Database, target: RepositoryTarget, name: string): T
   return teamNamed(db, target, name);
 }
 
-/** What answers for the repositories of teams, asked from either side. */
+/** Handlers for the repositories of teams, asked from either side. */
 export const teamRepositoryHandlers = defineHandlers({
   listTeamRepositories({ context, team, caller, page, reply }) {
     const { db } = context;

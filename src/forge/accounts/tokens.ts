@@ -36,7 +36,7 @@ function currentToken({ actor }: { readonly actor: Actor }): TokenRow {
   return found(actor.isBasic || actor.isQuery ? undefined : actor.token, 'invalid access token');
 }
 
-/** What answers for personal access tokens. Of a token only its SHA-256 is kept. */
+/** Handlers for personal access tokens. Of a token only its SHA-256 is kept. */
 export const tokenHandlers = defineHandlers({
   createToken({ account, actor, body, context }) {
     const { db, clock } = context;

@@ -29,7 +29,7 @@ function startTask(context: ForgeContext, task: CronTask): void {
   });
 }
 
-/** What answers for the tasks of the administration. None has a schedule: they run when they are asked for. */
+/** Handlers for the tasks of the administration. None has a schedule: they run when they are asked for. */
 export const cronHandlers = defineHandlers({
   listCronTasks({ context, page, reply }) {
     const runs = context.db.all<{ name: string; previous_at: Seconds; runs: number }>(

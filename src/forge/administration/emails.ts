@@ -27,7 +27,7 @@ function searchEmails({ context, page, reply }: EmailListing, word: string) {
   return rows.map(({ is_primary, ...row }) => ({ ...row, verified: true, primary: is_primary === 1 }));
 }
 
-/** What answers for the addresses of all accounts. */
+/** Handlers for the addresses of all accounts. */
 export const siteEmailHandlers = defineHandlers({
   listSiteEmails: (call) => searchEmails(call, ''),
   searchSiteEmails: (call) => searchEmails(call, call.query.q ?? ''),

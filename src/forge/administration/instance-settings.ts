@@ -19,7 +19,7 @@ function countOf(db: Database, sql: string, ...values: number[]): number {
   return db.get<{ count: number }>(`/* usage */ SELECT count(*) AS count FROM ${sql}`, ...values)?.count ?? 0;
 }
 
-/** What answers for settings and use of the instance. */
+/** Handlers for settings and use of the instance. */
 export const instanceSettingsHandlers = defineHandlers({
   getRepositorySettings: () => ({
     mirrors_disabled: !hasOperation(/\/mirror-sync$/),

@@ -82,7 +82,7 @@ function fitsPattern(pattern: string, name: string): boolean {
   return new RegExp(`^${source}$`).test(name);
 }
 
-/** What answers for repositories on disk that no row names. */
+/** Handlers for repositories on disk that no row names. */
 export const unadoptedHandlers = defineHandlers({
   async listUnadopted({ context, query, page, reply }) {
     const [owners = '', names] = (query.query ?? '').split('/');

@@ -70,7 +70,7 @@ function removeAvatar({ db, attachments }: ForgeContext, { table, id }: AvatarOw
   return undefined;
 }
 
-/** What answers for avatars. */
+/** Handlers for avatars. */
 export const avatarHandlers = defineHandlers({
   updateAvatar: ({ context, caller, body }) =>
     setAvatar(context, { table: 'users', id: caller.id }, body.image),

@@ -222,7 +222,7 @@ function instanceCondition(type: string | undefined): HookCondition {
   return { sql: `${condition.sql} AND is_system = ?`, values: [type === 'default' ? 0 : 1] };
 }
 
-/** What answers for hooks of repositories, accounts, organizations and the instance. */
+/** Handlers for hooks of repositories, accounts, organizations and the instance. */
 export const hookHandlers = defineHandlers({
   listHooks: (call) => listOf(call, conditionOf(ofRepositoryHooks(call.repository.id))),
 

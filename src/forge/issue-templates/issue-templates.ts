@@ -65,7 +65,7 @@ async function readConfig(target: TemplateTarget): Promise<IssueConfig> {
   return defaultConfig;
 }
 
-/** What answers for issue templates and their configuration, from the default branch. */
+/** Handlers for issue templates and their configuration, from the default branch. */
 export const issueTemplateHandlers = defineHandlers({
   async listIssueTemplates(call) {
     const { git, commit } = await defaultCommit(call);

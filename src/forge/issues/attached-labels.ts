@@ -115,7 +115,7 @@ function labelsOf(call: LabelCall, issue: IssueRow) {
   return rows.map((row) => toLabel(call.context, row, call));
 }
 
-/** What answers for the labels of an issue or pull request. Every write emits one webhook, also when nothing changed. */
+/** Handlers for the labels of an issue or pull request. Every write emits one webhook, also when nothing changed. */
 export const issueLabelHandlers = defineHandlers({
   listIssueLabels: (call) => labelsOf(call, findIssue(call)),
 

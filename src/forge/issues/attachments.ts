@@ -174,7 +174,7 @@ const writable = (holder: Required<AttachmentHolder> | undefined) => found(holde
  */
 const nothing = undefined as never;
 
-/** What answers for files on issues and comments. */
+/** Handlers for files on issues and comments. */
 export const attachmentHandlers = defineHandlers({
   getAttachmentSettings: ({ context }) => ({
     enabled: context.features.attachments,

@@ -38,7 +38,7 @@ function withoutAssets(comment: ReturnType<typeof toComment>): ReturnType<typeof
   return { ...comment, assets: [] };
 }
 
-/** What answers for comments on issues and pull requests. */
+/** Handlers for comments on issues and pull requests. */
 export const commentHandlers = defineHandlers({
   listComments(call) {
     const { context, query, reply } = call;

@@ -109,7 +109,7 @@ function between(call: DependencyWrite, change: (here: End, named: End) => void)
   return toIssue(call.context, issue, { ...call, viewer: call.caller });
 }
 
-/** What answers for dependencies. Hooks hear nothing of them. */
+/** Handlers for dependencies. Hooks hear nothing of them. */
 export const dependencyHandlers = defineHandlers({
   listDependencies(call) {
     const { context, page, reply, repository, caller } = call;

@@ -129,7 +129,7 @@ function isMerged(context: ForgeContext, issue: IssueRow): boolean {
   return issue.is_pull === 1 && context.db.get(sql, issue.id) !== undefined;
 }
 
-/** What answers for issues, and for what a pull request shares with them. */
+/** Handlers for issues, and for what a pull request shares with them. */
 export const issueHandlers = defineHandlers({
   listIssues(call) {
     const { context, reply, page, caller } = call;

@@ -101,7 +101,7 @@ const ofOrganization = (call: { organization: { id: number } }): LabelHolder => 
   id: call.organization.id,
 });
 
-/** What answers for labels of repositories and organizations. */
+/** Handlers for labels of repositories and organizations. */
 export const labelHandlers = defineHandlers({
   listLabels(call) {
     call.reply.total(countOf(call.context, ofRepository(call)));

@@ -30,7 +30,7 @@ function trimTitle(title: string): string {
   return title.slice(start, end);
 }
 
-/** What answers for milestones. */
+/** Handlers for milestones. */
 export const milestoneHandlers = defineHandlers({
   listMilestones({ context, query, repository, page, reply }) {
     const { db } = context;

@@ -47,7 +47,7 @@ function pin({ db }: ForgeContext, issue: IssueRow): void {
   db.run('UPDATE issues SET pin_order = ? WHERE id = ?', (held?.last ?? 0) + 1, issue.id);
 }
 
-/** What answers for what administrators do to the course of an issue. Of all this hooks hear of the removal alone. */
+/** Handlers for what administrators do to the course of an issue. Of all this hooks hear of the removal alone. */
 export const issueModerationHandlers = defineHandlers({
   deleteIssue(call) {
     const { context } = call;

@@ -119,7 +119,7 @@ function unreact(call: Reacting, find: () => Reactable): undefined {
   return undefined;
 }
 
-/** What answers for reactions. Hooks hear nothing of them, and the issue does not count as updated. */
+/** Handlers for reactions. Hooks hear nothing of them, and the issue does not count as updated. */
 export const reactionHandlers = defineHandlers({
   listIssueReactions(call) {
     const { context, caller, page, reply } = call;

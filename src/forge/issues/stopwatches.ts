@@ -60,7 +60,7 @@ export function stopWithIssue(context: ForgeContext, issueId: number, user: User
   if (watch?.issue_id === issueId) finishStopwatch(context, watch, user);
 }
 
-/** What answers for stopwatches. An account has one at most: starting another one ends it. Hooks hear nothing of them. */
+/** Handlers for stopwatches. An account has one at most: starting another one ends it. Hooks hear nothing of them. */
 export const stopwatchHandlers = defineHandlers({
   startStopwatch(call) {
     const { context, caller } = call;

@@ -12,7 +12,7 @@ SELECT id, issue_id, poster_id, type, body, refers, created_at, created_at FROM 
   WHERE issue_id = ?1 AND created_at BETWEEN ?2 AND ?3
 ORDER BY created_at, id LIMIT ?4 OFFSET ?5`;
 
-/** What answers for the course of an issue or pull request. */
+/** Handlers for the course of an issue or pull request. */
 export const timelineHandlers = defineHandlers({
   listTimeline(call) {
     const { context, query, page, reply } = call;

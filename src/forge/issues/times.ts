@@ -156,7 +156,7 @@ function recordRemoval(context: ForgeContext, times: readonly TrackedTimeRow[], 
   touchIssue(context, issueId);
 }
 
-/** What answers for tracked times. Hooks hear nothing of them. */
+/** Handlers for tracked times. Hooks hear nothing of them. */
 export const timeHandlers = defineHandlers({
   listTimes(call) {
     const { context, query, page, reply, repository, caller } = call;

@@ -69,7 +69,7 @@ function addDeployKey(place: KeyPlace, key: SshPublicKey, title: string, isReadO
   return findDeployKey(place, lastId);
 }
 
-/** What answers for the deploy keys of a repository. */
+/** Handlers for the deploy keys of a repository. */
 export const deployKeyHandlers = defineHandlers({
   listDeployKeys(call) {
     const { context, repository, query, page, reply } = call;

@@ -210,7 +210,7 @@ function keyOfRow({ content }: GpgKeyRow): PgpPublicKey {
   return readPublicKeyPacket(packet?.body ?? Buffer.alloc(0));
 }
 
-/** What answers for keys of OpenPGP. */
+/** Handlers for keys of OpenPGP. */
 export const gpgKeyHandlers = defineHandlers({
   listOwnGpgKeys: (call) => listGpgKeysOf(call, call.caller),
   listGpgKeys: (call) => listGpgKeysOf(call, call.account),

@@ -114,7 +114,7 @@ function removeKey({ db }: ForgeContext, doer: UserRow, id: number): undefined {
   return undefined;
 }
 
-/** What answers for the public keys of accounts. */
+/** Handlers for the public keys of accounts. */
 export const userKeyHandlers = defineHandlers({
   listOwnKeys: (call) =>
     call.query.fingerprint ? listByFingerprint(call, call.query.fingerprint) : listKeysOf(call, call.caller),

@@ -83,7 +83,7 @@ function queueMirror(context: ForgeContext, repositoryId: number): void {
   context.syncs.add(`mirror ${repositoryId}`, () => syncMirror(context, repositoryId));
 }
 
-/** What answers for mirrors of other repositories. */
+/** Handlers for mirrors of other repositories. */
 export const mirrorHandlers = defineHandlers({
   syncMirror({ context, repository }) {
     if (repository.is_mirror === 0) throw new ForgeProblem(400, 'Repository is not a mirror');

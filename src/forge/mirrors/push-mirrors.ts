@@ -103,7 +103,7 @@ export function followPush(context: ForgeContext, repositoryId: number): void {
   for (const { id } of context.db.all<{ id: number }>(sql, repositoryId)) queuePushMirror(context, id);
 }
 
-/** What answers for the addresses that a repository is pushed to. Passwords are never answered. */
+/** Handlers for the addresses that a repository is pushed to. Passwords are never answered. */
 export const pushMirrorHandlers = defineHandlers({
   listPushMirrors({ context, repository, page, reply }) {
     const { db } = context;

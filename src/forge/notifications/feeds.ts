@@ -150,7 +150,7 @@ function commentOf(
 const heatmapDays = 366 + 7;
 const quarter = 900;
 
-/** What answers for feeds and heat maps. */
+/** Handlers for feeds and heat maps. */
 export const feedHandlers = defineHandlers({
   listUserActivities(call) {
     const { account, caller, query } = call;

@@ -121,7 +121,7 @@ function only(context: ForgeContext, row: NotificationRow) {
   return found(toThreads(context, [row])[0]);
 }
 
-/** What answers for the caller's notifications. */
+/** Handlers for the caller's notifications. */
 export const notificationHandlers = defineHandlers({
   listNotifications: (call) => listThreads(call, { user: call.caller }, call.query),
 

@@ -81,7 +81,7 @@ function say(call: Saying, wanted: boolean): undefined {
 
 const isActive = 'u.is_active = 1 AND u.prohibit_login = 0';
 
-/** What answers for watched repositories and subscribed issues. Hooks hear nothing of them. */
+/** Handlers for watched repositories and subscribed issues. Hooks hear nothing of them. */
 export const subscriptionHandlers = defineHandlers({
   getSubscription(call) {
     found(isWatching(call.context, call.caller.id, call.repository.id) ? call : undefined);

@@ -73,7 +73,7 @@ function ownApplication({ context, caller, params }: OwnCall): OAuth2Application
   return found(context.db.get<OAuth2ApplicationRow>(sql, params.id, caller.id));
 }
 
-/** What answers for OAuth2 applications. Of a secret only its SHA-256 is kept; an edit makes a new one. */
+/** Handlers for OAuth2 applications. Of a secret only its SHA-256 is kept; an edit makes a new one. */
 export const oauth2Handlers = defineHandlers({
   createOAuth2Application({ context, caller, body }) {
     assertAddresses(body.redirect_uris);

@@ -40,7 +40,7 @@ function findPackage(
   };
 }
 
-/** What answers for packages of every type. */
+/** Handlers for packages of every type. */
 export const packageHandlers = defineHandlers({
   listPackages(call) {
     const { context, query, page, reply, caller } = call;

@@ -25,7 +25,7 @@ type TagRuleRow = {
 };
 type TagProtectionRequest = RepositoryTarget & { readonly context: ForgeContext };
 
-/** What answers for the rules of tags. */
+/** Handlers for the rules of tags. */
 export const tagProtectionHandlers = defineHandlers({
   listTagProtections(call) {
     const readers = readersOf(toTagRulePlace(call));

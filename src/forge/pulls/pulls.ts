@@ -39,7 +39,7 @@ import { toPull, toPulls } from '../views/pull.ts';
 import { openPull } from './create.ts';
 import { findByBranches, listPullRows } from './list.ts';
 
-/** What answers for pull requests; their labels, comments and state of discussion are those of issues. */
+/** Handlers for pull requests; their labels, comments and state of discussion are those of issues. */
 export const pullHandlers = defineHandlers({
   listPulls(call) {
     const { context, query, page, caller, reply } = call;

@@ -128,7 +128,7 @@ function guardCancel(place: MergeTarget, { pull }: FoundPull, row: ScheduledMerg
   }
 }
 
-/** What answers for scheduled merges; `mergePull` schedules them. */
+/** Handlers for scheduled merges; `mergePull` schedules them. */
 export const scheduledMergeHandlers = defineHandlers({
   cancelScheduledMerge(call) {
     const { context, caller, params } = call;

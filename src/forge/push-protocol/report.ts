@@ -1,6 +1,6 @@
 import type { PushRequest } from './push-request.ts';
 
-/** What became of one command of a push. */
+/** Outcome of one command of a push. */
 export type CommandStatus = {
   readonly ref: string;
   /** Why it was refused; absent: it was taken. */

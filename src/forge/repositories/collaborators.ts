@@ -14,7 +14,7 @@ function collaboratorNamed(db: Database, name: string): UserRow {
   return user;
 }
 
-/** What answers for collaborators and for who may do what. */
+/** Handlers for collaborators and for who may do what. */
 export const collaboratorHandlers = defineHandlers({
   listCollaborators({ context, repository, caller, page, reply }) {
     const { db } = context;

@@ -144,7 +144,7 @@ async function createInOrganization({ context, organization, caller, body }: Org
   return toRepository(context, repository, { owner: organization, viewer: caller });
 }
 
-/** What answers for repositories. */
+/** Handlers for repositories. */
 export const repositoryHandlers = defineHandlers({
   getRepository: (call) => toRepository(call.context, call.repository, { ...call, viewer: call.caller }),
 

@@ -4,7 +4,7 @@ import { secondsOf } from '../core/time.ts';
 import { defineHandlers } from '../http/handler.ts';
 import { listMarked } from './marked.ts';
 
-/** What answers for stars: an account's list of repositories it cares for. */
+/** Handlers for stars: an account's list of repositories it cares for. */
 export const starHandlers = defineHandlers({
   listStarred: (call) => listMarked(call, 'stars', call.account),
   listOwnStarred: (call) => listMarked(call, 'stars', call.caller),

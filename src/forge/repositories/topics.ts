@@ -58,7 +58,7 @@ type TopicRow = {
   readonly updated_at: Seconds;
 };
 
-/** What answers for the topics of a repository, and for the search in those of all. */
+/** Handlers for the topics of a repository, and for the search in those of all. */
 export const topicHandlers = defineHandlers({
   listTopics(call) {
     const topics = topicsOf(call);

@@ -98,7 +98,7 @@ function setResolved(
   db.run('UPDATE review_comments SET resolver_id = ? WHERE id = ?', resolver, comment.id);
 }
 
-/** What answers for conversations on lines: resolving them, and answering in them. */
+/** Handlers for conversations on lines: resolving them, and answering in them. */
 export const reviewCommentHandlers = defineHandlers({
   resolveReviewComment(call) {
     setResolved(call.context, call, call.params.id, true);

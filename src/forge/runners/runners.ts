@@ -75,7 +75,7 @@ const ofCaller = (call: { readonly caller: { readonly id: number } }): RunnerHol
 });
 const ofSite: RunnerHolder = { column: 'all' };
 
-/** What answers for runners: read, stopped and removed here; they come in through a seed or the control routes. */
+/** Handlers for runners: read, stopped and removed here; they come in through a seed or the control routes. */
 export const runnerHandlers = defineHandlers({
   listOrganizationRunners: (call) => listForHolder(call, ofOrganization(call)),
   getOrganizationRunner: (call) => show(call, ofOrganization(call)),

@@ -60,7 +60,7 @@ function deleteSecret({ context, params }: SecretNaming, { column, id }: NamedHo
   found(changes || undefined, 'secret was not found [name: ]');
 }
 
-/** What answers for the secrets of Actions. */
+/** Handlers for the secrets of Actions. */
 export const secretHandlers = defineHandlers({
   listOrganizationSecrets: (call) => listSecrets(call, holders.organization(call)),
   putOrganizationSecret: (call) => putSecret(call, holders.organization(call)),

@@ -10,7 +10,7 @@ type TaskRow = WorkflowRunRow & {
   readonly job_status: string;
 };
 
-/** What answers for tasks: jobs that a runner took. Jobs of this forge are queued or wait for others until one does. */
+/** Handlers for tasks: jobs that a runner took. Jobs of this forge are queued or wait for others until one does. */
 export const taskHandlers = defineHandlers({
   listTasks(call) {
     requireActions(call);

@@ -90,7 +90,7 @@ function deleteVariable(call: VariableNaming, holder: NamedHolder): undefined {
   call.context.db.run('DELETE FROM action_variables WHERE id = ?', getVariable(call, holder).id);
 }
 
-/** What answers for the variables of Actions. */
+/** Handlers for the variables of Actions. */
 export const variableHandlers = defineHandlers({
   listOrganizationVariables: (call) => listVariables(call, holders.organization(call)),
   getOrganizationVariable: (call) => toVariable(getVariable(call, holders.organization(call))),

@@ -189,7 +189,7 @@ function emitRun(
   });
 }
 
-/** What answers for workflows and their runs. Runs are those that were dispatched: this forge has no CI of its own. */
+/** Handlers for workflows and their runs. Runs are those that were dispatched: this forge has no CI of its own. */
 export const workflowHandlers = defineHandlers({
   async listWorkflows(call) {
     requireActions(call);

@@ -26,7 +26,7 @@ const orders: Readonly<Record<string, string>> = {
 };
 const knownStates = ['pending', 'success', 'error', 'failure', 'warning'];
 
-/** What answers for the statuses of commits. */
+/** Handlers for the statuses of commits. */
 export const statusHandlers = defineHandlers({
   async createStatus(call) {
     const { context, repository, caller, params, body } = call;

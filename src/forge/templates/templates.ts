@@ -11,7 +11,7 @@ function entryOf(name: string, rootUrl: string) {
   return { key: name, name, url: `${rootUrl}/api/v1/licenses/${encodeURIComponent(name)}` };
 }
 
-/** What answers for the templates of new repositories. */
+/** Handlers for the templates of new repositories. */
 export const templateHandlers = defineHandlers({
   listGitignoreTemplates: async () => [...(await loadGitignores()).keys()],
 

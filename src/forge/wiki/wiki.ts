@@ -135,7 +135,7 @@ function limitOf(limit: number | undefined): number {
 /** Revisions come in pages of this size, whatever is asked for. */
 const revisionsPerPage = 50;
 
-/** What answers for wikis. A page's name in the path may hold an encoded slash. */
+/** Handlers for wikis. A page's name in the path may hold an encoded slash. */
 export const wikiHandlers = defineHandlers({
   async listWikiPages({ context, repository, owner, query, page, reply }) {
     const wiki = found(await readWiki(context, repository));

@@ -23,7 +23,7 @@ export type Part = {
   readonly adapters: readonly Adapter[];
 };
 
-/** What came of one expression: its value, or why it has none. */
+/** Result of one expression: its value, or why it has none. */
 export type Result = { readonly value: unknown } | { readonly error: string; readonly cause?: Error };
 
 /** Returns the part of an expression that starts at this node. */

@@ -101,7 +101,7 @@ export type TestedFile = {
   readonly rules: readonly LoadedRule[];
 };
 
-/** What came of one case: no difference means that it passed. */
+/** Result of one case: no difference means that it passed. */
 type CaseResult = {
   readonly path: string;
   readonly name: string;

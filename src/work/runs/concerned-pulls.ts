@@ -42,7 +42,7 @@ type ConcernedOptions = {
   readonly leaveWaiting: LeaveWaiting;
 };
 
-/** What came of the pull requests; `retry` is set where a later attempt may do better for one of them. */
+/** Result of the pull requests; `retry` is set where a later attempt may do better for one of them. */
 type ConcernedRuns = Handled & { readonly retry?: ReeveError | undefined };
 
 /** Runs rules for the pull requests that events concern without naming them. */

@@ -7,7 +7,7 @@ import { openStore } from '../open-store.ts';
 import { whyNotDead } from './delivery-state.ts';
 import { isDeliveryId, requireDelivery } from './find-target.ts';
 
-/** What became of one delivery that was named. */
+/** Outcome of one delivery that was named. */
 type Redriven = { readonly delivery: string; readonly redriven: boolean; readonly reason?: string };
 
 /**

@@ -9,7 +9,7 @@ import type { DeliveryListener } from './listener.ts';
 import { type HookLocation, locationName, repositoryAt } from './places.ts';
 import { allowAdvice, reachOf } from './target.ts';
 
-/** What came of a try. `arrived`: it was verified and stored · `refused`: it came, with other secrets · `untried`: why not. */
+/** Result of a try. `arrived`: it was verified and stored · `refused`: it came, with other secrets · `untried`: why not. */
 export type HookTestResult =
   | { readonly came: 'arrived'; readonly ms: number }
   | { readonly came: 'refused' | 'nothing'; readonly seconds: number }

@@ -54,7 +54,7 @@ type Hooks = {
   readonly test: boolean;
 };
 
-/** What became of the hooks. */
+/** Outcome of the hooks. */
 export type SettledHooks = {
   /** Whether every hook is as it must be. */
   readonly isWhole: boolean;

@@ -4,7 +4,7 @@ import { type Html, html } from '../../../platform/http/html.ts';
 import { commonSkip } from '../../../rules/verdict.ts';
 import { maySeeChange, type ViewerAccess } from '../visibility.ts';
 
-/** What came of a run: a word with a colour, and its counts in words. */
+/** Result of a run: a word with a colour, and its counts in words. */
 type RunSummary = { readonly mark: string; readonly parts: readonly string[] };
 
 /** Returns what came of a run, as far as the viewer may see it: `2 rules matched · 3 changes · 52 ms`. */
