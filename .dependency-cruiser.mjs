@@ -1,5 +1,5 @@
 /**
- * The floors of `src`, lowest first, as docs/architecture.md lists them. A name is a folder. A file imports from lower floors
+ * The floors of `src`, lowest first, as CONTRIBUTING.md lists them. A name is a folder. A file imports from lower floors
  * and from its own folder; type imports count. Folders on one floor do not import each other.
  */
 const floors = [

@@ -15,7 +15,7 @@ type CapabilityRow = {
 /**
  * Features that only some forges have. `since` is the first Gitea release with the feature, `forgejo` whether the
  * Forgejo line has it. Source: forge `modules/structs/`,
- * `modules/webhook/type.go` at the tags v1.21.0 to v1.26.0, the baseline, and Forgejo's tree.
+ * `modules/webhook/type.go` at the tags v1.21.0 to v1.26.0, Gitea, and Forgejo's tree.
  */
 const table = {
   branches_before_tags: {
@@ -119,7 +119,7 @@ export type Capabilities = {
 /**
  * Returns the capabilities of a version. Gitea numbers its releases 1.N. Forgejo is identified by
  * `+gitea-`, unless a build omits it; the number after it does not indicate features. Any other version
- * counts as the baseline, and missing features show in the forge's answers.
+ * counts as Gitea, and missing features show in the forge's answers.
  */
 export function capabilitiesOf(version: string): Capabilities {
   const isForgejo = version.includes('+gitea-');

@@ -73,7 +73,7 @@ export function createClient(options: ClientOptions): Client {
   const credential = createCredential(options);
   const { redact } = credential;
 
-  // Setup must report that there is no forge; other callers continue with the capabilities of the baseline.
+  // Setup must report that there is no forge; other callers continue with the capabilities of Gitea.
   const findOut = (): Promise<Capabilities> =>
     findCapabilities(create(options)).catch((error: unknown) => {
       if (error instanceof ReeveError && error.code === 'settings') return capabilitiesOf('');

@@ -8,7 +8,7 @@ const rules: Readonly<Record<NonNullable<Operation['normalize']>, (answer: unkno
   'workflow-runs': normalizeWorkflowRuns,
 };
 
-/** Returns an answer in the baseline's form, whichever forge gave it. */
+/** Returns an answer in Gitea's form, whichever forge gave it. */
 export function normalizeAnswer({ normalize }: Operation, answer: unknown): unknown {
   return normalize === undefined ? answer : rules[normalize](answer);
 }
@@ -39,7 +39,7 @@ function filesOf(commit: unknown): readonly FileEntry[] {
 }
 
 /**
- * Normalizes an answer about files to the baseline's names: Forgejo calls the time of an entry's last commit
+ * Normalizes an answer about files to Gitea's names: Forgejo calls the time of an entry's last commit
  * `last_commit_when`. Source: Forgejo `services/repository/files/content.go`.
  */
 function normalizeContents(answer: unknown): unknown {
@@ -53,7 +53,7 @@ function normalizeEntry(entry: unknown): unknown {
 }
 
 /**
- * Normalizes an answer about runners to the baseline's form: Forgejo answers a bare
+ * Normalizes an answer about runners to Gitea's form: Forgejo answers a bare
  * list, labels as texts, and `idle` or `active` for a runner that is online.
  */
 function normalizeRunners(answer: unknown): unknown {
@@ -73,7 +73,7 @@ function normalizeRunner(runner: unknown): unknown {
   };
 }
 
-/** Forgejo's states of a run, in the baseline's two members. */
+/** Forgejo's states of a run, in Gitea's two members. */
 const states: Readonly<Record<string, { readonly status: string; readonly conclusion?: string }>> = {
   waiting: { status: 'queued' },
   blocked: { status: 'waiting' },
@@ -84,7 +84,7 @@ const states: Readonly<Record<string, { readonly status: string; readonly conclu
   skipped: { status: 'completed', conclusion: 'skipped' },
 };
 
-/** Normalizes an answer about workflow runs to the baseline's form: Forgejo's runs have other members and states. */
+/** Normalizes an answer about workflow runs to Gitea's form: Forgejo's runs have other members and states. */
 export function normalizeWorkflowRuns(answer: unknown): unknown {
   if (!isRecord(answer)) return answer;
   const { workflow_runs } = answer;

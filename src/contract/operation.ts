@@ -99,11 +99,11 @@ export type Operation = {
   readonly publicOnly?: 'closed' | 'public-account';
   readonly scopes: readonly ScopeCategory[];
   readonly paging?: Paging;
-  /** The answer differs between forges: the client converts it to the baseline's form by the function of this name. */
+  /** The answer differs between forges: the client converts it to Gitea's form by the function of this name. */
   readonly normalize?: 'runners' | 'contents' | 'compare' | 'workflow-runs';
   /** Slashes of a `*` parameter are sent as `%2F`: Forgejo accepts only that form, Gitea both. */
   readonly oneSegment?: true;
-  /** Wrong status that the baseline answers for a mistake of the caller; the suite accepts it as well. */
+  /** Wrong status that Gitea answers for a mistake of the caller; the suite accepts it as well. */
   readonly baseline?: Readonly<Record<string, number>>;
   readonly source: string;
 };

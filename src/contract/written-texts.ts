@@ -73,7 +73,7 @@ function shortenToBytes(text: string): string {
 }
 
 /**
- * Shortens a text to columns, with an ellipsis: a character beyond Latin takes two columns. As on the baseline, a text of no more
+ * Shortens a text to columns, with an ellipsis: a character beyond Latin takes two columns. As on Gitea, a text of no more
  * bytes than columns is whole.
  */
 export function shortenToColumns(text: string, columns: number): string {

@@ -81,14 +81,14 @@ type ForgeInstanceOptions = {
   readonly log?: Log | undefined;
   /** The address the forge tells others. Absent: the one it listens on. */
   readonly rootUrl?: string | undefined;
-  /** Settings of the instance that differ from the baseline's defaults. */
+  /** Settings of the instance that differ from Gitea's defaults. */
   readonly features?: Partial<Features> | undefined;
   /**
    * Hosts with private addresses that the hooks of every account may reach: names, addresses, networks, or `loopback`. Absent:
    * none; the hooks of site administrators reach every address.
    */
   readonly hookHosts?: readonly string[] | undefined;
-  /** How long a hook has for an answer; default 5 s, as on the baseline. */
+  /** How long a hook has for an answer; default 5 s, as on Gitea. */
   readonly hookTimeoutMs?: number | undefined;
   /** Bounds of pushes that differ from the defaults. */
   readonly limits?: Partial<GitLimits> | undefined;
@@ -102,7 +102,7 @@ type ForgeInstanceOptions = {
   readonly control?: boolean | undefined;
 };
 
-/** The baseline has no limit; this one holds a file of 20 MiB in base64 and keeps a stray upload out of memory. */
+/** Gitea has no limit; this one holds a file of 20 MiB in base64 and keeps a stray upload out of memory. */
 const bodyLimit = 32 * 1024 * 1024;
 
 /** Creates a forge that does not listen yet. */

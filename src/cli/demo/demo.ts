@@ -51,7 +51,7 @@ export async function runDemo(
   const closing: (() => Promise<unknown>)[] = temporary.map(
     (folder) => () => rm(folder, { recursive: true, force: true }),
   );
-  // A stop that takes too long ends the process without closing anything.
+  // A second signal, or a stop that takes too long, ends the process without the steps below.
   const removeAtExit = (): void => {
     for (const folder of temporary) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   };

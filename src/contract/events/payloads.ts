@@ -120,7 +120,7 @@ const ActionRun = resource(
 const inRepository = { repository: Repository, sender: User };
 
 /**
- * Shape of `event` for the kinds of a family: the payload of a delivery as documented for the baseline. Members that only
+ * Shape of `event` for the kinds of a family: the payload of a delivery as documented for Gitea. Members that only
  * some activities or forges send may be missing; a condition must check them with `has()`, otherwise it fails.
  */
 export const payloadShapes: Readonly<Record<Family, z.ZodObject>> = {

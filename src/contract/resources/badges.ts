@@ -3,7 +3,7 @@ import { defineOperation } from '../operation.ts';
 import { accountAs } from '../row-fields.ts';
 import { int, list, resource, text } from '../shape.ts';
 
-/** A badge, with the members of the baseline's table: it names none of them for the API. */
+/** A badge, with the members of Gitea's table: it names none of them for the API. */
 const Badge = resource({ Slug: text }, { ID: int, Description: text, ImageURL: text });
 const badgeSlugs = z.strictObject({ badge_slugs: z.array(text) });
 

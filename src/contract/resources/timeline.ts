@@ -62,7 +62,7 @@ export const TimelineEntry = resource(
 );
 export type TimelineEntry = z.output<typeof TimelineEntry>;
 
-/** An entry that refers to an issue which is gone is `null` on the baseline. */
+/** An entry that refers to an issue which is gone is `null` on Gitea. */
 const entries = z
   .array(TimelineEntry.nullable())
   .nullish()

@@ -29,7 +29,7 @@ type GuardTarget =
 
 /**
  * Walks the checks that stand before a request's body, after the scopes of the token: what the path names, whether an account is
- * signed in, the role, whether the operation is switched off, the archive. Their order is visible to callers; it is that of the baseline.
+ * signed in, the role, whether the operation is switched off, the archive. Their order is visible to callers; it is that of Gitea.
  */
 export function guard(
   db: Database,
@@ -118,7 +118,7 @@ function inUnit(
   const unit = unitOf(operation, issue?.is_pull === 1);
   if (unit === undefined) return target;
   const permission = permissionOf(db, caller, target.repository, target.owner, unit);
-  // Releases that are switched off stay open to administrators, as on the baseline.
+  // Releases that are switched off stay open to administrators, as on Gitea.
   const isOff =
     unit === 'releases' &&
     !settingsOf(target.repository).has_releases &&

@@ -12,7 +12,7 @@ export function reaches(held: Permission, needed: Permission): boolean {
 const rank = (column: string) =>
   `CASE ${column} WHEN 'read' THEN 1 WHEN 'write' THEN 2 WHEN 'admin' THEN 3 WHEN 'owner' THEN 4 ELSE 0 END`;
 
-/** Who is in a team with administrators' access is as good as an owner, as on the baseline. */
+/** Who is in a team with administrators' access is as good as an owner, as on Gitea. */
 const ofTeam = (rest: string) => `CASE WHEN t.permission IN ('admin', 'owner') THEN 4 ELSE ${rest} END`;
 /** A team whose units say nothing has its permission in each. */
 const inUnit = `CASE WHEN t.units_map = '{}' THEN ${rank('t.permission')}

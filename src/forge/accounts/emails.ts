@@ -6,7 +6,7 @@ import { isEmail, isEmailTaken } from './users.ts';
 
 type EmailRow = { readonly id: number; readonly email: string; readonly is_primary: number };
 
-/** The baseline has no limit; this one keeps an account from filling the table. */
+/** Gitea has no limit; this one keeps an account from filling the table. */
 const maxAddresses = 200;
 
 function listAddresses(db: Database, user: UserRow) {

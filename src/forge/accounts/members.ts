@@ -19,7 +19,7 @@ type MemberListing = {
 /**
  * Returns members: to site administrators and to members all of them, to others those with a public membership. A restricted
  * member sees the teams of their own, and the public members. The list of public members is the same for administrators, as
- * on the baseline.
+ * on Gitea.
  */
 function listOf({ context, organization, caller, page, reply }: MemberListing, isPublic: boolean) {
   const { db } = context;

@@ -18,7 +18,7 @@ function removeTeamRepository(db: Database, team: TeamRow, repository: Repositor
   db.run('DELETE FROM team_repositories WHERE team_id = ? AND repo_id = ?', team.id, repository.id);
 }
 
-/** The organization in the path is not looked at, as on the baseline: a team has repositories of its own one alone. */
+/** The organization in the path is not looked at, as on Gitea: a team has repositories of its own one alone. */
 function repositoryNamed(db: Database, { organization }: TeamTarget, name: string): RepositoryRow {
   const sql = 'SELECT * FROM repositories WHERE owner_id = ? AND lower_name = ?';
   return found(db.get<RepositoryRow>(sql, organization.id, name.toLowerCase()));

@@ -86,7 +86,7 @@ function updateTeam(context: ForgeContext, team: TeamRow, edit: EditTeam): TeamR
   assertTexts(edit);
   const name = edit.name || team.name;
   assertTeamNameIsFree(context, team.org_id, name, team.id);
-  // The baseline looks at these two only where the permission is given too.
+  // Gitea looks at these two only where the permission is given too.
   const isGiven = !isOwners && Boolean(edit.permission);
   const permission = isGiven ? readPermission(edit.permission) : team.permission;
   const includesAll = isGiven ? edit.includes_all_repositories : undefined;

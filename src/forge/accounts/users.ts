@@ -108,7 +108,7 @@ export function isEmail(text: string): boolean {
 }
 
 /**
- * Returns whether a text is an http or https address by the baseline's rule, which also takes what has no host (`http:x`). A text
+ * Returns whether a text is an http or https address by Gitea's rule, which also takes what has no host (`http:x`). A text
  * for people only: nothing opens it.
  */
 export function isWebsite(text: string): boolean {
@@ -163,7 +163,7 @@ export const userHandlers = defineHandlers({
       full_name: body.full_name,
       visibility: readVisibility(body.visibility),
       isRestricted: body.restricted,
-      // The baseline's default for an account that an administrator makes.
+      // Gitea's default for an account that an administrator makes.
       mustChangePassword: body.must_change_password ?? true,
     });
     return toUser(context, account, caller);

@@ -6,7 +6,7 @@ import { secondsOf } from '../core/time.ts';
 import { queueDueMirrors } from '../mirrors/pull-mirrors.ts';
 import { scheduleChecks } from '../pull-sync/checks.ts';
 
-/** Work on the whole instance that an administrator asks for, under the baseline's name where it has one. */
+/** Work on the whole instance that an administrator asks for, under Gitea's name where it has one. */
 export type CronTask = { readonly name: string; readonly run: (context: ForgeContext) => Promise<void> };
 
 const recounts = [
@@ -60,14 +60,14 @@ function removeInactive(context: ForgeContext): void {
   }
 }
 
-/** The baseline's defaults, in seconds: three hours, and a week. */
+/** Gitea's defaults, in seconds: three hours, and a week. */
 const inactiveKept = 3 * 3600;
 const deliveriesKept = 7 * 86_400;
-/** A year, as on the baseline: feeds and heat maps reach back no further. */
+/** A year, as on Gitea: feeds and heat maps reach back no further. */
 const activitiesKept = 365 * 86_400;
 
 /**
- * Tasks whose result always holds here, for programs that start the baseline's tasks by name: archives are made for each
+ * Tasks whose result always holds here, for programs that start Gitea's tasks by name: archives are made for each
  * request, keys and hooks are read from the database and not from files of their own, searches read the database, licences the
  * default branch, and patterns in place of avatars are drawn for each request.
  */

@@ -29,7 +29,7 @@ function findUnadopted(
   return { owner, name: reponame, folder };
 }
 
-/** Makes the folder a private repository of its owner; hooks hear nothing of it, as on the baseline. */
+/** Makes the folder a private repository of its owner; hooks hear nothing of it, as on Gitea. */
 async function adoptRepository(context: ForgeContext, unadopted: Unadopted, actor: UserRow): Promise<void> {
   const { db, git } = context;
   const { owner, name, folder } = unadopted;

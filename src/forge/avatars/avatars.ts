@@ -87,7 +87,7 @@ export const avatarHandlers = defineHandlers({
 
 /**
  * Serves avatars at `/avatars/{hash}` and `/repo-avatars/{hash}`, to everyone who knows the address; any other name is answered with
- * the pattern that is derived from it, as on the baseline.
+ * the pattern that is derived from it, as on Gitea.
  */
 export function registerAvatarFiles(app: FastifyInstance, context: ForgeContext): void {
   for (const [prefix, column] of [

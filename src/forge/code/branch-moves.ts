@@ -91,7 +91,7 @@ export const branchMoveHandlers = defineHandlers({
           );
         }
       }
-      // The baseline answers 500 for a commit that does not exist.
+      // Gitea answers 500 for a commit that does not exist.
       const { commit } = found(await resolveRef(git, body.new_commit_id), 'the new commit does not exist');
       if (commit.id === before) return { result: undefined, changes: [] };
       if (!body.force && !(await isAncestor(git, before, commit.id))) {

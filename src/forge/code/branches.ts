@@ -87,7 +87,7 @@ async function findOrigin(
   body: { old_ref_name?: string | undefined; old_branch_name?: string | undefined },
 ): Promise<CommitData> {
   if (body.old_ref_name) {
-    // The baseline answers 500 here; Forgejo tells the caller that there is no such ref.
+    // Gitea answers 500 here; Forgejo tells the caller that there is no such ref.
     return found(await resolveRef(git, body.old_ref_name), 'The given ref does not exist').commit;
   }
   const name = body.old_branch_name || repository.default_branch;

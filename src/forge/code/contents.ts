@@ -40,7 +40,7 @@ export const contentsHandlers = defineHandlers({
       // An empty list is left out like one that was never there.
       return found.length === 0 ? {} : { dir_contents: found };
     } catch (error) {
-      // The baseline goes on after the error and writes its empty answer behind it.
+      // Gitea goes on after the error and writes its empty answer behind it.
       if (error instanceof ForgeProblem)
         throw new ForgeProblem(error.status, error.message, 'followed-by-null');
       throw error;

@@ -77,7 +77,7 @@ async function recordPush(
 
 function tellChange(context: ForgeContext, told: Pushed, change: RefChange, news: PushNews): void {
   context.db.transaction(() => {
-    // Before the push event is sent, as on the baseline.
+    // Before the push event is sent, as on Gitea.
     if (change.ref.startsWith('refs/heads/')) {
       const place = { ...told, actor: told.pusher };
       closeByCommits(context, place, { branch: shortOf(change.ref).ref, commits: news.read });
@@ -218,7 +218,7 @@ function emitRef(
 
 /** Commits that a push tells of; more are only counted. */
 const maxCommits = 5;
-/** A new branch has no commit before it to count from: the baseline looks back this far. */
+/** A new branch has no commit before it to count from: Gitea looks back this far. */
 const maxOfNewBranch = 10;
 /** Messages of a push that are read for what they close. */
 const maxRead = 1000;

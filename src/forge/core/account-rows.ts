@@ -17,12 +17,12 @@ export type GpgKeyRow = {
   /** Signatures of commits are verified with it. */
   readonly is_signer: Bit;
   readonly is_verified: Bit;
-  /** When it was added, as on the baseline; not when it was made. */
+  /** When it was added, as on Gitea; not when it was made. */
   readonly created_at: Seconds;
   readonly expires_at: Seconds;
 };
 
-/** What an account did in a repository, by the word of the baseline. */
+/** What an account did in a repository, by the word of Gitea. */
 export type ActivityType =
   | 'create_repo'
   | 'rename_repo'

@@ -7,7 +7,7 @@ import type { Database } from './database.ts';
 import type { HookTaskRow, RepositoryRow, UserRow } from './rows.ts';
 import type { SyncQueue } from './sync-queue.ts';
 
-/** What is configured for the whole instance, where the baseline has a setting for it. */
+/** What is configured for the whole instance, where Gitea has a setting for it. */
 export type Features = {
   /** Issues may wait for those of other repositories. */
   readonly crossRepositoryDependencies: boolean;
@@ -17,7 +17,7 @@ export type Features = {
   readonly localMirrors: boolean;
 };
 
-/** The baseline's defaults. */
+/** Gitea's defaults. */
 export const defaultFeatures: Features = {
   crossRepositoryDependencies: true,
   attachments: true,

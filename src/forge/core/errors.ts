@@ -1,7 +1,7 @@
 /**
  * How an error's body is written: `error` is `{message, url}`, `message` is `{message}` alone (account state, sudo),
  * `empty` has no body (a handful of 403s), `followed-by-null` is the first with junk behind it (`contents-ext`), `text` is
- * a bare JSON text, `capital` is `{Message}` (a forgotten spelling of the baseline).
+ * a bare JSON text, `capital` is `{Message}` (a forgotten spelling of Gitea).
  */
 type ProblemForm = 'error' | 'message' | 'empty' | 'followed-by-null' | 'text' | 'capital';
 

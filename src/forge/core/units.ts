@@ -4,7 +4,7 @@ import type { Operation } from '../../contract/operation.ts';
 export type Unit = 'code' | 'issues' | 'pulls' | 'wiki' | 'releases';
 const units: readonly Unit[] = ['code', 'issues', 'pulls', 'wiki', 'releases'];
 
-/** Every name a team's `units` and `units_map` know, in the baseline's order. */
+/** Every name a team's `units` and `units_map` know, in Gitea's order. */
 export const unitNames = [
   'repo.code',
   'repo.issues',

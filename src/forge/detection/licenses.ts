@@ -1,6 +1,6 @@
 import { licenseSketches } from './license-sketches.ts';
 
-/** Share of a licence's text that a file must have, as on the baseline. */
+/** Share of a licence's text that a file must have, as on Gitea. */
 const minShare = 0.85;
 /** A licence is at the beginning of its file; what follows may be anything. */
 const maxCharacters = 200_000;

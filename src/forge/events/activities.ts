@@ -14,7 +14,7 @@ type NewActivity = {
   readonly commentId?: number;
 };
 
-/** The baseline's column holds no more. */
+/** Gitea's column holds no more. */
 const longestContent = 65_535;
 
 /**

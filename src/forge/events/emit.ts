@@ -23,7 +23,7 @@ const eventNames: Readonly<Record<string, string>> = {
 
 /** Kinds whose refs the branch filter looks at; nothing else is ever filtered. */
 const filtered: ReadonlySet<string> = new Set(['push', 'create', 'delete']);
-/** The baseline indents these two by one space and everything else by two. */
+/** Gitea indents these two by one space and everything else by two. */
 const narrow: ReadonlySet<string> = new Set(['repository', 'wiki']);
 
 /** Returns what the header `X-Gitea-Event` says for an Event-Type. */

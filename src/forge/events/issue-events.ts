@@ -88,7 +88,7 @@ export function emitComment(
 /** Members left out of the text. */
 const uncounted = { additions: undefined, deletions: undefined, changed_files: undefined };
 
-/** A payload shows what the actor sees, whatever its reader may see, as on the baseline. */
+/** A payload shows what the actor sees, whatever its reader may see, as on Gitea. */
 function asActor({ repository, owner, actor }: IssueScene) {
   return { repository, owner, viewer: actor };
 }

@@ -4,7 +4,7 @@ import type { UserRow } from '../core/rows.ts';
 import { secondsOf } from '../core/time.ts';
 
 type TimelineEvent = {
-  /** The baseline's word for the kind: `close`, `review_request`. */
+  /** Gitea's word for the kind: `close`, `review_request`. */
   readonly type: string;
   readonly body?: string;
   readonly refers?: TimelineReferences;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { isObjectId } from './names.ts';
 import type { GitRepository } from './repository.ts';
 
-/** The baseline's: context lines match whatever their spaces, and added lines lose trailing ones. */
+/** Gitea's: context lines match whatever their spaces, and added lines lose trailing ones. */
 const options = [
   '--index',
   '--recount',

@@ -4,7 +4,7 @@ import type { GitRepository } from './repository.ts';
 /**
  * Returns the difference between two commits as text: `diff` in one piece, `patch` one mail for each commit between
  * them. `binary` puts the content of binary files in. Without `from`, it is that of a first commit, whose `diff` begins with
- * the commit itself, as on the baseline. Throws `git-failed` above 64 MiB.
+ * the commit itself, as on Gitea. Throws `git-failed` above 64 MiB.
  */
 export async function readDiff(
   repository: GitRepository,

@@ -16,7 +16,7 @@ export type DeliveryOptions = {
   readonly log: Log;
   /** Seconds since the epoch. */
   readonly now: () => number;
-  /** For the whole exchange; default 5 s, as on the baseline. */
+  /** For the whole exchange; default 5 s, as on Gitea. */
   readonly timeoutMs?: number;
   /**
    * Hosts with private addresses that the hooks of every account may reach: names, addresses, networks, or `loopback`. Default: none.
@@ -33,7 +33,7 @@ const inAll = 64;
 
 /**
  * Creates the sender and continues with what a former process had queued; what that one was sending when it died is
- * lost, as on the baseline, and recorded as failed. A private address is a target only where the list has it, or where a site
+ * lost, as on Gitea, and recorded as failed. A private address is a target only where the list has it, or where a site
  * administrator set it: an account must not talk through the forge to what only the forge reaches.
  */
 export function createDeliveries(options: DeliveryOptions): Deliveries {
@@ -323,7 +323,7 @@ type WebhookAnswer = {
 type Hop = { readonly method: 'POST' | 'GET'; readonly url: URL; readonly headers: Record<string, string> };
 
 /**
- * Posts a body and returns the answer. Redirects go as the baseline's HTTP client takes them: at most ten, 301, 302 and
+ * Posts a body and returns the answer. Redirects go as Gitea's HTTP client takes them: at most ten, 301, 302 and
  * 303 turn into a GET without body, 307 and 308 stay a POST, `Authorization` is not sent to another host. Throws `HostRefused`
  * for an address that is not permitted, of a redirect as well.
  */

@@ -3,7 +3,7 @@ import { ForgeProblem } from '../core/errors.ts';
 import { defineHandlers } from '../http/handler.ts';
 
 /**
- * Git hooks are programs that run as the account of the forge. The baseline leaves them switched off (`DISABLE_GIT_HOOKS`) and
+ * Git hooks are programs that run as the account of the forge. Gitea leaves them switched off (`DISABLE_GIT_HOOKS`) and
  * answers 403 to every caller; here they cannot be switched on: an administrator's token would be a shell on the host.
  * The guards of the rows refuse every caller before the body; this is the second lock.
  */

@@ -277,7 +277,7 @@ export const hookTestHandlers = defineHandlers({
     const word = given && query.ref ? query.ref : `refs/heads/${repository.default_branch}`;
     const resolved = (await hasNoBranch(git)) ? undefined : (given ?? (await resolveRef(git, word)));
     const { commit } = found(resolved, 'repository is empty');
-    // The baseline asks subscription and filter here too, so that 204 may mean that nothing was queued.
+    // Gitea asks subscription and filter here too, so that 204 may mean that nothing was queued.
     if (!wants(hook, { type: 'push', ref: word })) return undefined;
     const address = repositoryAddress(context.rootUrl(), owner.name, repository.name);
     const shape = toPayloadCommit(context.db, address, commit);

@@ -5,7 +5,7 @@ import { ForgeProblem } from '../core/errors.ts';
 import type { FormValues, SentBody } from './body.ts';
 
 /**
- * Reads what a request carries the way the baseline's binder does, with the contract's shapes as the description:
+ * Reads what a request carries the way Gitea's binder does, with the contract's shapes as the description:
  * unknown members are ignored, `null` is absent, a required member must not be the empty text or list, path and query
  * numbers that do not parse are 0 or absent. The shapes themselves are for those who send, and stricter.
  */
@@ -139,7 +139,7 @@ function bindRecord(valueType: z.ZodType, value: unknown, place: ParameterPlace)
   return Object.fromEntries(entries.map(([name, item]) => [name, bind(valueType, item, { ...place, name })]));
 }
 
-/** An empty list is no zero value to the baseline's binder, and neither is `false` in the rows that require a flag. */
+/** An empty list is no zero value to Gitea's binder, and neither is `false` in the rows that require a flag. */
 function isZero(value: unknown): boolean {
   return value === undefined || value === null || value === '' || value === 0;
 }
@@ -150,7 +150,7 @@ function refused(place: ParameterPlace, text: string): ForgeProblem {
 
 /**
  * Returns the members of a body that a form can carry, as JSON would have them: texts, numbers, flags and lists of these.
- * Fields that the shape does not know are ignored; members of other kinds stay absent, as with the baseline's binder.
+ * Fields that the shape does not know are ignored; members of other kinds stay absent, as with Gitea's binder.
  */
 function valueOfForm(shape: z.ZodType, values: FormValues): Readonly<Record<string, unknown>> {
   if (!(shape instanceof z.ZodObject)) return {};

@@ -18,7 +18,7 @@ type BodyRequest = {
 };
 
 /**
- * Returns the body of a request, decoded by its content type as the baseline's binder does
+ * Returns the body of a request, decoded by its content type as Gitea's binder does
  * (`gitea.com/go-chi/binding`, `Bind`): a form, a multipart form, or JSON. POST and PUT need one of these content types;
  * any other method without a content type is read as a form, which leaves the query. Ends the request with 422 where the
  * body cannot be decoded: a body that is missing or of another type never counts as an empty one.
@@ -53,7 +53,7 @@ function formOf(entries: readonly (readonly [string, string])[]): SentBody {
 }
 
 /**
- * Parses a request's JSON body as the baseline's reader does (Go, `encoding/json/v2`). Ends the request with 422 where
+ * Parses a request's JSON body as Gitea's reader does (Go, `encoding/json/v2`). Ends the request with 422 where
  * the body is empty, no JSON, no UTF-8, or holds an object with one name twice.
  */
 function parseJson(bytes: Buffer | undefined): unknown {
@@ -67,7 +67,7 @@ function parseJson(bytes: Buffer | undefined): unknown {
 function decode(bytes: Buffer | undefined): string {
   let text: string;
   try {
-    // The mark of byte order stays and is no JSON, as on the baseline.
+    // The mark of byte order stays and is no JSON, as on Gitea.
     text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
     throw new ForgeProblem(422, '[]: invalid UTF-8');

@@ -101,7 +101,7 @@ function shapeOf(route: { readonly url: string }): string {
 
 /**
  * A parameter of few values matches these alone: `commits/v1.2` is a commit by its tag. One before a dot ends at the first
- * dot, as on the baseline: `commits/v1.diff` is what a commit changes, `commits/v1.2.diff` a commit by a name like that.
+ * dot, as on Gitea: `commits/v1.diff` is what a commit changes, `commits/v1.2.diff` a commit by a name like that.
  */
 function toUrl({ path, params }: Operation): string {
   const url = path.replace(/\{\w+\*\}$/, '*').replace(/\{(\w+)\}(\.?)/g, (_, name: string, dot: string) => {

@@ -82,7 +82,7 @@ export const issueTemplateHandlers = defineHandlers({
     }
     if (mistakes > 0)
       call.reply.header('X-Gitea-Warning', `error occurs when parsing issue template: count=${mistakes}`);
-    // A list without anything is written as null, as the baseline does.
+    // A list without anything is written as null, as Gitea does.
     return templates.length > 0 ? templates.map(toTemplate) : null;
   },
 

@@ -150,7 +150,7 @@ type FormField = {
 
 type FormMembers = Readonly<Record<string, unknown>> | null;
 
-/** Returns whether members are texts where they are there. The first that is missing ends the check, as on the baseline. */
+/** Returns whether members are texts where they are there. The first that is missing ends the check, as on Gitea. */
 function areTexts(members: FormMembers, names: readonly string[], isRequired = false): boolean {
   for (const name of names) {
     const value = members?.[name];
@@ -186,7 +186,7 @@ function isCheckbox(option: unknown): boolean {
   if (visible !== undefined && !places) return false;
   if (places?.some((place) => place !== 'form' && place !== 'content')) return false;
   if (required !== undefined && typeof required !== 'boolean') return false;
-  // Presence counts: the baseline refuses `required: false` of a hidden checkbox as well.
+  // Presence counts: Gitea refuses `required: false` of a hidden checkbox as well.
   return required === undefined || places === undefined || places.includes('form');
 }
 

@@ -119,7 +119,7 @@ function labelsOf(call: LabelCall, issue: IssueRow) {
 export const issueLabelHandlers = defineHandlers({
   listIssueLabels: (call) => labelsOf(call, findIssue(call)),
 
-  // The baseline forgets the labels it has read, and tells of none, whichever are there now.
+  // Gitea forgets the labels it has read, and tells of none, whichever are there now.
   replaceIssueLabels: (call) =>
     changeLabels(call, { action: 'label_updated', hidesLabels: true }, (scene) =>
       replaceLabels(call.context, scene, findLabels(call.context, call, call.body.labels)),

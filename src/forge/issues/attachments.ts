@@ -15,7 +15,7 @@ import type { Upload } from '../http/uploads.ts';
 import { loadAttachments, toAttachment } from '../views/attachment.ts';
 import { readIssueRow } from './changes.ts';
 
-/** What may be attached: the baseline's kinds of files, smaller ones than it takes since they pass through memory. */
+/** What may be attached: Gitea's kinds of files, smaller ones than it takes since they pass through memory. */
 const attachmentLimits = {
   maxMiB: 25,
   maxFiles: 5,
@@ -77,7 +77,7 @@ function findAttachment(
     repository.id,
     issue.id,
   );
-  // The files of an issue's comments are found through the issue as well, as on the baseline.
+  // The files of an issue's comments are found through the issue as well, as on Gitea.
   const isIts = comment === undefined || attachment?.comment_id === comment.id;
   return found(isIts ? attachment : undefined, 'no such attachment');
 }
@@ -170,7 +170,7 @@ function remove(call: AttachmentWrite, holder: AttachmentHolder, id: number): un
 const writable = (holder: Required<AttachmentHolder> | undefined) => found(holder);
 
 /**
- * What the baseline writes where a comment's kind of issue cannot be read: 200 without a body, which no row describes.
+ * What Gitea writes where a comment's kind of issue cannot be read: 200 without a body, which no row describes.
  */
 const nothing = undefined as never;
 

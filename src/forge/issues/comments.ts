@@ -33,7 +33,7 @@ function sceneOf(place: RepositoryTarget & { readonly caller: UserRow }, issueId
   return { repository: place.repository, owner: place.owner, actor: place.caller, issueId };
 }
 
-/** One comment alone is shown without its files, on the baseline too. */
+/** One comment alone is shown without its files, on Gitea too. */
 function withoutAssets(comment: ReturnType<typeof toComment>): ReturnType<typeof toComment> {
   return { ...comment, assets: [] };
 }

@@ -62,7 +62,7 @@ function add(call: DependencyWrite, waiting: End, blocker: End): void {
   const has = (issue: number, by: number) =>
     context.db.get('SELECT 1 AS one FROM dependencies WHERE issue_id = ? AND blocker_id = ?', issue, by);
   if (has(waiting.issue.id, blocker.issue.id)) throw new ForgeProblem(409, 'dependency exists already');
-  // Longer circles go unnoticed, as on the baseline, and so does an issue that waits for itself.
+  // Longer circles go unnoticed, as on Gitea, and so does an issue that waits for itself.
   if (has(blocker.issue.id, waiting.issue.id)) {
     throw new ForgeProblem(409, 'circular dependency: the two would wait for each other');
   }

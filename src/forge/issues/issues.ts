@@ -50,7 +50,7 @@ type IssueText = {
   readonly closed?: boolean | undefined;
 };
 
-/** Opens an issue and tells the hooks, in the baseline's order: opened, labels, milestone, each assignee, closed. */
+/** Opens an issue and tells the hooks, in Gitea's order: opened, labels, milestone, each assignee, closed. */
 function openIssue(place: IssueTarget, text: IssueText): IssueRow {
   const { context, repository, caller } = place;
   // What a caller without write access adds is dropped in silence.

@@ -77,7 +77,7 @@ type LabelEdit = { readonly [Name in keyof NewLabel]?: NewLabel[Name] | undefine
 
 function updateLabel(context: ForgeContext, label: LabelRow, edit: LabelEdit): LabelRow {
   const now = secondsOf(context.clock());
-  // An absent `is_archived` un-archives: the baseline reads it as plain false.
+  // An absent `is_archived` un-archives: Gitea reads it as plain false.
   const archivedAt = edit.is_archived ? label.archived_at || now : 0;
   context.db.run(
     `UPDATE labels SET name = ?, color = ?, description = ?, exclusive = ?, archived_at = ?, updated_at = ? WHERE id = ?`,

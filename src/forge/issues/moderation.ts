@@ -71,7 +71,7 @@ export const issueModerationHandlers = defineHandlers({
     context.db.transaction(() => {
       changeDueDate(context, { ...call, actor: caller, issueId: issue.id }, dueAt);
     });
-    // The baseline tells of a due date that is taken away as of the first second there was.
+    // Gitea tells of a due date that is taken away as of the first second there was.
     return { due_date: toInstant(dueAt) };
   },
 

@@ -11,7 +11,7 @@ import { defineHandlers, type Reply } from '../http/handler.ts';
 import { loadUsers, toUser } from '../views/user.ts';
 import { readIssueRow } from './changes.ts';
 
-/** The baseline's default; a site can name others. */
+/** Gitea's default; a site can name others. */
 export const allowedReactions: ReadonlySet<string> = new Set([
   '+1',
   '-1',
@@ -101,7 +101,7 @@ function react(call: Reacting, find: () => Reactable) {
   });
 }
 
-/** Without a content all of the caller's reactions go, as on the baseline. */
+/** Without a content all of the caller's reactions go, as on Gitea. */
 function unreact(call: Reacting, find: () => Reactable): undefined {
   const { context, caller, body } = call;
   context.db.transaction(() => {

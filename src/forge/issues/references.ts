@@ -17,7 +17,7 @@ const reach = 16;
 /** A text full of references asks the database for no more than these. */
 const maxReferences = 100;
 
-/** Returns the references of a text, in order: `#7`, `!7` and `owner/name#7`, with the closing words of the baseline. */
+/** Returns the references of a text, in order: `#7`, `!7` and `owner/name#7`, with the closing words of Gitea. */
 export function parseReferences(text: string): readonly Reference[] {
   const references: Reference[] = [];
   for (const match of text.matchAll(reference)) {

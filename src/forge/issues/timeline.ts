@@ -26,7 +26,7 @@ export const timelineHandlers = defineHandlers({
       page.limit,
       page.offset,
     );
-    // Not the length of the list: the baseline counts the entries of the page.
+    // Not the length of the list: Gitea counts the entries of the page.
     reply.total(rows.length);
     return rows.length === 0 ? null : toTimeline(context, rows, issue, { ...call, viewer: call.caller });
   },

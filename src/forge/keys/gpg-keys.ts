@@ -23,7 +23,7 @@ function toKeyMembers(key: GpgKeyRow, primaryKeyId: string) {
     can_sign: canSign,
     can_encrypt_comms: canEncrypt,
     can_encrypt_storage: canEncrypt,
-    // The baseline shows the same for both.
+    // Gitea shows the same for both.
     can_certify: canSign,
     verified: key.is_verified === 1,
     created_at: toInstant(key.created_at),
@@ -233,7 +233,7 @@ export const gpgKeyHandlers = defineHandlers({
   deleteGpgKey({ context, caller, params }) {
     const sql = 'SELECT * FROM gpg_keys WHERE id = ? AND user_id = ?';
     const key = context.db.get<GpgKeyRow>(sql, params.id, caller.id);
-    // The baseline deletes the subkey alone where its id is named.
+    // Gitea deletes the subkey alone where its id is named.
     if (key) context.db.run('DELETE FROM gpg_keys WHERE id = ?', key.id);
     return undefined;
   },

@@ -77,7 +77,7 @@ function createLfsEntrance(context: ForgeContext) {
 }
 
 /**
- * What is not there is refused like what the caller may not see. The baseline answers 404 to the first and 401 to the second, and so
+ * What is not there is refused like what the caller may not see. Gitea answers 404 to the first and 401 to the second, and so
  * shows strangers which private repositories there are.
  */
 function findLfsTarget(
@@ -112,7 +112,7 @@ function refuseLfs(
   // What was not read of a body goes: the connection serves the next request, and the client reads the answer.
   request.raw.resume();
   reply.code(problem.status).headers(problem.headers);
-  // The baseline has another member for the message of a lock.
+  // Gitea has another member for the message of a lock.
   if (problem.status === 403) return reply.type('text/plain; charset=utf-8').send('Forbidden\n');
   return lockAction
     ? sendLock(reply, { message: problem.message })
@@ -259,7 +259,7 @@ async function removeLock(visit: LfsVisit): Promise<FastifyReply> {
   const { force } = await readLfsBody(request, unlockShape, 400);
   const id = /^\d{1,15}$/.test(request.params.id ?? '') ? Number(request.params.id) : 0;
   const lock = findLfsLock(context.db, repository.id, id);
-  // The baseline answers every failure with this.
+  // Gitea answers every failure with this.
   if (!lock || (!force && lock.owner_id !== caller.id)) {
     return sendLock(reply.code(500), { message: 'unable to delete lock : Internal Server Error' });
   }
@@ -323,7 +323,7 @@ async function downloadObject(visit: LfsVisit): Promise<FastifyReply> {
     .send(body);
 }
 
-/** One range of bytes with a start is served; what is none means the whole object, as on the baseline. */
+/** One range of bytes with a start is served; what is none means the whole object, as on Gitea. */
 function readLfsRange(
   header: string | undefined,
   size: number,
@@ -410,7 +410,7 @@ function sendLfs(reply: FastifyReply, body: object): FastifyReply {
   return reply.type(lfsMediaType).serializer(JSON.stringify).send(body);
 }
 
-/** Sends what is about locks: plain JSON, as on the baseline. */
+/** Sends what is about locks: plain JSON, as on Gitea. */
 function sendLock(reply: FastifyReply, body: object): FastifyReply {
   return reply.type('application/json;charset=utf-8').serializer(JSON.stringify).send(body);
 }

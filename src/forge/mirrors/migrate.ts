@@ -54,7 +54,7 @@ async function findSource(
   }
 }
 
-/** The baseline answers 500 for an interval that is none, or too short. */
+/** Gitea answers 500 for an interval that is none, or too short. */
 function readInterval(text: string): number {
   const interval = text === '' ? defaultIntervalSeconds : parseGoDuration(text);
   if (interval === undefined || (interval !== 0 && interval < minIntervalSeconds))

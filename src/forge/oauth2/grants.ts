@@ -18,7 +18,7 @@ export function applicationOf({ db }: GrantContext, clientId: string): OAuth2App
 
 /**
  * Returns whether an application may be sent back to an address: one of its own, up to the case of letters and a slash at
- * the end, as on the baseline. A public client on loopback may be on any port (RFC 8252, section 7.3).
+ * the end, as on Gitea. A public client on loopback may be on any port (RFC 8252, section 7.3).
  */
 export function allowsAddress(application: OAuth2ApplicationRow, address: string): boolean {
   // The column holds what `applications.ts` wrote.

@@ -12,7 +12,7 @@ export type PgpPublicKey = {
   readonly keyId: string;
   /** What a signature is verified with; undefined for keys that only encrypt. */
   readonly verifier: KeyObject | undefined;
-  /** By its algorithm, as the baseline says it. */
+  /** By its algorithm, as Gitea says it. */
   readonly canSign: boolean;
   readonly canEncrypt: boolean;
 };

@@ -38,7 +38,7 @@ export function enterRepository(
   { names, caller }: PageVisit,
   unit?: Unit,
 ): RepositoryTarget {
-  // `clone_url` is also the address of a page, as on the baseline.
+  // `clone_url` is also the address of a page, as on Gitea.
   return findRepository(context.db, names.owner, names.repo.replace(/\.git$/, ''), caller, unit);
 }
 

@@ -274,7 +274,7 @@ function withoutBypass({ users, teams }: Allowlists): Allowlists {
   return { users: { ...users, bypass: [] }, teams: { ...teams, bypass: [] } };
 }
 
-/** A list that is given, even an empty one, replaces; the baseline looks all of them up before it changes anything. */
+/** A list that is given, even an empty one, replaces; Gitea looks all of them up before it changes anything. */
 function wantedLists(place: RulePlace, before: Allowlists, asked: RequestedTerms): Allowlists {
   const people: Record<RuleList, readonly string[] | undefined> = {
     push: asked.push_whitelist_usernames,

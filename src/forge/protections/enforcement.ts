@@ -42,7 +42,7 @@ export async function guardMove(mover: Mover, change: RefChange): Promise<void> 
   if (refusal !== undefined) throw new ForgeProblem(403, refusal);
 }
 
-/** The order is the baseline's: removing and rewriting first, then the files, then who it is. */
+/** The order is Gitea's: removing and rewriting first, then the files, then who it is. */
 async function refusalOfBranch(
   mover: Mover,
   rule: BranchRule,

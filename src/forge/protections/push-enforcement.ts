@@ -19,7 +19,7 @@ const maxForReview = 100;
 
 /**
  * Holds a push against permissions and protections before git takes it. Returns why it is refused, as the message for the pusher;
- * undefined where it may go on. One refused ref takes the others along, as with a hook of the baseline. `unpack` returns a
+ * undefined where it may go on. One refused ref takes the others along, as with a hook of Gitea. `unpack` returns a
  * repository that has the commits of the push; undefined where its pack is broken.
  */
 export async function pushRefusal(

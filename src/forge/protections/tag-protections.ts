@@ -141,7 +141,7 @@ export function mayControlTag(
 
 /**
  * Between slashes stands a regular expression of linear time, anchored nowhere; anything else is a glob whose `*` crosses
- * slashes. A broken pattern matches every tag: on the baseline it breaks every change of tags.
+ * slashes. A broken pattern matches every tag: on Gitea it breaks every change of tags.
  */
 function matchesTag(pattern: string, tag: string): boolean {
   if (pattern.length >= 2 && pattern.startsWith('/') && pattern.endsWith('/')) {
@@ -150,7 +150,7 @@ function matchesTag(pattern: string, tag: string): boolean {
   return createForgeGlob(pattern, '')?.(tag) ?? true;
 }
 
-/** The baseline stores what it cannot read; so do we, and refuse. */
+/** Gitea stores what it cannot read; so do we, and refuse. */
 function compileExpression(text: string): ((tag: string) => boolean) | undefined {
   const compiled = new Re2Compiler().compile(text);
   return 'matches' in compiled ? (tag) => compiled.matches(tag, createUnlimitedMeter()) : undefined;

@@ -8,7 +8,7 @@ FROM pulls p JOIN issues i ON i.id = p.issue_id WHERE p.status = 'checking' AND 
 
 /**
  * Checks all pull requests that wait for it, in the background: a push to a branch that hundreds of them aim at is
- * answered at once, and until then they are not mergeable, as on the baseline.
+ * answered at once, and until then they are not mergeable, as on Gitea.
  */
 export function scheduleChecks(context: ForgeContext): void {
   context.background.add(async () => {

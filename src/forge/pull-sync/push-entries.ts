@@ -16,7 +16,7 @@ type HeadPush = {
   readonly commitIds: readonly string[];
 };
 
-/** The body of a `pull_push` entry, in the baseline's spelling. */
+/** The body of a `pull_push` entry, in Gitea's spelling. */
 type PushBody = { readonly is_force_push: boolean; readonly commit_ids: readonly string[] };
 
 /** Reads what a push brought. All commits are in the base's repository; `before` is the base itself for a new pull request. */

@@ -109,7 +109,7 @@ export async function followHead(context: ForgeContext, id: number, actor: UserR
     const heads = { before: pull.head_sha, after: head.id };
     emitPull(context, place, pull.issue_id, { type: 'pull_request_sync', action: 'synchronized', ...heads });
     notifyActivity(context, { ...place, issueId: pull.issue_id });
-    // Told before it is known, as on the baseline, where the check for conflicts runs after the event.
+    // Told before it is known, as on Gitea, where the check for conflicts runs after the event.
     db.run('UPDATE pulls SET status = ? WHERE id = ?', seen.status, id);
   });
 }

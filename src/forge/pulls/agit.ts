@@ -51,7 +51,7 @@ function readOptionText(text: string): string {
   return isBase64 ? Buffer.from(encoded, 'base64').toString('utf8') : text;
 }
 
-/** Returns whether the value of a push option switches it on, in the spellings of the baseline; an empty one does. */
+/** Returns whether the value of a push option switches it on, in the spellings of Gitea; an empty one does. */
 export function isSwitchedOn(value: string | undefined): boolean {
   return value !== undefined && /^(|1|t|T|TRUE|true|True)$/.test(value);
 }

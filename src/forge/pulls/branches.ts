@@ -26,7 +26,7 @@ function headOf(context: ForgeContext, pull: PullRow): PullHead {
   const repository = context.db.get<RepositoryRow>(sql, pull.head_repo_id);
   const owner =
     repository && context.db.get<UserRow>('SELECT * FROM users WHERE id = ?', repository.owner_id);
-  // The baseline answers 500 where the fork is gone.
+  // Gitea answers 500 where the fork is gone.
   if (!repository || !owner) throw new ForgeProblem(404, 'the head repository is gone');
   return { repository, owner };
 }
@@ -86,7 +86,7 @@ async function update(updating: Updating): Promise<void> {
     const onto = found(await readBranch(baseGit, pull.base_branch), 'the base branch is gone');
     const tip = found(await readBranch(headGit, pull.head_branch), 'the head branch is gone');
     const mergeBase = await findMergeBase(headGit, onto.id, tip.id);
-    // The baseline answers 500 where there is nothing to bring in.
+    // Gitea answers 500 where there is nothing to bring in.
     if (mergeBase === onto.id) throw new ForgeProblem(409, `HeadBranch of PR ${pull.number} is up to date`);
     const committer = signatureOf(context, caller);
     const message = `Merge branch '${pull.base_branch}' into ${pull.head_branch}\n`;

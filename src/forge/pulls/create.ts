@@ -67,7 +67,7 @@ type WantedPull = {
   readonly dueAt: number | undefined;
 };
 
-/** Opens a pull request and tells the hooks, in the baseline's order; returns its issue side. */
+/** Opens a pull request and tells the hooks, in Gitea's order; returns its issue side. */
 export async function openPull(place: NewPullTarget, text: PullText): Promise<IssueRow> {
   const { context, repository } = place;
   if (text.head === text.base) {
@@ -154,7 +154,7 @@ function findWanted(place: NewPullTarget, text: PullText): WantedPull {
   };
 }
 
-/** The row is there before the first event, and `checking` while they are told, as on the baseline. */
+/** The row is there before the first event, and `checking` while they are told, as on Gitea. */
 async function insertPull(
   place: NewPullTarget,
   head: NewHead,
@@ -221,7 +221,7 @@ async function insertPull(
     });
     return issue;
   } catch (error) {
-    // Where a reviewer is refused the pull request stays, silently, as on the baseline; any other failure undoes it.
+    // Where a reviewer is refused the pull request stays, silently, as on Gitea; any other failure undoes it.
     const isKept = error instanceof ForgeProblem && error !== unreadable;
     if (!isKept) db.run('DELETE FROM issues WHERE id = ?', issue.id);
     throw error;

@@ -15,7 +15,7 @@ import { makeMerge } from './merge-commits.ts';
 
 /** Returns the repository that a fork comes from, if the caller can read its code. */
 function findUpstream({ db }: ForgeContext, fork: RepositoryRow, caller: UserRow) {
-  // The baseline answers 500 for a repository that is no fork.
+  // Gitea answers 500 for a repository that is no fork.
   if (fork.fork_id === null) throw new ForgeProblem(400, 'repo is not a fork');
   const upstream = found(db.get<RepositoryRow>('SELECT * FROM repositories WHERE id = ?', fork.fork_id));
   const permit = permitCopy({ db }, [caller], upstream.id);
@@ -70,7 +70,7 @@ export const mergeUpstreamHandlers = defineHandlers({
 
 type UpstreamMerge = Parameters<typeof makeMerge>[2] & { readonly base: CommitData };
 
-/** The baseline answers 500 where the two conflict. */
+/** Gitea answers 500 where the two conflict. */
 async function mergeOf(git: GitRepository, merge: UpstreamMerge): Promise<string> {
   const commit = await makeMerge(git, 'merge', merge);
   if (commit === undefined) throw new ForgeProblem(409, 'merge failed because of conflict');

@@ -145,7 +145,7 @@ async function mergeBranch(
     const message = wish.message ?? mergeMessage(both, style, wish);
     const committer = signatureOf(context, caller);
     const after = await makeMerge(git, style, { base, head, mergeBase, message, committer });
-    // The baseline knows of the conflict before it tries, and says no more than this.
+    // Gitea knows of the conflict before it tries, and says no more than this.
     if (after === undefined) throw new ForgeProblem(405, 'Please try again later');
     const ref = `refs/heads/${pull.base_branch}`;
     if (!(await moveRefs(git, [{ name: ref, before: base.id, after }]))) {

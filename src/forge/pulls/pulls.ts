@@ -264,7 +264,7 @@ async function planRetarget(
     // As on Gitea, who pushed what is forgotten: one entry of the caller names all commits.
     context.db.run("DELETE FROM timeline WHERE issue_id = ? AND type = 'pull_push'", issue.id);
     recordHeadPush(context, { issueId: issue.id, actor: place.caller }, push);
-    // The new base where the old one is meant: the baseline's defect, and Forgejo's.
+    // The new base where the old one is meant: Gitea's defect, and Forgejo's.
     const event = { type: 'pull_request', action: 'edited', changes: { ref: base } };
     emitPull(context, { ...place, actor: place.caller }, issue.id, event);
   };

@@ -13,7 +13,7 @@ import { sendAttachment } from '../issues/attachment-files.ts';
 import { toReleaseAsset, toReleases } from '../views/release.ts';
 import { findRelease, findReleaseOfTag } from './find-release.ts';
 
-/** A file passes through memory; the baseline takes 2 GiB. */
+/** A file passes through memory; Gitea takes 2 GiB. */
 const maxMiB = 25;
 
 function findAsset(

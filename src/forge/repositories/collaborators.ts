@@ -72,7 +72,7 @@ export const collaboratorHandlers = defineHandlers({
     }
     const user = found(userNamed(context.db, params.collaborator));
     const held = permissionOf(context.db, user, repository, owner);
-    // Shown as the owner sees the account, as on the baseline, and no further than the token of the caller reaches.
+    // Shown as the owner sees the account, as on Gitea, and no further than the token of the caller reaches.
     const viewer = { ...owner, is_public_only: caller.is_public_only };
     return { permission: held, role_name: held, user: toUser(context, user, viewer) };
   },

@@ -19,7 +19,7 @@ type MarkedListing = {
 /**
  * Lists the repositories that an account has starred or watches, in the order of the marks. The account itself sees
  * every one that it can still read; others see public repositories of public owners, so far as they can read these. A
- * token for public resources sees no more than others do. `permissions` are those of the account, as on the baseline.
+ * token for public resources sees no more than others do. `permissions` are those of the account, as on Gitea.
  */
 export function listMarked(call: MarkedListing, mark: Mark, account: UserRow) {
   const { context, caller, page, reply } = call;
@@ -30,7 +30,7 @@ export function listMarked(call: MarkedListing, mark: Mark, account: UserRow) {
     WHERE m.user_id = ? AND ${conditions.map(({ sql }) => sql).join(' AND ')}`;
   const values = [account.id, ...conditions.flatMap(({ values }) => values)];
   const counted = context.db.get<{ count: number }>(`SELECT count(*) AS count ${from}`, ...values);
-  // The baseline tells of stars what the account's `starred_repos_count` tells as well.
+  // Gitea tells of stars what the account's `starred_repos_count` tells as well.
   reply.total(mark === 'stars' ? account.num_stars : (counted?.count ?? 0));
   const rows = context.db.all<RepositoryRow>(
     `SELECT r.* ${from} ORDER BY m.id LIMIT ? OFFSET ?`,

@@ -187,7 +187,7 @@ export const repositoryHandlers = defineHandlers({
 
   listOrganizationRepositories({ context, organization, caller, page, reply }) {
     const { db } = context;
-    // As on the baseline, an anonymous caller's count leaves private ones out and a signed-in caller's does not.
+    // As on Gitea, an anonymous caller's count leaves private ones out and a signed-in caller's does not.
     const open = caller ? '' : 'AND is_private = 0';
     const count = `SELECT count(*) AS count FROM repositories WHERE owner_id = ? ${open}`;
     reply.total(db.get<{ count: number }>(count, organization.id)?.count ?? 0);

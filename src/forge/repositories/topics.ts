@@ -94,7 +94,7 @@ export const topicHandlers = defineHandlers({
 
   searchTopics({ context, query, caller, page, reply }) {
     const { db } = context;
-    // The baseline shows topics of every repository; here those that the caller can read nowhere stay hidden.
+    // Gitea shows topics of every repository; here those that the caller can read nowhere stay hidden.
     const readable = readableCondition(caller);
     const from = `FROM topics t WHERE instr(t.name, ?) > 0 AND EXISTS (SELECT 1 FROM repository_topics x
       JOIN repositories r ON r.id = x.repo_id JOIN users o ON o.id = r.owner_id

@@ -156,7 +156,7 @@ function answerable({ db }: ForgeContext, repository: RepositoryRow, caller: Use
   return { transfer, recipient };
 }
 
-/** Handlers for giving a repository away. No hook hears of any of it, as on the baseline. */
+/** Handlers for giving a repository away. No hook hears of any of it, as on Gitea. */
 export const transferHandlers = defineHandlers({
   transferRepository({ context, repository, owner, caller, body, reply }) {
     const { db } = context;

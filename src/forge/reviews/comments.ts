@@ -128,7 +128,7 @@ export const reviewCommentHandlers = defineHandlers({
   },
 });
 
-/** Lines of a hunk that are kept before the one that is commented on, as on the baseline. */
+/** Lines of a hunk that are kept before the one that is commented on, as on Gitea. */
 const maxLines = 4;
 
 /** A line of a file: of the new one, or below 0 of the old one. */

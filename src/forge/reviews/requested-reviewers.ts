@@ -23,7 +23,7 @@ export const requestedReviewerHandlers = defineHandlers({
     const { context, caller, repository, owner, body } = call;
     const { both, reviewers } = findRequested(call, body);
     const place = { repository, owner, actor: caller };
-    // One after the other, as on the baseline: requests before a refusal stay.
+    // One after the other, as on Gitea: requests before a refusal stay.
     const { transaction } = context.db;
     const made = [
       ...reviewers.people.map((user) => transaction(() => requestReview(context, place, both, user))),

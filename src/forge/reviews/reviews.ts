@@ -95,7 +95,7 @@ export const reviewHandlers = defineHandlers({
     return context.db.transaction(() => {
       const { review, both } = findReview(call);
       if (review.type !== 'PENDING') throw new ForgeProblem(422, 'only a pending review can be submitted');
-      // Its comments are not counted here, as on the baseline: a comment alone needs a body.
+      // Its comments are not counted here, as on Gitea: a comment alone needs a body.
       const said = { event: body.event, body: body.body, hasComments: false };
       const type = readEvent(both, caller, said);
       if (type === 'PENDING') throw new ForgeProblem(422, 'review stay pending');
@@ -110,7 +110,7 @@ export const reviewHandlers = defineHandlers({
     if (caller.is_admin === 0 && caller.id !== review.reviewer_id) {
       throw new ForgeProblem(403, 'no permission to delete comment');
     }
-    // The baseline answers 500.
+    // Gitea answers 500.
     if (review.type === 'REQUEST_REVIEW') throw new ForgeProblem(400, 'a request is taken back, not deleted');
     context.db.transaction(() => removeReview(context, review));
     return undefined;
@@ -201,7 +201,7 @@ async function isStaleAtBirth(
 ): Promise<boolean> {
   if (commitId === pull.head_sha) return false;
   const git = context.git.open(pull.repo_id);
-  // The baseline answers 500 for an unknown commit.
+  // Gitea answers 500 for an unknown commit.
   const commit = isObjectId(commitId) ? await readCommit(git, commitId) : undefined;
   const seen = found(commit, `commit does not exist [sha: ${commitId}]`).id;
   const mergeBase = await findMergeBase(git, pull.base_sha, pull.head_sha);

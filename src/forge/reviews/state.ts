@@ -41,7 +41,7 @@ export function isOfficial(
 /**
  * Records a review, out of the account's draft where there is one, and tells the hooks; a draft sends no event. An
  * approval or rejection takes the weight of the account's earlier ones and answers what the account, or a team of it,
- * was asked; as on the baseline, the earlier ones are marked as dismissed only where there was no draft. Runs inside the
+ * was asked; as on Gitea, the earlier ones are marked as dismissed only where there was no draft. Runs inside the
  * caller's transaction.
  */
 export function recordReview(

@@ -36,7 +36,7 @@ async function findFile(call: WorkflowTarget, commit: CommitData, name: string):
   );
 }
 
-/** The baseline answers 500 where the default branch is not there. */
+/** Gitea answers 500 where the default branch is not there. */
 async function defaultTip({ context, repository }: WorkflowTarget): Promise<CommitData> {
   const git = context.git.open(repository.id);
   return found(await readBranch(git, repository.default_branch), 'the default branch does not exist');
@@ -87,7 +87,7 @@ type RunListing = WorkflowTarget & {
 
 function listRuns(call: RunListing, workflowId?: string) {
   const { context, query, page, reply, repository } = call;
-  // Someone unknown: the baseline answers 500.
+  // Someone unknown: Gitea answers 500.
   const actor = query.actor ? found(userNamed(context.db, query.actor), 'user does not exist').id : undefined;
   const states = statesOf(query.status ?? []);
   const conditions = [

@@ -66,7 +66,7 @@ export async function receivePush(
   }
 }
 
-/** A push to a wiki sends no event, as on the baseline. */
+/** A push to a wiki sends no event, as on Gitea. */
 async function receiveWiki(context: ForgeContext, arrived: ArrivedPush): Promise<Buffer> {
   if (arrived.push.changes.some(({ ref }) => ref.startsWith(reviewPrefix))) {
     return refuse(arrived.push, 'Pull requests are not supported on the wiki.');
@@ -109,7 +109,7 @@ async function refusalOf(context: ForgeContext, arrived: ArrivedPush): Promise<s
   return await pushRefusal(pusher, push.changes, () => unpackAside(git, push, aside));
 }
 
-/** Refuses all commands, as where a hook of the baseline declines. */
+/** Refuses all commands, as where a hook of Gitea declines. */
 function refuse(push: PushRequest, reason: string): Buffer {
   const statuses = push.changes.map(({ ref }) => ({ ref, error: 'pre-receive hook declined' }));
   return encodeReport(push, { unpacked: 'ok', statuses, message: refusalMessage(reason) });
@@ -364,7 +364,7 @@ function applyPushOptions(
   return undefined;
 }
 
-/** Unlike those of a pull request, these options need a value: `repo.private` alone says nothing, as on the baseline. */
+/** Unlike those of a pull request, these options need a value: `repo.private` alone says nothing, as on Gitea. */
 function readFlag(options: readonly string[], key: string): Bit | undefined {
   const values = options.filter((option) => option.startsWith(`${key}=`));
   const value = values.at(-1)?.slice(key.length + 1);

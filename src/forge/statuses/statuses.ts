@@ -20,7 +20,7 @@ const orders: Readonly<Record<string, string>> = {
   oldest: 'created_at, number',
   recentupdate: 'created_at DESC, number DESC',
   leastupdate: 'created_at, number',
-  // The two names mean the reverse of what they say, as on the baseline.
+  // The two names mean the reverse of what they say, as on Gitea.
   leastindex: 'number DESC',
   highestindex: 'number',
 };
@@ -31,7 +31,7 @@ export const statusHandlers = defineHandlers({
   async createStatus(call) {
     const { context, repository, caller, params, body } = call;
     const git = context.git.open(repository.id);
-    // The baseline answers 500 for an unknown commit.
+    // Gitea answers 500 for an unknown commit.
     const { commit } = found(await resolveRef(git, params.sha), `commit does not exist [sha: ${params.sha}]`);
     const touched = await listTouched(git, commit.id);
     return context.db.transaction(() => {

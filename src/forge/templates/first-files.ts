@@ -20,7 +20,7 @@ export async function assertFirstFiles({ readme, gitignores, license }: WantedFi
   const names = namesOf(gitignores);
   const texts = await textsFor(names);
   const unknown = names.find((name) => !texts.has(name));
-  // The baseline answers 500 to both, and leaves nothing behind.
+  // Gitea answers 500 to both, and leaves nothing behind.
   if (unknown !== undefined || names.length > maxGitignores)
     throw new ForgeProblem(400, `gitignore template does not exist: ${unknown ?? 'too many'}`);
   if (license && !licenseNames.includes(license))
@@ -37,7 +37,7 @@ export async function makeFirstFiles(
     readonly year: number;
   },
 ): Promise<readonly { readonly path: string; readonly content: Buffer }[]> {
-  // No newline at the end: the bytes of the baseline.
+  // No newline at the end: the bytes of Gitea.
   const readme = `# ${about.name}\n\n${about.description.replace(/\r\n?/g, '\n')}`;
   const files = [{ path: 'README.md', content: Buffer.from(readme) }];
   const names = namesOf(wanted.gitignores);

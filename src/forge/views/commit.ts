@@ -76,7 +76,7 @@ export function toCommitEntry<Person>(
       author: person(commit.author),
       committer: person(commit.committer),
       message: commit.message,
-      // The baseline tells the id of the commit instead of that of its tree.
+      // Gitea tells the id of the commit instead of that of its tree.
       tree: toMeta(address, 'trees', commit.id, created),
       verification: toVerification(db, commit),
     },

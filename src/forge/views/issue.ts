@@ -74,7 +74,7 @@ function toContent(context: ForgeContext, issue: IssueRow, place: IssuePlace, re
     return user ? toUser(context, user, viewer) : null;
   };
   const assigned = (assignees.get(issue.id) ?? [])
-    // The baseline shows assignees as to an anonymous caller, to every caller.
+    // Gitea shows assignees as to an anonymous caller, to every caller.
     .map((row) => userOf(row.user_id, undefined))
     .filter((user) => user !== null);
   const milestone = issue.milestone_id === null ? undefined : milestones.get(issue.milestone_id);
@@ -87,7 +87,7 @@ function toContent(context: ForgeContext, issue: IssueRow, place: IssuePlace, re
     labels: (labels.get(issue.id) ?? []).map((label) => toLabel(context, label, place)),
     milestone: milestone ? toMilestone(milestone) : null,
     assignee: assigned[0] ?? null,
-    // A list without anybody is written as null, as the baseline does.
+    // A list without anybody is written as null, as Gitea does.
     assignees: assigned.length > 0 ? assigned : null,
     state,
     is_locked: issue.is_locked === 1,

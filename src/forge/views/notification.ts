@@ -84,7 +84,7 @@ function toSubject(
   const web = `${context.rootUrl()}/${name}`;
   const quiet = { latest_comment_url: '', latest_comment_html_url: '', state: '' };
   if (row.source === 'repository') {
-    // A relative path: the baseline keeps it for those who rely on it.
+    // A relative path: Gitea keeps it for those who rely on it.
     return { ...quiet, type: 'Repository' as const, title: name, url: `/${name}`, html_url: web };
   }
   if (row.source === 'commit') {

@@ -87,12 +87,12 @@ function toShape(given: {
     draft: isDraft,
     is_locked: shape.is_locked,
     comments: shape.comments,
-    // Counts reviews, not the comments on lines. Builds of the baseline without GOEXPERIMENT=jsonv2 leave out 0.
+    // Counts reviews, not the comments on lines. Builds of Gitea without GOEXPERIMENT=jsonv2 leave out 0.
     review_comments: summary?.count ?? 0,
     html_url: address,
     diff_url: `${address}.diff`,
     patch_url: `${address}.patch`,
-    // What is merged stays what it was before, as on the baseline.
+    // What is merged stays what it was before, as on Gitea.
     mergeable: pull.status === 'mergeable' && !isDraft,
     merged: pull.is_merged === 1,
     merged_at: toInstantOrNull(pull.merged_at),
@@ -168,7 +168,7 @@ const counted = /* sql */ `r.dismissed = 0 AND r.reviewer_id IS NOT NULL AND r.t
 
 /**
  * Returns the reviewers of a pull request: accounts that were requested and accounts with a review that is not dismissed, both,
- * as on the baseline, in the order of their last word.
+ * as on Gitea, in the order of their last word.
  */
 function reviewersOf(context: ForgeContext, issueId: number): UserShape[] {
   const users = context.db.all<UserRow>(

@@ -159,7 +159,7 @@ function toEntryTimes(
 }
 
 /**
- * Returns other issues that entries name, with comments on them. The baseline shows dependencies of every repository; those that the
+ * Returns other issues that entries name, with comments on them. Gitea shows dependencies of every repository; those that the
  * viewer cannot read stay hidden on this forge.
  */
 function toOtherIssues(

@@ -60,7 +60,7 @@ function toSegment(title: string, wasMarked: boolean): string {
   return queryEscape(isMarked ? title + mark : title.replaceAll(' ', '-'));
 }
 
-/** Percent-encodes all but letters, digits, `-`, `_`, `.` and `~`; a space becomes `+`, as the baseline writes it. */
+/** Percent-encodes all but letters, digits, `-`, `_`, `.` and `~`; a space becomes `+`, as Gitea writes it. */
 function queryEscape(text: string): string {
   return encodeURIComponent(text.toWellFormed())
     .replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)

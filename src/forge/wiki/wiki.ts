@@ -109,9 +109,9 @@ async function createPage(scene: Scene, body: EditWikiPage) {
   return toWikiPage(scene.context, scene, webName);
 }
 
-/** A page that is not there is written all the same, as on the baseline. */
+/** A page that is not there is written all the same, as on Gitea. */
 async function editPage(scene: Scene, oldName: string, body: EditWikiPage) {
-  // The baseline takes an absent title for an empty one, and that is the name of such a page.
+  // Gitea takes an absent title for an empty one, and that is the name of such a page.
   const webName = webNameOf((body.title ?? '').trim() || 'unnamed');
   const message = body.message || `Update ${JSON.stringify(webName)}`;
   const content = readContent(body);

@@ -196,4 +196,16 @@ describe.concurrent('without a forge that hangs', () => {
     });
     expect(await readdir(place.folder)).toEqual([]);
   });
+
+  it('a second signal ends the demo at once, which leaves no temporary folder', async ({ place, expect }) => {
+    const child = startIn(place, ['serve', '--once'], { environment: { TMPDIR: place.folder } });
+    const ended = waitForExit(child);
+    await waitForOutput(child, /^forge/m);
+    // Both are there before the process looks: two of one kind would count as one.
+    child.kill('SIGTERM');
+    child.kill('SIGINT');
+
+    expect((await ended).status).not.toBe(0);
+    expect(await readdir(place.folder)).toEqual([]);
+  });
 });

@@ -1,5 +1,5 @@
 /**
- * Accounts, teams and tokens. People and organizations share one table, as on the baseline: an owner is an owner, and
+ * Accounts, teams and tokens. People and organizations share one table, as on Gitea: an owner is an owner, and
  * a name is taken once. Instants are whole seconds since the epoch (the resolution of the API), 0 is "never".
  */
 export const accounts = /* sql */ `

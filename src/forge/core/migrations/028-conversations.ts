@@ -1,6 +1,6 @@
 /**
  * The number of comments of a pull request counts reviews, but only when a comment is added or removed: a review alone does not
- * change it, as on the baseline. Accounts keep the name by which they sign in elsewhere, as administrators write it.
+ * change it, as on Gitea. Accounts keep the name by which they sign in elsewhere, as administrators write it.
  */
 export const conversations = /* sql */ `
 DROP TRIGGER reviews_added;

@@ -219,7 +219,7 @@ function targetOf(
   return { key: `runner ${id} (${record.name})`, subject, item: { runner } };
 }
 
-/** Returns the complete list of runners; the client has put Forgejo's words into the baseline's. */
+/** Returns the complete list of runners; the client has put Forgejo's words into Gitea's. */
 async function readRunners(
   client: Client,
   operation: RunnerList,
