@@ -1,3 +1,5 @@
+import { readdirSync } from 'node:fs';
+
 /**
  * The floors of `src`, lowest first, as CONTRIBUTING.md lists them. A name is a folder. A file imports from lower floors
  * and from its own folder; type imports count. Folders on one floor do not import each other.
@@ -17,47 +19,30 @@ const floors = [
   ['ci', 'exports'],
 ];
 
-/** The floors of `src/forge`, lowest first, in the same form. */
-const forgeFloors = [
-  ['detection'],
-  ['openpgp'],
-  ['git'],
-  ['core'],
-  ['push-protocol', 'lfs'],
-  ['access'],
-  ['http'],
-  ['views', 'templates', 'markup'],
-  ['events'],
-  ['notify'],
-  ['statuses'],
-  ['protections'],
-  ['reviews'],
-  ['hooks'],
-  ['runners'],
-  ['keys'],
-  ['avatars'],
-  ['pull-sync'],
-  ['issues'],
-  ['repositories'],
-  ['notifications'],
-  ['issue-templates'],
-  ['code'],
-  ['releases'],
-  ['pulls'],
-  ['mirrors'],
-  ['accounts'],
-  ['administration'],
-  ['wiki'],
-  ['smart-http'],
-  ['lfs-http'],
-  ['packages'],
-  ['pages'],
-  ['oauth2'],
-  ['seed'],
-  ['control'],
-  ['handlers'],
-  ['forge'],
+/** The folders of `src/forge`: `platform` imports none of the others. */
+const forgeRooms = [
+  'platform',
+  'accounts',
+  'administration',
+  'code',
+  'hooks',
+  'issues',
+  'notifications',
+  'oauth2',
+  'packages',
+  'pages',
+  'pulls',
+  'releases',
+  'repositories',
+  'testing',
+  'wiki',
+  'workflows',
 ];
+
+/** Files of the embedded forge that handle operations: a file for each file of `src/contract/resources`, by its name. */
+const forgeHandlers = `^src/forge/[^/]+/(${readdirSync(new URL('src/contract/resources', import.meta.url))
+  .map((file) => file.replace(/\.ts$/, ''))
+  .join('|')})\\.ts$`;
 
 /** Libraries that the package and the action carry inside their bundles. All others in package.json are tools. */
 const bundled = [
@@ -110,7 +95,26 @@ function requireFloor(root, order) {
 export default {
   forbidden: [
     ...keepFloors('src', floors),
-    ...keepFloors('src/forge', forgeFloors),
+    {
+      name: 'forge-platform-imports-upward',
+      severity: 'error',
+      from: { path: '^src/forge/platform/' },
+      to: { path: '^src/forge/', pathNot: '^src/forge/platform/' },
+    },
+    {
+      name: 'forge-rows-import-upward',
+      comment: 'Rows and their views import the platform and other rows.',
+      severity: 'error',
+      from: { path: '^src/forge/.*-rows\\.ts$' },
+      to: { path: '^src/forge/', pathNot: '^src/forge/platform/|-rows\\.ts$' },
+    },
+    {
+      name: 'forge-handlers-imported',
+      comment: 'What several files need from a file of handlers is a service.',
+      severity: 'error',
+      from: { path: '^src/forge/', pathNot: '^src/forge/(forge|handlers)\\.ts$|^src/forge/(pages|testing)/' },
+      to: { path: forgeHandlers },
+    },
     { name: 'cycle', severity: 'error', from: {}, to: { circular: true } },
     {
       name: 'ci-stays-small',
@@ -140,7 +144,7 @@ export default {
       to: { dependencyTypes: ['npm-dev'], pathNot: `^node_modules/(${bundled.join('|')})/` },
     },
   ],
-  required: [requireFloor('src', floors), requireFloor('src/forge', forgeFloors)],
+  required: [requireFloor('src', floors), requireFloor('src/forge', [[...forgeRooms, 'handlers', 'forge']])],
   options: {
     tsPreCompilationDeps: true,
     doNotFollow: { path: 'node_modules' },

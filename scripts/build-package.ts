@@ -11,7 +11,7 @@ import { licensesOf } from './build/licenses.ts';
 const declared = ['run-reeve', 'embedded-forge'];
 
 /** Programs of threads, which are found by the names of their files. */
-const threads = ['src/forge/markup/render-thread.ts'];
+const threads = ['src/forge/issues/render-markdown.ts'];
 
 /**
  * The programs that chunks are made for: the command line, which prints its help with nothing else loaded, and the commands

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { shinglesOf } from '../src/forge/detection/licenses.ts';
+import { shinglesOf } from '../src/forge/code/detection.ts';
 
 type Language = {
   readonly name: string;

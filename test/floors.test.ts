@@ -38,7 +38,11 @@ describe('the check of the floors', () => {
     'src/client/client.ts': "export { replay } from '../work/runs/replay.ts';\n",
     'src/client/paging.ts': "export type { Replay } from '../work/runs/replay.ts';\n",
     'src/forge/pulls/list.ts': 'export const list = 1;\n',
-    'src/forge/issues/changes.ts': "export { list } from '../pulls/list.ts';\n",
+    'src/forge/platform/context.ts': "export { list } from '../pulls/list.ts';\n",
+    'src/forge/issues/labels-rows.ts': "export { list } from '../pulls/list.ts';\n",
+    'src/forge/pulls/pulls.ts': 'export const pulls = 1;\n',
+    'src/forge/pulls/create.ts': "export { pulls } from './pulls.ts';\n",
+    'src/forge/pages/pulls.ts': "export { pulls } from '../pulls/pulls.ts';\n",
     'src/forge/loose.ts': 'export const loose = 1;\n',
     'src/contract/shape.ts': 'export const shape = 1;\n',
     'src/patterns/glob.ts': "export { shape } from '../contract/shape.ts';\n",
@@ -86,10 +90,12 @@ describe('the check of the floors', () => {
     ]);
   });
 
-  it('rejects an upward import inside the embedded forge, and a file of it without a floor', () => {
+  it('rejects a platform and rows of the embedded forge that import more, handlers that are imported, and a file without a folder', () => {
     expect(violationsOf('forge/')).toEqual([
+      'forge-handlers-imported: src/forge/pulls/create.ts → src/forge/pulls/pulls.ts',
+      'forge-platform-imports-upward: src/forge/platform/context.ts → src/forge/pulls/list.ts',
+      'forge-rows-import-upward: src/forge/issues/labels-rows.ts → src/forge/pulls/list.ts',
       expect.stringContaining('src/forge-file-without-floor: src/forge/loose.ts'),
-      'src/forge/issues-imports-upward: src/forge/issues/changes.ts → src/forge/pulls/list.ts',
     ]);
   });
 
@@ -118,6 +124,6 @@ describe('the check of the floors', () => {
   });
 
   it('finds nothing else', () => {
-    expect(violations).toHaveLength(12);
+    expect(violations).toHaveLength(14);
   });
 });

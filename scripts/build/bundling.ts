@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { BuildOptions, Plugin } from 'esbuild';
-import { gitignoreTextsModule } from '../../src/forge/templates/gitignore-texts.ts';
+import { gitignoreTextsModule } from '../../src/forge/repositories/gitignore-texts.ts';
 
 /** Folder of the checkout, with a slash at its end. */
 export const root: string = fileURLToPath(new URL('../..', import.meta.url));

@@ -71,6 +71,8 @@ export type Operation = {
   readonly params: z.ZodObject;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodType;
+  /** Members that the body requires, since a client should always send them, and that a server takes as empty if they are missing. */
+  readonly mayBeMissing?: readonly string[];
   /** The request is `multipart/form-data` with one file in the part of this name, in place of a body. */
   readonly upload?: string;
   /** The whole body may be the file in place of a form; its name is in the query. */

@@ -8,21 +8,20 @@ import { avatarOperations } from './resources/avatars.ts';
 import { badgeOperations } from './resources/badges.ts';
 import { blockOperations } from './resources/blocks.ts';
 import { branchOperations } from './resources/branches.ts';
+import { collaboratorOperations } from './resources/collaborators.ts';
 import { commentOperations } from './resources/comments.ts';
 import { commitOperations } from './resources/commits.ts';
 import { contentsOperations } from './resources/contents.ts';
 import { dependencyOperations } from './resources/dependencies.ts';
 import { deployKeyOperations } from './resources/deploy-keys.ts';
-import { deprecatedOperations } from './resources/deprecated.ts';
 import { fileReadOperations } from './resources/files.ts';
 import { followerOperations } from './resources/followers.ts';
 import { generateOperations } from './resources/generate.ts';
 import { gitHookOperations } from './resources/git-hooks.ts';
 import { gitReadOperations } from './resources/git-reads.ts';
 import { gpgKeyOperations } from './resources/gpg-keys.ts';
-import { hookOperations } from './resources/hooks.ts';
-import { instanceOperations } from './resources/instance.ts';
-import { instanceSettingsOperations } from './resources/instance-settings.ts';
+import { hookOperations, ownerHookOperations } from './resources/hooks.ts';
+import { instanceOperations, instanceSettingsOperations } from './resources/instance.ts';
 import { issueTemplateOperations } from './resources/issue-templates.ts';
 import { issueOperations } from './resources/issues.ts';
 import { labelOperations } from './resources/labels.ts';
@@ -32,7 +31,6 @@ import { mirrorOperations } from './resources/mirrors.ts';
 import { notificationOperations } from './resources/notifications.ts';
 import { oauth2Operations } from './resources/oauth2.ts';
 import { organizationOperations } from './resources/organizations.ts';
-import { ownerHookOperations } from './resources/owner-hooks.ts';
 import { packageOperations } from './resources/packages.ts';
 import { peopleOperations } from './resources/people.ts';
 import { pinOperations } from './resources/pins.ts';
@@ -40,19 +38,16 @@ import { protectionOperations } from './resources/protections.ts';
 import { pullBranchOperations } from './resources/pull-branches.ts';
 import { pullOperations } from './resources/pulls.ts';
 import { reactionOperations } from './resources/reactions.ts';
-import { registrationTokenOperations } from './resources/registration-tokens.ts';
 import { releaseOperations } from './resources/releases.ts';
-import { repositoryOperations } from './resources/repositories.ts';
+import { deprecatedOperations, repositoryOperations } from './resources/repositories.ts';
 import { reviewOperations } from './resources/reviews.ts';
-import { runnerOperations } from './resources/runners.ts';
-import { searchOperations } from './resources/searches.ts';
+import { registrationTokenOperations, runnerOperations } from './resources/runners.ts';
 import { secretOperations } from './resources/secrets.ts';
 import { starOperations } from './resources/stars.ts';
 import { statusOperations } from './resources/statuses.ts';
 import { stopwatchOperations } from './resources/stopwatches.ts';
 import { subscriptionOperations } from './resources/subscriptions.ts';
 import { tagOperations } from './resources/tags.ts';
-import { taskOperations } from './resources/tasks.ts';
 import { teamOperations } from './resources/teams.ts';
 import { templateOperations } from './resources/templates.ts';
 import { timelineOperations } from './resources/timeline.ts';
@@ -63,7 +58,7 @@ import { userKeyOperations } from './resources/user-keys.ts';
 import { userOperations } from './resources/users.ts';
 import { variableOperations } from './resources/variables.ts';
 import { wikiOperations } from './resources/wiki.ts';
-import { workflowOperations } from './resources/workflows.ts';
+import { taskOperations, workflowOperations } from './resources/workflows.ts';
 
 /** All operations by short name: those that the client can send and the embedded forge serves. */
 export const operations = {
@@ -87,6 +82,7 @@ export const operations = {
   ...organizationOperations,
   ...teamOperations,
   ...repositoryOperations,
+  ...collaboratorOperations,
   ...starOperations,
   ...peopleOperations,
   ...transferOperations,
@@ -131,7 +127,6 @@ export const operations = {
   ...mirrorOperations,
   ...timeOperations,
   ...stopwatchOperations,
-  ...searchOperations,
 } as const;
 
 export type OperationName = keyof typeof operations;

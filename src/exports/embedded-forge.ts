@@ -87,7 +87,7 @@ export async function createForge(options: ForgeOptions = {}): Promise<Forge> {
 }
 
 async function readSeed(given: string | object) {
-  const { parseSeed } = await import('../forge/seed/file.ts');
+  const { parseSeed } = await import('../forge/testing/seed-shape.ts');
   const read = parseSeed(typeof given === 'string' ? given : JSON.stringify(given), 'seed');
   if ('problems' in read) throw new Error(`the seed cannot be used\n${read.problems.join('\n')}`);
   return read;

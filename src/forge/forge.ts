@@ -7,10 +7,44 @@ import { ReeveError } from '../platform/errors.ts';
 import { noSchemas } from '../platform/http/no-schemas.ts';
 import { type Log, silentLog } from '../platform/log.ts';
 import { createPrivateFile, createPrivateFolder } from '../platform/private-files.ts';
-import { createPasswordGate, createPasswords } from './access/password-gate.ts';
-import { ensureAdministrator } from './accounts/users.ts';
-import { registerAvatarFiles } from './avatars/avatars.ts';
+import { registerAvatarFiles } from './accounts/avatars.ts';
+import { ensureAdministrator } from './accounts/users-service.ts';
+import { registerGitHttp } from './code/git-http.ts';
+import { registerLfs } from './code/lfs-http.ts';
 import { recover } from './code/recovery.ts';
+import { handlers } from './handlers.ts';
+import { createDeliveries } from './hooks/deliveries.ts';
+import { createEmit } from './hooks/emit.ts';
+import { registerAttachmentFiles } from './issues/attachment-files.ts';
+import { registerOAuth2 } from './oauth2/routes.ts';
+import { registerGenericPackages } from './packages/generic.ts';
+import { registerPages } from './pages/routes.ts';
+import { createPasswordGate, createPasswords } from './platform/access/password-gate.ts';
+import { createAttachmentStore } from './platform/attachment-store.ts';
+import {
+  createBackground,
+  createSyncQueue,
+  type Deliveries,
+  defaultFeatures,
+  type Emission,
+  type Features,
+  type ForgeContext,
+} from './platform/context.ts';
+import { openDatabase } from './platform/database.ts';
+import { ForgeProblem } from './platform/errors.ts';
+import type { Launcher } from './platform/git/launcher.ts';
+import { defaultLimits, type GitLimits } from './platform/git/limits.ts';
+import { createGitStore } from './platform/git/store.ts';
+import { refuseCrossSiteWrites } from './platform/http/cross-site.ts';
+import { sendFailure } from './platform/http/respond.ts';
+import { maxParamLength, registerOperations, sendBadRequest } from './platform/http/route.ts';
+import { limitUnsentAnswers } from './platform/http/unsent-answers.ts';
+import type { UserRow } from './platform/rows.ts';
+import { secondsOf } from './platform/time.ts';
+import { scheduleChecks } from './pulls/checks.ts';
+import { resumeScheduledMerges, tryScheduledMerges } from './pulls/merge-service.ts';
+import { registerReleaseDownloads } from './releases/releases.ts';
+import { followPush, startMirrorSchedule } from './repositories/mirrors-service.ts';
 import {
   type Control,
   createFaults,
@@ -18,45 +52,9 @@ import {
   ensureControlToken,
   type Faults,
   registerControl,
-} from './control/routes.ts';
-import { createAttachmentStore } from './core/attachment-store.ts';
-import {
-  createBackground,
-  type Deliveries,
-  defaultFeatures,
-  type Emission,
-  type Features,
-  type ForgeContext,
-} from './core/context.ts';
-import { openDatabase } from './core/database.ts';
-import { ForgeProblem } from './core/errors.ts';
-import type { UserRow } from './core/rows.ts';
-import { createSyncQueue } from './core/sync-queue.ts';
-import { secondsOf } from './core/time.ts';
-import { createEmit } from './events/emit.ts';
-import type { Launcher } from './git/launcher.ts';
-import { defaultLimits, type GitLimits } from './git/limits.ts';
-import { createGitStore } from './git/store.ts';
-import { handlers } from './handlers.ts';
-import { createDeliveries } from './hooks/deliveries.ts';
-import { refuseCrossSiteWrites } from './http/cross-site.ts';
-import { sendFailure } from './http/respond.ts';
-import { maxParamLength, registerOperations, sendBadRequest } from './http/route.ts';
-import { limitUnsentAnswers } from './http/unsent-answers.ts';
-import { registerAttachmentFiles } from './issues/attachment-files.ts';
-import { registerLfs } from './lfs-http/routes.ts';
-import { startMirrorSchedule } from './mirrors/pull-mirrors.ts';
-import { followPush } from './mirrors/push-mirrors.ts';
-import { registerOAuth2 } from './oauth2/routes.ts';
-import { registerGenericPackages } from './packages/generic.ts';
-import { registerPages } from './pages/routes.ts';
-import { scheduleChecks } from './pull-sync/checks.ts';
-import { resumeScheduledMerges, tryScheduledMerges } from './pulls/scheduled-merges.ts';
-import { registerReleaseDownloads } from './releases/assets.ts';
-import { applySeed } from './seed/apply.ts';
-import type { SeedFile } from './seed/file.ts';
-import type { Seed } from './seed/shape.ts';
-import { registerGitHttp } from './smart-http/routes.ts';
+} from './testing/control.ts';
+import { applySeed } from './testing/seed.ts';
+import type { Seed, SeedFile } from './testing/seed-shape.ts';
 
 /** An embedded forge: the code hosting service itself, no imitation of its answers. */
 export interface ForgeInstance {

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { beforeAll, expect, it } from 'vitest';
-import { drawIdenticon } from '../../src/forge/avatars/avatars.ts';
+import { drawIdenticon } from '../../src/forge/accounts/avatars.ts';
 import { type Account, type Answer, describeContract } from '../support/contract-forge.ts';
 
 const png = drawIdenticon('a test');

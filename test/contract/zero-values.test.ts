@@ -2,7 +2,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import { fillPath, type Operation } from '../../src/contract/operation.ts';
 import { type OperationName, operations } from '../../src/contract/operations.ts';
-import { unwrapShape } from '../../src/forge/http/binding.ts';
+import { unwrapShape } from '../../src/forge/platform/http/binding.ts';
 import { type Account, describeContract, freshName } from '../support/contract-forge.ts';
 
 const yearOne = '0001-01-01T00:00:00Z';

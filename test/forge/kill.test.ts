@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openDatabase } from '../../src/forge/core/database.ts';
+import { openDatabase } from '../../src/forge/platform/database.ts';
 import { start, waitForOutput } from '../support/command.ts';
 import { basic } from '../support/contract-forge.ts';
 import { startReceiver } from '../support/hook-receiver.ts';

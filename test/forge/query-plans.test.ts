@@ -4,18 +4,22 @@ import { join } from 'node:path';
 import fastify, { type FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
-import { createPasswordGate, createPasswords } from '../../src/forge/access/password-gate.ts';
-import { ensureAdministrator } from '../../src/forge/accounts/users.ts';
-import { createAttachmentStore } from '../../src/forge/core/attachment-store.ts';
-import { createBackground, defaultFeatures, type ForgeContext } from '../../src/forge/core/context.ts';
-import { type Database, openDatabase } from '../../src/forge/core/database.ts';
-import { createSyncQueue } from '../../src/forge/core/sync-queue.ts';
-import { createEmit } from '../../src/forge/events/emit.ts';
-import { defaultLimits } from '../../src/forge/git/limits.ts';
-import { createGitStore } from '../../src/forge/git/store.ts';
+import { ensureAdministrator } from '../../src/forge/accounts/users-service.ts';
 import { handlers } from '../../src/forge/handlers.ts';
 import { createDeliveries } from '../../src/forge/hooks/deliveries.ts';
-import { registerOperations } from '../../src/forge/http/route.ts';
+import { createEmit } from '../../src/forge/hooks/emit.ts';
+import { createPasswordGate, createPasswords } from '../../src/forge/platform/access/password-gate.ts';
+import { createAttachmentStore } from '../../src/forge/platform/attachment-store.ts';
+import {
+  createBackground,
+  createSyncQueue,
+  defaultFeatures,
+  type ForgeContext,
+} from '../../src/forge/platform/context.ts';
+import { type Database, openDatabase } from '../../src/forge/platform/database.ts';
+import { defaultLimits } from '../../src/forge/platform/git/limits.ts';
+import { createGitStore } from '../../src/forge/platform/git/store.ts';
+import { registerOperations } from '../../src/forge/platform/http/route.ts';
 import { silentLog } from '../../src/platform/log.ts';
 import { basic } from '../support/contract-forge.ts';
 import { passwordCost } from '../support/password-cost.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseReferences } from '../../src/forge/issues/references.ts';
+import { parseReferences } from '../../src/forge/issues/cross-references.ts';
 import { breakReferences } from '../../src/patterns/issue-references.ts';
 import { propertyRuns } from '../support/thorough.ts';
 

@@ -7,7 +7,7 @@ import { bundling, requireBanner, root } from '../../scripts/build/bundling.ts';
 /** Programs that tests start in processes of their own. They share chunks, of which Node keeps the compiled code. */
 const programs = {
   cli: 'src/cli/cli.ts',
-  'render-thread': 'src/forge/markup/render-thread.ts',
+  'render-thread': 'src/forge/issues/render-markdown.ts',
   'crash-child': 'scripts/crash/child.ts',
   'crash-worker': 'scripts/crash/workers/child.ts',
   'serve-process': 'test/support/queue/serve-process.ts',

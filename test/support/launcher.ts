@@ -1,5 +1,5 @@
 import { tmpdir } from 'node:os';
-import { createLauncher } from '../../src/forge/git/launcher.ts';
+import { createLauncher } from '../../src/forge/platform/git/launcher.ts';
 
 /**
  * Starts git for clones and forges of tests, one for each worker: a worker holds much memory and starts processes slowly, and

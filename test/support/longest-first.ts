@@ -40,7 +40,7 @@ const longest = [
   'flows/sources',
   'server/receiver/socket',
   'flows/shipped-rules',
-  'forge/protections/pushes',
+  'forge/pulls/protected-pushes',
   'flows/clock-changes',
   'flows/demo',
   'flows/sweep-plan',

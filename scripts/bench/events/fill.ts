@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { openDatabase } from '../../../src/forge/core/database.ts';
 import { createForgeInstance } from '../../../src/forge/forge.ts';
+import { openDatabase } from '../../../src/forge/platform/database.ts';
 
 /** Number of repositories, and of issues in each of them. */
 export type EventsSize = { readonly repositories: number; readonly issues: number };

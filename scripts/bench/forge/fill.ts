@@ -1,4 +1,4 @@
-import { openDatabase } from '../../../src/forge/core/database.ts';
+import { openDatabase } from '../../../src/forge/platform/database.ts';
 
 /** How large a forge is made. */
 export type Size = { readonly repositories: number; readonly issues: number; readonly hooks: number };

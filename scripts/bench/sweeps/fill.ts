@@ -1,4 +1,4 @@
-import { openDatabase } from '../../../src/forge/core/database.ts';
+import { openDatabase } from '../../../src/forge/platform/database.ts';
 
 /** How much there is to sweep over. */
 export type Size = {

@@ -1,4 +1,4 @@
-import { defaultLimits } from '../../forge/git/limits.ts';
+import { defaultLimits } from '../../forge/platform/git/limits.ts';
 import { type CommandRow, defineCommand } from './command.ts';
 import { connectionCommands } from './connection-commands.ts';
 import { queueCommands } from './queue/queue-command-rows.ts';

@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { isEmail } from '../../forge/accounts/users.ts';
-import { controlTokenFile } from '../../forge/control/routes.ts';
+import { isEmail } from '../../forge/accounts/users-service.ts';
 import { createForgeInstance } from '../../forge/forge.ts';
-import type { GitLimits } from '../../forge/git/limits.ts';
 import { createHookHosts } from '../../forge/hooks/deliveries.ts';
-import { parseSeed, type SeedFile } from '../../forge/seed/file.ts';
-import { describeSeed } from '../../forge/seed/shape.ts';
+import type { GitLimits } from '../../forge/platform/git/limits.ts';
+import { controlTokenFile } from '../../forge/testing/control.ts';
+import { describeSeed, parseSeed, type SeedFile } from '../../forge/testing/seed-shape.ts';
 import { messageOf, ReeveError } from '../../platform/errors.ts';
 import { createLog } from '../../platform/log.ts';
 import type { Terminal } from '../output/terminal.ts';

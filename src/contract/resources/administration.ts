@@ -3,7 +3,6 @@ import { defineOperation } from '../operation.ts';
 import { siteAs } from '../row-fields.ts';
 import { instant, int, list, pages, resource, text } from '../shape.ts';
 import { Email } from './account-settings.ts';
-import { Organization } from './users.ts';
 
 /** A task of the instance. A task without a schedule (`-`) has no next run. */
 const Cron = resource(
@@ -70,19 +69,6 @@ export const administrationOperations = {
     errors: [403],
     paging: 'link',
     source: 'routers/api/v1/admin/email.go SearchEmail',
-  }),
-  listSiteOrganizations: defineOperation({
-    id: 'admin.list-organizations',
-    meaning: 'Lists every organization, by name.',
-    method: 'GET',
-    path: '/admin/orgs',
-    ...siteAs('site'),
-    query: z.object(pages),
-    success: 200,
-    response: list(Organization),
-    errors: [403],
-    paging: 'link',
-    source: 'routers/api/v1/admin/org.go GetAllOrgs',
   }),
   listUnadopted: defineOperation({
     id: 'admin.list-unadopted',

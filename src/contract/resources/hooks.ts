@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
-import { repositoryAs } from '../row-fields.ts';
+import { callerAs, organizationAs, repositoryAs, siteAs } from '../row-fields.ts';
 import { flag, inRepository, instant, int, list, pages, resource, text } from '../shape.ts';
 
 export const Hook = resource(
@@ -23,7 +23,7 @@ export const Hook = resource(
 export type Hook = z.output<typeof Hook>;
 
 /** Body that creates a hook; inactive unless `active` is true. */
-export const CreateHook = z.strictObject({
+const CreateHook = z.strictObject({
   type: text,
   /** `url`, `content_type` (json or form), `secret`. */
   config: z.record(text, text),
@@ -38,7 +38,7 @@ export const CreateHook = z.strictObject({
  * No merge patch: an absent `events` becomes push only, an absent `branch_filter` or `authorization_header` is cleared,
  * `config.secret` is never changed. Always send the three together.
  */
-export const EditHookOption = CreateHook.omit({ type: true }).partial();
+const EditHookOption = CreateHook.omit({ type: true }).partial();
 
 const atHook = z.object({ ...inRepository, id: int });
 
@@ -116,5 +116,202 @@ export const hookOperations = {
     success: 204,
     errors: [403, 404],
     source: 'routers/api/v1/repo/hook.go TestHook',
+  }),
+} as const;
+
+/** Hooks above repositories: hooks of an account or an organization receive events of all its repositories, those of the instance of every repository. */
+export const ownerHookOperations = {
+  listUserHooks: defineOperation({
+    id: 'user.list-hooks',
+    meaning: "Lists the caller's hooks, which receive events of all the caller's repositories.",
+    method: 'GET',
+    path: '/user/hooks',
+    ...callerAs('self'),
+    query: z.object(pages),
+    success: 200,
+    response: list(Hook),
+    errors: [403],
+    publicOnly: 'closed',
+    paging: 'link',
+    source: 'routers/api/v1/user/hook.go ListHooks',
+  }),
+  createUserHook: defineOperation({
+    id: 'user.create-hook',
+    meaning: "Creates a hook for all of the caller's repositories.",
+    method: 'POST',
+    path: '/user/hooks',
+    ...callerAs('self'),
+    body: CreateHook,
+    success: 201,
+    response: Hook,
+    errors: [400, 403, 422],
+    publicOnly: 'closed',
+    source: 'routers/api/v1/user/hook.go CreateHook',
+  }),
+  listOrganizationHooks: defineOperation({
+    id: 'organization.list-hooks',
+    meaning: 'Lists the hooks of an organization.',
+    method: 'GET',
+    path: '/orgs/{org}/hooks',
+    ...organizationAs('owner'),
+    query: z.object(pages),
+    success: 200,
+    response: list(Hook),
+    errors: [403, 404],
+    paging: 'link',
+    source: 'routers/api/v1/org/hook.go ListHooks',
+  }),
+  createOrganizationHook: defineOperation({
+    id: 'organization.create-hook',
+    meaning: 'Creates a hook for all repositories of an organization.',
+    method: 'POST',
+    path: '/orgs/{org}/hooks',
+    ...organizationAs('owner'),
+    body: CreateHook,
+    success: 201,
+    response: Hook,
+    errors: [400, 403, 404, 422],
+    source: 'routers/api/v1/org/hook.go CreateHook',
+  }),
+  getUserHook: defineOperation({
+    id: 'user.get-hook',
+    meaning: 'Returns a hook of the caller.',
+    method: 'GET',
+    path: '/user/hooks/{id}',
+    ...callerAs('self'),
+    params: z.object({ id: int }),
+    success: 200,
+    response: Hook,
+    errors: [403, 404],
+    publicOnly: 'closed',
+    source: 'routers/api/v1/user/hook.go GetHook',
+  }),
+  editUserHook: defineOperation({
+    id: 'user.edit-hook',
+    meaning:
+      'Updates a hook of the caller. Not a merge patch: absent events, branch_filter and authorization_header are reset.',
+    method: 'PATCH',
+    path: '/user/hooks/{id}',
+    ...callerAs('self'),
+    params: z.object({ id: int }),
+    body: EditHookOption,
+    success: 200,
+    response: Hook,
+    errors: [403, 404, 422],
+    publicOnly: 'closed',
+    source: 'routers/api/v1/user/hook.go EditHook',
+  }),
+  deleteUserHook: defineOperation({
+    id: 'user.delete-hook',
+    meaning: 'Deletes a hook of the caller with its queued deliveries.',
+    method: 'DELETE',
+    path: '/user/hooks/{id}',
+    ...callerAs('self'),
+    params: z.object({ id: int }),
+    success: 204,
+    errors: [403, 404],
+    publicOnly: 'closed',
+    source: 'routers/api/v1/user/hook.go DeleteHook',
+  }),
+  getOrganizationHook: defineOperation({
+    id: 'organization.get-hook',
+    meaning: 'Returns a hook of an organization.',
+    method: 'GET',
+    path: '/orgs/{org}/hooks/{id}',
+    ...organizationAs('owner'),
+    params: z.object({ org: text, id: int }),
+    success: 200,
+    response: Hook,
+    errors: [403, 404],
+    source: 'routers/api/v1/org/hook.go GetHook',
+  }),
+  editOrganizationHook: defineOperation({
+    id: 'organization.edit-hook',
+    meaning:
+      'Updates a hook of an organization. Not a merge patch: absent events, branch_filter and authorization_header are reset.',
+    method: 'PATCH',
+    path: '/orgs/{org}/hooks/{id}',
+    ...organizationAs('owner'),
+    params: z.object({ org: text, id: int }),
+    body: EditHookOption,
+    success: 200,
+    response: Hook,
+    errors: [403, 404, 422],
+    source: 'routers/api/v1/org/hook.go EditHook',
+  }),
+  deleteOrganizationHook: defineOperation({
+    id: 'organization.delete-hook',
+    meaning: 'Deletes a hook of an organization with its queued deliveries.',
+    method: 'DELETE',
+    path: '/orgs/{org}/hooks/{id}',
+    ...organizationAs('owner'),
+    params: z.object({ org: text, id: int }),
+    success: 204,
+    errors: [403, 404],
+    source: 'routers/api/v1/org/hook.go DeleteHook',
+  }),
+  listSystemHooks: defineOperation({
+    id: 'admin.list-hooks',
+    meaning:
+      'Lists the hooks of the instance: system hooks, with `type=default` those that new repositories get, with `all` both.',
+    method: 'GET',
+    path: '/admin/hooks',
+    ...siteAs('site'),
+    query: z.object({ type: text.optional(), ...pages }),
+    success: 200,
+    response: list(Hook),
+    errors: [403],
+    paging: 'link',
+    source: 'routers/api/v1/admin/hooks.go ListHooks',
+  }),
+  createSystemHook: defineOperation({
+    id: 'admin.create-hook',
+    meaning:
+      'Creates a hook of the instance. `config.is_system_webhook` true: for every repository; otherwise new repositories get a copy.',
+    method: 'POST',
+    path: '/admin/hooks',
+    ...siteAs('site'),
+    body: CreateHook,
+    success: 201,
+    response: Hook,
+    errors: [400, 403, 422],
+    source: 'routers/api/v1/admin/hooks.go CreateHook',
+  }),
+  getSystemHook: defineOperation({
+    id: 'admin.get-hook',
+    meaning: 'Returns a hook of the instance.',
+    method: 'GET',
+    path: '/admin/hooks/{id}',
+    ...siteAs('site'),
+    params: z.object({ id: int }),
+    success: 200,
+    response: Hook,
+    errors: [403, 404],
+    source: 'routers/api/v1/admin/hooks.go GetHook',
+  }),
+  editSystemHook: defineOperation({
+    id: 'admin.edit-hook',
+    meaning:
+      'Updates a hook of the instance. Not a merge patch: absent events, branch_filter and authorization_header are reset.',
+    method: 'PATCH',
+    path: '/admin/hooks/{id}',
+    ...siteAs('site'),
+    params: z.object({ id: int }),
+    body: EditHookOption,
+    success: 200,
+    response: Hook,
+    errors: [403, 404, 422],
+    source: 'routers/api/v1/admin/hooks.go EditHook',
+  }),
+  deleteSystemHook: defineOperation({
+    id: 'admin.delete-hook',
+    meaning: 'Deletes a hook of the instance with its queued deliveries.',
+    method: 'DELETE',
+    path: '/admin/hooks/{id}',
+    ...siteAs('site'),
+    params: z.object({ id: int }),
+    success: 204,
+    errors: [403, 404],
+    source: 'routers/api/v1/admin/hooks.go DeleteHook',
   }),
 } as const;

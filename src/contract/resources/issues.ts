@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
-import { issuesAs } from '../row-fields.ts';
+import { callerAs, issuesAs } from '../row-fields.ts';
 import { flag, inRepository, instant, int, list, pages, resource, text } from '../shape.ts';
 import { Label } from './labels.ts';
 import { Milestone } from './milestones.ts';
@@ -229,5 +229,41 @@ export const issueOperations = {
     response: list(Issue),
     errors: [404],
     source: 'routers/api/v1/repo/issue_pin.go ListPinnedIssues',
+  }),
+  searchIssues: defineOperation({
+    id: 'issue.search',
+    meaning:
+      'Searches issues and pull requests of all repositories that the caller can read, newest first. `labels` and `milestones` match any of the names; unknown names are dropped. 400 for an unknown `owner` or `team`, 404 for an unknown `created_by`.',
+    method: 'GET',
+    path: '/repos/issues/search',
+    ...callerAs('anyone'),
+    scopes: ['issue'],
+    query: z.object({
+      ...pages,
+      state: text.optional(),
+      type: text.optional(),
+      q: text.optional(),
+      /** Names, separated by commas. */
+      labels: text.optional(),
+      /** Titles, separated by commas. */
+      milestones: text.optional(),
+      since: instant.optional(),
+      before: instant.optional(),
+      owner: text.optional(),
+      /** Name of a team of `owner`. */
+      team: text.optional(),
+      created_by: text.optional(),
+      /** The following five are about the caller, and ignored for anonymous callers. */
+      created: flag.optional(),
+      assigned: flag.optional(),
+      mentioned: flag.optional(),
+      review_requested: flag.optional(),
+      reviewed: flag.optional(),
+    }),
+    success: 200,
+    response: list(Issue),
+    errors: [400, 404, 422],
+    paging: 'link',
+    source: 'routers/api/v1/repo/issue.go SearchIssues',
   }),
 } as const;

@@ -46,6 +46,7 @@ export const milestoneOperations = {
       due_on: instant.optional(),
       state: text.optional(),
     }),
+    mayBeMissing: ['title'],
     success: 201,
     response: Milestone,
     errors: [403, 404],

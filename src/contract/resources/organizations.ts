@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
-import { accountAs, callerAs, organizationAs } from '../row-fields.ts';
+import { accountAs, callerAs, organizationAs, siteAs } from '../row-fields.ts';
 import { flag, list, pages, resource, text } from '../shape.ts';
 import { CreateOrganization, Organization, User } from './users.ts';
 
@@ -30,7 +30,7 @@ const OrganizationPermissions = resource(
 
 const atMember = z.object({ org: text, username: text });
 
-/** Operations on organizations in addition to those in `users.ts`. */
+/** Organizations and their members. */
 export const organizationOperations = {
   editOrganization: defineOperation({
     id: 'organization.edit',
@@ -233,5 +233,42 @@ export const organizationOperations = {
     response: Organization,
     errors: [403, 404, 422],
     source: 'routers/api/v1/admin/org.go CreateOrg',
+  }),
+  listSiteOrganizations: defineOperation({
+    id: 'admin.list-organizations',
+    meaning: 'Lists every organization, by name.',
+    method: 'GET',
+    path: '/admin/orgs',
+    ...siteAs('site'),
+    query: z.object(pages),
+    success: 200,
+    response: list(Organization),
+    errors: [403],
+    paging: 'link',
+    source: 'routers/api/v1/admin/org.go GetAllOrgs',
+  }),
+  getOrganization: defineOperation({
+    id: 'organization.get',
+    meaning: 'Returns an organization.',
+    method: 'GET',
+    path: '/orgs/{org}',
+    ...organizationAs('anyone'),
+    success: 200,
+    response: Organization,
+    errors: [404],
+    source: 'routers/api/v1/org/org.go Get',
+  }),
+  createOrganization: defineOperation({
+    id: 'organization.create',
+    meaning: 'Creates an organization that the caller owns.',
+    method: 'POST',
+    path: '/orgs',
+    ...callerAs('signed-in'),
+    scopes: ['organization'],
+    body: CreateOrganization,
+    success: 201,
+    response: Organization,
+    errors: [403, 422],
+    source: 'routers/api/v1/org/org.go Create',
   }),
 } as const;

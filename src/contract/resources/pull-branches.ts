@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
-import { pullsAs } from '../row-fields.ts';
-import { flag, inRepository, int, text } from '../shape.ts';
+import { codeAs, pullsAs } from '../row-fields.ts';
+import { flag, inRepository, int, resource, text } from '../shape.ts';
 
-/** Operations on the two branches of a pull request: their diff, and updating the head branch. */
+/** Operations that compare or update a branch with its base: of a pull request, or of a fork. */
 export const pullBranchOperations = {
   getPullDiff: defineOperation({
     id: 'pull.diff',
@@ -32,5 +32,21 @@ export const pullBranchOperations = {
     errors: [403, 404, 409, 422],
     baseline: { 'head already up to date': 500 },
     source: 'routers/api/v1/repo/pull.go UpdatePullRequest; services/pull/update.go',
+  }),
+  mergeUpstream: defineOperation({
+    id: 'branch.merge-upstream',
+    meaning:
+      'Brings a branch of a fork up to date with the branch of the same name, or the default branch, of the repository that it comes from. 400 where the branches have diverged and `ff_only` is set; 409 where they conflict.',
+    method: 'POST',
+    path: '/repos/{owner}/{repo}/merge-upstream',
+    ...codeAs('writer'),
+    body: z.strictObject({ branch: text.optional(), ff_only: flag.optional() }),
+    success: 200,
+    /** `up-to-date`, `fast-forward` or `merge`. */
+    response: resource({ merge_type: text }, {}),
+    errors: [400, 403, 404, 409, 423],
+    archived: 'before-role',
+    baseline: { 'a repository that is no fork': 500, conflict: 500 },
+    source: 'routers/api/v1/repo/branch.go MergeUpstream',
   }),
 } as const;

@@ -98,7 +98,7 @@ const Parent = resource(identity, { ...settings, ...state });
 export const Repository = resource(identity, { ...settings, ...state, parent: Parent });
 export type Repository = z.output<typeof Repository>;
 
-export const CreateRepository = z.strictObject({
+const CreateRepository = z.strictObject({
   name: text,
   description: text.optional(),
   private: flag.optional(),
@@ -290,5 +290,22 @@ export const repositoryOperations = {
     errors: [404],
     paging: 'link',
     source: 'routers/api/v1/user/repo.go ListUserRepos',
+  }),
+} as const;
+
+/** Older paths of operations that have another one. */
+export const deprecatedOperations = {
+  createOrgRepository: defineOperation({
+    id: 'organization.create-repository-deprecated',
+    meaning: 'Deprecated: creates a repository in an organization, like `/orgs/{org}/repos`.',
+    method: 'POST',
+    path: '/org/{org}/repos',
+    ...organizationAs('signed-in'),
+    scopes: ['organization', 'repository'],
+    body: CreateRepository,
+    success: 201,
+    response: Repository,
+    errors: [400, 403, 404, 409, 422],
+    source: 'routers/api/v1/repo/repo.go CreateOrgRepoDeprecated',
   }),
 } as const;

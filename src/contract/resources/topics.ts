@@ -1,7 +1,19 @@
 import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
-import { repositoryAs } from '../row-fields.ts';
-import { inRepository, pages, resource, text } from '../shape.ts';
+import { callerAs, repositoryAs } from '../row-fields.ts';
+import { inRepository, instant, int, pages, resource, text } from '../shape.ts';
+
+/** A topic of repositories, by name. */
+export const TopicSummary = resource(
+  { id: int, topic_name: text },
+  {
+    /** All repositories with it, also those that the caller cannot read. */
+    repo_count: int,
+    created: instant,
+    updated: instant,
+  },
+);
+export type TopicSummary = z.output<typeof TopicSummary>;
 
 const path = '/repos/{owner}/{repo}/topics';
 const oneTopic = { params: z.object({ ...inRepository, topic: text }), success: 204 } as const;
@@ -54,5 +66,19 @@ export const topicOperations = {
     ...oneTopic,
     errors: [403, 404, 422],
     source: `${inFile} DeleteTopic`,
+  }),
+  searchTopics: defineOperation({
+    id: 'topic.search',
+    meaning: 'Searches topics by a part of their name, those of most repositories first.',
+    method: 'GET',
+    path: '/topics/search',
+    ...callerAs('anyone'),
+    scopes: ['repository'],
+    query: z.object({ ...pages, q: text.optional() }),
+    success: 200,
+    response: resource({}, { topics: z.array(TopicSummary) }),
+    errors: [],
+    paging: 'count',
+    source: 'routers/api/v1/repo/topic.go TopicSearch',
   }),
 } as const;

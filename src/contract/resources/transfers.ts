@@ -18,6 +18,7 @@ export const transferOperations = {
       /** Teams of the new owner, an organization, that get access. */
       team_ids: z.array(int).optional(),
     }),
+    mayBeMissing: ['new_owner'],
     success: 202,
     response: Repository,
     errors: [403, 404, 409, 422],

@@ -1,14 +1,19 @@
 import type { EditUser } from '../../contract/resources/accounts.ts';
-import type { ForgeContext } from '../core/context.ts';
-import { ForgeProblem, found } from '../core/errors.ts';
-import type { PageRange } from '../core/paging.ts';
-import type { UserRow } from '../core/rows.ts';
-import { secondsOf } from '../core/time.ts';
-import { defineHandlers } from '../http/handler.ts';
-import { toUser } from '../views/user.ts';
-import { removeAccount } from './removal.ts';
-import { renameAccount } from './renaming.ts';
-import { assertPersonalTexts, isEmail, isEmailTaken, readVisibility, shortestPassword } from './users.ts';
+import type { ForgeContext } from '../platform/context.ts';
+import { ForgeProblem, found } from '../platform/errors.ts';
+import { defineHandlers } from '../platform/http/handler.ts';
+import type { PageRange } from '../platform/paging.ts';
+import type { UserRow } from '../platform/rows.ts';
+import { secondsOf } from '../platform/time.ts';
+import { removeAccount, renameAccount } from './accounts-service.ts';
+import { toUser } from './users-rows.ts';
+import {
+  assertPersonalTexts,
+  isEmail,
+  isEmailTaken,
+  readVisibility,
+  shortestPassword,
+} from './users-service.ts';
 
 function assertTexts(edit: EditUser): void {
   assertPersonalTexts(edit);

@@ -1,6 +1,6 @@
-import type { ForgeContext } from '../core/context.ts';
-import { ForgeProblem } from '../core/errors.ts';
-import { defineHandlers } from '../http/handler.ts';
+import type { ForgeContext } from '../platform/context.ts';
+import { ForgeProblem } from '../platform/errors.ts';
+import { defineHandlers } from '../platform/http/handler.ts';
 
 type BadgeRow = {
   readonly id: number;

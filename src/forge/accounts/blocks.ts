@@ -1,14 +1,13 @@
-import { isBlockedBy } from '../access/blocks.ts';
-import { isOrganizationMember } from '../access/permissions.ts';
-import { accountNamed } from '../access/redirects.ts';
-import type { ForgeContext } from '../core/context.ts';
-import { ForgeProblem } from '../core/errors.ts';
-import type { PageRange } from '../core/paging.ts';
-import type { UserRow } from '../core/rows.ts';
-import { secondsOf } from '../core/time.ts';
-import { recordEvent } from '../events/timeline.ts';
-import { defineHandlers, type Reply } from '../http/handler.ts';
-import { toUser } from '../views/user.ts';
+import { recordEvent } from '../issues/timeline-rows.ts';
+import { isBlockedBy, isOrganizationMember } from '../platform/access/permissions.ts';
+import { accountNamed } from '../platform/access/redirects.ts';
+import type { ForgeContext } from '../platform/context.ts';
+import { ForgeProblem } from '../platform/errors.ts';
+import { defineHandlers, type Reply } from '../platform/http/handler.ts';
+import type { PageRange } from '../platform/paging.ts';
+import type { UserRow } from '../platform/rows.ts';
+import { secondsOf } from '../platform/time.ts';
+import { toUser } from './users-rows.ts';
 
 type BlockListing = { readonly context: ForgeContext; readonly page: PageRange; readonly reply: Reply };
 

@@ -1,13 +1,12 @@
-import { isBlockedBy } from '../access/blocks.ts';
-import { isVisible } from '../access/permissions.ts';
-import { accountNamed } from '../access/redirects.ts';
-import type { ForgeContext } from '../core/context.ts';
-import { ForgeProblem, found } from '../core/errors.ts';
-import type { PageRange } from '../core/paging.ts';
-import type { UserRow } from '../core/rows.ts';
-import { secondsOf } from '../core/time.ts';
-import { defineHandlers, type Reply } from '../http/handler.ts';
-import { toUser } from '../views/user.ts';
+import { isBlockedBy, isVisible } from '../platform/access/permissions.ts';
+import { accountNamed } from '../platform/access/redirects.ts';
+import type { ForgeContext } from '../platform/context.ts';
+import { ForgeProblem, found } from '../platform/errors.ts';
+import { defineHandlers, type Reply } from '../platform/http/handler.ts';
+import type { PageRange } from '../platform/paging.ts';
+import type { UserRow } from '../platform/rows.ts';
+import { secondsOf } from '../platform/time.ts';
+import { toUser } from './users-rows.ts';
 
 type FollowListing = {
   readonly context: ForgeContext;

@@ -1,152 +1,12 @@
-import { userNamed } from '../access/redirects.ts';
-import type { ForgeContext } from '../core/context.ts';
-import type { Database } from '../core/database.ts';
-import { ForgeProblem } from '../core/errors.ts';
-import type { UserRow, Visibility } from '../core/rows.ts';
-import { secondsOf } from '../core/time.ts';
-import { defineHandlers } from '../http/handler.ts';
-import { toUser } from '../views/user.ts';
-
-/** What a person's account is made from; without a password, password sign-in is off. */
-type NewAccount = {
-  readonly name: string;
-  readonly email: string;
-  readonly password?: string | undefined;
-  readonly full_name?: string | undefined;
-  readonly visibility?: Visibility | undefined;
-  readonly isRestricted?: boolean | undefined;
-  readonly isAdmin?: boolean | undefined;
-  readonly mustChangePassword?: boolean | undefined;
-};
-
-/** Makes a person's account and returns its row. Ends the request with 422 where name or address are taken or unusable. */
-export async function createAccount(context: ForgeContext, account: NewAccount): Promise<UserRow> {
-  const { db, clock } = context;
-  const hash = account.password ? await context.passwords.hash(account.password) : '';
-  return db.transaction(() => {
-    assertNameIsFree(context, account.name);
-    assertEmailIsFree(context, account.email);
-    db.run('DELETE FROM account_redirects WHERE lower_name = ?', account.name.toLowerCase());
-    const now = secondsOf(clock());
-    db.run(
-      `INSERT INTO users (name, lower_name, full_name, email, password_hash, is_admin, is_restricted,
-         must_change_password, visibility, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      account.name,
-      account.name.toLowerCase(),
-      account.full_name ?? '',
-      account.email,
-      hash,
-      account.isAdmin ?? false,
-      account.isRestricted ?? false,
-      account.mustChangePassword ?? false,
-      account.visibility ?? 'public',
-      now,
-      now,
-    );
-    const row = userOrThrow(context, account.name);
-    const sql =
-      'INSERT INTO email_addresses (user_id, email, lower_email, is_primary) VALUES (?1, ?2, lower(?2), 1)';
-    db.run(sql, row.id, row.email);
-    return row;
-  });
-}
-
-/** Sets the password of an account and makes it a site administrator, making the account where there is none. */
-export async function ensureAdministrator(context: ForgeContext, account: NewAccount): Promise<UserRow> {
-  if (!userNamed(context.db, account.name)) return createAccount(context, { ...account, isAdmin: true });
-  const hash = await context.passwords.hash(account.password ?? '');
-  context.db.run(
-    'UPDATE users SET password_hash = ?, is_admin = 1 WHERE lower_name = ?',
-    hash,
-    account.name.toLowerCase(),
-  );
-  return userOrThrow(context, account.name);
-}
-
-function userOrThrow(context: ForgeContext, name: string): UserRow {
-  const row = userNamed(context.db, name);
-  if (!row) throw new TypeError(`account ${name} is gone right after it was written`);
-  return row;
-}
-
-const reservedNames = new Set([
-  ...['.', '..', '.well-known', 'api', 'metrics', 'v2', 'assets', 'attachments', 'avatar', 'avatars'],
-  ...['repo-avatars', 'captcha', 'login', 'org', 'repo', 'user', 'explore', 'issues', 'pulls', 'milestones'],
-  ...['notifications', 'favicon.ico', 'manifest.json', 'robots.txt', 'sitemap.xml', 'ssh_info'],
-  ...['swagger.v1.json', 'openapi3.v1.json', 'ghost', 'gitea-actions'],
-]);
-
-/** Names that are paths of the service, and endings that its pages of an account have. */
-function isReserved(name: string): boolean {
-  return reservedNames.has(name.toLowerCase()) || /\.(keys|gpg|rss|atom|png)$/i.test(name);
-}
-
-/** Ends the request with 422 where a person or organization cannot have this name. */
-export function assertNameIsFree(context: ForgeContext, name: string): void {
-  const isUsable = /^[a-zA-Z0-9](?:[a-zA-Z0-9]|[-_.](?![-_.]))*$/.test(name) && /[a-zA-Z0-9]$/.test(name);
-  if (!isUsable || name.length > 40 || isReserved(name)) {
-    throw new ForgeProblem(422, `name is invalid or reserved [name: ${name}]`);
-  }
-  if (userNamed(context.db, name)) throw new ForgeProblem(422, `user already exists [name: ${name}]`);
-}
-
-function assertEmailIsFree(context: ForgeContext, email: string): void {
-  if (!isEmail(email)) throw new ForgeProblem(422, `e-mail invalid [email: ${email}]`);
-  if (isEmailTaken(context.db, email)) throw new ForgeProblem(422, `e-mail already in use [email: ${email}]`);
-}
-
-/** Returns whether an account, except one, has an address, as its primary or as a further one. */
-export function isEmailTaken(db: Database, email: string, exceptId = 0): boolean {
-  const sql =
-    'SELECT 1 AS one FROM email_addresses WHERE lower_email = lower(?) AND NOT (is_primary = 1 AND user_id = ?)';
-  return db.get(sql, email, exceptId) !== undefined;
-}
-
-/** Returns whether a text may stand as an e-mail address. */
-export function isEmail(text: string): boolean {
-  return text.length <= 254 && /^[^\s@<>()[\],;:"\\-][^\s@<>()[\],;:"\\]*@[^\s@<>()[\],;:"\\]+$/.test(text);
-}
-
-/**
- * Returns whether a text is an http or https address by Gitea's rule, which also takes what has no host (`http:x`). A text
- * for people only: nothing opens it.
- */
-export function isWebsite(text: string): boolean {
-  const [, rest] = /^https?:(.*)$/i.exec(text) ?? [];
-  if (rest === undefined || [...rest].some((one) => one < ' ' || one === '\x7f')) return false;
-  return !rest.startsWith('//') || /^\/\/[^\s/?\\^`{|}]*([/?]|$)/.test(rest);
-}
-
-const longest: Readonly<Record<string, number>> = {
-  email: 254,
-  full_name: 100,
-  password: 255,
-  website: 255,
-  location: 50,
-  description: 255,
-};
-
-/** Ends the request with 422 where a text of a profile is too long, or the website no address. */
-export function assertPersonalTexts(edit: Readonly<Record<string, unknown>>): void {
-  for (const [member, size] of Object.entries(longest)) {
-    const value = edit[member];
-    if (typeof value === 'string' && value.length > size)
-      throw new ForgeProblem(422, `[${member}]: MaxSize(${size})`);
-  }
-  const { website } = edit;
-  if (typeof website === 'string' && website !== '' && !isWebsite(website))
-    throw new ForgeProblem(422, '[Website]: Url');
-}
-
-/** Reads a visibility; empty or absent text is undefined, other text ends the request with 422. */
-export function readVisibility(text: string | undefined): Visibility | undefined {
-  if (text === undefined || text === '') return undefined;
-  if (text === 'public' || text === 'limited' || text === 'private') return text;
-  throw new ForgeProblem(422, `[Visibility]: In(,public,limited,private)`);
-}
-
-/** Characters of a password that an administrator gives at least. */
-export const shortestPassword = 8;
+import { randomBytes } from 'node:crypto';
+import { type Actor, tokenDigest } from '../platform/access/actor.ts';
+import { coversScopes, normalizeScopes } from '../platform/access/scopes.ts';
+import { ForgeProblem, found } from '../platform/errors.ts';
+import { defineHandlers } from '../platform/http/handler.ts';
+import type { TokenRow, UserRow } from '../platform/rows.ts';
+import { secondsOf, toInstant } from '../platform/time.ts';
+import { toUser } from './users-rows.ts';
+import { createAccount, readVisibility, shortestPassword } from './users-service.ts';
 
 /** What answers `/user`, `/users/{username}` and the making of accounts. */
 export const userHandlers = defineHandlers({
@@ -167,5 +27,105 @@ export const userHandlers = defineHandlers({
       mustChangePassword: body.must_change_password ?? true,
     });
     return toUser(context, account, caller);
+  },
+});
+
+/** Returns a token as the API shows it; `sha1` is the token itself, known only in the answer that made it. */
+function toToken(token: TokenRow, sha1 = '') {
+  return {
+    id: token.id,
+    name: token.name,
+    sha1,
+    token_last_eight: token.last_eight,
+    // The column holds what `createToken` wrote.
+    scopes: JSON.parse(token.scopes) as string[],
+    created_at: toInstant(token.created_at),
+    last_used_at: toInstant(token.last_used_at),
+  };
+}
+
+function readScopes(actor: Actor, wanted: readonly string[]): readonly string[] {
+  const normal = normalizeScopes(wanted);
+  if ('unknown' in normal)
+    throw new ForgeProblem(400, `invalid access token scope provided: ${normal.unknown}`);
+  if (normal.scopes.length === 0) throw new ForgeProblem(400, 'access token must have a scope');
+  if (actor.scopes && !coversScopes(actor.scopes, normal.scopes)) {
+    throw new ForgeProblem(403, 'a token cannot have a wider scope than the one that makes it');
+  }
+  return normal.scopes;
+}
+
+/** A token tells of itself only where it came in the header by itself: not as a password, not in the query. */
+function currentToken({ actor }: { readonly actor: Actor }): TokenRow {
+  return found(actor.isBasic || actor.isQuery ? undefined : actor.token, 'invalid access token');
+}
+
+/** Handlers for personal access tokens. Of a token only its SHA-256 is kept. */
+export const tokenHandlers = defineHandlers({
+  createToken({ account, actor, body, context }) {
+    const { db, clock } = context;
+    const scopes = readScopes(actor, body.scopes ?? []);
+    const secret = randomBytes(20).toString('hex');
+    const row = db.transaction(() => {
+      const isTaken = db.get(
+        'SELECT 1 AS one FROM tokens WHERE user_id = ? AND name = ?',
+        account.id,
+        body.name,
+      );
+      if (isTaken) throw new ForgeProblem(400, 'access token name has been used already');
+      const { lastId } = db.run(
+        `INSERT INTO tokens (user_id, name, digest, last_eight, scopes, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
+        account.id,
+        body.name,
+        tokenDigest(secret),
+        secret.slice(-8),
+        JSON.stringify(scopes),
+        secondsOf(clock()),
+      );
+      return found(db.get<TokenRow>('SELECT * FROM tokens WHERE id = ?', lastId));
+    });
+    return toToken(row, secret);
+  },
+
+  getCurrentToken({ actor, context }) {
+    const token = currentToken({ actor });
+    // The owner of the token, also where an administrator acts as another account.
+    const sql = 'SELECT * FROM users WHERE id = ?';
+    const user = found(context.db.get<UserRow>(sql, token.user_id));
+    const { id, name, scopes, created_at, last_used_at } = toToken(token);
+    return { id, name, scopes, created_at, last_used_at, user: { id: user.id, login: user.name } };
+  },
+
+  deleteCurrentToken({ actor, context }) {
+    context.db.run('DELETE FROM tokens WHERE id = ?', currentToken({ actor }).id);
+    return undefined;
+  },
+
+  listTokens({ account, context, page, reply }) {
+    const { db } = context;
+    const sql = 'SELECT count(*) AS count FROM tokens WHERE user_id = ?';
+    reply.total(db.get<{ count: number }>(sql, account.id)?.count ?? 0);
+    const rows = db.all<TokenRow>(
+      'SELECT * FROM tokens WHERE user_id = ? ORDER BY id DESC LIMIT ? OFFSET ?',
+      account.id,
+      page.limit,
+      page.offset,
+    );
+    return rows.map((row) => toToken(row));
+  },
+
+  deleteToken({ account, context, params }) {
+    // A number is an id first; a token whose name is a number is still found by it.
+    const byId = /^\d{1,15}$/.test(params.token) ? Number(params.token) : 0;
+    const token = found(
+      context.db.get<TokenRow>(
+        'SELECT * FROM tokens WHERE user_id = ?1 AND (id = ?2 OR name = ?3) ORDER BY id = ?2 DESC LIMIT 1',
+        account.id,
+        byId,
+        params.token,
+      ),
+    );
+    context.db.run('DELETE FROM tokens WHERE id = ?', token.id);
+    return undefined;
   },
 });

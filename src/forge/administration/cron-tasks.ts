@@ -1,10 +1,10 @@
-import { removeAccount } from '../accounts/removal.ts';
-import type { ForgeContext } from '../core/context.ts';
-import { ForgeProblem } from '../core/errors.ts';
-import type { RepositoryRow, UserRow } from '../core/rows.ts';
-import { secondsOf } from '../core/time.ts';
-import { queueDueMirrors } from '../mirrors/pull-mirrors.ts';
-import { scheduleChecks } from '../pull-sync/checks.ts';
+import { removeAccount } from '../accounts/accounts-service.ts';
+import type { ForgeContext } from '../platform/context.ts';
+import { ForgeProblem } from '../platform/errors.ts';
+import type { RepositoryRow, UserRow } from '../platform/rows.ts';
+import { secondsOf } from '../platform/time.ts';
+import { scheduleChecks } from '../pulls/checks.ts';
+import { queueDueMirrors } from '../repositories/mirrors-service.ts';
 
 /** Work on the whole instance that an administrator asks for, under Gitea's name where it has one. */
 export type CronTask = { readonly name: string; readonly run: (context: ForgeContext) => Promise<void> };

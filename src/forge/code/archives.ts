@@ -1,10 +1,10 @@
-import type { RepositoryTarget } from '../access/targets.ts';
-import type { ForgeContext } from '../core/context.ts';
-import { ForgeProblem } from '../core/errors.ts';
-import { cleanTreePath } from '../git/names.ts';
-import { findRevision } from '../git/refs.ts';
-import type { GitRepository } from '../git/repository.ts';
-import { findEntry } from '../git/tree.ts';
+import type { RepositoryTarget } from '../platform/access/targets.ts';
+import type { ForgeContext } from '../platform/context.ts';
+import { ForgeProblem } from '../platform/errors.ts';
+import { cleanTreePath } from '../platform/git/names.ts';
+import { findRevision } from '../platform/git/refs.ts';
+import type { GitRepository } from '../platform/git/repository.ts';
+import { findEntry } from '../platform/git/tree.ts';
 import { contentDisposition, contentHeaders, type FileAnswer, tooManyFiles } from './serve-file.ts';
 
 type ArchiveKind = 'zip' | 'tar.gz' | 'bundle';

@@ -1,10 +1,11 @@
-import { reaches } from '../access/permissions.ts';
-import type { RepositoryTarget } from '../access/targets.ts';
-import type { ForgeContext } from '../core/context.ts';
-import { ForgeProblem, found } from '../core/errors.ts';
-import type { UserRow } from '../core/rows.ts';
-import type { CommitData } from '../git/commit.ts';
-import { isRefName } from '../git/names.ts';
+import { requireCopy } from '../platform/access/code.ts';
+import { reaches } from '../platform/access/permissions.ts';
+import type { RepositoryTarget } from '../platform/access/targets.ts';
+import type { ForgeContext } from '../platform/context.ts';
+import { ForgeProblem, found } from '../platform/errors.ts';
+import type { CommitData } from '../platform/git/commit.ts';
+import { countCommits, findMergeBase, isAncestor, listCommits } from '../platform/git/history.ts';
+import { isRefName } from '../platform/git/names.ts';
 import {
   hasNoBranch,
   listBranchNames,
@@ -14,14 +15,15 @@ import {
   readRef,
   readTag,
   resolveRef,
-} from '../git/refs.ts';
-import type { GitRepository } from '../git/repository.ts';
-import { defineHandlers } from '../http/handler.ts';
-import { mayMerge, mayPush } from '../protections/branch-access.ts';
-import { loadBranchRules, matchingRule } from '../protections/branch-rules.ts';
-import { guardMove, guardRemoval } from '../protections/enforcement.ts';
-import { repositoryAddress, toPayloadCommit } from '../views/commit.ts';
-import { withPush } from './pushes.ts';
+} from '../platform/git/refs.ts';
+import type { GitRepository } from '../platform/git/repository.ts';
+import { defineHandlers, type HandlerCall } from '../platform/http/handler.ts';
+import type { UserRow } from '../platform/rows.ts';
+import { guardMove, guardRemoval, guardRename, renameRule } from '../pulls/enforcement.ts';
+import { loadBranchRules, matchingRule, mayMerge, mayPush } from '../pulls/protections-service.ts';
+import { findHead, toEntries, toEntry } from './branches-service.ts';
+import { repositoryAddress, toPayloadCommit } from './commits-rows.ts';
+import { emitRename, withPush } from './pushes.ts';
 
 /** Branches, read from git and made and removed there. */
 export const branchHandlers = defineHandlers({
@@ -132,4 +134,166 @@ function createBranchShape(
       effective_branch_protection_name: rule && reaches(permission, 'admin') ? rule.rule_name : '',
     };
   };
+}
+
+type BranchMove = RepositoryTarget & Pick<HandlerCall, 'context'> & { readonly caller: UserRow };
+
+async function requireCommits(git: GitRepository): Promise<void> {
+  if (await hasNoBranch(git)) throw new ForgeProblem(404, 'Git Repository is empty.');
+}
+
+/** Pull requests, the default branch and the repository's HEAD go with the new name; closes nothing. */
+async function rename(place: BranchMove, from: string, to: string): Promise<void> {
+  const { context, repository, owner, caller, permission } = place;
+  const git = context.git.open(repository.id);
+  await requireCommits(git);
+  if (!isRefName(to) || to.length > 100)
+    throw new ForgeProblem(422, `[Name]: "${to}" is no name of a branch`);
+  await context.git.exclusively(repository.id, 'refs', async () => {
+    if (from === to || (await readBranch(git, to))) {
+      throw new ForgeProblem(422, 'Cannot rename a branch to its own name or to one that already exists.');
+    }
+    const { id } = found(await readBranch(git, from), "Branch doesn't exist.");
+    const isDefault = from === repository.default_branch;
+    if (isDefault && !reaches(permission, 'admin')) {
+      throw new ForgeProblem(403, 'User must be a repo or site admin to rename the default branch.');
+    }
+    const names = (await listRefs(git, ['refs/heads'])).map(({ name }) => name.slice('refs/heads/'.length));
+    const isInTheWay = (other: string) =>
+      other !== from && (other.startsWith(`${to}/`) || to.startsWith(`${other}/`));
+    if (names.some(isInTheWay)) throw new ForgeProblem(422, `the name conflicts with another branch: ${to}`);
+    guardRename(context.db, repository.id, from);
+    await moveName(git, { from, to, id });
+    if (isDefault) await context.git.setDefaultBranch(repository.id, to);
+    context.db.transaction(() => {
+      const { db } = context;
+      renameRule(db, repository.id, from, to);
+      db.run(
+        'UPDATE pulls SET base_branch = ? WHERE repo_id = ? AND base_branch = ? AND is_merged = 0',
+        to,
+        repository.id,
+        from,
+      );
+      db.run(
+        'UPDATE pulls SET head_branch = ? WHERE head_repo_id = ? AND head_branch = ? AND flow = 0 AND is_merged = 0',
+        to,
+        repository.id,
+        from,
+      );
+      if (isDefault) db.run('UPDATE repositories SET default_branch = ? WHERE id = ?', to, repository.id);
+      emitRename(context, { repository, owner, pusher: caller }, { from, to, sha: id });
+    });
+  });
+}
+
+/** `a` cannot become `a/b` in one step: one of the two names is a file where the other needs a folder. */
+async function moveName(
+  git: GitRepository,
+  { from, to, id }: { from: string; to: string; id: string },
+): Promise<void> {
+  const going = { name: `refs/heads/${from}`, before: id, after: undefined };
+  const coming = { name: `refs/heads/${to}`, before: undefined, after: id };
+  const isNested = from.startsWith(`${to}/`) || to.startsWith(`${from}/`);
+  const isDone = isNested
+    ? (await moveRefs(git, [going])) && (await moveRefs(git, [coming]))
+    : await moveRefs(git, [going, coming]);
+  if (!isDone) throw new ForgeProblem(422, 'the branch was moved by another request meanwhile');
+}
+
+/** Branches moved to another commit or name. */
+export const branchMoveHandlers = defineHandlers({
+  async updateBranch(call) {
+    const { context, params, body, repository, owner, caller } = call;
+    const git = context.git.open(repository.id);
+    await requireCommits(git);
+    await withPush(context, { repository, owner, pusher: caller }, async () => {
+      const before = found(await readBranch(git, params.branch), 'not found').id;
+      if (body.old_commit_id) {
+        const expected = (await resolveRef(git, body.old_commit_id))?.commit.id;
+        if (expected !== before) {
+          throw new ForgeProblem(
+            422,
+            `branch commit does not match [expected: ${body.old_commit_id}, given: ${before}]`,
+          );
+        }
+      }
+      // Gitea answers 500 for a commit that does not exist.
+      const { commit } = found(await resolveRef(git, body.new_commit_id), 'the new commit does not exist');
+      if (commit.id === before) return { result: undefined, changes: [] };
+      if (!body.force && !(await isAncestor(git, before, commit.id))) {
+        throw new ForgeProblem(422, `Force push ${params.branch} need a confirm force parameter`);
+      }
+      const ref = `refs/heads/${params.branch}`;
+      const mover = { db: context.db, repository, owner, user: caller, git };
+      await guardMove(mover, { ref, before, after: commit.id });
+      if (!(await moveRefs(git, [{ name: ref, before, after: commit.id }]))) {
+        throw new ForgeProblem(422, 'the branch was moved by another request meanwhile');
+      }
+      return { result: undefined, changes: [{ ref, before, after: commit.id }] };
+    });
+    return undefined;
+  },
+
+  async renameBranch(call) {
+    await rename(call, call.params.branch, call.body.name);
+    return undefined;
+  },
+});
+
+/** Two refs or commits compared. Files are named at each commit alone, as Gitea does. */
+export const compareHandlers = defineHandlers({
+  compare: async ({ context, params, caller, ...target }) => {
+    const range = await openComparison(context, target, params.basehead, caller);
+    const { id } = target.repository;
+    const address = repositoryAddress(context.rootUrl(), target.owner.name, target.repository.name);
+    const answer = async (git: GitRepository) => {
+      const { base, head, isDirect } = range;
+      const from = isDirect ? base : await findMergeBase(git, base, head);
+      const stretch = { from: from ?? base, to: head };
+      const commits = await listCommits(git, stretch, { limit: maxCommits });
+      return {
+        total_commits: commits.length < maxCommits ? commits.length : await countCommits(git, stretch),
+        commits: await toEntries(git, commits, (commit) => toEntry(context, address, commit)),
+      };
+    };
+    if (range.headId === id) return await answer(context.git.open(id));
+    // Objects that are written to a repository, even for a moment, can be fetched from it by all who read it.
+    const permit = requireCopy(context, caller, range.headId);
+    return await context.git.withObjectsOf(id, { id: range.headId, permit }, answer);
+  },
+});
+
+const maxCommits = 10_000;
+
+type CompareRange = {
+  readonly base: string;
+  readonly head: string;
+  /** The repository that has the head. */
+  readonly headId: number;
+  readonly isDirect: boolean;
+};
+
+/** Reads `base...head` (from the merge base) or `base..head`; a word alone is compared with the default branch. */
+async function openComparison(
+  context: ForgeContext,
+  target: RepositoryTarget,
+  words: string,
+  caller: UserRow | undefined,
+): Promise<CompareRange> {
+  const git = context.git.open(target.repository.id);
+  const separator = words.includes('...') ? '...' : words.includes('..') ? '..' : undefined;
+  const [left = '', right = ''] =
+    separator === undefined ? [target.repository.default_branch, words] : splitOnce(words, separator);
+  const base = await resolveRef(git, left || target.repository.default_branch);
+  const { repository, name } = findHead(context, target, right || target.repository.default_branch, caller);
+  const head = await resolveRef(context.git.open(repository.id), name);
+  const isSameFormat = repository.object_format === target.repository.object_format;
+  if (!base || !head || !isSameFormat) throw new ForgeProblem(404, 'The target could not be found.');
+  const isDirect = separator === '..';
+  return { base: base.commit.id, head: head.commit.id, headId: repository.id, isDirect };
+}
+
+function splitOnce(text: string, separator: string): [string, string] {
+  const at = text.indexOf(separator);
+  return [text.slice(0, at), text.slice(at + separator.length)];
 }

@@ -1,13 +1,13 @@
-import { ForgeProblem, found } from '../core/errors.ts';
-import type { CommitData } from '../git/commit.ts';
-import { readDiff } from '../git/diff.ts';
-import { isIdPrefix, isObjectId, isRefName } from '../git/names.ts';
-import { readCommit, resolveRef } from '../git/refs.ts';
-import type { GitRepository } from '../git/repository.ts';
-import { readBlob } from '../git/tree.ts';
-import { defineHandlers } from '../http/handler.ts';
-import { repositoryAddress } from '../views/commit.ts';
-import { toDetailed } from './git-reads.ts';
+import { ForgeProblem, found } from '../platform/errors.ts';
+import { readDiff } from '../platform/git/changes.ts';
+import type { CommitData } from '../platform/git/commit.ts';
+import { isIdPrefix, isObjectId, isRefName } from '../platform/git/names.ts';
+import { readCommit, resolveRef } from '../platform/git/refs.ts';
+import type { GitRepository } from '../platform/git/repository.ts';
+import { readBlob } from '../platform/git/tree.ts';
+import { defineHandlers } from '../platform/http/handler.ts';
+import { repositoryAddress } from './commits-rows.ts';
+import { toDetailed } from './git-reads-service.ts';
 
 /** Returns a commit by its id or by a branch or tag; an id comes first, because a branch may be called like one. */
 async function findCommit(git: GitRepository, sha: string): Promise<CommitData> {

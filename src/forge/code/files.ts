@@ -1,289 +1,189 @@
-import type { RepositoryTarget } from '../access/targets.ts';
-import { ForgeProblem } from '../core/errors.ts';
-import type { UserRow } from '../core/rows.ts';
-import { parseTimestamp } from '../core/time.ts';
-import type { Signature } from '../git/commit.ts';
-import type { FileEdit } from '../git/commit-files.ts';
-import { cleanTreePath, cleanWritePath, isRefName } from '../git/names.ts';
-import { readBranch, readCommit } from '../git/refs.ts';
-import type { GitRepository } from '../git/repository.ts';
-import { findEntry, type TreeEntry } from '../git/tree.ts';
-import { defineHandlers, type HandlerCall } from '../http/handler.ts';
-import { guardFiles, refuseMirror } from '../protections/enforcement.ts';
-import { repositoryAddress, toFileCommit } from '../views/commit.ts';
-import { signatureOf } from '../views/signature.ts';
-import { toVerification } from '../views/verification.ts';
-import { toContentsEntry } from './contents-entry.ts';
-import { withPush } from './pushes.ts';
+import type { IncomingHttpHeaders } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import type { FileBody } from '../../contract/operation.ts';
+import { createGlob } from '../../patterns/glob.ts';
+import { GlobError } from '../../patterns/glob-error.ts';
+import type { RepositoryTarget } from '../platform/access/targets.ts';
+import type { ForgeContext } from '../platform/context.ts';
+import { found } from '../platform/errors.ts';
+import type { GitRepository } from '../platform/git/repository.ts';
+import { defineHandlers, type Reply } from '../platform/http/handler.ts';
+import { serveArchive } from './archives.ts';
+import { countLanguages, listLicenses, readTextFile } from './detection.ts';
+import { findServedFile, findTreePlace } from './files-service.ts';
+import { findLfsObject, type LfsObjectRow, maxPointerBytes, parsePointer } from './lfs-rows.ts';
+import {
+  contentDisposition,
+  contentHeaders,
+  type FileAnswer,
+  readRange,
+  type ServedFile,
+  serveFile,
+  sniffContentType,
+  sniffedBytes,
+} from './serve-file.ts';
 
-type Person = { readonly name?: string | undefined; readonly email?: string | undefined };
-
-/** Members that every way of writing a file shares. */
-export type FileWrite = {
-  readonly message?: string | undefined;
-  readonly branch?: string | undefined;
-  readonly new_branch?: string | undefined;
-  readonly author?: Person | undefined;
-  readonly committer?: Person | undefined;
-  readonly dates?:
-    | { readonly author?: string | undefined; readonly committer?: string | undefined }
-    | undefined;
-  readonly signoff?: boolean | undefined;
+type FileCall = RepositoryTarget & {
+  readonly context: ForgeContext;
+  readonly params: { readonly filepath: string };
+  readonly query: { readonly ref?: string | undefined };
+  readonly headers: IncomingHttpHeaders;
+  readonly reply: Reply;
 };
 
-type Writer = RepositoryTarget & Pick<HandlerCall, 'context'> & { readonly caller: UserRow };
-
-/** `contents` written: each call is a commit, and a push like any other. */
-export const fileHandlers = defineHandlers({
-  createFile: ({ params, body, ...call }) =>
-    writeFile(call, body, {
-      kind: 'create',
-      path: params.filepath,
-      content: decodeContent(body.content),
-    }),
-
-  updateFile: async ({ params, body, ...call }) => {
-    const kind = body.sha ? 'update' : 'create';
-    if (kind === 'create') call.reply.status(201);
-    return await writeFile(call, body, {
-      kind,
-      path: params.filepath,
-      content: decodeContent(body.content),
-      from: body.from_path || undefined,
-      sha: body.sha,
-    });
+/** Files as bytes, archives, and what the files of a repository say about it. */
+export const fileReadHandlers = defineHandlers({
+  getRawFile: async (call) => {
+    const { git, file } = await openFile(call);
+    call.reply.header('X-Gitea-Object-Type', file.entry.kind);
+    return send(call.reply, await serveFile(git, file, call.headers));
   },
 
-  deleteFile: ({ params, body, ...call }) =>
-    writeFile(call, body, { kind: 'delete', path: params.filepath, sha: body.sha }),
+  getMediaFile: async (call) => {
+    const { git, file } = await openFile(call);
+    call.reply.header('X-Gitea-Object-Type', file.entry.kind);
+    return send(call.reply, await serveMedia(call.context, git, file, call.headers));
+  },
 
-  changeFiles: async ({ body, ...call }) => {
-    const requests = body.files.map(
-      (file): FileEditRequest => ({
-        kind: readKind(file.operation),
-        path: file.path,
-        content: decodeContent(file.content ?? ''),
-        from: file.from_path || undefined,
-        sha: file.sha,
-      }),
+  getArchive: async ({ context, params, query, reply, ...target }) => {
+    const paths = query.path ?? [];
+    return send(reply, await serveArchive(context, target, { name: params.archive, paths }));
+  },
+
+  getEditorConfig: async ({ context, repository, params, query }) => {
+    const git = context.git.open(repository.id);
+    const { commit } = await findTreePlace(git, repository, { path: '', ref: query.ref });
+    const text = await readTextFile(git, commit.id, '.editorconfig');
+    return editorPropertiesOf(
+      found(text, 'object does not exist [id: , rel_path: .editorconfig]'),
+      params.filepath,
     );
-    const { entries, ...rest } = await writeFiles(call, body, requests);
-    return { files: entries.length === 0 ? null : entries, ...rest };
   },
+
+  listLanguages: async ({ context, repository }) => ({
+    ...(await countLanguages(context.git.open(repository.id), repository)),
+  }),
+
+  listLicenses: async ({ context, repository }) => [
+    ...(await listLicenses(context.git.open(repository.id), repository)),
+  ],
 });
 
-const kinds = ['create', 'update', 'upload', 'rename', 'delete'] as const;
-
-function readKind(operation: string): FileEditRequest['kind'] {
-  const kind = kinds.find((known) => known === operation);
-  if (!kind) throw new ForgeProblem(422, `[Operation]: In(${kinds.join(',')})`);
-  return kind;
-}
-
-function decodeContent(text: string): Buffer {
-  const plain = text.replace(/[\r\n]/g, '');
-  const isBase64 = /^[A-Za-z0-9+/]*={0,2}$/.test(plain) && plain.length % 4 === 0;
-  if (!isBase64) throw new ForgeProblem(422, 'illegal base64 data');
-  return Buffer.from(plain, 'base64');
-}
-
-async function writeFile(writer: Writer, writing: FileWrite, request: FileEditRequest) {
-  const { entries, ...rest } = await writeFiles(writer, writing, [request]);
-  return { content: entries[0] ?? null, ...rest };
-}
-
-async function writeFiles(writer: Writer, writing: FileWrite, given: readonly FileEditRequest[]) {
-  const { context, repository, owner, caller } = writer;
-  refuseMirror(repository);
-  const branch = writing.branch || repository.default_branch;
-  const target = writing.new_branch || branch;
-  const requests = given.map((request) => {
-    const path = cleanWritePath(request.path);
-    if (!path)
-      throw new ForgeProblem(422, `path contains a malformed path component [path: ${request.path}]`);
-    return { ...request, path };
-  });
-  return await withPush(context, { repository, owner, pusher: caller }, async () => {
-    const git = context.git.open(repository.id);
-    const head = await readBranch(git, branch);
-    if (!head && repository.is_empty === 0)
-      throw new ForgeProblem(404, `branch does not exist [name: ${branch}]`);
-    if (target !== branch && (!isRefName(target) || (await readBranch(git, target)))) {
-      throw new ForgeProblem(422, `branch already exists or is no name of one [name: ${target}]`);
-    }
-    if (!isRefName(target)) throw new ForgeProblem(422, `"${target}" is no name of a branch`);
-    const edits: FileEdit[] = [];
-    for (const request of requests) edits.push(...(await planEdit(git, head?.id, request)));
-    guardFiles(
-      { db: context.db, repository, owner },
-      caller,
-      target,
-      edits.map((edit) => edit.path),
-    );
-    const before = target === branch ? head?.id : undefined;
-    const people = signaturesOf(writer, writing);
-    const message = commitMessage(requests, writing, people.committer);
-    const commit = { branch: target, before, parent: head?.id, message, ...people, edits };
-    const after = await context.git.commitFiles(repository.id, commit);
-    const paths = requests.map(({ path }) => path);
-    const result = await describe(writer, { target, paths, commitId: after });
-    return { result, changes: [{ ref: `refs/heads/${target}`, before, after }] };
-  });
-}
-
-async function describe(
-  { context, repository, owner }: Writer,
-  { target, paths, commitId }: { target: string; paths: readonly string[]; commitId: string },
-) {
+async function openFile({ context, repository, owner, params, query }: FileCall) {
   const git = context.git.open(repository.id);
-  const commit = await readCommit(git, commitId);
-  if (!commit) throw new TypeError(`commit ${commitId} is gone right after it was written`);
-  const view = { ref: { kind: 'branch' as const, commit }, word: target };
-  const includes = { fileContent: true, lfs: false, commit: true, message: false };
-  const address = repositoryAddress(context.rootUrl(), owner.name, repository.name);
-  const entries = await Promise.all(
-    paths.map(async (path) => {
-      const entry = await findEntry(git, commitId, path);
-      // What was written just now was changed last by this very commit: no walk through history.
-      const place = { repository: git, address, view, path };
-      return entry ? await toContentsEntry(place, entry, includes, commit) : null;
-    }),
-  );
-  return { entries, commit: toFileCommit(address, commit), verification: toVerification(context.db, commit) };
+  const place = await findTreePlace(git, repository, { path: params.filepath, ref: query.ref });
+  const file = await findServedFile(git, place);
+  const isPublic = repository.is_private === 0 && owner.visibility === 'public';
+  return { git, file: { ...file, isPublic } };
 }
 
-/** Returns author and committer: a single name is both; without names, the caller is both. */
-export function signaturesOf(
-  { context, caller }: Pick<Writer, 'context' | 'caller'>,
-  { author, committer, dates }: FileWrite,
-) {
-  const own = signatureOf(context, caller);
-  const sign = (
-    person: Person | undefined,
-    other: Person | undefined,
-    date: string | undefined,
-  ): Signature => {
-    const named = isNamed(person) ? person : isNamed(other) ? other : undefined;
-    return {
-      name: named?.name || own.name,
-      email: named?.email || own.email,
-      seconds: parseTimestamp(date) ?? own.seconds,
-      zone: own.zone,
-    };
+function send(reply: Reply, { status, headers, body }: FileAnswer): FileBody | undefined {
+  reply.status(status);
+  for (const [name, value] of Object.entries(headers)) reply.header(name, value);
+  return body;
+}
+
+/** Returns a file as an answer to a request; in place of a pointer of Git LFS what it stands for, where the repository has that. */
+async function serveMedia(
+  context: ForgeContext,
+  git: GitRepository,
+  file: ServedFile,
+  request: IncomingHttpHeaders,
+): Promise<FileAnswer> {
+  const row = await findContent(context, git, file);
+  return row ? await serveContent(context, row, file, request) : await serveFile(git, file, request);
+}
+
+async function findContent(
+  { db }: ForgeContext,
+  git: GitRepository,
+  { id, size }: ServedFile,
+): Promise<LfsObjectRow | undefined> {
+  if (size >= maxPointerBytes) return undefined;
+  const content = (await git.objects.read(id))?.content;
+  const pointer = content && parsePointer(content);
+  return pointer && findLfsObject(db, git.id, pointer.oid);
+}
+
+async function serveContent(
+  { attachments }: ForgeContext,
+  { oid, size, uuid, created_at }: LfsObjectRow,
+  { name }: ServedFile,
+  request: IncomingHttpHeaders,
+): Promise<FileAnswer> {
+  const validators = { etag: `"${oid}"`, 'last-modified': new Date(created_at * 1000).toUTCString() };
+  const known = request['if-none-match']?.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+  if (known?.some((tag) => tag === '*' || tag === validators.etag)) {
+    return { status: 304, headers: validators, body: undefined };
+  }
+  const range = readRange(request.range, size);
+  const first = { start: 0, end: Math.max(0, Math.min(size, sniffedBytes) - 1) };
+  const head = size === 0 ? Buffer.alloc(0) : await buffer(found(await attachments.read(uuid, first)));
+  const body = found(await attachments.read(uuid, range));
+  const headers = {
+    ...validators,
+    ...contentHeaders(sniffContentType(head)),
+    'cache-control': 'private, max-age=0, must-revalidate',
+    'content-disposition': contentDisposition('inline', name),
+    'access-control-expose-headers': 'Content-Disposition',
+    'content-length': String(range ? range.end - range.start + 1 : size),
   };
-  return {
-    author: sign(author, committer, dates?.author),
-    committer: sign(committer, author, dates?.committer),
-  };
+  if (!range) return { status: 200, headers, body };
+  const part = `bytes ${range.start}-${range.end}/${size}`;
+  return { status: 206, headers: { ...headers, 'content-range': part }, body };
 }
 
-function isNamed(person: Person | undefined): boolean {
-  return Boolean(person?.name || person?.email);
-}
-
-const verbs = [
-  ['Add', ['create']],
-  ['Update', ['update', 'upload', 'rename']],
-  ['Delete', ['delete']],
-] as const;
-
-/** Returns the message of a commit: the given one, or one that names the files; with a line of who signs it off. */
-export function commitMessage(
-  requests: readonly FileEditRequest[],
-  writing: FileWrite,
-  committer: Signature,
-): string {
-  const lines = verbs.flatMap(([verb, ofVerb]) => {
-    const paths = requests
-      .filter(({ kind }) => ofVerb.some((known) => known === kind))
-      .map(({ path }) => path);
-    return paths.length > 0 ? [`${verb} ${paths.join(', ')}`] : [];
-  });
-  const text = writing.message?.trim() || lines.join('\n');
-  const sign = writing.signoff ? `\n\nSigned-off-by: ${committer.name} <${committer.email}>` : '';
-  return `${text}${sign}\n`;
-}
-
-/** What a caller wants done to one path. */
-type FileEditRequest = {
-  /** `upload` writes over what is there without asking what it was; `rename` keeps the content. */
-  readonly kind: 'create' | 'update' | 'upload' | 'rename' | 'delete';
-  readonly path: string;
-  readonly content?: Buffer;
-  /** The path the file has now, where it moves. */
-  readonly from?: string | undefined;
-  /** Id of the content that the caller has seen. */
-  readonly sha?: string | undefined;
+/** What an `.editorconfig` sets for a file, of the properties that the API shows. */
+type EditorProperties = {
+  readonly charset?: string;
+  readonly indent_style?: string;
+  readonly indent_size?: string;
+  readonly end_of_line?: string;
 };
 
-/**
- * Returns the edits of a commit that does what was asked, or ends the request where the tree of `commitId` (undefined:
- * nothing there yet) does not allow it.
- */
-async function planEdit(
-  git: GitRepository,
-  commitId: string | undefined,
-  request: FileEditRequest,
-): Promise<FileEdit[]> {
-  const { kind, path, content } = request;
-  const from = request.from === undefined ? path : cleanTreePath(request.from);
-  if (!from) throw new ForgeProblem(422, `path contains a malformed path component [path: ${request.from}]`);
-  const old = await findBefore(git, commitId, { ...request, from });
-  if (kind === 'delete') return [{ path, content: undefined }];
-  const isNew = kind === 'create' || from !== path;
-  if (commitId !== undefined) await guardTarget(git, commitId, path, isNew);
-  const mode = old?.mode === '100755' ? '100755' : '100644';
-  const kept = kind === 'rename' && old ? (await git.objects.read(old.id))?.content : content;
-  const write = { path, content: kept ?? Buffer.alloc(0), mode } as const;
-  return from === path ? [write] : [{ path: from, content: undefined }, write];
-}
+const shown = new Set(['charset', 'indent_style', 'indent_size', 'end_of_line']);
 
-/** Returns what is at the path before; an upload takes whatever that is, and nothing too. */
-async function findBefore(
-  git: GitRepository,
-  commitId: string | undefined,
-  { kind, from, sha }: FileEditRequest & { readonly from: string },
-): Promise<TreeEntry | undefined> {
-  if (kind === 'create' || commitId === undefined) {
-    return kind === 'create' || kind === 'upload' ? undefined : await findOld(git, commitId, from, sha);
-  }
-  if (kind === 'upload' && !sha) return await findEntry(git, commitId, from);
-  return await findOld(git, commitId, from, sha);
-}
-
-async function findOld(
-  git: GitRepository,
-  commitId: string | undefined,
-  path: string,
-  sha: string | undefined,
-): Promise<TreeEntry> {
-  const entry = commitId === undefined ? undefined : await findEntry(git, commitId, path);
-  if (entry === undefined) throw new ForgeProblem(404, `repository file does not exist [path: ${path}]`);
-  if (entry.id !== sha) {
-    throw new ForgeProblem(422, `sha does not match [given: ${sha}, expected: ${entry.id}]`);
-  }
-  return entry;
-}
-
-/** No part of the way may be a file, and the end must be a file that may be written over, or nothing. */
-async function guardTarget(
-  git: GitRepository,
-  commitId: string,
-  path: string,
-  isNew: boolean,
-): Promise<void> {
-  const segments = path.split('/');
-  for (let count = 1; count <= segments.length; count += 1) {
-    const part = segments.slice(0, count).join('/');
-    const entry = await findEntry(git, commitId, part);
-    if (entry === undefined) return;
-    const isEnd = count === segments.length;
-    if (!isEnd && entry.kind !== 'dir') {
-      throw new ForgeProblem(422, `a file exists where a directory is needed [path: ${part}]`);
+/** Returns what the text of an `.editorconfig` sets for a file name: of sections that match, the last one counts. */
+function editorPropertiesOf(text: string, fileName: string): EditorProperties {
+  const properties: Record<string, string> = {};
+  let isMatch = false;
+  for (const line of text.split(/\r?\n/).map((one) => one.trim())) {
+    if (line === '' || line.startsWith('#') || line.startsWith(';')) continue;
+    if (line.startsWith('[')) {
+      const section = /^\[(.*)\]$/.exec(line)?.[1];
+      isMatch = section !== undefined && matchesSection(section, fileName);
+      continue;
     }
-    if (isEnd && entry.kind !== 'file') {
-      throw new ForgeProblem(422, `a ${entry.kind} exists where the file shall be [path: ${part}]`);
-    }
-    if (isEnd && isNew) throw new ForgeProblem(422, `repository file already exists [path: ${part}]`);
+    const [, name = '', value = ''] = /^([^=:]+?)\s*[=:]\s*(.*)$/.exec(line) ?? [];
+    const key = name.toLowerCase();
+    if (!isMatch || !shown.has(key) || value === '') continue;
+    properties[key] = key === 'indent_size' ? value : value.toLowerCase();
   }
+  return properties;
+}
+
+/** A pattern without a slash means files of that name in any folder. A broken pattern matches nothing. */
+function matchesSection(pattern: string, fileName: string): boolean {
+  const anywhere = pattern.includes('/') ? pattern.replace(/^\//, '') : `**/${pattern}`;
+  try {
+    return expandRanges(anywhere).some((one) =>
+      createGlob(one, { strict: false })(fileName.replace(/^\/+/, '')),
+    );
+  } catch (error) {
+    if (error instanceof GlobError) return false;
+    throw error;
+  }
+}
+
+/** Numbers that one range stands for at most. */
+const maxRange = 1000;
+
+/** Writes `{1..3}` as its numbers, and braces around a single name as they stand, both of which globs do not know. */
+function expandRanges(pattern: string): string[] {
+  const [range, from, to] = /\{([+-]?\d+)\.\.([+-]?\d+)\}/.exec(pattern) ?? [];
+  if (range === undefined) return [pattern.replace(/\{([^{},]*)\}/g, '\\{$1\\}')];
+  const [low, high] = [Math.min(Number(from), Number(to)), Math.max(Number(from), Number(to))];
+  if (high - low >= maxRange) return [];
+  const numbers = Array.from({ length: high - low + 1 }, (_, at) => String(low + at));
+  return [pattern.replace(range, numbers.length === 1 ? (numbers[0] ?? '') : `{${numbers.join(',')}}`)];
 }

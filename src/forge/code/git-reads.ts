@@ -1,28 +1,25 @@
-import { findPull } from '../access/find-issue.ts';
-import type { RepositoryTarget } from '../access/targets.ts';
-import type { ForgeContext } from '../core/context.ts';
-import { ForgeProblem, found } from '../core/errors.ts';
-import type { UserRow } from '../core/rows.ts';
-import { listChangesOf } from '../git/changes.ts';
-import { type CommitData, instantOf } from '../git/commit.ts';
-import { type CommitFilter, countFiltered, listFiltered } from '../git/commit-log.ts';
-import { lastCommits } from '../git/history.ts';
-import { cleanTreePath, isIdPrefix, isRefName } from '../git/names.ts';
-import { findRevision, isRevision, listAllRefs, readCommit, readTag, type TypedRef } from '../git/refs.ts';
-import type { GitRepository } from '../git/repository.ts';
-import { readTagObject } from '../git/tags.ts';
-import { findEntry, readBlob, readTree, readTreeDeep, type TreeEntry } from '../git/tree.ts';
-import { defineHandlers } from '../http/handler.ts';
-import { escapePath, repositoryAddress, toChangeSummary } from '../views/commit.ts';
-import { toPull } from '../views/pull.ts';
-import { toVerification } from '../views/verification.ts';
-import { toEntry } from './compare.ts';
-
-type ReadTarget = RepositoryTarget & { readonly context: ForgeContext; readonly caller: UserRow | undefined };
-
-function addressOf({ context, owner, repository }: ReadTarget) {
-  return repositoryAddress(context.rootUrl(), owner.name, repository.name);
-}
+import { toVerification } from '../accounts/gpg-keys-rows.ts';
+import { findPull } from '../platform/access/targets.ts';
+import { ForgeProblem, found } from '../platform/errors.ts';
+import { instantOf } from '../platform/git/commit.ts';
+import { type CommitFilter, countFiltered, listFiltered } from '../platform/git/commit-log.ts';
+import { lastCommits } from '../platform/git/history.ts';
+import { cleanTreePath, isIdPrefix, isRefName } from '../platform/git/names.ts';
+import {
+  findRevision,
+  isRevision,
+  listAllRefs,
+  readCommit,
+  readTag,
+  type TypedRef,
+} from '../platform/git/refs.ts';
+import type { GitRepository } from '../platform/git/repository.ts';
+import { readTagObject } from '../platform/git/tags.ts';
+import { findEntry, readBlob, readTree, readTreeDeep, type TreeEntry } from '../platform/git/tree.ts';
+import { defineHandlers } from '../platform/http/handler.ts';
+import { toPull } from '../pulls/pulls-rows.ts';
+import { escapePath } from './commits-rows.ts';
+import { addressOf, type ReadTarget, toDetailed } from './git-reads-service.ts';
 
 /** Refs, tags, trees, notes and lists of commits, read from git. */
 export const gitReadHandlers = defineHandlers({
@@ -185,35 +182,6 @@ async function findNote(git: GitRepository, commitId: string) {
 function splitPath(path: string): [string, string] {
   const at = path.lastIndexOf('/');
   return at < 0 ? ['', path] : [path.slice(0, at), path.slice(at + 1)];
-}
-
-/** What `false` omits of a commit; absent means all of it. */
-type Parts = {
-  readonly stat?: boolean | undefined;
-  readonly verification?: boolean | undefined;
-  readonly files?: boolean | undefined;
-};
-
-/** Returns commits as answers about single commits show them, with one comparison for all. */
-export async function toDetailed(
-  { context, caller, ...call }: ReadTarget,
-  commits: readonly CommitData[],
-  { stat = true, verification = true, files = true }: Parts,
-) {
-  const git = context.git.open(call.repository.id);
-  const address = addressOf({ context, caller, ...call });
-  const ids = commits.map(({ id }) => id);
-  const changes = stat || files ? await listChangesOf(git, ids) : undefined;
-  return commits.map((commit) => {
-    const entry = toEntry(context, address, commit);
-    const summary = toChangeSummary(changes?.get(commit.id) ?? []);
-    return {
-      ...entry,
-      commit: { ...entry.commit, verification: verification ? entry.commit.verification : null },
-      files: files ? summary.files : null,
-      stats: stat ? summary.stats : null,
-    };
-  });
 }
 
 /** Go's RFC 3339: seconds and a zone are needed. */

@@ -1,9 +1,8 @@
-import type { ForgeContext } from '../core/context.ts';
-import { sweepFolders } from '../core/folder-trash.ts';
-import type { JournaledWork } from '../core/journal.ts';
-import type { RepositoryRow, UserRow } from '../core/rows.ts';
-import { listRefs, moveRefs, readRef } from '../git/refs.ts';
-import { followHead, refreshPulls } from '../pull-sync/refresh.ts';
+import type { ForgeContext } from '../platform/context.ts';
+import { listRefs, moveRefs, readRef } from '../platform/git/refs.ts';
+import { type JournaledWork, sweepFolders } from '../platform/journal.ts';
+import type { RepositoryRow, UserRow } from '../platform/rows.ts';
+import { followHead, refreshPulls } from '../pulls/refresh.ts';
 import { refreshRepository } from './pushes.ts';
 
 /**

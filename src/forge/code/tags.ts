@@ -1,17 +1,12 @@
-import type { RepositoryTarget } from '../access/targets.ts';
-import type { ForgeContext } from '../core/context.ts';
-import { ForgeProblem, found } from '../core/errors.ts';
-import type { UserRow } from '../core/rows.ts';
-import { toInstant } from '../core/time.ts';
-import { isRefName } from '../git/names.ts';
-import { moveRefs, type RefChange, readRef, resolveRef } from '../git/refs.ts';
-import { findTag, listTags, type TagData, writeTagObject } from '../git/tags.ts';
-import { defineHandlers, type HandlerCall } from '../http/handler.ts';
-import { guardMove } from '../protections/enforcement.ts';
-import { repositoryAddress } from '../views/commit.ts';
-import { signatureOf } from '../views/signature.ts';
+import type { RepositoryTarget } from '../platform/access/targets.ts';
+import { ForgeProblem, found } from '../platform/errors.ts';
+import { moveRefs, resolveRef } from '../platform/git/refs.ts';
+import { findTag, listTags, type TagData } from '../platform/git/tags.ts';
+import { defineHandlers, type HandlerCall } from '../platform/http/handler.ts';
+import { toInstant } from '../platform/time.ts';
+import { repositoryAddress } from './commits-rows.ts';
 import { withPush } from './pushes.ts';
-import { hasRelease } from './release-tags.ts';
+import { guardTag, hasRelease, makeTag } from './tags-service.ts';
 
 type TagRequest = RepositoryTarget & Pick<HandlerCall, 'context'>;
 
@@ -30,43 +25,6 @@ function toTag({ context, repository, owner }: TagRequest, tag: TagData) {
     zipball_url: `${archive}.zip`,
     tarball_url: `${archive}.tar.gz`,
   };
-}
-
-/** What a protection holds back is a mistake of the request here, not a refusal. */
-async function guardTag(
-  ...[mover, move, verb]: [...Parameters<typeof guardMove>, 'create' | 'delete']
-): Promise<void> {
-  try {
-    await guardMove(mover, move);
-  } catch (error) {
-    if (!(error instanceof ForgeProblem)) throw error;
-    throw new ForgeProblem(422, `user not allowed to ${verb} protected tag`);
-  }
-}
-
-/** Creates a tag in git, annotated where it has a message; returns the move for `withPush`, inside of which this runs. */
-export async function makeTag(
-  context: ForgeContext,
-  {
-    repository,
-    owner,
-    caller,
-  }: Pick<RepositoryTarget, 'repository' | 'owner'> & { readonly caller: UserRow },
-  tag: { readonly name: string; readonly message?: string | undefined; readonly commitId: string },
-): Promise<RefChange> {
-  const { name, message, commitId } = tag;
-  const git = context.git.open(repository.id);
-  const ref = `refs/tags/${name}`;
-  if (!isRefName(name)) throw new ForgeProblem(422, `"${name}" is no name of a tag`);
-  if (await readRef(git, ref)) throw new ForgeProblem(409, `tag already exists [name: ${name}]`);
-  const mover = { db: context.db, repository, owner, user: caller, git };
-  await guardTag(mover, { ref, before: undefined, after: commitId }, 'create');
-  const tagger = signatureOf(context, caller);
-  const after = message ? await writeTagObject(git, { name, commitId, message, tagger }) : commitId;
-  if (!(await moveRefs(git, [{ name: ref, before: undefined, after }]))) {
-    throw new ForgeProblem(409, `the name conflicts with another tag [name: ${name}]`);
-  }
-  return { ref, before: undefined, after };
 }
 
 /** Tags, read from git and made and removed there; each is a push like any other. */

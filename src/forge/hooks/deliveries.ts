@@ -7,9 +7,10 @@ import { createCheckedLookup, HostRefused } from '../../platform/http/post.ts';
 import { isPublicAddress } from '../../platform/http/public-address.ts';
 import { createReachableHosts, hostOfUrl, type ReachableHosts } from '../../platform/http/reachable-hosts.ts';
 import type { Log } from '../../platform/log.ts';
-import type { Deliveries, ForgeContext } from '../core/context.ts';
-import type { Database } from '../core/database.ts';
-import type { HookRow, HookTaskRow } from '../core/rows.ts';
+import type { Deliveries, ForgeContext } from '../platform/context.ts';
+import type { Database } from '../platform/database.ts';
+import type { HookTaskRow } from '../platform/rows.ts';
+import type { HookRow } from './hooks-rows.ts';
 
 export type DeliveryOptions = {
   readonly database: Database;

@@ -1,6 +1,6 @@
 import { gitHookOperations } from '../../contract/resources/git-hooks.ts';
-import { ForgeProblem } from '../core/errors.ts';
-import { defineHandlers } from '../http/handler.ts';
+import { ForgeProblem } from '../platform/errors.ts';
+import { defineHandlers } from '../platform/http/handler.ts';
 
 /**
  * Git hooks are programs that run as the account of the forge. Gitea leaves them switched off (`DISABLE_GIT_HOOKS`) and

@@ -3,19 +3,19 @@ import { operations } from '../../contract/operations.ts';
 import { asWritten } from '../../contract/written-texts.ts';
 import { createGlob } from '../../patterns/glob.ts';
 import { GlobError } from '../../patterns/glob-error.ts';
-import type { ForgeContext } from '../core/context.ts';
-import { ForgeProblem, found } from '../core/errors.ts';
-import type { PageRange } from '../core/paging.ts';
-import type { HookRow, UserRow } from '../core/rows.ts';
-import { secondsOf } from '../core/time.ts';
-import { formatEventPayload, queueDelivery, wants } from '../events/emit.ts';
-import { pushPayload } from '../events/payloads.ts';
-import { hasNoBranch, resolveRef } from '../git/refs.ts';
-import { defineHandlers } from '../http/handler.ts';
-import { repositoryAddress, toPayloadCommit } from '../views/commit.ts';
-import { toHook } from '../views/hook.ts';
-import { toRepository } from '../views/repository.ts';
-import { toUser } from '../views/user.ts';
+import { toUser } from '../accounts/users-rows.ts';
+import { repositoryAddress, toPayloadCommit } from '../code/commits-rows.ts';
+import type { ForgeContext } from '../platform/context.ts';
+import { ForgeProblem, found } from '../platform/errors.ts';
+import { hasNoBranch, resolveRef } from '../platform/git/refs.ts';
+import { defineHandlers } from '../platform/http/handler.ts';
+import type { PageRange } from '../platform/paging.ts';
+import type { UserRow } from '../platform/rows.ts';
+import { secondsOf } from '../platform/time.ts';
+import { toRepository } from '../repositories/repositories-rows.ts';
+import { formatEventPayload, queueDelivery, wants } from './emit.ts';
+import { type HookRow, toHook } from './hooks-rows.ts';
+import { pushPayload } from './payloads.ts';
 
 /** Whose hooks: a repository's, those of a person or organization, or the instance's. */
 type HookHolder = { readonly column: 'repo_id' | 'owner_id'; readonly id: number } | 'instance';
@@ -193,18 +193,6 @@ function removeHook(call: HookCall, holder: HookHolder): undefined {
 /** Returns the hook of a repository that the path names. */
 function findHook(call: HookCall & { readonly repository: { readonly id: number } }): HookRow {
   return hookOf(call, ofRepositoryHooks(call.repository.id));
-}
-
-/** Gives a new repository its copies of the instance's default hooks. */
-export function copyDefaultHooks({ db, clock }: ForgeContext, repositoryId: number): void {
-  const copied =
-    'type, name, url, content_type, secret, meta, events, branch_filter, authorization_header, is_active, url_by';
-  db.run(
-    `INSERT INTO hooks (repo_id, ${copied}, created_at, updated_at) SELECT ?1, ${copied}, ?2, ?2 FROM hooks
-     WHERE repo_id IS NULL AND owner_id IS NULL AND is_system = 0 ORDER BY id`,
-    repositoryId,
-    secondsOf(clock()),
-  );
 }
 
 function ofRepositoryHooks(id: number): HookHolder {

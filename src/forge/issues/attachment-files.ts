@@ -1,14 +1,14 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { type Actor, createActorReader, hasScopes, headerCredentials } from '../access/actor.ts';
-import { permissionOf, reaches } from '../access/permissions.ts';
-import type { Scope } from '../access/scopes.ts';
-import type { ForgeContext } from '../core/context.ts';
-import { found } from '../core/errors.ts';
-import type { AttachmentRow } from '../core/issue-rows.ts';
-import type { ReleaseAssetRow, ReleaseRow } from '../core/rows.ts';
-import { sendFailure } from '../http/respond.ts';
-import { loadHomes } from '../views/issue-lists.ts';
+import { type Actor, createActorReader, hasScopes, headerCredentials } from '../platform/access/actor.ts';
+import { permissionOf, reaches } from '../platform/access/permissions.ts';
+import type { Scope } from '../platform/access/scopes.ts';
+import type { ForgeContext } from '../platform/context.ts';
+import { found } from '../platform/errors.ts';
+import { sendFailure } from '../platform/http/respond.ts';
+import type { ReleaseAssetRow, ReleaseRow } from '../releases/releases-rows.ts';
+import type { AttachmentRow } from './attachments-rows.ts';
 import { readIssueRow } from './changes.ts';
+import { loadHomes } from './issues-rows.ts';
 
 /**
  * Serves attached files at `/attachments/{uuid}` to accounts that may read their repository; others get 404. A file

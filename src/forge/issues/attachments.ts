@@ -1,19 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { extname } from 'node:path';
-import { findIssue } from '../access/find-issue.ts';
-import { reaches } from '../access/permissions.ts';
-import type { RepositoryTarget } from '../access/targets.ts';
-import type { ForgeContext } from '../core/context.ts';
-import { ForgeProblem, found } from '../core/errors.ts';
-import type { AttachmentRow, CommentRow, IssueRow } from '../core/issue-rows.ts';
-import { settingsOf } from '../core/repository-settings.ts';
-import type { UserRow } from '../core/rows.ts';
-import { secondsOf } from '../core/time.ts';
-import { emitComment, emitIssue, type IssueScene } from '../events/issue-events.ts';
-import { defineHandlers } from '../http/handler.ts';
-import type { Upload } from '../http/uploads.ts';
-import { loadAttachments, toAttachment } from '../views/attachment.ts';
+import { emitComment, emitIssue, type IssueScene } from '../hooks/events.ts';
+import { reaches } from '../platform/access/permissions.ts';
+import { findIssue, type RepositoryTarget } from '../platform/access/targets.ts';
+import type { ForgeContext } from '../platform/context.ts';
+import { ForgeProblem, found } from '../platform/errors.ts';
+import type { Upload } from '../platform/http/body.ts';
+import { defineHandlers } from '../platform/http/handler.ts';
+import { settingsOf } from '../platform/repository-settings.ts';
+import type { IssueRow, UserRow } from '../platform/rows.ts';
+import { secondsOf } from '../platform/time.ts';
+import { type AttachmentRow, loadAttachments, toAttachment } from './attachments-rows.ts';
 import { readIssueRow } from './changes.ts';
+import type { CommentRow } from './comments-rows.ts';
 
 /** What may be attached: Gitea's kinds of files, smaller ones than it takes since they pass through memory. */
 const attachmentLimits = {

@@ -1,23 +1,26 @@
 import { operations } from '../../contract/operations.ts';
 import { asWritten } from '../../contract/written-texts.ts';
-import { requireUnblocked, requireUnblockedIn } from '../access/blocks.ts';
-import { permissionOf, reaches } from '../access/permissions.ts';
-import { userNamed } from '../access/redirects.ts';
-import type { ForgeContext } from '../core/context.ts';
-import { ForgeProblem, found } from '../core/errors.ts';
-import type { IssueRow } from '../core/issue-rows.ts';
-import type { RepositoryRow, Seconds, UserRow } from '../core/rows.ts';
-import { secondsOf, toInstant } from '../core/time.ts';
-import type { Unit } from '../core/units.ts';
-import { numberedContent, recordActivity } from '../events/activities.ts';
-import { emitIssue, type IssueScene } from '../events/issue-events.ts';
-import { recordEvent } from '../events/timeline.ts';
-import { notifyActivity, notifyPersons } from '../notify/threads.ts';
-import { refuseBlocked } from '../protections/blockers.ts';
-import { followReopened } from '../pull-sync/refresh.ts';
-import { isDraftTitle } from '../views/issue.ts';
+import { emitIssue, type IssueScene } from '../hooks/events.ts';
+import { numberedContent, recordActivity } from '../notifications/activities-service.ts';
+import { notifyActivity, notifyPersons } from '../notifications/notifications-service.ts';
+import {
+  permissionOf,
+  reaches,
+  requireUnblocked,
+  requireUnblockedIn,
+  type Unit,
+} from '../platform/access/permissions.ts';
+import { userNamed } from '../platform/access/redirects.ts';
+import type { ForgeContext } from '../platform/context.ts';
+import { ForgeProblem, found } from '../platform/errors.ts';
+import type { IssueRow, RepositoryRow, Seconds, UserRow } from '../platform/rows.ts';
+import { secondsOf, toInstant } from '../platform/time.ts';
+import { followReopened } from '../pulls/refresh.ts';
 import { recordReferences } from './cross-references.ts';
-import { stopWithIssue } from './stopwatches.ts';
+import { refuseBlocked } from './dependencies-service.ts';
+import { isDraftTitle } from './issues-rows.ts';
+import { stopWithIssue } from './stopwatches-service.ts';
+import { recordEvent } from './timeline-rows.ts';
 
 /**
  * Single changes of an issue or pull request, each with the webhook it emits. They run inside their caller's

@@ -1,21 +1,18 @@
-import { requireUnblockedIn } from '../access/blocks.ts';
-import { findIssue } from '../access/find-issue.ts';
-import { permissionOf, reaches } from '../access/permissions.ts';
-import type { RepositoryTarget } from '../access/targets.ts';
-import type { ForgeContext } from '../core/context.ts';
-import { ForgeProblem, found } from '../core/errors.ts';
-import type { CommentRow } from '../core/issue-rows.ts';
-import { settingsOf } from '../core/repository-settings.ts';
-import type { RepositoryRow, UserRow } from '../core/rows.ts';
-import { parseTimestamp, secondsOf } from '../core/time.ts';
-import { numberedContent, recordActivity } from '../events/activities.ts';
-import { emitComment, type IssueScene } from '../events/issue-events.ts';
-import { defineHandlers } from '../http/handler.ts';
-import { notifyActivity } from '../notify/threads.ts';
-import { toComment, toComments } from '../views/comment.ts';
+import { emitComment, type IssueScene } from '../hooks/events.ts';
+import { numberedContent, recordActivity } from '../notifications/activities-service.ts';
+import { notifyActivity } from '../notifications/notifications-service.ts';
+import { permissionOf, reaches, requireUnblockedIn } from '../platform/access/permissions.ts';
+import { findIssue, type RepositoryTarget } from '../platform/access/targets.ts';
+import type { ForgeContext } from '../platform/context.ts';
+import { ForgeProblem, found } from '../platform/errors.ts';
+import { defineHandlers } from '../platform/http/handler.ts';
+import { settingsOf } from '../platform/repository-settings.ts';
+import type { RepositoryRow, UserRow } from '../platform/rows.ts';
+import { parseTimestamp, secondsOf } from '../platform/time.ts';
 import { readIssueRow } from './changes.ts';
+import { type CommentRow, toComment, toComments } from './comments-rows.ts';
 import { neuterReferences, recordReferences } from './cross-references.ts';
-import { requireAuthorOrWriter } from './issues.ts';
+import { requireAuthorOrWriter } from './issues-service.ts';
 
 type CommentTarget = RepositoryTarget & {
   readonly context: ForgeContext;

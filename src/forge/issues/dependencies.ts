@@ -1,19 +1,16 @@
-import { findIssue } from '../access/find-issue.ts';
-import { permissionOf, reaches } from '../access/permissions.ts';
-import { userNamed } from '../access/redirects.ts';
-import type { RepositoryTarget } from '../access/targets.ts';
-import type { ForgeContext } from '../core/context.ts';
-import { ForgeProblem, found } from '../core/errors.ts';
-import type { IssueRow } from '../core/issue-rows.ts';
-import { defaultLimit } from '../core/paging.ts';
-import type { Permission, RepositoryRow, UserRow } from '../core/rows.ts';
-import { secondsOf, toInstant } from '../core/time.ts';
-import { recordEvent } from '../events/timeline.ts';
-import { defineHandlers } from '../http/handler.ts';
-import { hasDependencies } from '../protections/blockers.ts';
-import { toIssue } from '../views/issue.ts';
-import { loadHomes, type OwnedRepository, toIssuesById } from '../views/issue-lists.ts';
+import { permissionOf, reaches } from '../platform/access/permissions.ts';
+import { userNamed } from '../platform/access/redirects.ts';
+import { findIssue, type RepositoryTarget } from '../platform/access/targets.ts';
+import type { ForgeContext } from '../platform/context.ts';
+import { ForgeProblem, found } from '../platform/errors.ts';
+import { defineHandlers } from '../platform/http/handler.ts';
+import { defaultLimit } from '../platform/paging.ts';
+import type { IssueRow, Permission, RepositoryRow, UserRow } from '../platform/rows.ts';
+import { secondsOf, toInstant } from '../platform/time.ts';
 import { readIssueRow, touchIssue } from './changes.ts';
+import { hasDependencies } from './dependencies-service.ts';
+import { loadHomes, type OwnedRepository, toIssue, toIssuesById } from './issues-rows.ts';
+import { recordEvent } from './timeline-rows.ts';
 
 type DependencyTarget = RepositoryTarget & {
   readonly context: ForgeContext;

@@ -1,18 +1,20 @@
-import { requireUnblocked } from '../access/blocks.ts';
-import { findIssue } from '../access/find-issue.ts';
-import { reaches } from '../access/permissions.ts';
-import type { RepositoryTarget } from '../access/targets.ts';
-import type { ForgeContext } from '../core/context.ts';
-import { ForgeProblem, forbiddenInSilence } from '../core/errors.ts';
-import type { IssueRow } from '../core/issue-rows.ts';
-import type { UserRow } from '../core/rows.ts';
-import { parseTimestamp } from '../core/time.ts';
-import { recordActivity } from '../events/activities.ts';
-import { emitIssue, type IssueScene } from '../events/issue-events.ts';
-import { defineHandlers } from '../http/handler.ts';
-import { notifyOpened } from '../notify/threads.ts';
-import { toIssue, toIssues } from '../views/issue.ts';
-import { attachLabels, findLabels } from './attached-labels.ts';
+import type { operations } from '../../contract/operations.ts';
+import { emitIssue, type IssueScene } from '../hooks/events.ts';
+import { recordActivity } from '../notifications/activities-service.ts';
+import { notifyOpened } from '../notifications/notifications-service.ts';
+import {
+  permissionOf,
+  reaches,
+  readableCondition,
+  requireUnblocked,
+} from '../platform/access/permissions.ts';
+import { userNamed } from '../platform/access/redirects.ts';
+import { findIssue, type RepositoryTarget } from '../platform/access/targets.ts';
+import type { ForgeContext } from '../platform/context.ts';
+import { ForgeProblem, found } from '../platform/errors.ts';
+import { defineHandlers, type HandlerCall } from '../platform/http/handler.ts';
+import type { IssueRow, UserRow } from '../platform/rows.ts';
+import { parseTimestamp, toEndOfDay, toInstant } from '../platform/time.ts';
 import {
   attachAssignees,
   changeAssignees,
@@ -29,13 +31,20 @@ import {
   noteReferences,
   readIssueRow,
   recordMilestone,
+  touchIssue,
 } from './changes.ts';
-import { listIssueRows } from './list.ts';
-
-/** Ends the request with a bare 403 unless the caller wrote the thing or may write to the repository. */
-export function requireAuthorOrWriter(target: RepositoryTarget, caller: UserRow, authorId: number): void {
-  if (caller.id !== authorId && !reaches(target.permission, 'write')) throw forbiddenInSilence();
-}
+import { loadHomes, toIssue, toIssues, toIssuesById } from './issues-rows.ts';
+import {
+  type IssueCondition,
+  kindCondition,
+  listIssueRows,
+  maxPinned,
+  requireAuthorOrWriter,
+  splitList,
+  textCondition,
+} from './issues-service.ts';
+import { attachLabels, findLabels } from './labels-service.ts';
+import { recordEvent } from './timeline-rows.ts';
 
 type IssueTarget = RepositoryTarget & { readonly context: ForgeContext; readonly caller: UserRow };
 type IssueText = {
@@ -154,3 +163,212 @@ export const issueHandlers = defineHandlers({
     return toIssue(call.context, issue, { ...call, viewer: call.caller });
   },
 });
+
+type ModerationTarget = RepositoryTarget & { readonly context: ForgeContext };
+type AtIssue = ModerationTarget & {
+  readonly caller: UserRow;
+  readonly params: { readonly index: number };
+};
+
+function setLock(call: AtIssue, isLocked: 0 | 1, reason = ''): undefined {
+  const { context, caller } = call;
+  context.db.transaction(() => {
+    const issue = findIssue(call);
+    if (issue.is_locked === isLocked) return;
+    context.db.run('UPDATE issues SET is_locked = ? WHERE id = ?', isLocked, issue.id);
+    touchIssue(context, issue.id);
+    const type = isLocked ? 'lock' : 'unlock';
+    recordEvent(context, { issueId: issue.id, actor: caller }, { type, body: reason });
+  });
+  return undefined;
+}
+
+function pin({ db }: ForgeContext, issue: IssueRow): void {
+  if (issue.pin_order > 0) throw new ForgeProblem(409, 'the issue is pinned already');
+  const held = db.get<{ count: number; last: number }>(
+    `SELECT count(*) AS count, coalesce(max(pin_order), 0) AS last FROM issues
+     WHERE repo_id = ? AND is_pull = ? AND pin_order > 0`,
+    issue.repo_id,
+    issue.is_pull,
+  );
+  if ((held?.count ?? 0) >= maxPinned)
+    throw new ForgeProblem(400, 'You have reached the max number of pinned Issues');
+  db.run('UPDATE issues SET pin_order = ? WHERE id = ?', (held?.last ?? 0) + 1, issue.id);
+}
+
+/** Handlers for what administrators do to the course of an issue. Of all this hooks hear of the removal alone. */
+export const issueModerationHandlers = defineHandlers({
+  deleteIssue(call) {
+    const { context } = call;
+    context.db.transaction(() => {
+      const issue = findIssue(call);
+      emitIssue(context, { ...call, actor: call.caller, issueId: issue.id }, { action: 'deleted' });
+      // The counters of the repository follow changes of state, not removals.
+      context.db.run('UPDATE issues SET is_closed = 1 WHERE id = ?', issue.id);
+      context.db.run('UPDATE issues SET milestone_id = NULL WHERE id = ?', issue.id);
+      context.db.run('DELETE FROM issues WHERE id = ?', issue.id);
+    });
+    context.attachments.sweep();
+    return undefined;
+  },
+
+  setIssueDeadline(call) {
+    const { context, body, permission, caller } = call;
+    const issue = findIssue(call);
+    if (!reaches(permission, 'write')) throw new ForgeProblem(403, 'Not repo writer');
+    const dueAt = toEndOfDay(parseTimestamp(body.due_date ?? undefined) ?? 0);
+    context.db.transaction(() => {
+      changeDueDate(context, { ...call, actor: caller, issueId: issue.id }, dueAt);
+    });
+    // Gitea tells of a due date that is taken away as of the first second there was.
+    return { due_date: toInstant(dueAt) };
+  },
+
+  lockIssue: (call) => setLock(call, 1, call.body.lock_reason),
+  unlockIssue: (call) => setLock(call, 0),
+
+  pinIssue(call) {
+    const { context } = call;
+    context.db.transaction(() => {
+      const issue = findIssue(call);
+      pin(context, issue);
+      touchIssue(context, issue.id);
+      recordEvent(context, { issueId: issue.id, actor: call.caller }, { type: 'pin' });
+    });
+    return undefined;
+  },
+
+  unpinIssue(call) {
+    const { context } = call;
+    context.db.transaction(() => {
+      const issue = findIssue(call);
+      if (issue.pin_order === 0) return;
+      context.db.run('UPDATE issues SET pin_order = 0 WHERE id = ?', issue.id);
+      touchIssue(context, issue.id);
+      recordEvent(context, { issueId: issue.id, actor: call.caller }, { type: 'unpin' });
+    });
+    return undefined;
+  },
+
+  listPinnedIssues(call) {
+    const { context, repository, caller } = call;
+    const rows = context.db.all<IssueRow>(
+      'SELECT * FROM issues WHERE repo_id = ? AND is_pull = 0 AND pin_order > 0 ORDER BY pin_order',
+      repository.id,
+    );
+    return toIssues(context, rows, { ...call, viewer: caller });
+  },
+});
+
+type IssueSearch = HandlerCall<(typeof operations)['searchIssues']>;
+
+/** The search for issues and pull requests in all repositories. */
+export const issueSearchHandlers = defineHandlers({
+  searchIssues(call) {
+    const { context, caller, page, reply } = call;
+    const { db } = context;
+    const conditions = [readableCondition(caller), ...conditionsOf(call)];
+    const values = conditions.flatMap((condition) => condition.values);
+    // The word in front names statements that read every issue: no index finds parts of texts.
+    const from = `/* search */ FROM issues i JOIN repositories r ON r.id = i.repo_id JOIN users o ON o.id = r.owner_id
+      WHERE ${conditions.map(({ sql }) => sql).join(' AND ')}`;
+    const counted = db.get<{ count: number }>(`SELECT count(*) AS count ${from}`, ...values);
+    reply.total(counted?.count ?? 0);
+    const sql = `SELECT i.* ${from} ORDER BY i.created_at DESC, i.id DESC LIMIT ? OFFSET ?`;
+    const rows = db.all<IssueRow>(sql, ...values, page.limit, page.offset);
+    return toReadable(call, rows);
+  },
+});
+
+/** Returns rows as the API shows them, without those of units that the caller's teams cannot read. */
+function toReadable({ context, caller }: IssueSearch, rows: readonly IssueRow[]) {
+  const homes = loadHomes(
+    context,
+    rows.map(({ repo_id }) => repo_id),
+  );
+  const readable = rows.filter((row) => {
+    const home = homes.get(row.repo_id);
+    const unit = row.is_pull ? 'pulls' : 'issues';
+    return home && permissionOf(context.db, caller, home.repository, home.owner, unit) !== 'none';
+  });
+  const shapes = toIssuesById(context, readable, { homes, viewer: caller });
+  return readable.map(({ id }) => found(shapes.get(id)));
+}
+
+function conditionsOf(call: IssueSearch): IssueCondition[] {
+  const { context, query } = call;
+  const since = parseTimestamp(query.since);
+  const before = parseTimestamp(query.before);
+  const { state } = query;
+  const candidates: (IssueCondition | undefined)[] = [
+    ...homeConditions(call),
+    state === 'all' ? undefined : { sql: 'i.is_closed = ?', values: [state === 'closed' ? 1 : 0] },
+    kindCondition(query.type),
+    textCondition(query.q),
+    labelCondition(context, query.labels),
+    milestoneCondition(context, query.milestones),
+    since === undefined ? undefined : { sql: 'i.updated_at >= ?', values: [since] },
+    before === undefined ? undefined : { sql: 'i.updated_at <= ?', values: [before] },
+    ...personConditions(call),
+  ];
+  return candidates.filter((condition) => condition !== undefined);
+}
+
+/** Narrows by owner, and by the repositories of one of its teams. */
+function homeConditions({ context, query }: IssueSearch): IssueCondition[] {
+  const { db } = context;
+  const { owner: ownerName, team: teamName } = query;
+  if (!ownerName) {
+    if (!teamName) return [];
+    throw new ForgeProblem(400, 'owner organisation is required for filtering on team');
+  }
+  const owner = userNamed(db, ownerName);
+  if (!owner) throw new ForgeProblem(400, `user does not exist [name: ${ownerName}]`);
+  const ofOwner = { sql: 'r.owner_id = ?', values: [owner.id] };
+  if (!teamName) return [ofOwner];
+  const sql = 'SELECT id FROM teams WHERE org_id = ? AND lower_name = ?';
+  const team = db.get<{ id: number }>(sql, owner.id, teamName.toLowerCase());
+  if (!team) throw new ForgeProblem(400, `team does not exist [org_id ${owner.id}, name: ${teamName}]`);
+  const ofTeam = `(EXISTS (SELECT 1 FROM teams w WHERE w.id = ? AND w.includes_all_repositories = 1)
+    OR EXISTS (SELECT 1 FROM team_repositories x WHERE x.team_id = ? AND x.repo_id = r.id))`;
+  return [ofOwner, { sql: ofTeam, values: [team.id, team.id] }];
+}
+
+/** Any of the names is enough; unknown ones are dropped, and with none known the filter vanishes. */
+function labelCondition({ db }: ForgeContext, names: string | undefined): IssueCondition | undefined {
+  const sql = '/* search */ SELECT id FROM labels WHERE name IN (SELECT value FROM json_each(?))';
+  const ids = db.all<{ id: number }>(sql, JSON.stringify(splitList(names))).map(({ id }) => id);
+  if (ids.length === 0) return undefined;
+  const held = `EXISTS (SELECT 1 FROM issue_labels l WHERE l.issue_id = i.id
+    AND l.label_id IN (SELECT value FROM json_each(?)))`;
+  return { sql: held, values: [JSON.stringify(ids)] };
+}
+
+/** As with labels. */
+function milestoneCondition({ db }: ForgeContext, names: string | undefined): IssueCondition | undefined {
+  const sql = '/* search */ SELECT id FROM milestones WHERE title IN (SELECT value FROM json_each(?))';
+  const ids = db.all<{ id: number }>(sql, JSON.stringify(splitList(names))).map(({ id }) => id);
+  if (ids.length === 0) return undefined;
+  return { sql: 'i.milestone_id IN (SELECT value FROM json_each(?))', values: [JSON.stringify(ids)] };
+}
+
+const inReviews = (types: string) =>
+  `EXISTS (SELECT 1 FROM reviews v WHERE v.issue_id = i.id AND v.reviewer_id = ? AND v.type ${types})`;
+
+function personConditions({ context, query, caller }: IssueSearch): (IssueCondition | undefined)[] {
+  const author = query.created_by
+    ? found(userNamed(context.db, query.created_by), 'user does not exist')
+    : undefined;
+  if (!caller) return [author && { sql: 'i.poster_id = ?', values: [author.id] }];
+  // One's own issues take the place of those of another account.
+  const poster = query.created ? caller : author;
+  const isMine = (wanted: boolean | undefined, sql: string) =>
+    wanted ? { sql, values: [caller.id] } : undefined;
+  return [
+    poster && { sql: 'i.poster_id = ?', values: [poster.id] },
+    isMine(query.assigned, 'EXISTS (SELECT 1 FROM assignees a WHERE a.issue_id = i.id AND a.user_id = ?)'),
+    query.mentioned ? textCondition(`@${caller.name}`) : undefined,
+    isMine(query.review_requested, inReviews("= 'REQUEST_REVIEW'")),
+    isMine(query.reviewed, inReviews("IN ('APPROVED', 'REQUEST_CHANGES', 'COMMENT')")),
+  ];
+}

@@ -1,48 +1,22 @@
-import type { ForgeContext } from '../core/context.ts';
-import { ForgeProblem, found } from '../core/errors.ts';
-import type { LabelRow } from '../core/issue-rows.ts';
-import type { PageRange } from '../core/paging.ts';
-import { secondsOf } from '../core/time.ts';
-import { defineHandlers } from '../http/handler.ts';
-import { toLabel } from '../views/label.ts';
-
-/** Whose labels: a repository's or an organization's. */
-type LabelHolder = { readonly column: 'repo_id' | 'org_id'; readonly id: number };
-
-/** What a label is made from; the color as it was given. */
-export type NewLabel = {
-  readonly name: string;
-  readonly color: string;
-  readonly description?: string | undefined;
-  readonly exclusive?: boolean | undefined;
-  readonly is_archived?: boolean | undefined;
-};
-
-/** Returns six hex digits in lower case for `#abc`, `abc`, `#aabbcc` or `aabbcc`; other text ends the request with 422. */
-function normalizeColor(text: string): string {
-  const digits = /^#?([0-9a-f]{6}|[0-9a-f]{3})$/i.exec(text.trim())?.[1]?.toLowerCase();
-  if (digits === undefined) throw new ForgeProblem(422, `bad color code: ${text}`);
-  return digits.length === 3 ? [...digits].map((digit) => digit + digit).join('') : digits;
-}
-
-/** Makes a label of a repository or organization and returns its row; names need not be unique. */
-export function insertLabel(context: ForgeContext, holder: LabelHolder, label: NewLabel): LabelRow {
-  const { db, clock } = context;
-  const now = secondsOf(clock());
-  const { lastId } = db.run(
-    `INSERT INTO labels (${holder.column}, name, color, description, exclusive, archived_at, created_at, updated_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-    holder.id,
-    label.name,
-    normalizeColor(label.color),
-    label.description ?? '',
-    label.exclusive ?? false,
-    label.is_archived ? now : 0,
-    now,
-    now,
-  );
-  return found(db.get<LabelRow>('SELECT * FROM labels WHERE id = ?', lastId));
-}
+import { emitIssue, type IssueScene } from '../hooks/events.ts';
+import { findIssue, type RepositoryTarget } from '../platform/access/targets.ts';
+import type { ForgeContext } from '../platform/context.ts';
+import { found } from '../platform/errors.ts';
+import { defineHandlers } from '../platform/http/handler.ts';
+import type { PageRange } from '../platform/paging.ts';
+import type { IssueRow, UserRow } from '../platform/rows.ts';
+import { secondsOf } from '../platform/time.ts';
+import { type LabelRow, loadLabels, toLabel } from './labels-rows.ts';
+import {
+  attachLabels,
+  detachLabels,
+  findLabels,
+  insertLabel,
+  type LabelHolder,
+  type NewLabel,
+  normalizeColor,
+  replaceLabels,
+} from './labels-service.ts';
 
 const orders: Readonly<Record<string, string>> = {
   reversealphabetically: 'name DESC, id DESC',
@@ -153,6 +127,61 @@ export const labelHandlers = defineHandlers({
 
   deleteOrganizationLabel({ context, params, organization }) {
     context.db.run('DELETE FROM labels WHERE org_id = ? AND id = ?', organization.id, params.id);
+    return undefined;
+  },
+});
+
+type LabelCall = RepositoryTarget & {
+  readonly context: ForgeContext;
+  readonly params: { readonly index: number };
+};
+
+/** Changes the labels of the issue in the path, then tells the hooks, whether or not anything changed. */
+function changeLabels(
+  call: LabelCall & { readonly caller: UserRow },
+  news: { readonly action: 'label_updated' | 'label_cleared'; readonly hidesLabels?: boolean },
+  change: (scene: IssueScene) => void,
+) {
+  const { context } = call;
+  return context.db.transaction(() => {
+    const issue = findIssue(call);
+    const scene: IssueScene = { ...call, issueId: issue.id, actor: call.caller };
+    change(scene);
+    emitIssue(context, scene, { topic: 'label', ...news });
+    return labelsOf(call, issue);
+  });
+}
+
+function labelsOf(call: LabelCall, issue: IssueRow) {
+  const rows = loadLabels(call.context, [issue.id]).get(issue.id) ?? [];
+  return rows.map((row) => toLabel(call.context, row, call));
+}
+
+/** Handlers for the labels of an issue or pull request. Every write emits one webhook, also when nothing changed. */
+export const issueLabelHandlers = defineHandlers({
+  listIssueLabels: (call) => labelsOf(call, findIssue(call)),
+
+  // Gitea forgets the labels it has read, and tells of none, whichever are there now.
+  replaceIssueLabels: (call) =>
+    changeLabels(call, { action: 'label_updated', hidesLabels: true }, (scene) =>
+      replaceLabels(call.context, scene, findLabels(call.context, call, call.body.labels)),
+    ),
+
+  addIssueLabels: (call) =>
+    changeLabels(call, { action: 'label_updated' }, (scene) =>
+      attachLabels(call.context, scene, findLabels(call.context, call, call.body.labels)),
+    ),
+
+  removeIssueLabel(call) {
+    changeLabels(call, { action: 'label_updated' }, (scene) => {
+      const labels = findLabels(call.context, call, [call.params.id]);
+      detachLabels(call.context, scene, [found(labels[0], 'label does not exist')]);
+    });
+    return undefined;
+  },
+
+  clearIssueLabels(call) {
+    changeLabels(call, { action: 'label_cleared' }, (scene) => replaceLabels(call.context, scene, []));
     return undefined;
   },
 });

@@ -1,10 +1,9 @@
-import type { RepositoryTarget } from '../access/targets.ts';
-import type { ForgeContext } from '../core/context.ts';
-import { found } from '../core/errors.ts';
-import type { MilestoneRow } from '../core/issue-rows.ts';
-import { parseTimestamp, secondsOf, toEndOfDay } from '../core/time.ts';
-import { defineHandlers } from '../http/handler.ts';
-import { toMilestone } from '../views/milestone.ts';
+import type { RepositoryTarget } from '../platform/access/targets.ts';
+import type { ForgeContext } from '../platform/context.ts';
+import { found } from '../platform/errors.ts';
+import { defineHandlers } from '../platform/http/handler.ts';
+import { parseTimestamp, secondsOf, toEndOfDay } from '../platform/time.ts';
+import { type MilestoneRow, toMilestone } from './milestones-rows.ts';
 
 /** Returns a milestone by id, or by title where no id fits. */
 function findMilestone({ context, repository, params }: MilestoneTarget): MilestoneRow {

@@ -1,10 +1,10 @@
-import { findIssue } from '../access/find-issue.ts';
-import type { ForgeContext } from '../core/context.ts';
-import { ForgeProblem, found } from '../core/errors.ts';
-import type { IssueRow } from '../core/issue-rows.ts';
-import { defineHandlers } from '../http/handler.ts';
-import { toPull } from '../views/pull.ts';
-import { maxPinned } from './moderation.ts';
+import { findIssue } from '../platform/access/targets.ts';
+import type { ForgeContext } from '../platform/context.ts';
+import { ForgeProblem, found } from '../platform/errors.ts';
+import { defineHandlers } from '../platform/http/handler.ts';
+import type { IssueRow } from '../platform/rows.ts';
+import { toPull } from '../pulls/pulls-rows.ts';
+import { maxPinned } from './issues-service.ts';
 
 /** The order of pinned issues and pull requests. */
 export const pinHandlers = defineHandlers({

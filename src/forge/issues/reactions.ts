@@ -1,27 +1,24 @@
-import { requireUnblocked } from '../access/blocks.ts';
-import { findIssue } from '../access/find-issue.ts';
-import { reaches } from '../access/permissions.ts';
-import type { RepositoryTarget } from '../access/targets.ts';
-import type { ForgeContext } from '../core/context.ts';
-import { ForgeProblem, found } from '../core/errors.ts';
-import type { IssueRow, ReactionRow } from '../core/issue-rows.ts';
-import type { UserRow } from '../core/rows.ts';
-import { secondsOf, toInstant } from '../core/time.ts';
-import { defineHandlers, type Reply } from '../http/handler.ts';
-import { loadUsers, toUser } from '../views/user.ts';
+import { loadUsers, toUser } from '../accounts/users-rows.ts';
+import { reaches, requireUnblocked } from '../platform/access/permissions.ts';
+import { findIssue, type RepositoryTarget } from '../platform/access/targets.ts';
+import type { ForgeContext } from '../platform/context.ts';
+import { ForgeProblem, found } from '../platform/errors.ts';
+import { defineHandlers, type Reply } from '../platform/http/handler.ts';
+import type { IssueRow, Seconds, UserRow } from '../platform/rows.ts';
+import { secondsOf, toInstant } from '../platform/time.ts';
 import { readIssueRow } from './changes.ts';
+import { allowedReactions } from './issues-service.ts';
 
-/** Gitea's default; a site can name others. */
-export const allowedReactions: ReadonlySet<string> = new Set([
-  '+1',
-  '-1',
-  'laugh',
-  'hooray',
-  'confused',
-  'heart',
-  'rocket',
-  'eyes',
-]);
+/** The reaction of an account to an issue, a pull request or a comment. */
+type ReactionRow = {
+  readonly id: number;
+  readonly issue_id: number;
+  /** 0 for the issue itself. */
+  readonly comment_id: number;
+  readonly user_id: number;
+  readonly content: string;
+  readonly created_at: Seconds;
+};
 
 /** An issue, or a comment of it. */
 type Reactable = { readonly issue: IssueRow; readonly commentId: number; readonly authorId: number };

@@ -1,14 +1,18 @@
-import { isBlockedIn } from '../access/blocks.ts';
-import { permissionOf, reaches } from '../access/permissions.ts';
-import type { ForgeContext } from '../core/context.ts';
-import type { CommentRow, IssueRow, PullRow } from '../core/issue-rows.ts';
-import type { RepositoryRow, UserRow } from '../core/rows.ts';
-import { recordEvent } from '../events/timeline.ts';
-import { isBlocked } from '../protections/blockers.ts';
-import { loadUsers } from '../views/user.ts';
+import { loadUsers } from '../accounts/users-rows.ts';
+import { isBlockedIn, permissionOf, reaches } from '../platform/access/permissions.ts';
+import type { ForgeContext } from '../platform/context.ts';
+import type { IssueRow, PullRow, RepositoryRow, UserRow } from '../platform/rows.ts';
 import { changeState, touchIssue } from './changes.ts';
-import { findReferenced, type ReferencedIssue } from './cross-references.ts';
-import { parseReferences, type Reference, withoutCode } from './references.ts';
+import type { CommentRow } from './comments-rows.ts';
+import {
+  findReferenced,
+  parseReferences,
+  type Reference,
+  type ReferencedIssue,
+  withoutCode,
+} from './cross-references.ts';
+import { isBlocked } from './dependencies-service.ts';
+import { recordEvent } from './timeline-rows.ts';
 
 type ClosingContext = {
   readonly repository: RepositoryRow;

@@ -1,23 +1,15 @@
-import { findIssue } from '../access/find-issue.ts';
-import { permissionOf, reaches } from '../access/permissions.ts';
-import type { RepositoryTarget } from '../access/targets.ts';
-import type { ForgeContext } from '../core/context.ts';
-import { ForgeProblem, forbiddenInSilence } from '../core/errors.ts';
-import type { IssueRow } from '../core/issue-rows.ts';
-import type { Seconds, UserRow } from '../core/rows.ts';
-import { secondsOf, toInstant } from '../core/time.ts';
-import { recordEvent } from '../events/timeline.ts';
-import { defineHandlers } from '../http/handler.ts';
-import { loadHomes } from '../views/issue-lists.ts';
-import { durationInWords } from '../views/timeline.ts';
-import { hasTracker } from './trackers.ts';
-
-type StopwatchRow = {
-  readonly id: number;
-  readonly issue_id: number;
-  readonly user_id: number;
-  readonly created_at: Seconds;
-};
+import { permissionOf, reaches } from '../platform/access/permissions.ts';
+import { findIssue, type RepositoryTarget } from '../platform/access/targets.ts';
+import type { ForgeContext } from '../platform/context.ts';
+import { ForgeProblem, forbiddenInSilence } from '../platform/errors.ts';
+import { defineHandlers } from '../platform/http/handler.ts';
+import type { IssueRow, UserRow } from '../platform/rows.ts';
+import { secondsOf, toInstant } from '../platform/time.ts';
+import { loadHomes } from './issues-rows.ts';
+import { finishStopwatch, runningWatch, type StopwatchRow } from './stopwatches-service.ts';
+import { recordEvent } from './timeline-rows.ts';
+import { durationInWords } from './timeline-views.ts';
+import { hasTracker } from './times-rows.ts';
 
 type StopwatchPlace = RepositoryTarget & {
   readonly context: ForgeContext;
@@ -30,34 +22,6 @@ function findMeasured(place: StopwatchPlace): IssueRow {
   const issue = findIssue(place);
   if (!reaches(place.permission, 'write') || !hasTracker(place.repository)) throw forbiddenInSilence();
   return issue;
-}
-
-function runningWatch({ db }: ForgeContext, user: UserRow): StopwatchRow | undefined {
-  return db.get<StopwatchRow>('SELECT * FROM stopwatches WHERE user_id = ?', user.id);
-}
-
-/** Removes a stopwatch and adds its time to the issue that it ran for. */
-function finishStopwatch(context: ForgeContext, watch: StopwatchRow, user: UserRow): void {
-  const { db, clock } = context;
-  const now = secondsOf(clock());
-  const seconds = Math.max(0, now - watch.created_at);
-  const { lastId } = db.run(
-    `INSERT INTO tracked_times (issue_id, repo_id, user_id, time, created_at)
-       SELECT id, repo_id, ?, ?, ? FROM issues WHERE id = ?`,
-    user.id,
-    seconds,
-    now,
-    watch.issue_id,
-  );
-  const event = { type: 'stop_tracking', body: `|${seconds}`, refers: { time: lastId } };
-  recordEvent(context, { issueId: watch.issue_id, actor: user }, event);
-  db.run('DELETE FROM stopwatches WHERE id = ?', watch.id);
-}
-
-/** Ends the stopwatch that an account runs for an issue, if it does: the issue is closed. */
-export function stopWithIssue(context: ForgeContext, issueId: number, user: UserRow): void {
-  const watch = runningWatch(context, user);
-  if (watch?.issue_id === issueId) finishStopwatch(context, watch, user);
 }
 
 /** Handlers for stopwatches. An account has one at most: starting another one ends it. Hooks hear nothing of them. */

@@ -1,7 +1,7 @@
-import { findIssue } from '../access/find-issue.ts';
-import { parseTimestamp } from '../core/time.ts';
-import { defineHandlers } from '../http/handler.ts';
-import { type TimelineEntryRow, toTimeline } from '../views/timeline.ts';
+import { findIssue } from '../platform/access/targets.ts';
+import { defineHandlers } from '../platform/http/handler.ts';
+import { parseTimestamp } from '../platform/time.ts';
+import { type TimelineEntryRow, toTimeline } from './timeline-views.ts';
 
 /** Comments stand in their own table; in the timeline they are entries like the others. */
 const entriesOf = /* sql */ `

@@ -1,20 +1,18 @@
-import { findIssue } from '../access/find-issue.ts';
-import { canSee, reaches } from '../access/permissions.ts';
-import { userNamed } from '../access/redirects.ts';
-import type { RepositoryTarget } from '../access/targets.ts';
-import type { ForgeContext } from '../core/context.ts';
-import { ForgeProblem, forbiddenInSilence, found } from '../core/errors.ts';
-import type { IssueRow, TrackedTimeRow } from '../core/issue-rows.ts';
-import type { PageRange } from '../core/paging.ts';
-import { settingsOf } from '../core/repository-settings.ts';
-import type { Seconds, UserRow } from '../core/rows.ts';
-import { parseTimestamp, secondsOf, toInstant } from '../core/time.ts';
-import { recordEvent } from '../events/timeline.ts';
-import { defineHandlers } from '../http/handler.ts';
-import { loadHomes, type OwnedRepository, toIssuesById } from '../views/issue-lists.ts';
-import { loadUsers } from '../views/user.ts';
+import { loadUsers } from '../accounts/users-rows.ts';
+import { canSee, reaches } from '../platform/access/permissions.ts';
+import { userNamed } from '../platform/access/redirects.ts';
+import { findIssue, type RepositoryTarget } from '../platform/access/targets.ts';
+import type { ForgeContext } from '../platform/context.ts';
+import { ForgeProblem, forbiddenInSilence, found } from '../platform/errors.ts';
+import { defineHandlers } from '../platform/http/handler.ts';
+import type { PageRange } from '../platform/paging.ts';
+import { settingsOf } from '../platform/repository-settings.ts';
+import type { IssueRow, Seconds, UserRow } from '../platform/rows.ts';
+import { parseTimestamp, secondsOf, toInstant } from '../platform/time.ts';
 import { touchIssue } from './changes.ts';
-import { hasTracker } from './trackers.ts';
+import { loadHomes, type OwnedRepository, toIssuesById } from './issues-rows.ts';
+import { recordEvent } from './timeline-rows.ts';
+import { hasTracker, type TrackedTimeRow } from './times-rows.ts';
 
 const disabled = 'time tracking disabled';
 

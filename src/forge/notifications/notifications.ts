@@ -1,10 +1,10 @@
-import type { ForgeContext } from '../core/context.ts';
-import { ForgeProblem, found } from '../core/errors.ts';
-import type { PageRange } from '../core/paging.ts';
-import type { NotificationRow, UserRow } from '../core/rows.ts';
-import { parseTimestamp, secondsOf } from '../core/time.ts';
-import { defineHandlers, type Reply } from '../http/handler.ts';
-import { toThreads } from '../views/notification.ts';
+import type { ForgeContext } from '../platform/context.ts';
+import { ForgeProblem, found } from '../platform/errors.ts';
+import { defineHandlers, type Reply } from '../platform/http/handler.ts';
+import type { PageRange } from '../platform/paging.ts';
+import type { UserRow } from '../platform/rows.ts';
+import { parseTimestamp, secondsOf } from '../platform/time.ts';
+import { type NotificationRow, toThreads } from './notifications-rows.ts';
 
 type QueryText = string | undefined;
 type NotificationQuery = {

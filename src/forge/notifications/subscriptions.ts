@@ -1,22 +1,21 @@
-import { requireUnblocked } from '../access/blocks.ts';
-import { findIssue } from '../access/find-issue.ts';
-import { userNamed } from '../access/redirects.ts';
-import type { RepositoryTarget } from '../access/targets.ts';
-import type { ForgeContext } from '../core/context.ts';
-import { ForgeProblem, found } from '../core/errors.ts';
-import type { PageRange } from '../core/paging.ts';
-import type { UserRow } from '../core/rows.ts';
-import { toInstant } from '../core/time.ts';
-import { defineHandlers, type Reply } from '../http/handler.ts';
+import { toUser } from '../accounts/users-rows.ts';
+import { requireUnblocked } from '../platform/access/permissions.ts';
+import { userNamed } from '../platform/access/redirects.ts';
+import { findIssue, type RepositoryTarget } from '../platform/access/targets.ts';
+import type { ForgeContext } from '../platform/context.ts';
+import { ForgeProblem, found } from '../platform/errors.ts';
+import { defineHandlers, type Reply } from '../platform/http/handler.ts';
+import type { PageRange } from '../platform/paging.ts';
+import type { UserRow } from '../platform/rows.ts';
+import { toInstant } from '../platform/time.ts';
+import { listMarked } from '../repositories/marked.ts';
 import {
   isSubscribedToIssue,
   isWatching,
   setIssueSubscription,
   unwatchRepository,
   watchRepository,
-} from '../notify/watches.ts';
-import { listMarked } from '../repositories/marked.ts';
-import { toUser } from '../views/user.ts';
+} from './subscriptions-service.ts';
 
 type SubscriptionTarget = RepositoryTarget & { readonly context: ForgeContext };
 

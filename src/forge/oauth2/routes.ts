@@ -3,8 +3,9 @@ import fastifyFormbody from '@fastify/formbody';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isSameSecret } from '../../platform/http/constant-time-equal.ts';
 import { type FormFields, formFieldsOf } from '../../platform/http/form.ts';
-import { createActorReader, headerCredentials } from '../access/actor.ts';
-import { isPublicOnly } from '../access/scopes.ts';
+import { toUser } from '../accounts/users-rows.ts';
+import { createActorReader, headerCredentials } from '../platform/access/actor.ts';
+import { isPublicOnly } from '../platform/access/scopes.ts';
 import {
   accessSeconds,
   publicKeyOf,
@@ -12,14 +13,13 @@ import {
   readRefreshToken,
   signToken,
   signTokens,
-} from '../access/signed-tokens.ts';
-import type { ForgeContext } from '../core/context.ts';
-import { ForgeProblem } from '../core/errors.ts';
-import type { OAuth2ApplicationRow, OAuth2GrantRow, UserRow } from '../core/rows.ts';
-import { secondsOf } from '../core/time.ts';
-import { toUser } from '../views/user.ts';
+} from '../platform/access/signed-tokens.ts';
+import type { ForgeContext } from '../platform/context.ts';
+import { ForgeProblem } from '../platform/errors.ts';
+import type { OAuth2ApplicationRow, OAuth2GrantRow, UserRow } from '../platform/rows.ts';
+import { secondsOf } from '../platform/time.ts';
 import { registerAuthorize } from './authorize.ts';
-import { applicationOf, isSecretOf, takeCode } from './grants.ts';
+import { applicationOf, isSecretOf, takeCode } from './oauth2-service.ts';
 
 type TokenFailure = { readonly error: string; readonly error_description: string };
 

@@ -1,22 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type Actor, createActorReader, headerCredentials } from '../access/actor.ts';
-import { userNamed } from '../access/redirects.ts';
 import { contentDisposition, readRange } from '../code/serve-file.ts';
-import type { ForgeContext } from '../core/context.ts';
-import { ForgeProblem, found } from '../core/errors.ts';
-import type { UserRow } from '../core/rows.ts';
-import { refuseCrossSiteWrites } from '../http/cross-site.ts';
-import { readGitBody } from '../smart-http/request-body.ts';
-import { mayUsePackages } from './package-access.ts';
+import { type Actor, createActorReader, headerCredentials } from '../platform/access/actor.ts';
+import { userNamed } from '../platform/access/redirects.ts';
+import type { ForgeContext } from '../platform/context.ts';
+import { ForgeProblem, found } from '../platform/errors.ts';
+import { refuseCrossSiteWrites } from '../platform/http/cross-site.ts';
+import { readGitBody } from '../platform/http/request-body.ts';
+import type { UserRow } from '../platform/rows.ts';
 import {
   findPackageFile,
   findVersion,
   insertFile,
+  mayUsePackages,
   type PackageName,
   packageFilesOf,
   removeVersion,
-} from './package-rows.ts';
+} from './packages-rows.ts';
 
 type PackagePath = { owner: string; name: string; version: string; file: string };
 type PackageRequest = FastifyRequest<{ Params: PackagePath }>;

@@ -1,12 +1,12 @@
-import type { Actor } from '../access/actor.ts';
-import { accountNamed } from '../access/redirects.ts';
-import type { ForgeContext } from '../core/context.ts';
-import { ForgeProblem, found } from '../core/errors.ts';
-import type { UserRow } from '../core/rows.ts';
-import { defineHandlers } from '../http/handler.ts';
-import { mayUsePackages } from './package-access.ts';
+import type { Actor } from '../platform/access/actor.ts';
+import { accountNamed } from '../platform/access/redirects.ts';
+import type { ForgeContext } from '../platform/context.ts';
+import { ForgeProblem, found } from '../platform/errors.ts';
+import { defineHandlers } from '../platform/http/handler.ts';
+import type { UserRow } from '../platform/rows.ts';
 import {
   findVersion,
+  mayUsePackages,
   type PackageName,
   type PackageVersionRow,
   packageFilesOf,
@@ -14,7 +14,7 @@ import {
   toPackages,
   versionColumns,
   versionTables,
-} from './package-rows.ts';
+} from './packages-rows.ts';
 
 type PackageCall = {
   readonly context: ForgeContext;

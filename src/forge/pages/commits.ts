@@ -1,16 +1,15 @@
 import type { FastifyInstance } from 'fastify';
 import { type Html, html } from '../../platform/http/html.ts';
-import { findAddress } from '../code/find-file.ts';
+import { escapePath } from '../code/commits-rows.ts';
+import { findAddress } from '../code/files-service.ts';
 import { contentHeaders } from '../code/serve-file.ts';
-import type { ForgeContext } from '../core/context.ts';
-import { ForgeProblem, found } from '../core/errors.ts';
-import { listChanges } from '../git/changes.ts';
-import { type CommitData, instantOf } from '../git/commit.ts';
-import { readDiff, readDiffStart } from '../git/diff.ts';
-import { listCommits } from '../git/history.ts';
-import { listBranchNames, listRefs, readBranch, readCommit, readTag } from '../git/refs.ts';
-import type { GitRepository } from '../git/repository.ts';
-import { escapePath } from '../views/commit.ts';
+import type { ForgeContext } from '../platform/context.ts';
+import { ForgeProblem, found } from '../platform/errors.ts';
+import { listChanges, readDiff, readDiffStart } from '../platform/git/changes.ts';
+import { type CommitData, instantOf } from '../platform/git/commit.ts';
+import { listCommits } from '../platform/git/history.ts';
+import { listBranchNames, listRefs, readBranch, readCommit, readTag } from '../platform/git/refs.ts';
+import type { GitRepository } from '../platform/git/repository.ts';
 import {
   type CodeVisit,
   enterCode,

@@ -1,17 +1,17 @@
 import type { FastifyInstance } from 'fastify';
 import { type Html, html } from '../../platform/http/html.ts';
-import { findRepository } from '../access/guards.ts';
-import { isOrganizationOwner, reaches } from '../access/permissions.ts';
-import { userNamed } from '../access/redirects.ts';
-import type { ForgeContext } from '../core/context.ts';
-import { ForgeProblem, found } from '../core/errors.ts';
-import type { HookRow, HookTaskRow } from '../core/rows.ts';
-import { toInstant } from '../core/time.ts';
 import { redeliverOf } from '../hooks/deliveries.ts';
-import type { FormGuard } from './forms.ts';
+import type { HookRow } from '../hooks/hooks-rows.ts';
+import { findRepository } from '../platform/access/guards.ts';
+import { isOrganizationOwner, reaches } from '../platform/access/permissions.ts';
+import { userNamed } from '../platform/access/redirects.ts';
+import type { ForgeContext } from '../platform/context.ts';
+import { ForgeProblem, found } from '../platform/errors.ts';
+import type { HookTaskRow } from '../platform/rows.ts';
+import { toInstant } from '../platform/time.ts';
 import { repositoryNav } from './navigation.ts';
 import type { PageContent } from './page.ts';
-import type { Act, PageVisit, Show } from './page-handler.ts';
+import type { Act, FormGuard, PageVisit, Show } from './page-handler.ts';
 
 /** How many deliveries a page shows. */
 const shown = 50;

@@ -1,16 +1,15 @@
 import type { FastifyInstance } from 'fastify';
 import { type Html, html } from '../../platform/http/html.ts';
-import type { RepositoryTarget } from '../access/targets.ts';
+import { loadUsers } from '../accounts/users-rows.ts';
 import { contentHeaders, type FileAnswer } from '../code/serve-file.ts';
-import type { ForgeContext } from '../core/context.ts';
-import { found } from '../core/errors.ts';
-import type { CommentRow, IssueRow } from '../core/issue-rows.ts';
-import type { Bit } from '../core/rows.ts';
-import { toInstant } from '../core/time.ts';
-import { readPullDiff } from '../pulls/branches.ts';
-import { loadLabels } from '../views/label.ts';
-import { loadUsers } from '../views/user.ts';
-import { viewLabels } from './labels.ts';
+import type { CommentRow } from '../issues/comments-rows.ts';
+import { type LabelRow, loadLabels } from '../issues/labels-rows.ts';
+import type { RepositoryTarget } from '../platform/access/targets.ts';
+import type { ForgeContext } from '../platform/context.ts';
+import { found } from '../platform/errors.ts';
+import type { Bit, IssueRow } from '../platform/rows.ts';
+import { toInstant } from '../platform/time.ts';
+import { readPullDiff } from '../pulls/pull-branches-service.ts';
 import {
   enterRepository,
   enterUnit,
@@ -23,6 +22,14 @@ import {
 import type { PageContent } from './page.ts';
 import type { PageVisit, SendFile, Show } from './page-handler.ts';
 import { viewPull } from './pulls.ts';
+
+/** Shows labels with their colours: a disc, since the policy of the pages allows no styles of an element and text stays readable. */
+export function viewLabels(labels: readonly LabelRow[]): Html {
+  return html`${labels.map(
+    ({ name, color }) =>
+      html`<span class="label"><svg viewBox="0 0 2 2" aria-hidden="true"><circle cx="1" cy="1" r="1" fill="#${color}"/></svg> ${name}</span> `,
+  )}`;
+}
 
 /** Comments that a page shows; the next page has more. */
 const shownComments = 200;

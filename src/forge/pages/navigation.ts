@@ -1,15 +1,14 @@
 import { type Html, html } from '../../platform/http/html.ts';
-import { mayReadCode } from '../access/code.ts';
-import { findRepository } from '../access/guards.ts';
-import { permissionOf, reaches } from '../access/permissions.ts';
-import type { RepositoryTarget } from '../access/targets.ts';
-import type { ForgeContext } from '../core/context.ts';
-import { ForgeProblem } from '../core/errors.ts';
-import { settingsOf } from '../core/repository-settings.ts';
-import type { RepositoryRow, UserRow } from '../core/rows.ts';
-import type { Unit } from '../core/units.ts';
-import type { GitRepository } from '../git/repository.ts';
-import { escapePath } from '../views/commit.ts';
+import { escapePath } from '../code/commits-rows.ts';
+import { mayReadCode } from '../platform/access/code.ts';
+import { findRepository } from '../platform/access/guards.ts';
+import { permissionOf, reaches, type Unit } from '../platform/access/permissions.ts';
+import type { RepositoryTarget } from '../platform/access/targets.ts';
+import type { ForgeContext } from '../platform/context.ts';
+import { ForgeProblem } from '../platform/errors.ts';
+import type { GitRepository } from '../platform/git/repository.ts';
+import { settingsOf } from '../platform/repository-settings.ts';
+import type { RepositoryRow, UserRow } from '../platform/rows.ts';
 import type { PageVisit } from './page-handler.ts';
 
 /** Lines of a list that a page shows; the next page has more. */

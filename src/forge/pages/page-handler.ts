@@ -1,13 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { createCsrfTokens, isSentByOtherSite } from '../../platform/http/csrf-tokens.ts';
 import { type FormFields, formFieldsOf } from '../../platform/http/form.ts';
 import { html } from '../../platform/http/html.ts';
-import { createActorReader, headerCredentials } from '../access/actor.ts';
-import { Redirect } from '../access/redirects.ts';
-import { isPublicOnly, type Scope } from '../access/scopes.ts';
 import type { FileAnswer } from '../code/serve-file.ts';
-import type { ForgeContext } from '../core/context.ts';
-import { ForgeProblem } from '../core/errors.ts';
-import type { UserRow } from '../core/rows.ts';
+import { createActorReader, headerCredentials } from '../platform/access/actor.ts';
+import { Redirect } from '../platform/access/redirects.ts';
+import { isPublicOnly, type Scope } from '../platform/access/scopes.ts';
+import type { ForgeContext } from '../platform/context.ts';
+import { ForgeProblem } from '../platform/errors.ts';
+import type { UserRow } from '../platform/rows.ts';
 import { type PageContent, page, policy } from './page.ts';
 
 /** Names that the path of a page carries; those it has not are undefined. */
@@ -119,4 +120,26 @@ function refuse(reply: FastifyReply, error: unknown): FastifyReply {
   return reply
     .type('text/html; charset=utf-8')
     .send(page({ title: error.message || 'forbidden', content: html`` }));
+}
+
+/** Guards the forms of the pages, which people who sign in with Basic credentials are shown. */
+export interface FormGuard {
+  /** Returns the mark of a form for what it does. */
+  csrfToken(caller: UserRow | undefined, purpose: string): string;
+  /** Ends the request with 403 where the mark is missing or of another form, or where another site sent it. */
+  check(request: FastifyRequest, caller: UserRow | undefined, purpose: string): void;
+}
+
+export function createFormGuard(): FormGuard {
+  const csrfTokens = createCsrfTokens();
+  const nameOf = (caller: UserRow | undefined): string => String(caller?.id ?? 0);
+  return {
+    csrfToken: (caller, purpose) => csrfTokens.tokenFor(nameOf(caller), purpose),
+    check(request, caller, purpose) {
+      const given = formFieldsOf(request.body).get('mark');
+      const isRight = csrfTokens.isValid(given, nameOf(caller), purpose);
+      if (isSentByOtherSite(request.headers) || !isRight)
+        throw new ForgeProblem(403, 'this form is out of date: load its page again');
+    },
+  };
 }

@@ -1,27 +1,24 @@
 import type { FastifyInstance } from 'fastify';
 import { formFieldsOf } from '../../platform/http/form.ts';
 import { type Html, html } from '../../platform/http/html.ts';
-import { findPull } from '../access/find-issue.ts';
-import { findRepository } from '../access/guards.ts';
-import type { RepositoryTarget } from '../access/targets.ts';
-import type { ForgeContext } from '../core/context.ts';
-import { ForgeProblem, found } from '../core/errors.ts';
-import type { IssueRow, PullRow } from '../core/issue-rows.ts';
-import type { CommitData } from '../git/commit.ts';
-import { findMergeBase, listCommits } from '../git/history.ts';
-import { readBranch } from '../git/refs.ts';
-import type { GitRepository } from '../git/repository.ts';
-import { checkPull } from '../pull-sync/checks.ts';
+import { escapePath } from '../code/commits-rows.ts';
+import { findRepository } from '../platform/access/guards.ts';
+import { findPull, type RepositoryTarget } from '../platform/access/targets.ts';
+import type { ForgeContext } from '../platform/context.ts';
+import { ForgeProblem, found } from '../platform/errors.ts';
+import type { CommitData } from '../platform/git/commit.ts';
+import { findMergeBase, listCommits } from '../platform/git/history.ts';
+import { readBranch } from '../platform/git/refs.ts';
+import type { GitRepository } from '../platform/git/repository.ts';
+import type { IssueRow, PullRow, UserRow } from '../platform/rows.ts';
+import { checkPull } from '../pulls/checks.ts';
 import { openPull } from '../pulls/create.ts';
-import { findByBranches } from '../pulls/list.ts';
-import { findPullBase } from '../pulls/pull-base.ts';
-import { escapePath } from '../views/commit.ts';
+import { findByBranches, findPullBase } from '../pulls/list.ts';
+import { mayKnow, type ReviewRow } from '../pulls/reviews-rows.ts';
 import { viewChange, viewCommits } from './commits.ts';
-import type { FormGuard } from './forms.ts';
 import { type CodeVisit, enterCode, homeOf, repositoryNav, shownLines } from './navigation.ts';
 import type { PageContent } from './page.ts';
-import type { Act, PageVisit, Show } from './page-handler.ts';
-import { viewReviews } from './reviews.ts';
+import type { Act, FormGuard, PageVisit, Show } from './page-handler.ts';
 
 /** Shows what a pull request has beside the discussion. `rest` follows the comments. */
 export async function viewPull(
@@ -145,4 +142,52 @@ async function viewNewChange(
   const from = await findMergeBase(git, base.id, commit.id);
   if (from === undefined) return undefined;
   return await viewRange(git, { home, whole: undefined }, { from, to: commit.id });
+}
+
+/** Shows the reviews of a pull request, and what was reported of its head. */
+function viewReviews(context: ForgeContext, pull: PullRow, caller: UserRow | undefined): Html {
+  const { db } = context;
+  const reviews = db
+    .all<ReviewRow & { who: string }>(
+      `SELECT v.*, coalesce(u.name, t.name, 'ghost') AS who FROM reviews v LEFT JOIN users u ON u.id = v.reviewer_id
+       LEFT JOIN teams t ON t.id = v.team_id WHERE v.issue_id = ? ORDER BY v.id`,
+      pull.issue_id,
+    )
+    .filter((review) => mayKnow(review, caller));
+  const lines = reviews.map(
+    ({ who, type, body, official, stale, dismissed }) => html`<tr><td>${who}</td><td>${type}
+${official ? 'official' : undefined} ${stale ? 'stale' : undefined} ${dismissed ? 'dismissed' : undefined}</td>
+<td>${body}</td></tr>`,
+  );
+  // The last word of each context counts.
+  const statuses = db.all<{ context: string; state: string; description: string; target_url: string }>(
+    `SELECT context, state, description, target_url FROM commit_statuses WHERE id IN (
+       SELECT max(id) FROM commit_statuses WHERE repo_id = ? AND sha = ? GROUP BY context) ORDER BY context`,
+    pull.repo_id,
+    pull.head_sha,
+  );
+  const checks = statuses.map(
+    ({ context: name, state, description, target_url }) => html`<tr>
+<td>${/^https?:\/\//i.test(target_url) ? html`<a href="${target_url}">${name}</a>` : html`${name}`}</td>
+<td class="short ${state}">${state}</td><td>${description}</td></tr>`,
+  );
+  return html`${lines.length > 0 ? html`<h2>Reviews</h2><table>${lines}</table>` : undefined}
+${checks.length > 0 ? html`<h2>Checks</h2><table>${checks}</table>` : undefined}`;
+}
+
+/** Shows the rules for branches of a repository, as they are stored. */
+export function viewProtections(context: ForgeContext, repositoryId: number): Html {
+  const rules = context.db.all<{ rule_name: string; terms: string }>(
+    'SELECT rule_name, terms FROM branch_protections WHERE repo_id = ? ORDER BY priority, id',
+    repositoryId,
+  );
+  const lines = rules.map(({ rule_name, terms }) => {
+    // What the rule switches on: everything else is as without it.
+    const members = Object.entries(JSON.parse(terms) as Record<string, unknown>).filter(
+      ([, value]) => Boolean(value) && !(Array.isArray(value) && value.length === 0),
+    );
+    const said = members.map(([name, value]) => html`<li>${name}: ${JSON.stringify(value)}</li>`);
+    return html`<tr><td><code>${rule_name}</code></td><td><ul>${said}</ul></td></tr>`;
+  });
+  return lines.length > 0 ? html`<table>${lines}</table>` : html`<p>No branch is protected.</p>`;
 }

@@ -1,11 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { type Html, html } from '../../platform/http/html.ts';
-import { findRepository } from '../access/guards.ts';
-import { reaches } from '../access/permissions.ts';
-import type { ForgeContext } from '../core/context.ts';
-import { ForgeProblem, found } from '../core/errors.ts';
-import type { ReleaseRow } from '../core/rows.ts';
-import { toReleases } from '../views/release.ts';
+import { findRepository } from '../platform/access/guards.ts';
+import { reaches } from '../platform/access/permissions.ts';
+import type { ForgeContext } from '../platform/context.ts';
+import { ForgeProblem, found } from '../platform/errors.ts';
+import { type ReleaseRow, toReleases } from '../releases/releases-rows.ts';
 import { repositoryNav } from './navigation.ts';
 import type { PageVisit, Show } from './page-handler.ts';
 

@@ -3,16 +3,14 @@ import type { FastifyInstance } from 'fastify';
 import type { Operation } from '../../contract/operation.ts';
 import { operations } from '../../contract/operations.ts';
 import { html } from '../../platform/http/html.ts';
-import { isVisible, reaches, readableCondition } from '../access/permissions.ts';
-import { accountNamed } from '../access/redirects.ts';
-import type { ForgeContext } from '../core/context.ts';
-import { ForgeProblem } from '../core/errors.ts';
-import type { RepositoryRow } from '../core/rows.ts';
-import { refuseCrossSiteWrites } from '../http/cross-site.ts';
-import { describeApi } from '../http/openapi.ts';
+import { isVisible, reaches, readableCondition } from '../platform/access/permissions.ts';
+import { accountNamed } from '../platform/access/redirects.ts';
+import type { ForgeContext } from '../platform/context.ts';
+import { ForgeProblem } from '../platform/errors.ts';
+import { refuseCrossSiteWrites } from '../platform/http/cross-site.ts';
+import type { RepositoryRow } from '../platform/rows.ts';
 import { registerCommitPages } from './commits.ts';
 import { registerFilePages } from './files.ts';
-import { createFormGuard } from './forms.ts';
 import { registerHookPages } from './hooks.ts';
 import { registerIssuePages } from './issues.ts';
 import {
@@ -23,11 +21,11 @@ import {
   repositoryNav,
   shownLines,
 } from './navigation.ts';
+import { describeApi } from './openapi.ts';
 import { type PageContent, styles } from './page.ts';
-import { createForgePageHandler, type PageVisit, type Show } from './page-handler.ts';
-import { registerNewPullPages } from './pulls.ts';
+import { createForgePageHandler, createFormGuard, type PageVisit, type Show } from './page-handler.ts';
+import { registerNewPullPages, viewProtections } from './pulls.ts';
 import { registerReleasePages } from './releases.ts';
-import { viewProtections } from './reviews.ts';
 import { registerRunnerPages } from './runners.ts';
 import { repositoryPage, viewRepositories } from './views.ts';
 import { registerWikiPages } from './wiki.ts';

@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import { type Html, html } from '../../platform/http/html.ts';
-import { findRepository } from '../access/guards.ts';
-import { isOrganizationOwner, reaches } from '../access/permissions.ts';
-import { userNamed } from '../access/redirects.ts';
-import type { ForgeContext } from '../core/context.ts';
-import { ForgeProblem, found } from '../core/errors.ts';
-import { listRunners, type RunnerHolder, type RunnerRow, toRunner } from '../runners/registry.ts';
+import { findRepository } from '../platform/access/guards.ts';
+import { isOrganizationOwner, reaches } from '../platform/access/permissions.ts';
+import { userNamed } from '../platform/access/redirects.ts';
+import type { ForgeContext } from '../platform/context.ts';
+import { ForgeProblem, found } from '../platform/errors.ts';
+import { listRunners, type RunnerHolder, type RunnerRow, toRunner } from '../workflows/runners-service.ts';
 import { repositoryNav } from './navigation.ts';
 import type { PageContent } from './page.ts';
 import type { PageVisit, Show } from './page-handler.ts';

@@ -1,9 +1,8 @@
 import { type Html, html } from '../../platform/http/html.ts';
-import type { ForgeContext } from '../core/context.ts';
-import type { LabelRow } from '../core/issue-rows.ts';
-import type { RepositoryRow } from '../core/rows.ts';
-import { viewIssues } from './issues.ts';
-import { viewLabels } from './labels.ts';
+import type { LabelRow } from '../issues/labels-rows.ts';
+import type { ForgeContext } from '../platform/context.ts';
+import type { RepositoryRow } from '../platform/rows.ts';
+import { viewIssues, viewLabels } from './issues.ts';
 import { enterRepository, homeOf, repositoryNav, shownLines, showsUnit } from './navigation.ts';
 import type { PageContent } from './page.ts';
 import type { PageVisit } from './page-handler.ts';

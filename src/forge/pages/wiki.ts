@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import { type Html, html } from '../../platform/http/html.ts';
-import { findRepository } from '../access/guards.ts';
-import type { ForgeContext } from '../core/context.ts';
-import { ForgeProblem, found } from '../core/errors.ts';
-import { readBlob } from '../git/tree.ts';
+import { findRepository } from '../platform/access/guards.ts';
+import type { ForgeContext } from '../platform/context.ts';
+import { ForgeProblem, found } from '../platform/errors.ts';
+import { readBlob } from '../platform/git/tree.ts';
 import { webNameIn, webNameOfFile, wikiTitle } from '../wiki/names.ts';
-import { findPage, readWiki, type Wiki } from '../wiki/pages.ts';
+import { findPage, readWiki, type Wiki } from '../wiki/wiki-service.ts';
 import { repositoryNav } from './navigation.ts';
 import type { PageContent } from './page.ts';
 import type { PageVisit, Show } from './page-handler.ts';

@@ -1,12 +1,12 @@
-import { isBlockedBy } from '../access/blocks.ts';
-import type { PullRow } from '../core/issue-rows.ts';
-import { isAncestor } from '../git/history.ts';
-import { isRefName } from '../git/names.ts';
-import { moveRefs, readBranch, readCommit, readRef } from '../git/refs.ts';
-import type { GitRepository } from '../git/repository.ts';
-import { reviewPrefix } from '../protections/push-enforcement.ts';
-import { followHead } from '../pull-sync/refresh.ts';
+import { isBlockedBy } from '../platform/access/permissions.ts';
+import { isAncestor } from '../platform/git/history.ts';
+import { isRefName } from '../platform/git/names.ts';
+import { moveRefs, readBranch, readCommit, readRef } from '../platform/git/refs.ts';
+import type { GitRepository } from '../platform/git/repository.ts';
+import type { PullRow } from '../platform/rows.ts';
 import { type NewPullTarget, openPushed } from './create.ts';
+import { reviewPrefix } from './enforcement.ts';
+import { followHead } from './refresh.ts';
 
 /** What a push says of the pull requests that it asks for. */
 export type ReviewOptions = {

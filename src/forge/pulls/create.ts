@@ -1,19 +1,5 @@
-import { requireUnblocked } from '../access/blocks.ts';
-import { mayReadCode, mayWriteCode } from '../access/code.ts';
-import { findPull } from '../access/find-issue.ts';
-import { isOrganizationMember, reaches } from '../access/permissions.ts';
-import type { RepositoryTarget } from '../access/targets.ts';
-import { findHead, type HeadBranch } from '../code/head-repository.ts';
-import type { ForgeContext } from '../core/context.ts';
-import { ForgeProblem, found } from '../core/errors.ts';
-import type { IssueRow, LabelRow, PullRow } from '../core/issue-rows.ts';
-import { settingsOf } from '../core/repository-settings.ts';
-import type { UserRow } from '../core/rows.ts';
-import { parseTimestamp } from '../core/time.ts';
-import { recordActivity } from '../events/activities.ts';
-import { emitIssue, type IssueScene } from '../events/issue-events.ts';
-import { moveRefs, resolveRef } from '../git/refs.ts';
-import { attachLabels, findLabels } from '../issues/attached-labels.ts';
+import { findHead, type HeadBranch } from '../code/branches-service.ts';
+import { emitIssue, type IssueScene } from '../hooks/events.ts';
 import {
   attachAssignees,
   emitAssignees,
@@ -23,19 +9,30 @@ import {
   noteReferences,
   recordMilestone,
 } from '../issues/changes.ts';
-import { notifyOpened } from '../notify/threads.ts';
-import { inspectPull } from '../pull-sync/inspection.ts';
-import { readHeadPush, recordHeadPush } from '../pull-sync/push-entries.ts';
-import { keepHead } from '../pull-sync/refresh.ts';
-import { findCodeOwners, requestCodeOwners } from '../reviews/code-owners.ts';
+import type { LabelRow } from '../issues/labels-rows.ts';
+import { attachLabels, findLabels } from '../issues/labels-service.ts';
+import { recordActivity } from '../notifications/activities-service.ts';
+import { notifyOpened } from '../notifications/notifications-service.ts';
+import { mayReadCode, mayWriteCode } from '../platform/access/code.ts';
+import { isOrganizationMember, reaches, requireUnblocked } from '../platform/access/permissions.ts';
+import { findPull, type RepositoryTarget } from '../platform/access/targets.ts';
+import type { ForgeContext } from '../platform/context.ts';
+import { ForgeProblem, found } from '../platform/errors.ts';
+import { moveRefs, resolveRef } from '../platform/git/refs.ts';
+import { settingsOf } from '../platform/repository-settings.ts';
+import type { IssueRow, PullRow, UserRow } from '../platform/rows.ts';
+import { parseTimestamp } from '../platform/time.ts';
+import { inspectPull } from './checks.ts';
+import { findCodeOwners, requestCodeOwners } from './code-owners.ts';
+import { findByBranches } from './list.ts';
+import { keepHead, readHeadPush, recordHeadPush } from './refresh.ts';
 import {
   findReviewers,
   guardRequest,
   type Reviewers,
   requestReview,
   requestTeamReview,
-} from '../reviews/requests.ts';
-import { findByBranches } from './list.ts';
+} from './review-requests.ts';
 
 /** What a caller says of a new pull request; the contract's `CreatePullRequestOption`. */
 type PullText = {

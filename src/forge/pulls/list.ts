@@ -1,10 +1,10 @@
-import type { FoundPull } from '../access/find-issue.ts';
-import { userNamed } from '../access/redirects.ts';
-import type { RepositoryTarget } from '../access/targets.ts';
-import type { ForgeContext } from '../core/context.ts';
-import { ForgeProblem } from '../core/errors.ts';
-import type { IssueRow, PullRow } from '../core/issue-rows.ts';
-import type { PageRange } from '../core/paging.ts';
+import { userNamed } from '../platform/access/redirects.ts';
+import type { FoundPull, RepositoryTarget } from '../platform/access/targets.ts';
+import type { ForgeContext } from '../platform/context.ts';
+import { ForgeProblem } from '../platform/errors.ts';
+import type { PageRange } from '../platform/paging.ts';
+import { settingsOf } from '../platform/repository-settings.ts';
+import type { IssueRow, PullRow, RepositoryRow, UserRow } from '../platform/rows.ts';
 
 type PullFilter = {
   readonly state?: string | undefined;
@@ -106,4 +106,14 @@ export function findByBranches(
     head,
   );
   return row?.number;
+}
+
+type PullBase = Pick<RepositoryTarget, 'repository' | 'owner'>;
+
+/** The repository that a fork was made of, where it takes pull requests; else the repository itself, where that does. */
+export function findPullBase({ db }: ForgeContext, own: PullBase): PullBase | undefined {
+  const source = db.get<RepositoryRow>('SELECT * FROM repositories WHERE id = ?', own.repository.fork_id);
+  const owner = source && db.get<UserRow>('SELECT * FROM users WHERE id = ?', source.owner_id);
+  if (source && owner && settingsOf(source).has_pull_requests) return { repository: source, owner };
+  return settingsOf(own.repository).has_pull_requests ? own : undefined;
 }

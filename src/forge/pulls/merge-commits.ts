@@ -1,8 +1,8 @@
-import type { CommitData, Signature } from '../git/commit.ts';
-import { listCommits } from '../git/history.ts';
-import { commitTree, mergeTrees } from '../git/merge.ts';
-import { readCommit } from '../git/refs.ts';
-import type { GitRepository } from '../git/repository.ts';
+import type { CommitData, Signature } from '../platform/git/commit.ts';
+import { listCommits } from '../platform/git/history.ts';
+import { commitTree, mergeTrees } from '../platform/git/merge.ts';
+import { readCommit } from '../platform/git/refs.ts';
+import type { GitRepository } from '../platform/git/repository.ts';
 
 /** The ways to merge that make commits, or none (`fast-forward-only`). */
 export const mergeStyles = ['merge', 'rebase', 'rebase-merge', 'squash', 'fast-forward-only'] as const;

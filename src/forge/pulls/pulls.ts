@@ -1,22 +1,6 @@
-import { mayWriteCode } from '../access/code.ts';
-import { type FoundPull, findPull } from '../access/find-issue.ts';
-import { reaches } from '../access/permissions.ts';
-import type { RepositoryTarget } from '../access/targets.ts';
-import { toChangedFile, toEntries, toEntry } from '../code/compare.ts';
-import { findHead } from '../code/head-repository.ts';
-import type { ForgeContext } from '../core/context.ts';
-import { ForgeProblem, found } from '../core/errors.ts';
-import type { PageRange } from '../core/paging.ts';
-import type { UserRow } from '../core/rows.ts';
-import { parseTimestamp } from '../core/time.ts';
-import type { IssueScene } from '../events/issue-events.ts';
-import { emitPull } from '../events/pull-events.ts';
-import { recordEvent } from '../events/timeline.ts';
-import { listChanges } from '../git/changes.ts';
-import { countCommits, listCommits } from '../git/history.ts';
-import { readBranch } from '../git/refs.ts';
-import { defineHandlers, type Reply } from '../http/handler.ts';
-import { findLabels, replaceLabels } from '../issues/attached-labels.ts';
+import { findHead, toChangedFile, toEntries, toEntry } from '../code/branches-service.ts';
+import { repositoryAddress } from '../code/commits-rows.ts';
+import { emitPull, type IssueScene } from '../hooks/events.ts';
 import {
   changeAssignees,
   changeBody,
@@ -26,18 +10,45 @@ import {
   changeTitle,
   findAssignees,
 } from '../issues/changes.ts';
-import { requireAuthorOrWriter } from '../issues/issues.ts';
-import { checkPull } from '../pull-sync/checks.ts';
-import { inspectPull } from '../pull-sync/inspection.ts';
-import { readHeadPush, recordHeadPush } from '../pull-sync/push-entries.ts';
-import { findCodeOwners, requestCodeOwners } from '../reviews/code-owners.ts';
-import type { Reviewers } from '../reviews/requests.ts';
-import { recountOfficial } from '../reviews/state.ts';
-import { repositoryAddress } from '../views/commit.ts';
-import { isDraftTitle } from '../views/issue.ts';
-import { toPull, toPulls } from '../views/pull.ts';
+import { refuseBlocked } from '../issues/dependencies-service.ts';
+import { isDraftTitle } from '../issues/issues-rows.ts';
+import { requireAuthorOrWriter } from '../issues/issues-service.ts';
+import { findLabels, replaceLabels } from '../issues/labels-service.ts';
+import { recordEvent } from '../issues/timeline-rows.ts';
+import { markIssueRead } from '../notifications/notifications-service.ts';
+import { mayWriteCode } from '../platform/access/code.ts';
+import { reaches } from '../platform/access/permissions.ts';
+import { type FoundPull, findPull, type RepositoryTarget } from '../platform/access/targets.ts';
+import type { ForgeContext } from '../platform/context.ts';
+import { ForgeProblem, found } from '../platform/errors.ts';
+import { listChanges } from '../platform/git/changes.ts';
+import { countCommits, listCommits } from '../platform/git/history.ts';
+import { readBranch } from '../platform/git/refs.ts';
+import { defineHandlers, type Reply } from '../platform/http/handler.ts';
+import type { PageRange } from '../platform/paging.ts';
+import { settingsOf } from '../platform/repository-settings.ts';
+import type { UserRow } from '../platform/rows.ts';
+import { parseTimestamp, secondsOf } from '../platform/time.ts';
+import { checkPull, inspectPull } from './checks.ts';
+import { findCodeOwners, requestCodeOwners } from './code-owners.ts';
 import { openPull } from './create.ts';
 import { findByBranches, listPullRows } from './list.ts';
+import type { MergeStyle } from './merge-commits.ts';
+import { guardMerger } from './merge-enforcement.ts';
+import {
+  guardMerge,
+  type MergeOptions,
+  type MergeTarget,
+  mergeMessage,
+  performMerge,
+  readMerge,
+  type ScheduledMergeRow,
+  scheduledOf,
+} from './merge-service.ts';
+import { toPull, toPulls } from './pulls-rows.ts';
+import { readHeadPush, recordHeadPush } from './refresh.ts';
+import type { Reviewers } from './review-requests.ts';
+import { recountOfficial } from './reviews-service.ts';
 
 /** Handlers for pull requests; their labels, comments and state of discussion are those of issues. */
 export const pullHandlers = defineHandlers({
@@ -269,3 +280,90 @@ async function planRetarget(
     emitPull(context, { ...place, actor: place.caller }, issue.id, event);
   };
 }
+
+/** Asking whether a pull request is merged. */
+export const pullMergeHandlers = defineHandlers({
+  isPullMerged({ context, params, ...target }) {
+    const { pull } = findPull(context, target, params.index);
+    if (pull.is_merged === 0) throw new ForgeProblem(404, 'not found');
+    return undefined;
+  },
+});
+
+/**
+ * Merges a pull request as soon as its conditions are met, soon if they are already. What no check changes is refused as for a
+ * merge: the permission, drafts, conflicts, open dependencies.
+ */
+async function scheduleMerge(
+  place: MergeTarget,
+  number: number,
+  style: MergeStyle,
+  wish: MergeOptions,
+): Promise<void> {
+  const { context, repository, caller } = place;
+  const { pull: before } = findPull(context, place, number);
+  if (before.status === 'checking') await checkPull(context, before.id);
+  context.db.transaction(() => {
+    const both = guardMerge(place, number, style);
+    const { pull, issue } = both;
+    if (pull.status === 'conflict') throw new ForgeProblem(405, 'Please try again later');
+    refuseBlocked(context, repository, issue.id);
+    if (scheduledOf(context, pull.id)) {
+      const text = `pull request is already scheduled to auto merge when checks succeed [pull_id: ${pull.id}]`;
+      throw new ForgeProblem(409, text);
+    }
+    const deletesBranch =
+      wish.delete_branch_after_merge ?? settingsOf(repository).default_delete_branch_after_merge === true;
+    context.db.run(
+      `INSERT INTO scheduled_merges (pull_id, doer_id, style, message, deletes_branch, created_at)
+         VALUES (?, ?, ?, ?, ?, ?)`,
+      pull.id,
+      caller.id,
+      style,
+      mergeMessage(both, style, wish),
+      deletesBranch,
+      secondsOf(context.clock()),
+    );
+    recordEvent(context, { issueId: issue.id, actor: caller }, { type: 'pull_scheduled_merge' });
+  });
+  context.wakeMerges(repository.id);
+}
+
+/** Who scheduled a merge may cancel it, and all who may merge. */
+function guardCancel(place: MergeTarget, { pull }: FoundPull, row: ScheduledMergeRow): void {
+  if (place.caller.id === row.doer_id) return;
+  try {
+    guardMerger({ ...place, db: place.context.db }, place.caller, pull.base_branch);
+  } catch (error) {
+    if (!(error instanceof ForgeProblem)) throw error;
+    throw new ForgeProblem(403, 'user has no permission to cancel the scheduled auto merge');
+  }
+}
+
+/** Handlers for scheduled merges; `mergePull` schedules them. */
+export const scheduledMergeHandlers = defineHandlers({
+  cancelScheduledMerge(call) {
+    const { context, caller, params } = call;
+    context.db.transaction(() => {
+      const both = findPull(context, call, params.index);
+      const row = scheduledOf(context, both.pull.id);
+      if (!row) throw new ForgeProblem(404, 'not found');
+      guardCancel(call, both, row);
+      context.db.run('DELETE FROM scheduled_merges WHERE pull_id = ?', both.pull.id);
+      const event = { type: 'pull_cancel_scheduled_merge' };
+      recordEvent(context, { issueId: both.issue.id, actor: caller }, event);
+    });
+    return undefined;
+  },
+
+  async mergePull({ params, body, reply, ...place }) {
+    const { style, wish } = readMerge(body);
+    const { issue } = findPull(place.context, place, params.index);
+    markIssueRead(place.context, place.caller.id, issue.id);
+    if (!body.merge_when_checks_succeed || style === 'manually-merged')
+      return await performMerge(place, params.index, style, wish);
+    await scheduleMerge(place, params.index, style, wish);
+    reply.status(201);
+    return undefined;
+  },
+});

@@ -1,12 +1,11 @@
-import { requireUnblocked } from '../access/blocks.ts';
-import { permissionOf, reaches } from '../access/permissions.ts';
-import { userNamed } from '../access/redirects.ts';
-import type { Database } from '../core/database.ts';
-import { ForgeProblem, found } from '../core/errors.ts';
-import type { UserRow } from '../core/rows.ts';
-import { secondsOf } from '../core/time.ts';
-import { defineHandlers } from '../http/handler.ts';
-import { toUser } from '../views/user.ts';
+import { toUser } from '../accounts/users-rows.ts';
+import { permissionOf, reaches, requireUnblocked } from '../platform/access/permissions.ts';
+import { userNamed } from '../platform/access/redirects.ts';
+import type { Database } from '../platform/database.ts';
+import { ForgeProblem, found } from '../platform/errors.ts';
+import { defineHandlers } from '../platform/http/handler.ts';
+import type { UserRow } from '../platform/rows.ts';
+import { secondsOf } from '../platform/time.ts';
 
 function collaboratorNamed(db: Database, name: string): UserRow {
   const user = userNamed(db, name);

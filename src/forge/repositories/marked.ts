@@ -1,10 +1,10 @@
-import { permissionOf, publicRepositories, readableCondition } from '../access/permissions.ts';
-import type { ForgeContext } from '../core/context.ts';
-import type { PageRange } from '../core/paging.ts';
-import type { RepositoryRow, UserRow } from '../core/rows.ts';
-import type { Reply } from '../http/handler.ts';
-import { toRepository } from '../views/repository.ts';
-import { loadUsers } from '../views/user.ts';
+import { loadUsers } from '../accounts/users-rows.ts';
+import { permissionOf, publicRepositories, readableCondition } from '../platform/access/permissions.ts';
+import type { ForgeContext } from '../platform/context.ts';
+import type { Reply } from '../platform/http/handler.ts';
+import type { PageRange } from '../platform/paging.ts';
+import type { RepositoryRow, UserRow } from '../platform/rows.ts';
+import { toRepository } from './repositories-rows.ts';
 
 /** Tables of what accounts mark repositories with. */
 type Mark = 'stars' | 'watches';

@@ -1,12 +1,12 @@
-import { readableCondition } from '../access/permissions.ts';
-import type { RepositoryTarget } from '../access/targets.ts';
-import type { ForgeContext } from '../core/context.ts';
-import { ForgeProblem } from '../core/errors.ts';
-import type { RepositoryRow, UserRow } from '../core/rows.ts';
-import { defineHandlers } from '../http/handler.ts';
-import { reachesUnit } from '../protections/allowlists.ts';
-import { toRepositories } from '../views/repository.ts';
-import { toUser } from '../views/user.ts';
+import { toUser } from '../accounts/users-rows.ts';
+import { readableCondition } from '../platform/access/permissions.ts';
+import type { RepositoryTarget } from '../platform/access/targets.ts';
+import type { ForgeContext } from '../platform/context.ts';
+import { ForgeProblem } from '../platform/errors.ts';
+import { defineHandlers } from '../platform/http/handler.ts';
+import type { RepositoryRow, UserRow } from '../platform/rows.ts';
+import { reachesUnit } from '../pulls/allowlists.ts';
+import { toRepositories } from './repositories-rows.ts';
 
 type PeopleCall = RepositoryTarget & { readonly context: ForgeContext; readonly caller: UserRow };
 

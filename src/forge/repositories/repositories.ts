@@ -1,23 +1,39 @@
+import type { operations } from '../../contract/operations.ts';
+import { toUser } from '../accounts/users-rows.ts';
+import { copyLfsObjects } from '../code/lfs-rows.ts';
+import { forkPayload } from '../hooks/payloads.ts';
+import { recordActivity } from '../notifications/activities-service.ts';
+import { watchRepository } from '../notifications/subscriptions-service.ts';
+import { requireCopy } from '../platform/access/code.ts';
 import {
   canCreateRepositoryIn,
   canSee,
+  isOrganizationMember,
   permissionOf,
   publicRepositories,
   reaches,
   readableCondition,
-} from '../access/permissions.ts';
-import type { RepositoryTarget } from '../access/targets.ts';
-import type { ForgeContext } from '../core/context.ts';
-import { ForgeProblem, found } from '../core/errors.ts';
-import { mergeSettings } from '../core/repository-settings.ts';
-import type { RepositoryRow, UserRow } from '../core/rows.ts';
-import { secondsOf } from '../core/time.ts';
-import { recordActivity } from '../events/activities.ts';
-import { readBranch } from '../git/refs.ts';
-import { defineHandlers } from '../http/handler.ts';
-import { toRepositories, toRepository } from '../views/repository.ts';
-import { assertRepositoryName, createRepository, isTaken } from './create.ts';
-import { removeRepository } from './removal.ts';
+  requireUnblocked,
+} from '../platform/access/permissions.ts';
+import { userNamed } from '../platform/access/redirects.ts';
+import type { RepositoryTarget } from '../platform/access/targets.ts';
+import type { ForgeContext } from '../platform/context.ts';
+import { ForgeProblem, found } from '../platform/errors.ts';
+import { readBranch } from '../platform/git/refs.ts';
+import type { CopyPermit } from '../platform/git/repository.ts';
+import { defineHandlers, type HandlerCall } from '../platform/http/handler.ts';
+import { beginWork, endCreation } from '../platform/journal.ts';
+import { mergeSettings } from '../platform/repository-settings.ts';
+import type { RepositoryRow, UserRow } from '../platform/rows.ts';
+import { secondsOf } from '../platform/time.ts';
+import { toRepositories, toRepository } from './repositories-rows.ts';
+import {
+  assertRepositoryName,
+  createRepository,
+  emitRepository,
+  isTaken,
+  removeRepository,
+} from './repositories-service.ts';
 
 /** Renames a repository; the old name redirects until another repository takes it. */
 function rename(context: ForgeContext, { repository, owner }: RepositoryTarget, name: string): void {
@@ -228,3 +244,245 @@ export const repositoryHandlers = defineHandlers({
     return toRepositories(context, rows, caller);
   },
 });
+
+/** Forks: a repository's copy in another account, with all branches and tags. */
+export const forkHandlers = defineHandlers({
+  async createFork({ context, body, caller, ...source }) {
+    const permit = requireCopy(context, caller, source.repository.id);
+    const holder = findHolder(context, caller, body.organization);
+    requireUnblocked(context.db, caller, [source.owner.id]);
+    const fork = await forkRepository(
+      context,
+      { ...source, permit },
+      { holder, actor: caller, name: body.name },
+    );
+    return toRepository(context, fork, { owner: holder, viewer: caller, permission: 'owner' });
+  },
+});
+
+/** A fork is for code and pull requests; its owner may switch on the rest. */
+const unitsOfFork = {
+  has_issues: false,
+  has_wiki: false,
+  has_projects: false,
+  has_releases: false,
+  has_packages: false,
+  has_actions: false,
+};
+
+function findHolder(context: ForgeContext, caller: UserRow, name: string | undefined): UserRow {
+  if (name === undefined) return caller;
+  const organization = userNamed(context.db, name);
+  if (organization?.type !== 'organization') {
+    throw new ForgeProblem(404, `organization does not exist [name: ${name}]`);
+  }
+  if (isOrganizationMember(context.db, organization, caller)) return organization;
+  throw new ForgeProblem(403, `User is no Member of Organisation '${organization.name}'`);
+}
+
+async function forkRepository(
+  context: ForgeContext,
+  source: RepositoryTarget & { readonly permit: CopyPermit },
+  {
+    holder,
+    actor,
+    name = source.repository.name,
+  }: { holder: UserRow; actor: UserRow; name?: string | undefined },
+): Promise<RepositoryRow> {
+  const { db, git } = context;
+  const row = db.transaction(() => insertFork(context, source, { holder, actor }, name));
+  try {
+    await git.copy(source.repository.id, row.id, source.permit);
+  } catch (error) {
+    // A row without its folder would answer 500 for ever.
+    db.run('DELETE FROM repositories WHERE id = ?', row.id);
+    await git.remove(row.id);
+    throw error;
+  }
+  db.transaction(() => {
+    copyLfsObjects(context, source.permit, row.id);
+    endCreation(db, row.id);
+    recordActivity(context, { repositoryId: row.id, actorId: actor.id, type: 'create_repo' });
+    emitFork(context, source, { fork: row, holder, actor });
+  });
+  return row;
+}
+
+function insertFork(
+  context: ForgeContext,
+  { repository }: RepositoryTarget,
+  { holder, actor }: { readonly holder: UserRow; readonly actor: UserRow },
+  name: string,
+): RepositoryRow {
+  const { db, clock } = context;
+  assertRepositoryName(name);
+  const sql = 'SELECT 1 AS one FROM repositories WHERE owner_id = ? AND (fork_id = ? OR id = ?)';
+  const isForked = db.get(sql, holder.id, repository.id, repository.id) !== undefined;
+  if (isForked || isTaken(context, holder, name)) {
+    throw new ForgeProblem(409, 'The repository is forked already, or one of the same name exists.');
+  }
+  const now = secondsOf(clock());
+  const { lastId } = db.run(
+    `INSERT INTO repositories (owner_id, name, lower_name, description, default_branch, object_format,
+       is_private, is_empty, fork_id, size, num_branches, created_at, updated_at)
+     SELECT ?, ?, ?, description, default_branch, object_format, is_private, is_empty, id, size, num_branches,
+       ?, ? FROM repositories WHERE id = ?`,
+    holder.id,
+    name,
+    name.toLowerCase(),
+    now,
+    now,
+    repository.id,
+  );
+  beginWork(db, lastId, 'creating');
+  watchRepository(context, actor.id, lastId);
+  const read = (): RepositoryRow =>
+    found(db.get<RepositoryRow>('SELECT * FROM repositories WHERE id = ?', lastId));
+  db.run('UPDATE repositories SET settings = ? WHERE id = ?', mergeSettings(read(), unitsOfFork), lastId);
+  return read();
+}
+
+/** To the source's hooks as `fork`; in an organization its hooks get a `repository` event as well. */
+function emitFork(
+  context: ForgeContext,
+  { repository, owner }: RepositoryTarget,
+  { fork, holder, actor }: { fork: RepositoryRow; holder: UserRow; actor: UserRow },
+): void {
+  context.emit({
+    type: 'fork',
+    repository,
+    owner,
+    payload: () =>
+      forkPayload({
+        source: toRepository(context, repository, { owner, viewer: actor }),
+        fork: toRepository(context, fork, {
+          owner: holder,
+          viewer: undefined,
+          permission: 'owner',
+          parentReader: actor,
+        }),
+        sender: toUser(context, actor, undefined),
+      }),
+  });
+  if (holder.type !== 'organization') return;
+  emitRepository(context, { repository: fork, owner: holder, actor, action: 'created' });
+}
+
+type SearchQuery = HandlerCall<(typeof operations)['searchRepositories']>['query'];
+/** A part of the condition, with its values. */
+type SearchTerm = { readonly sql: string; readonly values?: readonly (string | number)[] };
+
+/** Bytes that Git LFS keeps for a repository. */
+const lfsBytes = `(SELECT coalesce(sum(c.size), 0) FROM lfs_objects l JOIN lfs_contents c ON c.oid = l.oid WHERE l.repo_id = r.id)`;
+
+/** Columns by the word of `sort`. */
+const columns: Readonly<Record<string, readonly string[]>> = {
+  alpha: ['o.lower_name', 'r.lower_name'],
+  created: ['r.created_at'],
+  updated: ['r.updated_at'],
+  size: ['r.size'],
+  git_size: [`(r.size - ${lfsBytes})`],
+  lfs_size: [lfsBytes],
+  stars: ['r.num_stars'],
+  forks: ['r.num_forks'],
+  id: ['r.id'],
+};
+
+/** The search for repositories by words, owners and properties. */
+export const repositorySearchHandlers = defineHandlers({
+  searchRepositories({ context, query, caller, page, reply }) {
+    const terms = [readableCondition(caller), ...termsOf(query, caller)];
+    const order = orderOf(query);
+    // The word in front names statements that read every repository: no index finds parts of names.
+    const from = `/* search */ FROM repositories r JOIN users o ON o.id = r.owner_id
+      WHERE ${terms.map(({ sql }) => sql).join(' AND ')}`;
+    const values = terms.flatMap((term) => term.values ?? []);
+    const counted = context.db.get<{ count: number }>(`SELECT count(*) AS count ${from}`, ...values);
+    reply.total(counted?.count ?? 0);
+    const rows = context.db.all<RepositoryRow>(
+      `SELECT r.* ${from} ORDER BY ${order} LIMIT ? OFFSET ?`,
+      ...values,
+      page.limit,
+      page.offset,
+    );
+    return { ok: true, data: toRepositories(context, rows, caller) };
+  },
+});
+
+function termsOf(query: SearchQuery, caller: UserRow | undefined): SearchTerm[] {
+  const terms: SearchTerm[] = [modeOf(query.mode ?? '')];
+  const add = (sql: string, ...values: (string | number)[]) => terms.push({ sql, values });
+  const words = (query.q ?? '')
+    .split(',')
+    .map((word) => word.trim())
+    .filter(Boolean);
+  if (words.length > 0) {
+    const each = words.map((word) => matchOf(word.toLowerCase(), query));
+    add(`(${each.map(({ sql }) => sql).join(' OR ')})`, ...each.flatMap(({ values = [] }) => values));
+  }
+  if (query.private === false || caller === undefined) add(publicRepositories);
+  if (query.is_private !== undefined) add('r.is_private = ?', Number(query.is_private));
+  if (query.template !== undefined) add('r.is_template = ?', Number(query.template));
+  if (query.archived !== undefined) add(query.archived ? 'r.archived_at > 0' : 'r.archived_at = 0');
+  if (query.starredBy) add('r.id IN (SELECT repo_id FROM stars WHERE user_id = ?)', query.starredBy);
+  if (query.team_id) {
+    add(
+      `EXISTS (SELECT 1 FROM teams t WHERE t.id = ? AND t.org_id = r.owner_id AND (t.includes_all_repositories = 1
+        OR EXISTS (SELECT 1 FROM team_repositories x WHERE x.team_id = t.id AND x.repo_id = r.id)))`,
+      query.team_id,
+    );
+  }
+  if (query.uid) terms.push(ownerTerm(query.uid, query));
+  return terms;
+}
+
+/** A word is part of the name, or of `owner/name`, of a topic, or of the description where asked; `topic`: a whole topic alone. */
+function matchOf(word: string, { topic, includeDesc }: SearchQuery): SearchTerm {
+  if (topic) return { sql: 'EXISTS (SELECT 1 FROM json_each(r.topics) WHERE value = ?)', values: [word] };
+  const parts: SearchTerm[] = [
+    { sql: 'instr(r.lower_name, ?) > 0', values: [word] },
+    { sql: 'EXISTS (SELECT 1 FROM json_each(r.topics) WHERE instr(value, ?) > 0)', values: [word] },
+  ];
+  if (word.includes('/'))
+    parts.push({ sql: `instr(o.lower_name || '/' || r.lower_name, ?) > 0`, values: [word] });
+  if (includeDesc) parts.push({ sql: 'instr(lower(r.description), ?) > 0', values: [word] });
+  return {
+    sql: parts.map(({ sql }) => sql).join(' OR '),
+    values: parts.flatMap(({ values = [] }) => values),
+  };
+}
+
+function modeOf(mode: string): SearchTerm {
+  const conditions: Readonly<Record<string, string>> = {
+    '': '1',
+    source: 'r.fork_id IS NULL AND r.is_mirror = 0',
+    fork: 'r.fork_id IS NOT NULL',
+    mirror: 'r.is_mirror = 1',
+    collaborative: '1',
+  };
+  const sql = Object.hasOwn(conditions, mode) ? conditions[mode] : undefined;
+  if (sql === undefined) throw new ForgeProblem(422, 'invalid search mode');
+  return { sql };
+}
+
+/** What an account owns, and what it works on for others unless `exclusive`; `collaborative`: the latter alone. */
+function ownerTerm(uid: number, { exclusive, mode }: SearchQuery): SearchTerm {
+  const shared = `(r.id IN (SELECT repo_id FROM collaborators WHERE user_id = ?)
+    OR EXISTS (SELECT 1 FROM team_members m JOIN teams t ON t.id = m.team_id
+      WHERE m.user_id = ? AND m.org_id = r.owner_id AND (t.includes_all_repositories = 1
+        OR EXISTS (SELECT 1 FROM team_repositories x WHERE x.team_id = t.id AND x.repo_id = r.id))))`;
+  if (mode === 'collaborative') return { sql: `(${shared} AND r.owner_id <> ?)`, values: [uid, uid, uid] };
+  if (exclusive) return { sql: 'r.owner_id = ?', values: [uid] };
+  return { sql: `(r.owner_id = ? OR ${shared})`, values: [uid, uid, uid] };
+}
+
+/** `order` is looked at beside `sort` alone. */
+function orderOf({ sort, order = '', priority_owner_id: first }: SearchQuery): string {
+  const priority = first ? `CASE WHEN r.owner_id = ${Math.trunc(first)} THEN 0 ELSE 1 END, ` : '';
+  if (!sort) return `${priority}r.lower_name, r.id`;
+  const direction = { '': 'ASC', asc: 'ASC', desc: 'DESC' }[order];
+  if (direction === undefined) throw new ForgeProblem(422, `Invalid sort order: "${order}"`);
+  const by = Object.hasOwn(columns, sort) ? columns[sort] : undefined;
+  if (by === undefined) throw new ForgeProblem(422, `Invalid sort mode: "${sort}"`);
+  return `${priority}${[...by, 'r.id'].map((column) => `${column} ${direction}`).join(', ')}`;
+}

@@ -1,7 +1,7 @@
-import { requireUnblocked } from '../access/blocks.ts';
-import { found } from '../core/errors.ts';
-import { secondsOf } from '../core/time.ts';
-import { defineHandlers } from '../http/handler.ts';
+import { requireUnblocked } from '../platform/access/permissions.ts';
+import { found } from '../platform/errors.ts';
+import { defineHandlers } from '../platform/http/handler.ts';
+import { secondsOf } from '../platform/time.ts';
 import { listMarked } from './marked.ts';
 
 /** Handlers for stars: an account's list of repositories it cares for. */

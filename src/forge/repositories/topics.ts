@@ -1,10 +1,10 @@
-import { readableCondition } from '../access/permissions.ts';
-import type { RepositoryTarget } from '../access/targets.ts';
-import type { ForgeContext } from '../core/context.ts';
-import { ForgeProblem } from '../core/errors.ts';
-import type { RepositoryRow, Seconds } from '../core/rows.ts';
-import { secondsOf, toInstant } from '../core/time.ts';
-import { defineHandlers } from '../http/handler.ts';
+import { readableCondition } from '../platform/access/permissions.ts';
+import type { RepositoryTarget } from '../platform/access/targets.ts';
+import type { ForgeContext } from '../platform/context.ts';
+import { ForgeProblem } from '../platform/errors.ts';
+import { defineHandlers } from '../platform/http/handler.ts';
+import type { RepositoryRow, Seconds } from '../platform/rows.ts';
+import { secondsOf, toInstant } from '../platform/time.ts';
 
 const maxTopics = 25;
 const maxLength = 35;

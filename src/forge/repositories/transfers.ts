@@ -1,17 +1,22 @@
-import { requireUnblocked } from '../access/blocks.ts';
-import { canCreateRepositoryIn, canSee, isOrganizationMember, permissionOf } from '../access/permissions.ts';
-import { userNamed } from '../access/redirects.ts';
-import { addTeamRepository } from '../access/teams.ts';
-import type { ForgeContext } from '../core/context.ts';
-import { ForgeProblem, found } from '../core/errors.ts';
-import type { RepositoryRow, TeamRow, TransferRow, UserRow } from '../core/rows.ts';
-import { secondsOf } from '../core/time.ts';
-import { recordActivity } from '../events/activities.ts';
-import { defineHandlers } from '../http/handler.ts';
-import { notifyOfRepository } from '../notify/threads.ts';
-import { watchRepository } from '../notify/watches.ts';
-import { toRepository } from '../views/repository.ts';
-import { isTaken } from './create.ts';
+import { recordActivity } from '../notifications/activities-service.ts';
+import { notifyOfRepository } from '../notifications/notifications-service.ts';
+import { watchRepository } from '../notifications/subscriptions-service.ts';
+import { addTeamRepository } from '../platform/access/guards.ts';
+import {
+  canCreateRepositoryIn,
+  canSee,
+  isOrganizationMember,
+  permissionOf,
+  requireUnblocked,
+} from '../platform/access/permissions.ts';
+import { userNamed } from '../platform/access/redirects.ts';
+import type { ForgeContext } from '../platform/context.ts';
+import { ForgeProblem, found } from '../platform/errors.ts';
+import { defineHandlers } from '../platform/http/handler.ts';
+import type { RepositoryRow, TeamRow, UserRow } from '../platform/rows.ts';
+import { secondsOf } from '../platform/time.ts';
+import { type TransferRow, toRepository } from './repositories-rows.ts';
+import { isTaken } from './repositories-service.ts';
 
 type Move = {
   readonly repository: RepositoryRow;

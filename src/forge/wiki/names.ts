@@ -1,4 +1,4 @@
-import { ForgeProblem } from '../core/errors.ts';
+import { ForgeProblem } from '../platform/errors.ts';
 
 /**
  * The three forms of a page's name. A *title* is what people read. A *web name* (`sub_url`) is the title with spaces as

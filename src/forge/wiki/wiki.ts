@@ -1,19 +1,20 @@
 import type { EditWikiPage } from '../../contract/resources/wiki.ts';
-import type { RepositoryTarget } from '../access/targets.ts';
-import type { ForgeContext } from '../core/context.ts';
-import { ForgeProblem, found } from '../core/errors.ts';
-import { defaultLimit, pageHeaders } from '../core/paging.ts';
-import type { UserRow } from '../core/rows.ts';
-import { wikiPayload } from '../events/payloads.ts';
-import type { FileEdit } from '../git/commit-files.ts';
-import { lastCommits } from '../git/history.ts';
-import { cleanWritePath } from '../git/names.ts';
-import { defineHandlers } from '../http/handler.ts';
-import { toRepository } from '../views/repository.ts';
-import { signatureOf } from '../views/signature.ts';
-import { toUser } from '../views/user.ts';
+import { toUser } from '../accounts/users-rows.ts';
+import { signatureOf } from '../code/commits-rows.ts';
+import { wikiPayload } from '../hooks/payloads.ts';
+import type { RepositoryTarget } from '../platform/access/targets.ts';
+import type { ForgeContext } from '../platform/context.ts';
+import { ForgeProblem, found } from '../platform/errors.ts';
+import type { FileEdit } from '../platform/git/commit-files.ts';
+import { lastCommits } from '../platform/git/history.ts';
+import { cleanWritePath } from '../platform/git/names.ts';
+import { defineHandlers } from '../platform/http/handler.ts';
+import { defaultLimit, pageHeaders } from '../platform/paging.ts';
+import type { UserRow } from '../platform/rows.ts';
+import { toRepository } from '../repositories/repositories-rows.ts';
 import { assertUsable, fileNameOf, webNameIn, webNameOf, webNameOfFile } from './names.ts';
 import {
+  ensureWiki,
   findPage,
   listRevisions,
   readCommits,
@@ -22,8 +23,9 @@ import {
   toWikiCommit,
   toWikiPage,
   type Wiki,
-} from './pages.ts';
-import { ensureWiki, wikiBranch, wikiIdOf } from './repository.ts';
+  wikiBranch,
+  wikiIdOf,
+} from './wiki-service.ts';
 
 type Scene = Pick<RepositoryTarget, 'repository' | 'owner'> & {
   readonly context: ForgeContext;

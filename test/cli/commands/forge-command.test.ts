@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { describeSeed } from '../../../src/forge/seed/shape.ts';
+import { describeSeed } from '../../../src/forge/testing/seed-shape.ts';
 import { reeve, reeveProcess, start, waitForExit, waitForOutput } from '../../support/command.ts';
 
 describe('reeve forge', () => {

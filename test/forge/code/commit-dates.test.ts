@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { toInstant } from '../../../src/forge/core/time.ts';
+import { toInstant } from '../../../src/forge/platform/time.ts';
 import { type Account, startEmbedded } from '../../support/contract-forge.ts';
 
 describe('the date of a commit made by the API', () => {

@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Deliveries } from '../../../src/forge/core/context.ts';
-import { type Database, openDatabase } from '../../../src/forge/core/database.ts';
-import type { HookTaskRow } from '../../../src/forge/core/rows.ts';
-import { queueDelivery } from '../../../src/forge/events/emit.ts';
 import { createDeliveries } from '../../../src/forge/hooks/deliveries.ts';
+import { queueDelivery } from '../../../src/forge/hooks/emit.ts';
+import type { Deliveries } from '../../../src/forge/platform/context.ts';
+import { type Database, openDatabase } from '../../../src/forge/platform/database.ts';
+import type { HookTaskRow } from '../../../src/forge/platform/rows.ts';
 import { silentLog } from '../../../src/platform/log.ts';
 import { type HookReceiver, startReceiver } from '../../support/hook-receiver.ts';
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openDatabase } from '../../../src/forge/core/database.ts';
+import { openDatabase } from '../../../src/forge/platform/database.ts';
 import { startEmbedded } from '../../support/contract-forge.ts';
 
 let data: string;

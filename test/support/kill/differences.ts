@@ -2,9 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { type Database, openDatabase } from '../../../src/forge/core/database.ts';
-import type { PullRow } from '../../../src/forge/core/issue-rows.ts';
-import type { RepositoryRow } from '../../../src/forge/core/rows.ts';
+import { type Database, openDatabase } from '../../../src/forge/platform/database.ts';
+import type { PullRow, RepositoryRow } from '../../../src/forge/platform/rows.ts';
 import type { AskKilled } from './kinds-of-write.ts';
 
 type Refs = ReadonlyMap<string, string>;

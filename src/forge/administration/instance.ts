@@ -1,0 +1,76 @@
+import type { Operation } from '../../contract/operation.ts';
+import { operations } from '../../contract/operations.ts';
+import { packageVersion } from '../../platform/package.ts';
+import { allowedReactions } from '../issues/issues-service.ts';
+import type { Database } from '../platform/database.ts';
+import { defineHandlers } from '../platform/http/handler.ts';
+import { defaultLimit, maxLimit } from '../platform/paging.ts';
+import { secondsOf } from '../platform/time.ts';
+
+/** The release whose behaviour the embedded forge has. */
+export const baselineVersion = '1.27.0';
+
+/** What tells a client which forge this is. */
+export const instanceHandlers = defineHandlers({
+  getVersion: () => ({ version: baselineVersion }),
+
+  getApiSettings: () => ({
+    max_response_items: maxLimit,
+    default_paging_num: defaultLimit,
+    default_git_trees_per_page: 1000,
+    default_max_blob_size: 10_485_760,
+    default_max_response_size: 104_857_600,
+  }),
+});
+
+const daySeconds = 24 * 3600;
+const rows: readonly Operation[] = Object.values(operations);
+
+/** A kind of repository that no operation makes is one that this forge does not have. */
+function hasOperation(pattern: RegExp): boolean {
+  return rows.some(({ path }) => pattern.test(path));
+}
+
+/** Counts rows by an index alone: milliseconds for a million of them. */
+function countOf(db: Database, sql: string, ...values: number[]): number {
+  return db.get<{ count: number }>(`/* usage */ SELECT count(*) AS count FROM ${sql}`, ...values)?.count ?? 0;
+}
+
+/** Handlers for settings and use of the instance. */
+export const instanceSettingsHandlers = defineHandlers({
+  getRepositorySettings: () => ({
+    mirrors_disabled: !hasOperation(/\/mirror-sync$/),
+    http_git_disabled: false,
+    migrations_disabled: !hasOperation(/^\/repos\/migrate$/),
+    stars_disabled: false,
+    time_tracking_disabled: false,
+    lfs_disabled: false,
+  }),
+
+  getUserInterfaceSettings: () => ({
+    default_theme: 'gitea-auto',
+    allowed_reactions: [...allowedReactions],
+    custom_emojis: ['git', 'gitea', 'codeberg', 'gitlab', 'github', 'gogs'],
+  }),
+
+  getNodeInfo({ context: { db, clock } }) {
+    const now = secondsOf(clock());
+    const people = `users WHERE type = 'user' AND id > 0`;
+    // Accounts have no time of their last request; their tokens tell when they were used last.
+    const active = (days: number): number =>
+      countOf(db, '(SELECT DISTINCT user_id FROM tokens WHERE last_used_at > ?)', now - days * daySeconds);
+    return {
+      version: '2.1',
+      software: { name: 'reeve', version: packageVersion() },
+      protocols: [],
+      services: { inbound: [], outbound: [] },
+      openRegistrations: false,
+      usage: {
+        users: { total: countOf(db, people), activeHalfyear: active(180), activeMonth: active(30) },
+        localPosts: countOf(db, 'issues'),
+        localComments: countOf(db, 'comments'),
+      },
+      metadata: {},
+    };
+  },
+});

@@ -1,0 +1,491 @@
+import { posix } from 'node:path';
+import { text } from 'node:stream/consumers';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type ZodType, z } from 'zod';
+import { type Actor, createActorReader, headerCredentials, requireScopes } from '../platform/access/actor.ts';
+import { findRepository } from '../platform/access/guards.ts';
+import { reaches } from '../platform/access/permissions.ts';
+import { Redirect } from '../platform/access/redirects.ts';
+import type { RepositoryTarget } from '../platform/access/targets.ts';
+import type { ForgeContext } from '../platform/context.ts';
+import type { Database } from '../platform/database.ts';
+import { ForgeProblem } from '../platform/errors.ts';
+import { refuseCrossSiteWrites } from '../platform/http/cross-site.ts';
+import { readGitBody } from '../platform/http/request-body.ts';
+import type { UserRow } from '../platform/rows.ts';
+import { secondsOf, toInstant } from '../platform/time.ts';
+import {
+  findLfsObject,
+  isLfsPointer,
+  type LfsObjectRow,
+  type LfsPointer,
+  receiveLfsObject,
+} from './lfs-rows.ts';
+import { contentDisposition } from './serve-file.ts';
+
+/** A path that one account works on, with the name of that account; null where it is gone. */
+type LfsLockRow = {
+  readonly id: number;
+  readonly repo_id: number;
+  readonly owner_id: number | null;
+  readonly path: string;
+  readonly created_at: number;
+  readonly owner: string | null;
+};
+
+const locks = /* sql */ `
+SELECT l.id, l.repo_id, l.owner_id, l.path, l.created_at, u.name AS owner FROM lfs_locks l LEFT JOIN users u ON u.id = l.owner_id`;
+
+/** Returns a lock as the API of Git LFS shows it. */
+function toLfsLock({ id, path, created_at, owner }: LfsLockRow) {
+  return { id: String(id), path, locked_at: toInstant(created_at), owner: { name: owner ?? 'Ghost' } };
+}
+
+/** Returns a path below the root of a repository in its plain form. */
+function cleanLockPath(path: string): string {
+  return (
+    posix
+      .normalize(`/${path}`)
+      .replace(/(?<=.)\/$/, '')
+      .slice(1) || (path === '' ? '' : '.')
+  );
+}
+
+/** Returns the locks of a repository, the oldest first; `limit` 0 means all. */
+function listLfsLocks(
+  db: Database,
+  repositoryId: number,
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+): readonly LfsLockRow[] {
+  return db.all<LfsLockRow>(
+    `${locks} WHERE l.repo_id = ? ORDER BY l.id LIMIT ? OFFSET ?`,
+    repositoryId,
+    limit === 0 ? -1 : limit,
+    offset,
+  );
+}
+
+function findLfsLock(db: Database, repositoryId: number, id: number): LfsLockRow | undefined {
+  return db.get<LfsLockRow>(`${locks} WHERE l.repo_id = ? AND l.id = ?`, repositoryId, id);
+}
+
+/** Returns the lock of a path, whatever its case. */
+function findLfsLockOfPath(db: Database, repositoryId: number, path: string): LfsLockRow | undefined {
+  const lower = cleanLockPath(path).toLowerCase();
+  return db.get<LfsLockRow>(`${locks} WHERE l.repo_id = ? AND l.lower_path = ?`, repositoryId, lower);
+}
+
+/** Locks a path; returns the lock, and whether it is new. */
+function createLfsLock(
+  { db, clock }: ForgeContext,
+  wanted: { readonly repositoryId: number; readonly ownerId: number; readonly path: string },
+): { readonly lock: LfsLockRow; readonly isNew: boolean } {
+  const path = cleanLockPath(wanted.path);
+  const { changes } = db.run(
+    `INSERT INTO lfs_locks (repo_id, owner_id, path, lower_path, created_at) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT (repo_id, lower_path) DO NOTHING`,
+    wanted.repositoryId,
+    wanted.ownerId,
+    path,
+    path.toLowerCase(),
+    secondsOf(clock()),
+  );
+  const lock = findLfsLockOfPath(db, wanted.repositoryId, path);
+  if (!lock) throw new TypeError('the lock that was inserted is not there');
+  return { lock, isNew: changes === 1 };
+}
+
+function deleteLfsLock(db: Database, id: number): void {
+  db.run('DELETE FROM lfs_locks WHERE id = ?', id);
+}
+
+type LfsHandler = (visit: LfsVisit) => Promise<FastifyReply>;
+type RouteNeed = LfsNeed & {
+  /** The client has to accept the media type. */
+  readonly isApi?: boolean;
+  /** The level that the scope of a token must have, where it is another than that of the access. */
+  readonly scope?: 'read' | 'write';
+};
+
+/** Registers Git LFS below `/{owner}/{repo}/info/lfs`: the batch API with basic transfers, and locks. */
+export function registerLfs(app: FastifyInstance, context: ForgeContext): void {
+  const enter = createLfsEntrance(context);
+  refuseCrossSiteWrites(app, context);
+  app.removeAllContentTypeParsers();
+  // The body stays a stream: an object may be larger than memory.
+  app.addContentTypeParser('*', (_request, body, done) => done(null, body));
+  const root = '/:owner/:repo/info/lfs';
+  const lock = (action: string, level: 'read' | 'write', scope = level) => ({
+    level,
+    scope,
+    isApi: true,
+    lockAction: `${level === 'read' ? 'pull' : 'push'} access to ${action} locks`,
+  });
+  const large = { bodyLimit: Number.MAX_SAFE_INTEGER };
+  app.post(`${root}/objects/batch`, enter({ level: 'read', isApi: true }, answerBatch));
+  app.put(`${root}/objects/:oid/:size`, large, enter({ level: 'write' }, uploadObject));
+  app.get(`${root}/objects/:oid`, enter({ level: 'read' }, downloadObject));
+  app.get(`${root}/objects/:oid/:filename`, enter({ level: 'read' }, downloadObject));
+  app.post(`${root}/verify`, enter({ level: 'write', isApi: true }, verifyObject));
+  app.get(`${root}/locks`, enter(lock('list', 'read'), listLocks));
+  app.post(`${root}/locks`, enter(lock('create', 'write'), createLock));
+  app.post(`${root}/locks/verify`, enter(lock('verify', 'write', 'read'), verifyLocks));
+  app.post(`${root}/locks/:id/unlock`, enter(lock('delete', 'write'), removeLock));
+}
+
+function createLfsEntrance(context: ForgeContext) {
+  const readActor = createActorReader(context);
+  return (need: RouteNeed, answer: LfsHandler) => async (request: LfsRequest, reply: FastifyReply) => {
+    try {
+      if (need.isApi && request.headers.accept?.split(';')[0] !== lfsMediaType) {
+        throw new ForgeProblem(415, 'Unsupported Media Type');
+      }
+      const { level, scope = level } = need;
+      const actor = await readActor(headerCredentials(request), [`${scope}:repository`]);
+      const target = findLfsTarget(context, request, actor, need);
+      requireLfsAccess(target, actor, need);
+      return await answer({ ...target, context, actor, request, reply });
+    } catch (error) {
+      return refuseLfs(context, request, reply, error, need);
+    }
+  };
+}
+
+/**
+ * What is not there is refused like what the caller may not see. Gitea answers 404 to the first and 401 to the second, and so
+ * shows strangers which private repositories there are.
+ */
+function findLfsTarget(
+  context: ForgeContext,
+  { params }: LfsRequest,
+  { user }: Actor,
+  { lockAction }: LfsNeed,
+): RepositoryTarget {
+  try {
+    return findRepository(context.db, params.owner, params.repo.replace(/\.git$/, ''), user, 'code');
+  } catch (error) {
+    if (!(error instanceof ForgeProblem) || error.status !== 404) throw error;
+    throw lfsRefusal(lockAction);
+  }
+}
+
+function refuseLfs(
+  context: ForgeContext,
+  request: LfsRequest,
+  reply: FastifyReply,
+  error: unknown,
+  { lockAction }: LfsNeed,
+): FastifyReply {
+  if (error instanceof Redirect) {
+    return reply.code(301).header('location', error.locationOf(request.url)).send();
+  }
+  const problem = error instanceof ForgeProblem ? error : new ForgeProblem(500, 'Internal Server Error');
+  if (problem.status >= 500) {
+    const { method, url } = request;
+    context.log.error({ err: error, method, path: url.split('?')[0] }, 'Git LFS could not answer');
+  }
+  // What was not read of a body goes: the connection serves the next request, and the client reads the answer.
+  request.raw.resume();
+  reply.code(problem.status).headers(problem.headers);
+  // Gitea has another member for the message of a lock.
+  if (problem.status === 403) return reply.type('text/plain; charset=utf-8').send('Forbidden\n');
+  return lockAction
+    ? sendLock(reply, { message: problem.message })
+    : sendLfs(reply, { Message: problem.message });
+}
+
+const batchShape = z.object({
+  operation: z.string().catch(''),
+  objects: z.array(z.object({ oid: z.string().catch(''), size: z.number().catch(0) })).catch([]),
+});
+
+/** More objects than a client sends at a time: git-lfs asks for a hundred. */
+const maxObjects = 10_000;
+
+/** Answers where a client fetches objects from, or sends those to that the repository does not have. */
+async function answerBatch(visit: LfsVisit): Promise<FastifyReply> {
+  const { operation, objects } = await readLfsBody(visit.request, batchShape, 400);
+  if (operation !== 'upload' && operation !== 'download') throw new ForgeProblem(400, 'Bad Request');
+  const level = operation === 'upload' ? 'write' : 'read';
+  requireLfsAccess(visit, visit.actor, { level });
+  requireScopes(visit.actor, [`${level}:repository`]);
+  if (objects.length > maxObjects) throw new ForgeProblem(413, 'Request Entity Too Large');
+  const answer = operation === 'upload' ? answerUpload : answerDownload;
+  const answers = objects.map((object) => ({
+    oid: object.oid,
+    size: object.size,
+    ...(isLfsPointer(object) ? answer(visit, object) : failure(422, 'Oid or size are invalid')),
+  }));
+  return sendLfs(visit.reply, { objects: answers.length === 0 ? null : answers });
+}
+
+type Link = { readonly href: string; readonly header?: Readonly<Record<string, string>> };
+type ObjectAnswer =
+  | { readonly actions?: Readonly<Record<string, Link>> }
+  | { readonly error: { readonly code: number; readonly message: string } };
+
+function failure(code: number, message: string): ObjectAnswer {
+  return { error: { code, message } };
+}
+
+function answerDownload(visit: LfsVisit, pointer: LfsPointer): ObjectAnswer {
+  const known = findLfsObject(visit.context.db, visit.repository.id, pointer.oid);
+  if (!known) return failure(404, 'Not Found');
+  if (known.size !== pointer.size) return wrongSize(pointer);
+  return { actions: { download: linkTo(visit, `objects/${pointer.oid}`) } };
+}
+
+/** What another repository has must be sent again: only who has the bytes may have them here. */
+function answerUpload(visit: LfsVisit, pointer: LfsPointer): ObjectAnswer {
+  const known = findLfsObject(visit.context.db, visit.repository.id, pointer.oid);
+  if (known) return known.size === pointer.size ? {} : wrongSize(pointer);
+  const { lfsBytes } = visit.context.limits;
+  if (pointer.size > lfsBytes) return failure(422, `Size must be less than or equal to ${lfsBytes}`);
+  return {
+    actions: {
+      upload: linkTo(visit, `objects/${pointer.oid}/${pointer.size}`, { 'Transfer-Encoding': 'chunked' }),
+      verify: linkTo(visit, 'verify', { Accept: `${lfsMediaType};q=0.9, */*;q=0.8` }),
+    },
+  };
+}
+
+function wrongSize({ oid, size }: LfsPointer): ObjectAnswer {
+  return failure(422, `Object ${oid} is not ${size} bytes`);
+}
+
+/** A client sends the same credentials again: those of its own request. */
+function linkTo({ context, owner, repository, request }: LfsVisit, path: string, more = {}): Link {
+  const { authorization } = request.headers;
+  const header = { ...(authorization ? { Authorization: authorization } : {}), ...more };
+  return {
+    href: `${context.rootUrl()}/${owner.name}/${repository.name}.git/info/lfs/${path}`,
+    ...(Object.keys(header).length > 0 ? { header } : {}),
+  };
+}
+
+const maxPage = 50;
+const longestPath = 4_000;
+
+type LockPage = { readonly locks: readonly LfsLockRow[]; readonly next: Readonly<Record<string, string>> };
+
+/** Lists locks: the one of an id or a path, else all, page by page where a limit is given. */
+async function listLocks(visit: LfsVisit): Promise<FastifyReply> {
+  const { context, repository, reply } = visit;
+  const query = lockQueryOf(visit);
+  const [id, path] = [query.get('id') ?? '', query.get('path') ?? ''];
+  if (id !== '' || path !== '') {
+    if (id !== '' && !/^-?\d{1,15}$/.test(id))
+      throw new ForgeProblem(400, `bad request : ${id} is no number`);
+    const lock =
+      id === ''
+        ? findLfsLockOfPath(context.db, repository.id, path)
+        : findLfsLock(context.db, repository.id, Number(id));
+    return sendLock(reply, { locks: lock ? [toLfsLock(lock)] : [] });
+  }
+  const { locks, next } = readLockPage(visit);
+  return sendLock(reply, { locks: locks.map(toLfsLock), ...next });
+}
+
+/** Lists the locks of the caller apart from those of others: a push must not change what others have locked. */
+async function verifyLocks(visit: LfsVisit): Promise<FastifyReply> {
+  const caller = signedIn(visit);
+  const { locks, next } = readLockPage(visit);
+  const isOurs = ({ owner_id }: LfsLockRow): boolean => owner_id === caller.id;
+  const [ours, theirs] = [locks.filter(isOurs), locks.filter((lock) => !isOurs(lock))];
+  return sendLock(visit.reply, { ours: ours.map(toLfsLock), theirs: theirs.map(toLfsLock), ...next });
+}
+
+function lockQueryOf({ request }: LfsVisit): URLSearchParams {
+  return new URLSearchParams(request.url.split('?')[1]);
+}
+
+function readLockPage(visit: LfsVisit): LockPage {
+  const query = lockQueryOf(visit);
+  const numberOf = (name: string): number => {
+    const text = query.get(name) ?? '';
+    return /^\d{1,9}$/.test(text) ? Number(text) : 0;
+  };
+  const [cursor, limit] = [numberOf('cursor'), Math.min(numberOf('limit'), maxPage)];
+  const offset = Math.max(cursor - 1, 0) * limit;
+  const locks = listLfsLocks(visit.context.db, visit.repository.id, { limit, offset });
+  const isFull = limit > 0 && locks.length === limit;
+  return { locks, next: isFull ? { next_cursor: String(cursor + 1) } : {} };
+}
+
+const lockShape = z.object({ path: z.string().catch('') });
+
+async function createLock(visit: LfsVisit): Promise<FastifyReply> {
+  const { context, repository, reply } = visit;
+  const { path } = await readLfsBody(visit.request, lockShape, 400);
+  if (path.length > longestPath) throw new ForgeProblem(400, 'Bad Request');
+  const wanted = { repositoryId: repository.id, ownerId: signedIn(visit).id, path };
+  const { lock, isNew } = createLfsLock(context, wanted);
+  return isNew
+    ? sendLock(reply.code(201), { lock: toLfsLock(lock) })
+    : sendLock(reply.code(409), { message: 'already created lock', lock: toLfsLock(lock) });
+}
+
+const unlockShape = z.object({ force: z.boolean().catch(false) });
+
+/** Removes a lock: one's own, or with `force` that of another account. */
+async function removeLock(visit: LfsVisit): Promise<FastifyReply> {
+  const { context, repository, request, reply } = visit;
+  const caller = signedIn(visit);
+  const { force } = await readLfsBody(request, unlockShape, 400);
+  const id = /^\d{1,15}$/.test(request.params.id ?? '') ? Number(request.params.id) : 0;
+  const lock = findLfsLock(context.db, repository.id, id);
+  // Gitea answers every failure with this.
+  if (!lock || (!force && lock.owner_id !== caller.id)) {
+    return sendLock(reply.code(500), { message: 'unable to delete lock : Internal Server Error' });
+  }
+  deleteLfsLock(context.db, lock.id);
+  return sendLock(reply, { lock: toLfsLock(lock) });
+}
+
+/** The entrance lets accounts alone in. */
+function signedIn({ actor }: LfsVisit): UserRow {
+  if (!actor.user) throw lfsRefusal(undefined);
+  return actor.user;
+}
+
+/** Takes an object whose id and size the address names. */
+async function uploadObject(visit: LfsVisit): Promise<FastifyReply> {
+  const { context, repository, request, reply } = visit;
+  const { oid = '', size = '' } = request.params;
+  const pointer = { oid, size: /^\d{1,15}$/.test(size) ? Number(size) : -1 };
+  if (!isLfsPointer(pointer)) throw new ForgeProblem(422, 'Unprocessable Entity');
+  if (findLfsObject(context.db, repository.id, oid)) {
+    request.raw.resume();
+    return sendLfs(reply, { Message: 'OK' });
+  }
+  const { lfsBytes } = context.limits;
+  if (pointer.size > lfsBytes) throw new ForgeProblem(422, `Size must be less than or equal to ${lfsBytes}`);
+  try {
+    await receiveLfsObject(context, repository.id, pointer, readGitBody(request, pointer.size));
+  } catch (error) {
+    const isLonger = error instanceof ForgeProblem && error.status === 413;
+    throw isLonger ? new ForgeProblem(422, 'content size does not match') : error;
+  }
+  return sendLfs(reply, { Message: 'OK' });
+}
+
+/** Sends an object, whole or from where a client had stopped. */
+async function downloadObject(visit: LfsVisit): Promise<FastifyReply> {
+  const { context, request, reply } = visit;
+  const { oid = '', filename = '' } = request.params;
+  const row = findObject(visit, { oid, size: 0 });
+  const range = readLfsRange(request.headers.range, row.size);
+  const body = await context.attachments.read(row.uuid, range);
+  if (!body) throw new ForgeProblem(404, 'Not Found');
+  const length = String(range ? range.end - range.start + 1 : row.size);
+  if (range) {
+    reply
+      .code(206)
+      .header('content-range', `bytes ${range.start}-${range.end}/${row.size}`)
+      .header('access-control-expose-headers', 'Content-Range');
+  }
+  if (filename !== '') {
+    const name = Buffer.from(filename, 'base64url').toString('utf8');
+    reply
+      .header('content-disposition', contentDisposition('attachment', name))
+      .header('access-control-expose-headers', 'Content-Disposition');
+  }
+  return reply
+    .header('content-length', length)
+    .header('x-gitea-lfs-content-length', length)
+    .header('x-content-type-options', 'nosniff')
+    .type('application/octet-stream')
+    .send(body);
+}
+
+/** One range of bytes with a start is served; what is none means the whole object, as on Gitea. */
+function readLfsRange(
+  header: string | undefined,
+  size: number,
+): { readonly start: number; readonly end: number } | undefined {
+  const match = /bytes=(\d{1,15})-(\d{0,15})/.exec(header ?? '');
+  if (!match) return undefined;
+  const start = Number(match[1]);
+  if (start >= size) throw new ForgeProblem(416, 'Requested Range Not Satisfiable');
+  const end = match[2] ? Number(match[2]) : size - 1;
+  return { start, end: end >= start && end < size ? end : size - 1 };
+}
+
+const pointerShape = z.object({ oid: z.string().catch(''), size: z.number().catch(-1) });
+
+/** Tells the client whether the object that it uploaded is stored. */
+async function verifyObject(visit: LfsVisit): Promise<FastifyReply> {
+  const pointer = await readLfsBody(visit.request, pointerShape, 422);
+  findObject(visit, pointer);
+  return sendLfs(visit.reply, { Message: 'OK' });
+}
+
+function findObject({ context, repository }: LfsVisit, pointer: LfsPointer): LfsObjectRow {
+  if (!isLfsPointer(pointer)) throw new ForgeProblem(422, 'Oid or size are invalid');
+  const row = findLfsObject(context.db, repository.id, pointer.oid);
+  if (!row) throw new ForgeProblem(404, 'Not Found');
+  return row;
+}
+
+/** Ten thousand objects with room to spare; a request has no reason to be longer. */
+const maxRequestBytes = 4 * 1024 * 1024;
+
+/** Returns the body of a request, which must be JSON of a shape; ends the request with `status` where it is not. */
+async function readLfsBody<T>(request: FastifyRequest, shape: ZodType<T>, status: number): Promise<T> {
+  const body = await text(readGitBody(request, maxRequestBytes));
+  let value: unknown;
+  try {
+    value = JSON.parse(body);
+  } catch {
+    throw new ForgeProblem(status, status === 400 ? 'Bad Request' : 'Unprocessable Entity');
+  }
+  const parsed = shape.safeParse(value);
+  if (!parsed.success)
+    throw new ForgeProblem(status, status === 400 ? 'Bad Request' : 'Unprocessable Entity');
+  return parsed.data;
+}
+
+/** The content type of the API of Git LFS, which its clients have to accept. */
+const lfsMediaType = 'application/vnd.git-lfs+json';
+
+type LfsPath = { readonly owner: string; readonly repo: string };
+type LfsRequest = FastifyRequest<{ Params: LfsPath & { readonly [name: string]: string } }>;
+
+/** A request to the Git LFS of a repository that its sender may make. */
+type LfsVisit = RepositoryTarget & {
+  readonly context: ForgeContext;
+  readonly actor: Actor;
+  readonly request: LfsRequest;
+  readonly reply: FastifyReply;
+};
+
+/** What a request needs of the access to the code. */
+type LfsNeed = {
+  readonly level: 'read' | 'write';
+  /** What a caller without access reads; locks are for accounts alone. */
+  readonly lockAction?: string;
+};
+
+/** Ends the request where the caller may not do as much with the repository. */
+function requireLfsAccess(
+  { permission }: RepositoryTarget,
+  actor: Actor,
+  { level, lockAction }: LfsNeed,
+): void {
+  const isKnown = lockAction === undefined || actor.user !== undefined;
+  if (!isKnown || !reaches(permission, level)) throw lfsRefusal(lockAction);
+}
+
+function lfsRefusal(lockAction: string | undefined): ForgeProblem {
+  const message = lockAction === undefined ? 'Unauthorized' : `You must have ${lockAction}`;
+  return new ForgeProblem(401, message, 'error', { 'www-authenticate': 'Basic realm="gitea-lfs"' });
+}
+
+function sendLfs(reply: FastifyReply, body: object): FastifyReply {
+  return reply.type(lfsMediaType).serializer(JSON.stringify).send(body);
+}
+
+/** Sends what is about locks: plain JSON, as on Gitea. */
+function sendLock(reply: FastifyReply, body: object): FastifyReply {
+  return reply.type('application/json;charset=utf-8').serializer(JSON.stringify).send(body);
+}

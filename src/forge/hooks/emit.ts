@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto';
+import { createGlob } from '../../patterns/glob.ts';
+import { GlobError } from '../../patterns/glob-error.ts';
+import type { Emission, Emit, ForgeContext } from '../platform/context.ts';
+import { secondsOf } from '../platform/time.ts';
+import type { HookRow } from './hooks-rows.ts';
+
+/** Event-Types whose `Event` header says something broader, or something else. */
+const eventNames: Readonly<Record<string, string>> = {
+  issue_assign: 'issues',
+  issue_label: 'issues',
+  issue_milestone: 'issues',
+  pull_request_assign: 'pull_request',
+  pull_request_label: 'pull_request',
+  pull_request_milestone: 'pull_request',
+  pull_request_sync: 'pull_request',
+  pull_request_review_request: 'pull_request',
+  pull_request_comment: 'issue_comment',
+  pull_request_review_approved: 'pull_request_approved',
+  pull_request_review_rejected: 'pull_request_rejected',
+  pull_request_review_comment: 'pull_request_comment',
+};
+
+/** Kinds whose refs the branch filter looks at; nothing else is ever filtered. */
+const filtered: ReadonlySet<string> = new Set(['push', 'create', 'delete']);
+/** Gitea indents these two by one space and everything else by two. */
+const narrow: ReadonlySet<string> = new Set(['repository', 'wiki']);
+
+/** Returns what the header `X-Gitea-Event` says for an Event-Type. */
+function eventNameOf(type: string): string {
+  return eventNames[type] ?? type;
+}
+
+/** Returns a payload as the text that is sent and signed. */
+export function formatEventPayload(type: string, payload: object): string {
+  return JSON.stringify(payload, null, narrow.has(type) ? 1 : 2);
+}
+
+const hooksOf = /* sql */ `
+SELECT * FROM (SELECT *, 0 AS level FROM hooks WHERE repo_id = ?1
+  UNION ALL SELECT *, 1 FROM hooks WHERE owner_id = ?2
+  UNION ALL SELECT *, 2 FROM hooks WHERE repo_id IS NULL AND owner_id IS NULL AND is_system = 1)
+WHERE is_active = 1 ORDER BY level, id`;
+
+/**
+ * Creates `emit`. The payload is built once for all hooks that listen, at the time of the event: later changes do not
+ * alter what is sent. `wake` is called after the commit.
+ */
+export function createEmit(context: Pick<ForgeContext, 'db' | 'clock'>, wake: () => void): Emit {
+  const { db } = context;
+  return (emission) => {
+    const hooks = db
+      .all<HookRow>(hooksOf, emission.repository?.id ?? 0, emission.owner.id)
+      .filter((hook) => wants(hook, emission));
+    if (hooks.length === 0) return;
+    const text = formatEventPayload(emission.type, emission.payload());
+    for (const hook of hooks) queueDelivery(context, hook.id, emission.type, text);
+    db.afterCommit(wake);
+  };
+}
+
+/** Queues one payload for one hook, whatever that hook subscribes to; returns the delivery's id. */
+export function queueDelivery(
+  { db, clock }: Pick<ForgeContext, 'db' | 'clock'>,
+  hookId: number,
+  type: string,
+  text: string,
+): string {
+  const uuid = randomUUID();
+  db.run(
+    'INSERT INTO hook_tasks (uuid, hook_id, event_type, event, payload, created_at) VALUES (?, ?, ?, ?, ?, ?)',
+    uuid,
+    hookId,
+    type,
+    eventNameOf(type),
+    text,
+    secondsOf(clock()),
+  );
+  return uuid;
+}
+
+/** Returns whether a hook subscribes to an emission and its branch filter lets it through. */
+export function wants(
+  hook: Pick<HookRow, 'events' | 'branch_filter'>,
+  { type, ref }: Pick<Emission, 'type' | 'ref'>,
+): boolean {
+  // The column holds the list that the hook's operations wrote.
+  const events = JSON.parse(hook.events) as string[];
+  const subscription = /^pull_request_review_(approved|rejected|comment)$/.test(type)
+    ? 'pull_request_review'
+    : type;
+  if (!events.includes(type) && !events.includes(subscription)) return false;
+  return !filtered.has(type) || ref === undefined || passesFilter(hook.branch_filter, ref);
+}
+
+/** Whole match of the short branch name, else of the full ref; a tag has only its full ref. `*` crosses slashes. */
+function passesFilter(filter: string, ref: string): boolean {
+  if (filter === '' || filter === '*' || filter === '**') return true;
+  try {
+    // The forge's globs know no leading "!".
+    const matches = createGlob(filter.replace(/^!/, '\\!'), { separator: '', strict: false });
+    return matches(ref) || (ref.startsWith('refs/heads/') && matches(ref.slice('refs/heads/'.length)));
+  } catch (error) {
+    if (error instanceof GlobError) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,81 @@
+import type { ForgeContext } from '../platform/context.ts';
+import type { Database } from '../platform/database.ts';
+import { found } from '../platform/errors.ts';
+import type { Seconds, UserRow } from '../platform/rows.ts';
+import { secondsOf } from '../platform/time.ts';
+
+/** What an entry of the timeline refers to: ids of rows, or names as they were then. */
+export type TimelineReferences = {
+  readonly label?: number;
+  readonly milestone?: number;
+  readonly oldMilestone?: number;
+  readonly assignee?: number;
+  readonly assigneeTeam?: number;
+  /** An assignment or a request that is taken back. */
+  readonly isRemoved?: true;
+  readonly review?: number;
+  readonly dependency?: number;
+  readonly time?: number;
+  /** The issue that refers to this one, and the comment of it where it is a comment that does. */
+  readonly refIssue?: number;
+  readonly refComment?: number;
+  /** Absent: none. `neutered`: the text no longer refers to this issue. */
+  readonly refAction?: 'none' | 'closes' | 'reopens' | 'neutered';
+  readonly refCommit?: string;
+  readonly oldTitle?: string;
+  readonly newTitle?: string;
+  readonly oldRef?: string;
+  readonly newRef?: string;
+};
+
+/** An event in the course of an issue or pull request, or a review; `timeline.ts` in `events` writes them. */
+export type TimelineRow = {
+  readonly id: number;
+  readonly issue_id: number;
+  readonly poster_id: number;
+  readonly type: string;
+  readonly body: string;
+  /** JSON: `TimelineReferences`. */
+  readonly refers: string;
+  readonly created_at: Seconds;
+};
+
+/**
+ * Takes the next id of the comments: reviews, their comments and the entries of the timeline
+ * are counted with the comments of issues.
+ */
+export function takeCommentId(db: Database): number {
+  db.run(
+    `INSERT INTO sqlite_sequence (name, seq) SELECT 'comments', 0
+     WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'comments')`,
+  );
+  const sql = `UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'comments' RETURNING seq`;
+  return found(db.get<{ seq: number }>(sql)).seq;
+}
+
+type TimelineEvent = {
+  /** Gitea's word for the kind: `close`, `review_request`. */
+  readonly type: string;
+  readonly body?: string;
+  readonly refers?: TimelineReferences;
+  /** Default: the next one of the comments. */
+  readonly id?: number;
+};
+
+/** Adds an event to the timeline of an issue or pull request. No webhook is sent for it: the change itself sends its own. */
+export function recordEvent(
+  { db, clock }: ForgeContext,
+  { issueId, actor }: { readonly issueId: number; readonly actor: UserRow },
+  { type, body = '', refers = {}, id }: TimelineEvent,
+): void {
+  db.run(
+    'INSERT INTO timeline (id, issue_id, poster_id, type, body, refers, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    id ?? takeCommentId(db),
+    issueId,
+    actor.id,
+    type,
+    body,
+    JSON.stringify(refers),
+    secondsOf(clock()),
+  );
+}

@@ -1,0 +1,177 @@
+import { isDraftTitle } from '../issues/issues-rows.ts';
+import { isBlockedBy, permissionOf, reaches } from '../platform/access/permissions.ts';
+import type { ForgeContext } from '../platform/context.ts';
+import { settingsOf } from '../platform/repository-settings.ts';
+import type { IssueRow, RepositoryRow, UserRow } from '../platform/rows.ts';
+import { secondsOf } from '../platform/time.ts';
+
+type MentionContext = { readonly repository: RepositoryRow; readonly owner: UserRow };
+
+/** `@name` and `@organization/team`, standing free: a mail address is no mention. */
+const mention = /(?<=\s|^|\(|\[)@([-\w][-.\w]*?(?:\/[-\w][-.\w]*?)?)(?=\s|$|[:,;.?!](?:\s|$)|'|\)|\])/g;
+
+/** A text full of names asks the database for no more than these. */
+const maxNames = 50;
+
+/** Returns the names that a text mentions, in lower case, each once: accounts, and teams as `organization/team`. */
+export function parseMentions(text: string): readonly string[] {
+  const names = [...text.matchAll(mention)].map(([, name = '']) => name.toLowerCase());
+  return [...new Set(names)].slice(0, maxNames);
+}
+
+/** Returns the ids of those whom a text mentions, whether or not they can read it; never the author's, nor those of accounts that block the author. */
+function findMentioned(
+  { db }: ForgeContext,
+  place: MentionContext,
+  text: string,
+  author: UserRow,
+): readonly number[] {
+  const names = JSON.stringify(parseMentions(text));
+  const people = db.all<UserRow>(
+    `SELECT * FROM users WHERE lower_name IN (SELECT value FROM json_each(?)) AND type = 'user'
+       AND is_active = 1 AND prohibit_login = 0`,
+    names,
+  );
+  const members = db.all<UserRow>(
+    `SELECT u.* FROM teams t JOIN team_members m ON m.team_id = t.id JOIN users u ON u.id = m.user_id
+     WHERE t.org_id = ?1 AND t.lower_name IN (
+         SELECT substr(value, length(?2) + 2) FROM json_each(?3) WHERE value LIKE ?2 || '/%')
+       AND (t.includes_all_repositories = 1
+         OR EXISTS (SELECT 1 FROM team_repositories r WHERE r.team_id = t.id AND r.repo_id = ?4))
+       AND u.is_active = 1 AND u.prohibit_login = 0`,
+    place.owner.id,
+    place.owner.lower_name,
+    names,
+    place.repository.id,
+  );
+  const ids = [...people, ...members].map(({ id }) => id);
+  const wanted = [...new Set(ids)].filter((id) => id !== author.id);
+  return author.is_admin ? wanted : wanted.filter((id) => !isBlockedBy(db, author, [id]));
+}
+
+/**
+ * Threads of news, made by what happens. Each account has one thread an issue or pull request; news put a read thread
+ * back to unread, leave a pinned one pinned, and move it to the front. Everything runs inside the caller's transaction.
+ */
+
+type ThreadRepository = { readonly repository: RepositoryRow; readonly owner: UserRow };
+
+/** An action of an account on an issue or pull request. */
+type ThreadNews = ThreadRepository & {
+  readonly issueId: number;
+  /** Who did it: they never hear of it. */
+  readonly actor: UserRow;
+};
+
+/**
+ * Notifies everybody who takes part in an issue or pull request (author, commenters, reviewers, subscribers) or watches its
+ * repository, and those whom `text` mentions: a comment, a review, a change of state, a push. An account that unsubscribed
+ * hears only when mentioned; watchers of the repository hear nothing of drafts.
+ */
+export function notifyActivity(context: ForgeContext, news: ThreadNews & { readonly text?: string }): void {
+  const issue = readIssue(context, news.issueId);
+  const mentioned = findMentioned(context, news, news.text ?? '', news.actor);
+  const isQuiet = issue.is_pull === 1 && isDraftTitle(issue.title);
+  write(context, news, issue, [...audienceOf(context, issue, { isQuiet, actor: news.actor }), ...mentioned]);
+}
+
+/** Notifies of a new issue or pull request: watchers, drafts included, and those whom its body mentions. */
+export function notifyOpened(context: ForgeContext, news: ThreadNews): void {
+  const issue = readIssue(context, news.issueId);
+  const mentioned = findMentioned(context, news, issue.body, news.actor);
+  write(context, news, issue, [
+    ...audienceOf(context, issue, { isQuiet: false, actor: news.actor }),
+    ...mentioned,
+  ]);
+}
+
+/** Notifies certain accounts of an assignment, a request for a review. The actor is left out. */
+export function notifyPersons(
+  context: ForgeContext,
+  news: ThreadNews & { readonly receivers: readonly Pick<UserRow, 'id'>[] },
+): void {
+  const ids = news.receivers.map(({ id }) => id).filter((id) => id !== news.actor.id);
+  write(context, news, readIssue(context, news.issueId), ids);
+}
+
+/** Notifies accounts that a repository waits for them, as a transfer does. Each call makes new threads. */
+export function notifyOfRepository(
+  context: ForgeContext,
+  news: { readonly repository: RepositoryRow; readonly receivers: readonly Pick<UserRow, 'id'>[] },
+): void {
+  const now = secondsOf(context.clock());
+  for (const { id } of news.receivers) {
+    context.db.run(
+      `INSERT INTO notifications (user_id, repo_id, source, created_at, updated_at) VALUES (?, ?, 'repository', ?, ?)`,
+      id,
+      news.repository.id,
+      now,
+      now,
+    );
+  }
+}
+
+const audience = /* sql */ `
+SELECT user_id AS id FROM issue_watches WHERE issue_id = :issue AND is_watching = 1
+UNION SELECT user_id FROM watches WHERE repo_id = :repository AND :quiet = 0
+UNION SELECT poster_id FROM comments WHERE issue_id = :issue
+UNION SELECT poster_id FROM issues WHERE id = :issue
+UNION SELECT reviewer_id FROM reviews WHERE issue_id = :issue AND type IN ('APPROVED', 'REQUEST_CHANGES', 'COMMENT')
+EXCEPT SELECT user_id FROM issue_watches WHERE issue_id = :issue AND is_watching = 0
+EXCEPT SELECT :actor`
+  .replaceAll(':issue', '?1')
+  .replaceAll(':repository', '?2')
+  .replaceAll(':quiet', '?3')
+  .replaceAll(':actor', '?4');
+
+function audienceOf(
+  { db }: ForgeContext,
+  issue: IssueRow,
+  { isQuiet, actor }: { isQuiet: boolean; actor: UserRow },
+): readonly number[] {
+  const rows = db.all<{ id: number }>(audience, issue.id, issue.repo_id, isQuiet, actor.id);
+  return rows.map(({ id }) => id);
+}
+
+/** Accounts that cannot read the issue (any more) get no notification. */
+function write(
+  context: ForgeContext,
+  place: ThreadRepository,
+  issue: IssueRow,
+  receivers: readonly number[],
+): void {
+  const { db, clock } = context;
+  const { repository, owner } = place;
+  const settings = settingsOf(repository);
+  if (!(issue.is_pull ? settings.has_pull_requests : settings.has_issues)) return;
+  const unit = issue.is_pull ? 'pulls' : 'issues';
+  const now = secondsOf(clock());
+  for (const id of new Set(receivers)) {
+    const user = db.get<UserRow>('SELECT * FROM users WHERE id = ?', id);
+    if (!user || !reaches(permissionOf(db, user, repository, owner, unit), 'read')) continue;
+    db.run(
+      `INSERT INTO notifications (user_id, repo_id, source, issue_id, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)
+       ON CONFLICT (issue_id, user_id) WHERE issue_id IS NOT NULL DO UPDATE SET updated_at = excluded.updated_at,
+         status = CASE status WHEN 'read' THEN 'unread' ELSE status END`,
+      id,
+      issue.repo_id,
+      issue.is_pull ? 'pull' : 'issue',
+      issue.id,
+      now,
+      now,
+    );
+  }
+}
+
+function readIssue({ db }: ForgeContext, id: number): IssueRow {
+  const issue = db.get<IssueRow>('SELECT * FROM issues WHERE id = ?', id);
+  if (!issue) throw new TypeError(`issue ${id} is gone while its news are told`);
+  return issue;
+}
+
+/** Marks what an account was told of an issue as read: it has dealt with the issue. */
+export function markIssueRead({ db, clock }: ForgeContext, userId: number, issueId: number): void {
+  const now = secondsOf(clock());
+  const sql = `UPDATE notifications SET status = 'read', updated_at = ? WHERE user_id = ? AND issue_id = ? AND status = 'unread'`;
+  db.run(sql, now, userId, issueId);
+}

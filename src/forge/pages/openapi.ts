@@ -1,0 +1,134 @@
+import { z } from 'zod';
+import type { Operation } from '../../contract/operation.ts';
+import { operations } from '../../contract/operations.ts';
+import { baselineVersion } from '../administration/instance.ts';
+
+/** Returns the OpenAPI description of everything the forge answers, made from the contract. */
+export function describeApi(rootUrl: string): object {
+  const paths: Record<string, Record<string, object>> = {};
+  const known = new Map<string, string>();
+  for (const operation of Object.values<Operation>(operations)) {
+    const own = operation.path.replace(/\*\}/g, '}');
+    // Two paths that differ in the names of their parameters alone are one path: the first one names them.
+    const shape = own.replace(/\{\w+\}/g, '{}');
+    const path = known.get(shape) ?? own;
+    known.set(shape, path);
+    const described = describeOperation(operation, namesBetween(own, path));
+    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: described };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Forge API',
+      version: baselineVersion,
+      description: 'The API of the embedded forge; lists may be `null` where nothing is there.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: `${rootUrl}/api/v1` }],
+    components: {
+      schemas: {
+        Error: {
+          type: 'object',
+          properties: { message: { type: 'string' }, url: { type: 'string' } },
+          required: ['message'],
+        },
+      },
+      securitySchemes: {
+        basic: { type: 'http', scheme: 'basic' },
+        token: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'Authorization',
+          description: '`token <token>` or `Bearer <token>`',
+        },
+      },
+    },
+    security: [{ token: [] }, { basic: [] }, {}],
+    paths,
+  };
+}
+
+/** Returns for each parameter of one path what the other path of the same shape calls it. */
+function namesBetween(own: string, other: string): ReadonlyMap<string, string> {
+  const names = (path: string): string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
+  const others = names(other);
+  return new Map(names(own).map((name, at) => [name, others[at] ?? name]));
+}
+
+function describeOperation(operation: Operation, names: ReadonlyMap<string, string>): object {
+  const scopes = operation.scopes.length > 0 ? ` Token scopes: ${operation.scopes.join(', ')}.` : '';
+  return {
+    operationId: operation.id,
+    summary: operation.meaning,
+    description: `For: ${operation.access}.${scopes}`,
+    tags: [operation.id.split('.')[0]],
+    parameters: [
+      ...describeParameters(operation.params, 'path', names),
+      ...(operation.query ? describeParameters(operation.query, 'query') : []),
+    ],
+    ...describeBody(operation),
+    responses: describeResponses(operation),
+  };
+}
+
+function describeParameters(
+  shape: z.ZodObject,
+  place: 'path' | 'query',
+  names: ReadonlyMap<string, string> = new Map(),
+): object[] {
+  return Object.entries(shape.shape).map(([name, schema]) => ({
+    name: names.get(name) ?? name,
+    in: place,
+    required: place === 'path',
+    schema: toSchema(schema as z.ZodType),
+  }));
+}
+
+const failures: Readonly<Record<number, string>> = {
+  400: 'The request cannot be read.',
+  401: 'No credentials, or wrong ones.',
+  403: 'The role or the scope of the token does not reach.',
+  404: 'There is no such thing for this caller.',
+  422: 'The body or what it asks for is not valid.',
+  423: 'The repository is archived.',
+};
+
+function describeResponses(operation: Operation): object {
+  const { success, response, media } = operation;
+  const content = response && (media === undefined ? asJson(response) : contentOf[media]);
+  // What every operation can answer, beside what its row names.
+  const statuses = new Set([401, 403, 404, ...operation.errors]);
+  const refusal = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
+  const refusals = [...statuses].map((status) => [
+    status,
+    { description: failures[status] ?? 'The operation is refused.', content: refusal },
+  ]);
+  return {
+    ...Object.fromEntries(refusals),
+    [success]: { description: 'Done.', ...(content && { content }) },
+  };
+}
+
+const contentOf = {
+  text: { 'text/plain': { schema: { type: 'string' } } },
+  file: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } },
+};
+
+/** What a request carries: a file in a form, JSON, or nothing. */
+function describeBody({ upload, body }: Operation): object {
+  if (upload !== undefined) {
+    const file = { type: 'string', format: 'binary' };
+    const schema = { type: 'object', properties: { [upload]: file }, required: [upload] };
+    return { requestBody: { required: true, content: { 'multipart/form-data': { schema } } } };
+  }
+  return body ? { requestBody: { required: true, content: asJson(body) } } : {};
+}
+
+function asJson(schema: z.ZodType): object {
+  return { 'application/json': { schema: toSchema(schema) } };
+}
+
+function toSchema(schema: z.ZodType): object {
+  const { $schema: _, ...plain } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  return plain;
+}

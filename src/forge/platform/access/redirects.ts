@@ -1,0 +1,66 @@
+import type { Database } from '../database.ts';
+import { ForgeProblem } from '../errors.ts';
+import type { UserRow } from '../rows.ts';
+
+/** What git's addresses have behind the name. */
+const suffix = /(\.wiki)?(\.git)?$/i;
+
+/** Thrown where a path names a repository (301) or an account (307) by a name it had. */
+export class Redirect extends Error {
+  readonly from: readonly string[];
+  readonly to: readonly string[];
+  readonly status: 301 | 307;
+
+  /** The neighbouring segments of the path that are old, and what takes their place. */
+  constructor(from: readonly string[], to: readonly string[], status: 301 | 307) {
+    super(`moved to ${to.join('/')}`);
+    this.from = from;
+    this.to = to;
+    this.status = status;
+  }
+
+  /** Returns an address with the new names in it; everything else arrives as it was sent. */
+  locationOf(url: string): string {
+    const mark = url.indexOf('?');
+    const segments = (mark < 0 ? url : url.slice(0, mark)).split('/');
+    const start = url.startsWith('/api/v1/') ? 4 : 1;
+    for (let at = start; at + this.from.length <= segments.length; at += 1) {
+      const here = segments.slice(at, at + this.from.length);
+      if (!here.every((segment, part) => nameIn(segment) === this.from[part]?.toLowerCase())) continue;
+      const ending = suffix.exec(here.at(-1) ?? '')?.[0] ?? '';
+      const names = this.to.map((name) => encodeURIComponent(name));
+      segments.splice(at, here.length, ...names.slice(0, -1), `${names.at(-1)}${ending}`);
+      break;
+    }
+    return segments.join('/') + (mark < 0 ? '' : url.slice(mark));
+  }
+}
+
+function nameIn(segment: string): string {
+  try {
+    return decodeURIComponent(segment).replace(suffix, '').toLowerCase();
+  } catch {
+    // Not percent-encoded text: it names nothing that moved.
+    return '';
+  }
+}
+
+/** Returns the account or organization of this name, in any case of letters. */
+export function userNamed(db: Database, name: string): UserRow | undefined {
+  return db.get<UserRow>('SELECT * FROM users WHERE lower_name = ? AND id > 0', name.toLowerCase());
+}
+
+/**
+ * Returns the account or organization of this name. Throws `Redirect` where it had the name once, except to an anonymous caller
+ * in where only they may see it; ends the request with 404 where there is none.
+ */
+export function accountNamed(db: Database, name: string, caller: UserRow | undefined): UserRow {
+  const account = userNamed(db, name);
+  if (account) return account;
+  const now = db.get<UserRow>(
+    'SELECT u.* FROM account_redirects a JOIN users u ON u.id = a.user_id WHERE a.lower_name = ?',
+    name.toLowerCase(),
+  );
+  if (now && (caller || now.visibility === 'public')) throw new Redirect([name], [now.name], 307);
+  throw new ForgeProblem(404, 'user does not exist');
+}

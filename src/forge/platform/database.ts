@@ -1,0 +1,231 @@
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { BoundedMap } from '../../platform/cache/bounded-map.ts';
+import { ReeveError } from '../../platform/errors.ts';
+import {
+  accounts,
+  activities,
+  agit,
+  avatars,
+  conversation,
+  conversations,
+  cron,
+  gpgKeys,
+  hooks,
+  hookTargets,
+  issues,
+  keys,
+  lfs,
+  memberships,
+  mirrors,
+  packages,
+  people,
+  protections,
+  references,
+  releases,
+  removedRepositories,
+  repositories,
+  runners,
+  scheduledMerges,
+  searches,
+  secrets,
+  timeline,
+  unfinished,
+  workflows,
+} from './migrations.ts';
+
+/** In order; one that has been released is never changed, a new one goes to the end. */
+const migrations = [
+  accounts,
+  repositories,
+  issues,
+  hooks,
+  runners,
+  memberships,
+  conversation,
+  protections,
+  unfinished,
+  timeline,
+  workflows,
+  references,
+  releases,
+  secrets,
+  keys,
+  people,
+  searches,
+  avatars,
+  cron,
+  gpgKeys,
+  packages,
+  mirrors,
+  activities,
+  scheduledMerges,
+  agit,
+  lfs,
+  removedRepositories,
+  conversations,
+  hookTargets,
+];
+
+/** What a statement takes: booleans become 0 and 1, undefined becomes NULL. */
+type Value = SQLInputValue | boolean | undefined;
+
+/** The forge's database. Every call is synchronous, so nothing else happens between two statements. */
+export interface Database {
+  /** Returns all rows. `Row` is the caller's word: it knows the schema, SQLite does not. */
+  all<Row>(sql: string, ...values: Value[]): Row[];
+  /** Returns the first row, or undefined. */
+  get<Row>(sql: string, ...values: Value[]): Row | undefined;
+  /** Returns the number of changed rows and the id of the last inserted one. */
+  run(sql: string, ...values: Value[]): { readonly changes: number; readonly lastId: number };
+  /** Runs `work` so that all of it happens or, when it throws, nothing; a transaction within one is a savepoint. */
+  transaction<T>(work: () => T): T;
+  /** Runs `work` once what surrounds it is committed, never when it is rolled back; outside a transaction at once. */
+  afterCommit(work: () => void): void;
+  close(): void;
+}
+
+/**
+ * Opens a database file (or `:memory:`) and brings its schema up to date. Throws `store-newer` where a later version
+ * wrote it.
+ *
+ * WAL with `synchronous=NORMAL`: what is answered survives the death of the process, also by `kill -9`; a power cut may
+ * take the last transactions, never the whole. The forge that comes with a bot is no place to pay an fsync per request.
+ */
+export function openDatabase(file: string): Database {
+  const sqlite = new DatabaseSync(file, { timeout: 5000, enableForeignKeyConstraints: true });
+  sqlite.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA recursive_triggers = OFF;');
+  migrateForge(sqlite, file);
+  return createDatabase(sqlite);
+}
+
+function migrateForge(sqlite: DatabaseSync, file: string): void {
+  const { user_version: version } = sqlite.prepare('PRAGMA user_version').get() as { user_version: number };
+  if (version > migrations.length) {
+    throw new ReeveError(
+      'store-newer',
+      `${file}: schema ${version} is newer than this program knows (${migrations.length}); use the newer program`,
+    );
+  }
+  for (const [index, migration] of migrations.entries()) {
+    if (index < version) continue;
+    sqlite.exec(`BEGIN IMMEDIATE; ${migration}; PRAGMA user_version = ${index + 1}; COMMIT;`);
+  }
+}
+
+/** Lists build their text from a few filters; the bound catches code that puts values into the text. */
+const maxStatements = 2_000;
+
+type Statement = {
+  readonly prepared: StatementSync;
+  readonly bind: (values: readonly Value[]) => readonly SQLInputValue[];
+};
+
+function createDatabase(sqlite: DatabaseSync): Database {
+  const statements = new BoundedMap<string, Statement>(maxStatements);
+  const isPositional = bindsNumbersByPosition(sqlite);
+  let waiting: (() => void)[] = [];
+  let depth = 0;
+
+  function prepare(sql: string): Statement {
+    const known = statements.get(sql);
+    if (known) return known;
+    const prepared = sqlite.prepare(sql);
+    const isNamed = isNumbered(sql) && !isPositional;
+    const statement: Statement = {
+      prepared,
+      bind: (values) => {
+        const inputs = values.map(toInput);
+        return isNamed ? byNumber(inputs) : inputs;
+      },
+    };
+    statements.set(sql, statement);
+    return statement;
+  }
+
+  function transaction<T>(work: () => T): T {
+    const [begin, commit, rollback] =
+      depth === 0
+        ? ['BEGIN IMMEDIATE', 'COMMIT', 'ROLLBACK']
+        : [`SAVEPOINT s${depth}`, `RELEASE s${depth}`, `ROLLBACK TO s${depth}; RELEASE s${depth}`];
+    const before = waiting.length;
+    sqlite.exec(begin);
+    depth += 1;
+    let result: T;
+    try {
+      result = work();
+      // A promise would go on after the commit, outside of what this function promises.
+      if (result instanceof Promise) throw new TypeError('a transaction must not wait');
+      sqlite.exec(commit);
+    } catch (error) {
+      // SQLite ends a transaction itself on some failures (disk full); a second rollback would hide the first error.
+      if (sqlite.isTransaction) sqlite.exec(rollback);
+      waiting.length = before;
+      throw error;
+    } finally {
+      depth -= 1;
+    }
+    if (depth === 0) runWaiting();
+    return result;
+  }
+
+  function runWaiting(): void {
+    const due = waiting;
+    waiting = [];
+    for (const work of due) work();
+  }
+
+  return {
+    // The rows' types are the callers' knowledge of the schema; SQLite has none to offer.
+    all<Row>(sql: string, ...values: Value[]) {
+      const { prepared, bind } = prepare(sql);
+      return prepared.all(...bind(values)) as Row[];
+    },
+    get<Row>(sql: string, ...values: Value[]) {
+      const { prepared, bind } = prepare(sql);
+      return prepared.get(...bind(values)) as Row | undefined;
+    },
+    run(sql, ...values) {
+      const { prepared, bind } = prepare(sql);
+      const { changes, lastInsertRowid } = prepared.run(...bind(values));
+      return { changes: Number(changes), lastId: Number(lastInsertRowid) };
+    },
+    transaction,
+    afterCommit(work) {
+      if (depth === 0) work();
+      else waiting.push(work);
+    },
+    close: () => sqlite.close(),
+  };
+}
+
+function toInput(value: Value): SQLInputValue {
+  if (typeof value === 'boolean') return value ? 1 : 0;
+  return value === undefined ? null : value;
+}
+
+/**
+ * Returns whether this Node binds numbered parameters (`?1`) by position. Node 22 takes them for names and answers "column
+ * index out of range".
+ */
+export function bindsNumbersByPosition(sqlite: DatabaseSync): boolean {
+  try {
+    sqlite.prepare('SELECT ?1').get(1);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Returns whether a statement numbers its parameters. Throws when it numbers only some of them. */
+export function isNumbered(sql: string): boolean {
+  const numbered = /\?\d/.test(sql);
+  if (numbered && /\?(?!\d)/.test(sql)) throw new TypeError(`only some parameters have a number: ${sql}`);
+  return numbered;
+}
+
+/** Returns the arguments that bind numbered parameters by their names, which every Node does. */
+export function byNumber(values: readonly SQLInputValue[]): readonly SQLInputValue[] {
+  const named = Object.fromEntries(values.map((value, index) => [`?${index + 1}`, value]));
+  // `all`, `get` and `run` take an object of names in the place of their first value; the type of a value has no word for it.
+  return [named as unknown as SQLInputValue];
+}

@@ -1,0 +1,209 @@
+import { ReeveError } from '../../../platform/errors.ts';
+import { isObjectId } from './names.ts';
+import type { GitRepository } from './repository.ts';
+
+type FileStatus = 'added' | 'changed' | 'deleted' | 'renamed' | 'copied';
+export type FileChange = {
+  readonly path: string;
+  /** The path before, where it was renamed or copied. */
+  readonly from: string | undefined;
+  readonly status: FileStatus;
+  /** Lines; 0 for binary files. */
+  readonly additions: number;
+  readonly deletions: number;
+};
+
+const statuses: Readonly<Record<string, FileStatus>> = {
+  A: 'added',
+  D: 'deleted',
+  R: 'renamed',
+  C: 'copied',
+};
+
+/** Returns what changes between two commits or trees, renames found, in path order. */
+export async function listChanges(
+  repository: GitRepository,
+  from: string,
+  to: string,
+): Promise<readonly FileChange[]> {
+  requireIds(from, to);
+  const { stdout } = await repository.git.run(
+    ['diff-tree', '-r', '-z', '-M', '--raw', '--numstat', from, to, '--'],
+    {
+      folder: repository.folder,
+    },
+  );
+  return parseChanges(fieldsOf(stdout)).changes;
+}
+
+/** Commits that one process compares: their answer is held in memory. */
+const atOnce = 500;
+
+/** Returns for each commit what it changes against its first parent, renames found; commits that change nothing are absent. */
+export async function listChangesOf(
+  repository: GitRepository,
+  commitIds: readonly string[],
+): Promise<ReadonlyMap<string, readonly FileChange[]>> {
+  requireIds(...commitIds);
+  const found = new Map<string, readonly FileChange[]>();
+  for (let from = 0; from < commitIds.length; from += atOnce) {
+    const fields = await compareWithParents(repository, commitIds.slice(from, from + atOnce));
+    for (let at = 0; at < fields.length; ) {
+      const id = fields[at] ?? '';
+      const { changes, end } = parseChanges(fields, at + 1);
+      if (isObjectId(id)) found.set(id, changes);
+      at = end;
+    }
+  }
+  return found;
+}
+
+async function compareWithParents(
+  repository: GitRepository,
+  commitIds: readonly string[],
+): Promise<readonly string[]> {
+  const { stdout } = await repository.git.run(
+    ['diff-tree', '--stdin', '-r', '-z', '-M', '--root', '--first-parent', '-m', '--raw', '--numstat'],
+    { folder: repository.folder, input: commitIds.map((id) => `${id}\n`).join('') },
+  );
+  return fieldsOf(stdout);
+}
+
+/** Returns the paths that changes add, take away and modify, in order; a file that is renamed is taken away and added. */
+export function touchedBy(changes: readonly FileChange[]): Touched {
+  const paths = { added: [] as string[], removed: [] as string[], modified: [] as string[] };
+  for (const { status, path, from } of changes) {
+    paths[touches[status]].push(path);
+    if (status === 'renamed' && from !== undefined) paths.removed.push(from);
+  }
+  paths.removed.sort();
+  return paths;
+}
+
+type Touch = 'added' | 'removed' | 'modified';
+/** Paths by what became of them. */
+export type Touched = Readonly<Record<Touch, string[]>>;
+const touches = {
+  added: 'added',
+  changed: 'modified',
+  deleted: 'removed',
+  renamed: 'added',
+  copied: 'added',
+} as const satisfies Record<FileStatus, Touch>;
+
+function fieldsOf(output: Buffer): readonly string[] {
+  return output.toString('utf8').split('\0');
+}
+
+/**
+ * Reads the fields of one comparison: first all `:modes status`, path, path; then all counts, where a rename brings two more
+ * fields. `end` is where the next one starts, or the fields end.
+ */
+function parseChanges(
+  fields: readonly string[],
+  start = 0,
+): { readonly changes: readonly FileChange[]; readonly end: number } {
+  const changes: FileChange[] = [];
+  const counts = new Map<string, { additions: number; deletions: number }>();
+  let at = start;
+  const next = (): string => fields[at++] ?? '';
+  while (at < fields.length) {
+    const field = next();
+    if (field.startsWith(':')) {
+      const sign = field.split(' ')[4]?.[0] ?? 'M';
+      const first = next();
+      const isMoved = sign === 'R' || sign === 'C';
+      const path = isMoved ? next() : first;
+      const status = statuses[sign] ?? 'changed';
+      changes.push({ path, from: isMoved ? first : undefined, status, additions: 0, deletions: 0 });
+      continue;
+    }
+    // A tab may be part of a path.
+    const [, added, deleted, path] = /^(\d+|-)\t(\d+|-)\t(.*)$/s.exec(field) ?? [];
+    if (added === undefined || deleted === undefined || path === undefined) {
+      at -= 1;
+      break;
+    }
+    if (path === '') next();
+    const name = path === '' ? next() : path;
+    // Binary files have a dash for a number.
+    counts.set(name, { additions: Number(added) || 0, deletions: Number(deleted) || 0 });
+  }
+  return { changes: changes.map((change) => ({ ...change, ...counts.get(change.path) })), end: at };
+}
+
+/** Returns the paths that one commit adds, removes and changes against its first parent. */
+export async function listTouched(repository: GitRepository, commitId: string): Promise<Touched> {
+  const changes = await listChangesOf(repository, [commitId]);
+  return touchedBy(changes.get(commitId) ?? []);
+}
+
+/** Returns the same for several commits: of all at once, or of one after the other where their changes together are too many. */
+export async function listTouchedBy(
+  repository: GitRepository,
+  commitIds: readonly string[],
+): Promise<ReadonlyMap<string, Touched>> {
+  const ids = [...new Set(commitIds)];
+  try {
+    const changes = await listChangesOf(repository, ids);
+    return new Map(ids.map((id) => [id, touchedBy(changes.get(id) ?? [])]));
+  } catch (error) {
+    if (!(error instanceof ReeveError) || error.code !== 'git-failed' || ids.length === 1) throw error;
+    const touched = new Map<string, Touched>();
+    for (const id of ids) touched.set(id, await listTouched(repository, id));
+    return touched;
+  }
+}
+
+function requireIds(...ids: readonly string[]): void {
+  for (const id of ids) if (!isObjectId(id)) throw new TypeError(`"${id}" is no object id`);
+}
+
+/**
+ * Returns the difference between two commits as text: `diff` in one piece, `patch` one mail for each commit between
+ * them. `binary` puts the content of binary files in. Without `from`, it is that of a first commit, whose `diff` begins with
+ * the commit itself, as on Gitea. Throws `git-failed` above 64 MiB.
+ */
+export async function readDiff(
+  repository: GitRepository,
+  from: string | undefined,
+  to: string,
+  options: { kind: 'diff' | 'patch'; binary: boolean },
+): Promise<string> {
+  if ((from !== undefined && !isObjectId(from)) || !isObjectId(to))
+    throw new TypeError(`"${from}..${to}" are no object ids`);
+  const binary = options.binary ? ['-p', '--binary'] : ['-p'];
+  const mails = ['format-patch', '--binary', '--stdout'];
+  const command =
+    options.kind === 'patch'
+      ? [...mails, ...(from === undefined ? ['--root', to] : [`${from}..${to}`]), '--']
+      : [...(from === undefined ? ['show', ...binary] : ['diff', ...binary, from]), to, '--'];
+  const { stdout } = await repository.git.run(command, { folder: repository.folder });
+  return stdout.toString('utf8');
+}
+
+/**
+ * Returns the beginning of the difference between two commits, up to a number of bytes; without `from`, of what a first commit
+ * adds. `isCut`: there is more of it.
+ */
+export async function readDiffStart(
+  repository: GitRepository,
+  { from, to }: { readonly from: string | undefined; readonly to: string },
+  maxBytes: number,
+): Promise<{ readonly text: string; readonly isCut: boolean }> {
+  for (const id of from === undefined ? [to] : [from, to])
+    if (!isObjectId(id)) throw new TypeError(`"${id}" is no object id`);
+  const command = ['diff-tree', '-p', '-M', '--no-commit-id', '--root'];
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  await repository.git.run([...command, ...(from === undefined ? [] : [from]), to, '--'], {
+    folder: repository.folder,
+    onOutput(piece) {
+      pieces.push(piece);
+      bytes += piece.length;
+      return bytes <= maxBytes;
+    },
+  });
+  const isCut = bytes > maxBytes;
+  return { text: Buffer.concat(pieces).subarray(0, maxBytes).toString('utf8'), isCut };
+}

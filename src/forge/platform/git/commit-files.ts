@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto';
+import { ReeveError } from '../../../platform/errors.ts';
+import { formatSignature, type Signature } from './commit.ts';
+import { cleanTreePath, cleanWritePath, isRefName } from './names.ts';
+import { moveRefs } from './refs.ts';
+import type { GitRepository } from './repository.ts';
+
+/** One thing a commit does to a path. Without content the path goes. */
+export type FileEdit = {
+  readonly path: string;
+  readonly content: Buffer | undefined;
+};
+
+export type FileCommit = {
+  /** Short name of the branch that moves to the new commit. */
+  readonly branch: string;
+  /** What the branch is at: the move is refused when it is not. Undefined: the branch is new. */
+  readonly before?: string | undefined;
+  /** The commit's parent; undefined makes a first commit. */
+  readonly parent?: string | undefined;
+  readonly message: string;
+  readonly author: Signature;
+  readonly committer: Signature;
+  readonly edits: readonly FileEdit[];
+};
+
+/**
+ * Commits edits and moves the branch, both in the repository alone: no work tree. Returns the commit's id. Throws
+ * `forge-conflict` where the branch was moved by another request meanwhile.
+ */
+export async function commitFiles(repository: GitRepository, commit: FileCommit): Promise<string> {
+  if (!isRefName(commit.branch)) throw new ReeveError('git-failed', `"${commit.branch}" is no branch name`);
+  // The new commit needs a ref to be written at; the branch itself moves only by compare and swap.
+  const temporary = `refs/reeve/${randomUUID()}`;
+  const { stdout } = await repository.git.run(['fast-import', '--quiet', '--force', '--date-format=raw'], {
+    folder: repository.folder,
+    input: streamOf(commit, temporary),
+  });
+  const id = stdout.toString('latin1').trim();
+  const isMoved = await moveRefs(repository, [
+    { name: `refs/heads/${commit.branch}`, before: commit.before, after: id },
+    { name: temporary, before: id, after: undefined },
+  ]);
+  if (isMoved) return id;
+  await moveRefs(repository, [{ name: temporary, before: id, after: undefined }]);
+  throw new ReeveError('forge-conflict', `the branch ${commit.branch} was moved by another writer`);
+}
+
+function streamOf(commit: FileCommit, ref: string): Buffer {
+  const parts: (Buffer | string)[] = [
+    `commit ${ref}\nmark :1\n`,
+    `author ${formatSignature(commit.author)}\ncommitter ${formatSignature(commit.committer)}\n`,
+    ...dataOf(Buffer.from(commit.message)),
+  ];
+  if (commit.parent !== undefined) parts.push(`from ${commit.parent}\n`);
+  for (const { path, content } of commit.edits) {
+    // What is there already may be removed, whatever its name.
+    const clean = content === undefined ? cleanTreePath(path) : cleanWritePath(path);
+    if (!clean) throw new ReeveError('git-failed', `"${path}" is no path of a file`);
+    if (content === undefined) parts.push(`D ${quotePath(clean)}\n`);
+    else parts.push(`M 100644 inline ${quotePath(clean)}\n`, ...dataOf(content));
+  }
+  parts.push('\nget-mark :1\n');
+  return Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
+}
+
+function dataOf(content: Buffer): (Buffer | string)[] {
+  return [`data ${content.length}\n`, content, '\n'];
+}
+
+function quotePath(path: string): string {
+  return `"${path.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')}"`;
+}

@@ -1,0 +1,118 @@
+import { BoundedMap } from '../../../platform/cache/bounded-map.ts';
+import { createByteCache } from '../../../platform/cache/byte-cache.ts';
+import type { GitObject, ObjectReader } from './objects.ts';
+
+/** What was found out about one repository. */
+export interface RepositoryCache {
+  /** Returns what was stored last under a key; the caller knows whether it still holds. */
+  get<Value extends object>(key: string): Value | undefined;
+  set<Value extends object>(key: string, value: Value, bytes: number): void;
+  /**
+   * Returns what was stored under a key, or reads it and stores it with its size in bytes. The value is a function of the key
+   * for ever, as what follows from whole object ids is. A read that fails stores nothing.
+   */
+  remember<Value extends object>(
+    key: string,
+    read: () => Promise<Value>,
+    bytesOf: (value: Value) => number,
+  ): Promise<Value>;
+  /** Removes stored objects, of which git may have removed some. */
+  forgetObjects(): void;
+}
+
+/** Objects and what follows from them, for all repositories of a forge, within one bound of memory. */
+export interface GitCache {
+  of(id: number): RepositoryCache;
+  /** Returns a reader that asks another one only for what is not stored. */
+  readThrough(id: number, reader: ObjectReader): ObjectReader;
+  /** Removes what is stored of a repository. */
+  forget(id: number): void;
+}
+
+/** Larger objects are read each time: they cost more memory than time. */
+const maxObjectBytes = 64 * 1024;
+
+/**
+ * Creates the cache. Every key has the id of the repository: an object with the id of another one, made on purpose, shows in
+ * the repository that has it alone.
+ */
+export function createGitCache({
+  objectBytes = 12 * 1024 * 1024,
+  derivedBytes = 8 * 1024 * 1024,
+} = {}): GitCache {
+  const objects = createByteCache<Partial<GitObject> & Omit<GitObject, 'content'>>(objectBytes);
+  // Each key is used for values of one type by the one function that makes it.
+  const derived = createByteCache<object>(derivedBytes);
+  const [ofObjects, ofDerived] = [createGenerations(), createGenerations()];
+  return {
+    of: (id) => ({
+      get: <Value extends object>(key: string) =>
+        derived.get(`${ofDerived.get(id)} ${key}`) as Value | undefined,
+      set: (key, value, bytes) => derived.set(`${ofDerived.get(id)} ${key}`, value, bytes),
+      forgetObjects: () => ofObjects.end(id),
+      async remember<Value extends object>(
+        key: string,
+        read: () => Promise<Value>,
+        bytesOf: (value: Value) => number,
+      ) {
+        const place = `${ofDerived.get(id)} ${key}`;
+        const known = derived.get(place);
+        if (known !== undefined) return known as Value;
+        const value = await read();
+        derived.set(place, value, bytesOf(value));
+        return value;
+      },
+    }),
+    readThrough: (id, reader) => ({
+      async info(name) {
+        const place = `${ofObjects.get(id)} ${name}`;
+        const known = objects.get(place);
+        if (known !== undefined) return known;
+        const info = await reader.info(name);
+        // Without what else a reader may answer: an object with content is one that was read.
+        if (info && isFixed(name, info.id)) {
+          objects.set(place, { id: info.id, type: info.type, size: info.size }, 0);
+        }
+        return info;
+      },
+      async read(name) {
+        const place = `${ofObjects.get(id)} ${name}`;
+        const known = objects.get(place);
+        if (known?.content !== undefined) return { ...known, content: known.content };
+        const object = await reader.read(name);
+        if (object && object.size <= maxObjectBytes && isFixed(name, object.id)) {
+          objects.set(place, object, object.size);
+        }
+        return object;
+      },
+    }),
+    forget(id) {
+      ofObjects.end(id);
+      ofDerived.end(id);
+    },
+  };
+}
+
+/** The beginnings of keys: entries of a generation that ended are not found any more, and make room as the oldest. */
+function createGenerations(): { get(id: number): number; end(id: number): void } {
+  const current = new BoundedMap<number, number>(100_000);
+  let last = 0;
+  return {
+    get(id) {
+      const known = current.get(id);
+      if (known !== undefined) return known;
+      last += 1;
+      current.set(id, last);
+      return last;
+    },
+    end(id) {
+      current.delete(id);
+    },
+  };
+}
+
+/** Returns whether a name means the same object for ever: a whole id. A text as long as an id of another format may be a ref. */
+function isFixed(name: string, id: string): boolean {
+  const whole = /^([0-9a-f]+)(?:\^\{(?:tree|commit)\})?$/.exec(name)?.[1];
+  return whole !== undefined && whole.length === id.length;
+}

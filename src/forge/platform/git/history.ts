@@ -1,0 +1,274 @@
+import { existsSync } from 'node:fs';
+import { StringDecoder } from 'node:string_decoder';
+import { BoundedMap } from '../../../platform/cache/bounded-map.ts';
+import { type CommitData, parseCommit } from './commit.ts';
+import { isIdPrefix, isObjectId } from './names.ts';
+import { listRefs, type Ref, readCommit } from './refs.ts';
+import type { GitRepository } from './repository.ts';
+
+/** A stretch of history by commit ids: reachable from `to`, not from `from`. */
+type Stretch = { readonly from?: string | undefined; readonly to: string };
+
+function argumentsOf({ from, to }: Stretch): string[] {
+  const ids = from === undefined ? [to] : [to, `^${from}`];
+  for (const id of ids) {
+    if (!isIdPrefix(id.replace(/^\^/, ''))) throw new TypeError(`"${id}" is no commit id`);
+  }
+  return ids;
+}
+
+/** Returns how many commits a stretch has. */
+export async function countCommits(repository: GitRepository, stretch: Stretch): Promise<number> {
+  const { stdout } = await repository.git.run(['rev-list', '--count', ...argumentsOf(stretch), '--'], {
+    folder: repository.folder,
+  });
+  return Number(stdout.toString('latin1').trim());
+}
+
+/** Returns the ids of commits that are reachable from `to` and from none of `known`, oldest first; the newest ones if there are more. */
+export async function listIds(
+  repository: GitRepository,
+  { to, known }: { readonly to: string; readonly known: readonly string[] },
+  limit: number,
+): Promise<readonly string[]> {
+  const excluded = known.flatMap((id) => argumentsOf({ to: id })).map((id) => `^${id}`);
+  const { stdout } = await repository.git.run(
+    ['rev-list', '--reverse', `--max-count=${limit}`, ...argumentsOf({ to }), ...excluded, '--'],
+    { folder: repository.folder },
+  );
+  return stdout.toString('latin1').split('\n').filter(Boolean);
+}
+
+/** Returns commits of a stretch, newest first. */
+export async function listCommits(
+  repository: GitRepository,
+  stretch: Stretch,
+  { skip = 0, limit }: { skip?: number; limit: number },
+): Promise<readonly CommitData[]> {
+  const { stdout } = await repository.git.run(
+    ['rev-list', `--skip=${skip}`, `--max-count=${limit}`, ...argumentsOf(stretch), '--'],
+    { folder: repository.folder },
+  );
+  const ids = stdout.toString('latin1').split('\n').filter(Boolean);
+  const objects = await Promise.all(ids.map((id) => repository.objects.read(id)));
+  return objects.flatMap((object) => (object ? [parseCommit(object.id, object.content)] : []));
+}
+
+/**
+ * Returns for each of these branches its newest commits, up to the first that another branch has as well. Branches are given by
+ * their full names, and are answered by them. One process for all of them.
+ */
+export async function listOwnCommits(
+  repository: GitRepository,
+  branches: readonly Ref[],
+  limit: number,
+): Promise<ReadonlyMap<string, readonly CommitData[]>> {
+  const all = await listRefs(repository, ['refs/heads']);
+  const holders = Map.groupBy(all, ({ id }) => id);
+  // Where another branch is at the same commit, none is its own.
+  const alone = branches.filter(({ id }) => (holders.get(id)?.length ?? 0) < 2);
+  const found = await Promise.all(
+    alone.map(async ({ name, id }) => ({ name, id, commits: await walkNewest(repository, id, limit) })),
+  );
+  const tips = new Set(alone.map(({ id }) => id));
+  const others = [...holders.keys()].filter((id) => !tips.has(id));
+  const candidates = new Set(found.flatMap(({ commits }) => commits.map(({ id }) => id)));
+  const isOnlyBranch = others.length === 0 && tips.size === 1;
+  const owners = isOnlyBranch ? undefined : await findOwners(repository, { tips, others, candidates });
+  return new Map(
+    found.map(({ name, id, commits }) => {
+      const end = commits.findIndex((commit) => owners !== undefined && owners.get(commit.id) !== id);
+      return [name, end === -1 ? commits : commits.slice(0, end)];
+    }),
+  );
+}
+
+/** Returns the newest commits reachable from one, in the order of `git rev-list`: by date, then as they are come upon. */
+async function walkNewest(
+  repository: GitRepository,
+  id: string,
+  limit: number,
+): Promise<readonly CommitData[]> {
+  const seen = new Set<string>();
+  const waiting: CommitData[] = [];
+  const walked: CommitData[] = [];
+  async function add(commitId: string): Promise<void> {
+    if (seen.has(commitId)) return;
+    seen.add(commitId);
+    const commit = await readCommit(repository, commitId);
+    if (commit === undefined) return;
+    const at = waiting.findIndex(({ committer }) => committer.seconds < commit.committer.seconds);
+    waiting.splice(at === -1 ? waiting.length : at, 0, commit);
+  }
+  await add(id);
+  while (walked.length < limit) {
+    const next = waiting.shift();
+    if (next === undefined) break;
+    walked.push(next);
+    for (const parent of next.parents) await add(parent);
+  }
+  return walked;
+}
+
+/** Returns for each candidate that is reachable from one tip alone, and from none of the others, that tip. */
+async function findOwners(
+  repository: GitRepository,
+  given: {
+    readonly tips: ReadonlySet<string>;
+    readonly others: readonly string[];
+    readonly candidates: ReadonlySet<string>;
+  },
+): Promise<ReadonlyMap<string, string>> {
+  const owners = new Map<string, string>();
+  /** The tip from which a commit is reached; undefined: from several. */
+  const marks = new Map<string, string | undefined>([...given.tips].map((id) => [id, id]));
+  let rest = '';
+  await repository.git.run(['rev-list', '--topo-order', '--parents', '--stdin'], {
+    folder: repository.folder,
+    input: [...given.tips, ...given.others.map((id) => `^${id}`)].map((line) => `${line}\n`).join(''),
+    onOutput(piece) {
+      const lines = (rest + piece.toString('latin1')).split('\n');
+      rest = lines.pop() ?? '';
+      // In this order a commit comes after all that have it as a parent: its mark is complete.
+      for (const line of lines) {
+        const [id = '', ...parents] = line.split(' ');
+        const mark = marks.get(id);
+        marks.delete(id);
+        if (mark !== undefined && given.candidates.has(id)) owners.set(id, mark);
+        for (const parent of parents) {
+          marks.set(parent, marks.has(parent) && marks.get(parent) !== mark ? undefined : mark);
+        }
+      }
+      return true;
+    },
+  });
+  return owners;
+}
+
+/** Returns the best common ancestor of two commits; undefined where they share no history. */
+export async function findMergeBase(
+  repository: GitRepository,
+  one: string,
+  other: string,
+): Promise<string | undefined> {
+  if (one === other) return one;
+  const { stdout } = await repository.git.run(
+    ['merge-base', ...argumentsOf({ to: one }), ...argumentsOf({ to: other })],
+    { folder: repository.folder, expect: [0, 1] },
+  );
+  return stdout.toString('latin1').trim() || undefined;
+}
+
+/** Returns whether a commit is reachable from another. */
+export async function isAncestor(repository: GitRepository, old: string, young: string): Promise<boolean> {
+  const { code } = await repository.git.run(
+    ['merge-base', '--is-ancestor', ...argumentsOf({ to: old }), ...argumentsOf({ to: young })],
+    { folder: repository.folder, expect: [0, 1] },
+  );
+  return code === 0;
+}
+
+/**
+ * Returns for each of the given names directly inside a directory (`''` is the root) the commit that changed it last,
+ * seen from a commit. One walk through the history for all of them, ended as soon as every name is found.
+ */
+export async function lastCommits(
+  repository: GitRepository,
+  commitId: string,
+  directory: string,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, CommitData>> {
+  if (!isObjectId(commitId)) throw new TypeError(`"${commitId}" is no object id`);
+  const found = await repository.cache.remember(
+    `last ${commitId} ${directory}\0${names.join('\0')}`,
+    () => findLastIds(repository, commitId, directory, names),
+    (ids) => ids.size * 200,
+  );
+  const commits = await Promise.all(
+    [...found].map(async ([name, id]) => [name, await readCommit(repository, id)] as const),
+  );
+  return new Map(commits.flatMap(([name, commit]) => (commit ? [[name, commit] as const] : [])));
+}
+
+async function findLastIds(
+  repository: GitRepository,
+  commitId: string,
+  directory: string,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const missing = new Set(names);
+  const found = new Map<string, string>();
+  const prefix = directory === '' ? '' : `${directory}/`;
+  const decoder = new StringDecoder('utf8');
+  let rest = '';
+  let commit = '';
+  const paths = names.length === 1 ? [`${prefix}${names[0]}`] : directory === '' ? [] : [directory];
+  await repository.git.run(
+    ['log', '-z', '-c', '-t', '--no-renames', '--name-only', '--format=%x01%H', commitId, '--', ...paths],
+    {
+      folder: repository.folder,
+      onOutput(piece) {
+        const fields = (rest + decoder.write(piece)).split('\0');
+        rest = fields.pop() ?? '';
+        for (const field of fields) {
+          const path = field.replace(/^\n+/, '');
+          if (/^\x01[0-9a-f]+$/.test(path)) {
+            commit = path.slice(1);
+            continue;
+          }
+          if (!path.startsWith(prefix)) continue;
+          const name = path.slice(prefix.length).split('/', 1)[0] ?? '';
+          if (missing.delete(name)) found.set(name, commit);
+        }
+        return missing.size > 0;
+      },
+    },
+  );
+  return found;
+}
+
+/** Returns the commit by which a commit first became part of another's history: the merge, where there is one. */
+export async function findMergeCommit(
+  repository: GitRepository,
+  old: string,
+  young: string,
+): Promise<string | undefined> {
+  const stretch = argumentsOf({ from: old, to: young });
+  const { stdout } = await repository.git.run(
+    ['rev-list', '--ancestry-path', '--merges', '--reverse', ...stretch, '--'],
+    { folder: repository.folder },
+  );
+  return stdout.toString('latin1').split('\n')[0] || undefined;
+}
+
+/** New objects from which on a history is indexed again: a walk through fewer commits is as fast without. */
+const minNewObjects = 1_000;
+/** Commits whose paths one call notes at most; the next one goes on. */
+const maxNewFilters = 20_000;
+
+/** Prepares histories for walks. */
+interface HistoryIndex {
+  /** Indexes a history if many objects came since the last time; `objects` is how many there are now. */
+  update(repository: GitRepository, objects: number): Promise<void>;
+  forget(repositoryId: number): void;
+}
+
+/**
+ * Creates the index: a graph of all commits with the paths that each may have changed (git's commit-graph with Bloom filters), so
+ * that a walk for one path opens only commits that changed it. Git reads commits that are missing in it as before.
+ */
+export function createHistoryIndex(): HistoryIndex {
+  const indexed = new BoundedMap<number, number>(10_000);
+  return {
+    async update({ id, git, folder }, objects) {
+      if (objects - (indexed.get(id) ?? 0) < minNewObjects || !existsSync(folder)) return;
+      indexed.set(id, objects);
+      const filters = ['--changed-paths', `--max-new-filters=${maxNewFilters}`];
+      const command = ['commit-graph', 'write', '--reachable', '--split', ...filters];
+      await git.run(command, { folder, timeoutMs: 600_000 });
+    },
+    forget(id) {
+      indexed.delete(id);
+    },
+  };
+}

@@ -1,0 +1,124 @@
+import { ReeveError } from '../../../platform/errors.ts';
+import type { LaunchedProgram } from './launched-program.ts';
+import type { Git } from './process.ts';
+
+type ObjectType = 'commit' | 'tree' | 'blob' | 'tag';
+type ObjectInfo = { readonly id: string; readonly type: ObjectType; readonly size: number };
+/** An object whole; its bytes are shared by those who read it, and never changed. */
+export type GitObject = ObjectInfo & { readonly content: Buffer };
+
+/** Reads objects of one repository. */
+export interface ObjectReader {
+  /** Returns type and size of what a ref or id names; undefined where there is no such thing, or more than one. */
+  info(name: string): Promise<ObjectInfo | undefined>;
+  /** Returns the object whole. Ask `info` for the size first where it may be big. */
+  read(name: string): Promise<GitObject | undefined>;
+}
+
+type Question = {
+  readonly wantsContent: boolean;
+  readonly resolve: (answer: GitObject | undefined) => void;
+  readonly reject: (reason: ReeveError) => void;
+};
+
+/**
+ * Creates a reader on one `git cat-file --batch-command`, which starts with the first question and again after it died.
+ * `close` ends it; questions without an answer fail.
+ */
+export function createObjectReader(git: Git, folder: string): ObjectReader & { close(): void } {
+  let child: LaunchedProgram | undefined;
+  let questions: Question[] = [];
+
+  const drop = (dead: LaunchedProgram, reason: string): void => {
+    if (child !== dead) return;
+    child = undefined;
+    const unanswered = questions;
+    questions = [];
+    for (const { reject } of unanswered) reject(new ReeveError('git-failed', `git cat-file ${reason}`));
+  };
+
+  const open = (): LaunchedProgram => {
+    const opened = git.start(['cat-file', '--batch-command'], { folder });
+    const parse = createAnswerParser(() => questions.shift());
+    opened.stdout.on('data', (piece: Buffer) => {
+      if (child === opened) parse(piece);
+    });
+    opened.stderr.resume();
+    opened.stdin.on('error', () => {});
+    opened.on('error', (error) => drop(opened, `did not start: ${error.message}`));
+    opened.on('close', () => drop(opened, 'ended before it answered'));
+    return opened;
+  };
+
+  const ask = (wantsContent: boolean, name: string): Promise<GitObject | undefined> => {
+    // A line feed would be a second question, a NUL cuts the name: neither is part of any ref or id.
+    if (/[\0\n]/.test(name)) return Promise.resolve(undefined);
+    const { promise, resolve, reject } = Promise.withResolvers<GitObject | undefined>();
+    child ??= open();
+    questions.push({ wantsContent, resolve, reject });
+    child.stdin.write(`${wantsContent ? 'contents' : 'info'} ${name}\n`);
+    return promise;
+  };
+
+  return {
+    info: (name) => ask(false, name),
+    read: (name) => ask(true, name),
+    close() {
+      if (child === undefined) return;
+      const closing = child;
+      drop(closing, 'was closed');
+      closing.kill();
+    },
+  };
+}
+
+/** Answers come in the order of the questions: one line, and after it the content where it was asked for. */
+function createAnswerParser(nextQuestion: () => Question | undefined): (piece: Buffer) => void {
+  let rest: Buffer[] = [];
+  let length = 0;
+  let pending: { question: Question; info: ObjectInfo } | undefined;
+
+  const take = (bytes: number): Buffer => {
+    const whole = rest.length === 1 && rest[0] ? rest[0] : Buffer.concat(rest);
+    rest = bytes < whole.length ? [whole.subarray(bytes)] : [];
+    length = whole.length - bytes;
+    return whole.subarray(0, bytes);
+  };
+  const lineEnd = (): number => {
+    let before = 0;
+    for (const piece of rest) {
+      const at = piece.indexOf(10);
+      if (at >= 0) return before + at;
+      before += piece.length;
+    }
+    return -1;
+  };
+
+  return (piece) => {
+    rest.push(piece);
+    length += piece.length;
+    for (;;) {
+      if (pending) {
+        if (length < pending.info.size + 1) return;
+        const content = Buffer.from(take(pending.info.size + 1).subarray(0, -1));
+        pending.question.resolve({ ...pending.info, content });
+        pending = undefined;
+        continue;
+      }
+      const end = lineEnd();
+      if (end < 0) return;
+      const info = parseInfo(take(end + 1).toString('utf8'));
+      const question = nextQuestion();
+      if (question === undefined) return;
+      if (info !== undefined && question.wantsContent) pending = { question, info };
+      else question.resolve(info === undefined ? undefined : { ...info, content: Buffer.alloc(0) });
+    }
+  };
+}
+
+function parseInfo(line: string): ObjectInfo | undefined {
+  const match = /^([0-9a-f]+) (commit|tree|blob|tag) (\d+)\n$/.exec(line);
+  if (!match?.[1]) return undefined;
+  // The expression above lets only these four words through.
+  return { id: match[1], type: match[2] as ObjectType, size: Number(match[3]) };
+}

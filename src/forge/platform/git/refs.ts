@@ -1,0 +1,228 @@
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ReeveError } from '../../../platform/errors.ts';
+import { type CommitData, parseCommit } from './commit.ts';
+import { cleanTreePath, isIdPrefix, isRefName, zeroIdLike } from './names.ts';
+import type { GitRepository } from './repository.ts';
+
+export type Ref = {
+  /** Full name, such as `refs/heads/main`. */
+  readonly name: string;
+  /** What it points at: for an annotated tag the tag object. */
+  readonly id: string;
+};
+
+/** A branch or tag that moved. No `before`: it is new; no `after`: it is gone. */
+export type RefChange = {
+  /** Full name. */
+  readonly ref: string;
+  readonly before: string | undefined;
+  readonly after: string | undefined;
+};
+
+/** A commit that a caller named, and as what. */
+export type Resolved = { readonly kind: 'branch' | 'tag' | 'commit'; readonly commit: CommitData };
+
+/** Returns all branches and tags, by name. */
+export async function listRefs(
+  repository: GitRepository,
+  under: readonly string[] = ['refs/heads', 'refs/tags'],
+): Promise<readonly Ref[]> {
+  const { stdout } = await repository.git.run(
+    ['for-each-ref', '--format=%(objectname) %(refname)', '--', ...under],
+    { folder: repository.folder },
+  );
+  const lines = stdout.toString('utf8').split('\n').filter(Boolean);
+  return lines.map((line) => {
+    const at = line.indexOf(' ');
+    return { id: line.slice(0, at), name: line.slice(at + 1) };
+  });
+}
+
+/** A ref, and what it points at: `tag` for an annotated tag. */
+export type TypedRef = Ref & { readonly type: string };
+
+/** Refs that a call of the forge itself needs for a moment. */
+const internal = 'refs/reeve/';
+
+/** Returns all refs, also those of pull requests and notes, whose full name begins with a text, by name. */
+export async function listAllRefs(repository: GitRepository, prefix = 'refs/'): Promise<readonly TypedRef[]> {
+  const { stdout } = await repository.git.run(
+    ['for-each-ref', '--format=%(objectname) %(objecttype) %(refname)'],
+    { folder: repository.folder },
+  );
+  const lines = stdout.toString('utf8').split('\n').filter(Boolean);
+  return lines.flatMap((line) => {
+    const [id = '', type = '', ...rest] = line.split(' ');
+    const name = rest.join(' ');
+    return name.startsWith(prefix) && !name.startsWith(internal) ? [{ id, type, name }] : [];
+  });
+}
+
+/** The names of branches, and the state of the folders of refs in which they were read. */
+type BranchList = {
+  readonly names: readonly string[];
+  readonly folders: readonly string[];
+  readonly state: string;
+};
+
+/**
+ * Returns the names of branches, the last committed first, then by name. They are read again when a ref was written since,
+ * also by another program.
+ */
+export async function listBranchNames(repository: GitRepository): Promise<readonly string[]> {
+  const known = repository.cache.get<BranchList>('branches');
+  if (known && known.state === (await stateOfRefs(known.folders))) return known.names;
+  const folders = await listRefFolders(repository.folder);
+  const before = folders && (await stateOfRefs(folders));
+  const { names, hasSymbolic } = await readBranchNames(repository);
+  if (folders !== undefined && before !== undefined && !hasSymbolic) {
+    const bytes = names.reduce((sum, name) => sum + name.length * 2 + 32, 0);
+    repository.cache.set<BranchList>('branches', { names, folders, state: before }, bytes);
+  }
+  return names;
+}
+
+async function readBranchNames(
+  repository: GitRepository,
+): Promise<{ readonly names: readonly string[]; readonly hasSymbolic: boolean }> {
+  const { stdout } = await repository.git.run(
+    [
+      'for-each-ref',
+      '--sort=refname',
+      '--sort=-committerdate',
+      '--format=%(symref) %(refname:lstrip=2)',
+      'refs/heads',
+    ],
+    { folder: repository.folder },
+  );
+  const lines = stdout.toString('utf8').split('\n').filter(Boolean);
+  const names = lines.map((line) => line.slice(line.indexOf(' ') + 1));
+  // A branch that points at a ref elsewhere moves with it, and nothing below refs/heads is written then.
+  return { names, hasSymbolic: lines.some((line) => !line.startsWith(' ')) };
+}
+
+/** Folders of branches that are looked at instead of reading all refs; where there are more, refs are read. */
+const maxRefFolders = 64;
+/** A folder written this recently may be written again within the same tick of the file system's clock. */
+const settledMs = 2_000;
+
+/** Returns the folders whose entries are branches; undefined where there are many, or where refs are kept in another way. */
+async function listRefFolders(folder: string): Promise<readonly string[] | undefined> {
+  const folders = [join(folder, 'refs', 'heads')];
+  try {
+    for (const one of folders) {
+      const entries = await readdir(one, { withFileTypes: true });
+      folders.push(...entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(one, name)));
+      if (folders.length > maxRefFolders) return undefined;
+    }
+  } catch {
+    return undefined;
+  }
+  return [...folders, join(folder, 'packed-refs')];
+}
+
+/**
+ * Returns a text that is another one after every change of a branch: git writes a ref beside its place and renames it, which
+ * changes the time of the folder, and packed refs are a file that is replaced as a whole. Undefined where a folder is gone or
+ * was written just now.
+ */
+async function stateOfRefs(folders: readonly string[]): Promise<string | undefined> {
+  const settledBefore = Date.now() - settledMs;
+  const states = await Promise.all(
+    folders.map(async (path, at) => {
+      try {
+        const { ino, size, mtimeMs, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
+        return mtimeMs < settledBefore ? `${ino} ${size} ${mtimeNs} ${ctimeNs}` : undefined;
+      } catch {
+        // Only packed refs, the last one, may be absent.
+        return at === folders.length - 1 ? 'none' : undefined;
+      }
+    }),
+  );
+  return states.includes(undefined) ? undefined : states.join('\n');
+}
+
+/** Returns whether the repository has no branch at all. */
+export async function hasNoBranch(repository: GitRepository): Promise<boolean> {
+  const { stdout } = await repository.git.run(['for-each-ref', '--count=1', 'refs/heads'], {
+    folder: repository.folder,
+  });
+  return stdout.length === 0;
+}
+
+/** Returns the id a full ref name points at, or undefined. */
+export async function readRef(repository: GitRepository, name: string): Promise<string | undefined> {
+  return (await repository.objects.info(name))?.id;
+}
+
+/** Returns the commit at the head of a branch, or undefined. */
+export async function readBranch(repository: GitRepository, name: string): Promise<CommitData | undefined> {
+  return isRefName(name) ? await readCommit(repository, `refs/heads/${name}`) : undefined;
+}
+
+/** Returns the commit that a tag means, or undefined. */
+export async function readTag(repository: GitRepository, name: string): Promise<CommitData | undefined> {
+  return isRefName(name) ? await readCommit(repository, `refs/tags/${name}^{commit}`) : undefined;
+}
+
+/** Returns a commit by a name that git understands, or undefined. Only names that passed a check belong here. */
+export async function readCommit(repository: GitRepository, name: string): Promise<CommitData | undefined> {
+  const object = await repository.objects.read(name);
+  return object?.type === 'commit' ? parseCommit(object.id, object.content) : undefined;
+}
+
+/** Returns what a caller's word means: a branch, then a tag, then a commit by its whole or abbreviated id. */
+export async function resolveRef(repository: GitRepository, word: string): Promise<Resolved | undefined> {
+  const full = /^refs\/(heads|tags)\/(.+)$/s.exec(word);
+  const name = full?.[2] ?? word;
+  const branch = full?.[1] === 'tags' ? undefined : await readBranch(repository, name);
+  if (branch) return { kind: 'branch', commit: branch };
+  const tag = full?.[1] === 'heads' ? undefined : await readTag(repository, name);
+  if (tag) return { kind: 'tag', commit: tag };
+  const commit = isIdPrefix(word) ? await readCommit(repository, `${word}^{commit}`) : undefined;
+  return commit ? { kind: 'commit', commit } : undefined;
+}
+
+/** Returns whether a text is a revision that may be passed to git: a name or an id, ancestors of it (`main~2`), a path in it. */
+export function isRevision(text: string): boolean {
+  const colon = text.indexOf(':');
+  const [commit, path] = colon < 0 ? [text, ''] : [text.slice(0, colon), text.slice(colon + 1)];
+  if (cleanTreePath(path) === undefined) return false;
+  const name = commit.replace(/([~^]\d{0,6}){0,20}$/, '');
+  return name === 'HEAD' || isRefName(name) || isIdPrefix(name);
+}
+
+/** Returns a commit by its id, then by a branch or tag, then by any other revision; a branch may have the name of an id. */
+export async function findRevision(repository: GitRepository, text: string): Promise<CommitData | undefined> {
+  const byId = isIdPrefix(text) ? await readCommit(repository, `${text}^{commit}`) : undefined;
+  const known = byId ?? (isRefName(text) ? (await resolveRef(repository, text))?.commit : undefined);
+  if (known !== undefined || !isRevision(text)) return known;
+  return await readCommit(repository, `${text}^{commit}`);
+}
+
+/** One move of a ref. No `before` means it must not exist yet, no `after` that it goes. */
+type RefMove = {
+  readonly name: string;
+  readonly before: string | undefined;
+  readonly after: string | undefined;
+};
+
+/** Moves refs all at once or not at all; false where one of them was not at `before` any more. */
+export async function moveRefs(repository: GitRepository, moves: readonly RefMove[]): Promise<boolean> {
+  const lines = moves.map(({ name, before, after }) => {
+    if (!isRefName(name.replace(/^refs\//, ''))) {
+      throw new ReeveError('git-failed', `"${name}" is no name of a ref`);
+    }
+    if (after === undefined) return `delete ${name} ${before ?? ''}\n`;
+    return `update ${name} ${after} ${before ?? zeroIdLike(after)}\n`;
+  });
+  const { code, stderr } = await repository.git.run(['update-ref', '--stdin'], {
+    folder: repository.folder,
+    input: lines.join(''),
+    expect: [0, 128],
+  });
+  if (code === 0) return true;
+  if (/cannot lock ref|unable to resolve|already exists|is at /.test(stderr)) return false;
+  throw new ReeveError('git-failed', `git update-ref ended with ${code}: ${stderr.trim().slice(0, 500)}`);
+}

@@ -1,0 +1,37 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { FastifyInstance } from 'fastify';
+import { isSentByOtherSite } from '../../../platform/http/csrf-tokens.ts';
+import type { ForgeContext } from '../context.ts';
+import { ForgeProblem } from '../errors.ts';
+import { sendFailure } from './respond.ts';
+
+const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/**
+ * Answers 403 to a write that a page of another site makes a browser send with stored Basic credentials. A token is set
+ * by the program itself and passes, as does a request without the headers that browsers add: git, curl, a server.
+ */
+export function refuseCrossSiteWrites(app: FastifyInstance, context: ForgeContext): void {
+  app.addHook('onRequest', async (request, reply) => {
+    const { method, headers } = request;
+    if (safeMethods.has(method) || !/^basic\s/i.test(headers.authorization ?? '')) return;
+    if (!isCrossSite(headers, context.rootUrl())) return;
+    const problem = new ForgeProblem(
+      403,
+      'a page of another site may not write with the credentials of a browser',
+    );
+    return sendFailure(context, request, reply, problem);
+  });
+}
+
+/**
+ * Returns whether a browser says that another origin made it send this (as Go, `net/http.CrossOriginProtection`). Browsers
+ * leave `Sec-Fetch-Site` out on plain http, where `Origin` decides; `null` is the origin of no site.
+ */
+export function isCrossSite(headers: IncomingHttpHeaders, rootUrl: string): boolean {
+  if (headers['sec-fetch-site'] !== undefined) return isSentByOtherSite(headers);
+  if (headers.origin === undefined) return false;
+  const host = URL.parse(headers.origin)?.host;
+  const own = [URL.parse(`http://${headers.host}`)?.host, headers.host, URL.parse(rootUrl)?.host];
+  return host === undefined || host === '' || !own.includes(host);
+}

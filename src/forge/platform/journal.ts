@@ -1,0 +1,29 @@
+import type { ForgeContext } from './context.ts';
+import type { Database } from './database.ts';
+
+/** Work that changes git and the database, which no transaction spans: a process may die between the two. */
+export type JournaledWork = 'creating' | 'pushing';
+
+/** Notes that work on a repository begins; returns the number under which it ends. */
+export function beginWork(db: Database, repositoryId: number, work: JournaledWork): number {
+  return db.run('INSERT INTO unfinished (repo_id, work) VALUES (?, ?)', repositoryId, work).lastId;
+}
+
+/** Notes that a piece of work is over, whichever way it ended. */
+export function endWork(db: Database, id: number): void {
+  db.run('DELETE FROM unfinished WHERE id = ?', id);
+}
+
+/** Notes that a repository is there, with its folder. */
+export function endCreation(db: Database, repositoryId: number): void {
+  db.run(`DELETE FROM unfinished WHERE repo_id = ? AND work = 'creating'`, repositoryId);
+}
+
+/** Removes the folders of repositories whose rows are gone; a trigger notes them. */
+export async function sweepFolders({ db, git }: Pick<ForgeContext, 'db' | 'git'>): Promise<void> {
+  const sql = 'SELECT repo_id FROM folder_trash WHERE repo_id NOT IN (SELECT id FROM repositories)';
+  for (const { repo_id } of db.all<{ repo_id: number }>(sql)) {
+    await git.remove(repo_id);
+    db.run('DELETE FROM folder_trash WHERE repo_id = ?', repo_id);
+  }
+}

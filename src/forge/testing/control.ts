@@ -1,0 +1,178 @@
+import { randomBytes } from 'node:crypto';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { messageOf, ReeveError } from '../../platform/errors.ts';
+import { isSameSecret } from '../../platform/http/constant-time-equal.ts';
+import { redeliverOf } from '../hooks/deliveries.ts';
+import type { ForgeContext } from '../platform/context.ts';
+import { putRunners } from './seed.ts';
+import { SeedRunner } from './seed-runner.ts';
+
+const Runners = z.union([z.array(SeedRunner), z.strictObject({ runners: z.array(SeedRunner) })]);
+const Clock = z.union([
+  z.strictObject({ now: z.iso.datetime({ offset: true }) }),
+  z.strictObject({ advance_ms: z.int() }),
+]);
+const FaultShape = z.strictObject({
+  latency_ms: z.int().min(0).max(600_000).default(0),
+  status: z.int().min(400).max(599).optional(),
+  count: z.int().min(0).default(1),
+});
+
+/** What the control routes work on. */
+export type Control = { readonly token: string; readonly clock: MovableClock; readonly faults: Faults };
+
+/**
+ * Registers `/-/control/`: what a real forge learns through other protocols, for callers with the bearer token. Only for a
+ * forge that listens on loopback.
+ */
+export function registerControl(app: FastifyInstance, context: ForgeContext, control: Control): void {
+  app.addHook('onRequest', async (request, reply) => {
+    if (!isBearer(request.headers.authorization, control.token)) {
+      return reply.code(401).send({ message: 'the bearer in control.token is required' });
+    }
+  });
+  app.put('/-/control/runners', (request, reply) =>
+    answer(request, reply, Runners, (given) => {
+      putRunners(context, Array.isArray(given) ? given : given.runners);
+      return undefined;
+    }),
+  );
+  app.post('/-/control/clock', (request, reply) =>
+    answer(request, reply, Clock, (given) => {
+      const now = context.clock().getTime();
+      control.clock.set('now' in given ? new Date(given.now) : new Date(now + given.advance_ms));
+      return { now: context.clock().toISOString() };
+    }),
+  );
+  app.put('/-/control/faults', (request, reply) =>
+    answer(request, reply, FaultShape, ({ latency_ms, status, count }) => {
+      control.faults.put({ latencyMs: latency_ms, status, count });
+      return undefined;
+    }),
+  );
+  app.post<{ Params: { id: string; uuid: string } }>(
+    '/-/control/hooks/:id/deliveries/:uuid/redeliver',
+    (request, reply) => {
+      const { id, uuid } = request.params;
+      const again = redeliverOf(context, Number(id), uuid);
+      if (again === undefined) return reply.code(404).send({ message: 'no such delivery of this hook' });
+      return reply.code(202).send({ uuid: again });
+    },
+  );
+}
+
+function answer<S extends z.ZodType>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  shape: S,
+  work: (given: z.output<S>) => object | undefined,
+): FastifyReply {
+  const parsed = shape.safeParse(request.body ?? {});
+  if (!parsed.success) {
+    const problems = parsed.error.issues.map(
+      ({ path, message }) => `${path.join('.') || 'the body'}: ${message}`,
+    );
+    return reply.code(422).send({ message: problems.join('\n') });
+  }
+  try {
+    const said = work(parsed.data);
+    return said ? reply.code(200).send(said) : reply.code(204).send();
+  } catch (error) {
+    // A runner of what is not there is the caller's mistake; anything else is ours.
+    if (error instanceof ReeveError && error.code === 'usage')
+      return reply.code(422).send({ message: messageOf(error) });
+    throw error;
+  }
+}
+
+/** How the API misbehaves for a while. */
+type Fault = {
+  /** Every answer waits this long first. */
+  readonly latencyMs: number;
+  /** Answered in place of the operation; undefined: the operation answers, late. */
+  readonly status: number | undefined;
+  /** Requests that it meets; then all is well again. */
+  readonly count: number;
+};
+
+/** Faults to come, for trying a client. */
+export interface Faults {
+  /** Replaces what was put before; a count of 0 makes all well. */
+  put(fault: Fault): void;
+  /** Takes the fault that meets the next request, if one does. */
+  take(): Fault | undefined;
+}
+
+/** Creates a place for faults, with none in it. */
+export function createFaults(): Faults {
+  let fault: Fault | undefined;
+  let left = 0;
+  return {
+    put(given) {
+      fault = given;
+      left = given.count;
+    },
+    take() {
+      if (left <= 0) return undefined;
+      left -= 1;
+      return fault;
+    },
+  };
+}
+
+/** A clock that goes on by itself and can be put forward or back. */
+interface MovableClock {
+  readonly now: () => Date;
+  /** Makes it this instant now; it goes on from there. */
+  set(to: Date): void;
+}
+
+/** Creates a clock that shows what the given one shows until it is set. */
+export function createMovableClock(clock: () => Date): MovableClock {
+  let offsetMs = 0;
+  return {
+    now: () => new Date(clock().getTime() + offsetMs),
+    set(to) {
+      offsetMs = to.getTime() - clock().getTime();
+    },
+  };
+}
+
+/** Returns the path of the file that holds the bearer of the control routes. */
+export function controlTokenFile(folder: string): string {
+  return join(folder, 'control.token');
+}
+
+/** Returns the bearer of the control routes from `DATA/control.token` (mode 0600), made where there is none. */
+export function ensureControlToken(folder: string): string {
+  const file = controlTokenFile(folder);
+  const known = readKnown(file);
+  if (known !== undefined) {
+    chmodSync(file, 0o600);
+    return known;
+  }
+  const token = randomBytes(32).toString('hex');
+  writeFileSync(file, `${token}\n`, { mode: 0o600 });
+  // An empty file that was there keeps the mode it had.
+  chmodSync(file, 0o600);
+  return token;
+}
+
+function readKnown(file: string): string | undefined {
+  try {
+    const text = readFileSync(file, 'utf8').trim();
+    return text.length >= 24 ? text : undefined;
+  } catch {
+    // Not there yet: the first start.
+    return undefined;
+  }
+}
+
+/** Returns whether a header carries the bearer, in the same time whatever it carries. */
+function isBearer(header: string | undefined, token: string): boolean {
+  const given = /^bearer (\S+)$/i.exec(header ?? '')?.[1] ?? '';
+  return isSameSecret(given, token);
+}
