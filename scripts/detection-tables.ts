@@ -16,7 +16,7 @@ type Language = {
   readonly interpreters?: readonly string[];
 };
 
-const target = fileURLToPath(new URL('../src/forge/detection/', import.meta.url));
+const target = fileURLToPath(new URL('../src/forge/code/', import.meta.url));
 
 /** Of languages with one extension, the first of these has it; then the one that linguist knows for longest. */
 const common =
