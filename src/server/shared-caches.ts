@@ -3,7 +3,7 @@ import type { RepositoryRef } from '../contract/events/subject.ts';
 import type { FactMemory } from '../facts/fact.ts';
 import type { Admissions } from '../rules/sources/admission.ts';
 import type { RuleSource } from '../rules/sources/rule-source.ts';
-import type { Notice, SharedStore } from '../store/shared-store.ts';
+import type { Notice, SharedStore } from '../store/store.ts';
 
 /** What a process caches and other processes may have seen change. */
 type Caches = {

@@ -1,5 +1,5 @@
 import type { ActionMemory } from '../actions/memory.ts';
-import type { Store } from './store.ts';
+import type { MemoryRows } from './store.ts';
 
 /** Returns the key, or the beginning of keys, under which the store keeps data of actions. */
 export function storedMemoryKey(key: string): string {
@@ -7,7 +7,7 @@ export function storedMemoryKey(key: string): string {
 }
 
 /** Creates the memory of actions in the store, with its own key prefix. */
-export function createStoredMemory(store: Pick<Store, 'remember' | 'recall' | 'revise'>): ActionMemory {
+export function createStoredMemory(store: MemoryRows): ActionMemory {
   return {
     get: (key) => store.recall(storedMemoryKey(key)),
     set: (key, value) => store.remember(storedMemoryKey(key), value),

@@ -2,7 +2,8 @@ import type { Event } from '../contract/events/events.ts';
 import type { Deferral } from '../engine/budget/deferral.ts';
 import type { Run } from '../engine/record.ts';
 import { ReeveError } from '../platform/errors.ts';
-import type { Claim, Store } from './store.ts';
+import type { SqlRow } from './sql.ts';
+import type { AttemptEndings, Claim, DeliveryClaims } from './store.ts';
 
 /** Leases of this process and when they end, in monotonic milliseconds: a clock that jumps ends none. */
 export class Leases {
@@ -53,6 +54,25 @@ export function leaseLost({ id }: Claim): ReeveError {
   return new ReeveError('lease-lost', `delivery ${id} is no longer ours: its lease has ended`);
 }
 
+/** Time for which a delivery that may have crashed the process is handled alone; doubles with each suspicion. */
+const isolationMs = 10_000;
+const maxIsolationMs = 600_000;
+
+/** Returns for how long a delivery is handled alone. */
+export function isolationMsOf(suspicion: number): number {
+  return Math.min(isolationMs * 2 ** Math.max(suspicion - 1, 0), maxIsolationMs);
+}
+
+/**
+ * Returns the id of the suspected delivery to handle next. The rows have `id` and `suspicion`, in the order of their ids; both
+ * ends take turns, so that a long-running one cannot hide the cause.
+ */
+export function nextSuspected(rows: readonly SqlRow[]): number | undefined {
+  const isOdd = Math.max(...rows.map(({ suspicion }) => Number(suspicion))) % 2 === 1;
+  const row = isOdd ? rows[0] : rows.at(-1);
+  return row === undefined ? undefined : Number(row.id);
+}
+
 /** The lease of a handler's work. */
 export type Lease = {
   /** Aborted when the attempt ends before the handler: later results are not recorded. */
@@ -81,17 +101,6 @@ export type HandleEvent = (delivery: Claim, event: Event, lease: Lease) => Promi
 export type HandleJob = (job: Claim, payload: unknown, lease: Lease) => Promise<Handled>;
 
 /** The part of the store that the worker uses. */
-export type WorkerStore = Pick<
-  Store,
-  | 'unrouted'
-  | 'route'
-  | 'claim'
-  | 'heartbeat'
-  | 'settle'
-  | 'advance'
-  | 'retry'
-  | 'defer'
-  | 'release'
-  | 'bury'
-  | 'isLeader'
->;
+export interface WorkerStore extends DeliveryClaims, AttemptEndings {
+  isLeader(): boolean;
+}

@@ -1,10 +1,9 @@
 import { join } from 'node:path';
-import { type Clock, systemClock } from '../platform/clock.ts';
+import { systemClock } from '../platform/clock.ts';
 import { ReeveError } from '../platform/errors.ts';
-import type { PostgresOptions } from './postgres/postgres-store.ts';
-import type { ServerRole } from './shared-store.ts';
+import type { StoreClock } from './sql.ts';
 import { openSqliteStore } from './sqlite/sqlite-store.ts';
-import type { Store } from './store.ts';
+import type { ServerRole, Store, StoreListeners } from './store.ts';
 
 /** Where the store is: a file in the data folder, or, with a connection string, a PostgreSQL database. */
 export type StorePlace = { readonly data: string; readonly databaseUrl?: string | undefined };
@@ -16,13 +15,13 @@ export type StorePlace = { readonly data: string; readonly databaseUrl?: string 
  */
 export async function openStoreAt(
   place: StorePlace,
-  options: {
+  options: StoreListeners & {
     readonly role: ServerRole | 'reader';
-    readonly clock?: Pick<Clock, 'now' | 'monotonicMs'>;
+    readonly clock?: StoreClock;
     /** For a command that accepts few deliveries or none. Throws `store-locked` also while another process uses the database. */
     readonly isAlone?: boolean | undefined;
     readonly onLost?: (error: ReeveError) => void;
-  } & Pick<PostgresOptions, 'onWork' | 'onNotice' | 'onTakeover'>,
+  },
 ): Promise<Store> {
   const { role, clock, onLost, isAlone = false, ...shared } = options;
   if (place.databaseUrl === undefined) {
@@ -63,6 +62,6 @@ async function requireNoOther(store: Store): Promise<void> {
 }
 
 /** Returns the path of the file that holds the store of a data folder. */
-export function storeFileOf({ data }: Pick<StorePlace, 'data'>): string {
+export function storeFileOf({ data }: StorePlace): string {
   return join(data, 'reeve.db');
 }

@@ -1,3 +1,6 @@
+import { sampleSeconds } from './samples.ts';
+import type { Sql, Statement } from './sql.ts';
+
 export type PruneLimits = {
   /**
    * Deletes deliveries that were settled before this; runs without a delivery, and history of queues, from before it; and
@@ -38,34 +41,26 @@ export type PrunedBatch = {
   readonly next: number | undefined;
 };
 
-/** What deleting takes. Each call deletes one bounded batch, in a transaction of its own. */
+/** Deletes deliveries and runs, in a way of each database. Each call deletes one bounded batch, in a transaction of its own. */
 export interface Deletions {
   /** Deletes expired deliveries with their runs, beginning after an id. */
   deleteExpired(expiry: Expiry, after: number): Promise<PrunedBatch>;
   /** Deletes runs without a delivery that started before an instant. */
   deleteLooseRuns(before: string): Promise<number>;
-  /** Deletes plain data of keys with a prefix that is from before an instant. */
-  deleteMemory(prefix: string, before: string): Promise<number>;
-  /** Deletes history of queues from before an instant. */
-  deleteQueueHistory(before: string): Promise<number>;
-  /** Deletes queues at rest that nothing happened to since an instant. */
-  deleteQueues(before: string): Promise<number>;
-  /** Deletes headers that no delivery has had since an instant. */
-  deleteHeaderSets(before: string): Promise<number>;
-  /** Deletes samples of a width that begin before an instant. */
-  deleteSamples(minutes: number, before: Date): Promise<number>;
   /** Bytes in use; freed space is used again before the store grows. */
   bytesInUse(): Promise<number>;
 }
 
 /** Deletes what the limits do not keep, batch by batch. `onSettledGone` is called with the settled deliveries of each. */
 export async function prune(
+  sql: Sql,
   deletions: Deletions,
   { olderThan, deadOlderThan, maxBytes = Number.POSITIVE_INFINITY, memory = [], samples = [] }: PruneLimits,
-  { onSettledGone = () => {} }: { readonly onSettledGone?: (count: number) => void } = {},
+  onSettledGone: (count: number) => void = () => {},
 ): Promise<Pruned> {
-  const always = async (): Promise<boolean> => true;
   const gone = { deliveries: 0, dead: 0, runs: 0 };
+  const always = async (): Promise<boolean> => true;
+  const isTooLarge = async (): Promise<boolean> => (await deletions.bytesInUse()) > maxBytes;
 
   const deleteDeliveries = async (expiry: Expiry, mayGoOn: () => Promise<boolean>): Promise<void> => {
     let after: number | undefined = 0;
@@ -84,22 +79,9 @@ export async function prune(
       runs = await deletions.deleteLooseRuns(before);
     }
   };
-
-  const deleteMemory = async (prefix: string, before: string): Promise<void> => {
-    for (let notes = pruneBatch; notes === pruneBatch; ) notes = await deletions.deleteMemory(prefix, before);
-  };
-
-  const deleteQueues = async (before: string): Promise<void> => {
-    for (let rows = pruneBatch; rows === pruneBatch; ) rows = await deletions.deleteQueueHistory(before);
-    for (let rows = pruneBatch; rows === pruneBatch; ) rows = await deletions.deleteQueues(before);
-  };
-
-  const deleteSamples = async (minutes: number, before: Date): Promise<void> => {
-    for (let rows = pruneBatch; rows === pruneBatch; ) rows = await deletions.deleteSamples(minutes, before);
-  };
-  const deleteHeaderSets = async (limit: number): Promise<void> => {
-    const before = new Date(limit - headerSetsKeptMs).toISOString();
-    for (let rows = pruneBatch; rows === pruneBatch; ) rows = await deletions.deleteHeaderSets(before);
+  /** Deletes in batches until one is not full. */
+  const deleteAll = async (statement: Statement): Promise<void> => {
+    for (let rows = pruneBatch; rows === pruneBatch; ) [rows = 0] = await sql.batch([statement]);
   };
 
   const settled = olderThan?.toISOString();
@@ -107,17 +89,63 @@ export async function prune(
   if (settled !== undefined || dead !== undefined) await deleteDeliveries({ settled, dead }, always);
   if (settled !== undefined) {
     await deleteRuns(settled, always);
-    await deleteQueues(settled);
+    await deleteAll(deleteHistory(settled));
+    await deleteAll(deleteQueues(sql, settled));
   }
-  if (olderThan !== undefined && deadOlderThan !== undefined)
-    await deleteHeaderSets(Math.min(olderThan.getTime(), deadOlderThan.getTime()));
-  for (const { minutes, before } of samples) await deleteSamples(minutes, before);
-  for (const { prefix, before } of memory) await deleteMemory(prefix, before.toISOString());
-  const isTooLarge = async (): Promise<boolean> => (await deletions.bytesInUse()) > maxBytes;
+  if (olderThan !== undefined && deadOlderThan !== undefined) {
+    const oldest = Math.min(olderThan.getTime(), deadOlderThan.getTime());
+    await deleteAll(deleteHeaderSets(new Date(oldest - headerSetsKeptMs).toISOString()));
+  }
+  for (const { minutes, before } of samples) await deleteAll(deleteSamples(minutes, before));
+  for (const { prefix, before } of memory) await deleteAll(deleteMemory(sql, prefix, before.toISOString()));
   await deleteDeliveries({ settled: everyAge, dead: undefined }, isTooLarge);
   await deleteRuns(everyAge, isTooLarge);
   await deleteDeliveries({ settled: undefined, dead: everyAge }, isTooLarge);
   return gone;
+}
+
+function deleteHistory(before: string): Statement {
+  return {
+    sql: `DELETE FROM queue_history WHERE id IN
+            (SELECT id FROM queue_history WHERE at < ? ORDER BY at LIMIT ${pruneBatch})`,
+    values: [before],
+  };
+}
+
+/** Deletes queues at rest that nothing happened to since an instant, also not while the statement waits for another process. */
+function deleteQueues({ words: { isAtRest } }: Sql, before: string): Statement {
+  return {
+    sql: `DELETE FROM queues WHERE (repository_id, base) IN
+            (SELECT repository_id, base FROM queues WHERE updated_at < ? AND ${isAtRest} LIMIT ${pruneBatch})
+          AND updated_at < ? AND ${isAtRest}`,
+    values: [before, before],
+  };
+}
+
+/** Deletes headers that no delivery has had since an instant. */
+function deleteHeaderSets(before: string): Statement {
+  return {
+    sql: `DELETE FROM header_sets WHERE id IN (SELECT id FROM header_sets WHERE used_at < ? LIMIT ${pruneBatch})
+          AND used_at < ?`,
+    values: [before, before],
+  };
+}
+
+function deleteSamples(minutes: number, before: Date): Statement {
+  return {
+    sql: `DELETE FROM samples WHERE minutes = ? AND (at, name) IN
+            (SELECT at, name FROM samples WHERE minutes = ? AND at < ? LIMIT ${pruneBatch})`,
+    values: [minutes, minutes, sampleSeconds(before)],
+  };
+}
+
+/** Deletes plain data of keys with a prefix that is from before an instant. */
+function deleteMemory({ words: { memoryDate } }: Sql, prefix: string, before: string): Statement {
+  return {
+    sql: `DELETE FROM memory WHERE key IN
+            (SELECT key FROM memory WHERE key >= ? AND key < ? AND ${memoryDate} < ? LIMIT ${pruneBatch})`,
+    values: [{ indexed: prefix }, `${prefix}\u{10ffff}`, before],
+  };
 }
 
 const dayMs = 86_400_000;

@@ -1,6 +1,7 @@
 import { type RuleResults, ruleResultsOf } from '../engine/incidents/rule-failures.ts';
 import type { Run } from '../engine/record.ts';
 import { ReeveError } from '../platform/errors.ts';
+import type { SqlRow } from './sql.ts';
 import {
   type Delivery,
   type DeliveryState,
@@ -9,9 +10,6 @@ import {
   deliveryStates,
   type NewJob,
 } from './store.ts';
-
-/** What a database gives back: a value a column, by name. Times are RFC 3339, JSON is text. */
-export type SqlRow = Readonly<Record<string, null | number | bigint | boolean | string | Uint8Array>>;
 
 /** The columns that `deliveryOf` reads. */
 export const deliveryColumns = `deliveries.id, door, uuid, event_type, entry, content_type, received_at, state, bytes, lane,
@@ -106,4 +104,20 @@ export function encodeRuns(runs: readonly Run[], repositoryId?: number): readonl
     item: run.trigger.item,
     results: ruleResultsOf(run, { repositoryId }),
   }));
+}
+
+/** Maximum number of deliveries that a search without an index examines per call. */
+export const searchStretch = 50_000;
+
+/** Items of a page at most. */
+export const maxPageSize = 500;
+
+/** Returns the size of a page: the wanted one as far as that is allowed. */
+export function pageSizeOf(limit: number | undefined): number {
+  return Math.min(Math.max(Math.trunc(limit ?? 50), 1), maxPageSize);
+}
+
+/** Returns the number of a row. An id that is not a number matches no row. */
+export function rowNumberOf(id: string): number {
+  return /^\d{1,15}$/.test(id) ? Number(id) : -1;
 }

@@ -1,3 +1,5 @@
+import type { Sql } from './sql.ts';
+
 /**
  * A value over a span of time. `minutes` is the width of the span, `at` its beginning. `merge` says what becomes of several
  * values of one span: their sum, the greatest, or the last.
@@ -29,7 +31,40 @@ export const sampleWidths = [
 ] as const;
 
 /** Values that one call reads. */
-export const maxSamplesRead = 50_000;
+const maxSamplesRead = 50_000;
+
+const mergedAmount: Readonly<Record<Sample['merge'], string>> = {
+  sum: 'samples.amount + excluded.amount',
+  max: 'CASE WHEN samples.amount < excluded.amount THEN excluded.amount ELSE samples.amount END',
+  last: 'excluded.amount',
+};
+
+/** Returns the part of the store that keeps sums and levels over time. Several processes may add to one span. */
+export function createSamples(sql: Sql): SampleRows {
+  return {
+    async addSamples(samples) {
+      // In the order of the key: two processes that add to the same spans do not wait for each other.
+      const ordered = samples.toSorted(
+        (a, b) => a.minutes - b.minutes || a.at.getTime() - b.at.getTime() || (a.name < b.name ? -1 : 1),
+      );
+      if (ordered.length === 0) return;
+      await sql.batch(
+        ordered.map(({ minutes, at, name, amount, merge }) => ({
+          sql: `INSERT INTO samples (minutes, at, name, amount) VALUES (?, ?, ?, ?)
+                ON CONFLICT (minutes, at, name) DO UPDATE SET amount = ${mergedAmount[merge]}`,
+          values: [minutes, sampleSeconds(at), { indexed: name }, Math.round(amount)],
+        })),
+      );
+    },
+    async readSamples({ minutes, since }) {
+      const rows = await sql.all(
+        `SELECT at, name, amount FROM samples WHERE minutes = ? AND at >= ? ORDER BY at, name LIMIT ${maxSamplesRead}`,
+        [minutes, sampleSeconds(since)],
+      );
+      return rows.map(samplePointOf);
+    },
+  };
+}
 
 /** Returns an instant as the store keeps it. */
 export function sampleSeconds(at: Date): number {

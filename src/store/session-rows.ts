@@ -1,4 +1,4 @@
-import type { Clock } from '../platform/clock.ts';
+import { now, type Sql, type SqlValue, type StoreClock } from './sql.ts';
 
 /** A session of a person who is signed in to the dashboard. */
 export type SessionRow = {
@@ -37,7 +37,7 @@ export interface SessionRows {
 type KeptSession = SessionRow & { readonly sealedMs: number; readonly endsMs: number };
 
 /** Creates sessions in memory. */
-export function createMemorySessions({ monotonicMs }: Pick<Clock, 'monotonicMs'>): SessionRows {
+export function createMemorySessions({ monotonicMs }: StoreClock): SessionRows {
   const kept = new Map<string, KeptSession>();
   const claims = new Map<string, number>();
   const drop = (key: string): void => {
@@ -83,6 +83,69 @@ export function createMemorySessions({ monotonicMs }: Pick<Clock, 'monotonicMs'>
     async removeAll() {
       kept.clear();
       claims.clear();
+    },
+  };
+}
+
+/** Returns the sessions that processes share. All times are those of the server. */
+export function createPostgresSessions(sql: Sql): SessionRows & {
+  /** Deletes the sessions that have ended. */
+  dropEnded(): Promise<void>;
+} {
+  const run = async (text: string, values: readonly SqlValue[] = []): Promise<number> => {
+    const [count = 0] = await sql.batch([{ sql: text, values }]);
+    return count;
+  };
+  return {
+    async add({ key, person, isOperator, sealed }, { lifeMs, maxSessions, maxOfPerson }) {
+      const owner = { indexed: person };
+      await run(
+        'INSERT INTO sessions (key, person, is_operator, sealed, sealed_at, ends_at) VALUES (?, ?, ?, ?, ?, ?)',
+        [key, owner, isOperator, sealed, now, { fromNowMs: lifeMs }],
+      );
+      // Those that have ended, then the oldest of the person and of all.
+      await run(
+        `DELETE FROM sessions WHERE ends_at <= ?
+           OR number IN (SELECT number FROM sessions WHERE person = ? AND ends_at > ?
+             ORDER BY number DESC OFFSET ?::integer)
+           OR number IN (SELECT number FROM sessions WHERE ends_at > ?
+             ORDER BY is_operator DESC, number DESC OFFSET ?::integer)`,
+        [now, owner, now, maxOfPerson, now, maxSessions],
+      );
+    },
+    async read(key) {
+      const row = await sql.get(
+        `SELECT sealed, extract(epoch FROM ? - sealed_at) * 1000 AS age_ms FROM sessions WHERE key = ? AND ends_at > ?`,
+        [now, key, now],
+      );
+      return row && { sealed: String(row.sealed), ageMs: Number(row.age_ms) };
+    },
+    async reseal(key, sealed) {
+      await run('UPDATE sessions SET sealed = ?, sealed_at = ?, renewing_until = NULL WHERE key = ?', [
+        sealed,
+        now,
+        key,
+      ]);
+    },
+    async claimRenewal(key, sealed, forMs) {
+      const count = await run(
+        `UPDATE sessions SET renewing_until = ?
+         WHERE key = ? AND sealed = ? AND (renewing_until IS NULL OR renewing_until <= ?)`,
+        [{ fromNowMs: forMs }, key, sealed, now],
+      );
+      return count === 1;
+    },
+    async releaseRenewal(key) {
+      await run('UPDATE sessions SET renewing_until = NULL WHERE key = ?', [key]);
+    },
+    async remove(key) {
+      await run('DELETE FROM sessions WHERE key = ?', [key]);
+    },
+    async removeAll() {
+      await run('DELETE FROM sessions');
+    },
+    async dropEnded() {
+      await run('DELETE FROM sessions WHERE ends_at <= ?', [now]);
     },
   };
 }

@@ -4,7 +4,7 @@ import type { Run } from '../engine/record.ts';
 import type { Pruned, PruneLimits } from './prune.ts';
 import type { PersonsEdit, QueueRows } from './queue-rows.ts';
 import type { SampleRows } from './samples.ts';
-import type { SharedStore } from './shared-store.ts';
+import type { SessionRows } from './session-rows.ts';
 import type { HeaderRows } from './stored-headers.ts';
 
 /** Trigger of work. Only `webhook` work has a forge's event as its body; all other work is a job of Reeve. */
@@ -144,6 +144,9 @@ export type AuditEntry = {
   readonly object: string;
 };
 
+/** An entry as it is recorded; the store adds its number and the time. */
+export type NewAuditEntry = Omit<AuditEntry, 'number' | 'at'>;
+
 export type Health = {
   readonly ok: boolean;
   /** Reason, for the log. */
@@ -152,12 +155,32 @@ export type Health = {
   readonly freeBytes: number | undefined;
 };
 
-/**
- * Persistent data. Every promise resolves after its effect is durable. If the disk refuses, it rejects with
- * `store-unwritable`, and the same call works again once the disk does; if files were deleted, with `store-lost`. Each
- * call is one transaction.
- */
-export interface Store extends QueueRows, HeaderRows, SampleRows, SharedStore {
+/** `avoid`: lanes that are left out; `only`: the only ones that are considered. */
+export type ClaimOptions = {
+  readonly limit: number;
+  readonly leaseMs: number;
+  readonly avoid?: readonly string[];
+  readonly only?: readonly string[];
+};
+
+/** Runs of a part of a job, and where it continues. */
+export type JobPart = {
+  readonly runs: readonly Run[];
+  readonly repositoryId?: number;
+  readonly checkpoint: unknown;
+};
+
+export type RetryOptions = { readonly afterMs: number; readonly reason: string };
+
+export type DeferOptions = {
+  readonly afterMs: number;
+  readonly why: string;
+  readonly key?: string;
+  readonly isPaused?: true;
+};
+
+/** The part of the store that accepts deliveries and jobs. */
+export interface DeliveryIntake {
   /**
    * Stores a delivery and resolves when its bytes are on the disk. The same uuid from the same entry is `known` and adds
    * nothing. The same body and Event-Type within 60 s, while the first is not yet claimed, is stored settled as its
@@ -166,7 +189,10 @@ export interface Store extends QueueRows, HeaderRows, SampleRows, SharedStore {
   accept(delivery: NewDelivery): Promise<Accepted>;
   /** Stores a job, unless its uuid is known. Any role: a worker in another process runs it. */
   enqueue(job: NewJob): Promise<Accepted>;
+}
 
+/** The part of the store that gives deliveries to lanes and claims them. */
+export interface DeliveryClaims {
   /** Returns accepted deliveries without a lane, in order of acceptance. */
   unrouted(limit: number): Promise<readonly DeliveryWithBody[]>;
   /**
@@ -181,54 +207,52 @@ export interface Store extends QueueRows, HeaderRows, SampleRows, SharedStore {
    * and its delivery returns. Deliveries that were in flight during a crash are claimed alone at first, so that the one that
    * crashes the process is found.
    */
-  claim(options: {
-    readonly limit: number;
-    readonly leaseMs: number;
-    readonly avoid?: readonly string[];
-    readonly only?: readonly string[];
-  }): Promise<readonly Claim[]>;
+  claim(options: ClaimOptions): Promise<readonly Claim[]>;
   /** Extends the lease from now. Throws `lease-lost`. */
   heartbeat(claim: Claim, leaseMs: number): Promise<void>;
+}
+
+/** The part of the store that ends an attempt, each fenced by the lease of the claim. */
+export interface AttemptEndings {
   /**
    * Appends the runs and settles the delivery, together, and counts the rules that failed in the runs as incidents. Throws
    * `lease-lost`, and then nothing of it happened.
    */
   settle(claim: Claim, runs: readonly Run[], reason?: string): Promise<void>;
   /** Appends the runs of a part of a job, as `settle` does, and stores its checkpoint, together. Throws `lease-lost`. */
-  advance(
-    claim: Claim,
-    part: { runs: readonly Run[]; repositoryId?: number; checkpoint: unknown },
-  ): Promise<void>;
+  advance(claim: Claim, part: JobPart): Promise<void>;
   /**
    * Ends the attempt; the delivery leaves its lane for `afterMs`. A clock that is set back meanwhile does not extend
    * this delay. Throws `lease-lost`.
    */
-  retry(claim: Claim, options: { readonly afterMs: number; readonly reason: string }): Promise<void>;
+  retry(claim: Claim, options: RetryOptions): Promise<void>;
   /**
    * Appends the runs and defers the delivery for `afterMs`, together; it is then claimed as if for the first time, a job
    * without its checkpoint. Another deferred delivery of its lane with the same `key` is settled, because this one
    * replaces it. Throws `lease-lost`.
    */
-  defer(
-    claim: Claim,
-    runs: readonly Run[],
-    wait: {
-      readonly afterMs: number;
-      readonly why: string;
-      readonly key?: string;
-      readonly isPaused?: true;
-    },
-  ): Promise<void>;
-  /** Settles a deferred delivery; any other is unchanged. */
-  endDeferral(id: string, reason: string): Promise<void>;
+  defer(claim: Claim, runs: readonly Run[], wait: DeferOptions): Promise<void>;
   /** Returns the delivery to its place in the lane without spending an attempt. Throws `lease-lost`. */
   release(claim: Claim): Promise<void>;
   /** Appends the runs and ends the delivery as dead, together. Throws `lease-lost`. */
   bury(claim: Claim, reason: string, runs?: readonly Run[]): Promise<void>;
+}
 
+/** The part of the store that changes deliveries which nobody has claimed, and appends runs without a delivery. */
+export interface DeliveryHistory {
+  /** Settles a deferred delivery; any other is unchanged. */
+  endDeferral(id: string, reason: string): Promise<void>;
   /** Appends runs without a delivery. A run with a known id replaces the stored one. */
   appendRuns(runs: readonly Run[], options?: { readonly repositoryId?: number }): Promise<void>;
+  /**
+   * Returns dead deliveries and jobs to the queue with all attempts; with `settled`, also settled webhook deliveries,
+   * which keep their runs and get another one. Returns the number of redriven ids.
+   */
+  redrive(ids: readonly string[], by: string, options?: { readonly settled?: boolean }): Promise<number>;
+}
 
+/** The methods of a store that only read deliveries and runs. */
+export interface StoreQueries extends HeaderRows {
   /** Lists newest first. A search examines a limited number of rows per call: a page may be short and still have a `next`. */
   listDeliveries(query?: DeliveryQuery): Promise<Page<Delivery>>;
   readDelivery(id: string): Promise<DeliveryWithBody | undefined>;
@@ -239,19 +263,26 @@ export interface Store extends QueueRows, HeaderRows, SampleRows, SharedStore {
   readRun(id: string): Promise<Run | undefined>;
   /** Returns the newest run of each delivery that has one, by the id of the delivery. At most 500 ids. */
   readLatestRuns(deliveries: readonly string[]): Promise<ReadonlyMap<string, Run>>;
-  /**
-   * Returns dead deliveries and jobs to the queue with all attempts; with `settled`, also settled webhook deliveries,
-   * which keep their runs and get another one. Returns the number of redriven ids.
-   */
-  redrive(ids: readonly string[], by: string, options?: { readonly settled?: boolean }): Promise<number>;
   counts(): Promise<Readonly<Record<DeliveryState, number>>>;
   /** Returns the arrival time of the oldest delivery that waits for an attempt. */
   oldestWaiting(): Promise<Date | undefined>;
+}
 
+/** The part of the store that keeps plain data under keys. */
+export interface MemoryRows {
   /** Stores plain data under a key; undefined deletes it. */
   remember(key: string, value: unknown): Promise<void>;
   recall(key: string): Promise<unknown>;
+  /**
+   * Replaces plain data in one step, whatever other processes do meanwhile. `edit` gets what stands under the key (undefined:
+   * nothing) and returns what is to stand there (undefined: nothing; its argument: no change). It may be called several times.
+   * Returns what stands there in the end.
+   */
+  revise(key: string, edit: (value: unknown) => unknown): Promise<unknown>;
+}
 
+/** The part of the store that keeps pauses. */
+export interface PauseRows {
   /**
    * Stops writes, from the next request of any process on. Returns false if this was paused already. Any role. Like the other
    * things that people do, it is recorded in the audit.
@@ -261,18 +292,44 @@ export interface Store extends QueueRows, HeaderRows, SampleRows, SharedStore {
   resume(scope: PauseScope, by: string): Promise<boolean>;
   /** Returns the pauses in force, oldest first. */
   listPauses(): Promise<readonly Pause[]>;
+}
+
+/** The part of the store that records what people do. */
+export interface AuditRows {
   /** Records what a person did. `pause`, `resume` and `redrive` do so themselves. Any role. */
-  noteAudit(entry: Omit<AuditEntry, 'number' | 'at'>): Promise<void>;
+  noteAudit(entry: NewAuditEntry): Promise<void>;
   /** Lists what people did, newest first. The newest 10,000 entries are kept. */
   listAudit(query?: { readonly before?: number; readonly limit?: number }): Promise<readonly AuditEntry[]>;
+}
 
+/** The part of the store that keeps incidents. */
+export interface IncidentRows {
   /** Counts occurrences as incidents, at most 1,000 of each kind. Any role. */
   raise(occurrences: readonly Occurrence[]): Promise<void>;
   /** Ends incidents of a kind, with `before` only those not seen since. Returns their number. Any role. */
   clear(kind: IncidentKind, keys: readonly string[], options?: { readonly before?: Date }): Promise<number>;
   /** Returns the open incidents, most recent first. */
   listIncidents(): Promise<readonly Incident[]>;
+}
 
+/**
+ * Persistent data. Every promise resolves after its effect is durable. If the disk refuses, it rejects with
+ * `store-unwritable`, and the same call works again once the disk does; if files were deleted, with `store-lost`. Each
+ * call is one transaction.
+ */
+export interface Store
+  extends DeliveryIntake,
+    DeliveryClaims,
+    AttemptEndings,
+    DeliveryHistory,
+    StoreQueries,
+    MemoryRows,
+    PauseRows,
+    AuditRows,
+    IncidentRows,
+    QueueRows,
+    SampleRows,
+    SharedStore {
   /**
    * Deletes ended deliveries with their runs, and runs without a delivery: first those beyond their age, then, until at most
    * `maxBytes` are in use, the oldest settled deliveries, runs, and dead deliveries. In limited batches; waiting deliveries
@@ -288,16 +345,59 @@ export interface Store extends QueueRows, HeaderRows, SampleRows, SharedStore {
   close(): Promise<void>;
 }
 
-/** The methods of a store that only read deliveries and runs. */
-export type StoreQueries = Pick<
-  Store,
-  | 'listDeliveries'
-  | 'readDelivery'
-  | 'describeDelivery'
-  | 'readHeaders'
-  | 'listRuns'
-  | 'readRun'
-  | 'readLatestRuns'
-  | 'counts'
-  | 'oldestWaiting'
->;
+/**
+ * What a process of Reeve does for the installation: `web` accepts deliveries and shows the dashboard, `worker` handles
+ * deliveries and looks at schedules, `all` does both.
+ */
+export const serverRoles = ['all', 'web', 'worker'] as const;
+export type ServerRole = (typeof serverRoles)[number];
+
+/** A process that uses the store. */
+export type StoreProcess = {
+  readonly id: string;
+  /** Host and process id. */
+  readonly name: string;
+  readonly role: ServerRole;
+  /** Of Reeve. */
+  readonly version: string;
+  readonly startedAt: Date;
+  /** Time of its last heartbeat. */
+  readonly seenAt: Date;
+  /** Whether it enqueues what is due. */
+  readonly isLeader: boolean;
+  readonly isSelf: boolean;
+};
+
+/**
+ * Something that a process may have cached and that has changed. `rules`: rule files, `key` is the repository as JSON;
+ * `repository`: everything about a repository, `key` is its id; `facts`: answers of facts, `key` is the prefix of their names;
+ * `everything`: notices may have been missed.
+ */
+export type Notice = {
+  readonly topic: 'rules' | 'repository' | 'facts' | 'everything';
+  readonly key: string;
+};
+
+/** How a process hears of the others that share its store. */
+export type StoreListeners = {
+  /** Called when another process has stored work. */
+  readonly onWork?: () => void;
+  /** Called when another process has changed something that this one may have cached. */
+  readonly onNotice?: (notice: Notice) => void;
+  /** Called with the number of deliveries that this process took over from processes that died. */
+  readonly onTakeover?: (count: number) => void;
+};
+
+/** The part of the store by which processes that share it work together. In a file, there is one process alone. */
+export interface SharedStore {
+  /** Whether other processes may work beside this one: what belongs to all of them is then kept here, not in memory or files. */
+  readonly isShared: boolean;
+  /** Sessions of the dashboard. */
+  readonly sessions: SessionRows;
+  /** Notifies the other processes of a change. A notice may be lost with a connection: then they get `everything`. */
+  announce(notice: Notice): void;
+  /** Returns whether this process is the one that enqueues what is due. */
+  isLeader(): boolean;
+  /** Returns the processes that are alive, oldest first. */
+  listProcesses(): Promise<readonly StoreProcess[]>;
+}

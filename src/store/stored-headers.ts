@@ -40,12 +40,6 @@ export function decodeHeaders(
   return { headers, leftOut };
 }
 
-/** Returns the query of a delivery's headers, by its id. */
-export function selectHeaders(id: string): string {
-  return `SELECT headers, uuid, bytes FROM deliveries JOIN header_sets ON header_sets.id = deliveries.header_set
-    WHERE deliveries.id = ${id}`;
-}
-
 /** Returns the number by which a text of headers is stored: 48 bits of its digest. */
 export function headerSetId(text: string): number {
   return Number.parseInt(hash('sha256', text, 'hex').slice(0, 12), 16);

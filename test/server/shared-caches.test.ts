@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createNoticeTaker } from '../../src/server/shared-caches.ts';
-import type { Notice } from '../../src/store/shared-store.ts';
+import type { Notice } from '../../src/store/store.ts';
 
 describe('a notice of another process', () => {
   const taken = (notice: Notice): readonly unknown[] => {

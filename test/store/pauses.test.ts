@@ -1,9 +1,10 @@
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createNoteAudit } from '../../src/store/sqlite/audit.ts';
+import { noteAudit } from '../../src/store/pauses.ts';
 import { migrate } from '../../src/store/sqlite/migrations.ts';
 import { type MadeStore, storeKindsOfDetails } from '../support/store-kinds.ts';
 import { makeDelivery } from './make.ts';
+import { makeContext } from './sqlite/make-context.ts';
 
 describe.each(storeKindsOfDetails)('in $title', ({ make }) => {
   let made: MadeStore;
@@ -110,7 +111,7 @@ it('the audit keeps its newest 10,000 entries', () => {
   );
   for (const number of [1, 2, 10_000]) insert.run(number);
 
-  createNoteAudit(database)({ at: new Date(), by: 'ada', action: 'resume', object: 'all writes' });
+  makeContext(database).sql.run(noteAudit({ by: 'ada', action: 'resume', object: 'all writes' }));
 
   const kept = database.prepare('SELECT number FROM audit ORDER BY number').all();
   expect(kept.map(({ number }) => number)).toEqual([2, 10_000, 10_001]);

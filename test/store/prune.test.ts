@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { type Deletions, everyAge, prune, pruneBatch } from '../../src/store/prune.ts';
+import type { Sql, SqlValue, Statement } from '../../src/store/sql.ts';
 
 const at = new Date('2026-03-01T12:00:00.000Z');
 const later = new Date('2026-03-05T12:00:00.000Z');
@@ -12,22 +13,29 @@ function makeDeletions(
     readonly rest?: readonly number[];
     readonly bytes?: readonly number[];
   } = {},
-): { readonly deletions: Deletions; readonly calls: string[] } {
+): { readonly sql: Sql; readonly deletions: Deletions; readonly calls: string[] } {
   const calls: string[] = [];
   const [expired, loose, bytes] = [
     [...(given.expired ?? [])],
     [...(given.loose ?? [])],
     [...(given.bytes ?? [])],
   ];
-  const answerWith = (name: string) => {
-    const numbers = [...(given.rest ?? [])];
-    return async (...about: readonly unknown[]): Promise<number> => {
-      calls.push([name, ...about.map((one) => (one instanceof Date ? one.toISOString() : one))].join(' '));
-      return numbers.shift() ?? 0;
-    };
+  const rest = new Map<string, number[]>();
+  const answer = ({ sql, values }: Statement): number => {
+    const [, table = ''] = /^DELETE FROM (\w+)/.exec(sql) ?? [];
+    calls.push([table, ...new Set(values.map(textOf))].join(' '));
+    const numbers = rest.get(table) ?? [...(given.rest ?? [])];
+    rest.set(table, numbers);
+    return numbers.shift() ?? 0;
   };
   return {
     calls,
+    sql: {
+      words: { isAtRest: 'is_at_rest', memoryDate: 'at' } as Sql['words'],
+      all: async () => [],
+      get: async () => undefined,
+      batch: async (statements) => statements.map(answer),
+    },
     deletions: {
       async deleteExpired(expiry, after) {
         calls.push(`expired ${expiry.settled ?? '-'} ${expiry.dead ?? '-'} after ${after}`);
@@ -38,26 +46,25 @@ function makeDeletions(
         calls.push(`runs ${before}`);
         return loose.shift() ?? 0;
       },
-      deleteMemory: answerWith('memory'),
-      deleteQueueHistory: answerWith('history'),
-      deleteQueues: answerWith('queues'),
-      deleteHeaderSets: answerWith('headers'),
-      deleteSamples: answerWith('samples'),
       bytesInUse: async () => bytes.shift() ?? 0,
     },
   };
 }
 
-it('without limits nothing is deleted', async () => {
-  const { deletions, calls } = makeDeletions({ bytes: [10 ** 15, 10 ** 15, 10 ** 15] });
+function textOf(value: SqlValue): string {
+  return typeof value === 'object' && value !== null && 'indexed' in value ? value.indexed : String(value);
+}
 
-  expect(await prune(deletions, {})).toEqual({ deliveries: 0, dead: 0, runs: 0 });
+it('without limits nothing is deleted', async () => {
+  const { sql, deletions, calls } = makeDeletions({ bytes: [10 ** 15, 10 ** 15, 10 ** 15] });
+
+  expect(await prune(sql, deletions, {})).toEqual({ deliveries: 0, dead: 0, runs: 0 });
 
   expect(calls).toEqual([]);
 });
 
 it('deliveries are deleted batch by batch by their ages, and counted', async () => {
-  const { deletions, calls } = makeDeletions({
+  const { sql, deletions, calls } = makeDeletions({
     expired: [
       [3, 2, 7],
       [0, 0, 9],
@@ -67,9 +74,10 @@ it('deliveries are deleted batch by batch by their ages, and counted', async () 
   const settledGone: number[] = [];
 
   const gone = await prune(
+    sql,
     deletions,
     { olderThan: later, deadOlderThan: at },
-    { onSettledGone: (count) => void settledGone.push(count) },
+    (count) => void settledGone.push(count),
   );
 
   expect(gone).toEqual({ deliveries: 10, dead: 6, runs: 100 });
@@ -80,10 +88,10 @@ it('deliveries are deleted batch by batch by their ages, and counted', async () 
     `${ages} after 7`,
     `${ages} after 9`,
     `runs ${later.toISOString()}`,
-    `history ${later.toISOString()}`,
+    `queue_history ${later.toISOString()}`,
     `queues ${later.toISOString()}`,
     // Two days before the earlier of the two.
-    'headers 2026-02-27T12:00:00.000Z',
+    'header_sets 2026-02-27T12:00:00.000Z',
   ]);
 });
 
@@ -93,12 +101,12 @@ it.each([
     [
       `expired ${at.toISOString()} - after 0`,
       `runs ${at.toISOString()}`,
-      `history ${at.toISOString()}`,
+      `queue_history ${at.toISOString()}`,
       `queues ${at.toISOString()}`,
     ],
   ],
   [{ deadOlderThan: at }, [`expired - ${at.toISOString()} after 0`]],
-  [{ samples: [{ minutes: 5, before: at }] }, [`samples 5 ${at.toISOString()}`]],
+  [{ samples: [{ minutes: 5, before: at }] }, [`samples 5 ${at.getTime() / 1_000}`]],
   [
     {
       memory: [
@@ -106,23 +114,23 @@ it.each([
         { prefix: 'b ', before: later },
       ],
     },
-    [`memory a  ${at.toISOString()}`, `memory b  ${later.toISOString()}`],
+    [`memory a  a \u{10ffff} ${at.toISOString()}`, `memory b  b \u{10ffff} ${later.toISOString()}`],
   ],
 ])('with %j alone, only that is deleted', async (limits, expected) => {
-  const { deletions, calls } = makeDeletions();
+  const { sql, deletions, calls } = makeDeletions();
 
-  await prune(deletions, limits);
+  await prune(sql, deletions, limits);
 
   expect(calls).toEqual(expected);
 });
 
 it('each kind is deleted for as long as its batches are full', async () => {
-  const { deletions, calls } = makeDeletions({
+  const { sql, deletions, calls } = makeDeletions({
     loose: [pruneBatch, pruneBatch, 7],
     rest: [pruneBatch, pruneBatch, pruneBatch - 1],
   });
 
-  const gone = await prune(deletions, {
+  const gone = await prune(sql, deletions, {
     olderThan: at,
     deadOlderThan: at,
     samples: [{ minutes: 5, before: at }],
@@ -131,7 +139,7 @@ it('each kind is deleted for as long as its batches are full', async () => {
 
   expect(gone.runs).toBe(2 * pruneBatch + 7);
   const names = calls.map((call) => call.split(' ')[0]);
-  for (const name of ['runs', 'history', 'queues', 'headers', 'samples', 'memory'])
+  for (const name of ['runs', 'queue_history', 'queues', 'header_sets', 'samples', 'memory'])
     expect(
       names.filter((one) => one === name),
       name,
@@ -139,7 +147,7 @@ it('each kind is deleted for as long as its batches are full', async () => {
 });
 
 it('for want of room settled deliveries go first, then runs, then dead ones, until there is enough', async () => {
-  const { deletions, calls } = makeDeletions({
+  const { sql, deletions, calls } = makeDeletions({
     expired: [
       [200, 0, 200],
       [50, 0],
@@ -150,7 +158,7 @@ it('for want of room settled deliveries go first, then runs, then dead ones, unt
     bytes: [109, 108, 107, 106, 105, 101, 100],
   });
 
-  const gone = await prune(deletions, { maxBytes: 100 });
+  const gone = await prune(sql, deletions, { maxBytes: 100 });
 
   expect(gone).toEqual({ deliveries: 451, dead: 201, runs: 4_510 + pruneBatch + 30 });
   expect(calls).toEqual([
@@ -164,9 +172,9 @@ it('for want of room settled deliveries go first, then runs, then dead ones, unt
 });
 
 it('a store that is as large as it may be loses nothing', async () => {
-  const { deletions, calls } = makeDeletions({ bytes: [100, 100, 100] });
+  const { sql, deletions, calls } = makeDeletions({ bytes: [100, 100, 100] });
 
-  await prune(deletions, { maxBytes: 100 });
+  await prune(sql, deletions, { maxBytes: 100 });
 
   expect(calls).toEqual([]);
 });

@@ -6,12 +6,11 @@ import {
   digestOfBody,
   uuidFingerprint,
 } from '../../src/store/fingerprint.ts';
-import { incidentsOf } from '../../src/store/incident-rows.ts';
-import { Leases, leaseLost } from '../../src/store/leases.ts';
-import { pageSizeOf, rowNumberOf } from '../../src/store/paging.ts';
+import { incidentsOf } from '../../src/store/incidents.ts';
+import { isolationMsOf, Leases, leaseLost, nextSuspected } from '../../src/store/leases.ts';
 import { standardRetention } from '../../src/store/prune.ts';
-import { isAtRest } from '../../src/store/queue-codec.ts';
-import { deliveryOf, deliveryWithBodyOf, encodeJob } from '../../src/store/rows.ts';
+import { isAtRest } from '../../src/store/queues.ts';
+import { deliveryOf, deliveryWithBodyOf, encodeJob, pageSizeOf, rowNumberOf } from '../../src/store/rows.ts';
 import { samplePointOf, sampleSeconds } from '../../src/store/samples.ts';
 import type { Claim, NewJob } from '../../src/store/store.ts';
 import {
@@ -20,7 +19,6 @@ import {
   headerSetId,
   KnownHeaderSets,
 } from '../../src/store/stored-headers.ts';
-import { isolationMsOf, nextSuspected } from '../../src/store/suspicion.ts';
 
 const at = new Date('2026-03-01T12:00:00.000Z');
 

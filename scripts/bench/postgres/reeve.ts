@@ -4,7 +4,7 @@ import { silentLog } from '../../../src/platform/log.ts';
 import { serverOptions } from '../../../src/server/receiver/limits.ts';
 import { receiver } from '../../../src/server/receiver/route.ts';
 import { openStoreAt } from '../../../src/store/open-store.ts';
-import type { ServerRole } from '../../../src/store/shared-store.ts';
+import type { ServerRole } from '../../../src/store/store.ts';
 import { createWorker } from '../../../src/work/deliveries/worker.ts';
 import { routeDelivery } from '../../../src/work/runs/route-delivery.ts';
 import { storeBacklog } from '../backlog/deliveries.ts';

@@ -1,4 +1,4 @@
-import type { Liveness } from '../../../src/store/postgres/takeovers.ts';
+import type { Liveness } from '../../../src/store/postgres/presence.ts';
 
 /** Shorter than in use, so that a run takes seconds. */
 export const liveness: Liveness = { beatMs: 250, silentMs: 1_000, lifeMs: 5_000 };

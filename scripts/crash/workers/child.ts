@@ -2,7 +2,7 @@ import { appendFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ReeveError } from '../../../src/platform/errors.ts';
 import { openPostgresStore } from '../../../src/store/postgres/postgres-store.ts';
-import type { Liveness } from '../../../src/store/postgres/takeovers.ts';
+import type { Liveness } from '../../../src/store/postgres/presence.ts';
 import type { Claim } from '../../../src/store/store.ts';
 import { type AttemptEvent, nowMs } from './attempts.ts';
 import { insist } from './traffic.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { openPostgresStore } from '../../../src/store/postgres/postgres-store.ts';
-import { type Liveness, standardLiveness } from '../../../src/store/postgres/takeovers.ts';
+import { type Liveness, standardLiveness } from '../../../src/store/postgres/presence.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { judgeAttempts, liveness, nowMs, type WorkersReport } from './attempts.ts';
 import { type Network, openNetwork } from './network.ts';

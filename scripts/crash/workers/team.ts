@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Liveness } from '../../../src/store/postgres/takeovers.ts';
+import type { Liveness } from '../../../src/store/postgres/presence.ts';
 import { builtProgram } from '../../../test/support/built-program.ts';
 import { readEvents } from '../servers.ts';
 import { type AttemptEvent, nowMs, type Standstill } from './attempts.ts';

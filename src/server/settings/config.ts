@@ -4,8 +4,8 @@ import { apiRoot } from '../../client/address.ts';
 import { type Credentials, type SignedIn, secretsOf } from '../../client/credentials.ts';
 import { messageOf, ReeveError } from '../../platform/errors.ts';
 import { type LogLevel, logLevels } from '../../platform/log.ts';
-import { readAddress } from '../../store/postgres/link/address.ts';
-import { type ServerRole, serverRoles } from '../../store/shared-store.ts';
+import { readAddress } from '../../store/postgres/address.ts';
+import { type ServerRole, serverRoles } from '../../store/store.ts';
 import { examineSecrets, type SecretEntry } from '../receiver/secrets.ts';
 import { type RuleGrants, readGrants } from './operator-file/grants.ts';
 import {

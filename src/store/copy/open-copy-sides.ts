@@ -1,7 +1,7 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { storeFileOf } from '../open-store.ts';
-import type { CopySide, CopyTarget } from './copy-side.ts';
+import type { CopySide, CopyTarget } from './copy-store.ts';
 import { openSqliteSource, openSqliteTarget } from './sqlite-side.ts';
 
 /** Where a store to copy is: the connection string of a database, or the path of a file or of a data folder. */

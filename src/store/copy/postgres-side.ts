@@ -1,16 +1,27 @@
 import pg from 'pg';
 import { ReeveError } from '../../platform/errors.ts';
-import { takeCopyLock } from '../postgres/copy-lock.ts';
-import { type PostgresAddress, readAddress } from '../postgres/link/address.ts';
-import { Connections, connectionOptions } from '../postgres/link/connections.ts';
-import { asStoreRefusal } from '../postgres/link/failures.ts';
-import { storableText } from '../postgres/link/text.ts';
+import { type PostgresAddress, readAddress } from '../postgres/address.ts';
+import { asStoreRefusal, Connections, connectionOptions } from '../postgres/connections.ts';
 import { migratePostgres } from '../postgres/migrations.ts';
-import type { SqlRow } from '../rows.ts';
-import type { ColumnKind, CopiedTable, CopyRow, CopyValue } from './copied-tables.ts';
+import { storableText } from '../postgres/postgres-sql.ts';
+import { takeCopyLock } from '../postgres/presence.ts';
+import type { SqlRow } from '../sql.ts';
+import {
+  type ColumnKind,
+  type CopiedTable,
+  type CopyRow,
+  type CopyValue,
+  copyRowOf,
+  distinctUuid,
+} from './copied-tables.ts';
 import { markKey } from './copy-mark.ts';
-import { type BatchLimits, type CopySide, type CopyTarget, standardBatch } from './copy-side.ts';
-import { copyRowOf, distinctUuid } from './row-form.ts';
+import {
+  type BatchLimits,
+  type CopySide,
+  type CopyTarget,
+  type PageQuery,
+  standardBatch,
+} from './copy-store.ts';
 
 /** A batch takes longer than a statement of the server, and waits for a slow disk. */
 const statementMs = 300_000;
@@ -99,10 +110,7 @@ class PostgresSide implements CopyTarget {
     return new Map(rows.map((row) => [String(row.table_name), String(row.columns).split(',')]));
   }
 
-  async page(
-    table: CopiedTable,
-    { after = [], mode }: Parameters<CopySide['page']>[1],
-  ): Promise<readonly CopyRow[]> {
+  async page(table: CopiedTable, { after = [], mode }: PageQuery): Promise<readonly CopyRow[]> {
     const key = table.key.join(', ');
     const kinds = Object.entries(table.columns);
     const expressions = table.expressions?.(' AND other.worker IS NOT DISTINCT FROM deliveries.worker') ?? {};

@@ -4,16 +4,21 @@ import { basename, dirname } from 'node:path';
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { ReeveError } from '../../platform/errors.ts';
 import { createPrivateFile, createPrivateFolder } from '../../platform/private-files.ts';
-import type { SqlRow } from '../rows.ts';
+import type { SqlRow } from '../sql.ts';
 import { requireStore } from '../sqlite/backup.ts';
 import { asStoreError } from '../sqlite/failures.ts';
 import { takeWorkerLock, type WorkerLock } from '../sqlite/lock.ts';
 import { migrate } from '../sqlite/migrations.ts';
 import { openSqliteFile } from '../sqlite/sqlite-store.ts';
-import type { CopiedTable, CopyRow, CopyValue } from './copied-tables.ts';
+import { type CopiedTable, type CopyRow, type CopyValue, copyRowOf } from './copied-tables.ts';
 import { markKey } from './copy-mark.ts';
-import { type BatchLimits, type CopySide, type CopyTarget, standardBatch } from './copy-side.ts';
-import { copyRowOf } from './row-form.ts';
+import {
+  type BatchLimits,
+  type CopySide,
+  type CopyTarget,
+  type PageQuery,
+  standardBatch,
+} from './copy-store.ts';
 
 /**
  * Opens a file to copy from, as it is at this instant. One of an earlier version is upgraded, as by a start of the server.
@@ -92,10 +97,7 @@ class SqliteSide implements CopyTarget {
     return schema;
   }
 
-  async page(
-    table: CopiedTable,
-    { after, mode }: Parameters<CopySide['page']>[1],
-  ): Promise<readonly CopyRow[]> {
+  async page(table: CopiedTable, { after, mode }: PageQuery): Promise<readonly CopyRow[]> {
     const key = table.key.join(', ');
     const conditions = [
       ...(table.only === undefined ? [] : [table.only]),

@@ -1,14 +1,11 @@
 import { ReeveError } from '../../platform/errors.ts';
+import { noteRuns } from '../incidents.ts';
 import { leaseLost } from '../leases.ts';
-import { rowNumberOf } from '../paging.ts';
-import { type EncodedRun, encodeRuns } from '../rows.ts';
-import type { Claim, Store } from '../store.ts';
-import { insertAudit } from './audit.ts';
+import { type EncodedRun, encodeRuns, rowNumberOf } from '../rows.ts';
+import type { AttemptEndings, Claim, DeliveryHistory } from '../store.ts';
+import { prepareOnce, type Queryable, type SqlResult } from './connections.ts';
 import type { PostgresContext } from './context.ts';
-import { noteResults } from './incidents.ts';
-import { type Connections, prepareOnce, type Sql, type SqlResult } from './link/connections.ts';
-import { indexableText, storableOrNull, storableText } from './link/text.ts';
-import { nowSql } from './link/time.ts';
+import { indexableText, nowSql, storableOrNull, storableText } from './postgres-sql.ts';
 
 const insertRuns = 'INSERT INTO runs (id, delivery, repository_id, started_at, run)';
 
@@ -40,16 +37,11 @@ type Fenced = (claim: Claim, ending: AttemptEnding) => Promise<void>;
 type Fence = (claim: Claim, write: () => Promise<boolean>) => Promise<void>;
 
 /** Returns the methods that end an attempt, and those that record runs or revive deliveries. */
-export function createEndingMethods(
-  context: PostgresContext,
-): Pick<
-  Store,
-  'settle' | 'advance' | 'retry' | 'defer' | 'endDeferral' | 'release' | 'bury' | 'appendRuns' | 'redrive'
-> {
+export function createEndings(context: PostgresContext): AttemptEndings & DeliveryHistory {
   const { database, leases, at } = context;
   const fence = createFence(context);
   const settlements = new Settlements(context);
-  const fenced: Fenced = (claim, ending) => fence(claim, () => writeAttempt(database, claim, ending));
+  const fenced: Fenced = (claim, ending) => fence(claim, () => writeAttempt(context, claim, ending));
   const end: Fenced = async (claim, ending) => {
     await fenced(claim, ending);
     leases.end(claim.lease);
@@ -80,7 +72,33 @@ export function createEndingMethods(
         isFinal: true,
       });
     },
-    ...createWaitMethods(context, end),
+    async retry(claim, { afterMs, reason }) {
+      await end(claim, {
+        set: `state = 'retry', reason = $3, retry_wait_ms = $4, retry_at = ${nowSql(5)} + $4::bigint * interval '1 ms',
+          failing_since = coalesce(failing_since, ${nowSql(5)}), ${over}`,
+        values: [storableText(reason), waitOf(afterMs), at()],
+        runs: [],
+      });
+    },
+    async defer(claim, runs, { afterMs, why, key, isPaused = false }) {
+      // Not a failure: the wait spends no attempt. What the run was to do is planned anew, so a job begins anew, too.
+      await end(claim, {
+        set: `state = 'deferred', reason = $3, retry_wait_ms = $4, retry_at = ${nowSql(5)} + $4::bigint * interval '1 ms',
+          deferral_key = $6, paused = $7, attempts = attempts - 1, failing_since = NULL, checkpoint = NULL, ${over}`,
+        values: [storableText(`deferred: ${why}`), waitOf(afterMs), at(), storableOrNull(key), isPaused],
+        runs: encodeRuns(runs, claim.repositoryId),
+        isFinal: true,
+      });
+      if (key !== undefined && claim.lane !== undefined)
+        await database.query(supersede, [Number(claim.id), at()]);
+    },
+    async endDeferral(id, reason) {
+      await database.query(
+        `UPDATE deliveries SET state = 'settled', reason = $2, settled_at = ${nowSql(3)}, retry_at = NULL
+         WHERE id = $1 AND state = 'deferred'`,
+        [rowNumberOf(id), storableText(reason), at()],
+      );
+    },
     async release(claim) {
       await end(claim, {
         set: `state = 'accepted', attempts = attempts - 1, ${over}`,
@@ -115,42 +133,6 @@ export function createEndingMethods(
   };
 }
 
-/** Returns the methods by which a delivery waits outside of its lane. */
-function createWaitMethods(
-  { database, at }: Pick<PostgresContext, 'database' | 'at'>,
-  end: Fenced,
-): Pick<Store, 'retry' | 'defer' | 'endDeferral'> {
-  return {
-    async retry(claim, { afterMs, reason }) {
-      await end(claim, {
-        set: `state = 'retry', reason = $3, retry_wait_ms = $4, retry_at = ${nowSql(5)} + $4::bigint * interval '1 ms',
-          failing_since = coalesce(failing_since, ${nowSql(5)}), ${over}`,
-        values: [storableText(reason), waitOf(afterMs), at()],
-        runs: [],
-      });
-    },
-    async defer(claim, runs, { afterMs, why, key, isPaused = false }) {
-      // Not a failure: the wait spends no attempt. What the run was to do is planned anew, so a job begins anew, too.
-      await end(claim, {
-        set: `state = 'deferred', reason = $3, retry_wait_ms = $4, retry_at = ${nowSql(5)} + $4::bigint * interval '1 ms',
-          deferral_key = $6, paused = $7, attempts = attempts - 1, failing_since = NULL, checkpoint = NULL, ${over}`,
-        values: [storableText(`deferred: ${why}`), waitOf(afterMs), at(), storableOrNull(key), isPaused],
-        runs: encodeRuns(runs, claim.repositoryId),
-        isFinal: true,
-      });
-      if (key !== undefined && claim.lane !== undefined)
-        await database.query(supersede, [Number(claim.id), at()]);
-    },
-    async endDeferral(id, reason) {
-      await database.query(
-        `UPDATE deliveries SET state = 'settled', reason = $2, settled_at = ${nowSql(3)}, retry_at = NULL
-         WHERE id = $1 AND state = 'deferred'`,
-        [rowNumberOf(id), storableText(reason), at()],
-      );
-    },
-  };
-}
-
 /**
  * Returns the function that ends an attempt, fenced by its lease: the row changes and the runs are stored together, or nothing
  * happens and it throws `lease-lost`.
@@ -174,22 +156,25 @@ function createFence({ database, leases, requireWorker }: PostgresContext): Fenc
 }
 
 /** Returns whether the lease was still held. */
-function writeAttempt(database: Connections, claim: Claim, ending: AttemptEnding): Promise<boolean> {
+function writeAttempt(
+  { database, sql }: PostgresContext,
+  claim: Claim,
+  ending: AttemptEnding,
+): Promise<boolean> {
   const { runs, isFinal = false } = ending;
-  const results = runs.map((run) => run.results);
+  const incidents = isFinal ? noteRuns(runs, claim.lane) : [];
   // Usually one statement: a transaction takes three more.
-  if (!isFinal || results.every(({ failed, passed }) => failed.length + passed.length === 0))
-    return writeEnding(database, claim, ending);
-  return database.transaction(async (sql) => {
-    const isHeld = await writeEnding(sql, claim, ending);
-    if (isHeld) await noteResults(sql, runs, claim.lane);
+  if (incidents.length === 0) return writeEnding(database, claim, ending);
+  return database.transaction(async (session) => {
+    const isHeld = await writeEnding(session, claim, ending);
+    if (isHeld) await sql.run(session, incidents);
     return isHeld;
   });
 }
 
 /** Returns whether the lease was still held. */
 async function writeEnding(
-  sql: Sql,
+  sql: Queryable,
   claim: Claim,
   { set, values, runs, repositoryId }: AttemptEnding,
 ): Promise<boolean> {
@@ -207,7 +192,7 @@ async function writeEnding(
 }
 
 /** Whether an earlier call ended the attempt: the row keeps its lease until another process takes or takes over the delivery. */
-async function isEnded(sql: Sql, claim: Claim): Promise<boolean> {
+async function isEnded(sql: Queryable, claim: Claim): Promise<boolean> {
   const { count } = await sql.query(
     "SELECT id FROM deliveries WHERE id = $1 AND lease = $2 AND state <> 'claimed'",
     [Number(claim.id), claim.lease],
@@ -249,7 +234,7 @@ const revive = `
     WHERE id = ANY ($1::bigint[]) AND (state = 'dead' OR $2 AND state = 'settled' AND door = 'webhook')
     RETURNING id
   ), noted AS (
-    ${insertAudit} SELECT ${nowSql(3)}, $4, 'redrive', 'delivery ' || id FROM revived ORDER BY array_position($1::bigint[], id)
+    INSERT INTO audit (at, by, action, object) SELECT ${nowSql(3)}, $4, 'redrive', 'delivery ' || id FROM revived ORDER BY array_position($1::bigint[], id)
   )
   SELECT id FROM revived`;
 
@@ -281,11 +266,11 @@ function isPlain(runs: readonly EncodedRun[]): boolean {
  * of them. Each is fenced by its lease for itself.
  */
 class Settlements {
-  readonly #context: Pick<PostgresContext, 'planned' | 'at'>;
+  readonly #context: PostgresContext;
   #waiting: Waiting[] = [];
   #draining: Promise<void> | undefined;
 
-  constructor(context: Pick<PostgresContext, 'planned' | 'at'>) {
+  constructor(context: PostgresContext) {
     this.#context = context;
   }
 

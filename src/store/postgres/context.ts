@@ -1,6 +1,7 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { Leases } from '../leases.ts';
-import type { Connections } from './link/connections.ts';
+import type { Connections } from './connections.ts';
+import type { PostgresSql } from './postgres-sql.ts';
 
 /** The identity of this process among those that share the store. */
 export interface WorkerIdentity {
@@ -15,14 +16,14 @@ export interface WorkerIdentity {
 /** What the methods of the store share. */
 export type PostgresContext = {
   readonly database: Connections;
+  /** The statements that both kinds of store share, on `database`. */
+  readonly sql: PostgresSql;
   /** For statements that may be forgotten when the server loses power. */
   readonly hasty: Connections;
   /** For statements whose plans are kept: they are made for indexes. */
   readonly planned: Connections;
   /** The instant for `nowSql`; null: the clock of the server. */
   at(): string | null;
-  /** The same for what is decided outside of the server. */
-  now(): Date;
   readonly monotonicMs: Clock['monotonicMs'];
   readonly worker: WorkerIdentity;
   readonly leases: Leases;

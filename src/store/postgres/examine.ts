@@ -1,9 +1,8 @@
-import { lockClassOf, type PostgresAddress, readAddress } from './link/address.ts';
-import { Connections } from './link/connections.ts';
+import { lockClassOf, type PostgresAddress, readAddress } from './address.ts';
+import { Connections } from './connections.ts';
 import { postgresSchema } from './migrations.ts';
 import { connectionsPerProcess } from './postgres-store.ts';
-import { listProcesses } from './presence.ts';
-import { standardLiveness } from './takeovers.ts';
+import { listProcesses, standardLiveness } from './presence.ts';
 
 /** What an administrator has to know of a database server. Nothing is changed to learn it. */
 export type PostgresState = {

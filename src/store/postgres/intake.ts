@@ -1,11 +1,12 @@
 import { ReeveError } from '../../platform/errors.ts';
 import { contentFingerprint, copyWindowMs } from '../fingerprint.ts';
-import { encodeJob, type SqlRow, turnOf } from '../rows.ts';
+import { encodeJob, turnOf } from '../rows.ts';
+import type { SqlRow } from '../sql.ts';
 import type { Accepted, NewDelivery, NewJob } from '../store.ts';
 import { KnownHeaderSets } from '../stored-headers.ts';
+import type { Queryable } from './connections.ts';
 import type { PostgresContext } from './context.ts';
-import type { Sql } from './link/connections.ts';
-import { indexableText, storableOrNull, storableText } from './link/text.ts';
+import { indexableText, storableOrNull, storableText } from './postgres-sql.ts';
 
 /** Limits of one statement. */
 const maxDeliveries = 256;
@@ -29,13 +30,13 @@ type Arrival = {
  * serves many of them.
  */
 export class Intake {
-  readonly #context: Pick<PostgresContext, 'database' | 'announceWork'>;
+  readonly #context: PostgresContext;
   #arrivals: Arrival[] = [];
   #draining: Promise<void> | undefined;
   #refusedBytes = 0;
   readonly #headerSets = new KnownHeaderSets();
 
-  constructor(context: Pick<PostgresContext, 'database' | 'announceWork'>) {
+  constructor(context: PostgresContext) {
     this.#context = context;
   }
 
@@ -142,7 +143,7 @@ export class Intake {
 
 /** Stores deliveries with different identities; returns what became of each. */
 async function storeDeliveries(
-  sql: Sql,
+  sql: Queryable,
   arrivals: readonly Arrival[],
   headerSets: KnownHeaderSets,
 ): Promise<ReadonlyMap<string, Accepted>> {
@@ -175,7 +176,7 @@ async function storeDeliveries(
  * numbers.
  */
 async function storeHeaderSets(
-  sql: Sql,
+  sql: Queryable,
   arrivals: readonly Arrival[],
   known: KnownHeaderSets,
 ): Promise<readonly (number | null)[]> {

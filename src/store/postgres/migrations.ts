@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { ReeveError } from '../../platform/errors.ts';
-import { lockClassOf, type PostgresAddress } from './link/address.ts';
-import { type Connections, connectionOptions } from './link/connections.ts';
+import { lockClassOf, type PostgresAddress } from './address.ts';
+import { type Connections, connectionOptions } from './connections.ts';
 
 /**
  * A step of the schema. `leastCompatible` is the oldest version of the schema whose program works on a database that has taken

@@ -1,5 +1,5 @@
-import type { Notice } from '../shared-store.ts';
-import type { Connections } from './link/connections.ts';
+import type { Notice } from '../store.ts';
+import type { Connections } from './connections.ts';
 
 /**
  * The processes of a schema tell each other by notifications of the server: the id of the sender alone means that there is

@@ -1,47 +1,46 @@
-import { type Clock, systemClock } from '../../platform/clock.ts';
+import { systemClock } from '../../platform/clock.ts';
 import { messageOf, ReeveError } from '../../platform/errors.ts';
 import { markKey, requireFinished } from '../copy/copy-mark.ts';
+import { createIncidents } from '../incidents.ts';
 import { Leases } from '../leases.ts';
+import { createMemory } from '../memory.ts';
+import { createPauses } from '../pauses.ts';
 import { prune } from '../prune.ts';
-import type { Notice, ServerRole } from '../shared-store.ts';
-import type { Health, Store } from '../store.ts';
-import { createClaimingMethods } from './claims/claim.ts';
-import { createRoutingMethods } from './claims/routings.ts';
-import { createEndingMethods } from './complete.ts';
+import { createQueries } from '../queries.ts';
+import { createQueues } from '../queues.ts';
+import { createSamples } from '../samples.ts';
+import { createPostgresSessions } from '../session-rows.ts';
+import type { StoreClock } from '../sql.ts';
+import type { Health, ServerRole, Store, StoreListeners } from '../store.ts';
+import { channelOf, lockClassOf, type PostgresAddress, readAddress } from './address.ts';
+import { createClaims } from './claims.ts';
+import { createEndings } from './complete.ts';
+import { asStoreRefusal, Connections } from './connections.ts';
 import type { PostgresContext } from './context.ts';
-import { requireNoCopy } from './copy-lock.ts';
-import { createPostgresIncidents } from './incidents.ts';
 import { Intake } from './intake.ts';
-import { channelOf, lockClassOf, type PostgresAddress, readAddress } from './link/address.ts';
-import { Connections } from './link/connections.ts';
-import { asStoreRefusal } from './link/failures.ts';
-import { createPostgresMemory } from './memory.ts';
 import { migratePostgres } from './migrations.ts';
 import { createAnnouncer } from './notices.ts';
-import { createPostgresPauses } from './pauses.ts';
-import { enterWorkers, listProcesses, noPresence, type Presence } from './presence.ts';
-import { createPostgresQueries } from './queries.ts';
-import { createPostgresQueues } from './queues.ts';
+import { PostgresSql } from './postgres-sql.ts';
+import {
+  enterWorkers,
+  type Liveness,
+  listProcesses,
+  noPresence,
+  type Presence,
+  requireNoCopy,
+  standardLiveness,
+} from './presence.ts';
 import { createPostgresDeletions } from './retention.ts';
-import { createPostgresSamples } from './samples.ts';
-import { createPostgresSessions } from './sessions.ts';
-import { type Liveness, standardLiveness } from './takeovers.ts';
 
-export type PostgresOptions = {
+export type PostgresOptions = StoreListeners & {
   /** The connection string. Its parameter `schema` names the schema of the tables; default: `reeve`. */
   readonly url: string;
   /** `reader` reads, and inserts jobs; `web` also accepts; `worker` and `all` also claim. */
   readonly role: ServerRole | 'reader';
   /** Default: the clock of the server, which all processes share. */
-  readonly clock?: Pick<Clock, 'now' | 'monotonicMs'>;
+  readonly clock?: StoreClock;
   /** How soon a process is taken for dead; the same for all of them. Default: `standardLiveness`. */
   readonly liveness?: Liveness;
-  /** Called when another process has stored work. */
-  readonly onWork?: () => void;
-  /** Called when another process has changed something that this one may have cached. */
-  readonly onNotice?: (notice: Notice) => void;
-  /** Called with the number of deliveries that this process took over from processes that died. */
-  readonly onTakeover?: (count: number) => void;
   /** Set if a loss of power may lose what was acknowledged (`fsync` is off): for tests. */
   readonly isVolatile?: boolean;
 };
@@ -143,12 +142,15 @@ async function createPostgresStore(parts: StoreParts, options: PostgresOptions):
   const monotonicMs = clock?.monotonicMs ?? systemClock.monotonicMs;
   const worker = await enter(parts, options, leases);
   const announcer = createAnnouncer(hasty, channelOf(address.schema), worker);
+  const at = (): string | null => clock?.now().toISOString() ?? null;
+  const now = (): Date => (clock ?? systemClock).now();
+  const sql = new PostgresSql(database, at);
   const context: PostgresContext = {
     database,
+    sql,
     hasty,
     planned,
-    at: () => clock?.now().toISOString() ?? null,
-    now: () => (clock ?? systemClock).now(),
+    at,
     monotonicMs,
     worker,
     leases,
@@ -159,9 +161,9 @@ async function createPostgresStore(parts: StoreParts, options: PostgresOptions):
     announceWork: announcer.announce,
   };
   const intake = new Intake(context);
-  const incidents = createPostgresIncidents(context);
-  const memory = createPostgresMemory(context);
-  const sessions = createPostgresSessions(context);
+  const { dropEnded, ...incidents } = createIncidents(sql, { now });
+  const memory = createMemory(sql);
+  const sessions = createPostgresSessions(sql);
   let closing: Promise<void> | undefined;
 
   return {
@@ -172,31 +174,28 @@ async function createPostgresStore(parts: StoreParts, options: PostgresOptions):
       return intake.accept(delivery);
     },
     enqueue: (job) => intake.enqueue(job),
-    ...createRoutingMethods(context),
-    ...createClaimingMethods(context),
-    ...createEndingMethods(context),
-    ...createPostgresQueries(context),
-    ...createPostgresSamples(context),
+    ...createClaims(context),
+    ...createEndings(context),
+    ...createQueries(sql),
+    ...createSamples(sql),
     ...memory,
     isShared: true,
     sessions,
     announce: announcer.announceNotice,
     isLeader: () => worker.isLeader(),
     listProcesses: () => listProcesses(database, { self: worker.id, lockClass, liveness }),
-    raise: incidents.raise,
-    clear: incidents.clear,
-    listIncidents: incidents.listIncidents,
-    ...createPostgresPauses(context),
-    ...createPostgresQueues(context),
+    ...incidents,
+    ...createPauses(sql, announcer.announce),
+    ...createQueues(sql, () => worker.id ?? null),
     async prune(limits) {
-      await incidents.dropEnded();
+      await dropEnded();
       await sessions.dropEnded();
-      return prune(createPostgresDeletions(database), limits);
+      return prune(sql, createPostgresDeletions(database), limits);
     },
     async healthy(): Promise<Health> {
       try {
         const padding = '0'.repeat(intake.refusedBytes);
-        await memory.remember('health', { at: context.now().toISOString(), padding });
+        await memory.remember('health', { at: now().toISOString(), padding });
         return { ok: true, freeBytes: undefined };
       } catch (error) {
         return { ok: false, freeBytes: undefined, reason: messageOf(error) };

@@ -1,15 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import pg from 'pg';
-import { type Clock, systemClock } from '../../platform/clock.ts';
+import { systemClock } from '../../platform/clock.ts';
+import { ReeveError } from '../../platform/errors.ts';
 import { packageVersion } from '../../platform/package.ts';
-import { type Notice, type ServerRole, type StoreProcess, serverRoles } from '../shared-store.ts';
+import { type ServerRole, type StoreListeners, type StoreProcess, serverRoles } from '../store.ts';
+import { channelOf, lockClassOf, type PostgresAddress } from './address.ts';
+import {
+  asStoreRefusal,
+  type Connections,
+  connectionOptions,
+  isLockTimeout,
+  type Queryable,
+} from './connections.ts';
 import type { WorkerIdentity } from './context.ts';
-import { channelOf, lockClassOf, type PostgresAddress } from './link/address.ts';
-import { type Connections, connectionOptions, type Sql } from './link/connections.ts';
-import { asStoreRefusal } from './link/failures.ts';
 import { readNotification } from './notices.ts';
-import { createTakeovers, hasSessionLock, type Liveness } from './takeovers.ts';
 
 /** A heartbeat that takes longer than this goes nowhere. */
 const beatTimeoutMs = 3_000;
@@ -44,19 +49,14 @@ type WorkerRow = { readonly id: string; readonly lock: number };
 /** The connection of the heartbeats, which also holds the lock. */
 type HeartbeatSession = { readonly client: pg.Client; isLocked: boolean };
 
-type PresenceOptions = {
+type PresenceOptions = Required<StoreListeners> & {
   readonly address: PostgresAddress;
   readonly database: Connections;
-  readonly monotonicMs: Clock['monotonicMs'];
+  readonly monotonicMs: () => number;
   readonly liveness: Liveness;
   /** Called when the others have taken this process for dead: its leases are void, and it goes on under another id. */
   readonly onVoid: () => void;
   readonly role: ServerRole;
-  /** Called when another process has stored work. */
-  readonly onWork: () => void;
-  readonly onNotice: (notice: Notice) => void;
-  /** Called with the number of deliveries that were taken over from processes that died. */
-  readonly onTakeover: (count: number) => void;
 };
 
 /**
@@ -65,7 +65,7 @@ type PresenceOptions = {
  * within a lease after a connection was lost: then the others may still be on their way back.
  */
 export async function enterWorkers(options: PresenceOptions): Promise<Presence> {
-  const heart = new Heart(options, await register(options.database, options));
+  const heart = new Heart(options, await register(options));
   try {
     await heart.start();
     return heart;
@@ -79,7 +79,6 @@ class Heart implements Presence {
   readonly #options: PresenceOptions;
   readonly #liveness: Liveness;
   readonly #lockClass: number;
-  readonly #takeOver: ReturnType<typeof createTakeovers>;
   readonly #lead: () => Promise<boolean>;
   #isLeader = false;
   #row: WorkerRow;
@@ -99,7 +98,6 @@ class Heart implements Presence {
     // It may have been started at the end of an outage from which the others are on their way back.
     this.#graceUntilMs = this.#beatAtMs + options.liveness.silentMs;
     this.#lockClass = lockClassOf(options.address.schema);
-    this.#takeOver = createTakeovers(options.database, this.#lockClass, options);
     // One that handles nothing reads no rules for their schedules.
     this.#lead = options.role === 'web' ? async () => false : () => stand(options.database, this.#row.id);
   }
@@ -178,7 +176,8 @@ class Heart implements Presence {
     // this process may not have counted that time.
     if (Number(rows[0]?.silent_ms) > this.#liveness.silentMs) this.#judgeNobodyForALife();
     this.#beatAtMs = beganMs;
-    await this.#takeOver({ self: this.#row.id, mayJudge: this.#options.monotonicMs() >= this.#graceUntilMs });
+    const mayJudge = this.#options.monotonicMs() >= this.#graceUntilMs;
+    await takeOver(this.#options, { self: this.#row.id, lockClass: this.#lockClass, mayJudge });
     this.#isLeader = await this.#lead();
   }
 
@@ -191,7 +190,7 @@ class Heart implements Presence {
     this.#isLeader = false;
     // It was silent for long, which does not show on its new row.
     this.#judgeNobodyForALife();
-    this.#row = await register(this.#options.database, this.#options);
+    this.#row = await register(this.#options);
     // The lock belongs to the row: the next heartbeat takes the new one.
     if (this.#session !== undefined) this.#session.isLocked = false;
   }
@@ -227,10 +226,7 @@ class Heart implements Presence {
 }
 
 /** Makes a row for this process. Until its first heartbeat it is as alive as after one. */
-async function register(
-  database: Connections,
-  { liveness, role }: Pick<PresenceOptions, 'liveness' | 'role'>,
-): Promise<WorkerRow> {
+async function register({ database, liveness, role }: PresenceOptions): Promise<WorkerRow> {
   const id = randomUUID();
   const { rows } = await database.query(
     `INSERT INTO workers (id, name, role, version, started_at, seen_at, alive_until)
@@ -244,9 +240,9 @@ async function register(
 
 /**
  * One process of all is the leader. It stays so for as long as its row among the workers is there: of a process that died, the
- * others remove that row (`takeovers.ts`), and the first of them to ask is the next leader.
+ * others remove that row (`takeOver`), and the first of them to ask is the next leader.
  */
-async function stand(sql: Sql, worker: string): Promise<boolean> {
+async function stand(sql: Queryable, worker: string): Promise<boolean> {
   const { rows } = await sql.query(
     'SELECT worker, worker IN (SELECT id FROM workers) AS is_there FROM leader',
   );
@@ -261,7 +257,7 @@ async function stand(sql: Sql, worker: string): Promise<boolean> {
 }
 
 /** Lets another process become the leader at once. */
-async function resign(sql: Sql, worker: string): Promise<void> {
+async function resign(sql: Queryable, worker: string): Promise<void> {
   await sql.query('DELETE FROM leader WHERE worker = $1', [worker]);
 }
 
@@ -270,12 +266,12 @@ type ProcessesQuery = {
   readonly self: string | undefined;
   /** Of the locks that live processes hold. */
   readonly lockClass: number;
-  readonly liveness: Pick<Liveness, 'silentMs'>;
+  readonly liveness: Liveness;
 };
 
 /** Returns the processes that are alive, oldest first. */
 export async function listProcesses(
-  sql: Sql,
+  sql: Queryable,
   { self, lockClass, liveness }: ProcessesQuery,
 ): Promise<readonly StoreProcess[]> {
   const { rows } = await sql.query(
@@ -300,4 +296,130 @@ export async function listProcesses(
 /** A later version may have roles that this one does not know. */
 function roleOf(value: unknown): ServerRole {
   return serverRoles.find((role) => role === value) ?? 'all';
+}
+
+/** How a process shows that it is alive, in milliseconds. */
+export type Liveness = {
+  /** Between two heartbeats. */
+  readonly beatMs: number;
+  /** A process that has lost its lock and was silent for longer is dead. */
+  readonly silentMs: number;
+  /** So is one that was silent for longer whether or not it has its lock. For so long, processes may be on their way back. */
+  readonly lifeMs: number;
+};
+
+export const standardLiveness: Liveness = { beatMs: 1_000, silentMs: 3_000, lifeMs: 15_000 };
+
+/** `lockClass`: the class of the locks that live processes hold. */
+type TakeOver = { readonly self: string; readonly lockClass: number; readonly mayJudge: boolean };
+
+/**
+ * Takes over what dead processes had claimed, for the process `self`. Without `mayJudge`, only those count as dead that have said
+ * good-bye; likewise if the last heartbeat of `self` is old, because it stood still since then, perhaps with the others.
+ *
+ * A claim holds the row of its process until it is committed, and claims nothing once that row is gone (`claims.ts`). So
+ * the row is deleted first; what is claimed without a row is given back then, and nothing can be added to it.
+ */
+async function takeOver(
+  { database, liveness, onTakeover }: PresenceOptions,
+  { self, lockClass, mayJudge }: TakeOver,
+): Promise<void> {
+  const values = [mayJudge, lockClass, liveness.silentMs, liveness.lifeMs, self];
+  const { rows } = await database.query(findDead, values);
+  if (rows[0]?.is_needed !== true) return;
+  const taken = await database.transaction(async (session) => {
+    await session.query(removeDead, values);
+    const { count } = await session.query(giveBack);
+    await session.query(
+      'DELETE FROM queue_leases WHERE worker IS NOT NULL AND worker NOT IN (SELECT id FROM workers)',
+    );
+    return count;
+  });
+  if (taken > 0) onTakeover(taken);
+}
+
+/** Whether the lock of a row of `workers` is held; the class is parameter `number`. */
+function hasSessionLock(number: number): string {
+  return `EXISTS (
+    SELECT FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND granted
+      AND classid = $${number}::bigint::oid AND objid = workers.lock::bigint::oid
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`;
+}
+
+/** Parameter 1: whether processes are judged that have not said good-bye; 2: the class of their locks; 3, 4: `Liveness`; 5: who judges. */
+const isDead = `(alive_until = '-infinity' OR $1
+  AND EXISTS (SELECT FROM workers AS self
+    WHERE self.id = $5 AND self.seen_at >= statement_timestamp() - $3::integer * interval '1 ms')
+  AND statement_timestamp() - pg_postmaster_start_time() > $4::integer * interval '1 ms'
+  AND (alive_until < statement_timestamp()
+    OR seen_at < statement_timestamp() - $3::integer * interval '1 ms' AND NOT ${hasSessionLock(2)}))`;
+
+const findDead = `SELECT EXISTS (SELECT FROM workers WHERE ${isDead})
+  OR EXISTS (SELECT FROM deliveries WHERE state = 'claimed' AND worker NOT IN (SELECT id FROM workers)) AS is_needed`;
+
+const removeDead = `DELETE FROM workers WHERE id IN (SELECT id FROM workers WHERE ${isDead} FOR UPDATE SKIP LOCKED)`;
+
+/**
+ * The deliveries of a process that died return to their lanes. If there was one, its attempt is spent, and the crash is counted.
+ * If there were several, no attempt is spent, and each is suspected (`createSuspects`).
+ */
+const giveBack = `
+  WITH orphans AS (
+    SELECT id, count(*) OVER (PARTITION BY worker) AS together FROM deliveries
+    WHERE state = 'claimed' AND worker NOT IN (SELECT id FROM workers)
+  )
+  UPDATE deliveries SET state = 'accepted', lease = NULL, worker = NULL,
+    crashes = crashes + (together = 1)::integer,
+    suspicion = suspicion + (together > 1)::integer,
+    attempts = attempts - (together > 1)::integer
+  FROM orphans WHERE deliveries.id = orphans.id AND state = 'claimed' AND worker NOT IN (SELECT id FROM workers)`;
+
+/** Beside 0 for the migration, and the numbers of processes, which begin at 1. */
+const copyLock = 2 ** 31 - 1;
+
+/** The server still ends the last statement of a copy that was killed, and holds its lock until then. */
+const releaseMs = 15_000;
+
+/**
+ * Reserves a store for a copy, until the connection ends. The lock is taken before processes are looked for, and a process that
+ * starts enters its row before it looks for the lock: at least one of the two sees the other. Throws `store-locked`; where another copy holds the lock, only after `waitMs`.
+ */
+export async function takeCopyLock(
+  client: pg.Client,
+  { schema, name }: PostgresAddress,
+  waitMs: number = releaseMs,
+): Promise<void> {
+  await client.query(`SET lock_timeout = ${waitMs}`);
+  try {
+    await client.query('SELECT pg_advisory_lock($1, $2)', [lockClassOf(schema), copyLock]);
+  } catch (error) {
+    if (!isLockTimeout(error)) throw error;
+    throw new ReeveError('store-locked', `the store in ${name} is used by another reeve store copy`);
+  }
+  await client.query('RESET lock_timeout');
+  const { rows: live } = await client.query(
+    `SELECT name, ceil(extract(epoch FROM alive_until - statement_timestamp()))::integer AS seconds FROM workers
+     WHERE alive_until >= statement_timestamp() ORDER BY alive_until DESC LIMIT 1`,
+  );
+  if (live[0] === undefined) return;
+  throw new ReeveError(
+    'store-locked',
+    `the store in ${name} is in use by a Reeve (${live[0].name}): stop it; one that was killed counts as running for ${live[0].seconds} s more`,
+  );
+}
+
+/** Throws `store-locked` while a copy reads or writes the store. */
+export async function requireNoCopy(sql: Queryable, { schema, name }: PostgresAddress): Promise<void> {
+  const { rows } = await sql.query(
+    `SELECT EXISTS (
+       SELECT FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND granted
+         AND classid = $1::bigint::oid AND objid = $2::bigint::oid
+         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())) AS is_locked`,
+    [lockClassOf(schema), copyLock],
+  );
+  if (rows[0]?.is_locked !== true) return;
+  throw new ReeveError(
+    'store-locked',
+    `the store in ${name} is being copied: start again when reeve store copy has ended`,
+  );
 }

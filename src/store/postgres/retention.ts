@@ -1,13 +1,11 @@
 import { type Deletions, type Expiry, everyAge, pruneBatch, pruneStretch } from '../prune.ts';
-import { sampleSeconds } from '../samples.ts';
-import type { Sql } from './link/connections.ts';
-import { indexableText } from './link/text.ts';
+import type { Queryable } from './connections.ts';
 
 /** Bytes that a row takes beside its contents, with its entries in indexes; an estimate. */
 const rowBytes = 500;
 
 /** Returns what deleting takes. Each call is one statement. */
-export function createPostgresDeletions(sql: Sql): Deletions {
+export function createPostgresDeletions(sql: Queryable): Deletions {
   /** Bytes in use: counted once, then less by what was deleted, for counting reads all rows. */
   let used: number | undefined;
   const freed = (bytes: unknown): void => {
@@ -30,47 +28,6 @@ export function createPostgresDeletions(sql: Sql): Deletions {
       const { rows } = await sql.query(deleteLoose, [before]);
       freed(rows[0]?.freed);
       return Number(rows[0]?.runs);
-    },
-    async deleteMemory(prefix, before) {
-      const { count } = await sql.query(
-        `DELETE FROM memory WHERE key IN
-           (SELECT key FROM memory WHERE key >= $1 AND key < $2 AND at < $3 LIMIT ${pruneBatch})`,
-        [indexableText(prefix), `${indexableText(prefix)}\u{10ffff}`, before],
-      );
-      return count;
-    },
-    async deleteQueueHistory(before) {
-      const { count } = await sql.query(
-        `DELETE FROM queue_history WHERE id IN
-           (SELECT id FROM queue_history WHERE at < $1 ORDER BY at LIMIT ${pruneBatch})`,
-        [before],
-      );
-      return count;
-    },
-    async deleteQueues(before) {
-      const { count } = await sql.query(
-        `DELETE FROM queues WHERE (repository_id, base) IN
-           (SELECT repository_id, base FROM queues WHERE updated_at < $1 AND is_at_rest LIMIT ${pruneBatch})
-         AND updated_at < $1 AND is_at_rest`,
-        [before],
-      );
-      return count;
-    },
-    async deleteHeaderSets(before) {
-      const { count } = await sql.query(
-        `DELETE FROM header_sets WHERE id IN (SELECT id FROM header_sets WHERE used_at < $1 LIMIT ${pruneBatch})
-         AND used_at < $1`,
-        [before],
-      );
-      return count;
-    },
-    async deleteSamples(minutes, before) {
-      const { count } = await sql.query(
-        `DELETE FROM samples WHERE (minutes, at, name) IN
-           (SELECT minutes, at, name FROM samples WHERE minutes = $1 AND at < $2 LIMIT ${pruneBatch})`,
-        [minutes, sampleSeconds(before)],
-      );
-      return count;
     },
     async bytesInUse() {
       if (used === undefined) {

@@ -1,8 +1,11 @@
+import { closeSync, fdatasync, fstatSync, openSync, statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
-import { ReeveError } from '../../platform/errors.ts';
-import type { Checkpoints } from './checkpoints.ts';
-import type { Durability } from './durability.ts';
+import { promisify } from 'node:util';
+import { Worker } from 'node:worker_threads';
+import { messageOf, ReeveError } from '../../platform/errors.ts';
 import { asStoreError } from './failures.ts';
+
+const syncData = promisify(fdatasync);
 
 type CommitStep = {
   readonly write: () => unknown;
@@ -16,8 +19,11 @@ const maxSteps = 256;
 const maxWeight = 4 * 2 ** 20;
 
 /**
- * Group commit: all writes that arrive during the sync of a transaction are combined in the next one, so that one
- * sync serves many deliveries. A write resolves after the sync that covers it, in call order.
+ * The transactions of a database. SQLite leaves each COMMIT in the log without a sync (`synchronous=NORMAL`); `durability` syncs the
+ * log beside the event loop, and `checkpoints` copies the log into the database before it grows too large.
+ *
+ * `write` is a group commit: all writes that arrive during the sync of a transaction are combined in the next one, so that one
+ * sync serves many deliveries. `writeUnsynced` runs between two syncs and waits for none.
  */
 export class Commits {
   readonly #database: DatabaseSync;
@@ -29,6 +35,9 @@ export class Commits {
   readonly #commit: { run(): unknown };
   #steps: CommitStep[] = [];
   #draining: Promise<void> | undefined;
+  /** Unsynced writes that wait for the end of a sync or of a checkpoint. */
+  #unsynced: (() => void)[] = [];
+  #isSyncing = false;
   #refusedBytes = 0;
   #isClosed = false;
 
@@ -47,16 +56,36 @@ export class Commits {
   }
 
   /**
-   * Runs a synchronous write in the next transaction. `weight` is its size in bytes, if relevant. A write that
-   * throws is rolled back alone; it may run twice, so its effects outside the database must be idempotent.
+   * Runs a synchronous write in the next transaction, and resolves after the sync that covers it, in call order. `weight` is its
+   * size in bytes, if relevant. A write that throws is rolled back alone; it may run twice, so its effects outside the database
+   * must be idempotent.
    */
   write<Result>(write: () => Result, weight = 0): Promise<Result> {
-    if (this.#isClosed)
-      return Promise.reject(new ReeveError('store-unwritable', `the store ${this.#path} is closed`));
+    if (this.#isClosed) return Promise.reject(this.#closed());
     return new Promise<Result>((resolve, reject) => {
       // The border of the queue: a step's value goes to the promise that was made with it.
       this.#steps.push({ write, weight, resolve: resolve as (value: unknown) => void, reject });
       this.#draining ??= this.#drain();
+    });
+  }
+
+  /**
+   * Runs a synchronous write in a transaction of its own, without a sync. A crash of the process keeps it; a power failure may undo
+   * it, unless a later write was synced. It runs while no sync is under way, so it sees no write that is not durable yet.
+   */
+  writeUnsynced<Result>(write: () => Result): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      this.#unsynced.push(() => {
+        try {
+          if (!this.#database.isOpen) throw this.#closed();
+          const result = this.#run(write);
+          this.#checkpoints.committed(0);
+          resolve(result);
+        } catch (error) {
+          reject(asStoreError(error, this.#path));
+        }
+      });
+      this.#runUnsynced();
     });
   }
 
@@ -94,11 +123,11 @@ export class Commits {
   }
 
   async #flush(batch: readonly CommitStep[]): Promise<void> {
+    const bytes = batch.reduce((sum, { weight }) => sum + weight, 0);
     try {
-      const results = this.#run(batch);
-      const logBytes = await this.#durability.sync();
+      const results = this.#run(() => batch.map((step) => step.write()));
+      const logBytes = await this.#sync();
       for (const [index, step] of batch.entries()) step.resolve(results[index]);
-      const bytes = weightOf(batch);
       if (bytes >= this.#refusedBytes) this.#refusedBytes = 0;
       this.#checkpoints.committed(bytes, logBytes);
     } catch (error) {
@@ -106,7 +135,7 @@ export class Commits {
       const refused = asStoreError(error, this.#path);
       const isDisk =
         refused instanceof ReeveError && ['store-unwritable', 'store-lost'].includes(refused.code);
-      if (isDisk) this.#refusedBytes = Math.max(this.#refusedBytes, weightOf(batch));
+      if (isDisk) this.#refusedBytes = Math.max(this.#refusedBytes, bytes);
       if (isDisk || batch.length === 1) {
         for (const step of batch) step.reject(refused);
         return;
@@ -116,31 +145,344 @@ export class Commits {
     }
   }
 
-  /** Writes the whole batch; if it throws, nothing was written. */
-  #run(batch: readonly CommitStep[]): unknown[] {
+  /** Runs a transaction; if it throws, nothing was written. */
+  #run<Result>(work: () => Result): Result {
     this.#durability.prepare();
     try {
       this.#begin.run();
-      const results = batch.map((step) => step.write());
+      const result = work();
       this.#commit.run();
-      return results;
+      return result;
     } catch (error) {
-      this.#rollback();
+      try {
+        if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+      } catch {
+        // SQLite has already rolled back (after disk errors); the caller must get the first error.
+      }
       throw error;
     }
   }
 
-  #rollback(): void {
+  async #sync(): Promise<number> {
+    this.#isSyncing = true;
     try {
-      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
-    } catch {
-      // SQLite has already rolled back (after disk errors); the caller must get the first error.
+      return await this.#durability.sync();
+    } finally {
+      this.#isSyncing = false;
+      // Before the next transaction, which is synced at once: under load, one sync follows the other.
+      this.#runUnsynced();
     }
+  }
+
+  #runUnsynced(): void {
+    if (this.#isSyncing) return;
+    const gap = this.#checkpoints.gap();
+    if (gap !== undefined) void gap.then(() => this.#runUnsynced());
+    else for (const step of this.#unsynced.splice(0)) step();
+  }
+
+  #closed(): ReeveError {
+    return new ReeveError('store-unwritable', `the store ${this.#path} is closed`);
   }
 }
 
-function weightOf(batch: readonly CommitStep[]): number {
-  let weight = 0;
-  for (const step of batch) weight += step.weight;
-  return weight;
+/** Makes COMMITs durable across power failures. */
+export interface Durability {
+  /** Called before a transaction; throws `store-unwritable` until a failed sync is repaired, and `store-lost` permanently. */
+  prepare(): void;
+  /** Resolves when everything committed so far is on the disk. Returns the size of the log file. Throws `store-lost`. */
+  sync(): Promise<number>;
+  close(): void;
+}
+
+/** For a database without a file. */
+export const noDurability: Durability = { prepare() {}, sync: async () => 0, close() {} };
+
+/**
+ * Syncs the log of the database at `path` outside SQLite (`synchronous=NORMAL` leaves each COMMIT unsynced), so
+ * that the disk works while the event loop accepts the next deliveries: the same guarantee as FULL, and the event loop
+ * is blocked for a third of the time.
+ *
+ * A failed sync may have dropped pages that the kernel now treats as clean, and frames after a gap in the log
+ * are lost with it. So nothing is acknowledged until a checkpoint has copied the whole log into the database
+ * and synced it.
+ *
+ * A deleted or replaced file still accepts writes and syncs, and is lost when the process ends. So the paths of all
+ * files, and of those in `others`, are compared with the opened files before each sync; `onLost` is called once.
+ */
+export function createLogDurability(
+  database: DatabaseSync,
+  path: string,
+  options: { readonly others?: readonly string[]; readonly onLost?: (error: ReeveError) => void } = {},
+): Durability {
+  // SQLite locks the database and its shared memory, never the log: this descriptor cannot take a lock away.
+  const log = openSync(`${path}-wal`, 'r+');
+  const checkpoint = database.prepare('PRAGMA wal_checkpoint(TRUNCATE)');
+  // The shared memory as well: a process that opens the store without it makes another one, and both write the log.
+  const findGone = watchOpenedFiles([path, `${path}-wal`, `${path}-shm`, ...(options.others ?? [])]);
+  let isBroken = false;
+  let lost: ReeveError | undefined;
+
+  const requireFiles = (): void => {
+    const gone = findGone();
+    if (gone === undefined) return;
+    lost = new ReeveError(
+      'store-lost',
+      `${gone} was removed or replaced while Reeve runs: nothing can be stored any more. Put the data folder back as it was, or start with an empty one`,
+    );
+    options.onLost?.(lost);
+    throw lost;
+  };
+
+  return {
+    prepare() {
+      if (lost !== undefined) throw lost;
+      if (!isBroken) return;
+      const row = checkpoint.get();
+      if (row?.busy !== 0) throw refusal(path, new Error('a reader holds the log'));
+      isBroken = false;
+    },
+    async sync() {
+      requireFiles();
+      try {
+        await syncData(log);
+        return fstatSync(log).size;
+      } catch (error) {
+        isBroken = true;
+        throw refusal(path, error);
+      }
+    },
+    close: () => closeSync(log),
+  };
+}
+
+function refusal(path: string, cause: unknown): ReeveError {
+  return new ReeveError('store-unwritable', `the store ${path} cannot be synced: ${messageOf(cause)}`, {
+    cause,
+    retryAfterMs: 5_000,
+  });
+}
+
+type Opened = { readonly path: string; readonly device: number; readonly inode: number };
+
+/**
+ * Remembers which files are at these paths now. The returned function names the first path that leads to another file, or to
+ * none: what is written to a file that was removed is gone with the process, although every write and sync succeeds.
+ */
+export function watchOpenedFiles(paths: readonly string[]): () => string | undefined {
+  const opened: readonly Opened[] = paths.map((path) => {
+    const { dev, ino } = statSync(path);
+    return { path, device: dev, inode: ino };
+  });
+  return () => opened.find(isGone)?.path;
+}
+
+function isGone({ path, device, inode }: Opened): boolean {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found === undefined || found.ino !== inode || found.dev !== device;
+}
+
+/** Copies the write-ahead log into the database from time to time, so that the log stays small. */
+export interface Checkpoints {
+  /** Records a committed transaction: its approximate size, and the size of the log file after it if that is known. */
+  committed(bytes: number, logBytes?: number): void;
+  /**
+   * Returns a promise if the next transaction must wait for a checkpoint, undefined otherwise. Call it between
+   * transactions: the last pass of a checkpoint is complete only while no transaction appends to the log. All callers wait for
+   * the same pass.
+   */
+  gap(): Promise<void> | undefined;
+  /** Returns why the last checkpoint failed; undefined once one succeeds. */
+  failure(): string | undefined;
+  close(): Promise<void>;
+}
+
+/** For a database with automatic checkpoints. */
+export const noCheckpoints: Checkpoints = {
+  committed() {},
+  gap: () => undefined,
+  failure: () => undefined,
+  async close() {},
+};
+
+/** A checkpoint begins after this many bytes; SQLite's default size, but outside the event loop. */
+const beginBytes = 12 * 2 ** 20;
+/**
+ * A log file above this size begins a checkpoint whatever the estimate is. `journal_size_limit` must be the same: SQLite then
+ * truncates the file when the log restarts, so a larger file means a larger log and not a former peak.
+ */
+export const logLimitBytes = 32 * 2 ** 20;
+/** A log file above this size makes transactions wait until the current checkpoint is complete. */
+const maxLogBytes = 44 * 2 ** 20;
+/** Estimated bytes of a transaction in addition to its payload: changed pages of tables and indexes. */
+const overheadBytes = 4 * 32_768;
+/** After an incomplete checkpoint (a reader used the log, the disk refused), the next begins after this many bytes. */
+const retryBytes = 2 ** 20;
+
+/** Passes in parallel with transactions before the one in a gap: each has less to copy than the one before. */
+const passesBeside = 2;
+
+/**
+ * Creates the checkpoints of the database at `path`. They run in a thread, since a checkpoint syncs twice; the thread
+ * starts with the first one.
+ *
+ * SQLite restarts the log only when a transaction begins while every frame is copied. Under steady load a checkpoint
+ * beside transactions never gets there: new frames arrive while it copies. So two passes copy nearly everything beside
+ * them, and a third copies the rest in a gap between two transactions, which waits for it.
+ */
+export function createThreadedCheckpoints(database: DatabaseSync, path: string): Checkpoints {
+  database.exec('PRAGMA wal_autocheckpoint = 0');
+  let state: 'idle' | 'beside' | 'due' | 'unavailable' = 'idle';
+  let beside: Promise<void> | undefined;
+  let inGap: Promise<void> | undefined;
+  let sinceBytes = 0;
+  let nextBytes = beginBytes;
+  let logBytes = 0;
+  const copying = new CheckpointThread(path, () => {
+    // Without the thread, the database checkpoints in its COMMITs: slower, and equally safe.
+    state = 'unavailable';
+    database.exec('PRAGMA wal_autocheckpoint = 512');
+  });
+
+  const runBeside = async (): Promise<void> => {
+    for (let done = 0; done < passesBeside && state === 'beside'; done += 1) await copying.pass();
+    if (state === 'beside') state = 'due';
+  };
+
+  const runInGap = async (): Promise<void> => {
+    // A transaction waits for it, which keeps the process alive.
+    copying.ref();
+    await beside;
+    if (state !== 'due') return;
+    const result = await copying.pass();
+    copying.unref();
+    if (state === 'due') state = 'idle';
+    const isComplete = !('error' in result) && result.checkpointed === result.log;
+    sinceBytes = 0;
+    nextBytes = isComplete ? beginBytes : retryBytes;
+  };
+
+  /** A log file above the limit is checkpointed at once, unless the last attempt has just been incomplete. */
+  const isDue = (): boolean =>
+    sinceBytes >= nextBytes || (logBytes > logLimitBytes && sinceBytes >= retryBytes);
+
+  return {
+    committed(bytes, size) {
+      sinceBytes += bytes + overheadBytes;
+      logBytes = size ?? logBytes;
+      if (state !== 'idle' || !isDue()) return;
+      state = 'beside';
+      beside = runBeside();
+    },
+    gap() {
+      if (state === 'due' || (state === 'beside' && logBytes > maxLogBytes))
+        inGap ??= runInGap().finally(() => {
+          inGap = undefined;
+        });
+      return inGap;
+    },
+    failure: () => copying.failure(),
+    async close() {
+      copying.ref();
+      await beside;
+      await copying.close();
+    },
+  };
+}
+
+/**
+ * The thread, as text: it must run from sources, from a bundle and inside a package, where no separate file can be relied
+ * on. It answers each message with SQLite's result: frames in the log, frames copied; or with the error.
+ *
+ * SQLite's rows are read as arrays: a row as an object leaves about 100 bytes in the old generation, which V8 collects after
+ * tens of thousands of passes, when they are megabytes.
+ */
+const thread = `
+const { parentPort, workerData } = require('node:worker_threads');
+const { DatabaseSync } = require('node:sqlite');
+const database = new DatabaseSync(workerData, { timeout: 1000 });
+database.exec('PRAGMA synchronous = NORMAL; PRAGMA fullfsync = ON; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -512');
+const checkpoint = database.prepare('PRAGMA wal_checkpoint(PASSIVE)');
+checkpoint.setReturnArrays(true);
+const pass = () => { const [, log, checkpointed] = checkpoint.get(); return { log, checkpointed }; };
+parentPort.on('message', (message) => {
+  if (message === 'close') { database.close(); parentPort.close(); return; }
+  try { parentPort.postMessage(pass()); } catch (error) { parentPort.postMessage({ error: error.message }); }
+});
+`;
+
+type Pass = { readonly log: number; readonly checkpointed: number } | { readonly error: string };
+
+/** The thread that copies the log of the database at `path` into it. It starts with the first pass. */
+export class CheckpointThread {
+  readonly #path: string;
+  readonly #onBroken: () => void;
+  #worker: Worker | undefined;
+  /** Takes the result of the pass under way. */
+  #finish: ((pass: Pass) => void) | undefined;
+  #failure: string | undefined;
+
+  /** `onBroken` is called when it cannot work any more. */
+  constructor(path: string, onBroken: () => void) {
+    this.#path = path;
+    this.#onBroken = onBroken;
+  }
+
+  /** Runs one pass. */
+  async pass(): Promise<Pass> {
+    const result = await new Promise<Pass>((resolve) => {
+      this.#finish = resolve;
+      try {
+        this.#worker ??= this.#start();
+        this.#worker.postMessage('checkpoint');
+      } catch (error) {
+        // The system may refuse a thread.
+        this.#onBroken();
+        resolve({ error: messageOf(error) });
+      }
+    });
+    this.#finish = undefined;
+    this.#failure = 'error' in result ? result.error : undefined;
+    return result;
+  }
+
+  /** Returns why the last pass failed. */
+  failure(): string | undefined {
+    return this.#failure;
+  }
+
+  /** Keeps the process alive while the thread works; a checkpoint alone is no reason to. */
+  ref(): void {
+    this.#worker?.ref();
+  }
+
+  unref(): void {
+    this.#worker?.unref();
+  }
+
+  async close(): Promise<void> {
+    const ending = this.#worker;
+    if (ending === undefined) return;
+    await new Promise<void>((resolve) => {
+      ending.once('exit', () => resolve());
+      ending.postMessage('close');
+    });
+  }
+
+  #start(): Worker {
+    const started = new Worker(thread, {
+      eval: true,
+      execArgv: [],
+      workerData: this.#path,
+      resourceLimits: { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 2 },
+    });
+    started.on('message', (pass: Pass) => this.#finish?.(pass));
+    started.on('error', (error: Error) => {
+      this.#worker = undefined;
+      this.#onBroken();
+      this.#finish?.({ error: error.message });
+    });
+    started.unref();
+    return started;
+  }
 }

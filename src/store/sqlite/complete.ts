@@ -1,110 +1,129 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { EncodedRun } from '../rows.ts';
-import type { Claim, Store } from '../store.ts';
-import type { IncidentTable } from './incident-table.ts';
+import { noteRuns } from '../incidents.ts';
+import { leaseLost } from '../leases.ts';
+import { noteAudit } from '../pauses.ts';
+import { type EncodedRun, encodeRuns } from '../rows.ts';
+import type { AttemptEndings, Claim, DeliveryHistory } from '../store.ts';
+import type { SqliteContext } from './context.ts';
 
 /**
- * The endings of an attempt, to be called inside a transaction. Each is one UPDATE fenced by the lease and returns whether
- * the lease was still held; otherwise nothing was written. `settle`, `advance` and `bury` count the rules that
- * failed; a run whose delivery runs again (`append`, `defer`) is not final.
+ * Returns the methods of the store that end an attempt, and those that record runs or revive deliveries. Each end is one UPDATE
+ * fenced by the lease; if the lease was lost, nothing is written. Rules that failed are counted in final runs; those of a
+ * delivery that is appended to are not final.
  */
-export interface Completion {
-  settle(claim: Claim, runs: readonly EncodedRun[], at: Date, reason: string | undefined): boolean;
-  advance(
-    claim: Claim,
-    runs: readonly EncodedRun[],
-    repositoryId: number | undefined,
-    checkpoint: string,
-  ): boolean;
-  retry(claim: Claim, options: Parameters<Store['retry']>[1], now: Date): boolean;
-  /** Returns the number of superseded deliveries, or undefined if the lease was lost. */
-  defer(
-    claim: Claim,
-    runs: readonly EncodedRun[],
-    wait: Parameters<Store['defer']>[2],
-    now: Date,
-  ): number | undefined;
-  /** Returns whether the delivery was deferred. */
-  endDeferral(id: string, reason: string, at: Date): boolean;
-  release(claim: Claim): boolean;
-  bury(claim: Claim, runs: readonly EncodedRun[], reason: string, at: Date): boolean;
-  append(runs: readonly EncodedRun[], delivery: string | undefined, repositoryId: number | undefined): void;
-}
-
-/** Prepares the statements that complete work. */
-export function createCompletion(database: DatabaseSync, incidents: Pick<IncidentTable, 'note'>): Completion {
+export function createEndings(context: SqliteContext): AttemptEndings & DeliveryHistory {
+  const { database, sql, commits, leases, settled, clock, requireWorker } = context;
   const statements = prepareStatements(database);
 
-  const append: Completion['append'] = (runs, delivery, repositoryId) => {
-    for (const run of runs) {
-      const of = delivery === undefined ? null : Number(delivery);
-      statements.insert.run(run.id, of, repositoryId ?? null, run.startedAt, run.json);
-    }
+  const append = (runs: readonly EncodedRun[], delivery: number | null, repositoryId?: number): void => {
+    for (const { id, startedAt, json } of runs)
+      statements.insert.run(id, delivery, repositoryId ?? null, startedAt, json);
   };
-
-  const note = (runs: readonly EncodedRun[], lane: string | undefined): void => {
-    for (const { results, item } of runs) incidents.note(results, item ?? lane);
+  /** Appends the final runs of an attempt. */
+  const record = (claim: Claim, runs: readonly EncodedRun[], repositoryId = claim.repositoryId): void => {
+    append(runs, Number(claim.id), repositoryId);
+    sql.run(noteRuns(runs, claim.lane));
   };
+  /** Writes under a lease. The write returns whether it was still held; it must not throw, or the whole batch runs again. */
+  const fenced = async (claim: Claim, work: () => boolean): Promise<void> => {
+    requireWorker();
+    if (await commits.write(work)) return;
+    leases.end(claim.lease);
+    throw leaseLost(claim);
+  };
+  const end = async (claim: Claim, work: () => boolean): Promise<void> => {
+    await fenced(claim, work);
+    leases.end(claim.lease);
+  };
+  const isChanged = ({ changes }: { readonly changes: number | bigint }): boolean => changes !== 0;
 
   return {
-    append,
-
-    settle(claim, runs, at, reason) {
-      const { changes } = statements.end.run(
-        'settled',
-        reason ?? null,
-        at.toISOString(),
-        Number(claim.id),
-        claim.lease,
-      );
-      if (changes === 0) return false;
-      append(runs, claim.id, claim.repositoryId);
-      note(runs, claim.lane);
-      return true;
+    async settle(claim, runs, reason) {
+      const encoded = encodeRuns(runs, claim.repositoryId);
+      await end(claim, () => {
+        const at = clock.now().toISOString();
+        if (!isChanged(statements.end.run('settled', reason ?? null, at, Number(claim.id), claim.lease)))
+          return false;
+        record(claim, encoded);
+        return true;
+      });
+      settled.add(1);
+    },
+    async advance(claim, { runs, repositoryId, checkpoint }) {
+      const encoded = encodeRuns(runs, repositoryId ?? claim.repositoryId);
+      const json = JSON.stringify(checkpoint ?? null);
+      await fenced(claim, () => {
+        if (!isChanged(statements.goOn.run(json, Number(claim.id), claim.lease))) return false;
+        record(claim, encoded, repositoryId);
+        return true;
+      });
+    },
+    async retry(claim, { afterMs, reason }) {
+      await end(claim, () => {
+        const { now, at, waitMs } = waitFrom(clock.now(), afterMs);
+        return isChanged(statements.wait.run(reason, at, waitMs, now, Number(claim.id), claim.lease));
+      });
+    },
+    async defer(claim, runs, { afterMs, why, key, isPaused }) {
+      const encoded = encodeRuns(runs);
+      let superseded = 0;
+      await end(claim, () => {
+        const id = Number(claim.id);
+        const { now, at, waitMs } = waitFrom(clock.now(), afterMs);
+        const values = [`deferred: ${why}`, at, waitMs, key ?? null, isPaused ? 1 : 0] as const;
+        superseded = 0;
+        if (!isChanged(statements.putOff.run(...values, id, claim.lease))) return false;
+        record(claim, encoded);
+        if (key === undefined || claim.lane === undefined) return true;
+        const reason = `was deferred; delivery ${id} about the same subject runs in its place`;
+        superseded = Number(statements.supersede.run(reason, now, claim.lane, key, id).changes);
+        return true;
+      });
+      settled.add(superseded);
+    },
+    async release(claim) {
+      await end(claim, () => isChanged(statements.giveBack.run(Number(claim.id), claim.lease)));
+    },
+    async bury(claim, reason, runs = []) {
+      const encoded = encodeRuns(runs, claim.repositoryId);
+      await end(claim, () => {
+        const at = clock.now().toISOString();
+        if (!isChanged(statements.end.run('dead', reason, at, Number(claim.id), claim.lease))) return false;
+        record(claim, encoded);
+        return true;
+      });
     },
 
-    advance(claim, runs, repositoryId, checkpoint) {
-      if (statements.goOn.run(checkpoint, Number(claim.id), claim.lease).changes === 0) return false;
-      append(runs, claim.id, repositoryId ?? claim.repositoryId);
-      note(runs, claim.lane);
-      return true;
+    async endDeferral(id, reason) {
+      const work = () => isChanged(statements.endWait.run(reason, clock.now().toISOString(), Number(id)));
+      if (await commits.write(work)) settled.add(1);
     },
-
-    retry(claim, { afterMs, reason }, now) {
-      const waitMs = Math.max(Math.round(afterMs), 0);
-      const at = new Date(now.getTime() + waitMs).toISOString();
-      return (
-        statements.wait.run(reason, at, waitMs, now.toISOString(), Number(claim.id), claim.lease).changes ===
-        1
-      );
+    async appendRuns(runs, { repositoryId } = {}) {
+      const encoded = encodeRuns(runs);
+      await commits.write(() => append(encoded, null, repositoryId));
     },
-
-    defer(claim, runs, { afterMs, why, key, isPaused }, now) {
-      const waitMs = Math.max(Math.round(afterMs), 0);
-      const at = new Date(now.getTime() + waitMs).toISOString();
-      const id = Number(claim.id);
-      const values = [`deferred: ${why}`, at, waitMs, key ?? null, isPaused ? 1 : 0] as const;
-      if (statements.putOff.run(...values, id, claim.lease).changes === 0) return undefined;
-      append(runs, claim.id, claim.repositoryId);
-      note(runs, claim.lane);
-      if (key === undefined || claim.lane === undefined) return 0;
-      const reason = `was deferred; delivery ${claim.id} about the same subject runs in its place`;
-      return Number(statements.supersede.run(reason, now.toISOString(), claim.lane, key, id).changes);
-    },
-
-    endDeferral: (id, reason, at) =>
-      statements.endWait.run(reason, at.toISOString(), Number(id)).changes === 1,
-
-    release: (claim) => statements.giveBack.run(Number(claim.id), claim.lease).changes === 1,
-
-    bury(claim, runs, reason, at) {
-      const { changes } = statements.end.run('dead', reason, at.toISOString(), Number(claim.id), claim.lease);
-      if (changes === 0) return false;
-      append(runs, claim.id, claim.repositoryId);
-      note(runs, claim.lane);
-      return true;
+    async redrive(ids, by, { settled: also = false } = {}) {
+      const revived = await commits.write(() => {
+        const count = { dead: 0, settled: 0 };
+        for (const id of ids) {
+          const values = [clock.now().toISOString(), by, Number(id)] as const;
+          const wasDead = isChanged(statements.reviveDead.run(...values));
+          const wasSettled = also && isChanged(statements.reviveSettled.run(...values));
+          if (wasDead) count.dead += 1;
+          if (wasSettled) count.settled += 1;
+          if (wasDead || wasSettled) sql.run(noteAudit({ by, action: 'redrive', object: `delivery ${id}` }));
+        }
+        return count;
+      });
+      settled.add(-revived.settled);
+      return revived.dead + revived.settled;
     },
   };
+}
+
+function waitFrom(now: Date, afterMs: number) {
+  const waitMs = Math.max(Math.round(afterMs), 0);
+  return { now: now.toISOString(), at: new Date(now.getTime() + waitMs).toISOString(), waitMs };
 }
 
 /** Prepares the statements that end an attempt, each fenced by the lease. */
@@ -133,8 +152,12 @@ function prepareStatements(database: DatabaseSync) {
     `UPDATE deliveries SET state = 'accepted', lease = NULL, attempts = attempts - 1, suspicion = 0 ${mine}`,
   );
   const goOn = database.prepare(`UPDATE deliveries SET checkpoint = ? ${mine}`);
+  const revival = `UPDATE deliveries SET state = 'accepted', routed = 0, attempts = 0, crashes = 0, failing_since = NULL,
+    settled_at = NULL, reason = NULL, redriven_at = ?, redriven_by = ? WHERE id = ?`;
+  const reviveDead = database.prepare(`${revival} AND state = 'dead'`);
+  const reviveSettled = database.prepare(`${revival} AND state = 'settled' AND door = 'webhook'`);
   const insert = database.prepare(
     'INSERT OR REPLACE INTO runs (id, delivery, repository_id, started_at, run) VALUES (?, ?, ?, ?, ?)',
   );
-  return { end, wait, putOff, supersede, endWait, giveBack, goOn, insert };
+  return { end, wait, putOff, supersede, endWait, giveBack, goOn, insert, reviveDead, reviveSettled };
 }

@@ -1,17 +1,9 @@
-import type { DatabaseSync } from 'node:sqlite';
 import { type Deletions, type Expiry, pruneBatch, pruneStretch } from '../prune.ts';
-import { sampleSeconds } from '../samples.ts';
-import type { StoreContext } from './methods/context.ts';
+import type { SqliteContext } from './context.ts';
+import { asStoreError } from './failures.ts';
 
-/** What deleting takes, to be called inside a transaction. */
-export type DeletionSteps = {
-  readonly [Step in keyof Deletions]: (
-    ...given: Parameters<Deletions[Step]>
-  ) => Awaited<ReturnType<Deletions[Step]>>;
-};
-
-/** Prepares the retention. */
-export function createDeletions(database: DatabaseSync): DeletionSteps {
+/** Returns the deletions of a file. */
+export function createDeletions({ database, path, commits }: SqliteContext): Deletions {
   const following = database.prepare(
     // The newest stays whatever its age: ids go on from it.
     `SELECT id, state, coalesce(settled_at, received_at) AS ended_at FROM deliveries
@@ -23,21 +15,6 @@ export function createDeletions(database: DatabaseSync): DeletionSteps {
   const deleteLoose = database.prepare(
     `DELETE FROM runs WHERE number IN
        (SELECT number FROM runs WHERE delivery IS NULL AND started_at < ? ORDER BY started_at LIMIT ${pruneBatch})`,
-  );
-  const deleteMemory = database.prepare(
-    `DELETE FROM memory WHERE key IN
-       (SELECT key FROM memory WHERE key >= ? AND key < ? AND json_extract(value, '$.at') < ? LIMIT ${pruneBatch})`,
-  );
-  const deleteHistory = database.prepare(
-    `DELETE FROM queue_history WHERE id IN
-       (SELECT id FROM queue_history WHERE at < ? ORDER BY at LIMIT ${pruneBatch})`,
-  );
-  // A pause is kept until it is ended, and a foreign write until the checks of the base have passed.
-  const deleteRested = database.prepare(
-    `DELETE FROM queues WHERE (repository_id, base) IN
-       (SELECT repository_id, base FROM queues WHERE updated_at < ? AND json_array_length(state, '$.entries') = 0
-          AND json_array_length(state, '$.outbox') = 0 AND json_extract(state, '$.paused') IS NULL
-          AND json_extract(state, '$.blocked') IS NULL LIMIT ${pruneBatch})`,
   );
   const size = database.prepare(
     `SELECT (page_count - freelist_count) * page_size AS bytes
@@ -66,61 +43,29 @@ export function createDeletions(database: DatabaseSync): DeletionSteps {
   };
 
   return {
-    deleteExpired(expiry, after) {
-      const { settled, dead, next } = findExpired(expiry, after);
-      let runs = 0;
-      for (const id of [...settled, ...dead]) {
-        runs += Number(deleteRuns.run(id).changes);
-        deleteBody.run(id);
-        deleteDelivery.run(id);
+    deleteExpired: (expiry, after) =>
+      commits.write(() => {
+        const { settled, dead, next } = findExpired(expiry, after);
+        let runs = 0;
+        for (const id of [...settled, ...dead]) {
+          runs += Number(deleteRuns.run(id).changes);
+          deleteBody.run(id);
+          deleteDelivery.run(id);
+        }
+        return { settled: settled.length, dead: dead.length, runs, next };
+      }),
+    deleteLooseRuns: (before) => commits.write(() => Number(deleteLoose.run(before).changes)),
+    async bytesInUse() {
+      try {
+        // Pages of the file that hold something: freed pages are used again before the file grows.
+        return Number(size.get()?.bytes);
+      } catch (error) {
+        throw asStoreError(error, path);
       }
-      return { settled: settled.length, dead: dead.length, runs, next };
     },
-    deleteLooseRuns: (before) => Number(deleteLoose.run(before).changes),
-    deleteMemory: (prefix, before) => Number(deleteMemory.run(prefix, `${prefix}\u{10ffff}`, before).changes),
-    deleteQueueHistory: (before) => Number(deleteHistory.run(before).changes),
-    deleteQueues: (before) => Number(deleteRested.run(before).changes),
-    ...createSharedDeletions(database),
-    // Pages of the file that hold something: freed pages are used again before the file grows.
-    bytesInUse: () => Number(size.get()?.bytes),
-  };
-}
-
-/** Returns what deletes rows that belong to no single delivery. */
-function createSharedDeletions(
-  database: DatabaseSync,
-): Pick<DeletionSteps, 'deleteHeaderSets' | 'deleteSamples'> {
-  const deleteSets = database.prepare(
-    `DELETE FROM header_sets WHERE id IN (SELECT id FROM header_sets WHERE used_at < ? LIMIT ${pruneBatch})`,
-  );
-  const deleteSampled = database.prepare(
-    `DELETE FROM samples WHERE minutes = ? AND (at, name) IN
-       (SELECT at, name FROM samples WHERE minutes = ? AND at < ? LIMIT ${pruneBatch})`,
-  );
-  return {
-    deleteHeaderSets: (before) => Number(deleteSets.run(before).changes),
-    deleteSamples: (minutes, before) =>
-      Number(deleteSampled.run(minutes, minutes, sampleSeconds(before)).changes),
   };
 }
 
 function isBefore(date: unknown, limit: string | undefined): boolean {
   return limit !== undefined && String(date) < limit;
-}
-
-/** Returns deletions that take each step in a transaction of its own. */
-export function deleteInTurn(
-  steps: DeletionSteps,
-  { write, read }: Pick<StoreContext, 'write' | 'read'>,
-): Deletions {
-  return {
-    deleteExpired: (expiry, after) => write(() => steps.deleteExpired(expiry, after)),
-    deleteLooseRuns: (before) => write(() => steps.deleteLooseRuns(before)),
-    deleteMemory: (prefix, before) => write(() => steps.deleteMemory(prefix, before)),
-    deleteQueueHistory: (before) => write(() => steps.deleteQueueHistory(before)),
-    deleteQueues: (before) => write(() => steps.deleteQueues(before)),
-    deleteHeaderSets: (before) => write(() => steps.deleteHeaderSets(before)),
-    deleteSamples: (minutes, before) => write(() => steps.deleteSamples(minutes, before)),
-    bytesInUse: async () => read(steps.bytesInUse),
-  };
 }

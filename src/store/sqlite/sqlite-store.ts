@@ -1,42 +1,42 @@
 import { mkdirSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { type Clock, systemClock } from '../../platform/clock.ts';
-import { ReeveError } from '../../platform/errors.ts';
+import { systemClock } from '../../platform/clock.ts';
+import { messageOf, ReeveError } from '../../platform/errors.ts';
 import { packageVersion } from '../../platform/package.ts';
 import { createPrivateFile, createPrivateFolder } from '../../platform/private-files.ts';
 import { markKey, requireFinished } from '../copy/copy-mark.ts';
+import { createIncidents } from '../incidents.ts';
 import { Leases } from '../leases.ts';
+import { createMemory, putValue, selectValue } from '../memory.ts';
+import { createPauses } from '../pauses.ts';
 import { prune } from '../prune.ts';
-import type { QueueRows } from '../queue-rows.ts';
-import { maxSamplesRead, type Sample, type SampleRows, samplePointOf, sampleSeconds } from '../samples.ts';
+import { createQueries } from '../queries.ts';
+import { createQueues } from '../queues.ts';
+import { createSamples } from '../samples.ts';
 import { createMemorySessions } from '../session-rows.ts';
-import type { SharedStore } from '../shared-store.ts';
-import type { Store, StoreQueries } from '../store.ts';
+import type { StoreClock } from '../sql.ts';
+import type { Health, MemoryRows, SharedStore, Store } from '../store.ts';
 import { createAccept } from './accept.ts';
-import { createNoteAudit } from './audit.ts';
-import { type Checkpoints, createThreadedCheckpoints, logLimitBytes, noCheckpoints } from './checkpoints.ts';
-import { Commits } from './commits.ts';
-import { createCompletion } from './complete.ts';
-import { type Counts, createCounts } from './counts.ts';
-import { createLogDurability, noDurability } from './durability.ts';
+import { createClaims } from './claims.ts';
+import {
+  type Checkpoints,
+  Commits,
+  createLogDurability,
+  createThreadedCheckpoints,
+  logLimitBytes,
+  noCheckpoints,
+  noDurability,
+} from './commits.ts';
+import { createEndings } from './complete.ts';
+import { SettledCount, type SqliteContext } from './context.ts';
 import { asStoreError } from './failures.ts';
-import { createHealthCheck } from './health.ts';
-import { createIncidentTable, type IncidentTable } from './incident-table.ts';
 import { takeWorkerLock, type WorkerLock } from './lock.ts';
-import { createClaimMethods } from './methods/claim.ts';
-import { createCompleteMethods } from './methods/complete.ts';
-import type { StoreContext } from './methods/context.ts';
-import { createMemoryMethods } from './methods/memory.ts';
-import { createPauseMethods } from './methods/pauses.ts';
-import { SettledCount } from './methods/settled-count.ts';
 import { migrate } from './migrations.ts';
-import { createQueries } from './queries.ts';
-import { createQueueTable } from './queue-table.ts';
-import { createRedrive } from './redrive.ts';
-import { createDeletions, deleteInTurn } from './retention.ts';
-import { createUnsyncedWrites, type UnsyncedWrites } from './unsynced.ts';
+import { createDeletions } from './retention.ts';
+import { SqliteSql } from './sqlite-sql.ts';
 
 export type SqliteOptions = {
   /** The file, made with mode 0600 where it does not exist; or `:memory:`. */
@@ -51,7 +51,7 @@ export type SqliteOptions = {
    */
   readonly checkpoints?: 'in-thread' | 'in-commits';
   /** Default: the system's clock. */
-  readonly clock?: Pick<Clock, 'now' | 'monotonicMs'>;
+  readonly clock?: StoreClock;
   /** The file never grows beyond this: a write that needs more is `store-unwritable`. Default: no limit but the disk. */
   readonly maxFileBytes?: number;
   /** Called once when a file of the store was removed or replaced: it stores nothing any more (`store-lost`). */
@@ -93,7 +93,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
 }
 
 /** Opens the file with the settings of the store. */
-export function openSqliteFile(options: Pick<SqliteOptions, 'path' | 'maxFileBytes'>): DatabaseSync {
+export function openSqliteFile(options: { path: string; maxFileBytes?: number }): DatabaseSync {
   const database = new DatabaseSync(options.path, { timeout: 5_000 });
   // fullfsync: on macOS a plain fsync leaves the bytes in the drive's cache; elsewhere it means nothing.
   database.exec(`PRAGMA page_size = ${pageBytes}; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
@@ -116,63 +116,69 @@ function createSqliteStore(
   lock: WorkerLock | undefined,
   options: SqliteOptions,
 ): Store {
-  const { path, role, clock = systemClock } = options;
+  const { path, role, clock = systemClock, onLost = () => {} } = options;
+  const isWorker = role === 'worker';
   const others = lock === undefined ? [] : [lock.file];
-  const { onLost = () => {} } = options;
   const durability =
     path === ':memory:' ? noDurability : createLogDurability(database, path, { others, onLost });
   const checkpoints = checkpointsFor(database, options);
-  const counts = createCounts(database);
-  const settled = new SettledCount(counts.countSettled, { isAlone: role === 'worker' });
-  const acceptance = createAccept(database, { recognise: role === 'worker' });
-  const onRefused = (): void => {
-    settled.markStale();
-    acceptance.forgetHeaderSets();
+  const acceptance = createAccept(database, { recognise: isWorker });
+  const sql = new SqliteSql(database, { path, now: () => clock.now(), write: (work) => commits.write(work) });
+  const countSettled = { sql: "SELECT count(*) AS n FROM deliveries WHERE state = 'settled'", values: [] };
+  const settled = new SettledCount(() => Number(sql.find(countSettled)?.n), { isAlone: isWorker });
+  const commits = new Commits(database, {
+    path,
+    durability,
+    checkpoints,
+    onRefused() {
+      settled.markStale();
+      acceptance.forgetHeaderSets();
+    },
+  });
+  const context: SqliteContext = {
+    database,
+    path,
+    clock,
+    commits,
+    sql,
+    leases: new Leases(),
+    settled,
+    requireWorker() {
+      if (!isWorker) throw new ReeveError('internal', 'a store opened as reader neither accepts nor claims');
+    },
   };
-  const unsynced = createUnsyncedWrites(database, { path, durability, checkpoints });
-  const commits = new Commits(database, { path, durability: unsynced.durability, checkpoints, onRefused });
-  const context = createContext({ commits, unsynced }, { path, role, clock });
-  const { write } = context;
-  const incidents = createIncidentTable(database);
-  const completion = createCompletion(database, incidents);
-  const retention = createDeletions(database);
-  const putMemory = database.prepare('INSERT OR REPLACE INTO memory (key, value) VALUES (?, ?)');
-  const shared = { context, leases: new Leases(), settled };
+  const { dropEnded, ...incidents } = createIncidents(sql, clock);
+  // The leases of an earlier process end now.
+  if (isWorker) database.exec('DELETE FROM queue_leases');
 
   return {
     async accept(delivery) {
       context.requireWorker();
-      const accepted = await write(() => acceptance.accept(delivery), delivery.body.length);
+      const accepted = await commits.write(() => acceptance.accept(delivery), delivery.body.length);
       if (accepted.copyOf !== undefined) settled.add(1);
       return accepted;
     },
-    enqueue: async (job) => write(() => acceptance.enqueue(job)),
-
-    ...createClaimMethods(database, {
-      ...shared,
-      takeBack: role === 'worker',
-      asStoreError: (error) => asStoreError(error, path),
-    }),
-    ...createCompleteMethods({ completion, redrive: createRedrive(database) }, shared),
-    ...createQueryMethods(database, { context, counts, settled }),
-    ...createMemoryMethods(database, context),
-    ...createSampleMethods(database, context),
+    enqueue: async (job) => commits.write(() => acceptance.enqueue(job)),
+    ...createClaims(context, isWorker),
+    ...createEndings(context),
+    ...createQueries(sql, () => settled.read()),
+    ...createFileMemory(context),
+    ...createSamples(sql),
     ...createSoleProcess(role, clock),
-    ...createIncidentMethods(incidents, context),
-    ...createPauseMethods(database, context),
-    ...createQueueMethods(database, context, { takeBack: role === 'worker' }),
+    ...incidents,
+    ...createPauses(sql, () => {}),
+    ...createQueues(sql, () => null),
 
     async prune(limits) {
-      await write(() => incidents.prune(clock.now()));
-      const deletions = deleteInTurn(retention, context);
-      return prune(deletions, limits, { onSettledGone: (count) => settled.add(-count) });
+      await dropEnded();
+      return prune(sql, createDeletions(context), limits, (count) => settled.add(-count));
     },
 
     healthy: createHealthCheck({
       path: path === ':memory:' ? undefined : path,
       async probe(bytes) {
-        const json = JSON.stringify({ at: clock.now().toISOString(), padding: '0'.repeat(bytes) });
-        await write(() => putMemory.run('health', json), bytes);
+        const value = { at: clock.now().toISOString(), padding: '0'.repeat(bytes) };
+        await commits.write(() => sql.run(putValue(sql, 'health', value)), bytes);
       },
       refusedBytes: () => commits.refusedBytes,
       checkpointFailure: checkpoints.failure,
@@ -190,119 +196,31 @@ function createSqliteStore(
   };
 }
 
-/** Returns what the groups of methods share. */
-function createContext(
-  { commits, unsynced }: { readonly commits: Commits; readonly unsynced: UnsyncedWrites },
-  { path, role, clock }: Required<Pick<SqliteOptions, 'path' | 'role' | 'clock'>>,
-): StoreContext {
-  return {
-    clock,
-    write: (work, weight) => commits.write(work, weight),
-    writeUnsynced: unsynced.write,
-    read(ask) {
-      try {
-        return ask();
-      } catch (error) {
-        throw asStoreError(error, path);
-      }
-    },
-    requireWorker() {
-      if (role !== 'worker')
-        throw new ReeveError('internal', 'a store opened as reader neither accepts nor claims');
-    },
+/** Returns the methods that keep plain data. In a file, a transaction reads, edits and writes without a gap. */
+function createFileMemory({ sql, commits }: SqliteContext): MemoryRows {
+  const memory = createMemory(sql);
+  const find = (key: string): unknown => {
+    const row = sql.find(selectValue(key));
+    return row === undefined ? undefined : JSON.parse(String(row.value));
   };
-}
-
-/** Returns the methods of the store that are about incidents alone. */
-function createIncidentMethods(
-  incidents: IncidentTable,
-  {
-    write,
-    read,
-    clock,
-  }: {
-    readonly write: <Result>(work: () => Result) => Promise<Result>;
-    readonly read: <Result>(ask: () => Result) => Result;
-    readonly clock: Pick<Clock, 'now'>;
-  },
-): Pick<Store, 'raise' | 'clear' | 'listIncidents'> {
   return {
-    async raise(occurrences) {
-      if (occurrences.length === 0) return;
-      await write(() => {
-        for (const occurrence of occurrences) incidents.raise(occurrence);
+    ...memory,
+    async revise(key, edit) {
+      // Most edits change nothing, which needs no place among the writes.
+      const seen = await memory.recall(key);
+      if (edit(seen) === seen) return seen;
+      return commits.write(() => {
+        const before = find(key);
+        const after = edit(before);
+        if (after !== before) sql.run(putValue(sql, key, after));
+        return after;
       });
     },
-    async clear(kind, keys, { before } = {}) {
-      return keys.length === 0 ? 0 : write(() => incidents.clear(kind, keys, before));
-    },
-    listIncidents: async () => read(() => incidents.list(clock.now())),
-  };
-}
-
-/** Returns the methods of the store that only read. */
-function createQueryMethods(
-  database: DatabaseSync,
-  options: {
-    readonly context: Pick<StoreContext, 'read'>;
-    readonly counts: Counts;
-    readonly settled: SettledCount;
-  },
-): StoreQueries {
-  const { counts, settled } = options;
-  const { read } = options.context;
-  const queries = createQueries(database);
-  return {
-    listDeliveries: async (query = {}) => read(() => queries.listDeliveries(query)),
-    readDelivery: async (id) => read(() => queries.readDelivery(id)),
-    describeDelivery: async (id) => read(() => queries.describeDelivery(id)),
-    readHeaders: async (id) => read(() => queries.readHeaders(id)),
-    listRuns: async (query = {}) => read(() => queries.listRuns(query)),
-    readRun: async (id) => read(() => queries.readRun(id)),
-    readLatestRuns: async (deliveries) => read(() => queries.readLatestRuns(deliveries)),
-    counts: async () => read(() => ({ ...counts.countWaiting(), settled: settled.read() })),
-    oldestWaiting: async () => read(() => counts.oldestWaiting()),
-  };
-}
-
-/** Returns the methods of the store about merge queues. With `takeBack`, the leases of an earlier process end now. */
-function createQueueMethods(
-  database: DatabaseSync,
-  { write, read, clock }: Pick<StoreContext, 'write' | 'read' | 'clock'>,
-  { takeBack }: { readonly takeBack: boolean },
-): QueueRows {
-  const table = createQueueTable(database);
-  const note = createNoteAudit(database);
-  if (takeBack) table.releaseAll();
-
-  return {
-    readQueue: async (key) => read(() => table.read(key)),
-    listQueues: async (query = {}) => read(() => table.list(query)),
-    async saveQueue(save) {
-      const saved = await write(() => {
-        const now = clock.now();
-        const result = table.save(save, now);
-        if (result === 'saved' && save.audit) note({ at: now, ...save.audit });
-        return result;
-      });
-      if (saved === 'lost') {
-        const name = `${save.repository} ${save.base}`;
-        throw new ReeveError('lease-lost', `the merge queue ${name} is no longer ours: its lease has ended`);
-      }
-      return saved === 'saved';
-    },
-    claimQueue: (key, leaseMs) => write(() => table.claim(key, leaseMs, clock.now())),
-    extendQueue: (lease, leaseMs) => write(() => table.extend(lease, leaseMs, clock.now())),
-    releaseQueue: (lease) => write(() => table.release(lease)),
-    listQueueHistory: async (query) => read(() => table.history(query)),
   };
 }
 
 /** Returns what processes share of a store that has one process beside its readers. */
-function createSoleProcess(
-  role: 'worker' | 'reader',
-  clock: Pick<Clock, 'now' | 'monotonicMs'>,
-): Omit<SharedStore, 'revise'> {
+function createSoleProcess(role: 'worker' | 'reader', clock: StoreClock): SharedStore {
   const startedAt = clock.now();
   return {
     isShared: false,
@@ -318,33 +236,54 @@ function createSoleProcess(
   };
 }
 
-/** Returns the methods of the store that keep sums and levels over time. */
-function createSampleMethods(
-  database: DatabaseSync,
-  { write, read }: Pick<StoreContext, 'write' | 'read'>,
-): SampleRows {
-  const put = (merged: string) =>
-    database.prepare(
-      `INSERT INTO samples (minutes, at, name, amount) VALUES (?, ?, ?, ?)
-       ON CONFLICT (minutes, at, name) DO UPDATE SET amount = ${merged}`,
-    );
-  const merges: Record<Sample['merge'], ReturnType<typeof put>> = {
-    sum: put('amount + excluded.amount'),
-    max: put('max(amount, excluded.amount)'),
-    last: put('excluded.amount'),
+/** Below this much free space, or 5 % of the disk where that is less, the store is not healthy. */
+const leastFreeBytes = 200 * 2 ** 20;
+
+/**
+ * Creates the check of a store. It writes as many bytes as the largest write that the disk has refused lately, so that a disk
+ * that only takes small ones fails it. Calls at the same time share one check.
+ */
+export function createHealthCheck(options: {
+  /** The store's file; undefined for a store in memory. */
+  readonly path: string | undefined;
+  /** Writes so many bytes. */
+  readonly probe: (bytes: number) => Promise<void>;
+  readonly refusedBytes: () => number;
+  /** Why the log cannot be copied into the database at present. */
+  readonly checkpointFailure: () => string | undefined;
+}): () => Promise<Health> {
+  let running: Promise<Health> | undefined;
+
+  const look = async (): Promise<Health> => {
+    try {
+      await options.probe(options.refusedBytes());
+      const failure = options.checkpointFailure();
+      if (failure !== undefined) {
+        return {
+          ok: false,
+          freeBytes: undefined,
+          reason: `the log cannot be copied into the database: ${failure}`,
+        };
+      }
+      return options.path === undefined
+        ? { ok: true, freeBytes: undefined }
+        : await lookForSpace(options.path);
+    } catch (error) {
+      return { ok: false, freeBytes: undefined, reason: messageOf(error) };
+    }
   };
-  const list = database.prepare(
-    `SELECT at, name, amount FROM samples WHERE minutes = ? AND at >= ? ORDER BY at, name LIMIT ${maxSamplesRead}`,
-  );
-  return {
-    async addSamples(samples) {
-      if (samples.length === 0) return;
-      await write(() => {
-        for (const { minutes, at, name, amount, merge } of samples)
-          merges[merge].run(minutes, sampleSeconds(at), name, Math.round(amount));
-      });
-    },
-    readSamples: async ({ minutes, since }) =>
-      read(() => list.all(minutes, sampleSeconds(since)).map(samplePointOf)),
+
+  return () => {
+    running ??= look().finally(() => {
+      running = undefined;
+    });
+    return running;
   };
+}
+
+async function lookForSpace(path: string): Promise<Health> {
+  const { bavail, blocks, bsize } = await statfs(dirname(path));
+  const freeBytes = bavail * bsize;
+  if (freeBytes >= Math.min(leastFreeBytes, 0.05 * blocks * bsize)) return { ok: true, freeBytes };
+  return { ok: false, freeBytes, reason: `only ${Math.floor(freeBytes / 2 ** 20)} MB free at ${path}` };
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ReeveError } from '../../../src/platform/errors.ts';
 import { loadSettings, secretValues } from '../../../src/server/settings/config.ts';
-import { readAddress } from '../../../src/store/postgres/link/address.ts';
+import { readAddress } from '../../../src/store/postgres/address.ts';
 import { reeve } from '../../support/command.ts';
 
 const long = 'x'.repeat(24);

@@ -6,8 +6,14 @@ import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { copiedTables, omittedTables } from '../../../src/store/copy/copied-tables.ts';
-import type { BatchLimits, CopySide, CopyTarget } from '../../../src/store/copy/copy-side.ts';
-import { type CopyReport, transferStore, unknownColumnsOf } from '../../../src/store/copy/copy-store.ts';
+import {
+  type BatchLimits,
+  type CopyReport,
+  type CopySide,
+  type CopyTarget,
+  transferStore,
+  unknownColumnsOf,
+} from '../../../src/store/copy/copy-store.ts';
 import { openPostgresSource, openPostgresTarget } from '../../../src/store/copy/postgres-side.ts';
 import { openSqliteSource, openSqliteTarget } from '../../../src/store/copy/sqlite-side.ts';
 import { openPostgresStore } from '../../../src/store/postgres/postgres-store.ts';

@@ -1,9 +1,9 @@
 import type pg from 'pg';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Network, openNetwork } from '../../../scripts/crash/workers/network.ts';
-import { lockClassOf } from '../../../src/store/postgres/link/address.ts';
+import { lockClassOf } from '../../../src/store/postgres/address.ts';
 import { openPostgresStore } from '../../../src/store/postgres/postgres-store.ts';
-import type { Liveness } from '../../../src/store/postgres/takeovers.ts';
+import type { Liveness } from '../../../src/store/postgres/presence.ts';
 import type { Claim, Store } from '../../../src/store/store.ts';
 import { connectDirectly, makeSchema } from '../../support/postgres.ts';
 import { makeDelivery } from '../make.ts';

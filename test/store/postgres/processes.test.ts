@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { openPostgresStore, type PostgresOptions } from '../../../src/store/postgres/postgres-store.ts';
-import type { Notice } from '../../../src/store/shared-store.ts';
-import type { Store } from '../../../src/store/store.ts';
+import type { Notice, Store } from '../../../src/store/store.ts';
 import { makeSchema } from '../../support/postgres.ts';
 
 const liveness = { beatMs: 50, silentMs: 1_000, lifeMs: 5_000 };

@@ -1,8 +1,10 @@
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createQueries } from '../../../src/store/queries.ts';
 import { migrate } from '../../../src/store/sqlite/migrations.ts';
-import { createQueries } from '../../../src/store/sqlite/queries.ts';
 import { createDeletions } from '../../../src/store/sqlite/retention.ts';
+import type { DeliveryQuery } from '../../../src/store/store.ts';
+import { makeContext } from './make-context.ts';
 
 let database: DatabaseSync;
 beforeEach(() => {
@@ -26,11 +28,11 @@ const rows = (table: string): number =>
   Number(database.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.n);
 
 describe('a filter that no index serves', () => {
-  const walk = (query: Parameters<ReturnType<typeof createQueries>['listDeliveries']>[0]) => {
-    const { listDeliveries } = createQueries(database);
+  const walk = async (query: DeliveryQuery) => {
+    const { listDeliveries } = createQueries(makeContext(database).sql);
     const pages: string[] = [];
     for (let before: string | undefined; pages.length < 9; ) {
-      const { items, next } = listDeliveries({ ...query, ...(before ? { before } : {}) });
+      const { items, next } = await listDeliveries({ ...query, ...(before ? { before } : {}) });
       pages.push(`${items.map(({ id }) => id).join(' ')} > ${next ?? 'end'}`);
       if (next === undefined) return pages;
       before = next;
@@ -46,8 +48,8 @@ describe('a filter that no index serves', () => {
     [{ door: 'webhook' as const }],
     [{ door: 'webhook' as const, state: 'settled' as const }],
     [{ search: 'PUSH', repositoryId: 7, state: 'settled' as const }],
-  ])('%j looks at 50,000 rows a page, and goes on from there', (query) => {
-    expect(walk(query)).toEqual(['120001 > 70002', '60001 > 20002', '1 > end']);
+  ])('%j looks at 50,000 rows a page, and goes on from there', async (query) => {
+    expect(await walk(query)).toEqual(['120001 > 70002', '60001 > 20002', '1 > end']);
   });
 
   it.each([
@@ -59,39 +61,39 @@ describe('a filter that no index serves', () => {
       { door: 'webhook' as const, limit: 1 },
       ['120001 > 120001', ' > 70001', '60001 > 60001', ' > 10001', '1 > 1', ' > end'],
     ],
-  ])('%j is listed page by page', (query, pages) => {
-    expect(walk(query)).toEqual(pages);
+  ])('%j is listed page by page', async (query, pages) => {
+    expect(await walk(query)).toEqual(pages);
   });
 
-  it('of a state that few are in looks at all of them', () => {
+  it('of a state that few are in looks at all of them', async () => {
     fill(3, { state: 'dead', first: 2, apart: 60_000 });
 
-    expect(walk({ state: 'dead', search: 'push' })).toEqual(['120002 60002 2 > end']);
+    expect(await walk({ state: 'dead', search: 'push' })).toEqual(['120002 60002 2 > end']);
   });
 });
 
 describe('what is old is deleted in batches', () => {
   const expiry = { settled: '~', dead: '~' };
 
-  it('of 200 deliveries, with their bodies and runs, and never the newest', () => {
+  it('of 200 deliveries, with their bodies and runs, and never the newest', async () => {
     fill(150);
     fill(100, { state: 'dead', first: 151 });
     database.exec(
       "INSERT INTO runs (id, delivery, started_at, run) SELECT 'r' || id, id, '2026', '{}' FROM deliveries",
     );
-    const { deleteExpired } = createDeletions(database);
+    const { deleteExpired } = createDeletions(makeContext(database));
 
-    expect(deleteExpired(expiry, 0)).toEqual({ settled: 150, dead: 50, runs: 200, next: 200 });
-    expect(deleteExpired(expiry, 200)).toEqual({ settled: 0, dead: 49, runs: 49, next: undefined });
+    expect(await deleteExpired(expiry, 0)).toEqual({ settled: 150, dead: 50, runs: 200, next: 200 });
+    expect(await deleteExpired(expiry, 200)).toEqual({ settled: 0, dead: 49, runs: 49, next: undefined });
     expect([rows('deliveries'), rows('bodies'), rows('runs')]).toEqual([1, 1, 1]);
   });
 
-  it('of 2,000 rows that are looked at', () => {
+  it('of 2,000 rows that are looked at', async () => {
     fill(2_500, { state: 'accepted' });
-    const { deleteExpired } = createDeletions(database);
+    const { deleteExpired } = createDeletions(makeContext(database));
 
-    expect(deleteExpired(expiry, 0)).toEqual({ settled: 0, dead: 0, runs: 0, next: 2_000 });
-    expect(deleteExpired(expiry, 2_000)).toEqual({ settled: 0, dead: 0, runs: 0, next: undefined });
+    expect(await deleteExpired(expiry, 0)).toEqual({ settled: 0, dead: 0, runs: 0, next: 2_000 });
+    expect(await deleteExpired(expiry, 2_000)).toEqual({ settled: 0, dead: 0, runs: 0, next: undefined });
   });
 
   it.each([
@@ -99,12 +101,15 @@ describe('what is old is deleted in batches', () => {
     [{ settled: '2026-03-01T12:00:00.000Z', dead: undefined }, 0, 0],
     [{ settled: undefined, dead: '2026-03-02' }, 0, 1],
     [{ settled: undefined, dead: undefined }, 0, 0],
-  ])('that ended before %j', (limits, settled, dead) => {
+  ])('that ended before %j', async (limits, settled, dead) => {
     fill(1);
     fill(1, { state: 'dead', first: 2 });
     fill(1, { state: 'accepted', first: 3 });
     fill(1, { state: 'accepted', first: 4 });
 
-    expect(createDeletions(database).deleteExpired(limits, 0)).toMatchObject({ settled, dead });
+    expect(await createDeletions(makeContext(database)).deleteExpired(limits, 0)).toMatchObject({
+      settled,
+      dead,
+    });
   });
 });

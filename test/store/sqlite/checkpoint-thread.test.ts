@@ -5,10 +5,7 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import {
-  type CheckpointThread,
-  createCheckpointThread,
-} from '../../../src/store/sqlite/checkpoint-thread.ts';
+import { CheckpointThread } from '../../../src/store/sqlite/commits.ts';
 
 let folder: string;
 let threads: CheckpointThread[];
@@ -23,7 +20,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 const create = (path: string): CheckpointThread => {
-  const thread = createCheckpointThread(path, () => {
+  const thread = new CheckpointThread(path, () => {
     breaks += 1;
   });
   threads.push(thread);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { type Checkpoints, createThreadedCheckpoints } from '../../../src/store/sqlite/checkpoints.ts';
+import { type Checkpoints, createThreadedCheckpoints } from '../../../src/store/sqlite/commits.ts';
 
 const miB = 2 ** 20;
 

@@ -1,10 +1,9 @@
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createHeads, createWaits } from '../../../src/store/sqlite/claims/lanes.ts';
-import { createRoutings } from '../../../src/store/sqlite/claims/routing.ts';
-import { createCounts } from '../../../src/store/sqlite/counts.ts';
-import { createCrashes } from '../../../src/store/sqlite/crashes.ts';
+import { createQueries } from '../../../src/store/queries.ts';
+import { createCrashes, createHeads, createRoutings, createWaits } from '../../../src/store/sqlite/claims.ts';
 import { migrate } from '../../../src/store/sqlite/migrations.ts';
+import { makeContext } from './make-context.ts';
 
 let database: DatabaseSync;
 beforeEach(() => {
@@ -162,7 +161,7 @@ describe('routing', () => {
   it('is handed 16 MiB of bodies at once, or one that is larger', () => {
     const bytes = [9 * miB, 7 * miB, 1, 17 * miB, 1, 17 * miB];
     for (const [index, size] of bytes.entries()) add(index + 1, { routed: 0, bytes: size });
-    const { unrouted, route } = createRoutings(database, repeats);
+    const { unrouted, route } = createRoutings(database, repeats.note);
     const batches: number[][] = [];
     for (let count = 0; count < 6; count += 1) {
       const ids = unrouted(10).map(({ id }) => Number(id));
@@ -180,7 +179,7 @@ describe('routing', () => {
     const at = new Date('2026-03-01T13:00:00.000Z');
     for (let id = 1; id <= 6; id += 1)
       add(id, { routed: 0, ...(id > 3 && { lane: '9', repository_id: 9, repository: 'acme/nine' }) });
-    const { route, unrouted } = createRoutings(database, repeats);
+    const { route, unrouted } = createRoutings(database, repeats.note);
     const digest = Buffer.from('d');
     const settled = { to: 'settled', reason: 'no rule' } as const;
 
@@ -245,9 +244,9 @@ describe('routing', () => {
   });
 });
 
-it('deliveries are counted by state, and the oldest that waits for an attempt is known', () => {
-  const counts = createCounts(database);
-  expect(counts.oldestWaiting()).toBeUndefined();
+it('deliveries are counted by state, and the oldest that waits for an attempt is known', async () => {
+  const queries = createQueries(makeContext(database).sql);
+  expect(await queries.oldestWaiting()).toBeUndefined();
   const states = [
     'settled',
     'dead',
@@ -261,16 +260,18 @@ it('deliveries are counted by state, and the oldest that waits for an attempt is
   ];
   for (const [index, state] of states.entries()) add(index + 1, { state, routed: index === 6 ? 0 : 1 });
 
-  expect(counts.countWaiting()).toEqual({ accepted: 2, claimed: 1, retry: 2, deferred: 1, dead: 1 });
-  expect(counts.countSettled()).toBe(2);
-  const oldest = (): number | undefined => counts.oldestWaiting()?.getUTCSeconds();
-  expect(oldest()).toBe(5);
+  const counts = { accepted: 2, claimed: 1, retry: 2, deferred: 1, settled: 2, dead: 1 };
+  expect(await queries.counts()).toEqual(counts);
+  const { counts: countWaiting } = createQueries(makeContext(database).sql, () => 7);
+  expect(await countWaiting()).toEqual({ ...counts, settled: 7 });
+  const oldest = async (): Promise<number | undefined> => (await queries.oldestWaiting())?.getUTCSeconds();
+  expect(await oldest()).toBe(5);
   database.exec("UPDATE deliveries SET state = 'settled' WHERE id = 5");
-  expect(oldest()).toBe(6);
+  expect(await oldest()).toBe(6);
   database.exec("UPDATE deliveries SET state = 'settled' WHERE id = 6");
-  expect(oldest()).toBe(7);
+  expect(await oldest()).toBe(7);
   database.exec("UPDATE deliveries SET state = 'settled' WHERE id = 7");
-  expect(oldest()).toBe(9);
+  expect(await oldest()).toBe(9);
 });
 
 describe('deliveries in flight during a crash', () => {

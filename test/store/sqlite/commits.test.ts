@@ -1,8 +1,12 @@
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
-import { type Checkpoints, noCheckpoints } from '../../../src/store/sqlite/checkpoints.ts';
-import { Commits } from '../../../src/store/sqlite/commits.ts';
-import { type Durability, noDurability } from '../../../src/store/sqlite/durability.ts';
+import {
+  type Checkpoints,
+  Commits,
+  type Durability,
+  noCheckpoints,
+  noDurability,
+} from '../../../src/store/sqlite/commits.ts';
 
 describe('a group of writes', () => {
   const open = (

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { DedupeTable } from '../../../src/store/sqlite/repeats/duplicates.ts';
+import { DedupeTable } from '../../../src/store/sqlite/accept.ts';
 
 it.each<[string, (row: number) => number]>([
   ['that follow each other', (row) => row - 1],

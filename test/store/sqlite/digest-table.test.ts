@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { DigestTable } from '../../../src/store/sqlite/repeats/repeats.ts';
+import { DigestTable } from '../../../src/store/sqlite/repeats.ts';
 
 const digestOf = (content: number): Buffer => createHash('sha256').update(String(content)).digest();
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ReeveError } from '../../../src/platform/errors.ts';
-import { createLogDurability, type Durability, noDurability } from '../../../src/store/sqlite/durability.ts';
+import { createLogDurability, type Durability, noDurability } from '../../../src/store/sqlite/commits.ts';
 import { openFilesIn } from './open-files.ts';
 
 let folder: string;

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ReeveError } from '../../../src/platform/errors.ts';
-import { watchOpenedFiles } from '../../../src/store/sqlite/durability.ts';
+import { watchOpenedFiles } from '../../../src/store/sqlite/commits.ts';
 import { asStoreError, isBusy } from '../../../src/store/sqlite/failures.ts';
-import { createHealthCheck } from '../../../src/store/sqlite/health.ts';
+import { createHealthCheck } from '../../../src/store/sqlite/sqlite-store.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'reeve-failures-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,8 +1,8 @@
 import { hostname } from 'node:os';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { packageVersion } from '../../../src/platform/package.ts';
-import { indexableText } from '../../../src/store/postgres/link/text.ts';
-import { SettledCount } from '../../../src/store/sqlite/methods/settled-count.ts';
+import { indexableText } from '../../../src/store/postgres/postgres-sql.ts';
+import { SettledCount } from '../../../src/store/sqlite/context.ts';
 import { makeStore } from '../../support/make-store.ts';
 import { storeKinds } from '../../support/store-kinds.ts';
 

@@ -1,7 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createEndings } from '../../../src/store/sqlite/complete.ts';
 import { migrate } from '../../../src/store/sqlite/migrations.ts';
-import { createRedrive } from '../../../src/store/sqlite/redrive.ts';
+import { makeContext } from './make-context.ts';
 
 const at = new Date('2026-03-01T12:00:00.000Z');
 let database: DatabaseSync;
@@ -33,13 +34,14 @@ const states = () =>
     .all()
     .map(({ state }) => state);
 const audit = () => database.prepare('SELECT at, by, action, object FROM audit ORDER BY number').all();
+const endings = () => createEndings(makeContext(database, () => at));
 const all = ['1', '2', '3', '4', '5', '6', '7', '999', 'nonsense'];
 
 describe('a redrive', () => {
-  it('gives dead deliveries another life, and counts them', () => {
-    const redrive = createRedrive(database);
+  it('gives dead deliveries another life, and counts them', async () => {
+    const { redrive } = endings();
 
-    expect(redrive(all, { by: 'ada', at, also: false })).toEqual({ dead: 2, settled: 0 });
+    expect(await redrive(all, 'ada')).toBe(2);
 
     expect(states()).toEqual([
       'accepted',
@@ -52,10 +54,10 @@ describe('a redrive', () => {
     ]);
   });
 
-  it('revives settled deliveries only on request, and never a settled job', () => {
-    const redrive = createRedrive(database);
+  it('revives settled deliveries only on request, and never a settled job', async () => {
+    const { redrive } = endings();
 
-    expect(redrive(all, { by: 'ada', at, also: true })).toEqual({ dead: 2, settled: 2 });
+    expect(await redrive(all, 'ada', { settled: true })).toBe(4);
 
     expect(states()).toEqual([
       'accepted',
@@ -68,8 +70,8 @@ describe('a redrive', () => {
     ]);
   });
 
-  it('begins with all attempts, without a lane, and says who wanted it', () => {
-    createRedrive(database)(['2', '3'], { by: 'ada', at, also: true });
+  it('begins with all attempts, without a lane, and says who wanted it', async () => {
+    await endings().redrive(['2', '3'], 'ada', { settled: true });
 
     const row = database.prepare(
       `SELECT routed, attempts, crashes, failing_since, settled_at, reason, redriven_at, redriven_by
@@ -89,11 +91,11 @@ describe('a redrive', () => {
     expect(row.get(1)).toMatchObject({ attempts: 3, reason: 'why', redriven_at: null });
   });
 
-  it('is in the audit once for each delivery that it revived', () => {
-    const redrive = createRedrive(database);
+  it('is in the audit once for each delivery that it revived', async () => {
+    const { redrive } = endings();
 
-    redrive(all, { by: 'ada', at, also: false });
-    redrive(all, { by: 'bob', at, also: true });
+    await redrive(all, 'ada');
+    await redrive(all, 'bob', { settled: true });
 
     expect(audit()).toEqual(
       [

@@ -1,9 +1,9 @@
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { contentFingerprint, uuidFingerprint } from '../../../src/store/fingerprint.ts';
+import { createDuplicates, rememberedDeliveries } from '../../../src/store/sqlite/accept.ts';
 import { migrate } from '../../../src/store/sqlite/migrations.ts';
-import { createDuplicates, rememberedDeliveries } from '../../../src/store/sqlite/repeats/duplicates.ts';
-import { createRepeats } from '../../../src/store/sqlite/repeats/repeats.ts';
+import { createRepeats } from '../../../src/store/sqlite/repeats.ts';
 import { makeDelivery } from '../make.ts';
 
 const at = new Date('2026-03-01T12:00:00.000Z');

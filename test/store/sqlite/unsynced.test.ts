@@ -1,8 +1,12 @@
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Checkpoints, noCheckpoints } from '../../../src/store/sqlite/checkpoints.ts';
-import { type Durability, noDurability } from '../../../src/store/sqlite/durability.ts';
-import { createUnsyncedWrites } from '../../../src/store/sqlite/unsynced.ts';
+import {
+  type Checkpoints,
+  Commits,
+  type Durability,
+  noCheckpoints,
+  noDurability,
+} from '../../../src/store/sqlite/commits.ts';
 
 let database: DatabaseSync;
 beforeEach(() => {
@@ -12,7 +16,7 @@ beforeEach(() => {
 afterEach(() => database.isOpen && database.close());
 
 const open = ({ durability = noDurability, checkpoints = noCheckpoints } = {}) =>
-  createUnsyncedWrites(database, { path: 'notes.db', durability, checkpoints });
+  new Commits(database, { path: 'notes.db', durability, checkpoints, onRefused() {} });
 const note = (text: string) => () => void database.prepare('INSERT INTO notes VALUES (?)').run(text);
 const notes = () =>
   database
@@ -33,7 +37,7 @@ describe('an unsynced write', () => {
       },
     };
 
-    await open({ durability }).write(note('a'));
+    await open({ durability }).writeUnsynced(note('a'));
 
     expect([notes(), syncs]).toEqual([['a'], 0]);
   });
@@ -42,9 +46,10 @@ describe('an unsynced write', () => {
     'waits for a sync under way, which %s: it sees nothing that is not durable',
     async (how) => {
       const { promise, resolve, reject } = Promise.withResolvers<number>();
-      const unsynced = open({ durability: { ...noDurability, sync: () => promise } });
-      const sync = unsynced.durability.sync().catch(() => {});
-      const written = unsynced.write(note('a'));
+      const commits = open({ durability: { ...noDurability, sync: () => promise } });
+      const sync = commits.write(() => {}).catch(() => {});
+      await turn();
+      const written = commits.writeUnsynced(note('a'));
       await turn();
       const before = notes();
       if (how === 'fails') reject(new Error('EIO'));
@@ -58,12 +63,12 @@ describe('an unsynced write', () => {
   it('has its turn between syncs that follow each other without a pause', async () => {
     const ends: (() => void)[] = [];
     const sync = () => new Promise<number>((resolve) => ends.push(() => resolve(0)));
-    const unsynced = open({ durability: { ...noDurability, sync } });
+    const commits = open({ durability: { ...noDurability, sync } });
     let isOver = false;
     const steady = (async () => {
-      while (!isOver) await unsynced.durability.sync();
+      while (!isOver) await commits.write(() => {});
     })();
-    const written = unsynced.write(note('a')).then(() => {
+    const written = commits.writeUnsynced(note('a')).then(() => {
       isOver = true;
     });
     for (let rounds = 0; rounds < 5 && !isOver; rounds += 1) {
@@ -86,7 +91,7 @@ describe('an unsynced write', () => {
       gap: () => gap,
       committed: (...given) => void counted.push(given),
     };
-    const written = open({ checkpoints }).write(note('a'));
+    const written = open({ checkpoints }).writeUnsynced(note('a'));
     await turn();
     const before = notes();
     gap = undefined;
@@ -97,19 +102,19 @@ describe('an unsynced write', () => {
   });
 
   it('is rolled back when it throws, and the next one is not', async () => {
-    const unsynced = open();
-    const failing = unsynced.write(() => {
+    const commits = open();
+    const failing = commits.writeUnsynced(() => {
       note('a')();
       throw new Error('no');
     });
 
     await expect(failing).rejects.toThrow('no');
-    await unsynced.write(note('b'));
+    await commits.writeUnsynced(note('b'));
     expect(notes()).toEqual(['b']);
   });
 
   it('that SQLite has rolled back itself, as after an error of the disk, fails with the first error', async () => {
-    const failing = open().write(() => {
+    const failing = open().writeUnsynced(() => {
       database.exec('ROLLBACK');
       throw new Error('EIO');
     });
@@ -127,10 +132,10 @@ describe('an unsynced write', () => {
       },
     };
 
-    await expect(open({ durability }).write(note('a'))).rejects.toBe(broken);
+    await expect(open({ durability }).writeUnsynced(note('a'))).rejects.toBe(broken);
     expect(notes()).toEqual([]);
-    const unsynced = open();
+    const commits = open();
     database.close();
-    await expect(unsynced.write(note('a'))).rejects.toMatchObject({ code: 'store-unwritable' });
+    await expect(commits.writeUnsynced(note('a'))).rejects.toMatchObject({ code: 'store-unwritable' });
   });
 });

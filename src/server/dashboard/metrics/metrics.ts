@@ -2,8 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { type Incident, incidentKinds } from '../../../engine/incidents/incident.ts';
 import type { Run } from '../../../engine/record.ts';
 import { packageVersion } from '../../../platform/package.ts';
-import { serverRoles } from '../../../store/shared-store.ts';
-import type { Store } from '../../../store/store.ts';
+import { type Store, serverRoles } from '../../../store/store.ts';
 import { type MetricName, metricTable } from './metric-table.ts';
 import { createQueueMetrics, type QueueMetrics } from './queue-metrics.ts';
 

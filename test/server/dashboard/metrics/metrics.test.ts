@@ -5,7 +5,7 @@ import { operations } from '../../../../src/contract/operations.ts';
 import { metricTable } from '../../../../src/server/dashboard/metrics/metric-table.ts';
 import { createMetrics, type MetricData } from '../../../../src/server/dashboard/metrics/metrics.ts';
 import { isSignedIn } from '../../../../src/server/dashboard/sign-in/sign-in.ts';
-import type { StoreProcess } from '../../../../src/store/shared-store.ts';
+import type { StoreProcess } from '../../../../src/store/store.ts';
 import { at, type Harness, startHarness } from '../../../support/harness.ts';
 
 const basic = (user: string, password: string): string => `Basic ${btoa(`${user}:${password}`)}`;

@@ -4,8 +4,7 @@ import { packageVersion } from '../../../../src/platform/package.ts';
 import { timeTag } from '../../../../src/server/dashboard/look/time-tag.ts';
 import { processesPage } from '../../../../src/server/dashboard/pages/processes.ts';
 import { openPostgresStore } from '../../../../src/store/postgres/postgres-store.ts';
-import type { ServerRole } from '../../../../src/store/shared-store.ts';
-import type { Store } from '../../../../src/store/store.ts';
+import type { ServerRole, Store } from '../../../../src/store/store.ts';
 import { makeSchema } from '../../../support/postgres.ts';
 import { serveDashboard, tableCells } from '../../../support/serve-dashboard.ts';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { ReeveError } from '../../../platform/errors.ts';
+import { ReeveError } from '../../platform/errors.ts';
 
 /** Where a store is, taken from `DATABASE_URL`. */
 export type PostgresAddress = {

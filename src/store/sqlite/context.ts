@@ -1,3 +1,23 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Leases } from '../leases.ts';
+import type { StoreClock } from '../sql.ts';
+import type { Commits } from './commits.ts';
+import type { SqliteSql } from './sqlite-sql.ts';
+
+/** What the methods of a store share. */
+export type SqliteContext = {
+  readonly database: DatabaseSync;
+  readonly path: string;
+  readonly clock: StoreClock;
+  readonly commits: Commits;
+  /** The statements that both kinds of store share. */
+  readonly sql: SqliteSql;
+  readonly leases: Leases;
+  readonly settled: SettledCount;
+  /** Throws where the store was opened as reader. */
+  requireWorker(): void;
+};
+
 /** The number of settled deliveries. Counting them means going through most of the table, so a worker keeps the number. */
 export class SettledCount {
   readonly #ask: () => number;

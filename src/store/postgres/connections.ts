@@ -1,13 +1,13 @@
 import pg from 'pg';
-import type { SqlRow } from '../../rows.ts';
+import { messageOf, ReeveError } from '../../platform/errors.ts';
+import type { SqlRow } from '../sql.ts';
 import { type PostgresAddress, silenceMs, withSettings } from './address.ts';
-import { asStoreRefusal, isConflict, isConnectionFailure } from './failures.ts';
 
 /** The rows of a statement, and how many it changed or returned. */
 export type SqlResult = { readonly rows: readonly SqlRow[]; readonly count: number };
 
 /** Where statements are sent: the pool, or the connection of a transaction. */
-export interface Sql {
+export interface Queryable {
   query(text: string, values?: readonly unknown[]): Promise<SqlResult>;
 }
 
@@ -59,7 +59,7 @@ export function connectionOptions(
 }
 
 /** Connections to one database. A refusal of the server or the network is `store-unwritable`; later calls connect again. */
-export class Connections implements Sql {
+export class Connections implements Queryable {
   readonly #pool: pg.Pool;
   readonly #name: string;
 
@@ -86,7 +86,7 @@ export class Connections implements Sql {
   }
 
   /** Runs statements in one transaction; they may run twice. */
-  transaction<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result> {
+  transaction<Result>(work: (sql: Queryable) => Promise<Result>): Promise<Result> {
     return this.#attempt(async (client) => {
       await send(client, 'BEGIN', []);
       try {
@@ -140,4 +140,65 @@ async function send(client: pg.ClientBase, text: string, values: readonly unknow
     ...(name !== undefined && { name }),
   });
   return { rows, count: rowCount ?? 0 };
+}
+
+/** Classes of SQLSTATE, and single states, by which the server refuses work that it will do later or elsewhere. */
+const refusals: Readonly<Record<string, string>> = {
+  '08': 'the connection failed',
+  '25006': 'the server is read-only: it is a standby, or was demoted to one',
+  '28': 'the server refuses the sign-in',
+  '3D': 'there is no such database',
+  '42501': 'the account may not do this',
+  '53': 'the server lacks memory, space or connections',
+  '55P03': 'a lock was not given in time',
+  '57': 'the server is stopping, starting, or ended the statement',
+  '58': 'the disk of the server reports an error',
+  XX: 'the database is damaged',
+};
+
+/** How `pg` says that there is no connection; these errors have no code. */
+const unreachable =
+  /timeout|Connection terminated|not queryable|connection error|after calling end|Cannot use a pool|ECONN|socket/i;
+
+/** Whether the same statement may succeed when it is repeated at once: it lost against another one. */
+function isConflict(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && (error.code === '40001' || error.code === '40P01');
+}
+
+/** Whether the statement waited for a lock longer than its `lock_timeout`. */
+export function isLockTimeout(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === '55P03';
+}
+
+/** Whether a unique index refused the statement. */
+export function isDuplicate(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === '23505';
+}
+
+/** Whether the connection must not be used again: it is broken, or leads to a server that takes no writes. */
+function isConnectionFailure(error: unknown): boolean {
+  if (!(error instanceof pg.DatabaseError)) return true;
+  return /^(08|57P|25006|XX)/.test(error.code ?? '');
+}
+
+/** Converts an error of the server or the connection to `store-unwritable` where the same call may succeed later. */
+export function asStoreRefusal(error: unknown, name: string): unknown {
+  if (error instanceof ReeveError || !(error instanceof Error)) return error;
+  const reason = whyRefused(error);
+  if (reason === undefined) return error;
+  return new ReeveError('store-unwritable', `the store in ${name} refuses: ${reason} (${messageOf(error)})`, {
+    cause: error,
+    retryAfterMs: 5_000,
+  });
+}
+
+function whyRefused(error: Error): string | undefined {
+  if (error instanceof pg.DatabaseError) {
+    const code = error.code ?? '';
+    return refusals[code] ?? refusals[code.slice(0, 2)];
+  }
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  // Several addresses of one host fail together, without a message.
+  const text = error instanceof AggregateError ? code : `${code} ${error.message}`;
+  return unreachable.test(text) || /^E[A-Z]+$/.test(code) ? 'the server cannot be reached' : undefined;
 }

@@ -1,0 +1,505 @@
+import { copyWindowMs } from '../fingerprint.ts';
+import { isolationMsOf, leaseLost, nextSuspected } from '../leases.ts';
+import { deliveryColumns, deliveryWithBodyOf, turnOf } from '../rows.ts';
+import type { SqlRow } from '../sql.ts';
+import type { Claim, ClaimOptions, DeliveryClaims, Routing } from '../store.ts';
+import { isDuplicate, prepareOnce, type Queryable } from './connections.ts';
+import type { PostgresContext } from './context.ts';
+import { indexableText, nowSql, storableOrNull } from './postgres-sql.ts';
+
+/** Bodies handed out for routing at once. */
+const maxUnroutedBytes = 16 * 2 ** 20;
+
+/** Returns the methods that give accepted deliveries their lanes, claim them, and keep the claims. */
+export function createClaims(context: PostgresContext): DeliveryClaims {
+  const { database, worker, leases, monotonicMs } = context;
+  const claim = createClaim(context);
+  let last: Promise<unknown> = Promise.resolve();
+
+  return {
+    async unrouted(limit) {
+      const { rows } = await database.query(unrouted, [limit]);
+      return rows.map(deliveryWithBodyOf);
+    },
+    async route(routings) {
+      context.requireWorker();
+      if (routings.length === 0) return;
+      await database.query(route, [...valuesOf(routings), context.at()]);
+      // Usually one process routes for all.
+      if (routings.some(({ to }) => to === 'lane')) context.announceWork();
+    },
+    async claim(options) {
+      context.requireWorker();
+      // One after the other: the claims of one that is under way would be unknown to the next.
+      const claiming = last.then(() => claim(options));
+      last = claiming.catch(() => {});
+      return claiming;
+    },
+    async heartbeat(claim, leaseMs) {
+      if (!worker.isCurrent()) throw leaseLost(claim);
+      leases.extend(claim, monotonicMs(), leaseMs);
+    },
+  };
+}
+
+function valuesOf(routings: readonly Routing[]): readonly unknown[] {
+  const lanes = routings.map((routing) =>
+    'lane' in routing && routing.lane !== undefined ? indexableText(routing.lane) : null,
+  );
+  return [
+    routings.map(({ id }) => Number(id)),
+    routings.map(({ to }) => (to === 'lane' ? 'accepted' : to)),
+    lanes,
+    lanes.map((lane) => (lane === null ? null : turnOf(lane))),
+    routings.map((routing) => ('repositoryId' in routing ? (routing.repositoryId ?? null) : null)),
+    routings.map((routing) => ('repository' in routing ? storableOrNull(routing.repository) : null)),
+    routings.map((routing) =>
+      'digest' in routing && routing.digest !== undefined
+        ? Buffer.from(routing.digest).toString('hex')
+        : null,
+    ),
+    routings.map((routing) => ('reason' in routing ? storableOrNull(routing.reason) : null)),
+  ];
+}
+
+const unrouted = prepareOnce(`
+  WITH waiting AS (
+    SELECT id, sum(bytes) OVER (ORDER BY id) AS up_to, row_number() OVER (ORDER BY id) AS position
+    FROM (SELECT id, bytes FROM deliveries WHERE state = 'accepted' AND NOT routed ORDER BY id LIMIT $1) AS first
+  )
+  SELECT ${deliveryColumns}, body FROM deliveries JOIN bodies USING (id)
+  WHERE id = ANY (ARRAY(SELECT id FROM waiting WHERE position = 1 OR up_to <= ${maxUnroutedBytes}))
+  ORDER BY id`);
+
+/**
+ * One statement, because a process may stand still between two. Rows are locked in the order of their ids: several processes route
+ * the same ones. A delivery repeats the oldest one with its digest that was not given up.
+ */
+const route = `
+  WITH given AS MATERIALIZED (
+    SELECT id, state, lane, turn, repository_id, repository, decode(digest, 'hex') AS digest, reason
+    FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[], $8::text[])
+      AS given (id, state, lane, turn, repository_id, repository, digest, reason)
+  ), open AS MATERIALIZED (
+    SELECT id FROM deliveries WHERE id = ANY ($1::bigint[]) AND state = 'accepted' AND NOT routed ORDER BY id FOR UPDATE
+  ), firsts AS MATERIALIZED (
+    SELECT digest, min(id) AS id FROM given JOIN open USING (id) WHERE digest IS NOT NULL GROUP BY digest
+  ), noted AS (
+    INSERT INTO digests (delivery, digest) SELECT id, digest FROM given JOIN open USING (id) WHERE digest IS NOT NULL
+    ON CONFLICT (delivery) DO UPDATE SET digest = excluded.digest
+  )
+  UPDATE deliveries SET routed = true, state = given.state,
+    lane = coalesce(given.lane, deliveries.lane), turn = coalesce(given.turn, deliveries.turn),
+    repository_id = CASE WHEN given.state = 'accepted' THEN given.repository_id
+      ELSE coalesce(given.repository_id, deliveries.repository_id) END,
+    repository = CASE WHEN given.state = 'accepted' THEN given.repository
+      ELSE coalesce(given.repository, deliveries.repository) END,
+    reason = coalesce(given.reason, deliveries.reason),
+    settled_at = CASE WHEN given.state <> 'accepted' THEN ${nowSql(9)} END,
+    repeat_of = CASE WHEN given.digest IS NOT NULL THEN least(
+      (SELECT earlier.delivery FROM digests AS earlier JOIN deliveries AS it ON it.id = earlier.delivery
+        WHERE earlier.digest = given.digest AND earlier.delivery < given.id AND it.state <> 'dead'
+        ORDER BY earlier.delivery LIMIT 1),
+      nullif(firsts.id, given.id)) END
+  FROM given JOIN open USING (id) LEFT JOIN firsts USING (digest) WHERE deliveries.id = given.id`;
+
+/** A clock that goes back by more than this was set: waits are held against it again. */
+const clockToleranceMs = 1_000;
+/** Attempts of a claim while other processes claim the same lanes. */
+const maxAttempts = 3;
+
+/** Returns the function that claims; one call must have ended before the next. */
+function createClaim(context: PostgresContext): (options: ClaimOptions) => Promise<readonly Claim[]> {
+  const { hasty, leases, worker, monotonicMs } = context;
+  const rounds = createRounds();
+  const suspects = createSuspects();
+  const look = createLookout(context);
+
+  /** Gives back what ended without a heartbeat, and claims whose answer never came. */
+  const giveBack = async (own: ClaimLook['own'], lately: ReadonlySet<string>): Promise<boolean> => {
+    const ended = leases.endedBy(monotonicMs());
+    const held = own.map(({ lease }) => String(lease));
+    const unknown = held.filter((lease) => !leases.has(lease) && !lately.has(lease));
+    if (ended.length + unknown.length === 0) return false;
+    await hasty.query(giveBackLeases, [ended, unknown]);
+    for (const lease of ended) leases.end(lease);
+    return true;
+  };
+
+  const choose = (seen: ClaimLook, { limit, avoid = [], only }: ClaimOptions): Choice | undefined => {
+    const turn = suspects.turn(seen, monotonicMs());
+    if (turn === 'wait') return undefined;
+    // What is handled alone comes in its own turn, and may need the forge.
+    if (turn !== 'free') return only === undefined ? { by: 'id', id: turn } : undefined;
+    if (only !== undefined)
+      return { by: 'lane', lanes: only.map(indexableText).map((lane) => [turnOf(lane), lane]) };
+    return seen.turns.length === 0
+      ? undefined
+      : rounds.choose(seen, { limit, avoid: avoid.map(indexableText) });
+  };
+
+  const claimOnce = async (options: ClaimOptions): Promise<readonly Claim[]> => {
+    // What ends while it looks may still look claimed.
+    const lately = leases.noteEnds();
+    let seen = await look(rounds.lastTurn, options.limit);
+    if (await giveBack(seen.own, lately)) seen = await look(rounds.lastTurn, options.limit);
+    const choice = choose(seen, options);
+    if (choice === undefined) return [];
+    const nowMs = monotonicMs();
+    const limit = choice.by === 'id' ? 1 : options.limit;
+    const claims = await takeClaims(hasty, choice, { worker: worker.id, at: context.at(), limit });
+    // A process that stood still meanwhile gives them back with the next claim.
+    if (!worker.isCurrent()) return [];
+    for (const { lease } of claims) leases.grant(lease, nowMs + options.leaseMs);
+    suspects.note(seen, claims, nowMs);
+    rounds.note(claims);
+    return claims;
+  };
+
+  return async (options) => {
+    for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
+      try {
+        return await claimOnce(options);
+      } catch (error) {
+        // Another process claimed one of the lanes in between.
+        if (!isDuplicate(error)) throw error;
+      }
+    }
+    return [];
+  };
+}
+
+/** Returns the function that looks around, after waits that are over have ended. */
+function createLookout(context: PostgresContext): (lastTurn: string, limit: number) => Promise<ClaimLook> {
+  const { hasty, worker, monotonicMs } = context;
+  /** What the wall clock was ahead of the monotonic one when waits were last held against it. */
+  let aheadMs = Number.POSITIVE_INFINITY;
+
+  return async (lastTurn, limit) => {
+    const ask = () => lookAround(hasty, { at: context.at(), worker: worker.id, lastTurn, limit });
+    let seen = await ask();
+    if (!seen.isAlive) {
+      await worker.renew();
+      seen = await ask();
+    }
+    const nowAheadMs = seen.now.getTime() - monotonicMs();
+    const wasSetBack = nowAheadMs < aheadMs - clockToleranceMs;
+    aheadMs = nowAheadMs;
+    if (wasSetBack) await clampWaits(hasty, context.at());
+    if (wasSetBack || seen.isDue) {
+      await endWaits(hasty, context.at());
+      seen = await ask();
+    }
+    return seen;
+  };
+}
+
+/** Leases that have ended, whose attempts are spent; and those of claims that were never handled, whose attempts are not. */
+const giveBackLeases = `
+  UPDATE deliveries SET state = 'accepted', lease = NULL, worker = NULL,
+    attempts = attempts - (lease = ANY ($2::uuid[]))::integer
+  WHERE state = 'claimed' AND (lease = ANY ($1::uuid[]) OR lease = ANY ($2::uuid[]))`;
+
+/** At most this many repositories whose round is remembered; beyond, all rounds start again. */
+const maxRounds = 10_000;
+
+/** Remembers whose turn it is, of the repositories and of the lanes of each. Every process has rounds of its own. */
+function createRounds() {
+  let lastTurn = '';
+  const lastLanes = new Map<string, string>();
+  return {
+    get lastTurn(): string {
+      return lastTurn;
+    },
+    choose(
+      { turns, busyLanes }: ClaimLook,
+      { limit, avoid }: { readonly limit: number; readonly avoid: readonly string[] },
+    ): Choice {
+      const busy = [...busyLanes, ...avoid];
+      const busyTurns = new Set(busy.map(turnOf));
+      // Each repository without a busy lane gives one: those after enough of them are not reached.
+      const free = turns.filter((turn) => !busyTurns.has(turn)).slice(0, limit);
+      const last = free.length < limit ? turns.length : turns.indexOf(free.at(-1) ?? '') + 1;
+      return {
+        by: 'turn',
+        turns: turns.slice(0, last).map((turn) => [turn, lastLanes.get(turn) ?? '']),
+        busy,
+        // More of one repository are needed only as far as there are few of them.
+        lanes: Math.max(limit - Math.max(free.length - 1, 0), 1),
+      };
+    },
+    note(claims: readonly Claim[]): void {
+      if (lastLanes.size > maxRounds) lastLanes.clear();
+      for (const { lane = '' } of claims) {
+        lastTurn = turnOf(lane);
+        lastLanes.set(lastTurn, lane);
+      }
+    },
+  };
+}
+
+/**
+ * Finds the delivery that ends the process. When a process dies, the deliveries that it handled are suspected if there were several
+ * (`presence.ts`). Each is handled alone for a while, by whichever process has nothing else in flight, so that the next
+ * crash identifies the cause. Deliveries that have been in flight for longer than that no longer count.
+ */
+function createSuspects() {
+  /** When this process claimed its deliveries. */
+  const claimedAtMs = new Map<string, number>();
+  return {
+    /** Returns a suspected delivery to claim alone; `wait` while one must stay alone; `free` if there is none. */
+    turn({ own, suspects }: ClaimLook, nowMs: number): number | 'wait' | 'free' {
+      const claims = own.map(({ id, suspicion }) => ({
+        isSuspected: Number(suspicion) > 0,
+        isYoung: nowMs - (claimedAtMs.get(String(id)) ?? nowMs) < isolationMsOf(Number(suspicion)),
+      }));
+      if (claims.some(({ isSuspected, isYoung }) => isSuspected && isYoung)) return 'wait';
+      const next = nextSuspected(suspects);
+      if (next === undefined) return 'free';
+      return claims.some(({ isYoung }) => isYoung) ? 'wait' : next;
+    },
+    /** Records what is claimed, beside what was. */
+    note({ own }: ClaimLook, claims: readonly Claim[], nowMs: number): void {
+      const held = new Set(own.map(({ id }) => String(id)));
+      for (const id of claimedAtMs.keys()) if (!held.has(id)) claimedAtMs.delete(id);
+      for (const { id } of claims) claimedAtMs.set(id, nowMs);
+    },
+  };
+}
+
+/** At most this many deliveries return from their wait in one statement; the rest return in the next. */
+const maxReturning = 500;
+
+/** Returns deliveries whose wait is over, for a retry or for room in a budget, to their lanes. */
+async function endWaits(sql: Queryable, at: string | null): Promise<void> {
+  await sql.query(endOf('retry'), [at]);
+  await sql.query(endOf('deferred'), [at]);
+}
+
+/** Brings those nearer that are further away than they were when they began to wait: the clock was set back. */
+async function clampWaits(sql: Queryable, at: string | null): Promise<void> {
+  const nearest = `${nowSql(1)} + retry_wait_ms * interval '1 ms'`;
+  // One statement for each: their indexes are not used for both states at once.
+  for (const state of ['retry', 'deferred'])
+    await sql.query(
+      `UPDATE deliveries SET retry_at = ${nearest} WHERE state = '${state}' AND retry_at > ${nearest}`,
+      [at],
+    );
+}
+
+function endOf(state: 'retry' | 'deferred'): string {
+  return `UPDATE deliveries SET state = 'accepted', retry_at = NULL, deferral_key = NULL WHERE state = '${state}' AND id = ANY (ARRAY(
+    SELECT id FROM deliveries WHERE state = '${state}' AND retry_at <= ${nowSql(1)}
+    ORDER BY retry_at LIMIT ${maxReturning} FOR UPDATE SKIP LOCKED))`;
+}
+
+/** What a claim has to know before it chooses. */
+type ClaimLook = {
+  /** The instant of the clock that all times of the store are from. */
+  readonly now: Date;
+  /** Whether the row of this process is still there. */
+  readonly isAlive: boolean;
+  /** Whether waits are over. */
+  readonly isDue: boolean;
+  /** Claims of this process: `id`, `lease`, `suspicion`. */
+  readonly own: readonly SqlRow[];
+  /** Lanes with a claim of any process. */
+  readonly busyLanes: readonly string[];
+  /** Waiting deliveries that may have ended a process: `id`, `suspicion`, in the order of their ids. */
+  readonly suspects: readonly SqlRow[];
+  /** Repositories with waiting deliveries whose turn is next. */
+  readonly turns: readonly string[];
+};
+
+/** Looks around. `lastTurn` is the repository whose turn was last. */
+async function lookAround(
+  sql: Queryable,
+  given: {
+    readonly at: string | null;
+    readonly worker: string | undefined;
+    readonly lastTurn: string;
+    readonly limit: number;
+  },
+): Promise<ClaimLook> {
+  const { rows } = await sql.query(look, [given.at, given.worker, given.lastTurn, given.limit]);
+  const [row = {}] = rows;
+  // The border to the database: the statement below makes these columns.
+  const { own, busy, suspects, turns } = row as unknown as {
+    own: readonly SqlRow[];
+    suspects: readonly SqlRow[];
+    busy: readonly string[];
+    turns: readonly string[];
+  };
+  return {
+    now: new Date(String(row.now)),
+    isAlive: row.is_alive === true,
+    isDue: row.is_due === true,
+    own,
+    busyLanes: busy,
+    suspects,
+    turns,
+  };
+}
+
+const waiting = "state = 'accepted' AND routed";
+
+/**
+ * Each of the few values is found by index seeks, however many rows wait: `later` and `earlier` jump from one repository to
+ * the next. A condition on waiting rows beside the one on suspicion would make the server read all waiting rows as long as it has
+ * no statistics.
+ */
+const look = prepareOnce(`
+  WITH RECURSIVE moment AS (SELECT ${nowSql(1)} AS now),
+  held AS MATERIALIZED (SELECT id, lane, lease, worker, suspicion FROM deliveries WHERE state = 'claimed'),
+  suspected AS MATERIALIZED (SELECT id, lane, suspicion, ${waiting} AS is_waiting FROM deliveries WHERE suspicion > 0),
+  later AS (
+    (SELECT turn FROM deliveries WHERE ${waiting} AND turn > $3 ORDER BY turn LIMIT 1)
+    UNION ALL
+    SELECT next.turn FROM later CROSS JOIN LATERAL
+      (SELECT turn FROM deliveries WHERE ${waiting} AND turn > later.turn ORDER BY turn LIMIT 1) AS next
+  ), earlier AS (
+    (SELECT turn FROM deliveries WHERE ${waiting} AND turn <= $3 ORDER BY turn LIMIT 1)
+    UNION ALL
+    SELECT next.turn FROM earlier CROSS JOIN LATERAL
+      (SELECT turn FROM deliveries WHERE ${waiting} AND turn > earlier.turn AND turn <= $3 ORDER BY turn LIMIT 1) AS next
+  )
+  SELECT now,
+    EXISTS (SELECT FROM workers WHERE id = $2) AS is_alive,
+    EXISTS (SELECT FROM deliveries WHERE state = 'retry' AND retry_at <= now)
+      OR EXISTS (SELECT FROM deliveries WHERE state = 'deferred' AND retry_at <= now) AS is_due,
+    (SELECT coalesce(json_agg(json_build_object('id', id, 'lease', lease, 'suspicion', suspicion)), '[]')
+      FROM held WHERE worker = $2) AS own,
+    ARRAY(SELECT lane FROM held) AS busy,
+    (SELECT coalesce(json_agg(json_build_object('id', id, 'suspicion', suspicion) ORDER BY id), '[]')
+      FROM suspected WHERE is_waiting AND NOT EXISTS (SELECT FROM held WHERE held.lane = suspected.lane)) AS suspects,
+    ARRAY(SELECT turn FROM (SELECT turn FROM later UNION ALL SELECT turn FROM earlier) AS turns
+      LIMIT $4::integer + (SELECT count(*) FROM held)) AS turns
+  FROM moment`);
+
+/** Which deliveries to claim: each the oldest of its lane. */
+type Choice =
+  | {
+      readonly by: 'turn';
+      /** Repositories, and of each the lane whose turn was last. */
+      readonly turns: readonly (readonly [turn: string, lastLane: string])[];
+      /** Lanes that are to be left out. */
+      readonly busy: readonly string[];
+      /** Lanes of one repository. */
+      readonly lanes: number;
+    }
+  | { readonly by: 'lane'; readonly lanes: readonly (readonly [turn: string, lane: string])[] }
+  | { readonly by: 'id'; readonly id: number };
+
+/** For whom, and when. */
+type Taking = { readonly worker: string | undefined; readonly at: string | null; readonly limit: number };
+
+/** Claims the chosen deliveries. What another process claims at the same time is left out. */
+async function takeClaims(sql: Queryable, choice: Choice, taking: Taking): Promise<readonly Claim[]> {
+  const values = [taking.worker, taking.at, taking.limit, copyWindowMs, ...choiceValues(choice)];
+  const { rows } = await sql.query(statements[choice.by], values);
+  return rows.map((row) => ({ ...deliveryWithBodyOf(row), lease: String(row.lease) }));
+}
+
+function choiceValues(choice: Choice): readonly unknown[] {
+  if (choice.by === 'id') return [choice.id];
+  const pairs = choice.by === 'turn' ? choice.turns : choice.lanes;
+  const lists = [pairs.map(([turn]) => turn), pairs.map(([, lane]) => lane)];
+  return choice.by === 'turn' ? [...lists, choice.busy, choice.lanes] : lists;
+}
+
+/**
+ * The same where the id is known, in a form that only the primary key serves. A plan that was made while nothing waited would
+ * read the index of waiting deliveries from end to end, and is kept.
+ */
+const waitingById = "coalesce(state, '') = 'accepted' AND coalesce(routed, false)";
+const inTurn = `${waiting} AND turn = given.turn`;
+
+/**
+ * Jumps from lane to lane of a repository, from `after` on as far as `upTo` allows; returns the oldest delivery of each. The lanes
+ * with a claim are an array, read once: joined, they would make the server jump through all lanes before it returns the first one.
+ */
+const walk = (after: string, upTo = ''): string => `
+  (WITH RECURSIVE lanes AS (
+    (SELECT lane, id, 1 AS step FROM deliveries WHERE ${inTurn} AND lane > ${after} ${upTo} ORDER BY lane, id LIMIT 1)
+    UNION ALL
+    SELECT next.lane, next.id, lanes.step + 1 FROM lanes CROSS JOIN LATERAL
+      (SELECT lane, id FROM deliveries WHERE ${inTurn} AND lane > lanes.lane ${upTo} ORDER BY lane, id LIMIT 1) AS next
+  ) SELECT id, step FROM lanes WHERE lane <> ALL ($7::text[])
+    AND lane <> ALL (ARRAY(SELECT held.lane FROM deliveries AS held WHERE held.state = 'claimed' AND held.lane IS NOT NULL)))`;
+
+/**
+ * Makes this commit wait for the disk, if anything is claimed: a claim that a restart of the server forgets would be given to
+ * another process while this one handles it.
+ */
+const durable = "set_config('synchronous_commit', 'on', true)";
+
+/** First the next lane of each repository, then the one after that. */
+const headsByTurn = `
+  SELECT found.id, row_number() OVER (ORDER BY found.round, given.position) AS place
+  FROM unnest($5::text[], $6::text[]) WITH ORDINALITY AS given (turn, last, position) CROSS JOIN LATERAL (
+    SELECT id, row_number() OVER (ORDER BY part, step) AS round FROM (
+      SELECT id, step, part FROM (
+        SELECT id, step, 1 AS part FROM ${walk('given.last')} AS later
+        UNION ALL
+        SELECT id, step, 2 AS part FROM ${walk("''", 'AND lane <= given.last')} AS earlier
+      ) AS both_parts LIMIT $8::integer
+    ) AS few
+  ) AS found
+  ORDER BY place LIMIT $3::integer`;
+
+const headsByLane = `
+  SELECT head.id, given.position AS place
+  FROM unnest($5::text[], $6::text[]) WITH ORDINALITY AS given (turn, lane, position) CROSS JOIN LATERAL
+    (SELECT id FROM deliveries WHERE ${inTurn} AND lane = given.lane ORDER BY id LIMIT 1) AS head
+  WHERE NOT EXISTS (SELECT FROM deliveries WHERE state = 'claimed' AND lane = given.lane)
+  ORDER BY place LIMIT $3::integer`;
+
+const headById = 'SELECT $5::bigint AS id, 1 AS place LIMIT $3::integer';
+
+/**
+ * One statement. The row of the process is locked until the claim is committed, and nothing is claimed once that row is gone: see
+ * `presence.ts`. The unique index on the lane of claimed rows refuses the whole statement where a lane was claimed meanwhile.
+ *
+ * What a delivery repeats may have died since it was routed: then this one is the first that is handled. Copies that another
+ * process stored at the same time are settled now, when the first of them is claimed. They are found and locked apart from their
+ * end: in one step, a server without statistics reads all waiting deliveries.
+ */
+const take = (heads: string): string => `
+  WITH heads AS MATERIALIZED (${heads}),
+  self AS MATERIALIZED (SELECT id FROM workers WHERE id = $1 FOR KEY SHARE),
+  picked AS MATERIALIZED (
+    SELECT id, mark, event_type, bytes, received_at, attempts, door, redriven_at FROM deliveries
+    WHERE id = ANY (ARRAY(SELECT id FROM heads)) AND ${waitingById} AND EXISTS (SELECT FROM self)
+    FOR UPDATE SKIP LOCKED
+  ), taken AS (
+    UPDATE deliveries SET state = 'claimed', worker = $1, lease = gen_random_uuid(), attempts = deliveries.attempts + 1,
+      repeat_of = CASE WHEN repeat_of IS NOT NULL THEN (
+        SELECT earlier.delivery FROM digests AS own JOIN digests AS earlier USING (digest)
+          JOIN deliveries AS it ON it.id = earlier.delivery
+        WHERE own.delivery = deliveries.id AND earlier.delivery < deliveries.id AND it.state <> 'dead'
+        ORDER BY earlier.delivery LIMIT 1) END
+    FROM picked WHERE deliveries.id = picked.id RETURNING deliveries.*
+  ), found AS MATERIALIZED (
+    SELECT picked.id AS original, copy.id FROM picked CROSS JOIN LATERAL (
+      SELECT later.id FROM deliveries AS later
+      WHERE later.door = 'webhook' AND later.state = 'accepted' AND later.attempts = 0 AND later.redriven_at IS NULL
+        AND later.mark = picked.mark AND later.id > picked.id AND later.event_type = picked.event_type
+        AND later.bytes = picked.bytes AND later.id <> ALL (ARRAY(SELECT id FROM picked))
+        AND abs(extract(epoch FROM later.received_at - picked.received_at)) * 1000 <= $4::integer
+        AND (SELECT body FROM bodies WHERE bodies.id = later.id) = (SELECT body FROM bodies WHERE bodies.id = picked.id)
+      FOR UPDATE OF later
+    ) AS copy
+    WHERE picked.door = 'webhook' AND picked.attempts = 0 AND picked.redriven_at IS NULL
+  ), copies AS (
+    UPDATE deliveries AS later SET state = 'settled', settled_at = ${nowSql(2)}, copy_of = found.original,
+      reason = 'copy of delivery ' || found.original
+    FROM found WHERE later.id = ANY (ARRAY(SELECT id FROM found)) AND later.id = found.id
+  )
+  SELECT ${deliveryColumns}, lease, body, ${durable} FROM taken AS deliveries JOIN bodies USING (id) JOIN heads USING (id)
+  ORDER BY place`;
+
+const statements: Readonly<Record<Choice['by'], string>> = {
+  turn: prepareOnce(take(headsByTurn)),
+  lane: prepareOnce(take(headsByLane)),
+  id: prepareOnce(take(headById)),
+};

@@ -1,0 +1,164 @@
+import type { Run } from '../engine/record.ts';
+import {
+  deliveryColumns,
+  deliveryOf,
+  deliveryWithBodyOf,
+  maxPageSize,
+  pageSizeOf,
+  rowNumberOf,
+  runOf,
+  searchStretch,
+} from './rows.ts';
+import { Conditions, marksFor, type Sql, type SqlWords } from './sql.ts';
+import type { DeliveryState, StoreQueries } from './store.ts';
+import { decodeHeaders } from './stored-headers.ts';
+
+/**
+ * Returns the methods of the store that only read. `countSettled` counts the settled deliveries where a process keeps their number;
+ * otherwise the database counts them.
+ */
+export function createQueries(sql: Sql, countSettled?: () => number): StoreQueries {
+  const { words } = sql;
+  const few = fewIn(words);
+  const countStates = countQuery(words, countSettled === undefined);
+  const oldest = oldestQuery(words);
+
+  return {
+    async listDeliveries({ door, state, search = '', repositoryId, before, limit } = {}) {
+      const size = pageSizeOf(limit);
+      const from = before === undefined ? (await newestId(sql)) + 1 : Number(before);
+      const asked = new Conditions().add('deliveries.id < ?', from);
+      if (door !== undefined) asked.add(`${words.door} ${door === 'job' ? '<>' : '='} 'webhook'`);
+      const inState = state && few[state];
+      if (inState !== undefined) asked.add(inState);
+      else if (state !== undefined) asked.add('state = ?', state);
+      if (repositoryId !== undefined) asked.add('repository_id = ?', repositoryId);
+      if (search !== '') {
+        const text = search.toLowerCase();
+        const columns = ['event_type', 'repository', 'uuid'];
+        const found = columns.map((column) => `${words.find}(lower(${column}), ?) > 0`).join(' OR ');
+        asked.add(`(${found})`, text, text, text);
+      }
+      // Of the settled, and of all, a filter may have to pass by many rows.
+      const isFew = state !== undefined && state !== 'settled';
+      const isStretch = (search !== '' || repositoryId !== undefined || door !== undefined) && !isFew;
+      const floor = isStretch ? Math.max(from - searchStretch, 1) : 0;
+      if (floor > 0) asked.add('deliveries.id >= ?', floor);
+      const rows = await sql.all(
+        `SELECT ${deliveryColumns} FROM deliveries WHERE ${asked.sql} ORDER BY deliveries.id DESC LIMIT ?`,
+        [...asked.values, size],
+      );
+      const items = rows.map(deliveryOf);
+      const last = items.length === size ? items.at(-1)?.id : undefined;
+      return { items, next: last ?? (floor > 1 ? String(floor) : undefined) };
+    },
+
+    async readDelivery(id) {
+      const row = await sql.get(
+        `SELECT ${deliveryColumns}, body FROM deliveries JOIN bodies USING (id) WHERE deliveries.id = ?`,
+        [rowNumberOf(id)],
+      );
+      return row && deliveryWithBodyOf(row);
+    },
+
+    async describeDelivery(id) {
+      const row = await sql.get(`SELECT ${deliveryColumns} FROM deliveries WHERE id = ?`, [rowNumberOf(id)]);
+      return row && deliveryOf(row);
+    },
+
+    async readHeaders(id) {
+      const row = await sql.get(
+        `SELECT headers, uuid, bytes FROM deliveries JOIN header_sets ON header_sets.id = deliveries.header_set
+         WHERE deliveries.id = ?`,
+        [rowNumberOf(id)],
+      );
+      return row && decodeHeaders(String(row.headers), { uuid: String(row.uuid), bytes: Number(row.bytes) });
+    },
+
+    async listRuns({ delivery, repositoryId, since, before, limit } = {}) {
+      const size = pageSizeOf(limit);
+      const asked = new Conditions().add('number < ?', before === undefined ? 2 ** 52 : Number(before));
+      if (delivery !== undefined) asked.add('delivery = ?', rowNumberOf(delivery));
+      if (repositoryId !== undefined) asked.add('repository_id = ?', repositoryId);
+      if (since !== undefined) asked.add('started_at >= ?', since.toISOString());
+      const rows = await sql.all(
+        `SELECT number, run FROM runs WHERE ${asked.sql} ORDER BY number DESC LIMIT ?`,
+        [...asked.values, size],
+      );
+      const last = rows.length === size ? rows.at(-1)?.number : undefined;
+      return { items: rows.map(runOf), next: last === undefined ? undefined : String(last) };
+    },
+
+    async readRun(id) {
+      const row = await sql.get('SELECT run FROM runs WHERE id = ?', [id]);
+      return row && runOf(row);
+    },
+
+    async readLatestRuns(deliveries) {
+      const ids = deliveries.slice(0, maxPageSize).map(rowNumberOf);
+      if (ids.length === 0) return new Map<string, Run>();
+      const rows = await sql.all(
+        `SELECT delivery, run FROM runs WHERE number IN
+           (SELECT max(number) FROM runs WHERE delivery IN (${marksFor(ids)}) GROUP BY delivery)`,
+        ids,
+      );
+      return new Map(rows.map((row) => [String(row.delivery), runOf(row)]));
+    },
+
+    async counts() {
+      const row = await sql.get(countStates);
+      const of = (state: DeliveryState): number => Number(row?.[state]);
+      return {
+        accepted: of('accepted'),
+        claimed: of('claimed'),
+        retry: of('retry'),
+        deferred: of('deferred'),
+        dead: of('dead'),
+        settled: countSettled?.() ?? of('settled'),
+      };
+    },
+
+    async oldestWaiting() {
+      const row = await sql.get(oldest);
+      return row && new Date(String(row.received_at));
+    },
+  };
+}
+
+async function newestId(sql: Sql): Promise<number> {
+  return Number((await sql.get('SELECT coalesce(max(id), 0) AS id FROM deliveries'))?.id);
+}
+
+/**
+ * Returns conditions for states that few rows are in, by the index of that state: going through the table from its end would pass
+ * by every settled row. The words are those of the partial indexes.
+ */
+function fewIn({ deliveriesBy, isRouted, isUnrouted }: SqlWords): Partial<Record<DeliveryState, string>> {
+  const inState = (state: DeliveryState, index: string): string =>
+    `deliveries.id IN (SELECT id FROM ${deliveriesBy(index)} WHERE state = '${state}')`;
+  return {
+    accepted: `deliveries.id IN (
+      SELECT id FROM ${deliveriesBy('unrouted')} WHERE state = 'accepted' AND ${isUnrouted}
+      UNION ALL SELECT id FROM ${deliveriesBy('waiting')} WHERE state = 'accepted' AND ${isRouted})`,
+    claimed: inState('claimed', 'claimed'),
+    retry: inState('retry', 'retrying'),
+    deferred: inState('deferred', 'deferred'),
+  };
+}
+
+/** Returns the query of how many deliveries are in each state: all but the settled, which are the many, from small indexes. */
+function countQuery({ isRouted, isUnrouted }: SqlWords, withSettled: boolean): string {
+  const count = (where: string): string => `(SELECT count(*) FROM deliveries WHERE ${where})`;
+  return `SELECT ${count(`state = 'accepted' AND ${isUnrouted}`)} + ${count(`state = 'accepted' AND ${isRouted}`)} AS accepted,
+    ${withSettled ? `${count("state = 'settled'")} AS settled,` : ''}
+    ${count("state = 'claimed'")} AS claimed, ${count("state = 'retry'")} AS retry,
+    ${count("state = 'deferred'")} AS deferred, ${count("state = 'dead'")} AS dead`;
+}
+
+function oldestQuery({ deliveriesBy, isRouted, isUnrouted }: SqlWords): string {
+  return `SELECT received_at FROM deliveries WHERE id IN (
+    (SELECT id FROM ${deliveriesBy('unrouted')} WHERE state = 'accepted' AND ${isUnrouted} ORDER BY id LIMIT 1),
+    (SELECT min(id) FROM ${deliveriesBy('waiting')} WHERE state = 'accepted' AND ${isRouted}),
+    (SELECT min(id) FROM ${deliveriesBy('retrying')} WHERE state = 'retry')
+  ) ORDER BY id LIMIT 1`;
+}

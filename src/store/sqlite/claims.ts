@@ -1,0 +1,345 @@
+import { randomUUID } from 'node:crypto';
+import type { DatabaseSync } from 'node:sqlite';
+import { isolationMsOf, nextSuspected } from '../leases.ts';
+import { deliveryColumns, deliveryWithBodyOf, turnOf } from '../rows.ts';
+import type { SqlRow } from '../sql.ts';
+import type { Claim, DeliveryClaims, DeliveryWithBody, Routing } from '../store.ts';
+import type { SqliteContext } from './context.ts';
+import { asStoreError } from './failures.ts';
+import { createRepeats, type Repeats } from './repeats.ts';
+
+/** A clock that goes back by more than this was set: retries are held against it again. */
+const clockToleranceMs = 1_000;
+
+/**
+ * Returns the methods of the store that give deliveries to lanes and claim them. With `takeBack`, what an earlier process
+ * had claimed is given back now.
+ *
+ * The order of acceptance within a lane holds because rows are routed in that order and only routed rows are claimed. Each
+ * claim is a few index seeks however many rows wait: the next repository after the last one served, in it the next lane, of it
+ * the oldest row; busy lanes are skipped, and those are as few as the leases.
+ */
+export function createClaims(context: SqliteContext, takeBack: boolean): DeliveryClaims {
+  const { database, path, commits, leases, settled, clock, requireWorker } = context;
+  const repeats = createRepeats(database);
+  const routings = createRoutings(database, repeats.note);
+  const crashes = createCrashes(database);
+  const waits = createWaits(database);
+  const heads = createHeads(database);
+  const claimOne = createClaimOne(database, repeats);
+  const giveBack = database.prepare(
+    "UPDATE deliveries SET state = 'accepted', lease = NULL WHERE state = 'claimed' AND lease = ?",
+  );
+  /** What the wall clock was ahead of the monotonic one when retries were last held against it. */
+  let aheadMs = Number.POSITIVE_INFINITY;
+  if (takeBack) crashes.takeBack();
+
+  const loadRepeats = async (): Promise<void> => {
+    try {
+      await repeats.load();
+    } catch (error) {
+      throw asStoreError(error, path);
+    }
+  };
+
+  return {
+    async unrouted(limit) {
+      try {
+        return routings.unrouted(limit);
+      } catch (error) {
+        throw asStoreError(error, path);
+      }
+    },
+    async route(given) {
+      requireWorker();
+      await loadRepeats();
+      // Not synced: after a power failure, the delivery is accepted and is routed again.
+      settled.add(await commits.writeUnsynced(() => routings.route(given, clock.now())));
+    },
+    async claim({ limit, leaseMs, avoid = [], only }) {
+      requireWorker();
+      await loadRepeats();
+      const nowMs = clock.monotonicMs();
+      const now = clock.now();
+      const ended = leases.endedBy(nowMs);
+      const nextIds = (): readonly number[] => {
+        const turn = crashes.turn(nowMs);
+        if (turn === 'wait') return [];
+        // What is handled alone comes in its own turn, and may need the forge.
+        if (turn !== 'free') return only === undefined ? [turn] : [];
+        waits.endDue(now);
+        return only === undefined ? heads.next(limit, avoid) : heads.of(only).slice(0, limit);
+      };
+      // Not synced: a power failure ends the attempt as well, and the delivery is claimed again either way.
+      const claims = await commits.writeUnsynced(() => {
+        for (const lease of ended) giveBack.run(lease);
+        if (now.getTime() - nowMs < aheadMs - clockToleranceMs) waits.clamp(now);
+        aheadMs = now.getTime() - nowMs;
+        const claims = nextIds().map(claimOne);
+        // Recorded before the COMMIT: if the disk refused it, these leases would otherwise never end.
+        for (const claim of claims) {
+          leases.grant(claim.lease, nowMs + leaseMs);
+          crashes.claimed(Number(claim.id), nowMs);
+        }
+        return claims;
+      });
+      for (const lease of ended) leases.end(lease);
+      return claims;
+    },
+    async heartbeat(claim, leaseMs) {
+      leases.extend(claim, clock.monotonicMs(), leaseMs);
+    },
+  };
+}
+
+/** Returns the function that claims a delivery, inside a transaction. */
+function createClaimOne(database: DatabaseSync, repeats: Repeats): (id: number) => Claim {
+  const take = database.prepare(
+    "UPDATE deliveries SET state = 'claimed', lease = ?, attempts = attempts + 1 WHERE id = ?",
+  );
+  const read = database.prepare(
+    `SELECT ${deliveryColumns}, body FROM deliveries JOIN bodies USING (id) WHERE deliveries.id = ?`,
+  );
+  const repeatOf = database.prepare(
+    'SELECT repeat_of FROM deliveries WHERE id = ? AND repeat_of IS NOT NULL',
+  );
+  const setRepeat = database.prepare('UPDATE deliveries SET repeat_of = ? WHERE id = ?');
+
+  return (id) => {
+    const lease = randomUUID();
+    take.run(lease, id);
+    // What a delivery repeats may have died since it was routed: then this one is the first that is handled.
+    if (repeatOf.get(id) !== undefined) setRepeat.run(repeats.originalOf(id) ?? null, id);
+    // The border to SQLite: every value of a row is one of the five storage classes.
+    return { ...deliveryWithBodyOf(read.get(id) as SqlRow), lease };
+  };
+}
+
+/** Bodies handed out for routing at once. */
+const maxUnroutedBytes = 16 * 2 ** 20;
+
+/** Prepares the step from accepted to a lane, to be called inside a transaction. */
+export function createRoutings(database: DatabaseSync, noteDigest: Repeats['note']) {
+  const unrouted = database.prepare(
+    `SELECT ${deliveryColumns}, body FROM deliveries JOIN bodies USING (id)
+     WHERE state = 'accepted' AND routed = 0 ORDER BY deliveries.id LIMIT ?`,
+  );
+  const toLane = database.prepare(
+    `UPDATE deliveries SET routed = 1, lane = ?, turn = ?, repository_id = ?, repository = ?, repeat_of = ?
+     WHERE id = ? AND state = 'accepted' AND routed = 0`,
+  );
+  const toEnd = database.prepare(
+    `UPDATE deliveries SET routed = 1, state = ?, reason = ?, settled_at = ?, lane = coalesce(?, lane),
+       repository_id = coalesce(?, repository_id), repository = coalesce(?, repository)
+     WHERE id = ? AND state = 'accepted' AND routed = 0`,
+  );
+
+  return {
+    /** Returns accepted deliveries without a lane, in order of acceptance. */
+    unrouted(limit: number): DeliveryWithBody[] {
+      const found: DeliveryWithBody[] = [];
+      let bytes = 0;
+      for (const row of unrouted.iterate(limit)) {
+        // The border to SQLite: every value of a row is one of the five storage classes.
+        const delivery = deliveryWithBodyOf(row as SqlRow);
+        bytes += delivery.bytes;
+        if (found.length > 0 && bytes > maxUnroutedBytes) break;
+        found.push(delivery);
+      }
+      return found;
+    },
+
+    /** Returns how many were settled. */
+    route(routings: readonly Routing[], at: Date): number {
+      let settled = 0;
+      for (const routing of routings) {
+        const repository = 'repository' in routing ? (routing.repository ?? null) : null;
+        const repositoryId = 'repositoryId' in routing ? (routing.repositoryId ?? null) : null;
+        if (routing.to === 'lane') {
+          const { lane, digest } = routing;
+          const id = Number(routing.id);
+          const original = digest === undefined ? undefined : noteDigest(id, digest);
+          toLane.run(lane, turnOf(lane), repositoryId, repository, original ?? null, id);
+          continue;
+        }
+        const lane = 'lane' in routing ? (routing.lane ?? null) : null;
+        const id = Number(routing.id);
+        const { to, reason } = routing;
+        const { changes } = toEnd.run(to, reason, at.toISOString(), lane, repositoryId, repository, id);
+        if (to === 'settled') settled += Number(changes);
+      }
+      return settled;
+    },
+  };
+}
+
+/** At most this many repositories whose round is remembered; beyond, all rounds start again. */
+const maxRounds = 10_000;
+
+/** Finds the deliveries whose turn it is, each the oldest of its lane. It remembers whose turn was last. */
+export function createHeads(database: DatabaseSync) {
+  const where = "state = 'accepted' AND routed = 1";
+  const nextTurn = database.prepare(
+    `SELECT turn FROM deliveries WHERE ${where} AND turn > ? ORDER BY turn LIMIT 1`,
+  );
+  const nextLane = database.prepare(
+    `SELECT lane, id FROM deliveries WHERE ${where} AND turn = ? AND lane > ? ORDER BY lane, id LIMIT 1`,
+  );
+  const firstOf = database.prepare(
+    `SELECT id FROM deliveries WHERE ${where} AND turn = ? AND lane = ?
+       AND NOT EXISTS (SELECT 1 FROM deliveries WHERE state = 'claimed' AND lane = ?) ORDER BY id LIMIT 1`,
+  );
+  const busyLanes = database.prepare("SELECT lane FROM deliveries WHERE state = 'claimed'");
+  let lastTurn = '';
+  /** Position of each repository's round; removed when it starts again. */
+  const lastLanes = new Map<string, string>();
+
+  const laneAfter = (turn: string, lane: string, busy: ReadonlySet<string>): SqlRow | undefined => {
+    let row = nextLane.get(turn, lane);
+    while (row !== undefined && busy.has(String(row.lane))) row = nextLane.get(turn, String(row.lane));
+    return row;
+  };
+
+  const headOf = (turn: string, busy: ReadonlySet<string>): number | undefined => {
+    const last = lastLanes.get(turn) ?? '';
+    const row = laneAfter(turn, last, busy) ?? (last === '' ? undefined : laneAfter(turn, '', busy));
+    if (row === undefined) {
+      lastLanes.delete(turn);
+      return undefined;
+    }
+    lastLanes.set(turn, String(row.lane));
+    return Number(row.id);
+  };
+
+  return {
+    /** Returns the next ones, taking turns between repositories, then between their lanes. */
+    next(limit: number, avoid: readonly string[]): number[] {
+      const busy = new Set([...busyLanes.all().map((row) => String(row.lane)), ...avoid]);
+      const heads: number[] = [];
+      /** Repositories all of whose lanes are busy: each holds a lease or is avoided, so they are few. */
+      const idle = new Set<string>();
+      let idleInARow = 0;
+      while (heads.length < limit && idleInARow <= idle.size) {
+        const row = nextTurn.get(lastTurn) ?? nextTurn.get('');
+        if (row === undefined) break;
+        const turn = String(row.turn);
+        lastTurn = turn;
+        const head = idle.has(turn) ? undefined : headOf(turn, busy);
+        if (head === undefined) {
+          idle.add(turn);
+          idleInARow += 1;
+          continue;
+        }
+        idleInARow = 0;
+        busy.add(lastLanes.get(turn) ?? '');
+        heads.push(head);
+      }
+      if (lastLanes.size > maxRounds) lastLanes.clear();
+      return heads;
+    },
+    /** Returns those of the given lanes. */
+    of: (lanes: readonly string[]): number[] =>
+      lanes.flatMap((lane) => {
+        const row = firstOf.get(turnOf(lane), lane, lane);
+        return row === undefined ? [] : [Number(row.id)];
+      }),
+  };
+}
+
+/** At most this many deliveries return from their wait in one claim; the rest return in the next. */
+const maxReturning = 500;
+
+/** Longest wait of rows that an earlier version wrote, which did not note it. */
+const formerWaitMs = 7_200_000;
+
+/** Prepares the ends of waits outside of lanes, for a retry or for room in a budget. */
+export function createWaits(database: DatabaseSync) {
+  // Asked by each claim: an update with the question inside costs many times as much when none is due.
+  const dueRetries = database.prepare(
+    `SELECT id FROM deliveries WHERE state = 'retry' AND retry_at <= ? ORDER BY retry_at LIMIT ${maxReturning}`,
+  );
+  const dueDeferred = database.prepare(
+    `SELECT id FROM deliveries WHERE state = 'deferred' AND retry_at <= ? ORDER BY retry_at LIMIT ${maxReturning}`,
+  );
+  const giveBack = database.prepare(
+    "UPDATE deliveries SET state = 'accepted', retry_at = NULL, deferral_key = NULL WHERE id = ?",
+  );
+  // Plain placeholders: node:sqlite of Node 22 cannot bind numbered ones.
+  const nearest = `strftime('%Y-%m-%dT%H:%M:%fZ', julianday(?) + coalesce(retry_wait_ms, ${formerWaitMs}) / 86400000.0)`;
+  const clampRetries = database.prepare(
+    `UPDATE deliveries SET retry_at = ${nearest} WHERE state = 'retry' AND retry_at > ${nearest}`,
+  );
+  const clampDeferred = database.prepare(
+    `UPDATE deliveries SET retry_at = ${nearest} WHERE state = 'deferred' AND retry_at > ${nearest}`,
+  );
+
+  return {
+    /** Returns deliveries whose wait is over to their lanes. */
+    endDue(now: Date): void {
+      const at = now.toISOString();
+      for (const due of [dueRetries, dueDeferred]) for (const { id } of due.all(at)) giveBack.run(Number(id));
+    },
+
+    /** Brings those nearer that are further away than they were when they began to wait. */
+    clamp(now: Date): void {
+      const at = now.toISOString();
+      clampRetries.run(at, at);
+      clampDeferred.run(at, at);
+    },
+  };
+}
+
+/**
+ * Finds the delivery that crashes the process; to be called inside a transaction.
+ *
+ * A crash of the process undoes no claim and no ending, so the rows that are claimed when a store is opened are those that were
+ * in flight when the process died. If there was one, its attempt is spent, and the crash is counted. A power failure may undo
+ * the last claims: what was in flight then is accepted, and is not suspected.
+ * If there were several, no attempt is spent, and each is suspected: it is handled alone for a while, so that the next
+ * crash identifies the cause. Deliveries that have been in flight for longer than that no longer count.
+ * Times are those of a monotonic clock.
+ */
+export function createCrashes(database: DatabaseSync) {
+  const inFlight = database.prepare("SELECT id, suspicion FROM deliveries WHERE state = 'claimed'");
+  const blame = database.prepare(
+    "UPDATE deliveries SET state = 'accepted', lease = NULL, crashes = crashes + 1 WHERE state = 'claimed'",
+  );
+  const suspect = database.prepare(
+    `UPDATE deliveries SET state = 'accepted', lease = NULL, attempts = attempts - 1, suspicion = suspicion + 1
+     WHERE state = 'claimed'`,
+  );
+  const waiting = database.prepare(
+    `SELECT id, suspicion FROM deliveries INDEXED BY suspected
+     WHERE suspicion > 0 AND state = 'accepted' AND routed = 1 ORDER BY id`,
+  );
+  const claimedAtMs = new Map<number, number>();
+  let isOver = false;
+
+  const nextWaiting = (): number | undefined => nextSuspected(waiting.all() as readonly SqlRow[]);
+
+  return {
+    /** Releases the claims of an earlier process. */
+    takeBack(): void {
+      if (inFlight.all().length === 1) blame.run();
+      else suspect.run();
+    },
+    /** Returns the suspected delivery to claim next, alone; `wait` while one must stay alone; `free` if none is left. */
+    turn(nowMs: number): number | 'wait' | 'free' {
+      // New suspects appear only at a start.
+      if (isOver) return 'free';
+      const claims = inFlight.all().map(({ id, suspicion }) => {
+        const isYoung = nowMs - (claimedAtMs.get(Number(id)) ?? nowMs) < isolationMsOf(Number(suspicion));
+        return { isSuspected: Number(suspicion) > 0, isYoung };
+      });
+      if (claims.some(({ isSuspected, isYoung }) => isSuspected && isYoung)) return 'wait';
+      const next = nextWaiting();
+      if (next !== undefined) return claims.some(({ isYoung }) => isYoung) ? 'wait' : next;
+      isOver = claims.every(({ isSuspected }) => !isSuspected);
+      return 'free';
+    },
+    /** Records that a delivery is claimed. */
+    claimed(id: number, nowMs: number): void {
+      if (!isOver) claimedAtMs.set(id, nowMs);
+    },
+  };
+}
