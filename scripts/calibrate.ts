@@ -1,11 +1,11 @@
 // Measures what a unit of the evaluation budget takes on this machine, for work of every kind. Run it when nothing else
-// runs: `node scripts/calibrate.ts`. A row far above the others means that its cost in src/rules/expressions/budget/costs.ts or
+// runs: `node scripts/calibrate.ts`. A row far above the others means that its cost in src/rules/expressions/budget.ts or
 // src/patterns/automaton.ts is too low.
 
 import { Meter } from '../src/patterns/meter.ts';
 import { Re2Compiler } from '../src/patterns/re2.ts';
 import { compileCondition } from '../src/rules/expressions/conditions.ts';
-import { createEnvironment } from '../src/rules/files/environment.ts';
+import { createEnvironment } from '../src/rules/files/context.ts';
 import { registry } from '../src/rules/registry.ts';
 import { hostileData, hostileTexts } from './bench/rules/hostile.ts';
 

@@ -8,8 +8,8 @@ import { eventFamilies, type Family } from '../src/contract/events/event-familie
 import { facts } from '../src/facts/facts.ts';
 import { createUnlimitedMeter } from '../src/patterns/meter.ts';
 import { compileCondition } from '../src/rules/expressions/conditions.ts';
-import { functions, loops } from '../src/rules/expressions/functions/functions.ts';
-import { createEnvironment } from '../src/rules/files/environment.ts';
+import { functions, loops } from '../src/rules/expressions/functions.ts';
+import { createEnvironment } from '../src/rules/files/context.ts';
 import { loadRuleFile } from '../src/rules/files/load.ts';
 import { registry } from '../src/rules/registry.ts';
 import { parseOperatorFile } from '../src/server/settings/operator-file/operator-file.ts';

@@ -3,8 +3,7 @@ import { maxCommandBody } from '../../src/facts/command.ts';
 import { automatonCosts } from '../../src/patterns/automaton.ts';
 import { maxGlobLength } from '../../src/patterns/glob.ts';
 import { re2Limits } from '../../src/patterns/re2.ts';
-import { unitsPerRun } from '../../src/rules/expressions/budget/budget.ts';
-import { costs, limits } from '../../src/rules/expressions/budget/costs.ts';
+import { costs, limits, unitsPerRun } from '../../src/rules/expressions/budget.ts';
 import { unitsPerOperatorRule, unitsPerOtherRule } from '../../src/rules/rule.ts';
 import { page, table } from './text.ts';
 

@@ -13,7 +13,7 @@ import { CommitStatus } from '../../src/contract/resources/statuses.ts';
 import { TrackedTime } from '../../src/contract/resources/times.ts';
 import { Organization, Team, User } from '../../src/contract/resources/users.ts';
 import { Workflow, WorkflowRun } from '../../src/contract/resources/workflows.ts';
-import { typeOf } from '../../src/rules/expressions/values/types.ts';
+import { typeOf } from '../../src/rules/expressions/types.ts';
 
 /** Objects that members of facts and events share: each has a page of its own, which the tables of members link. */
 export const sharedObjects: Readonly<Record<string, z.ZodType>> = {

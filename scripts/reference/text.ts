@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { alternatives, describeType, type Type, typeOf } from '../../src/rules/expressions/values/types.ts';
+import { alternatives, describeType, type Type, typeOf } from '../../src/rules/expressions/types.ts';
 import { sharedObjectOf } from './objects.ts';
 
 /** Returns a page: a title, its parts separated by empty lines, and one line end at its end. */

@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import type { Client } from '../client/client.ts';
-import type { PackReader } from '../rules/packs/gather-packs.ts';
-import { type NoPack, notOffered, type PackTree } from '../rules/packs/pack.ts';
-import { readPacks } from '../rules/sources/folder-packs.ts';
+import { type NoPack, notOffered, type PackReader, type PackTree } from '../rules/files/packs.ts';
+import { readPacks } from '../rules/sources/folder.ts';
 import { type Pins, readOrganizationRules } from '../rules/sources/organization.ts';
 import type { ActionRunner } from './runner.ts';
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { appendFileSync, existsSync } from 'node:fs';
 import { isAbsolute, join, relative } from 'node:path';
 import { plain, type Terminal } from '../cli/output/terminal.ts';
-import { repositoryPaths } from '../rules/sources/paths.ts';
+import { repositoryPaths } from '../rules/sources/repository-file.ts';
 
 /** What a CI runner gives an action. */
 export type RunnerEnvironment = Readonly<Record<string, string | undefined>>;

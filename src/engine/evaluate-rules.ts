@@ -9,7 +9,7 @@ import { type FactRequest, type Facts, requestOf } from '../facts/fact.ts';
 import { review } from '../facts/reviews.ts';
 import { messageOf, ReeveError } from '../platform/errors.ts';
 import { type Evaluation, evaluateRule, failRule, type ResolvedStep, skipRule } from '../rules/evaluate.ts';
-import { requestsOfRule } from '../rules/facts-of-rule.ts';
+import { requestsOfRule } from '../rules/needs.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import type { SkipReason, Verdict } from '../rules/verdict.ts';
 import { useCommands } from './bounds/commands.ts';

@@ -8,7 +8,7 @@ import { createFacts } from '../facts/ask.ts';
 import type { FactMemory, Facts } from '../facts/fact.ts';
 import { createGivenFacts } from '../facts/given-facts.ts';
 import type { Clock } from '../platform/clock.ts';
-import { unitsPerRun } from '../rules/expressions/budget/budget.ts';
+import { unitsPerRun } from '../rules/expressions/budget.ts';
 import type { Run, Trigger } from './record.ts';
 import { revertRun } from './revert.ts';
 import { type Ran, runRules } from './run.ts';

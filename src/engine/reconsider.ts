@@ -3,7 +3,7 @@ import { type Facts, requestOf } from '../facts/fact.ts';
 import { pullRequest } from '../facts/pull-request.ts';
 import { ReeveError } from '../platform/errors.ts';
 import { evaluateRule } from '../rules/evaluate.ts';
-import { RunBudget } from '../rules/expressions/budget/budget.ts';
+import { RunBudget } from '../rules/expressions/budget.ts';
 import { budgetSourceOf, type LoadedRule } from '../rules/rule.ts';
 import type { Proposal } from './proposal.ts';
 import type { RunInput } from './run-input.ts';

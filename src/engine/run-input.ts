@@ -7,7 +7,7 @@ import type { Client } from '../client/client.ts';
 import type { Event } from '../contract/events/events.ts';
 import type { Facts } from '../facts/fact.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { RuleSet } from '../rules/rule-set.ts';
+import type { RuleSet } from '../rules/rule.ts';
 import type { Consequences, EventCause } from './bounds/consequences.ts';
 import type { MessageDoor } from './bounds/messages.ts';
 import type { ReadPauses } from './bounds/pauses.ts';

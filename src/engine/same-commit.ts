@@ -14,7 +14,7 @@ import { indexParams, repositoryParams } from '../facts/where.ts';
 import { BoundedMap } from '../platform/cache/bounded-map.ts';
 import { ReeveError } from '../platform/errors.ts';
 import { evaluateRule } from '../rules/evaluate.ts';
-import { RunBudget } from '../rules/expressions/budget/budget.ts';
+import { RunBudget } from '../rules/expressions/budget.ts';
 import { budgetSourceOf, type LoadedRule } from '../rules/rule.ts';
 
 /**

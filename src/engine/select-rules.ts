@@ -3,14 +3,11 @@ import type { Event } from '../contract/events/events.ts';
 import type { Facts } from '../facts/fact.ts';
 import { LimitExceeded, type Meter } from '../patterns/meter.ts';
 import { failRule, skipRule } from '../rules/evaluate.ts';
-import { RunBudget } from '../rules/expressions/budget/budget.ts';
-import { limits } from '../rules/expressions/budget/costs.ts';
-import { hasWideObject } from '../rules/expressions/values/member-names.ts';
+import { limits, RunBudget } from '../rules/expressions/budget.ts';
+import { hasWideObject } from '../rules/expressions/values.ts';
 import { isInScope, skipReason } from '../rules/match.ts';
-import { needsEvent } from '../rules/recoverable.ts';
-import { budgetSourceOf, type LoadedRule, runsForConcerned } from '../rules/rule.ts';
-import type { RuleSet } from '../rules/rule-set.ts';
-import type { SkipReason, Verdict } from '../rules/verdict.ts';
+import { budgetSourceOf, type LoadedRule, type RuleSet, runsForConcerned } from '../rules/rule.ts';
+import { needsEvent, type SkipReason, type Verdict } from '../rules/verdict.ts';
 import type { EventCause } from './bounds/consequences.ts';
 import { isGrantedAt } from './bounds/grants.ts';
 

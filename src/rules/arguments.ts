@@ -9,10 +9,8 @@ import {
   jointProspect,
   type Prospect,
 } from './expressions/conditions.ts';
-import type { ExpressionProblem } from './expressions/expression-problem.ts';
-import type { Read } from './expressions/interpret/reads.ts';
-import type { Evidence, Knowledge } from './expressions/knowledge.ts';
-import type { ExpressionContext } from './expressions/resolve/resolve.ts';
+import type { Read } from './expressions/part.ts';
+import type { ExpressionContext } from './expressions/resolve.ts';
 import {
   compileListTemplate,
   compileTemplate,
@@ -21,7 +19,8 @@ import {
   opening,
   type Template,
 } from './expressions/template.ts';
-import { definitionOf } from './expressions/values/types.ts';
+import { definitionOf, type Evidence, type Knowledge, type ZodDefinition } from './expressions/types.ts';
+import type { ExpressionProblem } from './problem.ts';
 
 /** The arguments of a step: as written, and what becomes of them once the facts they name are known. */
 export type StepArguments = {
@@ -141,10 +140,7 @@ function* textsOf(
 }
 
 /** Returns the schema of a member by its key, which a rule file chooses: `constructor` is no member of every shape. */
-function schemaOfMember(
-  { shape, element, valueType }: ReturnType<typeof definitionOf>,
-  key: string,
-): z.ZodType | undefined {
+function schemaOfMember({ shape, element, valueType }: ZodDefinition, key: string): z.ZodType | undefined {
   const own = shape !== undefined && Object.hasOwn(shape, key) ? shape[key] : undefined;
   return own ?? element ?? valueType;
 }

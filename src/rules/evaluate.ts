@@ -7,7 +7,7 @@ import { narrowPayload } from '../facts/where.ts';
 import { LimitExceeded, type Meter } from '../patterns/meter.ts';
 import { messageOf, ReeveError } from '../platform/errors.ts';
 import { jointProspect } from './expressions/conditions.ts';
-import type { Knowledge, Known } from './expressions/knowledge.ts';
+import type { Knowledge, Known } from './expressions/types.ts';
 import { isFiltered, listeningsFor, passesBranch, passesPaths } from './match.ts';
 import type { Listening, LoadedRule, LoadedStep } from './rule.ts';
 import type { Finding, SkipReason, Verdict } from './verdict.ts';
@@ -96,15 +96,16 @@ const filesRequest: FactRequest = { name: 'files' };
 /** Returns the end of a rule that a filter on paths leaves out, or undefined where it goes on. */
 async function filterPaths(
   rule: LoadedRule,
-  { event, meter, facts, isBeforeWrite = false }: RuleContext,
+  situation: RuleContext,
   knowledge: Learning,
 ): Promise<Evaluation | undefined> {
+  const { event, meter, isBeforeWrite = false } = situation;
   if (event === undefined && (rule.schedules.length > 0 || rule.on.length === 0)) return undefined;
   const heard = event === undefined ? rule.on : listeningsFor(rule, event, meter);
   const isLive = event === undefined || isBeforeWrite;
   let listenings = heard;
   try {
-    if (isLive) listenings = await passingNow(heard, { knowledge, meter, facts });
+    if (isLive) listenings = await passingNow(heard, situation, knowledge);
   } catch (error) {
     if (!(error instanceof LimitExceeded)) throw error;
     return { verdict: failRule(rule, `branches: ${error.message}`), steps: [] };
@@ -131,7 +132,8 @@ const pullRequest: FactRequest = { name: 'pull_request' };
 /** Returns the entries of `on` whose filter on branches the pull request passes as it is now. */
 async function passingNow(
   heard: readonly Listening[],
-  { knowledge, meter, facts }: Pick<RuleContext, 'meter' | 'facts'> & { readonly knowledge: Learning },
+  { meter, facts }: RuleContext,
+  knowledge: Learning,
 ): Promise<readonly Listening[]> {
   if (facts.subject.kind !== 'pull_request' || !heard.some(isFiltered)) return heard;
   await knowledge.learn([pullRequest]);
@@ -184,7 +186,7 @@ async function findAwaiting(
   rule: LoadedRule,
   knowledge: Learning,
   meter: Meter,
-): Promise<Pick<Evaluation, 'awaitsChecks'>> {
+): Promise<{ readonly awaitsChecks?: true }> {
   const steps = rule.steps.filter(({ action }) => action.awaitsChecks);
   if (steps.length === 0) return {};
   meter.enter('what it waits for');
@@ -222,14 +224,7 @@ function retryOf(cause: Error | undefined): ReeveError | undefined {
   return cause instanceof ReeveError && cause.keepsWork ? cause : undefined;
 }
 
-function headOf({
-  id,
-  source,
-  commit,
-  line,
-  level,
-  revision,
-}: LoadedRule): Pick<Verdict, 'rule' | 'source' | 'commit' | 'line' | 'level' | 'revision'> {
+function headOf({ id, source, commit, line, level, revision }: LoadedRule) {
   return { rule: id, source, commit, line, level, revision };
 }
 

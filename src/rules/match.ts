@@ -2,7 +2,7 @@ import type { Event } from '../contract/events/events.ts';
 import type { Subject } from '../contract/events/subject.ts';
 import { anyStatus } from '../facts/files.ts';
 import type { Meter } from '../patterns/meter.ts';
-import { costs } from './expressions/budget/costs.ts';
+import { costs } from './expressions/budget.ts';
 import type { Listening, LoadedRule, Pattern } from './rule.ts';
 import type { SkipReason } from './verdict.ts';
 

@@ -8,14 +8,13 @@ import { messageOf, ReeveError } from '../platform/errors.ts';
 import type { Log } from '../platform/log.ts';
 import { formatProblem } from '../rules/problem.ts';
 import type { Level, LoadedRule } from '../rules/rule.ts';
-import type { Enrolment } from '../rules/sources/enrolment.ts';
-import { type FolderFile, findRuleFiles } from '../rules/sources/folder.ts';
+import type { Enrolment } from '../rules/sources/admission.ts';
+import { type FolderFile, type FolderWatch, findRuleFiles, watchFolder } from '../rules/sources/folder.ts';
 import type { Grant } from '../rules/sources/grants.ts';
 import type { OrganizationSource } from '../rules/sources/organization.ts';
 import { createReporter, type Reporter, type ReportProblems } from '../rules/sources/report.ts';
 import type { FileReading } from '../rules/sources/rule-files.ts';
 import { createRuleSource, type RuleSource } from '../rules/sources/rule-source.ts';
-import { type FolderWatch, watchFolder } from '../rules/sources/watch.ts';
 import type { Store } from '../store/store.ts';
 import type { IncidentStore } from '../work/sweeps/sweep-store.ts';
 import { createRuleCoverage, type RuleCoverage, type TestRules } from './rule-coverage.ts';
@@ -46,7 +45,7 @@ export async function openRules(options: {
   /** Called with repositories whose events moved their default branch. */
   readonly onMoved?: (repository: RepositoryRef) => void;
   readonly testRules?: TestRules | undefined;
-  readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
+  readonly clock: Clock;
   readonly log: Log;
 }): Promise<RulesInForce> {
   const { folder, client, store, clock, log, served, organizations } = options;

@@ -15,10 +15,13 @@ import { type Clock, systemClock } from '../platform/clock.ts';
 import { ReeveError } from '../platform/errors.ts';
 import { createMessageSender } from '../platform/http/message-sender.ts';
 import type { Log } from '../platform/log.ts';
-import { createAdmissions } from '../rules/sources/admission.ts';
-import { createEnrolment, type Enrolment } from '../rules/sources/enrolment.ts';
+import {
+  createAdmissions,
+  createEnrolment,
+  createIdentities,
+  type Enrolment,
+} from '../rules/sources/admission.ts';
 import type { Grant } from '../rules/sources/grants.ts';
-import { createIdentities } from '../rules/sources/identity.ts';
 import type { OrganizationSource } from '../rules/sources/organization.ts';
 import type { ReportProblems } from '../rules/sources/report.ts';
 import { createStoredMemory } from '../store/action-memory.ts';

@@ -3,7 +3,7 @@ import type { RunSettings } from '../engine/make-run.ts';
 import { createFactMemory } from '../facts/ask.ts';
 import type { Clock } from '../platform/clock.ts';
 import { ReeveError } from '../platform/errors.ts';
-import type { Enrolment } from '../rules/sources/enrolment.ts';
+import type { Enrolment } from '../rules/sources/admission.ts';
 import type { Grant } from '../rules/sources/grants.ts';
 import type { OrganizationSource } from '../rules/sources/organization.ts';
 import { createRuleSource, type RuleSource } from '../rules/sources/rule-source.ts';

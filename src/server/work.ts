@@ -11,7 +11,7 @@ import type { FactMemory } from '../facts/fact.ts';
 import type { Clock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
 import type { Log } from '../platform/log.ts';
-import { statusContextsOf } from '../rules/files/status-rules.ts';
+import { statusContextsOf } from '../rules/files/warnings.ts';
 import type { Admissions } from '../rules/sources/admission.ts';
 import { createStoredMemory } from '../store/action-memory.ts';
 import type { HandleJob, WorkerStore } from '../store/leases.ts';

@@ -17,7 +17,7 @@ import { ruleResultsOf } from '../../src/engine/incidents/rule-failures.ts';
 import type { RunMode } from '../../src/engine/record.ts';
 import { runRules } from '../../src/engine/run.ts';
 import { ReeveError } from '../../src/platform/errors.ts';
-import { createRuleSet } from '../../src/rules/rule-set.ts';
+import { createRuleSet } from '../../src/rules/rule.ts';
 import { makeFacts } from '../support/make-facts.ts';
 import { plainAction } from '../support/plain-action.ts';
 import { plainRule } from '../support/plain-rule.ts';

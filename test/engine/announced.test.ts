@@ -5,7 +5,7 @@ import { runRules } from '../../src/engine/run.ts';
 import { ReeveError } from '../../src/platform/errors.ts';
 import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { registry } from '../../src/rules/registry.ts';
-import { createRuleSet } from '../../src/rules/rule-set.ts';
+import { createRuleSet } from '../../src/rules/rule.ts';
 import { makeFacts } from '../support/make-facts.ts';
 
 const now = new Date('2026-03-10T12:00:00Z');

@@ -7,7 +7,7 @@ import { createFactMemory } from '../../src/facts/ask.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { registry } from '../../src/rules/registry.ts';
-import { createRuleSet } from '../../src/rules/rule-set.ts';
+import { createRuleSet } from '../../src/rules/rule.ts';
 import { type PrivilegeSetup, startPrivilegeForge } from '../support/privilege-setup.ts';
 
 const ruleText = (mode: string) => `

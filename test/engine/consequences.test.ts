@@ -5,8 +5,7 @@ import { type Event, parseEvent } from '../../src/contract/events/events.ts';
 import { createConsequences, type EventCause } from '../../src/engine/bounds/consequences.ts';
 import { selectRules } from '../../src/engine/select-rules.ts';
 import { ReeveError } from '../../src/platform/errors.ts';
-import type { LoadedRule } from '../../src/rules/rule.ts';
-import { createRuleSet } from '../../src/rules/rule-set.ts';
+import { createRuleSet, type LoadedRule } from '../../src/rules/rule.ts';
 import { makeFacts } from '../support/make-facts.ts';
 
 const head = 'a'.repeat(40);

@@ -4,7 +4,7 @@ import { runRules } from '../../src/engine/run.ts';
 import { createGivenFacts } from '../../src/facts/given-facts.ts';
 import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { registry } from '../../src/rules/registry.ts';
-import { createRuleSet } from '../../src/rules/rule-set.ts';
+import { createRuleSet } from '../../src/rules/rule.ts';
 
 const text = `version: 1
 rules:

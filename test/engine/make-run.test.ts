@@ -8,7 +8,7 @@ import { createFactMemory } from '../../src/facts/ask.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { registry } from '../../src/rules/registry.ts';
-import { createRuleSet } from '../../src/rules/rule-set.ts';
+import { createRuleSet } from '../../src/rules/rule.ts';
 import { type BareServer, json, startBareServer } from '../support/bare-server.ts';
 import { makeRecordingClient } from '../support/recording-client.ts';
 

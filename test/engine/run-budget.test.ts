@@ -6,8 +6,7 @@ import { runRules } from '../../src/engine/run.ts';
 import { createGivenFacts } from '../../src/facts/given-facts.ts';
 import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { registry } from '../../src/rules/registry.ts';
-import type { Level, LoadedRule, RuleHome } from '../../src/rules/rule.ts';
-import { createRuleSet } from '../../src/rules/rule-set.ts';
+import { createRuleSet, type Level, type LoadedRule, type RuleHome } from '../../src/rules/rule.ts';
 
 const body = hostileTexts.letters;
 const files = (count: number) =>

@@ -6,7 +6,7 @@ import { createOpenPulls, isPinned } from '../../src/engine/same-commit.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { registry } from '../../src/rules/registry.ts';
-import { createRuleSet } from '../../src/rules/rule-set.ts';
+import { createRuleSet } from '../../src/rules/rule.ts';
 import { type BareServer, json, startBareServer } from '../support/bare-server.ts';
 import { makeFacts } from '../support/make-facts.ts';
 

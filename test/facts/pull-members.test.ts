@@ -7,7 +7,7 @@ import { createGivenFacts } from '../../src/facts/given-facts.ts';
 import { createUnlimitedMeter } from '../../src/patterns/meter.ts';
 import { Learning } from '../../src/rules/evaluate.ts';
 import { compileCondition } from '../../src/rules/expressions/conditions.ts';
-import { createEnvironment, type Occasion } from '../../src/rules/files/environment.ts';
+import { createEnvironment, type Occasion } from '../../src/rules/files/context.ts';
 import { registry } from '../../src/rules/registry.ts';
 import { contextOf } from '../rules/expressions/support/context.ts';
 import { type BareServer, json, startBareServer } from '../support/bare-server.ts';

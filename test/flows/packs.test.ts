@@ -2,6 +2,7 @@ import { afterEach, expect, it } from 'vitest';
 import { parseEvent } from '../../src/contract/events/events.ts';
 import { operations } from '../../src/contract/operations.ts';
 import type { Run } from '../../src/engine/record.ts';
+import { systemClock } from '../../src/platform/clock.ts';
 import { eventAbout } from '../../src/rules/sources/admission.ts';
 import { createRuleSource } from '../../src/rules/sources/rule-source.ts';
 import { cloneRepository } from '../support/git-client.ts';
@@ -225,7 +226,7 @@ it('every process has a changed pack in force within ten seconds of the push', a
     },
   };
   let nowMs = 0;
-  const clock = { monotonicMs: () => nowMs };
+  const clock = { ...systemClock, monotonicMs: () => nowMs };
   const served = { starred: async () => [] };
   const start = () =>
     createRuleSource({ client: harness.root, served, operatorRules: [], organizations, pins, clock });

@@ -8,7 +8,7 @@ import type { Run } from '../../src/engine/record.ts';
 import { runRules } from '../../src/engine/run.ts';
 import { createFactMemory, createFacts } from '../../src/facts/ask.ts';
 import { systemClock } from '../../src/platform/clock.ts';
-import { createRuleSet } from '../../src/rules/rule-set.ts';
+import { createRuleSet } from '../../src/rules/rule.ts';
 import { loadRuleFiles } from '../../src/rules/sources/folder.ts';
 import { reeve, reeveProcess } from '../support/command.ts';
 import { acme, at, type Harness, people, repositoryScopes, startHarness } from '../support/harness.ts';

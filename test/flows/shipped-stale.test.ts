@@ -4,7 +4,7 @@ import { parseEvent } from '../../src/contract/events/events.ts';
 import { operations } from '../../src/contract/operations.ts';
 import { makeEventRun } from '../../src/engine/make-run.ts';
 import { createFactMemory } from '../../src/facts/ask.ts';
-import { createRuleSet } from '../../src/rules/rule-set.ts';
+import { createRuleSet } from '../../src/rules/rule.ts';
 import { simulate } from '../../src/work/runs/simulation/simulate.ts';
 import { decided } from '../support/compare-plans.ts';
 import { requiring } from '../support/flow-requirements.ts';

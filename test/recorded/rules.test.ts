@@ -5,8 +5,7 @@ import type { Run } from '../../src/engine/record.ts';
 import { runRules } from '../../src/engine/run.ts';
 import { createGivenFacts } from '../../src/facts/given-facts.ts';
 import { systemClock } from '../../src/platform/clock.ts';
-import type { LoadedRule } from '../../src/rules/rule.ts';
-import { createRuleSet } from '../../src/rules/rule-set.ts';
+import { createRuleSet, type LoadedRule } from '../../src/rules/rule.ts';
 import { findRuleFiles, loadRuleFiles } from '../../src/rules/sources/folder.ts';
 import { type Fixture, jsonOf, kindOf, readRecordings } from '../support/recording/fixture.ts';
 

@@ -4,11 +4,11 @@ import { actions } from '../../src/actions/actions.ts';
 import { eventFamilies, type Family } from '../../src/contract/events/event-families.ts';
 import type { SubjectKind } from '../../src/contract/events/subject.ts';
 import { facts } from '../../src/facts/facts.ts';
-import { resolveExpression } from '../../src/rules/expressions/resolve/resolve.ts';
-import { createEnvironment } from '../../src/rules/files/environment.ts';
+import { resolveExpression } from '../../src/rules/expressions/resolve.ts';
+import { createEnvironment } from '../../src/rules/files/context.ts';
+import { schemaOfRules } from '../../src/rules/files/grammar.ts';
 import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { registry } from '../../src/rules/registry.ts';
-import { schemaOfRules } from '../../src/rules/schema.ts';
 import { contextOf } from './expressions/support/context.ts';
 
 const familyOf = (subject: SubjectKind): Family | undefined =>

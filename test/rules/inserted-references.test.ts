@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { actions } from '../../src/actions/actions.ts';
 import { createUnlimitedMeter } from '../../src/patterns/meter.ts';
 import { compileArguments } from '../../src/rules/arguments.ts';
-import { createEnvironment } from '../../src/rules/files/environment.ts';
+import { createEnvironment } from '../../src/rules/files/context.ts';
 import { contextOf } from './expressions/support/context.ts';
 import { registry } from './support/registry.ts';
 

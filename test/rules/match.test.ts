@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Event, parseEvent } from '../../src/contract/events/events.ts';
 import { createUnlimitedMeter } from '../../src/patterns/meter.ts';
 import { isInScope, skipReason } from '../../src/rules/match.ts';
-import { createRuleSet } from '../../src/rules/rule-set.ts';
+import { createRuleSet } from '../../src/rules/rule.ts';
 import { fileOf, ruleOf } from './support/load.ts';
 
 const meter = createUnlimitedMeter();

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { registry } from '../../src/rules/registry.ts';
-import type { Level, LoadedRule } from '../../src/rules/rule.ts';
-import { createRuleSet, extendRuleSet } from '../../src/rules/rule-set.ts';
+import { createRuleSet, extendRuleSet, type Level, type LoadedRule } from '../../src/rules/rule.ts';
 
 /** Returns rules of one level that listen to the events, in order. */
 function load(level: Level, events: readonly string[]): readonly LoadedRule[] {

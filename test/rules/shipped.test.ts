@@ -7,12 +7,12 @@ import type { Terminal } from '../../src/cli/output/terminal.ts';
 import { parseEvent } from '../../src/contract/events/events.ts';
 import { makeEventRun } from '../../src/engine/make-run.ts';
 import { systemClock } from '../../src/platform/clock.ts';
-import { requestsOfRule } from '../../src/rules/facts-of-rule.ts';
 import { loadRuleFile } from '../../src/rules/files/load.ts';
+import { requestsOfRule } from '../../src/rules/needs.ts';
 import { registry } from '../../src/rules/registry.ts';
-import { createRuleSet } from '../../src/rules/rule-set.ts';
+import { createRuleSet } from '../../src/rules/rule.ts';
+import { loadRuleTests } from '../../src/rules/rule-tests.ts';
 import { findRuleFiles, loadRuleFiles } from '../../src/rules/sources/folder.ts';
-import { loadRuleTests } from '../../src/rules/tests/cases.ts';
 import { granted } from '../support/granted.ts';
 
 const files = await findRuleFiles(['rules'], { withPacks: true });

@@ -8,16 +8,19 @@ import type { Subject } from '../../src/contract/events/subject.ts';
 import type { Run, RunMode } from '../../src/engine/record.ts';
 import { runRules } from '../../src/engine/run.ts';
 import { createFactMemory, createFacts } from '../../src/facts/ask.ts';
+import { systemClock } from '../../src/platform/clock.ts';
 import { ReeveError } from '../../src/platform/errors.ts';
 import type { Message } from '../../src/platform/http/message-sender.ts';
 import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { registry } from '../../src/rules/registry.ts';
-import type { LoadedRule } from '../../src/rules/rule.ts';
-import { createRuleSet } from '../../src/rules/rule-set.ts';
-import { type AdmittedEvent, createAdmissions } from '../../src/rules/sources/admission.ts';
-import { createEnrolment } from '../../src/rules/sources/enrolment.ts';
+import { createRuleSet, type LoadedRule } from '../../src/rules/rule.ts';
+import {
+  type AdmittedEvent,
+  createAdmissions,
+  createEnrolment,
+  createIdentities,
+} from '../../src/rules/sources/admission.ts';
 import type { Grant } from '../../src/rules/sources/grants.ts';
-import { createIdentities } from '../../src/rules/sources/identity.ts';
 import { createRuleSource, type RuleSource } from '../../src/rules/sources/rule-source.ts';
 import { readGrants } from '../../src/server/settings/operator-file/grants.ts';
 import { parseOperatorFile } from '../../src/server/settings/operator-file/operator-file.ts';
@@ -297,7 +300,7 @@ export async function runPair(pair: Pair): Promise<PairResult> {
   return { dry: await pass('plan'), real: await pass('enforce'), problems };
 }
 
-const clock = { monotonicMs: () => 0 };
+const clock = { ...systemClock, monotonicMs: () => 0 };
 const key = new Uint8Array(32);
 
 async function admit(event: Event, client: Client): Promise<AdmittedEvent | undefined> {

@@ -2,10 +2,10 @@ import { parseEvent } from '../../../src/contract/events/events.ts';
 import type { Run } from '../../../src/engine/record.ts';
 import { runRules } from '../../../src/engine/run.ts';
 import { createGivenFacts } from '../../../src/facts/given-facts.ts';
-import { limits } from '../../../src/rules/expressions/budget/costs.ts';
+import { limits } from '../../../src/rules/expressions/budget.ts';
 import { loadRuleFile } from '../../../src/rules/files/load.ts';
 import { registry } from '../../../src/rules/registry.ts';
-import { createRuleSet } from '../../../src/rules/rule-set.ts';
+import { createRuleSet } from '../../../src/rules/rule.ts';
 import { hostileTexts } from './hostile.ts';
 
 const steps = [{ uses: 'set-labels', with: { add: ['x'] } }];

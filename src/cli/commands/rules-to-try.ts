@@ -1,11 +1,9 @@
 import type { Client } from '../../client/client.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { formatProblem } from '../../rules/problem.ts';
-import type { LoadedRule } from '../../rules/rule.ts';
-import { createRuleSet } from '../../rules/rule-set.ts';
+import { createRuleSet, type LoadedRule } from '../../rules/rule.ts';
 import type { AdmittedEvent } from '../../rules/sources/admission.ts';
-import { loadRuleFiles } from '../../rules/sources/folder.ts';
-import { readOffers } from '../../rules/sources/folder-packs.ts';
+import { loadRuleFiles, readOffers } from '../../rules/sources/folder.ts';
 import { createRuleSource, type InForce } from '../../rules/sources/rule-source.ts';
 import type { Settings } from '../../server/settings/config.ts';
 import type { Terminal } from '../output/terminal.ts';

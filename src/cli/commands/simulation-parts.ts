@@ -6,7 +6,7 @@ import { createBudgetLedger } from '../../engine/budget/ledger.ts';
 import type { RunSettings } from '../../engine/make-run.ts';
 import { createFactMemory } from '../../facts/ask.ts';
 import { type Clock, systemClock } from '../../platform/clock.ts';
-import { createEnrolment } from '../../rules/sources/enrolment.ts';
+import { createEnrolment } from '../../rules/sources/admission.ts';
 import type { Settings } from '../../server/settings/config.ts';
 import { readFingerprintKey } from '../../server/settings/secrets/installation-secret.ts';
 import { createStoredMemory } from '../../store/action-memory.ts';

@@ -1,5 +1,5 @@
 import type { ScopeCategory } from '../../contract/operation.ts';
-import { factsOfRule } from '../../rules/facts-of-rule.ts';
+import { factsOfRule } from '../../rules/needs.ts';
 import type { LoadedRule } from '../../rules/rule.ts';
 
 /** What every Reeve asks of its token, and for what. */

@@ -2,7 +2,7 @@ import type { ActionMemory } from '../../actions/memory.ts';
 import { withAnswer } from '../../facts/ask.ts';
 import { command, notFound } from '../../facts/command.ts';
 import { type FactRequest, type Facts, requestOf } from '../../facts/fact.ts';
-import { requestsOfRule } from '../../rules/facts-of-rule.ts';
+import { requestsOfRule } from '../../rules/needs.ts';
 import type { LoadedRule } from '../../rules/rule.ts';
 import type { RunInput } from '../run-input.ts';
 

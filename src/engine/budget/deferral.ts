@@ -1,6 +1,5 @@
-import { isRecoverable } from '../../rules/recoverable.ts';
-import type { Plan } from '../proposal.ts';
-import { levelOfChange, type PlannedChange, type RefusedChange } from '../proposal.ts';
+import { isRecoverable } from '../../rules/verdict.ts';
+import { levelOfChange, type Plan, type PlannedChange, type RefusedChange } from '../proposal.ts';
 import { type Budget, shareOfAccount, unreserved } from './budgets.ts';
 import { targetKey } from './ledger.ts';
 import { type Line, lineOfAccount, ordinaryLine, protectiveLine } from './reservations.ts';

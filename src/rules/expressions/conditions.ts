@@ -2,13 +2,11 @@ import type { ASTNode } from '@marcbachmann/cel-js';
 import type { FactRequest } from '../../facts/fact.ts';
 import type { Meter } from '../../patterns/meter.ts';
 import { ReeveError } from '../../platform/errors.ts';
-import type { ExpressionProblem } from './expression-problem.ts';
-import type { Read } from './interpret/reads.ts';
-import type { Evidence, Knowledge } from './knowledge.ts';
-import { childrenOf, literalOf } from './parse/tree.ts';
-import { createPart, type Part, runPart, Values, valuesRead } from './part.ts';
-import { type ExpressionContext, resolveExpression } from './resolve/resolve.ts';
-import { boolType, describeType, mayBe } from './values/types.ts';
+import type { ExpressionProblem } from '../problem.ts';
+import { childrenOf, literalOf } from './parse.ts';
+import { createPart, type Part, type Read, runPart, Values, valuesRead } from './part.ts';
+import { type ExpressionContext, resolveExpression } from './resolve.ts';
+import { boolType, describeType, type Evidence, type Knowledge, mayBe } from './types.ts';
 
 /** One condition, checked and ready to be asked any number of times. */
 export type Condition = {

@@ -1,17 +1,14 @@
 import type { FactRequest } from '../../facts/fact.ts';
 import { breakReferences, type TextPart } from '../../patterns/issue-references.ts';
 import { LimitExceeded, type Meter } from '../../patterns/meter.ts';
-import { costs, limits } from './budget/costs.ts';
-import { type ExpressionProblem, withHint } from './expression-problem.ts';
-import type { Read } from './interpret/reads.ts';
-import type { Knowledge } from './knowledge.ts';
-import { chainOf, textOf } from './parse/tree.ts';
-import { createPart, type Part, runPart, Values } from './part.ts';
-import { remedyMemberOf } from './resolve/foreign-expressions.ts';
-import { type ExpressionContext, resolveExpression } from './resolve/resolve.ts';
-import { Duration } from './values/duration.ts';
-import { mayBe } from './values/types.ts';
-import { Double, describeValue } from './values/values.ts';
+import { type ExpressionProblem, withHint } from '../problem.ts';
+import { costs, limits } from './budget.ts';
+import { chainOf, textOf } from './parse.ts';
+import { createPart, type Part, type Read, runPart, Values } from './part.ts';
+import { remedyMemberOf } from './remedies.ts';
+import { type ExpressionContext, resolveExpression } from './resolve.ts';
+import { type Knowledge, mayBe, type Type } from './types.ts';
+import { Double, Duration, describeValue } from './values.ts';
 
 /** A text with `${{ expression }}` in it, checked and ready to be filled in any number of times. */
 export type Template = {
@@ -196,7 +193,7 @@ const insertable = ['string', 'number', 'bool', 'timestamp', 'duration'] as cons
 function compilePiece(
   piece: Piece,
   context: ExpressionContext,
-  kinds: Parameters<typeof mayBe>[1] = insertable,
+  kinds: readonly Type['kind'][] = insertable,
 ): CompiledPiece | { readonly problems: readonly ExpressionProblem[] } {
   const shift = (problem: ExpressionProblem): ExpressionProblem => ({
     ...problem,

@@ -1,16 +1,22 @@
 import { createHash } from 'node:crypto';
+import type { z } from 'zod';
+import type { Family } from '../../contract/events/event-families.ts';
+import type { SubjectKind } from '../../contract/events/subject.ts';
+import type { Fact } from '../../facts/fact.ts';
 import { Re2Compiler } from '../../patterns/re2.ts';
 import { BoundedMap } from '../../platform/cache/bounded-map.ts';
-import type { ExpressionProblem } from '../expressions/expression-problem.ts';
-import type { ExpressionEnvironment } from '../expressions/knowledge.ts';
-import type { ExpressionContext } from '../expressions/resolve/resolve.ts';
-import type { Problem, ProblemCode } from '../problem.ts';
+import type { ExpressionContext } from '../expressions/resolve.ts';
+import {
+  anyType,
+  type ExpressionEnvironment,
+  type Name,
+  type Type,
+  typeOf,
+  unionOf,
+} from '../expressions/types.ts';
+import type { ExpressionProblem, Problem, ProblemCode } from '../problem.ts';
 import type { Level, RuleRegistry, ScopedGrant } from '../rule.ts';
-import { createEnvironment, type Occasion } from './environment.ts';
 import { maxProblems, type YamlPath, type YamlSource } from './yaml-source.ts';
-
-/** A problem inside of a text value; `start` and `end` are offsets in the text. */
-type InsideProblem = Omit<ExpressionProblem, 'code'> & { readonly code: ProblemCode };
 
 /** What all parts of a file's loading share: its text, its powers, and the list of its problems. */
 export class FileContext {
@@ -65,7 +71,7 @@ export class FileContext {
     this.add(this.file.problem(code, message, this.file.valueAt(path), suggestion));
   }
 
-  reportInside(path: YamlPath, problem: InsideProblem): void {
+  reportInside(path: YamlPath, problem: ExpressionProblem): void {
     this.add(this.#problemInside(path, problem));
   }
 
@@ -73,7 +79,7 @@ export class FileContext {
     if (this.warnings.length < maxProblems) this.warnings.push(this.#problemInside(path, problem));
   }
 
-  #problemInside(path: YamlPath, { code, message, suggestion, start, end }: InsideProblem): Problem {
+  #problemInside(path: YamlPath, { code, message, suggestion, start, end }: ExpressionProblem): Problem {
     const span = { start: this.file.inside(path, start), end: this.file.inside(path, end) };
     return this.file.problem(code, message, span, suggestion);
   }
@@ -119,4 +125,115 @@ function environmentFor(
 /** Returns a digest of a rule file's text, short enough to be recorded with each verdict. */
 export function revisionOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16);
+}
+
+/** One way in which a rule can start: an event of a family, or a clock. */
+export type Occasion = { readonly family?: Family; readonly subject: SubjectKind };
+
+/** A name on one occasion; without a type it is not there. */
+type NameRow = { readonly fact?: Fact; readonly type: Type | undefined };
+
+/**
+ * Returns the names that a rule's expressions may use. `event` has the payload's members of the families listened to;
+ * facts are there for the subjects they are of; items of `each` that are no facts are given by the sweep.
+ */
+export function createEnvironment(options: {
+  registry: RuleRegistry;
+  occasions: readonly Occasion[];
+  level: Level;
+  /** Facts that the operator grants to the file by name, whatever they show. */
+  grants?: readonly string[];
+}): ExpressionEnvironment {
+  const { registry, occasions, level, grants = [] } = options;
+  const names = new Map<string, Name>();
+  const absent = new Map<string, string>();
+  const add = (name: string, rowOf: (occasion: Occasion) => NameRow): void => {
+    const rows = occasions.map(rowOf);
+    const there = rows.filter((row) => row.type !== undefined);
+    const missingOn = occasions.filter((_, place) => rows[place]?.type === undefined).map(describeOccasion);
+    const fact = there.find((row) => row.fact)?.fact;
+    if (there.length === 0) {
+      absent.set(name, `${[...new Set(missingOn)].join(' and ')} has no ${name}`);
+      return;
+    }
+    const type = unionOf(there.map((row) => row.type ?? anyType));
+    const needsGrant = fact && level !== 'operator' && (fact.onlyFor || !grants.includes(fact.name));
+    const refusal = needsGrant ? factRefusal(fact, level) : undefined;
+    names.set(name, {
+      type,
+      missingOn: [...new Set(missingOn)],
+      ...(fact && { fact }),
+      ...(occasions.every(({ subject }) => subject === name) && { isItem: true as const }),
+      ...(refusal !== undefined && { refusal }),
+      ...(fact && level !== 'operator' && { refuseArgument: argumentRefusal(fact, level) }),
+    });
+  };
+  const factsByName = new Map(registry.facts.map((fact) => [fact.name, fact]));
+  for (const fact of registry.facts) {
+    add(fact.name, (occasion) => rowOfFact(fact, occasion, registry, occasions));
+  }
+  for (const [name, shape] of Object.entries(registry.variables)) {
+    if (factsByName.has(name)) continue;
+    add(name, (occasion) => (variableApplies(name, occasion) ? rowOf(shape) : { type: undefined }));
+  }
+  add('event', ({ family }) => (family ? rowOfPayload(registry, family) : { type: undefined }));
+  add('now', () => ({ type: { kind: 'timestamp' } }));
+  // Where a file declares some, their values stand here instead of their names.
+  absent.set(
+    'params',
+    'the file declares no parameters: write params: { NAME: { type: int, default: 3 } } at its top',
+  );
+  return { names, absent };
+}
+
+/** A fact that is also the item of a sweep (`organization`) is given there, whatever subjects the fact is of. */
+function rowOfFact(
+  fact: Fact,
+  occasion: Occasion,
+  registry: RuleRegistry,
+  occasions: readonly Occasion[],
+): NameRow {
+  const { subject } = occasion;
+  const { families } = fact;
+  const isHeard = ({ family }: Occasion): boolean =>
+    family !== undefined && (families?.includes(family) ?? true);
+  if (families && !(fact.elsewhere ? occasions.some(isHeard) : isHeard(occasion))) return { type: undefined };
+  if (fact.of.includes(subject)) return { fact, ...rowOf(fact.shape) };
+  const item = fact.name === subject ? registry.variables[fact.name] : undefined;
+  return item ? rowOf(item) : { type: undefined };
+}
+
+/** Who did it is known of events alone; an item of a sweep is known where the sweep walks over it. */
+function variableApplies(name: string, occasion: Occasion): boolean {
+  if (name === 'sender') return occasion.family !== undefined;
+  return occasion.family === undefined && occasion.subject === name;
+}
+
+function rowOf(shape: z.ZodType): NameRow {
+  return { type: typeOf(shape) };
+}
+
+function rowOfPayload(registry: RuleRegistry, family: Family): NameRow {
+  const shape = registry.payloads[family];
+  return shape ? rowOf(shape) : { type: anyType };
+}
+
+function describeOccasion({ family, subject }: Occasion): string {
+  return family === undefined ? `a schedule over each ${subject}` : `${family}`;
+}
+
+function factRefusal(fact: Fact, level: Level): string | undefined {
+  if (fact.onlyFor !== undefined)
+    return `files of the ${level} may not use ${fact.name}, with no grant: only those of the ${fact.onlyFor} may`;
+  if (fact.shows === 'repository') return undefined;
+  const seenBy = fact.shows === 'admin' ? "the repository's administrators" : 'people beyond the repository';
+  return `files of the ${level} may not use ${fact.name} without the operator's grant: it shows what only ${seenBy} may see`;
+}
+
+function argumentRefusal(fact: Fact, level: Level) {
+  return (argument: string): string | undefined => {
+    const why = fact.examineBelowOperator?.(argument);
+    if (why === undefined) return undefined;
+    return `files of the ${level} may not use ${fact.name}(${JSON.stringify(argument.slice(0, 64))}), with no grant: ${why}`;
+  };
 }

@@ -1,21 +1,19 @@
 import type { z } from 'zod';
 import { activitiesOf, eventFamilies, type Family, familyOf } from '../../contract/events/event-families.ts';
-import { withHint } from '../expressions/expression-problem.ts';
-import { nearest } from '../expressions/parse/nearest.ts';
-import { wordOfForge } from '../expressions/resolve/foreign-expressions.ts';
-import { definitionOf } from '../expressions/values/types.ts';
-import type { Problem, ProblemCode } from '../problem.ts';
-import { remedyForKey, remedyForMissing, remedyForType, remedyForValue } from './remedies.ts';
+import { definitionOf } from '../expressions/types.ts';
+import { foreignEventWords, keysElsewhere, typesElsewhere } from '../foreign-words.ts';
+import { nearest, type Problem, type ProblemCode, withHint } from '../problem.ts';
 import { maxProblems, type YamlPath, type YamlSource } from './yaml-source.ts';
 
-/** What the schema says is wrong, with the path to it and whether its key or its value is meant. */
-type Explained = {
+/** What is wrong with a value, in words. */
+type Wording = {
   readonly code: ProblemCode;
   readonly message: string;
   readonly suggestion?: string | undefined;
-  readonly path: YamlPath;
-  readonly atKey?: boolean;
 };
+
+/** What the schema says is wrong, with the path to it and whether its key or its value is meant. */
+type Explained = Wording & { readonly path: YamlPath; readonly atKey?: boolean };
 
 /**
  * Returns what a schema finds wrong with a value as problems in our own words, with their places. `at` is where the
@@ -122,7 +120,7 @@ function explainSchemaIssue(
   }
 }
 
-function noName(written: string): Pick<Explained, 'code' | 'message' | 'suggestion'> {
+function noName(written: string): Wording {
   const message = `"${written}" is not a name: use letters, digits, ".", "_" and "-", at most 63`;
   return { code: 'value', message, suggestion: plainName(written) };
 }
@@ -208,7 +206,7 @@ function isListeningMap(full: YamlPath): boolean {
   return at >= 0 && (full.length === at + 1 || (full.length === at + 2 && typeof full[at + 1] === 'number'));
 }
 
-function explainKind(word: string): Pick<Explained, 'code' | 'message' | 'suggestion'> {
+function explainKind(word: string): Wording {
   const family = familyOf(word);
   if (family !== undefined) {
     const activities = activitiesOf(family).length > 0 ? ` with ${typesOf(family, word)}` : '';
@@ -218,7 +216,7 @@ function explainKind(word: string): Pick<Explained, 'code' | 'message' | 'sugges
     };
   }
   const known = [...Object.keys(eventFamilies), 'schedule'];
-  const suggestion = wordOfForge(word) ?? nearest(word, known);
+  const suggestion = foreignEventWords.get(word) ?? nearest(word, known);
   const list = suggestion === undefined ? `there are ${known.join(', ')}` : undefined;
   return { code: 'unknown-kind', message: withHint(`there is no kind of event "${word}"`, list), suggestion };
 }
@@ -248,7 +246,7 @@ function explainListening(seen: string, inside: YamlPath, path: YamlPath): Expla
   return { ...explainKind(activity === undefined ? seen : kind), path };
 }
 
-function explainActivity(family: Family, word: string): Pick<Explained, 'code' | 'message' | 'suggestion'> {
+function explainActivity(family: Family, word: string): Wording {
   const known = activitiesOf(family);
   const list = known.length > 0 ? ` (${known.join(', ')})` : '; it has none';
   const suggestion = suggest(word, known);
@@ -256,7 +254,7 @@ function explainActivity(family: Family, word: string): Pick<Explained, 'code' |
 }
 
 function suggest(word: string, known: readonly string[]): string | undefined {
-  const translated = wordOfForge(word);
+  const translated = foreignEventWords.get(word);
   return translated !== undefined && known.includes(translated) ? translated : nearest(word, known);
 }
 
@@ -289,3 +287,133 @@ function valueIn(value: unknown, path: YamlPath): unknown {
   }
   return inner;
 }
+
+/** Returns what to do about a key that does not exist where these keys do, or undefined if it is no known mistake. */
+function remedyForKey(key: string, known: readonly string[], actions: readonly string[]): string | undefined {
+  const part = (Object.keys(parts) as FilePart[]).find((one) => known.includes(parts[one]));
+  if (part === undefined) return undefined;
+  if (part === 'step' && actions.includes(key)) {
+    return `write "uses: ${key}", and its arguments below "with"`;
+  }
+  return keysElsewhere[part].get(key);
+}
+
+const missingKeys: Readonly<Record<string, string>> = {
+  version: 'begin the file with "version: 1"',
+  rules: 'rules are written below "rules:", each below its name',
+  on: 'it names the events, as in on: pull_request.opened',
+  steps: 'it lists the actions, as in steps: [{ uses: set-labels, with: { add: [bug] } }]',
+  uses: 'it names the action, as in "- uses: set-labels"',
+  expect: 'it says what the rules do, as in expect: { changes: [] }',
+};
+
+/** Returns how a missing key is written, or undefined where its name says enough. */
+function remedyForMissing(key: string): string | undefined {
+  return Object.hasOwn(missingKeys, key) ? missingKeys[key] : undefined;
+}
+
+/** Returns what to do about a value of the wrong type, or undefined if it is no known mistake. */
+function remedyForType(expected: string, seen: unknown, full: YamlPath): string | undefined {
+  const key = full.at(-1);
+  const isItem = typeof key === 'number';
+  if (key === 'rules' && full.length === 1) return 'write the name of each rule as a key below it';
+  if (full[0] === 'include' && full.length <= 2) return includeExample(seen);
+  if (full[0] === 'params' && full.length === 2) return parameterExample(String(key), seen);
+  if (full[0] === 'cases') return remedyInTest(full, seen);
+  if (key === 'steps' && !Array.isArray(seen)) return 'put "- " before "uses" of each step';
+  if (full.at(-2) === 'steps' && isItem && typeof seen === 'string') return `write "- uses: ${seen}"`;
+  if (key === 'schedule') return 'write schedule: "17 3 * * *", without a list';
+  if (key === 'with' && seen === null) return 'indent the arguments below "with"';
+  if (key === 'if' && Array.isArray(seen)) return 'join the conditions with && or ||';
+  if (expected === 'string' && (typeof seen === 'number' || typeof seen === 'boolean')) {
+    return `put it in quotes: "${String(seen)}"`;
+  }
+  if (expected === 'array' && typeof seen === 'string') return `write a list: [${JSON.stringify(seen)}]`;
+  if (expected === 'object' && full.length === 2 && full[0] === 'rules' && seen === null) {
+    return 'a rule has "on" and "steps", indented below its name';
+  }
+  return undefined;
+}
+
+const examples: Readonly<Record<string, string>> = {
+  item: 'write the kind of item as its key: item: { pull_request: { number: 1 } }',
+  event: 'write event: { kind: pull_request, activity: opened, payload: { … } }',
+  expect: 'write expect: { changes: [{ action: set-labels, target: "label:bug", value: true }] }',
+  changes: 'write changes: [{ action: set-labels, target: "label:bug", value: true }], or [] for none',
+  facts: 'write facts: { files: [README.md] }',
+};
+
+function remedyInTest(full: YamlPath, seen: unknown): string | undefined {
+  const key = full.at(-1);
+  if (key === 'item' && typeof seen === 'string') return `write item: { ${seen}: { number: 1 } }`;
+  return typeof key === 'string' && Object.hasOwn(examples, key) ? examples[key] : undefined;
+}
+
+/** Returns the remedy for a value that is none of the allowed words, or undefined if it is no known mistake. */
+function remedyForValue(
+  seen: unknown,
+  allowed: readonly string[],
+  full: YamlPath,
+): { readonly message: string; readonly suggestion?: string } | undefined {
+  const key = full.at(-1);
+  if (key === 'version' && full.length === 1) {
+    const written = JSON.stringify(seen);
+    if (String(seen) === '1')
+      return { message: 'the version is a number, not text: write version: 1, without quotes' };
+    return {
+      message: `version ${written} does not exist: the only version of rule files is 1, write version: 1`,
+    };
+  }
+  if (key === 'mode') {
+    return typeof seen === 'string' && /dry|plan|off|disabled|audit|warn/.test(seen)
+      ? { message: `there is no mode "${seen}" (${allowed.join(', ')})`, suggestion: 'observe' }
+      : undefined;
+  }
+  if (full[0] === 'params' && key === 'type' && typeof seen === 'string')
+    return remedyForParameterType(seen, allowed);
+  if (full[0] !== 'cases' || key !== 'kind' || typeof seen !== 'string') return undefined;
+  if (seen === 'schedule') {
+    return {
+      message:
+        'a schedule is no event: the item of a sweep is given as item: { pull_request: { number: 1 } }',
+    };
+  }
+  const [kind = '', activity] = seen.split('.');
+  if (activity === undefined || !allowed.includes(kind)) return undefined;
+  return { message: `kind and activity are separate: kind: ${kind}, activity: ${activity}` };
+}
+
+/** Returns how an include is written, with the path or the name that was written. */
+function includeExample(seen: unknown): string {
+  const list = Array.isArray(seen) ? seen[0] : seen;
+  const written = typeof list === 'string' ? list : 'packs/stale.yml';
+  const name = written.replace(/^.*\//, '').replace(/\.ya?ml$/, '');
+  const entry = written.includes('/') ? `{ name: ${name}, file: ${written} }` : `{ name: ${name} }`;
+  return `write include: [${entry}]`;
+}
+
+/** Returns how a parameter is declared, with what was written as its default. */
+function parameterExample(name: string, seen: unknown): string {
+  const type = Array.isArray(seen) ? 'list' : (typesElsewhere.get(typeof seen) ?? 'string');
+  return `write ${name}: { type: ${type}, default: ${JSON.stringify(seen ?? '')} }`;
+}
+
+/** Returns what to do about a type that parameters do not have, or undefined if it is no known mistake. */
+function remedyForParameterType(
+  seen: string,
+  allowed: readonly string[],
+): { readonly message: string; readonly suggestion: string } | undefined {
+  const suggestion = typesElsewhere.get(seen);
+  if (suggestion === undefined) return undefined;
+  return { message: `there is no type "${seen}" (${allowed.join(', ')})`, suggestion };
+}
+
+/** A part of a file, recognized by a key that only it has. */
+const parts: Readonly<Record<FilePart, string>> = {
+  file: 'rules',
+  rule: 'steps',
+  step: 'uses',
+  case: 'expect',
+  event: 'payload',
+};
+type FilePart = keyof typeof keysElsewhere;

@@ -1,20 +1,30 @@
+import { stringify } from 'yaml';
 import { isRecord } from '../../contract/events/payload-members.ts';
-import { loadIncludes } from '../packs/load-includes.ts';
-import { PackBudget, type PackTree } from '../packs/pack.ts';
-import { expandFile } from '../parameters/expand-file.ts';
-import { type GivenParameters, readParameters } from '../parameters/read-parameters.ts';
 import { type Problem, problemAtLine } from '../problem.ts';
-import type { Level, LoadedRule, RuleRegistry, ScopedGrant } from '../rule.ts';
-import { FileContext } from './context.ts';
-import { type DecodedText, decodeText, foreignEncodingOf } from './decode-text.ts';
-import { IncludingFile, maxRules, RuleFile } from './grammar.ts';
+import type { Level, LoadedRule, Pattern, RuleLimits, RuleMode, RuleRegistry, ScopedGrant } from '../rule.ts';
+import { FileContext, revisionOf } from './context.ts';
+import { expandFile } from './expand.ts';
+import { IncludeForm, IncludingFile, maxRules, RuleFile } from './grammar.ts';
 import { problemsOf } from './issues.ts';
-import { type FileDefaults, loadDefaults, loadRule } from './load-rule.ts';
-import { mergeGates, renamedOutOfSight } from './merge-gates.ts';
-import { opposingRules } from './opposing-rules.ts';
-import { mistakesOfForm } from './remedies.ts';
-import { deafGates, statusClashes } from './status-rules.ts';
-import { maxProblems, readYaml } from './yaml-source.ts';
+import {
+  type FileDefaults,
+  loadDefaults,
+  loadMode,
+  loadRule,
+  loadScope,
+  strictestLimits,
+} from './load-rule.ts';
+import { type Pack, PackBudget, type PackTree, problemOfChain, problemOfRequest } from './packs.ts';
+import { type GivenParameters, readParameters } from './parameters.ts';
+import { deafGates, mergeGates, opposingRules, renamedOutOfSight, statusClashes } from './warnings.ts';
+import {
+  type DecodedText,
+  decodeText,
+  foreignEncodingOf,
+  maxProblems,
+  readYaml,
+  type YamlPath,
+} from './yaml-source.ts';
 
 export type RuleFileSource = {
   /** Path as people know it; it becomes part of the rules' identity. */
@@ -211,3 +221,272 @@ function loadOwn(
   }
   return entries.slice(0, maxRules).flatMap(([name, rule]) => loadRule(name, rule, defaults, context) ?? []);
 }
+
+/** What loading a pack as part of a file came to. */
+type LoadedPack = {
+  readonly rules: readonly LoadedRule[];
+  readonly problems: readonly Problem[];
+  readonly warnings?: readonly Problem[];
+  readonly expanded?: ReadonlyMap<string, unknown>;
+};
+
+type Including = {
+  readonly context: FileContext;
+  readonly defaults: FileDefaults;
+  readonly packs: PackTree | undefined;
+  readonly budget: PackBudget;
+  /** Paths of the including files, the outermost first, the file itself last. */
+  readonly chain: readonly string[];
+  readonly load: (pack: Pack, given: GivenParameters) => LoadedPack;
+};
+
+/** The rules of all packs of a file, as rules of that file. */
+type IncludedRules = {
+  readonly rules: readonly LoadedRule[];
+  /** Problems in packs that the readers of the file may read; those of the file itself are reported in its context. */
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly Problem[];
+  readonly expanded: readonly (readonly [string, unknown])[];
+  /** Revision of the rules of a file with packs: it changes with each of them. Undefined for a file without. */
+  readonly revision: string | undefined;
+};
+
+/**
+ * Returns the rules of the packs that a file includes. They are loaded with the level and the grants of the including file,
+ * named `include/rule`, limited by the `in`, the limits and the mode of file and include, and observe until the include
+ * says otherwise.
+ */
+function loadIncludes(written: unknown, including: Including): IncludedRules {
+  const { context, budget } = including;
+  const found: LoadedPack[] = [];
+  const revisions: string[] = [context.revision];
+  const seen = new Set<string>();
+  for (const [place, form] of (Array.isArray(written) ? written : []).entries()) {
+    const entry = IncludeForm.safeParse(form);
+    // Its mistakes are reported with the rest of the grammar.
+    if (!entry.success) continue;
+    const at = ['include', place];
+    if (seen.has(entry.data.name)) {
+      const message = `two includes have the name "${entry.data.name}": it begins the names of their rules`;
+      context.reportValue([...at, 'name'], 'include', message);
+      continue;
+    }
+    seen.add(entry.data.name);
+    const loaded = loadInclude(entry.data, at, including);
+    if (loaded === undefined) continue;
+    found.push(loaded);
+    revisions.push(entry.data.name, loaded.revision);
+  }
+  const tooMany = found.length > 0 ? budget.problemOfRules() : undefined;
+  if (tooMany !== undefined) context.reportKey(['include'], 'include', tooMany);
+  return {
+    rules: found.flatMap(({ rules }) => rules),
+    problems: found.flatMap(({ problems }) => problems),
+    warnings: found.flatMap(({ warnings = [] }) => warnings),
+    expanded: found.flatMap(({ expanded = new Map() }) => [...expanded]),
+    revision: found.length > 0 ? revisionOf(revisions.join('\n')) : undefined,
+  };
+}
+
+function loadInclude(
+  entry: IncludeForm,
+  at: YamlPath,
+  including: Including,
+): (LoadedPack & { readonly revision: string }) | undefined {
+  const { context, defaults, packs, budget, chain, load } = including;
+  const place = [...at, 'name'];
+  const scope = loadScope(entry.in, [...at, 'in'], context);
+  const mode = loadMode(entry.mode ?? 'observe', defaults.mode, [...at, 'mode'], context);
+  // A pack includes packs beside it by their path, no matter which file includes it.
+  const isOfPack = chain.length > 1 && context.level === 'repository';
+  const wrong = problemOfRequest(entry, isOfPack ? 'organization' : context.level);
+  if (wrong !== undefined) {
+    context.reportKey([...at, wrong.key], wrong.code, wrong.message);
+    return undefined;
+  }
+  const pack = packs?.get(entry.name) ?? { missing: 'no packs can be included here' };
+  const missing =
+    'missing' in pack ? pack.missing : (problemOfChain(chain, pack.path) ?? budget.countPack(pack.text));
+  if ('missing' in pack || missing !== undefined) {
+    const near = 'missing' in pack ? pack.near : undefined;
+    const message = `the pack ${titleOf(entry)} cannot be included: ${missing}`;
+    context.reportKey(entry.pack === undefined ? place : [...at, 'pack'], 'include', message, near);
+    return undefined;
+  }
+  const before = context.problems.length;
+  const loaded = load(pack, {
+    with: entry.with ?? {},
+    onProblem: (name, message) =>
+      context.reportKey(name === undefined ? place : [...at, 'with', name], 'parameter', message),
+  });
+  if (loaded.problems.length > 0) reportPack(entry, { pack, place, loaded, context });
+  if (loaded.problems.length > 0 || context.problems.length > before) {
+    return { rules: [], problems: pack.isReadable ? loaded.problems : [], revision: '' };
+  }
+  const { line } = context.file.lineOf(context.file.keyAt(place).start);
+  const scopes = [defaults.scope, scope].filter((one) => one !== undefined);
+  const { commit } = context;
+  const part = {
+    include: entry.name,
+    path: context.path,
+    line,
+    mode,
+    scopes,
+    commit,
+    limits: defaults.limits,
+  };
+  return {
+    rules: loaded.rules.map((rule) => asIncluded(rule, part)),
+    problems: [],
+    warnings: pack.isReadable ? (loaded.warnings ?? []) : [],
+    expanded: new Map([...(loaded.expanded ?? [])].map(([name, value]) => [`${entry.name}/${name}`, value])),
+    revision: loaded.rules[0]?.revision ?? '',
+  };
+}
+
+type IncludedPart = {
+  readonly include: string;
+  readonly path: string;
+  readonly line: number;
+  readonly mode: RuleMode;
+  readonly scopes: readonly Pattern[];
+  readonly commit: string;
+  readonly limits: RuleLimits;
+};
+
+/** Returns a rule of a pack as a rule of the including file: of what both say, the stricter holds. */
+function asIncluded(rule: LoadedRule, part: IncludedPart): LoadedRule {
+  const name = `${part.include}/${rule.name}`;
+  return {
+    ...rule,
+    id: `${part.path}#${name}`,
+    name,
+    source: part.path,
+    commit: part.commit,
+    line: part.line,
+    mode: rule.mode === 'observe' ? 'observe' : part.mode,
+    limits: strictestLimits(rule.limits, part.limits),
+    scopes: [...part.scopes, ...rule.scopes],
+    steps: rule.steps.map((step) => ({ ...step, line: part.line })),
+  };
+}
+
+/** Reports at the include that its pack has problems. Of a pack that its readers may not read, no line and no word is shown. */
+function reportPack(
+  entry: IncludeForm,
+  {
+    pack,
+    place,
+    loaded: { problems },
+    context,
+  }: {
+    readonly pack: Pack;
+    readonly place: YamlPath;
+    readonly loaded: LoadedPack;
+    readonly context: FileContext;
+  },
+): void {
+  const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`;
+  if (pack.isReadable) {
+    const message = `the pack ${titleOf(entry)} cannot be included: ${pack.path} has ${count}`;
+    context.reportKey(place, 'include', message);
+    return;
+  }
+  // What the including file may not use concerns the file, whatever the pack says around it.
+  const levels = [...new Set(problems.filter(({ code }) => code === 'level').map(({ message }) => message))];
+  for (const message of levels)
+    context.reportKey(place, 'level', `the pack ${titleOf(entry)} cannot be included: ${message}`);
+  const others = [...new Set(problems.map(({ code }) => code).filter((code) => code !== 'level'))];
+  if (others.length === 0) return;
+  const message = `the pack ${titleOf(entry)} cannot be included: it has ${count} (${others.join(', ')}), which its owner sees with reeve check`;
+  context.reportKey(place, 'include', message);
+}
+
+function titleOf({ name, pack = name }: IncludeForm): string {
+  return pack === name ? `"${name}"` : `"${pack}" (include "${name}")`;
+}
+
+/**
+ * Returns the rules of a file as YAML, as they are in force: with the values of parameters, the rules of packs, and the
+ * modes, limits and scopes that come from the file and its includes. Control characters are escaped.
+ */
+export function formatExpanded(file: {
+  readonly path: string;
+  readonly rules: readonly LoadedRule[];
+  readonly expanded?: ReadonlyMap<string, unknown>;
+}): string {
+  const rules = file.rules.map((rule) => [rule.name, expandedRule(rule, file.expanded?.get(rule.name))]);
+  const text = stringify(
+    { version: 1, rules: Object.fromEntries(rules) },
+    { lineWidth: 0, aliasDuplicateObjects: false },
+  );
+  // YAML writes most control characters as they are in plain and block texts.
+  const safe = text.replace(
+    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g,
+    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  return `# ${file.path}\n${safe}`;
+}
+
+function expandedRule(rule: LoadedRule, written: unknown): unknown {
+  const { in: _scope, mode: _mode, limits: _limits, ...rest } = isRecord(written) ? written : {};
+  const { description, ...others } = rest;
+  return {
+    ...(description === undefined ? {} : { description }),
+    ...scopesOf(rule.scopes),
+    mode: rule.mode,
+    ...(Object.keys(rule.limits).length === 0 ? {} : { limits: rule.limits }),
+    ...others,
+  };
+}
+
+/** A rule reaches what all of its scopes take: several are written as a list of lists. */
+function scopesOf(scopes: readonly Pattern[]): { readonly in?: unknown } {
+  const lists = scopes.map(({ written }) => written);
+  if (lists.length === 0) return {};
+  return { in: lists.length === 1 ? lists[0] : lists };
+}
+
+const ruleKeys = new Set(['on', 'if', 'each', 'steps', 'description', 'mode', 'limits']);
+
+/**
+ * Returns the mistakes in the form of a file of rules whose consequences the grammar would report one by one: lines that
+ * are not indented below their rule, a list of rules, an empty file. The parts at these paths are not looked at again.
+ */
+function mistakesOfForm(value: unknown): readonly FormMistake[] {
+  const whole = (message: string): readonly FormMistake[] => [{ path: [], atKey: false, message }];
+  if (value === null || value === undefined)
+    return whole('the file is empty: it begins with "version: 1" and "rules:"');
+  if (Array.isArray(value))
+    return whole('a file is a map, not a list: it begins with "version: 1" and "rules:"');
+  if (typeof value !== 'object')
+    return whole('this is no file of rules: it begins with "version: 1" and "rules:"');
+  const rules: unknown = Reflect.get(value, 'rules');
+  if (Array.isArray(rules) && rules.length > 0) {
+    const message = 'rules are a map, not a list: write the name of each rule as a key, without "- name:"';
+    return [{ path: ['rules'], atKey: false, message }];
+  }
+  if (rules === null) {
+    const below = Object.keys(value).find((key) => {
+      const member: unknown = Reflect.get(value, key);
+      return typeof member === 'object' && member !== null && ('steps' in member || 'on' in member);
+    });
+    if (below === undefined) return [];
+    return [{ path: [below], atKey: true, message: `the rule "${below}" must be indented below "rules"` }];
+  }
+  return typeof rules === 'object' && rules !== undefined ? keysBesideTheirRule(rules) : [];
+}
+
+function keysBesideTheirRule(rules: object): readonly FormMistake[] {
+  const names = Object.keys(rules);
+  const isEmpty = (name: string | undefined): boolean =>
+    name !== undefined && Reflect.get(rules, name) === null && !ruleKeys.has(name);
+  const first = names.findIndex((name, place) => ruleKeys.has(name) && isEmpty(names[place - 1]));
+  const [rule, key] = [names[first - 1], names[first]];
+  if (rule === undefined || key === undefined) return [];
+  const message = `"${key}" must be indented below the name of its rule, "${rule}"`;
+  return [{ path: ['rules', key], atKey: true, message }];
+}
+
+/** What is wrong with the form of a file in words of its author, where the mistake is a known one. */
+type FormMistake = { readonly path: YamlPath; readonly atKey: boolean; readonly message: string };

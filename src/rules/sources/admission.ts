@@ -1,8 +1,11 @@
+import type { Client } from '../../client/client.ts';
 import type { Event } from '../../contract/events/events.ts';
 import type { RepositoryRef, Subject } from '../../contract/events/subject.ts';
+import { operations } from '../../contract/operations.ts';
+import { createRepositoryScope } from '../../patterns/repository-scope.ts';
+import { createTtlCache } from '../../platform/cache/ttl-cache.ts';
+import type { Clock } from '../../platform/clock.ts';
 import { type ErrorCode, ReeveError } from '../../platform/errors.ts';
-import type { Enrolment } from './enrolment.ts';
-import type { Identities } from './identity.ts';
 
 /** Origin of an event. */
 export type Origin = {
@@ -44,7 +47,7 @@ export interface Admissions {
  */
 export function createAdmissions(options: {
   identities: Identities;
-  served: Pick<Enrolment, 'has'>;
+  served: Enrolment;
   coverageOf: CoverageOf;
   onRefused?: (kind: RefusalKind) => void;
 }): Admissions {
@@ -86,7 +89,7 @@ export function createAdmissions(options: {
       requireEntry(origin, event);
       const { repository, subject } = event;
       if (repository === undefined || subject === undefined) return ignored('the event names no repository');
-      let identity: Awaited<ReturnType<typeof identify>>;
+      let identity: Identity;
       try {
         // Checked with the claimed identity: an unserved repository costs no request.
         if (!(await served.has(repository))) return ignored(`${nameOf(repository)} is not served`);
@@ -125,4 +128,185 @@ function nameOf({ owner, name }: RepositoryRef): string {
 
 function hasCode(error: unknown, code: ErrorCode): error is ReeveError {
   return error instanceof ReeveError && error.code === code;
+}
+
+/** How long a missing served repository is retried: the token may be in rotation, or the forge in restoration. */
+const doubtMs = 10 * 60_000;
+
+/** The part of a delivery with the time of its first failure. */
+type FailingSince = { readonly failingSince: Date | undefined };
+
+/**
+ * Returns the error to throw for an error in the handling of a served repository: a 403 or 404 is not accepted before the
+ * delivery has failed for ten minutes, and is retried until then.
+ */
+export function retryDenial(error: unknown, { failingSince }: FailingSince, now: Date): unknown {
+  if (!isDenial(error) || error.code === 'repository-missing') return error;
+  const untilMs = (failingSince ?? now).getTime() + doubtMs;
+  if (now.getTime() >= untilMs) return error;
+  const until = new Date(untilMs).toISOString();
+  return new ReeveError(
+    'repository-missing',
+    `${error.message}; the repository is served, so this is asked again until ${until}`,
+    { cause: error, status: error.status },
+  );
+}
+
+/** Returns the error if the forge denies access to the whole repository, otherwise undefined. */
+export async function findDenial(
+  client: Client,
+  { owner, name }: RepositoryRef,
+): Promise<ReeveError | undefined> {
+  try {
+    await client.call(operations.getRepository, { params: { owner, repo: name } });
+    return undefined;
+  } catch (error) {
+    if (isDenial(error)) return error;
+    throw error;
+  }
+}
+
+/** Returns whether the forge answered 403 or 404. */
+function isDenial(error: unknown): error is ReeveError {
+  return error instanceof ReeveError && (error.status === 403 || error.status === 404);
+}
+
+/** The served repositories: those starred by the bot's account, and those listed by the operator; no archived ones. */
+export interface Enrolment extends StarredRepositories {
+  /**
+   * Returns whether the repository is served. The stars are read again when they are old, or for an unknown repository.
+   * Rejects if a repository is no longer among the stars because the forge denies access: that may be temporary.
+   */
+  has(repository: RepositoryRef): Promise<boolean>;
+}
+
+/** Lists the repositories that rules with a schedule are read from. */
+export interface StarredRepositories {
+  /** Returns the served repositories that are starred. */
+  starred(): Promise<readonly RepositoryRef[]>;
+}
+
+/** Maximum age of the list of stars. */
+const maxAgeMs = 5 * 60_000;
+/** Minimum age of the list for a new reading because of an unknown repository, which may have been starred just now. */
+const minAgeMs = 10_000;
+
+/** Maximum number of remembered repositories that are no longer starred. */
+const maxMissing = 1_000;
+
+/** Creates the list of served repositories. `listed` are patterns of the operator, which need no request. */
+export function createEnrolment(options: {
+  client: Client;
+  /** Name of the account whose stars are read. */
+  login: () => Promise<string>;
+  listed: readonly string[];
+  clock: Clock;
+}): Enrolment {
+  const isListed = options.listed.length === 0 ? () => false : createRepositoryScope(options.listed);
+  let stars: ReadonlyMap<number, RepositoryRef> = new Map();
+  /** Repositories of the previous list of stars. */
+  const missing = new Map<number, RepositoryRef>();
+  let readAtMs = Number.NEGATIVE_INFINITY;
+  let reading: Promise<void> | undefined;
+
+  const read = (): Promise<void> => {
+    reading ??= options
+      .login()
+      .then((login) => readStars(options.client, login))
+      .then((found) => {
+        for (const [id, ref] of stars) if (!found.has(id) && missing.size < maxMissing) missing.set(id, ref);
+        for (const id of found.keys()) missing.delete(id);
+        stars = found;
+        readAtMs = options.clock.monotonicMs();
+      })
+      .finally(() => {
+        reading = undefined;
+      });
+    return reading;
+  };
+
+  return {
+    async has(repository) {
+      if (isListed(`${repository.owner}/${repository.name}`)) return true;
+      const ageMs = options.clock.monotonicMs() - readAtMs;
+      if (ageMs > maxAgeMs || (ageMs > minAgeMs && !stars.has(repository.id))) await read();
+      const lost = missing.get(repository.id);
+      if (lost !== undefined) {
+        const denial = await findDenial(options.client, lost);
+        if (denial) throw denial;
+        // The repository answers, so its star was removed.
+        missing.delete(repository.id);
+      }
+      return stars.has(repository.id);
+    },
+    async starred() {
+      if (options.clock.monotonicMs() - readAtMs > maxAgeMs) await read();
+      return [...stars.values()];
+    },
+  };
+}
+
+async function readStars(client: Client, login: string): Promise<ReadonlyMap<number, RepositoryRef>> {
+  const found = new Map<number, RepositoryRef>();
+  for await (const repository of client.items(operations.listStarred, { params: { username: login } })) {
+    if (repository.archived) continue;
+    found.set(repository.id, { id: repository.id, owner: repository.owner.login, name: repository.name });
+  }
+  return found;
+}
+
+/** Current identity of a repository. */
+type Identity = {
+  /** Its id, and its current owner and name. */
+  readonly at: RepositoryRef;
+  readonly archived: boolean;
+};
+
+/** Looks up repositories by a claimed id and name. */
+interface Identities {
+  /**
+   * Returns the repository with this id, found under this name or, after a rename, under its new name. Throws
+   * `delivery-refused` if the name belongs to a repository with another id.
+   */
+  read(claimed: RepositoryRef): Promise<Identity>;
+  /** Removes a repository from the cache, because its name has changed. */
+  forget(repositoryId: number): void;
+  /** Removes all that is cached. */
+  forgetAll(): void;
+}
+
+/** How long an identity is cached. The forge refuses a write under an outdated name (301). */
+const identityMaxAgeMs = 10 * 60_000;
+const maxEntries = 5_000;
+
+/**
+ * Creates the lookup, with a cache. Its key is the whole claim, id and name: a wrong claim fails and is never
+ * cached, and it cannot use the entry of the repository with that id.
+ */
+export function createIdentities({ client, clock }: { client: Client; clock: Clock }): Identities {
+  const cache = createTtlCache<string, Identity>({ maxAgeMs: identityMaxAgeMs, maxEntries, clock });
+
+  const ask = async ({ id, owner, name }: RepositoryRef): Promise<Identity> => {
+    const live = await client.call(operations.getRepository, { params: { owner, repo: name } });
+    if (live.id !== id) {
+      throw new ReeveError(
+        'delivery-refused',
+        `the delivery names repository ${id} as ${owner}/${name}, but ${owner}/${name} is repository ${live.id}`,
+      );
+    }
+    return {
+      at: { id, owner: live.owner.login, name: live.name },
+      archived: live.archived === true,
+    };
+  };
+
+  return {
+    read: (claimed) => cache.get(identityKey(claimed), () => ask(claimed)),
+    forget: (repositoryId) => cache.deleteWhere(({ at }) => at.id === repositoryId),
+    forgetAll: () => cache.deleteWhere(() => true),
+  };
+}
+
+function identityKey({ id, owner, name }: RepositoryRef): string {
+  return `${id} ${owner}/${name}`.toLowerCase();
 }

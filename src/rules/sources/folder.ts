@@ -1,13 +1,24 @@
+import { createHash } from 'node:crypto';
+import { watch } from 'node:fs';
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
-import { dirname, join, relative, sep } from 'node:path';
+import { basename, dirname, join, relative, sep } from 'node:path';
 import { messageOf, ReeveError } from '../../platform/errors.ts';
-import { type LoadedFile, loadRuleFile } from '../files/load.ts';
-import { clashesOfFiles, type StatusClash } from '../files/status-rules.ts';
-import { gatherPacks, type PackReader } from '../packs/gather-packs.ts';
-import { problemAtLine } from '../problem.ts';
+import type { Log } from '../../platform/log.ts';
+import { isRuleFileName, type LoadedFile, loadRuleFile } from '../files/load.ts';
+import {
+  gatherPacks,
+  maxOffered,
+  type NoPack,
+  notOffered,
+  type Pack,
+  type PackReader,
+  type PackTree,
+} from '../files/packs.ts';
+import { clashesOfFiles, type StatusClash } from '../files/warnings.ts';
+import { formatProblem, nearest, problemAtLine } from '../problem.ts';
 import { registry } from '../registry.ts';
-import { createFolderReader, isPackPath } from './folder-packs.ts';
-import { levelOfFile } from './paths.ts';
+import type { LoadedRule } from '../rule.ts';
+import { levelOfFile } from './repository-file.ts';
 
 /** A rule file of a folder with its rules or problems. `text` is needed to show problems with their line. */
 export type FolderFile = LoadedFile & { readonly path: string };
@@ -122,4 +133,193 @@ export async function loadFolderFile(
   const given = { useExamples: isPackPath(path), with: parameters ?? {} };
   const source = { path, text, packs, level: levelOfFile(path), commit: '', registry };
   return { path, ...loadRuleFile({ ...source, parameters: given }) };
+}
+
+/** The folder of packs: its files are no rules in force, and those in it that of the top folder are offered by name. */
+export const packsFolder = 'packs';
+
+/** Returns whether a file is a pack: one of its folders, counted from the given one, is called `packs`. */
+function isPackPath(path: string): boolean {
+  return dirname(path).split(sep).includes(packsFolder);
+}
+
+/** Reads the packs beside a file of a folder. `folder` is that of the file, `shown` how its path is written. */
+function createFolderReader(
+  { folder, shown, isReadable }: { folder: string; shown: string; isReadable: boolean },
+  offered: PackReader = nothingOffered,
+): PackReader {
+  return {
+    async read(request) {
+      if ('pack' in request) return offered.read(request);
+      const { file } = request;
+      const path = join(shown, file);
+      const text = await readPlain(folder, file);
+      if (typeof text !== 'object' || 'missing' in text) return text;
+      const inner = { folder: dirname(join(folder, file)), shown: dirname(path), isReadable };
+      return { path, text, isReadable, reader: createFolderReader(inner) };
+    },
+  };
+}
+
+/** Reads packs by name among those that are offered. `where` says what to do where none is. */
+export function createOfferedReader(offered: PackTree, where?: string): PackReader {
+  return {
+    async read(request) {
+      const name = 'pack' in request ? request.pack : request.file;
+      return offered.get(name) ?? notOffered(name, [...offered.keys()], where);
+    },
+  };
+}
+
+/** For files without an offer: those of the operator include by path, and a repository's are read with another reader. */
+const nothingOffered = createOfferedReader(
+  new Map(),
+  'none is offered here: reeve check and reeve test take the folder with them after --packs',
+);
+
+/** Returns the packs that the operator offers: the files in the folder `packs` of the folder of rules, by their names. */
+export async function readOffers(rulesFolder: string): Promise<PackTree> {
+  return readPacks(join(rulesFolder, packsFolder), { shown: packsFolder });
+}
+
+/** Reads packs by name in a folder that a person names; undefined if none is named. Throws `usage` if there is no such folder. */
+export async function readOfferedIn(folder: string | undefined): Promise<PackReader | undefined> {
+  if (folder === undefined) return undefined;
+  const about = await stat(folder).catch(() => undefined); // The next line says so.
+  if (!about?.isDirectory()) throw new ReeveError('usage', `the folder of packs ${folder} does not exist`);
+  return createOfferedReader(await readPacks(folder, { isReadable: true }), `${folder} has none`);
+}
+
+/**
+ * Returns the packs of a folder by their names; `shown` begins their paths in messages. `isReadable`: those who are shown the
+ * problems of a file that includes them may read them.
+ */
+export async function readPacks(
+  folder: string,
+  { shown = folder, isReadable = false }: { readonly shown?: string; readonly isReadable?: boolean } = {},
+): Promise<PackTree> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []); // No such folder: nothing is offered.
+  const files = entries.filter((entry) => entry.isFile() && isRuleFileName(entry.name)).slice(0, maxOffered);
+  const offers = new Map<string, Pack | NoPack>();
+  for (const { name: file } of files.toSorted((a, b) => a.name.localeCompare(b.name))) {
+    const reader = createFolderReader({ folder, shown, isReadable });
+    const text = await readPlain(folder, file);
+    const source = { path: `${shown}/${file}`, isReadable };
+    if ('missing' in text) offers.set(basename(file, '.yml'), text);
+    else {
+      const packs = await gatherPacks({ path: source.path, text }, reader);
+      offers.set(basename(file, '.yml'), { ...source, text, packs });
+    }
+  }
+  return offers;
+}
+
+/** Reads a file below a folder that is no symbolic link, nor behind one: a link could leave the folder. */
+async function readPlain(folder: string, file: string): Promise<Uint8Array | NoPack> {
+  try {
+    const expected = join(await realpath(folder), file);
+    if ((await realpath(expected)) !== expected)
+      return { missing: `${file} is a symbolic link, or behind one` };
+    return await readFile(expected);
+  } catch (error) {
+    const isAway = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    if (!isAway) return { missing: `${file} cannot be read` };
+    const beside = await readdir(dirname(join(folder, file))).catch(() => []); // Nor is there such a folder.
+    const packs = beside.filter(isRuleFileName).map((one) => join(dirname(file), one));
+    return { missing: `there is no file ${file}`, near: nearest(file, packs) };
+  }
+}
+
+/** A watcher of the operator's folder. */
+export interface FolderWatch {
+  /** Reads the folder now, and resolves when its rules are in force. */
+  look(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Polling interval for file systems without change notifications (network, mounted volumes). */
+const pollMs = 10_000;
+/** Debounce time: editors write a file in several steps. */
+const settleMs = 150;
+
+/**
+ * Watches the folder of the operator's rules and passes on its rules whenever a file was changed, created or deleted. An
+ * unusable file is logged and has no rules; the others stay in force.
+ */
+export function watchFolder(
+  folder: string,
+  options: {
+    log: Log;
+    onRules: (rules: readonly LoadedRule[], files: readonly FolderFile[], offered: PackTree) => void;
+  },
+): FolderWatch {
+  const { log, onRules } = options;
+  let seen: string | undefined;
+  let looking: Promise<void> = Promise.resolve();
+  let timer: NodeJS.Timeout | undefined;
+
+  const lookOnce = async (): Promise<void> => {
+    try {
+      const now = await folderDigest(folder);
+      if (now === seen) return;
+      const files = await loadRuleFiles([folder]);
+      const offered = await readOffers(folder);
+      seen = now;
+      logProblems(files, log);
+      const rules = files.flatMap((file) => file.rules);
+      onRules(rules, files, offered);
+      log.info({ folder, files: files.length, rules: rules.length }, 'rules of the operator are in force');
+    } catch (error) {
+      // The folder may be missing while it is replaced: the current rules stay in force until it is back.
+      log.warn({ folder, error: messageOf(error) }, 'the folder of rules cannot be read');
+    }
+  };
+  const look = (): Promise<void> => {
+    looking = looking.then(lookOnce);
+    return looking;
+  };
+  const soon = (): void => {
+    clearTimeout(timer);
+    timer = setTimeout(look, settleMs);
+  };
+  const poll = setInterval(look, pollMs);
+  poll.unref();
+  const watcher = openWatcher(folder, soon, log);
+  return {
+    look,
+    async stop() {
+      clearInterval(poll);
+      clearTimeout(timer);
+      watcher?.close();
+      await looking;
+    },
+  };
+}
+
+function openWatcher(folder: string, onChange: () => void, log: Log): { close(): void } | undefined {
+  try {
+    const watcher = watch(folder, { recursive: true, persistent: false }, onChange);
+    watcher.on('error', (error) => log.warn({ folder, error: messageOf(error) }, 'the folder is polled'));
+    return watcher;
+  } catch (error) {
+    log.warn({ folder, error: messageOf(error) }, 'the folder cannot be watched; it is polled');
+    return undefined;
+  }
+}
+
+/** Logs unusable files. */
+function logProblems(files: readonly FolderFile[], log: Log): void {
+  for (const file of files.filter(({ problems }) => problems.length > 0)) {
+    log.error({ file: file.path, problems: file.problems.map(formatProblem) }, 'rule file refused');
+  }
+}
+
+/** Returns a digest of the contents of all rule files and packs; modification times are ignored. */
+async function folderDigest(folder: string): Promise<string> {
+  const digest = createHash('sha256');
+  for (const path of await findRuleFiles([folder], { withPacks: true })) {
+    const text = await readFile(path);
+    digest.update(`${path}\0${text.length}\0`).update(text);
+  }
+  return digest.digest('hex');
 }

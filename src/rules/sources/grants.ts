@@ -19,7 +19,7 @@ export type Grant = {
 };
 
 /** Looks up the grants of rule files. */
-interface Grants {
+export interface Grants {
   /** Returns what is granted to the file of a repository. */
   ofRepository(at: RepositoryRef): readonly ScopedGrant[];
   /** Returns what is granted to the files of an organization. */

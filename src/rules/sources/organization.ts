@@ -2,21 +2,30 @@ import { posix } from 'node:path';
 import type { Client } from '../../client/client.ts';
 import { ReeveError } from '../../platform/errors.ts';
 import { isRuleFileName } from '../files/load.ts';
-import { clashesOfFiles } from '../files/status-rules.ts';
-import { gatherPacks, type PackReader } from '../packs/gather-packs.ts';
-import { maxOffered, type NoPack, type Pack, type PackTree } from '../packs/pack.ts';
+import {
+  gatherPacks,
+  maxOffered,
+  type NoPack,
+  type Pack,
+  type PackReader,
+  type PackTree,
+} from '../files/packs.ts';
+import { clashesOfFiles } from '../files/warnings.ts';
 import { formatProblem } from '../problem.ts';
 import type { Level, LoadedRule, Pattern, ScopedGrant } from '../rule.ts';
-import { createOfferedReader, packsFolder } from './folder-packs.ts';
+import { createOfferedReader, packsFolder } from './folder.ts';
 import {
   type BranchHead,
+  type CommitRevision,
   type FileRevision,
   loadEntry,
+  type PathEntry,
+  type PlainContent,
   plainContentOf,
+  type RepositoryRules,
   readAtHead,
   readEntry,
-} from './read-at-head.ts';
-import type { RepositoryRules } from './repository-file.ts';
+} from './repository-file.ts';
 
 /** An organization with a rules repository, as configured by the operator. */
 export type OrganizationSource = {
@@ -35,10 +44,8 @@ export interface Pins {
   revise(key: string, edit: (value: unknown) => unknown): Promise<unknown>;
 }
 
-/** The rule files of an organization, each used or refused separately. */
-export type OrganizationReading = {
-  /** Absent if the rules repository is not accessible, or is not the pinned one. */
-  readonly head?: BranchHead;
+/** The rule files of an organization at one commit of its rules repository, each used or refused separately. */
+type RulesAt = {
   readonly files: readonly RepositoryRules[];
   /** The packs that it offers to its repositories, by name. */
   readonly offered: PackTree;
@@ -46,8 +53,8 @@ export type OrganizationReading = {
   readonly brokenPacks: readonly RepositoryRules[];
 };
 
-/** What is read at one commit of a rules repository. */
-type RulesAt = Omit<OrganizationReading, 'head'>;
+/** The same, with the commit; without one if the rules repository is not accessible, or is not the pinned one. */
+export type OrganizationReading = RulesAt & { readonly head?: BranchHead };
 
 const folder = 'rules';
 const maxFiles = 100;
@@ -99,7 +106,7 @@ function takenOver(source: OrganizationSource, { at }: BranchHead, pinned: numbe
   return `${source.rules} is another repository now (id ${at.id}, rules were read from ${pinned}); if that is wanted, say id: ${at.id} beside it in the operator file`;
 }
 
-function refusal(source: OrganizationSource, head: Pick<BranchHead, 'commit'>, problem: string): RulesAt {
+function refusal(source: OrganizationSource, head: { readonly commit: string }, problem: string): RulesAt {
   const file = { rules: [], source: source.rules, level, commit: head.commit, problems: [problem] };
   return { ...nothing, files: [file] };
 }
@@ -108,7 +115,7 @@ function refusal(source: OrganizationSource, head: Pick<BranchHead, 'commit'>, p
 export async function readFilesAt(
   client: Client,
   source: OrganizationSource,
-  head: FileRevision & Pick<BranchHead, 'commit' | 'isPrivate'>,
+  head: CommitRevision & { readonly isPrivate: boolean },
   { grants, ofOperator = new Map() }: { grants: readonly ScopedGrant[]; ofOperator?: PackTree },
 ): Promise<RulesAt> {
   const refuse = (problem: string): RulesAt => refusal(source, head, problem);
@@ -119,9 +126,9 @@ export async function readFilesAt(
   if (named.length > maxFiles) {
     return refuse(`${source.rules}/${folder} has ${named.length} rule files, and may have ${maxFiles}`);
   }
-  const known = new Map<string, ReturnType<typeof readEntry>>();
+  const known = new Map<string, Promise<PathEntry | undefined>>();
   // A pack is read to be checked, and as often as it is included: it is requested once.
-  const entryAt = (path: string): ReturnType<typeof readEntry> => {
+  const entryAt = (path: string): Promise<PathEntry | undefined> => {
     const reading = known.get(path) ?? readEntry(client, head, path);
     known.set(path, reading);
     return reading;
@@ -179,7 +186,7 @@ async function listPacks(client: Client, head: FileRevision): Promise<readonly s
 async function offer(
   paths: readonly string[],
   reader: PackReader,
-  { isPrivate }: Pick<BranchHead, 'isPrivate'>,
+  { isPrivate }: { readonly isPrivate: boolean },
 ): Promise<PackTree> {
   const offered = new Map<string, Pack | NoPack>();
   for (const path of paths) {
@@ -215,7 +222,7 @@ function withinOrganization(rule: LoadedRule, organization: string): LoadedRule 
 /** Where packs are read on a forge. */
 type ForgePlace = {
   /** Reads a path at one commit of the repository. */
-  readonly entryAt: (path: string) => ReturnType<typeof readEntry>;
+  readonly entryAt: (path: string) => Promise<PathEntry | undefined>;
   /** Name of the repository before paths. */
   readonly repository: string;
 };
@@ -225,7 +232,7 @@ type ForgePlace = {
  * Each pack is requested once, however many files include it. Packs by name are those of `offered`.
  */
 function createForgeReader(at: ForgePlace, offered: PackTree): (folder: string) => PackReader {
-  const known = new Map<string, ReturnType<typeof readContent>>();
+  const known = new Map<string, Promise<PlainContent>>();
   const readerAt = (folder: string): PackReader => ({
     async read(request) {
       if ('pack' in request) return createOfferedReader(offered).read(request);
@@ -241,10 +248,7 @@ function createForgeReader(at: ForgePlace, offered: PackTree): (folder: string) 
   return readerAt;
 }
 
-async function readContent(
-  { entryAt }: ForgePlace,
-  path: string,
-): Promise<ReturnType<typeof plainContentOf>> {
+async function readContent({ entryAt }: ForgePlace, path: string): Promise<PlainContent> {
   const entry = await entryAt(path);
   return entry === undefined ? { refused: 'there is no such file' } : plainContentOf(entry);
 }

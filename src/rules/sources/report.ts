@@ -6,8 +6,7 @@ import { type Clock, systemClock } from '../../platform/clock.ts';
 import { messageOf } from '../../platform/errors.ts';
 import { type Log, silentLog } from '../../platform/log.ts';
 import type { Pins } from './organization.ts';
-import type { BranchHead } from './read-at-head.ts';
-import type { RepositoryRules } from './repository-file.ts';
+import type { BranchHead, RepositoryRules } from './repository-file.ts';
 import type { FileReading } from './rule-files.ts';
 
 /** How an unusable rule file is reported in its repository. */
@@ -65,7 +64,7 @@ export function createReporter(options: {
   /** Default: none is reported. */
   failures?: (repositoryId: number) => Promise<readonly ReportedFailure[]>;
   log?: Log;
-  clock?: Pick<Clock, 'now' | 'sleep'>;
+  clock?: Clock;
 }): Reporter {
   const { client, how, pins, failures: findFailures = async () => [], log = silentLog } = options;
   const { clock = systemClock } = options;

@@ -1,12 +1,194 @@
 import type { Client } from '../../client/client.ts';
 import type { RepositoryRef } from '../../contract/events/subject.ts';
+import { operations } from '../../contract/operations.ts';
+import type { ContentsEntry } from '../../contract/resources/contents.ts';
 import { ReeveError } from '../../platform/errors.ts';
-import type { PackReader } from '../packs/gather-packs.ts';
-import { notOffered } from '../packs/pack.ts';
+import { type LoadedFile, loadRuleFile } from '../files/load.ts';
+import { gatherPacks, notOffered, type PackReader } from '../files/packs.ts';
 import { formatProblem } from '../problem.ts';
-import type { Level, LoadedRule, ScopedGrant } from '../rule.ts';
-import { misspeltPath, repositoryPaths } from './paths.ts';
-import { type BranchHead, type FileRevision, loadEntry, readAtHead, readEntry } from './read-at-head.ts';
+import { registry } from '../registry.ts';
+import type { Level, LoadedRule, RuleHome, ScopedGrant } from '../rule.ts';
+
+/** Possible paths of a repository's rule file. Only one of them may exist. */
+export const repositoryPaths = ['.reeve.yml', '.forgejo/reeve.yml', '.gitea/reeve.yml'] as const;
+
+/** A common wrong name of the file, which is not read: a repository with only this file gets a report. */
+const misspeltPath = '.reeve.yaml';
+
+/** Returns the level of a file by its name: a repository's file has the permissions of repositories. */
+export function levelOfFile(path: string): Level {
+  const name = path.replaceAll('\\', '/');
+  return repositoryPaths.some((known) => name === known || name.endsWith(`/${known}`))
+    ? 'repository'
+    : 'operator';
+}
+
+const maxBytes = 64 * 1024;
+
+/** Head of a repository's default branch. `commit` is empty if there is none. */
+export type BranchHead = {
+  /** Current identity of the repository, after renames. */
+  readonly at: RepositoryRef;
+  readonly commit: string;
+  readonly archived: boolean;
+  /** Whether only some of the users of the forge may read it. */
+  readonly isPrivate: boolean;
+};
+
+/** Returns the head of a repository's default branch. */
+async function readHead(client: Client, given: { owner: string; name: string }): Promise<BranchHead> {
+  const params = { owner: given.owner, repo: given.name };
+  const live = await client.call(operations.getRepository, { params });
+  const at = { id: live.id, owner: live.owner.login, name: live.name };
+  const archived = live.archived === true;
+  const isPrivate = live.private !== false || live.internal === true;
+  if (live.empty || !live.default_branch) return { at, commit: '', archived, isPrivate };
+  try {
+    const branch = await client.call(operations.getBranch, {
+      params: { owner: at.owner, repo: at.name, branch: live.default_branch },
+    });
+    return { at, commit: branch.commit?.id ?? '', archived, isPrivate };
+  } catch (error) {
+    // The default branch was deleted: there is nothing to read rules from.
+    if (isAbsent(error)) return { at, commit: '', archived, isPrivate };
+    throw error;
+  }
+}
+
+/** Where a file is read: a commit, or the current default branch if `ref` is undefined. */
+export type FileRevision = { readonly at: RepositoryRef; readonly ref: string | undefined };
+
+/** The same, with the commit that is recorded for it. */
+export type CommitRevision = FileRevision & { readonly commit: string };
+
+/** What is at a path: a file, or the entries of a folder. */
+export type PathEntry = ContentsEntry | readonly ContentsEntry[];
+
+/** Maximum number of attempts when the branch moves during the reading. */
+const maxMoves = 3;
+
+/** Reads the value, and creates the result for an ambiguous ref. */
+type HeadReader<T> = {
+  read(place: BranchHead & FileRevision): Promise<{ readonly value: T; readonly decides: boolean }>;
+  refuse(head: BranchHead, why: string): T;
+};
+
+/**
+ * Reads from the default branch and returns the value with its commit: the branch must have the
+ * same commit before and after. The ref used for reading must not be one that a user with push access can redefine.
+ * Gitea since 1.24 resolves a name as a branch, a tag and a commit, in this order: no ref is given, which means the default
+ * branch. Forgejo, and Gitea before 1.24, let git resolve it, which prefers a tag to a branch, but accepts a full commit id
+ * unchanged: the commit is given. The same applies if the product line is unknown; then no branch or tag may have that name.
+ * Source: forge `services/context/repo.go`, `routers/api/v1/utils/git.go`; before 1.24 `services/repository/files/content.go`
+ * and `modules/git/repo_commit_nogogit.go`, in Forgejo `modules/git/repo_commit.go`.
+ */
+export async function readAtHead<T>(
+  client: Client,
+  given: { owner: string; name: string },
+  { read, refuse }: HeadReader<T>,
+): Promise<{ readonly head: BranchHead; readonly value: T }> {
+  for (let moves = 0; ; moves += 1) {
+    const head = await readHead(client, given);
+    const { isCertain, has } = await client.capabilities();
+    const ref = head.commit === '' || (isCertain && has.branches_before_tags) ? undefined : head.commit;
+    const { value, decides } = await read({ ...head, ref });
+    if (!isCertain && ref !== undefined && (await isName(client, head))) {
+      return { head, value: refuse(head, `a branch or tag is called ${ref}, like its newest commit`) };
+    }
+    // Nothing was found, so there is nothing to verify again.
+    if (!decides) return { head, value };
+    const after = await readHead(client, head.at);
+    if (after.commit === head.commit && after.at.id === head.at.id) return { head, value };
+    if (moves === maxMoves) {
+      const where = `${head.at.owner}/${head.at.name}`;
+      throw new ReeveError('forge-unavailable', `the default branch of ${where} moves while it is read`);
+    }
+  }
+}
+
+/** Returns whether a branch or tag has the commit id as its name. */
+async function isName(client: Client, { at, commit }: BranchHead): Promise<boolean> {
+  const params = { owner: at.owner, repo: at.name };
+  const asked = await Promise.all([
+    unlessAbsent(client.call(operations.getBranch, { params: { ...params, branch: commit } })),
+    unlessAbsent(client.call(operations.getTag, { params: { ...params, tag: commit } })),
+  ]);
+  return asked.some((found) => found !== undefined);
+}
+
+/** Returns the entry at a path, or a folder's entries; undefined if there is none. */
+export async function readEntry(
+  client: Client,
+  { at, ref }: FileRevision,
+  path: string,
+): Promise<PathEntry | undefined> {
+  return unlessAbsent(
+    client.call(operations.getContents, {
+      params: { owner: at.owner, repo: at.name, filepath: path },
+      ...(ref === undefined ? {} : { query: { ref } }),
+    }),
+  );
+}
+
+async function unlessAbsent<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (isAbsent(error)) return undefined;
+    throw error;
+  }
+}
+
+function isAbsent(error: unknown): boolean {
+  return error instanceof ReeveError && error.code === 'forge-not-found';
+}
+
+/** The bytes of a file, or why it cannot be used. */
+export type PlainContent = { readonly text: Uint8Array } | { readonly refused: string };
+
+/**
+ * Returns the content of one entry, or why it cannot be used. Symbolic links, submodules, folders and large files are
+ * refused: rules must be in a regular file of the branch itself.
+ */
+export function plainContentOf(entry: PathEntry): PlainContent {
+  const type = isList(entry) ? 'dir' : entry.type;
+  if (isList(entry) || type !== 'file')
+    return { refused: `it is a ${type}, and rules are read from plain files alone` };
+  if ((entry.size ?? 0) > maxBytes)
+    return { refused: `it has ${entry.size} bytes, and a rule file may have ${maxBytes}` };
+  if (entry.encoding !== 'base64' || typeof entry.content !== 'string')
+    return { refused: 'the forge did not give its content' };
+  return { text: Buffer.from(entry.content, 'base64') };
+}
+
+/** Loads the rules of one entry with the packs that it includes, or says why the entry cannot be used. */
+export async function loadEntry(
+  entry: PathEntry,
+  options: {
+    source: string;
+    commit: string;
+    level: Level;
+    grants: readonly ScopedGrant[];
+    home: RuleHome;
+    reader: PackReader;
+    /** Whether the file is a pack: it is only checked, with its examples for parameters without default. */
+    isPack?: boolean;
+  },
+): Promise<(LoadedFile & { readonly includes: boolean }) | string> {
+  const content = plainContentOf(entry);
+  if ('refused' in content) return content.refused;
+  const { text } = content;
+  const { source, commit, level, grants, home, reader, isPack = false } = options;
+  const packs = await gatherPacks({ path: source, text }, reader);
+  const parameters = { useExamples: isPack };
+  const loaded = loadRuleFile({ path: source, text, level, commit, registry, grants, packs, parameters });
+  const rules = loaded.rules.map((rule) => ({ ...rule, home }));
+  return { ...loaded, rules, includes: packs.size > 0 };
+}
+
+function isList<T>(value: T | readonly T[]): value is readonly T[] {
+  return Array.isArray(value);
+}
 
 /** The rules of a file on a forge, or its problems. `commit` is the head of the default branch at the reading. */
 export type RepositoryRules = {
@@ -64,7 +246,7 @@ function anotherRepository({ id, owner, name }: RepositoryRef, seen: number): Re
 /** Reads the rule file of a repository at `ref`, or at its default branch if that is undefined; runs record `commit`. */
 export async function readFileAt(
   client: Client,
-  { at, commit, ref }: FileRevision & Pick<BranchHead, 'commit'>,
+  { at, commit, ref }: CommitRevision,
   grants: readonly ScopedGrant[],
   reader: PackReader,
 ): Promise<RepositoryRules> {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Client } from '../../client/client.ts';
 import type { Event } from '../../contract/events/events.ts';
 import type { RepositoryRef } from '../../contract/events/subject.ts';
@@ -5,18 +6,20 @@ import { createTtlCache } from '../../platform/cache/ttl-cache.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { messageOf } from '../../platform/errors.ts';
 import type { Log } from '../../platform/log.ts';
-import type { PackReader } from '../packs/gather-packs.ts';
-import { notOffered, type PackTree } from '../packs/pack.ts';
-import { createGrants, type Grant } from './grants.ts';
+import { notOffered, type PackReader, type PackTree } from '../files/packs.ts';
+import { createGrants, type Grant, type Grants } from './grants.ts';
 import {
   type OrganizationReading,
   type OrganizationSource,
   type Pins,
   readOrganizationRules,
 } from './organization.ts';
-import type { BranchHead } from './read-at-head.ts';
-import { type RepositoryReading, type RepositoryRules, readRepositoryRules } from './repository-file.ts';
-import { createSharedChanges } from './shared-changes.ts';
+import {
+  type BranchHead,
+  type RepositoryReading,
+  type RepositoryRules,
+  readRepositoryRules,
+} from './repository-file.ts';
 
 /** All files of one location after a new reading, valid or not. */
 export type FileReading = {
@@ -68,7 +71,7 @@ type RuleFilesOptions = {
   readonly pins: Pins;
   /** Packs that the operator offers. */
   readonly offered: PackTree;
-  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly clock: Clock;
   readonly log: Log;
   readonly onRead: OnRead | undefined;
   /** Called with repositories whose events moved their default branch. */
@@ -184,10 +187,10 @@ interface OrganizationFiles {
 function createOrganizationFiles(options: {
   readonly client: Client;
   readonly organizations: readonly OrganizationSource[];
-  readonly grants: Pick<ReturnType<typeof createGrants>, 'ofOrganization'>;
+  readonly grants: Grants;
   readonly pins: Pins;
   readonly offered: PackTree;
-  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly clock: Clock;
   readonly log: Log;
   readonly maxAgeMs: number;
   readonly maxEntries: number;
@@ -258,6 +261,51 @@ function createOrganizationFiles(options: {
       if (!isUsed) return;
       cache.deleteWhere(() => true);
       options.onChange(new Set(['*']));
+    },
+  };
+}
+
+/** Notifies the processes of one store of changed rules of an organization: a push reaches only one of them. */
+interface SharedChanges {
+  /** Notes a change that this process has seen. */
+  tell(owner: string): Promise<void>;
+  /** Looks for changes that other processes have seen, at most every five seconds. */
+  look(owner: string): Promise<void>;
+}
+
+/** Interval of the reads. A change is in force everywhere within ten seconds. */
+const lookEveryMs = 5_000;
+
+/** Creates them. `onChange` is called with the organization for changes by other processes. */
+export function createSharedChanges(options: {
+  pins: Pins;
+  clock: Clock;
+  /** Whether an owner, in lower case, is an organization with rules. */
+  has: (owner: string) => boolean;
+  onChange: (owners: ReadonlySet<string>) => void;
+}): SharedChanges {
+  const { pins, clock, has, onChange } = options;
+  const seen = new Map<string, { change: unknown; atMs: number }>();
+  const keyOf = (owner: string): string => `rules changed ${owner}`;
+  return {
+    async tell(owner) {
+      const change = randomUUID();
+      seen.set(owner, { change, atMs: clock.monotonicMs() });
+      await pins.remember(keyOf(owner), change);
+    },
+    async look(name) {
+      const owner = name.toLowerCase();
+      if (!has(owner)) return;
+      const before = seen.get(owner);
+      const nowMs = clock.monotonicMs();
+      if (before && nowMs - before.atMs < lookEveryMs) return;
+      seen.set(owner, { change: before?.change, atMs: nowMs });
+      const change = await pins.recall(keyOf(owner));
+      const known = seen.get(owner);
+      // A change of our own that was noted meanwhile is newer than what was read.
+      if (known === undefined || known.change !== before?.change) return;
+      seen.set(owner, { change, atMs: nowMs });
+      if (before !== undefined && change !== before.change) onChange(new Set([owner]));
     },
   };
 }

@@ -4,12 +4,9 @@ import type { RepositoryRef } from '../../contract/events/subject.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { messageOf } from '../../platform/errors.ts';
 import { type Log, silentLog } from '../../platform/log.ts';
-import type { PackReader } from '../packs/gather-packs.ts';
-import type { PackTree } from '../packs/pack.ts';
-import type { LoadedRule } from '../rule.ts';
-import { createRuleSet, extendRuleSet, type RuleSet } from '../rule-set.ts';
-import type { AdmittedEvent } from './admission.ts';
-import type { Enrolment } from './enrolment.ts';
+import type { PackReader, PackTree } from '../files/packs.ts';
+import { createRuleSet, extendRuleSet, type LoadedRule, type RuleSet } from '../rule.ts';
+import type { AdmittedEvent, StarredRepositories } from './admission.ts';
 import type { Grant } from './grants.ts';
 import type { OrganizationSource, Pins } from './organization.ts';
 import type { RepositoryRules } from './repository-file.ts';
@@ -57,7 +54,7 @@ export interface RuleSource {
  */
 export function createRuleSource(options: {
   client: Client;
-  served: Pick<Enrolment, 'starred'>;
+  served: StarredRepositories;
   operatorRules: readonly LoadedRule[];
   /** Packs that the operator offers; default: none. */
   offered?: PackTree;
@@ -65,7 +62,7 @@ export function createRuleSource(options: {
   grants?: readonly Grant[];
   /** Required if there are organizations. */
   pins?: Pins;
-  clock: Pick<Clock, 'monotonicMs'>;
+  clock: Clock;
   log?: Log;
   onRead?: OnRead;
   /** Called with repositories whose events moved their default branch. */

@@ -10,7 +10,7 @@ import { baseBranch, pullRequest } from '../../facts/pull-request.ts';
 import { readNewestStatuses, statuses } from '../../facts/statuses.ts';
 import { createUnlimitedMeter } from '../../patterns/meter.ts';
 import { messageOf, ReeveError } from '../../platform/errors.ts';
-import { findDenial } from '../../rules/sources/doubt.ts';
+import { findDenial } from '../../rules/sources/admission.ts';
 import { foreignStatuses, judgeChecks } from './checks.ts';
 import type { PullSeen, QueueEntry, QueueObservation, QueueState } from './state.ts';
 

@@ -4,7 +4,7 @@ import { makeEventRun } from '../../engine/make-run.ts';
 import type { Run } from '../../engine/record.ts';
 import type { FactMemory } from '../../facts/fact.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { RuleSet } from '../../rules/rule-set.ts';
+import type { RuleSet } from '../../rules/rule.ts';
 
 /**
  * Holds a past event against rules of today and returns the run, plan only: facts are live, nothing is written. Events of

@@ -8,13 +8,11 @@ import type { FactMemory } from '../../facts/fact.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { ReeveError } from '../../platform/errors.ts';
 import { skipRule } from '../../rules/evaluate.ts';
-import { isRecoverable } from '../../rules/recoverable.ts';
-import { createRuleSet, type RuleSet } from '../../rules/rule-set.ts';
-import type { AdmittedEvent, Origin } from '../../rules/sources/admission.ts';
-import { findDenial, retryDenial } from '../../rules/sources/doubt.ts';
+import { createRuleSet, type RuleSet } from '../../rules/rule.ts';
+import { type AdmittedEvent, findDenial, type Origin, retryDenial } from '../../rules/sources/admission.ts';
 import type { RepositoryRules } from '../../rules/sources/repository-file.ts';
 import type { InForce } from '../../rules/sources/rule-source.ts';
-import type { Verdict } from '../../rules/verdict.ts';
+import { isRecoverable, type Verdict } from '../../rules/verdict.ts';
 import { createStoredMemory } from '../../store/action-memory.ts';
 import type { Delivery, Store } from '../../store/store.ts';
 

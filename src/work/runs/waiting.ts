@@ -10,7 +10,7 @@ import type { Ran } from '../../engine/run.ts';
 import type { FactMemory } from '../../facts/fact.ts';
 import { BoundedMap } from '../../platform/cache/bounded-map.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { createRuleSet } from '../../rules/rule-set.ts';
+import { createRuleSet } from '../../rules/rule.ts';
 import type { Admissions, AdmittedEvent } from '../../rules/sources/admission.ts';
 import type { RuleSource } from '../../rules/sources/rule-source.ts';
 import { createStoredMemory } from '../../store/action-memory.ts';

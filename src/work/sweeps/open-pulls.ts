@@ -1,8 +1,7 @@
 import type { Subject } from '../../contract/events/subject.ts';
-import { createSweepMeter } from '../../rules/expressions/budget/budget.ts';
+import { createSweepMeter } from '../../rules/expressions/budget.ts';
 import { isInScope } from '../../rules/match.ts';
-import { budgetSourceOf, type LoadedRule } from '../../rules/rule.ts';
-import { createRuleSet } from '../../rules/rule-set.ts';
+import { budgetSourceOf, createRuleSet, type LoadedRule } from '../../rules/rule.ts';
 import type { HandleJob } from '../../store/leases.ts';
 import { mapConcurrently } from './map-concurrently.ts';
 import type { SweepParts } from './sweep.ts';

@@ -6,7 +6,7 @@ import type { Ran } from '../../engine/run.ts';
 import type { FactMemory } from '../../facts/fact.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { messageOf, ReeveError } from '../../platform/errors.ts';
-import type { RuleSet } from '../../rules/rule-set.ts';
+import type { RuleSet } from '../../rules/rule.ts';
 import type { Target } from './targets/target.ts';
 import { pauseAfter429 } from './wait-on-429.ts';
 

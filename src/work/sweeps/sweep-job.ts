@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Subject } from '../../contract/events/subject.ts';
 import { createRepositoryScope } from '../../patterns/repository-scope.ts';
-import { createSweepMeter } from '../../rules/expressions/budget/budget.ts';
+import { createSweepMeter } from '../../rules/expressions/budget.ts';
 import { isInScope } from '../../rules/match.ts';
 import { budgetSourceOf, type LoadedRule } from '../../rules/rule.ts';
 import type { HandleJob } from '../../store/leases.ts';

@@ -7,7 +7,7 @@ import { createGivenFacts } from '../../../src/facts/given-facts.ts';
 import { ReeveError } from '../../../src/platform/errors.ts';
 import { loadRuleFile } from '../../../src/rules/files/load.ts';
 import { registry } from '../../../src/rules/registry.ts';
-import { createRuleSet } from '../../../src/rules/rule-set.ts';
+import { createRuleSet } from '../../../src/rules/rule.ts';
 
 const text = `version: 1
 rules:

@@ -4,8 +4,8 @@ import type { SubjectKind } from '../../../src/contract/events/subject.ts';
 import { createUnlimitedMeter } from '../../../src/patterns/meter.ts';
 import { ReeveError } from '../../../src/platform/errors.ts';
 import { type ConditionResult, compileCondition } from '../../../src/rules/expressions/conditions.ts';
-import type { ExpressionEnvironment, Known } from '../../../src/rules/expressions/knowledge.ts';
-import { createEnvironment, type Occasion } from '../../../src/rules/files/environment.ts';
+import type { ExpressionEnvironment, Known } from '../../../src/rules/expressions/types.ts';
+import { createEnvironment, type Occasion } from '../../../src/rules/files/context.ts';
 import { registry } from '../support/registry.ts';
 import { contextOf } from './support/context.ts';
 

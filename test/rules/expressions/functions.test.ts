@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LimitExceeded, Meter } from '../../../src/patterns/meter.ts';
-import { resolveExpression } from '../../../src/rules/expressions/resolve/resolve.ts';
+import { resolveExpression } from '../../../src/rules/expressions/resolve.ts';
 import { contextOf } from './support/context.ts';
 import { evaluate } from './support/evaluate.ts';
 

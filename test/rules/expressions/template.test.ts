@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createUnlimitedMeter } from '../../../src/patterns/meter.ts';
 import { compileTemplate, type Filled } from '../../../src/rules/expressions/template.ts';
-import { createEnvironment } from '../../../src/rules/files/environment.ts';
+import { createEnvironment } from '../../../src/rules/files/context.ts';
 import { registry } from '../support/registry.ts';
 import { contextOf } from './support/context.ts';
 

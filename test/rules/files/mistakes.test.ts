@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { loadRuleFile } from '../../../src/rules/files/load.ts';
 import type { Problem } from '../../../src/rules/problem.ts';
 import { registry } from '../../../src/rules/registry.ts';
-import { loadRuleTests } from '../../../src/rules/tests/cases.ts';
+import { loadRuleTests } from '../../../src/rules/rule-tests.ts';
 
 /** Mistakes of new users, and the answer: its place, and the words that say what to do. */
 type Mistake = readonly [name: string, text: string, place: string, remedy: string];

@@ -4,8 +4,13 @@ import { basename, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testRules } from '../../../src/cli/commands/rules/rule-tests.ts';
 import { packageRoot } from '../../../src/platform/package.ts';
-import { findRuleFiles, loadRuleFiles } from '../../../src/rules/sources/folder.ts';
-import { createOfferedReader, readOffers, readPacks } from '../../../src/rules/sources/folder-packs.ts';
+import {
+  createOfferedReader,
+  findRuleFiles,
+  loadRuleFiles,
+  readOffers,
+  readPacks,
+} from '../../../src/rules/sources/folder.ts';
 
 const page = readFileSync(join(packageRoot, 'docs', 'packs.md'), 'utf8');
 /** The examples of the page: each names its file in the first line. */

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { loadRuleFile } from '../../../src/rules/files/load.ts';
-import type { PackTree } from '../../../src/rules/packs/pack.ts';
+import type { PackTree } from '../../../src/rules/files/packs.ts';
 import { registry } from '../../../src/rules/registry.ts';
 import type { Level } from '../../../src/rules/rule.ts';
 import { granted } from '../../support/granted.ts';

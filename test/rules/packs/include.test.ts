@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { loadRuleFile, type RuleFileSource } from '../../../src/rules/files/load.ts';
-import { gatherPacks, type PackReader } from '../../../src/rules/packs/gather-packs.ts';
+import { gatherPacks, type PackReader } from '../../../src/rules/files/packs.ts';
 import { registry } from '../../../src/rules/registry.ts';
 import { granted } from '../../support/granted.ts';
 

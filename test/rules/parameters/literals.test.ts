@@ -1,11 +1,10 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { parseExpression } from '../../../src/rules/expressions/parse/parse.ts';
-import { childrenOf, literalOf } from '../../../src/rules/expressions/parse/tree.ts';
+import { childrenOf, literalOf, parseExpression } from '../../../src/rules/expressions/parse.ts';
 import { endOfInserted, opening } from '../../../src/rules/expressions/template.ts';
-import { type ParameterValue, problemOfValue } from '../../../src/rules/parameters/declaration.ts';
-import { expandCondition, expandText } from '../../../src/rules/parameters/expand-text.ts';
+import { expandCondition, expandText } from '../../../src/rules/files/expand.ts';
+import { type ParameterValue, problemOfValue } from '../../../src/rules/files/parameters.ts';
 
 /** Texts made of what ends literals, comments and expressions elsewhere. */
 const hostile = fc

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createClient } from '../../../src/client/client.ts';
 import { type Event, parseEvent } from '../../../src/contract/events/events.ts';
-import { type Admissions, createAdmissions } from '../../../src/rules/sources/admission.ts';
-import { createIdentities } from '../../../src/rules/sources/identity.ts';
+import { systemClock } from '../../../src/platform/clock.ts';
+import { type Admissions, createAdmissions, createIdentities } from '../../../src/rules/sources/admission.ts';
 import { createCoverage } from '../../../src/server/receiver/secrets.ts';
 
 /** Full name → the repository that the forge has there; `to`: renamed to that name. */
@@ -42,8 +42,8 @@ beforeEach(() => {
   [asked, refused, nowMs] = [[], [], 0];
   const client = createClient({ url: `http://127.0.0.1:${(forge.address() as AddressInfo).port}` });
   admissions = createAdmissions({
-    identities: createIdentities({ client, clock: { monotonicMs: () => nowMs } }),
-    served: { has: async ({ owner }) => owner !== 'stranger' },
+    identities: createIdentities({ client, clock: { ...systemClock, monotonicMs: () => nowMs } }),
+    served: { has: async ({ owner }) => owner !== 'stranger', starred: async () => [] },
     coverageOf: createCoverage([
       { name: 'all', scope: ['*'] },
       { name: 'acme', scope: ['acme/*'] },

@@ -3,9 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { silentLog } from '../../../src/platform/log.ts';
-import { findRuleFiles, loadRuleFiles } from '../../../src/rules/sources/folder.ts';
-import { readOffers } from '../../../src/rules/sources/folder-packs.ts';
-import { watchFolder } from '../../../src/rules/sources/watch.ts';
+import { findRuleFiles, loadRuleFiles, readOffers, watchFolder } from '../../../src/rules/sources/folder.ts';
 
 let folder: string;
 beforeEach(() => {

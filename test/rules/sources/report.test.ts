@@ -17,6 +17,7 @@ describe('processes that read one rule file at the same time', () => {
     let waits = 0;
     let nowMs = Date.now();
     const clock = {
+      ...systemClock,
       now: () => new Date(nowMs),
       async sleep(ms: number) {
         waits += 1;

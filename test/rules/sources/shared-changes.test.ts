@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { createSharedChanges } from '../../../src/rules/sources/shared-changes.ts';
+import { systemClock } from '../../../src/platform/clock.ts';
+import { createSharedChanges } from '../../../src/rules/sources/rule-files.ts';
 
 /** Two processes with one store, and a clock that the test moves. */
 function setUp() {
@@ -20,7 +21,7 @@ function setUp() {
     const dropped: string[] = [];
     const changes = createSharedChanges({
       pins,
-      clock: { monotonicMs: () => nowMs },
+      clock: { ...systemClock, monotonicMs: () => nowMs },
       has: (owner) => owner === 'acme',
       onChange: (owners) => dropped.push(...owners),
     });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { silentLog } from '../../../src/platform/log.ts';
-import { type FolderWatch, watchFolder } from '../../../src/rules/sources/watch.ts';
+import { type FolderWatch, watchFolder } from '../../../src/rules/sources/folder.ts';
 
 const rule = (name: string): string =>
   `version: 1\nrules:\n  ${name}:\n    on: issues\n    steps: [{ uses: set-labels, with: { add: [x] } }]\n`;

@@ -5,7 +5,7 @@ import {
   eventTypeFor,
   loadRuleTests,
   runRuleTests,
-} from '../../../src/rules/tests/cases.ts';
+} from '../../../src/rules/rule-tests.ts';
 import type { Verdict } from '../../../src/rules/verdict.ts';
 import { fileOf, ruleOf } from '../support/load.ts';
 

@@ -4,7 +4,7 @@ import { parseEvent } from '../../../src/contract/events/events.ts';
 import type { Run } from '../../../src/engine/record.ts';
 import { createFactMemory } from '../../../src/facts/ask.ts';
 import { ReeveError } from '../../../src/platform/errors.ts';
-import { createRuleSet } from '../../../src/rules/rule-set.ts';
+import { createRuleSet } from '../../../src/rules/rule.ts';
 import type { AdmittedEvent } from '../../../src/rules/sources/admission.ts';
 import type { Lease } from '../../../src/store/leases.ts';
 import type { Claim, DeliveryWithBody, NewJob } from '../../../src/store/store.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { MadeRun } from '../../../src/engine/make-run.ts';
 import type { Run } from '../../../src/engine/record.ts';
-import { createRuleSet } from '../../../src/rules/rule-set.ts';
+import { createRuleSet } from '../../../src/rules/rule.ts';
 import type { AdmittedEvent } from '../../../src/rules/sources/admission.ts';
 import type { Lease } from '../../../src/store/leases.ts';
 import type { Claim, DeliveryWithBody, NewJob } from '../../../src/store/store.ts';

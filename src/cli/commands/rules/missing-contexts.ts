@@ -13,12 +13,11 @@ import {
   comparisonsIn,
   conditionTreesOf,
   ruleTreesOf,
-} from '../../../rules/compared-members.ts';
-import { nearest } from '../../../rules/expressions/parse/nearest.ts';
-import { requestsOfRule } from '../../../rules/facts-of-rule.ts';
-import { statusContextsOf } from '../../../rules/files/status-rules.ts';
+  statusContextsOf,
+} from '../../../rules/files/warnings.ts';
 import { isInScope } from '../../../rules/match.ts';
-import { type Problem, problemAtLine } from '../../../rules/problem.ts';
+import { requestsOfRule } from '../../../rules/needs.ts';
+import { nearest, type Problem, problemAtLine } from '../../../rules/problem.ts';
 import type { LoadedRule, LoadedStep } from '../../../rules/rule.ts';
 import type { CheckedForge } from '../../connection/checks/missing-access.ts';
 import { count } from '../../output/terminal.ts';

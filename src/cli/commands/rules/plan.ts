@@ -6,7 +6,7 @@ import type { Run } from '../../../engine/record.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import { ReeveError } from '../../../platform/errors.ts';
 import { formatProblem } from '../../../rules/problem.ts';
-import { createRuleSet } from '../../../rules/rule-set.ts';
+import { createRuleSet } from '../../../rules/rule.ts';
 import { loadRuleFiles } from '../../../rules/sources/folder.ts';
 import { nameOfRule } from '../../../rules/verdict.ts';
 import type { Settings } from '../../../server/settings/config.ts';

@@ -3,7 +3,7 @@ import type { Client } from '../../../client/client.ts';
 import type { RepositoryRef } from '../../../contract/events/subject.ts';
 import { operations } from '../../../contract/operations.ts';
 import { ReeveError } from '../../../platform/errors.ts';
-import { statusContextsOf } from '../../../rules/files/status-rules.ts';
+import { statusContextsOf } from '../../../rules/files/warnings.ts';
 import type { Problem } from '../../../rules/problem.ts';
 import type { LoadedRule } from '../../../rules/rule.ts';
 import { servedIn } from './unknown-labels.ts';

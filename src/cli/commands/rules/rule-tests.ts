@@ -7,24 +7,24 @@ import { makeEventRun, makeItemRun } from '../../../engine/make-run.ts';
 import type { FactRequest, Facts } from '../../../facts/fact.ts';
 import { createGivenFacts, FactNotGiven, mergeGiven } from '../../../facts/given-facts.ts';
 import { systemClock } from '../../../platform/clock.ts';
-import type { PackReader } from '../../../rules/packs/gather-packs.ts';
+import type { PackReader } from '../../../rules/files/packs.ts';
 import type { Problem } from '../../../rules/problem.ts';
-import { runsForConcerned } from '../../../rules/rule.ts';
-import { createRuleSet } from '../../../rules/rule-set.ts';
+import { createRuleSet, runsForConcerned } from '../../../rules/rule.ts';
+import {
+  type CaseRun,
+  findMissingFacts,
+  loadRuleTests,
+  type MissingFact,
+  type RuleCase,
+  runRuleTests,
+  type TestedFile,
+} from '../../../rules/rule-tests.ts';
 import {
   type FolderFile,
   findRuleFiles,
   loadFolderFile,
   loadRuleFiles,
 } from '../../../rules/sources/folder.ts';
-import {
-  type CaseRun,
-  loadRuleTests,
-  type RuleCase,
-  runRuleTests,
-  type TestedFile,
-} from '../../../rules/tests/cases.ts';
-import { findMissingFacts, type MissingFact } from '../../../rules/tests/missing-facts.ts';
 import { count } from '../../output/terminal.ts';
 import { readData } from '../read-data.ts';
 

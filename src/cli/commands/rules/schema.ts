@@ -1,5 +1,5 @@
 import { actions } from '../../../actions/actions.ts';
-import { schemaOfRules } from '../../../rules/schema.ts';
+import { schemaOfRules } from '../../../rules/files/grammar.ts';
 import type { Terminal } from '../../output/terminal.ts';
 
 /** Prints the JSON Schema of rule files. Returns the exit status. */

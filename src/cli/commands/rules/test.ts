@@ -1,6 +1,6 @@
 import { ReeveError } from '../../../platform/errors.ts';
 import { formatProblem } from '../../../rules/problem.ts';
-import { readOfferedIn } from '../../../rules/sources/folder-packs.ts';
+import { readOfferedIn } from '../../../rules/sources/folder.ts';
 import { plain, type Terminal } from '../../output/terminal.ts';
 import { pathsOrDefault } from './check.ts';
 import { noRuleTest, testRules } from './rule-tests.ts';

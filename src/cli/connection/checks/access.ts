@@ -4,7 +4,7 @@ import type { Access } from '../../../contract/operation.ts';
 import { operations } from '../../../contract/operations.ts';
 import type { Repository } from '../../../contract/resources/repositories.ts';
 import { createUnlimitedMeter } from '../../../patterns/meter.ts';
-import { factsOfRule } from '../../../rules/facts-of-rule.ts';
+import { factsOfRule } from '../../../rules/needs.ts';
 import type { LoadedRule } from '../../../rules/rule.ts';
 import { count } from '../../output/terminal.ts';
 import { type Finding, ok, skipped, wrong } from '../finding.ts';

@@ -4,7 +4,7 @@ import { askForgeDate } from '../../../client/forge-date.ts';
 import { operations } from '../../../contract/operations.ts';
 import type { Repository } from '../../../contract/resources/repositories.ts';
 import { ReeveError } from '../../../platform/errors.ts';
-import { checkCapabilities } from '../../../rules/check-capabilities.ts';
+import { checkCapabilities } from '../../../rules/needs.ts';
 import { servedRepositories } from '../../../work/sweeps/targets/repositories.ts';
 import { count } from '../../output/terminal.ts';
 import { type Finding, ok, skipped, wrong } from '../finding.ts';

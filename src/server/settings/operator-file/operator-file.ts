@@ -9,7 +9,7 @@ import { compileGlob } from '../../../patterns/glob.ts';
 import { createRepositoryScope } from '../../../patterns/repository-scope.ts';
 import { messageOf } from '../../../platform/errors.ts';
 import { createReachableHosts } from '../../../platform/http/reachable-hosts.ts';
-import { nearest } from '../../../rules/expressions/parse/nearest.ts';
+import { nearest } from '../../../rules/problem.ts';
 import { type Retention, standardRetention } from '../../../store/prune.ts';
 import { parseDurationMs } from '../duration.ts';
 import { NamedSecretsForm } from '../secrets/named-secrets.ts';

@@ -1,8 +1,7 @@
 import { createUnlimitedMeter, type Meter } from '../../../../src/patterns/meter.ts';
-import type { ExpressionEnvironment } from '../../../../src/rules/expressions/knowledge.ts';
 import { createPart, type Result, runPart, Values } from '../../../../src/rules/expressions/part.ts';
-import { resolveExpression } from '../../../../src/rules/expressions/resolve/resolve.ts';
-import { anyType } from '../../../../src/rules/expressions/values/types.ts';
+import { resolveExpression } from '../../../../src/rules/expressions/resolve.ts';
+import { anyType, type ExpressionEnvironment } from '../../../../src/rules/expressions/types.ts';
 import { contextOf } from './context.ts';
 
 /** Evaluates an expression whose names may be anything. A problem is a failure of the test itself. */

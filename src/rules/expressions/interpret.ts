@@ -1,0 +1,546 @@
+import type { ASTNode } from '@marcbachmann/cel-js';
+import { type FactRequest, factKey } from '../../facts/fact.ts';
+import { createUnlimitedMeter, type Meter } from '../../patterns/meter.ts';
+import type { Matcher } from '../../patterns/pattern.ts';
+import { costs } from './budget.ts';
+import { type FunctionRow, kindsTaken, type RunFunction, takesCount } from './function-row.ts';
+import { factOfCall, findFunctions, loops } from './functions.ts';
+import { arithmetic, type BinaryOperator, comparisons, makeInt, negate } from './operators.ts';
+import { chainOf, literalOf, namespacedName, textOf } from './parse.ts';
+import type { Resolution } from './resolve.ts';
+import { anyType, type Type } from './types.ts';
+import {
+  type Adapter,
+  adapt,
+  adapterOf,
+  Double,
+  describeValue,
+  Failure,
+  kindOf,
+  makeDouble,
+  memberNamesOfValue,
+  TooLarge,
+  Unusable,
+  type ValueKind,
+} from './values.ts';
+
+/** The state of one passage through an expression: values by the places that the expression gave them, and the meter. */
+type Frame = {
+  /** Names and facts first, then the variables of loops; undefined where there is no such value. */
+  readonly slots: unknown[];
+  readonly meter: Meter;
+};
+
+/** One part of an expression, ready to run: returns its value, or a Failure. */
+export type Evaluate = (frame: Frame) => unknown;
+
+const binaryOperators: Readonly<Record<string, BinaryOperator>> = { ...arithmetic, ...comparisons };
+/** Operators that null may stand beside. */
+const takesNull: ReadonlySet<string> = new Set(['==', '!=', 'in']);
+
+/**
+ * Returns an expression that was resolved without problems, ready to run. Each node becomes a function that charges its
+ * own cost, calls those of its parts, and returns a value or a Failure. The values of `roots`, the names and facts that
+ * the expression mentions, are wanted in the first slots of the frame, in their order.
+ */
+export function interpret(node: ASTNode, roots: readonly FactRequest[], resolution: Resolution): Evaluate {
+  return new Interpreter(roots, resolution).build(node);
+}
+
+class Interpreter {
+  readonly resolution: Resolution;
+  readonly #slots: ReadonlyMap<string, number>;
+  readonly #variables = new Map<string, number>();
+  #next: number;
+
+  constructor(roots: readonly FactRequest[], resolution: Resolution) {
+    this.resolution = resolution;
+    this.#slots = new Map(roots.map((root, slot) => [factKey(root), slot]));
+    this.#next = roots.length;
+  }
+
+  slotOf(request: FactRequest): number {
+    const variable = request.argument === undefined ? this.#variables.get(request.name) : undefined;
+    const slot = variable ?? this.#slots.get(factKey(request));
+    if (slot === undefined) throw new TypeError(`${factKey(request)} was not refused`);
+    return slot;
+  }
+
+  withVariable<T>(name: string, build: (slot: number) => T): T {
+    const slot = this.#next;
+    this.#next += 1;
+    this.#variables.set(name, slot);
+    const built = build(slot);
+    this.#variables.delete(name);
+    return built;
+  }
+
+  build(node: ASTNode): Evaluate {
+    const member = this.resolution.members.get(node);
+    if (member) return buildSlot(this.slotOf(member), node);
+    switch (node.op) {
+      case 'value':
+        return buildLiteral(node.args);
+      case 'id':
+        return buildSlot(this.slotOf({ name: node.args }), node);
+      case '.':
+        return interpretMember(this.build(node.args[0]), node.args[1], this.#access(node, node.args[0]));
+      case '[]': {
+        const [owner, index] = node.args;
+        return interpretIndex(this.build(owner), this.build(index), index, this.#access(node, owner));
+      }
+      case 'call':
+        return this.#call(node);
+      case 'rcall':
+        return this.#method(node);
+      case 'list':
+        return buildList(node.args.map((item) => this.build(item)));
+      case 'map':
+        return buildMap(node.args.map(([key, value]) => [this.build(key), this.build(value)]));
+      case '?:':
+        return this.#choice(node.args);
+      case '&&':
+      case '||':
+        return this.#logic(node.op === '||', node.args);
+      case '!_':
+        return this.#not(node.args);
+      case '-_':
+        return this.#minus(node.args);
+      case '.?':
+      case '[?]':
+        throw new TypeError(`"${node.op}" was not refused`);
+      default:
+        return this.#binary(node.op, node.args);
+    }
+  }
+
+  #access(node: ASTNode, owner: ASTNode): { owner: ASTNode; text: string; adapter: Adapter } {
+    return { owner, text: textOf(node), adapter: adapterOf(this.resolution.types.get(node) ?? anyType) };
+  }
+
+  #call(node: ASTNode & { readonly op: 'call' }): Evaluate {
+    const [name, given] = node.args;
+    const fact = factOfCall(node);
+    if (fact) return buildSlot(this.slotOf(fact), node);
+    if (name !== 'has') return interpretFunction(this, node, { name, nodes: given, isMethod: false });
+    const [argument] = given;
+    const [root = '', ...chain] = (argument && chainOf(argument)) ?? [];
+    const type = argument && this.resolution.types.get(argument);
+    const member = argument && this.resolution.members.get(argument);
+    if (member) return interpretHas(this.slotOf(member), [], adapterOf(type ?? anyType));
+    return interpretHas(this.slotOf({ name: root }), chain, adapterOf(type ?? anyType));
+  }
+
+  #method(node: ASTNode & { readonly op: 'rcall' }): Evaluate {
+    const [name, receiver, given] = node.args;
+    if (Object.hasOwn(loops, name)) return interpretLoop(this, node);
+    const plain = namespacedName(node);
+    return plain === undefined
+      ? interpretFunction(this, node, { name, nodes: [receiver, ...given], isMethod: true })
+      : interpretFunction(this, node, { name: plain, nodes: given, isMethod: false });
+  }
+
+  #binary(sign: string, [leftNode, rightNode]: readonly [ASTNode, ASTNode]): Evaluate {
+    const operator = binaryOperators[sign];
+    if (operator === undefined) throw new TypeError(`"${sign}" was not refused`);
+    const left = this.build(leftNode);
+    const right = this.build(rightNode);
+    const nullable = takesNull.has(sign);
+    return (frame) => {
+      frame.meter.charge(costs.step);
+      const one = left(frame);
+      const two = right(frame);
+      if (typeof one === 'object' && isUnusable(one, nullable)) return toFailure(one, leftNode, frame);
+      if (typeof two === 'object' && isUnusable(two, nullable)) return toFailure(two, rightNode, frame);
+      return operator(one, two, frame.meter);
+    };
+  }
+
+  #choice([conditionNode, heldNode, missedNode]: readonly [ASTNode, ASTNode, ASTNode]): Evaluate {
+    const condition = this.build(conditionNode);
+    const held = this.build(heldNode);
+    const missed = this.build(missedNode);
+    return (frame) => {
+      frame.meter.charge(costs.step);
+      const answer = condition(frame);
+      if (answer === true) return held(frame);
+      return answer === false ? missed(frame) : notBool(answer, conditionNode, frame);
+    };
+  }
+
+  /** An error, or what is no bool, on one side does not matter where the other side decides. */
+  #logic(decides: boolean, [leftNode, rightNode]: readonly [ASTNode, ASTNode]): Evaluate {
+    const left = this.build(leftNode);
+    const right = this.build(rightNode);
+    return (frame) => {
+      frame.meter.charge(costs.step);
+      const one = left(frame);
+      if (one === decides) return decides;
+      const two = right(frame);
+      if (two === decides) return decides;
+      if (typeof one !== 'boolean') return notBool(one, leftNode, frame);
+      return typeof two === 'boolean' ? two : notBool(two, rightNode, frame);
+    };
+  }
+
+  #not(innerNode: ASTNode): Evaluate {
+    const inner = this.build(innerNode);
+    return (frame) => {
+      frame.meter.charge(costs.step);
+      const value = inner(frame);
+      return typeof value === 'boolean' ? !value : notBool(value, innerNode, frame);
+    };
+  }
+
+  #minus(innerNode: ASTNode): Evaluate {
+    const inner = this.build(innerNode);
+    return (frame) => {
+      frame.meter.charge(costs.step);
+      const value = inner(frame);
+      return isUnusable(value, false) ? toFailure(value, innerNode, frame) : negate(value);
+    };
+  }
+}
+
+function buildLiteral(written: unknown): Evaluate {
+  const value = literalValue(written);
+  return () => value;
+}
+
+/** The library writes ints as bigints and doubles as numbers. */
+function literalValue(written: unknown): unknown {
+  if (typeof written === 'bigint') return makeInt(written);
+  return typeof written === 'number' ? makeDouble(written) : written;
+}
+
+function buildSlot(slot: number, node: ASTNode): Evaluate {
+  return (frame) => {
+    const value = frame.slots[slot];
+    return value === undefined ? toFailure(value, node, frame) : value;
+  };
+}
+
+function buildList(items: readonly Evaluate[]): Evaluate {
+  return (frame) => {
+    frame.meter.charge(costs.step + items.length * costs.member);
+    const values: unknown[] = [];
+    for (const item of items) {
+      const value = item(frame);
+      if (value instanceof Failure) return value;
+      values.push(value);
+    }
+    return values;
+  };
+}
+
+function buildMap(entries: readonly (readonly [Evaluate, Evaluate])[]): Evaluate {
+  return (frame) => {
+    frame.meter.charge(costs.step + entries.length * costs.member);
+    // Without a prototype, a member named `constructor` is a member like any other.
+    const map: Record<string, unknown> = Object.create(null);
+    for (const [buildKey, buildValue] of entries) {
+      const [key, value] = [buildKey(frame), buildValue(frame)];
+      if (key instanceof Failure) return key;
+      if (value instanceof Failure) return value;
+      if (typeof key !== 'string') return new Failure('the names of a map are texts');
+      map[key] = value;
+    }
+    return map;
+  };
+}
+
+/** A function as it is called: its name, and what it is called with, the part before the dot first. */
+type FunctionCall = { readonly name: string; readonly nodes: readonly ASTNode[]; readonly isMethod: boolean };
+
+/** Returns a function, ready to run: rows of one name are told apart by the kinds of their values. */
+function interpretFunction(builder: Interpreter, node: ASTNode, call: FunctionCall): Evaluate {
+  const { name, nodes, isMethod } = call;
+  const [first] = nodes;
+  const matcher = builder.resolution.matchers.get(node);
+  if (matcher && first) return interpretMatch(builder.build(first), first, matcher);
+  const rows = findFunctions(name, isMethod).flatMap((row) => bindRow(row, call));
+  const parts = nodes.map((part) => builder.build(part));
+  const [only] = rows;
+  if (only?.row.literal === 'moment' && parts.length === 1 && first && literalOf(first) !== undefined) {
+    return interpretConstant(parts[0], only.run);
+  }
+  return (frame) => {
+    frame.meter.charge(costs.call);
+    const values: unknown[] = [];
+    for (let place = 0; place < parts.length; place += 1) {
+      const value = parts[place]?.(frame);
+      if (isUnusable(value, false)) return toFailure(value, nodes[place] ?? node, frame);
+      values.push(value);
+    }
+    for (const bound of rows) if (takes(bound, values)) return bound.run(values, frame.meter);
+    return new Failure(`there is no ${name}() of ${values.map(describeValue).join(' and ')}`);
+  };
+}
+
+/** `matches` and `glob`: the pattern was compiled when the file was loaded. */
+function interpretMatch(text: Evaluate, node: ASTNode, matches: Matcher): Evaluate {
+  return (frame) => {
+    frame.meter.charge(costs.match);
+    const value = text(frame);
+    if (typeof value === 'string') return matches(value, frame.meter);
+    if (isUnusable(value, false)) return toFailure(value, node, frame);
+    return new Failure(`a pattern cannot be held against ${describeValue(value)}`);
+  };
+}
+
+/** An instant or a duration that is written out is the same each time. */
+function interpretConstant(part: Evaluate | undefined, run: RunFunction): Evaluate {
+  const meter = createUnlimitedMeter();
+  const value = run([part?.({ slots: [], meter })], meter);
+  return () => value;
+}
+
+/** A row of the table as it is called: the kinds of its values, and what runs it. */
+type BoundFunction = {
+  readonly kinds: readonly ReadonlySet<ValueKind>[];
+  readonly run: RunFunction;
+  readonly row: FunctionRow;
+};
+
+/** Returns the row with what runs it, or nothing where it takes another number of values. */
+function bindRow(row: FunctionRow, { nodes, isMethod }: FunctionCall): readonly BoundFunction[] {
+  const count = nodes.length - (isMethod ? 1 : 0);
+  if (!takesCount(row, count)) return [];
+  const last = nodes.at(-1);
+  const literal = last && literalOf(last);
+  const run = row.bind && typeof literal === 'string' ? row.bind(literal) : row.run;
+  const taken = kindsTaken(row, count);
+  const kinds = (row.of ? [row.of, ...taken] : taken).map(
+    (types) => new Set(types.flatMap((type) => valueKinds[type] ?? [])),
+  );
+  return [{ kinds, run, row }];
+}
+
+/** The kinds that the values of a type may be of while an expression runs. */
+const valueKinds: Readonly<Partial<Record<Type['kind'], readonly ValueKind[]>>> = {
+  bool: ['bool'],
+  number: ['int', 'double'],
+  string: ['string'],
+  timestamp: ['timestamp'],
+  duration: ['duration'],
+  list: ['list'],
+  map: ['map'],
+};
+
+function takes({ kinds }: BoundFunction, values: readonly unknown[]): boolean {
+  for (let place = 0; place < kinds.length; place += 1) {
+    if (!kinds[place]?.has(kindOf(values[place]))) return false;
+  }
+  return true;
+}
+
+/** The parts of a loop, ready to run. */
+type Loop = {
+  readonly items: (frame: Frame) => readonly unknown[] | Failure;
+  readonly slot: number;
+  readonly adapter: Adapter;
+  readonly body: Evaluate;
+  readonly bodyNode: ASTNode;
+  /** The second form of map() takes the items of which this holds. */
+  readonly filter?: { readonly holds: Evaluate; readonly node: ASTNode };
+};
+
+const runners: Readonly<Record<string, (loop: Loop) => Evaluate>> = {
+  all: (loop) => quantifier(loop, false),
+  exists: (loop) => quantifier(loop, true),
+  exists_one: existsOne,
+  filter,
+  map,
+};
+
+/** Returns a loop, ready to run. Each item is charged before it is taken, so that loops inside of loops multiply. */
+function interpretLoop(builder: Interpreter, node: ASTNode & { readonly op: 'rcall' }): Evaluate {
+  const [name, receiver, [variable, ...bodies]] = node.args;
+  const bodyNode = bodies.at(-1);
+  const run = runners[name];
+  if (variable?.op !== 'id' || bodyNode === undefined || run === undefined) {
+    throw new TypeError(`${name} without a name was not refused`);
+  }
+  const items = loopItems(builder.build(receiver), receiver);
+  const adapter = adapterOf(builder.resolution.items.get(node) ?? anyType);
+  return builder.withVariable(variable.args, (slot) => {
+    const [first] = bodies;
+    const filter = bodies.length > 1 && first ? { holds: builder.build(first), node: first } : undefined;
+    const body = builder.build(bodyNode);
+    return run({ items, slot, adapter, body, bodyNode, ...(filter && { filter }) });
+  });
+}
+
+function loopItems(list: Evaluate, node: ASTNode): Loop['items'] {
+  return (frame) => {
+    frame.meter.charge(costs.call);
+    const value = list(frame);
+    if (Array.isArray(value)) return value;
+    if (isUnusable(value, false)) return toFailure(value, node, frame);
+    if (kindOf(value) !== 'map') return new Failure(`a loop cannot walk over ${describeValue(value)}`);
+    // CEL walks over the names of a map.
+    return memberNamesOfValue(Object(value), frame.meter).filter(
+      (name) => Reflect.get(Object(value), name) !== undefined,
+    );
+  };
+}
+
+/** Puts the next item into its slot. */
+function take(item: unknown, { slot, adapter }: Loop, frame: Frame): void {
+  frame.meter.charge(costs.item);
+  frame.slots[slot] = adapt(item, adapter);
+}
+
+/** `exists` and `all`: an item that decides does so whatever the others are; without one, an error is the answer. */
+function quantifier(loop: Loop, decides: boolean): Evaluate {
+  return (frame) => {
+    const items = loop.items(frame);
+    if (items instanceof Failure) return items;
+    let failure: Failure | undefined;
+    for (const item of items) {
+      take(item, loop, frame);
+      const answer = loop.body(frame);
+      if (answer === decides) return decides;
+      if (answer !== !decides) failure ??= notBool(answer, loop.bodyNode, frame);
+    }
+    return failure ?? !decides;
+  };
+}
+
+function existsOne(loop: Loop): Evaluate {
+  return (frame) => {
+    const items = loop.items(frame);
+    if (items instanceof Failure) return items;
+    let count = 0;
+    for (const item of items) {
+      take(item, loop, frame);
+      const answer = loop.body(frame);
+      if (typeof answer !== 'boolean') return notBool(answer, loop.bodyNode, frame);
+      if (answer) count += 1;
+    }
+    return count === 1;
+  };
+}
+
+function filter(loop: Loop): Evaluate {
+  return (frame) => {
+    const items = loop.items(frame);
+    if (items instanceof Failure) return items;
+    const kept: unknown[] = [];
+    for (const item of items) {
+      take(item, loop, frame);
+      const answer = loop.body(frame);
+      if (typeof answer !== 'boolean') return notBool(answer, loop.bodyNode, frame);
+      if (answer) kept.push(item);
+    }
+    return kept;
+  };
+}
+
+function map(loop: Loop): Evaluate {
+  return (frame) => {
+    const items = loop.items(frame);
+    if (items instanceof Failure) return items;
+    const results: unknown[] = [];
+    for (const item of items) {
+      take(item, loop, frame);
+      const taken = loop.filter?.holds(frame) ?? true;
+      if (typeof taken !== 'boolean') return notBool(taken, loop.filter?.node ?? loop.bodyNode, frame);
+      if (!taken) continue;
+      const result = loop.body(frame);
+      if (result instanceof Failure) return result;
+      results.push(result);
+    }
+    return results;
+  };
+}
+
+/** What a member or an item is called in messages, and how its value is read. */
+type MemberAccess = { readonly owner: ASTNode; readonly text: string; readonly adapter: Adapter };
+
+/** Returns `object.name`, ready to run. */
+function interpretMember(object: Evaluate, name: string, access: MemberAccess): Evaluate {
+  return (frame) => {
+    frame.meter.charge(costs.step);
+    const owner = object(frame);
+    if (isUnusable(owner, false)) return toFailure(owner, access.owner, frame);
+    const value = ownMember(owner, name);
+    if (value !== undefined) return adapt(value, access.adapter);
+    frame.meter.charge(costs.failure);
+    return new Failure(`${access.text} is missing`);
+  };
+}
+
+/** Returns `list[place]` or `object[name]`, ready to run. */
+function interpretIndex(
+  object: Evaluate,
+  index: Evaluate,
+  indexNode: ASTNode,
+  access: MemberAccess,
+): Evaluate {
+  return (frame) => {
+    frame.meter.charge(costs.step);
+    const owner = object(frame);
+    if (isUnusable(owner, false)) return toFailure(owner, access.owner, frame);
+    const key = index(frame);
+    if (isUnusable(key, false)) return toFailure(key, indexNode, frame);
+    const value = itemOf(owner, key);
+    if (value !== undefined) return adapt(value, access.adapter);
+    frame.meter.charge(costs.failure);
+    return new Failure(`${access.text} is missing`);
+  };
+}
+
+/**
+ * Returns has() of a chain, ready to run. A member that is null is not there: forges write null for what a subject does
+ * not have. Only where the last member is a list they mean an empty one.
+ */
+function interpretHas(slot: number, chain: readonly string[], adapter: Adapter): Evaluate {
+  return (frame) => {
+    frame.meter.charge(costs.step * (1 + chain.length));
+    let value = frame.slots[slot];
+    for (const name of chain) {
+      if (value === undefined || value === null) return false;
+      value = ownMember(value, name);
+    }
+    return value !== undefined && adapt(value, adapter) !== null;
+  };
+}
+
+function itemOf(owner: unknown, key: unknown): unknown {
+  if (Array.isArray(owner)) {
+    const place = key instanceof Double ? key.value : key;
+    return typeof place === 'number' ? owner[place] : undefined;
+  }
+  return typeof key === 'string' ? ownMember(owner, key) : undefined;
+}
+
+/** Members are those of the object itself: what every JavaScript object has is no member. */
+function ownMember(owner: unknown, name: string): unknown {
+  if (typeof owner !== 'object' || owner === null || kindOf(owner) !== 'map' || !Object.hasOwn(owner, name)) {
+    return undefined;
+  }
+  // The object is a map, which has nothing but values under names.
+  return (owner as Readonly<Record<string, unknown>>)[name];
+}
+
+/** Returns whether nothing can be done with a value: it is an error, too large, or null where null has no meaning. */
+function isUnusable(value: unknown, nullHasMeaning: boolean): boolean {
+  if (typeof value !== 'object') return value === undefined;
+  return value === null ? !nullHasMeaning : value instanceof Unusable;
+}
+
+/** Returns the failure of a node whose value cannot be used. */
+function toFailure(value: unknown, node: ASTNode, frame: Frame): Failure {
+  if (value instanceof Failure) return value;
+  frame.meter.charge(costs.failure);
+  if (value instanceof TooLarge) return new Failure(`too large to judge: ${textOf(node)} is ${value.what}`);
+  return new Failure(`${textOf(node)} is ${value === null ? 'null' : 'missing'}`);
+}
+
+/** Returns the failure of a node that must be true or false. */
+function notBool(value: unknown, node: ASTNode, frame: Frame): Failure {
+  if (isUnusable(value, false)) return toFailure(value, node, frame);
+  frame.meter.charge(costs.failure);
+  return new Failure(`${textOf(node)} is not true or false`);
+}

@@ -1,0 +1,122 @@
+import { type ASTNode, Environment as CelEnvironment, ParseError } from '@marcbachmann/cel-js';
+import { messageOf } from '../../platform/errors.ts';
+import { foreignOperators, foreignSigns } from '../foreign-words.ts';
+import type { ExpressionProblem } from '../problem.ts';
+import { limits } from './budget.ts';
+
+/** The CEL library, as a parser: it never runs anything. */
+const parser = new CelEnvironment({
+  unlistedVariablesAreDyn: true,
+  homogeneousAggregateLiterals: false,
+  limits: {
+    maxAstNodes: limits.parts,
+    maxDepth: limits.depth,
+    maxListElements: limits.listItems,
+    maxMapEntries: limits.mapEntries,
+    maxCallArguments: limits.callArguments,
+  },
+});
+
+/** Returns the tree of an expression, or what is wrong with its text. Never throws. */
+export function parseExpression(source: string): ASTNode | ExpressionProblem {
+  const whole = { code: 'expression', start: 0, end: source.length } as const;
+  if (source.trim() === '') return { ...whole, message: 'the expression is empty' };
+  if (source.length > limits.expression)
+    return { ...whole, message: `the expression is longer than ${limits.expression} characters` };
+  try {
+    return parser.parse(source).ast;
+  } catch (error) {
+    // The library recurses: a text that is deep in a way its own limits do not count ends here.
+    if (error instanceof RangeError) return { ...whole, message: 'the expression is nested too deep' };
+    if (!(error instanceof ParseError)) return { ...whole, message: messageOf(error) };
+    const start = Math.min(error.range?.start ?? 0, source.length);
+    const end = Math.max(start, Math.min(error.range?.end ?? start, source.length));
+    return { code: 'expression', message: explainSyntax(error.summary, source, start), start, end };
+  }
+}
+
+/** What the library calls its limits, in words. */
+const limitWords: Readonly<Record<string, string>> = {
+  AstNodes: 'parts',
+  Depth: 'levels of nesting',
+  ListElements: 'items in a list',
+  MapEntries: 'entries in a map',
+  CallArguments: 'arguments of a function',
+};
+
+/** Returns what the author most likely meant, if they know another language. */
+function explainSyntax(summary: string, source: string, at: number): string {
+  const near = source.slice(Math.max(0, at - 1), at + 4);
+  const word = /^\w+/.exec(source.slice(at))?.[0] ?? '';
+  const before = /\b(not|is)\s+(?:\w*)$/.exec(source.slice(0, at))?.[1] ?? '';
+  if (/\bis\s+not\b/.test(source.slice(Math.max(0, at - 3), at + 8))) return '"is not" is written !=';
+  for (const one of [word, before]) {
+    const sign = foreignOperators.get(one);
+    if (sign !== undefined) return `"${one}" is written ${sign}`;
+  }
+  const foreignSign = foreignSigns.find(([sign]) => sign.test(source.slice(Math.max(0, at - 2), at + 2)));
+  if (foreignSign) return foreignSign[1];
+  if (/^[\w./*?{},-]+$/.test(source) && /[*/]/.test(source)) {
+    return `this is a path, not an expression: write files.exists(f, f.filename.glob("${source}"))`;
+  }
+  if (/===|!==/.test(near)) return 'equality is written == and !=';
+  if (/=(?!=)/.test(source.slice(at, at + 1))) return 'equality is written ==';
+  if (/^&(?!&)|^\|(?!\|)/.test(source.slice(at))) return 'and is written &&, or is written ||';
+  const limit = /^Exceeded max(\w+) \((\d+)\)/.exec(summary);
+  if (limit)
+    return `the expression has more than ${limit[2]} ${limitWords[limit[1] ?? ''] ?? 'parts'}: move a part to the if of the rule or of a step`;
+  return `${summary.charAt(0).toLowerCase()}${summary.slice(1)}; conditions are CEL, as in files.size() > 3 && !pull_request.draft`;
+}
+
+/** What stands before the dot of functions that belong to no value: `sets.contains(a, b)`. */
+export const namespaces: ReadonlySet<string> = new Set(['sets', 'lists', 'math']);
+
+/** Returns the name of a function in a namespace (`sets.contains`), or undefined where the node calls none. */
+export function namespacedName(node: ASTNode): string | undefined {
+  if (node.op !== 'rcall') return undefined;
+  const [name, owner] = node.args;
+  return owner.op === 'id' && namespaces.has(owner.args) ? `${owner.args}.${name}` : undefined;
+}
+
+/** Returns the nodes directly inside of a node. */
+export function childrenOf(node: ASTNode): readonly ASTNode[] {
+  switch (node.op) {
+    case 'value':
+    case 'id':
+      return [];
+    case '.':
+    case '.?':
+      return [node.args[0]];
+    case 'call':
+      return node.args[1];
+    case 'rcall':
+      return namespacedName(node) === undefined ? [node.args[1], ...node.args[2]] : node.args[2];
+    case 'list':
+      return node.args;
+    case 'map':
+      return node.args.flat();
+    case '!_':
+    case '-_':
+      return [node.args];
+    default:
+      return node.args;
+  }
+}
+
+/** Returns the value of a literal, or undefined where the node is none. */
+export function literalOf(node: ASTNode): unknown {
+  return node.op === 'value' ? node.args : undefined;
+}
+
+/** Returns the names of a member chain (`a.b.c` → a, b, c), or undefined where it is none. */
+export function chainOf(node: ASTNode): readonly string[] | undefined {
+  if (node.op === 'id') return [node.args];
+  if (node.op !== '.') return undefined;
+  const before = chainOf(node.args[0]);
+  return before && [...before, node.args[1]];
+}
+
+/** Returns the text of a node, as written. */
+export function textOf(node: ASTNode): string {
+  return node.input.slice(node.start, node.end);
+}

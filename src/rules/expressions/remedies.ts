@@ -1,0 +1,114 @@
+import type { ASTNode } from '@marcbachmann/cel-js';
+import {
+  foreignEventWords,
+  foreignFunctions,
+  foreignMembers,
+  foreignNames,
+  workflowContexts,
+  workflowFunctions,
+} from '../foreign-words.ts';
+import { nearest } from '../problem.ts';
+import { chainOf, literalOf } from './parse.ts';
+import { alternatives, mayBe, memberNamesOfType, type Type } from './types.ts';
+
+/** A remedy for a word of another language: what to write, and the word itself where it is one word. */
+export type Remedy = { readonly hint?: string; readonly suggestion?: string | undefined };
+
+/** How a function is written whose name alone does not show it. */
+const usages: Readonly<Record<string, string>> = {
+  exists: 'list.exists(x, x.name == "…")',
+  all: 'list.all(x, x.name != "…")',
+  filter: 'list.filter(x, x.name == "…")',
+  map: 'list.map(x, x.name)',
+  contains: 'text.contains("…")',
+  matches: 'text.matches("…") with an RE2 pattern',
+};
+
+/** Returns the remedy for a function that does not exist; `owner` is the type of what stands before the dot. */
+export function remedyForFunction(name: string, owner: Type | undefined, known: readonly string[]): Remedy {
+  const reason = workflowFunctions.get(name);
+  if (reason !== undefined) return { hint: reason };
+  const other = foreignFunctions.get(name);
+  const isList = owner !== undefined && !mayBe(owner, ['string']) && mayBe(owner, ['list']);
+  const suggestion =
+    (isList ? (other?.list ?? other?.text) : (other?.text ?? other?.list)) ?? nearest(name, known);
+  if (suggestion === undefined) return { hint: `functions are ${listed(known)}` };
+  const usage = usages[suggestion];
+  return { suggestion, ...(usage !== undefined && { hint: `write ${usage}` }) };
+}
+
+/** Returns the remedy for a name that means nothing: a name of ours, or a member of what the rule is about. */
+export function remedyForName(
+  name: string,
+  names: readonly string[],
+  typeOfName: (name: string) => Type | undefined,
+): Remedy {
+  if (workflowContexts.has(name)) return { hint: 'rules have no such context' };
+  const translated = foreignNames.get(name);
+  if (translated !== undefined) {
+    const [root = ''] = translated.split('.');
+    if (names.includes(root) || ['null', 'true', 'false'].includes(root)) return { suggestion: translated };
+  }
+  const near = nearest(name, names);
+  if (near !== undefined) return { suggestion: near };
+  const owner = ['pull_request', 'issue', 'comment', 'review', 'repository', 'event'].find((candidate) => {
+    const type = names.includes(candidate) ? typeOfName(candidate) : undefined;
+    return type !== undefined && memberNamesOfType(type).includes(name);
+  });
+  return owner === undefined ? { hint: `there are ${listed(names)}` } : { suggestion: `${owner}.${name}` };
+}
+
+/** Returns the remedy for a member that a value does not have; `owner` is the text of the value. */
+export function remedyForMember(member: string, owner: string, type: Type): Remedy {
+  const lists = alternatives(type).flatMap((one) => (one.kind === 'list' ? [one.item] : []));
+  if (foreignFunctions.get(member)?.text === 'size') return { suggestion: `${owner}.size()` };
+  if (owner === 'sender' && member === 'permission') return { suggestion: 'sender_permission' };
+  const [item] = lists;
+  if (item !== undefined && memberNamesOfType(item).includes(member)) {
+    return { hint: `its items have ${member}: write ${owner}.exists(x, x.${member} == "…")` };
+  }
+  const known = memberNamesOfType(type);
+  if (known.length === 0) return {};
+  const translated = foreignMembers.get(member);
+  if (translated !== undefined && known.includes(translated.split('.')[0] ?? ''))
+    return { suggestion: translated };
+  const suggestion = nearest(member, known);
+  return suggestion === undefined ? { hint: `it has ${listed(known)}` } : { suggestion };
+}
+
+/** Returns how to search a list of objects, for `labels.contains("bug")`, or undefined where the list is of another kind. */
+export function remedyForList(name: string, owner: string, type: Type | undefined): string | undefined {
+  if (type === undefined || name !== 'contains') return undefined;
+  const items = alternatives(type).flatMap((one) => (one.kind === 'list' ? [one.item] : []));
+  return items.length === 0 ? undefined : searchOf(owner, items);
+}
+
+function searchOf(list: string, items: readonly Type[]): string {
+  const key = items.map(remedyMemberOf).find((one) => one !== undefined);
+  return key === undefined ? `write "…" in ${list}` : `write ${list}.exists(x, x.${key} == "…")`;
+}
+
+/** Returns the member that names an object, or undefined where it has none. */
+export function remedyMemberOf(type: Type): string | undefined {
+  const members = memberNamesOfType(type);
+  return ['login', 'name', 'filename', 'title', 'context'].find((one) => members.includes(one));
+}
+
+/** Names that a message lists; the rest is in the reference. */
+const maxListed = 60;
+
+function listed(names: readonly string[]): string {
+  const shown = names.toSorted().slice(0, maxListed).join(', ');
+  return names.length > maxListed ? `${shown}, …` : shown;
+}
+
+/** Returns the literals that `event.action` is compared with although the forge never says them (`synchronize`). */
+export function foreignActivities(left: ASTNode, right: ASTNode): readonly ASTNode[] {
+  const chains = [left, right].map((side) => chainOf(side)?.join('.'));
+  if (!chains.includes('event.action')) return [];
+  const words = [left, right].flatMap((side) => (side.op === 'list' ? side.args : [side]));
+  return words.filter((word) => {
+    const text = literalOf(word);
+    return typeof text === 'string' && foreignEventWords.has(text);
+  });
+}

@@ -1,0 +1,697 @@
+import type { ASTNode } from '@marcbachmann/cel-js';
+import { type FactRequest, factKey } from '../../facts/fact.ts';
+import type { Matcher } from '../../patterns/pattern.ts';
+import type { Re2Compiler } from '../../patterns/re2.ts';
+import { foreignEventWords } from '../foreign-words.ts';
+import { type ExpressionProblem, nearest, type ProblemCode, withHint } from '../problem.ts';
+import { limits } from './budget.ts';
+import { type FunctionRow, kindsTaken, readLiteral, takesCount } from './function-row.ts';
+import { findFunctions, functionNames, loops } from './functions.ts';
+import { chainOf, literalOf, namespacedName, namespaces, parseExpression, textOf } from './parse.ts';
+import {
+  foreignActivities,
+  remedyForFunction,
+  remedyForList,
+  remedyForMember,
+  remedyForName,
+  remedyMemberOf,
+} from './remedies.ts';
+import {
+  alternatives,
+  anyType,
+  boolType,
+  describeType,
+  type ExpressionEnvironment,
+  mayBe,
+  memberNamesOfType,
+  memberOf,
+  type Name,
+  type Type,
+  unionOf,
+} from './types.ts';
+
+/** What an expression is compiled with: the names it may use, and the compiler of its file's patterns. */
+export type ExpressionContext = {
+  readonly environment: ExpressionEnvironment;
+  readonly patterns: Re2Compiler;
+  /** Takes warnings, with offsets in the text. */
+  readonly onWarning?: (warning: ExpressionProblem) => void;
+};
+
+/** An expression that was looked up in its environment. */
+type ResolvedExpression = {
+  readonly node: ASTNode;
+  readonly type: Type;
+  readonly resolution: Resolution;
+};
+
+/** Returns the expression parsed and looked up, or its problems with offsets in the text. Never throws. */
+export function resolveExpression(
+  source: string,
+  { environment, patterns, onWarning }: ExpressionContext,
+): ResolvedExpression | { readonly problems: readonly ExpressionProblem[] } {
+  const node = parseExpression(source);
+  if ('message' in node) return { problems: [node] };
+  const resolution = new Resolution(environment, patterns);
+  const type = resolution.resolve(node, emptyScope);
+  for (const warning of resolution.warnings) onWarning?.(warning);
+  return resolution.problems.length > 0 ? { problems: resolution.problems } : { node, type, resolution };
+}
+
+/**
+ * What is found out about an expression before it runs. Walks it once: every name and member chain is looked up in the shapes, every function in the closed
+ * list, every operator by the types of its sides. What it finds out is kept for running the expression.
+ */
+export class Resolution {
+  readonly problems: ExpressionProblem[] = [];
+  /** What can be meant so and probably is not. */
+  readonly warnings: ExpressionProblem[] = [];
+  readonly facts = new Map<string, FactRequest>();
+  /** What was made of the literal patterns of calls. */
+  readonly matchers = new Map<ASTNode, Matcher>();
+  readonly types = new Map<ASTNode, Type>();
+  /** Members that are facts of their own (`pull_request.behind`), and how they are asked. */
+  readonly members = new Map<ASTNode, FactRequest>();
+  /** The type of what each loop takes from its list. */
+  readonly items = new Map<ASTNode, Type>();
+  readonly environment: ExpressionEnvironment;
+  readonly patterns: Re2Compiler;
+  loops = 0;
+
+  constructor(environment: ExpressionEnvironment, patterns: Re2Compiler) {
+    this.environment = environment;
+    this.patterns = patterns;
+  }
+
+  /** Returns the type of the expression; problems are collected on the way. */
+  resolve(node: ASTNode, scope: Scope): Type {
+    const type = this.#typeOf(node, scope);
+    this.types.set(node, type);
+    return type;
+  }
+
+  /** Resolves what must be true or false. */
+  bool(node: ASTNode, scope: Scope): Type {
+    return this.#expect(node, boolType, this.resolve(node, scope));
+  }
+
+  #typeOf(node: ASTNode, scope: Scope): Type {
+    switch (node.op) {
+      case 'value':
+        return this.#literal(node);
+      case 'id':
+        return this.#name(node, scope);
+      case '.':
+        return this.#member(node, node.args[0], node.args[1], scope);
+      case '[]':
+        return this.#index(node, node.args[0], node.args[1], scope);
+      case 'call':
+        return resolveCall(this, node, scope);
+      case 'rcall':
+        return resolveMethod(this, node, scope);
+      case 'list':
+        return { kind: 'list', item: unionOf(node.args.map((item) => this.resolve(item, scope))) };
+      case 'map':
+        return { kind: 'map', value: unionOf(node.args.map((entry) => this.#entry(entry, scope))) };
+      case '?:':
+        return this.#choice(node.args, scope);
+      case '&&':
+      case '||':
+        this.bool(node.args[0], scope);
+        this.bool(node.args[1], withPresent(scope, presentAfter(node.args[0], node.op === '&&')));
+        return boolType;
+      case '!_':
+        this.bool(node.args, scope);
+        return boolType;
+      case '-_':
+        return this.#expect(node.args, { kind: 'number' }, this.resolve(node.args, scope));
+      case '.?':
+      case '[?]': {
+        const message = 'optional access is not part of this language; ask with has()';
+        return this.refuse(node, 'expression', message);
+      }
+      default:
+        return this.#binary(node, node.args, scope);
+    }
+  }
+
+  #literal(node: ASTNode): Type {
+    const value = node.args;
+    if (typeof value === 'string') {
+      // No text of the forge is ever this word, so that a comparison with it would silently never hold.
+      if (value === 'CHANGES_REQUESTED') this.#foreign(node, value);
+      return { kind: 'string' };
+    }
+    if (typeof value === 'boolean') return boolType;
+    if (value === null) return { kind: 'null' };
+    if (typeof value === 'bigint' || typeof value === 'number') return { kind: 'number' };
+    return this.refuse(node, 'expression', 'bytes and unsigned numbers are not part of this language');
+  }
+
+  #foreign(node: ASTNode, word: string): void {
+    this.refuse(node, 'value', `the forge does not say "${word}"`, foreignEventWords.get(word));
+  }
+
+  #name(node: ASTNode & { readonly op: 'id' }, scope: Scope): Type {
+    const name = node.args;
+    const variable = scope.variables.get(name);
+    if (variable) return variable;
+    const known = this.environment.names.get(name);
+    if (known === undefined) return this.refuseName(node, name, scope);
+    if (known.refusal !== undefined) return this.refuse(node, 'level', known.refusal);
+    if (known.fact?.argument !== undefined) {
+      return this.refuse(node, 'expression', `${name} needs its ${known.fact.argument}: ${name}("…")`);
+    }
+    if (known.missingOn.length > 0 && !scope.present.has(name)) {
+      const message = `${known.missingOn.join(' and ')} has no ${name}: ask has(${name}) first`;
+      this.refuse(node, 'needs-has', message);
+    }
+    if (known.fact) this.facts.set(name, { name });
+    return known.type;
+  }
+
+  #member(node: ASTNode, object: ASTNode, member: string, scope: Scope): Type {
+    const own =
+      object.op === 'id' && !scope.variables.has(object.args) && this.#memberFact(object.args, member);
+    if (own) {
+      const chain = chainOf(node)?.join('.') ?? '';
+      if (own.missingOn.length > 0 && !scope.present.has(chain)) {
+        const message = `${own.missingOn.join(' and ')} has no ${chain}: ask has(${chain}) first`;
+        this.refuse(node, 'needs-has', message);
+      }
+      const request = { name: chain };
+      this.facts.set(chain, request);
+      this.members.set(node, request);
+      return own.type;
+    }
+    const type = this.resolve(object, scope);
+    this.warnOfNull(object, scope);
+    const found = memberOf(type, member);
+    // The library marks where a member begins by `pos`; `start` is where its whole chain does.
+    const place = { start: node.pos, end: node.end };
+    if (found === undefined) {
+      const owner = textOf(object);
+      const known = memberNamesOfType(type);
+      const message =
+        known.length > 0
+          ? `${owner} has no member "${member}"`
+          : `${owner} is ${describeType(type)}, it has no members`;
+      const { hint, suggestion } = remedyForMember(member, owner, type);
+      return this.refuse(place, 'unknown-member', withHint(message, hint), suggestion);
+    }
+    const chain = chainOf(node)?.join('.');
+    if (found.missing && !(chain !== undefined && scope.present.has(chain))) {
+      const text = textOf(node);
+      this.refuse(place, 'needs-has', `not every event of this rule has ${text}: ask has(${text}) first`);
+    }
+    return found.type;
+  }
+
+  /** Returns the fact that a member is; undefined where the owner itself may not be used. */
+  #memberFact(owner: string, member: string): Name | undefined {
+    const { names } = this.environment;
+    return names.get(owner)?.refusal === undefined ? names.get(`${owner}.${member}`) : undefined;
+  }
+
+  #index(node: ASTNode, object: ASTNode, index: ASTNode, scope: Scope): Type {
+    const type = this.resolve(object, scope);
+    const key = this.resolve(index, scope);
+    const literal = literalOf(index);
+    if (typeof literal === 'string' && object.op === 'id' && this.#memberFact(object.args, literal)) {
+      const message = `write ${object.args}.${literal}: it is read on its own`;
+      return this.refuse(node, 'expression', message);
+    }
+    if (typeof literal === 'string' && alternatives(type).some((one) => one.kind === 'object')) {
+      const found = memberOf(type, literal);
+      if (found) return found.type;
+      const message = `there is no member "${literal}"`;
+      return this.refuse(index, 'unknown-member', message, nearest(literal, memberNamesOfType(type)));
+    }
+    const inside = alternatives(type).flatMap((one) => {
+      if (one.kind === 'any' || one.kind === 'object') return [anyType];
+      if (one.kind === 'list' && mayBe(key, ['number'])) return [one.item];
+      return one.kind === 'map' && mayBe(key, ['string']) ? [one.value] : [];
+    });
+    if (inside.length > 0) return unionOf(inside);
+    return this.refuse(node, 'expression-type', `${describeType(type)} has nothing at ${describeType(key)}`);
+  }
+
+  #entry([key, value]: readonly [ASTNode, ASTNode], scope: Scope): Type {
+    this.#expect(key, { kind: 'string' }, this.resolve(key, scope));
+    return this.resolve(value, scope);
+  }
+
+  #choice([condition, then, otherwise]: readonly [ASTNode, ASTNode, ASTNode], scope: Scope): Type {
+    this.bool(condition, scope);
+    const held = this.resolve(then, withPresent(scope, presentAfter(condition, true)));
+    const missed = this.resolve(otherwise, withPresent(scope, presentAfter(condition, false)));
+    if (overlaps(held, missed)) return unionOf([held, missed]);
+    const message = `both sides of ":" must be of one type, these are ${describeType(held)} and ${describeType(missed)}`;
+    return this.refuse({ start: then.start, end: otherwise.end }, 'expression-type', message);
+  }
+
+  #binary(node: ASTNode, args: unknown, scope: Scope): Type {
+    if (!Array.isArray(args) || args.length !== 2) {
+      return this.refuse(node, 'expression', `"${node.op}" is not part of this language`);
+    }
+    // Every operator that is left has two sides; the library's types no longer tell them apart here.
+    const [left, right] = args as [ASTNode, ASTNode];
+    for (const word of foreignActivities(left, right)) this.#foreign(word, String(literalOf(word)));
+    const result = applyOperator(node.op, this.resolve(left, scope), this.resolve(right, scope));
+    if ('type' in result) return result.type;
+    const place = { left, right, both: node }[result.side];
+    const message = withHint(result.reason, this.#remedyFor(node.op, left, right));
+    return this.refuse(place, 'expression-type', message);
+  }
+
+  #remedyFor(operator: string, left: ASTNode, right: ASTNode): string | undefined {
+    if (operator === 'in') return remedyForList('contains', textOf(right), this.types.get(right));
+    const object = [left, right].find(
+      (side) => memberNamesOfType(this.types.get(side) ?? anyType).length > 0,
+    );
+    const member = object && remedyMemberOf(this.types.get(object) ?? anyType);
+    return member === undefined || object === undefined ? undefined : `compare ${textOf(object)}.${member}`;
+  }
+
+  #expect(node: ASTNode, wanted: Type, type: Type): Type {
+    if (mayBe(type, [wanted.kind])) return type;
+    const message = `this must be ${describeType(wanted)}, it is ${describeType(type)}`;
+    return this.refuse(node, 'expression-type', message);
+  }
+
+  /** Records a problem and returns the unknown type. */
+  refuse(
+    place: { readonly start: number; readonly end: number },
+    code: ProblemCode,
+    message: string,
+    suggestion?: string,
+  ): Type {
+    const { start, end } = place;
+    this.problems.push({ code, message, start, end, ...(suggestion !== undefined && { suggestion }) });
+    return anyType;
+  }
+
+  /** Warns where a value that is often null stands in a place that cannot use null. */
+  warnOfNull(node: ASTNode, scope: Scope): void {
+    const isItem = node.op === 'id' && this.environment.names.get(node.args)?.isItem;
+    const warning = isItem ? undefined : warningOfNull(node, scope);
+    if (warning !== undefined) this.warnings.push(warning);
+  }
+
+  /** Reports a name that means nothing here. */
+  refuseName(node: ASTNode, name: string, scope: Scope): Type {
+    const absent = this.environment.absent.get(name);
+    if (absent !== undefined) return this.refuse(node, 'subject', absent);
+    if (functionNames.includes(name)) {
+      return this.refuse(node, 'unknown-name', `${name} is a function: write ${name}(…)`);
+    }
+    const names = [...scope.variables.keys(), ...this.environment.names.keys()];
+    const typeOfName = (one: string): Type | undefined => this.environment.names.get(one)?.type;
+    const { hint, suggestion } = remedyForName(name, names, typeOfName);
+    const message = withHint(`there is nothing named "${name}"`, hint);
+    return this.refuse(node, 'unknown-name', message, suggestion);
+  }
+}
+
+type CallNode = ASTNode & { readonly op: 'call' };
+type MethodCall = ASTNode & { readonly op: 'rcall' };
+
+/** Returns the type of `has(x)`, of a fact with its argument, or of a function. */
+function resolveCall(resolver: Resolution, node: CallNode, scope: Scope): Type {
+  const [name, given] = node.args;
+  if (name === 'has') return resolveHas(resolver, node, given, scope);
+  const known = resolver.environment.names.get(name);
+  if (known?.fact) return resolveFact(resolver, node, scope);
+  return resolveFunction(resolver, node, { name, given }, scope);
+}
+
+/** Returns the type of a loop, or of a function of what stands before the dot. */
+function resolveMethod(resolver: Resolution, node: MethodCall, scope: Scope): Type {
+  const [name, receiver, given] = node.args;
+  if (Object.hasOwn(loops, name)) return resolveLoop(resolver, node, scope);
+  const plain = namespacedName(node);
+  if (plain !== undefined) return resolveFunction(resolver, node, { name: plain, given }, scope);
+  return resolveFunction(resolver, node, { name, receiver, given }, scope);
+}
+
+function resolveHas(resolver: Resolution, node: ASTNode, given: readonly ASTNode[], scope: Scope): Type {
+  const [chainNode] = given;
+  const chain = chainNode && chainOf(chainNode);
+  if (given.length !== 1 || chainNode === undefined || chain === undefined) {
+    const message = 'has() takes one name or member, such as has(event.pull_request)';
+    return resolver.refuse(node, 'expression', message);
+  }
+  const [root = ''] = chain;
+  const { names, absent } = resolver.environment;
+  if (chain.length === 1 && !scope.variables.has(root) && !names.has(root)) {
+    // Asking for what is never there is no mistake (a rule may be moved); asking for what does not exist is.
+    if (!absent.has(root)) resolver.refuseName(chainNode, root, scope);
+    return boolType;
+  }
+  // What is asked for counts as there while its own chain is looked up: has() is how one finds out.
+  const all = new Set(chain.map((_, place) => chain.slice(0, place + 1).join('.')));
+  resolver.resolve(chainNode, withPresent(scope, all));
+  return boolType;
+}
+
+function resolveFact(resolver: Resolution, node: CallNode, scope: Scope): Type {
+  const [name, given] = node.args;
+  const known = resolver.environment.names.get(name);
+  const [argument] = given;
+  if (known === undefined) return anyType;
+  if (known.refusal !== undefined) return resolver.refuse(node, 'level', known.refusal);
+  if (known.fact?.argument === undefined) {
+    return resolver.refuse(node, 'expression', `${name} takes no argument: write ${name}`);
+  }
+  const literal = argument && literalOf(argument);
+  if (given.length !== 1 || typeof literal !== 'string') {
+    const message = `${name} takes its ${known.fact.argument} as a literal text: ${name}("…")`;
+    return resolver.refuse(argument ?? node, 'expression', message);
+  }
+  if (known.missingOn.length > 0 && !scope.present.has(name)) {
+    resolver.refuse(node, 'needs-has', `${known.missingOn.join(' and ')} has no ${name}`);
+  }
+  const wrong = known.fact.examineArgument?.(literal);
+  if (wrong !== undefined)
+    return resolver.refuse(argument ?? node, 'value', `${name}("${literal.slice(0, 64)}"): ${wrong}`);
+  const refusal = known.refuseArgument?.(literal);
+  if (refusal !== undefined) return resolver.refuse(argument ?? node, 'level', refusal);
+  const request = { name, argument: literal };
+  resolver.facts.set(factKey(request), request);
+  return known.type;
+}
+
+function resolveLoop(resolver: Resolution, node: MethodCall, scope: Scope): Type {
+  const [name, receiver, [variable, ...bodies]] = node.args;
+  const list = resolver.resolve(receiver, scope);
+  const takesFilter = name === 'map' && bodies.length === 2;
+  if (variable?.op !== 'id' || (bodies.length !== 1 && !takesFilter)) {
+    const message = `${name} takes a name and an expression: list.${name}(x, …)`;
+    return resolver.refuse(node, 'expression', message);
+  }
+  const refusal = whyNoLoop(resolver, scope);
+  if (refusal !== undefined) return resolver.refuse(node, 'expression', refusal);
+  const isTaken = resolver.environment.names.has(variable.args) || scope.variables.has(variable.args);
+  if (isTaken || namespaces.has(variable.args)) {
+    const message = `"${variable.args}" already means something: choose another name`;
+    resolver.refuse(variable, 'expression', message);
+  }
+  const items = alternatives(list).flatMap((one) => {
+    if (one.kind === 'any') return [anyType];
+    return one.kind === 'list' ? [one.item] : [];
+  });
+  if (items.length === 0) {
+    const message = `${name} needs a list, this is ${describeType(list)}`;
+    return resolver.refuse(receiver, 'expression-type', message);
+  }
+  const item = unionOf(items);
+  resolver.items.set(node, item);
+  const inner: Scope = {
+    variables: new Map([...scope.variables, [variable.args, item]]),
+    present: scope.present,
+    depth: scope.depth + 1,
+  };
+  const [first, second] = bodies;
+  if (first === undefined) return anyType;
+  if (second) resolver.bool(first, inner);
+  const last = second ?? first;
+  const body = name === 'map' ? resolver.resolve(last, inner) : resolver.bool(last, inner);
+  return loops[name]?.gives(item, body) ?? anyType;
+}
+
+function whyNoLoop(resolver: Resolution, scope: Scope): string | undefined {
+  if (scope.depth >= limits.loopDepth)
+    return `loops must not stand more than ${limits.loopDepth} deep inside of each other`;
+  resolver.loops += 1;
+  if (resolver.loops <= limits.loops) return undefined;
+  return `an expression has at most ${limits.loops} loops: look for several things in one loop (files.exists(f, f.filename.glob(["a/**", "b/**"]))), or move a part to the if of the rule or of a step`;
+}
+
+type WrittenCall = { readonly name: string; readonly receiver?: ASTNode; readonly given: readonly ASTNode[] };
+
+function resolveFunction(
+  resolver: Resolution,
+  node: ASTNode,
+  { name, receiver, given }: WrittenCall,
+  scope: Scope,
+): Type {
+  const rows = findFunctions(name, receiver !== undefined);
+  if (rows.length === 0)
+    return refuseFunction(resolver, node, { name, given, ...(receiver && { receiver }) }, scope);
+  const owner = receiver && resolver.resolve(receiver, scope);
+  const types = given.map((argument) => resolver.resolve(argument, scope));
+  if (receiver) resolver.warnOfNull(receiver, scope);
+  if (name === 'timestamp' && given[0]) resolver.warnOfNull(given[0], scope);
+  const row = rows.find((candidate) => accepts(candidate, owner, types));
+  if (row === undefined) {
+    const written = types.map(describeType).join(', ');
+    const before = owner ? ` of ${describeType(owner)}` : '';
+    const hint = remedyForList(name, textOf(receiver ?? node), owner);
+    const message = withHint(`there is no ${name}(${written})${before}`, hint ?? formsOf(rows));
+    return resolver.refuse(node, 'expression-type', message);
+  }
+  if (row.outsideLoops && scope.depth > 0) {
+    const message = `${name} with these arguments must not stand inside of a loop`;
+    resolver.refuse(node, 'expression', message);
+  }
+  checkLiteral(resolver, node, row, given[0]);
+  return row.givesFor?.(owner ? [owner, ...types] : types) ?? row.gives;
+}
+
+/** Returns the forms in which a function is called. */
+function formsOf(rows: readonly FunctionRow[]): string {
+  const forms = rows.map(({ name, of, takes, repeats }) => {
+    const given = takes
+      .map((kinds) => kinds.map((kind) => describeType({ kind } as Type)).join(' or '))
+      .join(', ');
+    return `${of ? 'x.' : ''}${name}(${given}${repeats ? ', …' : ''})`;
+  });
+  return `it is called as ${[...new Set(forms)].join(' or ')}`;
+}
+
+function accepts(row: FunctionRow, owner: Type | undefined, given: readonly Type[]): boolean {
+  if (!takesCount(row, given.length)) return false;
+  if (row.of && owner && !mayBe(owner, row.of)) return false;
+  return kindsTaken(row, given.length).every((kinds, place) => mayBe(given[place] ?? anyType, kinds));
+}
+
+function checkLiteral(
+  resolver: Resolution,
+  node: ASTNode,
+  row: FunctionRow,
+  argument: ASTNode | undefined,
+): void {
+  if (row.literal === undefined || argument === undefined) return;
+  const read = readLiteral(row.literal, row.name, argument, resolver.patterns);
+  if ('reason' in read) resolver.refuse(argument, read.code, read.reason);
+  else if (read.matches) resolver.matchers.set(node, read.matches);
+}
+
+function refuseFunction(
+  resolver: Resolution,
+  node: ASTNode,
+  { name, receiver, given }: WrittenCall,
+  scope: Scope,
+): Type {
+  const isMethod = receiver !== undefined;
+  const other = findFunctions(name, !isMethod);
+  if (other.length > 0 || (!isMethod && Object.hasOwn(loops, name))) {
+    const usage = isMethod ? `${name}(x)` : `x.${name}(…)`;
+    return resolver.refuse(node, 'expression', `${name} is written ${usage}`);
+  }
+  const { names, absent } = resolver.environment;
+  const factArgument = absent.get(name);
+  if (factArgument !== undefined) return resolver.refuse(node, 'subject', factArgument);
+  const known = [...functionNames, ...(isMethod ? [] : names.keys())];
+  const about = receiver ?? given[0];
+  // The function is the mistake that is reported; what it is called on only says which one was meant.
+  const before = resolver.problems.length;
+  const owner = about && resolver.resolve(about, scope);
+  resolver.problems.length = before;
+  const { hint, suggestion } = remedyForFunction(name, owner, known);
+  const message = withHint(`there is no function "${name}"`, hint);
+  return resolver.refuse(node, 'unknown-name', message, suggestion);
+}
+
+const number: Type = { kind: 'number' };
+const string: Type = { kind: 'string' };
+const timestamp: Type = { kind: 'timestamp' };
+const duration: Type = { kind: 'duration' };
+
+/** What an operator gives, or why it cannot have these two sides and which of them is to blame. */
+type OperatorResult =
+  | { readonly type: Type }
+  | { readonly reason: string; readonly side: 'left' | 'right' | 'both' };
+
+/** Returns what a binary operator gives for the types of its sides, or why it cannot. */
+function applyOperator(operator: string, left: Type, right: Type): OperatorResult {
+  switch (operator) {
+    case '==':
+    case '!=':
+      return overlaps(left, right) ? { type: boolType } : typeMismatch(operator, left, right);
+    case '<':
+    case '<=':
+    case '>':
+    case '>=':
+      return ordered.some((kind) => mayBe(left, [kind]) && mayBe(right, [kind]))
+        ? { type: boolType }
+        : typeMismatch(operator, left, right);
+    case 'in':
+      return membership(left, right);
+    default: {
+      const type = resultOf(operator, alternatives(left), alternatives(right));
+      return type ? { type } : typeMismatch(operator, left, right);
+    }
+  }
+}
+
+const ordered: readonly Type['kind'][] = ['number', 'string', 'timestamp', 'duration', 'bool'];
+
+function membership(value: Type, list: Type): OperatorResult {
+  if (!mayBe(list, ['list', 'map', 'object'])) {
+    const hint = mayBe(list, ['string']) ? '; text has .contains()' : '';
+    return { reason: `in needs a list or a map, this is ${describeType(list)}${hint}`, side: 'right' };
+  }
+  const items = alternatives(list).flatMap((one) => (one.kind === 'list' ? [one.item] : []));
+  const isListAlone = items.length === alternatives(list).length;
+  if (!isListAlone || items.some((item) => overlaps(value, item))) return { type: boolType };
+  const item = describeType(unionOf(items));
+  return { reason: `${describeType(value)} cannot be in a list of ${item}`, side: 'left' };
+}
+
+function typeMismatch(operator: string, left: Type, right: Type): OperatorResult {
+  const isTimeAndText =
+    mayBe(left, ['timestamp']) !== mayBe(right, ['timestamp']) && mayBe(unionOf([left, right]), ['string']);
+  const isTimeAndNumber = operator !== '==' && mayBe(left, ['timestamp']) && mayBe(right, ['number']);
+  const span = isTimeAndNumber ? '; spans of time are durations: now - duration("72h")' : '';
+  const hint = isTimeAndText ? '; times of the forge are text: timestamp(…) reads them' : span;
+  const reason = `"${operator}" cannot have ${describeType(left)} and ${describeType(right)}${hint}`;
+  return { reason, side: 'both' };
+}
+
+/** Returns whether a value of one type may be of the other, too. Null and what no shape says may equal anything. */
+function overlaps(left: Type, right: Type): boolean {
+  const isOpen = (type: Type): boolean => type.kind === 'any' || type.kind === 'null';
+  return alternatives(left).some((one) =>
+    alternatives(right).some((two) => isOpen(one) || isOpen(two) || kindName(one) === kindName(two)),
+  );
+}
+
+function kindName(type: Type): string {
+  return type.kind === 'map' ? 'object' : type.kind;
+}
+
+/** Operators over two numbers, and the other pairs that some of them take: left, right, result. */
+const arithmetic: Readonly<Record<string, readonly (readonly [Type['kind'], Type['kind'], Type])[]>> = {
+  '+': [
+    ['number', 'number', number],
+    ['string', 'string', string],
+    ['list', 'list', { kind: 'list', item: anyType }],
+    ['timestamp', 'duration', timestamp],
+    ['duration', 'timestamp', timestamp],
+    ['duration', 'duration', duration],
+  ],
+  '-': [
+    ['number', 'number', number],
+    ['timestamp', 'timestamp', duration],
+    ['timestamp', 'duration', timestamp],
+    ['duration', 'duration', duration],
+  ],
+  '*': [['number', 'number', number]],
+  '/': [['number', 'number', number]],
+  '%': [['number', 'number', number]],
+};
+
+/** Returns what an operator gives for two types, or undefined where no pair of their alternatives fits. */
+function resultOf(operator: string, left: readonly Type[], right: readonly Type[]): Type | undefined {
+  const fits = (type: Type, kind: Type['kind']): boolean => type.kind === kind || type.kind === 'any';
+  const results = (arithmetic[operator] ?? [])
+    .filter(([a, b]) => left.some((type) => fits(type, a)) && right.some((type) => fits(type, b)))
+    .map(([, , result]) => result);
+  return results.length === 0 ? undefined : unionOf(results);
+}
+
+/** Members that forges write as null in everyday use, by the end of their chain, and when. */
+const nullMembers: Readonly<Record<string, string>> = {
+  milestone: 'without a milestone',
+  assignee: 'without an assignee',
+  closed_at: 'until it is closed',
+  due_date: 'without a due date',
+  due_on: 'without a due date',
+  merged_at: 'until it is merged',
+  merged_by: 'until it is merged',
+  merge_commit_sha: 'until it is merged',
+  'head.repo': 'once the fork was deleted',
+};
+
+/**
+ * Returns a warning where the value of a node is often null and its place cannot use null: the rule then fails. None where
+ * the expression has asked for the value before, by has() or a comparison with null.
+ */
+function warningOfNull(node: ASTNode, scope: Scope): ExpressionProblem | undefined {
+  const chain = chainOf(node);
+  if (chain === undefined || scope.variables.has(chain[0] ?? '') || scope.present.has(chain.join('.')))
+    return undefined;
+  const end = [chain.slice(-2).join('.'), chain.slice(-1).join('.')].find((name) =>
+    Object.hasOwn(nullMembers, name),
+  );
+  if (end === undefined) return undefined;
+  const text = chain.join('.');
+  const message = `${text} is null ${nullMembers[end]}, and the rule then fails: ask has(${text}) first`;
+  return { code: 'null-member', message, start: node.start, end: node.end };
+}
+
+/** What is known at one place of an expression: the variables of loops, and the names and members that are surely there. */
+type Scope = {
+  readonly variables: ReadonlyMap<string, Type>;
+  readonly present: ReadonlySet<string>;
+  /** How many loops are around. */
+  readonly depth: number;
+};
+
+const emptyScope: Scope = { variables: new Map(), present: new Set(), depth: 0 };
+
+/** Returns the scope in which these names and members are surely there too. */
+function withPresent(scope: Scope, present: ReadonlySet<string>): Scope {
+  return present.size === 0 ? scope : { ...scope, present: new Set([...scope.present, ...present]) };
+}
+
+/**
+ * Returns the names and member chains that are surely there once a condition was true (or false): `has(a.b)` says so of
+ * `a` and `a.b`, through `&&`, `||` and `!`.
+ */
+function presentAfter(node: ASTNode, truth: boolean): ReadonlySet<string> {
+  switch (node.op) {
+    case '&&':
+    case '||': {
+      const [left, right] = node.args;
+      const both = (node.op === '&&') === truth;
+      const first = presentAfter(left, truth);
+      const second = presentAfter(right, truth);
+      return new Set(both ? [...first, ...second] : [...first].filter((chain) => second.has(chain)));
+    }
+    case '!_':
+      return presentAfter(node.args, !truth);
+    case 'call': {
+      const [argument] = node.args[1];
+      return truth && node.args[0] === 'has' && argument ? prefixes(chainOf(argument)) : new Set();
+    }
+    case '!=':
+    case '==': {
+      const [left, right] = node.args;
+      const compared = isNull(right) ? left : isNull(left) ? right : undefined;
+      const isThere = (node.op === '!=') === truth;
+      return compared && isThere ? prefixes(chainOf(compared)) : new Set();
+    }
+    default:
+      return new Set();
+  }
+}
+
+function isNull(node: ASTNode): boolean {
+  return node.op === 'value' && node.args === null;
+}
+
+function prefixes(chain: readonly string[] | undefined): ReadonlySet<string> {
+  return new Set((chain ?? []).map((_, place) => (chain ?? []).slice(0, place + 1).join('.')));
+}

@@ -1,0 +1,210 @@
+import { posix } from 'node:path';
+import { isRecord } from '../../contract/events/payload-members.ts';
+import { nearest, type ProblemCode } from '../problem.ts';
+import type { Level } from '../rule.ts';
+import { IncludeForm, maxIncludes, maxRules } from './grammar.ts';
+import { decodeText, readYaml } from './yaml-source.ts';
+
+/** The text of a pack, and where it is from. */
+type PackSource = {
+  /** Path of the pack as those who may read it know it. */
+  readonly path: string;
+  readonly text: string | Uint8Array;
+  /** Whether people who are shown the problems of an including file may read the pack. */
+  readonly isReadable: boolean;
+};
+
+/** A pack with the packs that it includes itself. */
+export type Pack = PackSource & { readonly packs: PackTree };
+
+/** Why there is no pack for an include; `near`: the name that may be meant. */
+export type NoPack = { readonly missing: string; readonly near?: string | undefined };
+
+/** The packs that a file includes, by the name of their include. */
+export type PackTree = ReadonlyMap<string, Pack | NoPack>;
+
+/** Levels of packs within packs. */
+export const maxPackDepth = 3;
+
+/** Returns why a chain of paths, the outermost first, cannot go on with this pack; undefined where it can. */
+export function problemOfChain(chain: readonly string[], path: string): string | undefined {
+  const words = [...chain, path].join(' → ');
+  if (chain.includes(path)) return `it includes itself: ${words}`;
+  if (chain.length > maxPackDepth) return `packs may include packs at most ${maxPackDepth} deep: ${words}`;
+  return undefined;
+}
+
+/** Packs that one place may offer by name. */
+export const maxOffered = 100;
+
+/** Returns why a pack cannot be found under a name. `where` says what to do where no pack is known at all. */
+export function notOffered(
+  name: string,
+  known: readonly string[],
+  where = 'none is offered here: the operator offers those in packs/ of its folder of rules, an organization those in rules/packs/ of its rules repository',
+): NoPack {
+  const near = nearest(name, known);
+  const missing = `there is no pack "${name}"`;
+  if (near !== undefined) return { missing, near };
+  const [only] = known;
+  const list = known.length === 1 ? `the only one is ${only}` : `there are ${known.toSorted().join(', ')}`;
+  return { missing: `${missing}; ${known.length === 0 ? where : list}` };
+}
+
+/** Characters that the packs of a file may have together. */
+const maxPackCharacters = 256 * 1024;
+
+/** Counts what a file comes to with its packs, so that packs within packs cannot grow without bounds. */
+export class PackBudget {
+  rules = 0;
+  #includes = 0;
+  #characters = 0;
+
+  countRules(count: number): void {
+    this.rules += count;
+  }
+
+  /** Counts a pack. Returns why it is too much, or undefined. */
+  countPack(text: string | Uint8Array): string | undefined {
+    this.#includes += 1;
+    this.#characters += text.length;
+    if (this.#includes > maxIncludes)
+      return `a file includes at most ${maxIncludes} packs, with those of its packs`;
+    if (this.#characters > maxPackCharacters) return 'the packs of a file have at most 256 KiB together';
+    if (this.rules > maxRules) return tooManyRules;
+    return undefined;
+  }
+
+  /** Returns why the rules counted so far are too many, or undefined. */
+  problemOfRules(): string | undefined {
+    return this.rules > maxRules ? tooManyRules : undefined;
+  }
+}
+
+const tooManyRules = `a file has at most ${maxRules} rules, with those of its packs`;
+
+type RequestProblem = { readonly key: string; readonly code: ProblemCode; readonly message: string };
+
+/** Returns what is wrong with the place that an include names, for a file of this level; undefined where nothing is. */
+export function problemOfRequest(
+  { name, file, pack }: IncludeForm,
+  level: Level,
+): RequestProblem | undefined {
+  if (file !== undefined && pack !== undefined) {
+    return { key: 'pack', code: 'include', message: 'an include names a file or a pack, not both' };
+  }
+  if (level === 'repository' && file !== undefined) {
+    const message = `files of the repository include packs by name, those that its organization or the operator offers: write include: [{ name: ${name} }]`;
+    return { key: 'file', code: 'level', message };
+  }
+  if (level === 'operator' && file === undefined) {
+    const message = `files of the operator include packs by their path from the folder of the file: write file: packs/${pack ?? name}.yml`;
+    return { key: 'name', code: 'include', message };
+  }
+  const wrong = file === undefined ? undefined : problemOfPackPath(file);
+  return wrong === undefined ? undefined : { key: 'file', code: 'include', message: wrong };
+}
+
+/** Returns why a path is none of a pack below the folder of the including file, or undefined. */
+function problemOfPackPath(file: string): string | undefined {
+  const parts = file.split('/');
+  if (parts.includes('..')) return 'a pack is in the folder of its file, or below it: ".." is not allowed';
+  if (posix.isAbsolute(file) || /^[A-Za-z]:|\\/.test(file)) {
+    return 'the path of a pack starts at the folder of its file, and has "/" between folders, as in packs/stale.yml';
+  }
+  if (parts.some((part) => part === '' || part.startsWith('.')))
+    return 'the path of a pack has no empty parts, and none that starts with "."';
+  if (/\p{Cc}/u.test(file)) return 'the path of a pack has no control characters';
+  return /\.yml$/.test(file) && !file.endsWith('.test.yml')
+    ? undefined
+    : 'packs are files that end in .yml, and no rule tests';
+}
+
+/** What an include asks for: a path from the folder of its file, or the name of an offered pack. */
+type PackRequest = { readonly file: string } | { readonly pack: string };
+
+/** Finds the packs that one file may include. */
+export interface PackReader {
+  /**
+   * Returns the pack with the reader for its own includes, or with its packs where they are known. Rejects if it
+   * cannot be read now.
+   */
+  read(request: PackRequest): Promise<FoundPack | Pack | NoPack>;
+}
+
+type FoundPack = PackSource & { readonly reader: PackReader };
+
+/** Returns whether a file includes packs, as far as its text shows. */
+function mayInclude(text: string | Uint8Array): boolean {
+  return (typeof text === 'string' ? text : Buffer.from(text)).includes('include');
+}
+
+/**
+ * Reads the packs that a file includes, and those that they include, so that the file can be loaded without waiting. What
+ * is not there, goes round in a circle or is too deep has its reason instead. At most 50 packs are read for one file.
+ */
+export async function gatherPacks(
+  file: { readonly path: string; readonly text: string | Uint8Array },
+  reader: PackReader,
+): Promise<PackTree> {
+  return gather(file, reader, { chain: [file.path], read: { count: 0 } });
+}
+
+type Gathering = { readonly chain: readonly string[]; readonly read: { count: number } };
+
+async function gather(
+  file: { readonly path: string; readonly text: string | Uint8Array },
+  reader: PackReader,
+  gathering: Gathering,
+): Promise<PackTree> {
+  const found = new Map<string, Pack | NoPack>();
+  for (const entry of includesOf(file)) {
+    if (found.has(entry.name)) continue;
+    found.set(entry.name, await gatherOne(entry, reader, gathering));
+  }
+  return found;
+}
+
+async function gatherOne(
+  { name, file, pack = name }: IncludeForm,
+  reader: PackReader,
+  { chain, read }: Gathering,
+): Promise<Pack | NoPack> {
+  read.count += 1;
+  if (read.count > maxIncludes) {
+    return { missing: `a file includes at most ${maxIncludes} packs, with those of its packs` };
+  }
+  const wrong = file === undefined ? undefined : problemOfPackPath(file);
+  if (wrong !== undefined) return { missing: wrong };
+  const found = await reader.read(file === undefined ? { pack } : { file });
+  if ('missing' in found) return found;
+  const missing = problemOfChain(chain, found.path);
+  if (missing !== undefined) return { missing };
+  if ('packs' in found) return found;
+  const { reader: inner, ...source } = found;
+  const packs = await gather(source, inner, { chain: [...chain, found.path], read });
+  return { ...source, packs };
+}
+
+/** Includes of texts by their bytes: a pack that many files include is parsed once. */
+const parsedIncludes = new WeakMap<Uint8Array, readonly IncludeForm[]>();
+
+function includesOf({
+  path,
+  text,
+}: {
+  readonly path: string;
+  readonly text: string | Uint8Array;
+}): readonly IncludeForm[] {
+  if (!mayInclude(text)) return [];
+  const known = typeof text === 'string' ? undefined : parsedIncludes.get(text);
+  if (known !== undefined) return known;
+  const { value } = readYaml(path, typeof text === 'string' ? text : decodeText(text).text);
+  const written = isRecord(value) && Array.isArray(value.include) ? value.include : [];
+  const found = written.flatMap((entry) => {
+    const parsed = IncludeForm.safeParse(entry);
+    return parsed.success ? [parsed.data] : [];
+  });
+  if (typeof text !== 'string') parsedIncludes.set(text, found);
+  return found;
+}

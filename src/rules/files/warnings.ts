@@ -1,0 +1,546 @@
+import type { ASTNode } from '@marcbachmann/cel-js';
+import { problemOfContext, statusContextOf } from '../../actions/status-context.ts';
+import { eventFamilies } from '../../contract/events/event-families.ts';
+import { readMember } from '../../contract/events/payload-members.ts';
+import type { SubjectKind } from '../../contract/events/subject.ts';
+import { conditionsIn } from '../arguments.ts';
+import { childrenOf, literalOf, namespacedName, parseExpression } from '../expressions/parse.ts';
+import type { Problem } from '../problem.ts';
+import { type Listening, type LoadedRule, type LoadedStep, runsForConcerned } from '../rule.ts';
+import type { YamlSource } from './yaml-source.ts';
+
+/** Actions that merge. */
+const merging: ReadonlySet<string> = new Set(['merge', 'queue-merge']);
+/** Actions that a merge depends on. */
+const gating: ReadonlySet<string> = new Set([...merging, 'set-status']);
+/** Functions that compare a part of a name, which a renamed file may no longer have. */
+const partly: ReadonlySet<string> = new Set(['glob', 'matches', 'startsWith', 'endsWith', 'contains']);
+const newNames = { member: 'filename' };
+
+/** Returns a warning for each rule whose gate compares the new names of renamed files alone: a file may be renamed out of sight. */
+export function renamedOutOfSight(rules: readonly LoadedRule[], file: YamlSource): readonly Problem[] {
+  return rules.flatMap((rule) => {
+    const steps = rule.steps.filter(({ action }) => gating.has(action.name));
+    if (steps.length === 0) return [];
+    const trees = [...ruleTreesOf(rule), ...steps.flatMap(conditionTreesOf)];
+    const comparesNewName = (tree: ASTNode): boolean =>
+      comparisonsIn(tree, newNames).some(({ by }) => partly.has(by));
+    if (!trees.some((tree) => comparesNewName(tree) && !readsMember(tree, 'previous_filename'))) return [];
+    const message =
+      'a renamed file is only seen by its new name: add || has(f.previous_filename) && f.previous_filename.glob(…)';
+    return [file.problem('renamed-files', message, file.keyAt(['rules', rule.name]))];
+  });
+}
+
+/**
+ * Returns warnings about conditions of merges that look safer than they are: `reviews` has reviews that do not count, and a
+ * rule that sets a status holds back the merge of another rule only if the branch requires that status.
+ */
+export function mergeGates(rules: readonly LoadedRule[], file: YamlSource): readonly Problem[] {
+  return rules.flatMap((rule) => {
+    const steps = rule.steps.filter(({ action }) => merging.has(action.name));
+    if (steps.length === 0) return [];
+    const conditions = [...ruleTreesOf(rule), ...steps.flatMap(conditionTreesOf)];
+    const place = file.keyAt(['rules', rule.name]);
+    const problems: Problem[] = [];
+    const countsApprovals = conditions.some((one) => names(one, 'approvals'));
+    if (
+      conditions.some(
+        (one) => mayTurn(one, true) || (!countsApprovals && names(one, 'reviews') && asksApproved(one)),
+      )
+    ) {
+      const message =
+        'a merge should count approvals and rejections, not reviews: reviews contains dismissed and stale ones, and those of users without write access';
+      problems.push(file.problem('merge-reviews', message, place));
+    }
+    const gate = rules.find(
+      (other) => other !== rule && other.steps.some(({ action }) => action.name === 'set-status'),
+    );
+    if (gate && !conditions.some((one) => names(one, 'required_checks') || names(one, 'statuses'))) {
+      const message = `a failed rule blocks only itself: the status of rule ${gate.name} holds back this merge only if the protection of the branch requires it`;
+      problems.push(file.problem('merge-gate', message, place));
+    }
+    return problems;
+  });
+}
+
+/** Returns whether an expression reads a member with this name. */
+function readsMember(node: ASTNode, name: string): boolean {
+  const isRead =
+    (node.op === '.' && node.args[1] === name) || (node.op === '[]' && literalOf(node.args[1]) === name);
+  return isRead || childrenOf(node).some((child) => readsMember(child, name));
+}
+
+/** Returns whether an expression reads a name. No variable of a loop has the name of a fact. */
+function names(node: ASTNode, name: string): boolean {
+  return (node.op === 'id' && node.args === name) || childrenOf(node).some((child) => names(child, name));
+}
+
+function asksApproved(node: ASTNode): boolean {
+  return literalOf(node) === 'APPROVED' || childrenOf(node).some(asksApproved);
+}
+
+/** Comparisons of a count that one more review may make true, and those that it may make false. */
+const risen: Readonly<Record<string, boolean>> = { '>': true, '>=': true, '<': false, '<=': false };
+const mirrored: Readonly<Record<string, string>> = { '>': '<', '>=': '<=', '<': '>', '<=': '>=' };
+
+/**
+ * Returns whether one more review may turn a condition to this answer: a review that does not count is then worth an approval.
+ * `!reviews.exists(…)` only gets stricter with each.
+ */
+function mayTurn(node: ASTNode, answer: boolean): boolean {
+  if (!names(node, 'reviews')) return false;
+  switch (node.op) {
+    case '!_':
+      return mayTurn(node.args, !answer);
+    case '&&':
+    case '||':
+      return mayTurn(node.args[0], answer) || mayTurn(node.args[1], answer);
+    case '?:': {
+      const [condition, held, missed] = node.args;
+      return names(condition, 'reviews') || mayTurn(held, answer) || mayTurn(missed, answer);
+    }
+    case 'rcall': {
+      const [name, list, [_variable, body]] = node.args;
+      if (!isOfReviews(list) || (body !== undefined && names(body, 'reviews'))) return true;
+      return name === 'exists' ? answer : name === 'all' ? !answer : true;
+    }
+    case '==':
+    case '!=':
+    case '<':
+    case '<=':
+    case '>':
+    case '>=': {
+      const [left, right] = node.args;
+      if (isCount(right)) return rises(mirrored[node.op] ?? node.op, left) !== !answer;
+      return isCount(left) ? rises(node.op, right) !== !answer : true;
+    }
+    default:
+      return true;
+  }
+}
+
+/** Returns the answer to which more reviews turn a comparison of their count; undefined if they may turn it to both. */
+function rises(operator: string, other: ASTNode): boolean | undefined {
+  if (names(other, 'reviews')) return undefined;
+  const isZero = literalOf(other) === 0n;
+  return risen[operator] ?? (isZero ? operator === '!=' : undefined);
+}
+
+function isCount(node: ASTNode): boolean {
+  if (node.op === 'call') return node.args[0] === 'size' && node.args[1].some(isOfReviews);
+  return node.op === 'rcall' && node.args[0] === 'size' && isOfReviews(node.args[1]);
+}
+
+/** Returns whether a list has one item for each of some reviews: more reviews never make it shorter. */
+function isOfReviews(node: ASTNode): boolean {
+  if (node.op === 'id') return node.args === 'reviews';
+  if (node.op !== 'rcall' || !['filter', 'map'].includes(node.args[0])) return false;
+  const [, list, [, ...bodies]] = node.args;
+  return isOfReviews(list) && !bodies.some((body) => names(body, 'reviews'));
+}
+
+/** A value that a step gives to something when its rule runs. Two steps that give it different ones undo each other. */
+type Wish = {
+  readonly target: string;
+  readonly value: string;
+  /** The wish in words, alone (`adds the label "bug"`) and after another one for the same target (`removes it`). */
+  readonly says: string;
+  readonly saysToo: string;
+  /** Set where the step has the wish under a condition only. */
+  readonly isConditional?: true;
+};
+type RuleWish = Wish & { readonly rule: LoadedRule; readonly step: LoadedStep };
+
+/**
+ * Returns a warning for each value that two rules of a file, or two steps of a rule, set differently on the same events.
+ * Where both have conditions these may exclude each other: nothing is said of them.
+ */
+export function opposingRules(rules: readonly LoadedRule[], file: YamlSource): readonly Problem[] {
+  const byTarget = new Map<string, RuleWish[]>();
+  for (const wish of rules.flatMap(wishesOfRule)) {
+    byTarget.set(wish.target, [...(byTarget.get(wish.target) ?? []), wish]);
+  }
+  const problems = new Map<string, Problem>();
+  for (const wishes of byTarget.values()) {
+    for (const [place, later] of wishes.entries()) {
+      const earlier = wishes.slice(0, place).find((one) => undo(one, later));
+      if (earlier === undefined) continue;
+      const message = describeOpposition(earlier, later);
+      problems.set(message, file.problem('opposing-rules', message, file.keyAt(placeOf(later, earlier))));
+    }
+  }
+  return [...problems.values()];
+}
+
+function wishesOfRule(rule: LoadedRule): readonly RuleWish[] {
+  return rule.steps.flatMap((step) => {
+    const { written } = step.arguments;
+    const given = typeof written === 'object' && written !== null ? { ...written } : {};
+    return (wishesOf[step.action.name]?.(given, rule) ?? []).map((wish) => ({ ...wish, rule, step }));
+  });
+}
+
+type Given = Readonly<Record<string, unknown>>;
+
+const wishesOf: Readonly<Record<string, (given: Given, rule: LoadedRule) => readonly Wish[]>> = {
+  'set-labels': ({ add, remove, sync }) => [
+    ...textsOf(add).map((label) => labelWish(label, true)),
+    ...textsOf(remove).map((label) => labelWish(label, false)),
+    ...Object.entries(asGiven(sync)).flatMap(([label, condition]) =>
+      typeof condition === 'boolean'
+        ? [labelWish(label, condition)]
+        : [true, false].map((isAdded) => ({ ...labelWish(label, isAdded), isConditional: true as const })),
+    ),
+  ],
+  'set-issue': ({ when = true, assignees, ...fields }) => {
+    const { add, remove, pick } = asGiven(assignees);
+    const wishes = [
+      ...Object.entries(fields).map(([field, value]) => fieldWish(field, value)),
+      ...(pick === undefined ? textsOf(add) : []).map((login) => assigneeWish(login, true)),
+      ...textsOf(remove).map((login) => assigneeWish(login, false)),
+    ];
+    return when === true ? wishes : wishes.map((wish) => ({ ...wish, isConditional: true }));
+  },
+  // While its `when` does not hold, the comment is deleted: that is a wish as well.
+  comment: ({ key = 'main', ...given }, { name }) => [
+    {
+      target: `comment ${name} ${key}`,
+      value: JSON.stringify(given),
+      says: `writes the comment with the key "${key}"`,
+      saysToo: 'writes it differently',
+    },
+  ],
+};
+
+function labelWish(label: string, isAdded: boolean): Wish {
+  const [says, saysToo] = isAdded ? ['adds', 'adds it'] : ['removes', 'removes it'];
+  return { target: `label ${label}`, value: String(isAdded), says: `${says} the label "${label}"`, saysToo };
+}
+
+function assigneeWish(login: string, isAdded: boolean): Wish {
+  const [says, saysToo] = isAdded ? ['assigns', 'assigns them'] : ['unassigns', 'unassigns them'];
+  const target = `assignee ${login.toLowerCase()}`;
+  return { target, value: String(isAdded), says: `${says} ${login}`, saysToo };
+}
+
+function fieldWish(field: string, value: unknown): Wish {
+  const shown = JSON.stringify(value);
+  return {
+    target: `field ${field}`,
+    value: shown,
+    says: `sets ${field} to ${shown}`,
+    saysToo: `sets it to ${shown}`,
+  };
+}
+
+/** Returns whether two wishes for one target exclude each other, and may apply together. */
+function undo(one: RuleWish, other: RuleWish): boolean {
+  if (one.value === other.value || one.step === other.step) return false;
+  if (one.rule === other.rule) return [one, other].some((wish) => !isConditional(wish));
+  return (
+    meet(one.rule, other.rule) && [one, other].some((wish) => !isConditional(wish) && isAlways(wish.rule))
+  );
+}
+
+function isConditional({ step, isConditional: byArguments }: RuleWish): boolean {
+  return byArguments === true || step.condition !== undefined;
+}
+
+function isAlways({ condition, on }: LoadedRule): boolean {
+  const isFiltered = on.some(({ family: _family, activities: _activities, ...filters }) =>
+    Object.values(filters).some((filter) => filter !== undefined),
+  );
+  return condition === undefined && !isFiltered;
+}
+
+function describeOpposition(earlier: RuleWish, later: RuleWish): string {
+  const [one, other] = earlier.value === 'false' ? [later, earlier] : [earlier, later];
+  const where = one.rule === other.rule ? `in rule ${one.rule.name}, ` : '';
+  const nameOf = ({ rule, step }: RuleWish): string =>
+    where === '' ? `rule ${rule.name}` : `step ${step.name}`;
+  const together = where === '' ? ' on the same events' : '';
+  return `${where}${nameOf(one)} ${one.says} and ${nameOf(other)} ${other.saysToo}${together}: where both apply, neither change is made`;
+}
+
+function placeOf({ rule, step }: RuleWish, earlier: RuleWish): readonly (string | number)[] {
+  const place = ['rules', rule.name];
+  return rule === earlier.rule ? [...place, 'steps', rule.steps.indexOf(step)] : place;
+}
+
+function asGiven(value: unknown): Given {
+  return typeof value === 'object' && value !== null ? { ...value } : {};
+}
+
+function textsOf(list: unknown): readonly string[] {
+  return Array.isArray(list) ? list.filter((text): text is string => typeof text === 'string') : [];
+}
+
+/** Returns whether two rules run for a common event, or walk over the same items. */
+function meet(one: LoadedRule, other: LoadedRule): boolean {
+  if (one.schedules.length > 0 && other.schedules.length > 0 && one.each?.kind === other.each?.kind)
+    return true;
+  return one.on.some((first) => other.on.some((second) => overlap(first, second)));
+}
+
+function overlap(one: Listening, other: Listening): boolean {
+  if (one.family !== other.family) return false;
+  const { activities } = one;
+  if (activities === undefined || other.activities === undefined) return true;
+  return other.activities.some((activity) => activities.includes(activity));
+}
+
+/** A step that writes a status, with the name of that status. */
+type StatusStep = { readonly rule: LoadedRule; readonly step: LoadedStep; readonly context: string };
+
+function statusStepsOf(rule: LoadedRule): readonly StatusStep[] {
+  return rule.steps.flatMap((step) => {
+    if (step.action.name !== 'set-status') return [];
+    const written = readMember(step.arguments.written, 'context');
+    const context = statusContextOf(typeof written === 'string' ? written : undefined, {
+      rule: rule.name,
+      level: rule.level,
+    });
+    return [{ rule, step, context }];
+  });
+}
+
+/** Returns the names of the statuses that a rule writes. An expression for the base branch is still in them. */
+export function statusContextsOf(rule: LoadedRule): readonly string[] {
+  return statusStepsOf(rule).map(({ context }) => context);
+}
+
+/** Two steps that write one status: each would undo what the other says. */
+export type StatusClash = { readonly rule: LoadedRule; readonly step: LoadedStep; readonly message: string };
+
+/**
+ * Returns what is wrong with the statuses of rules that are in force together: two steps that write one status of one kind of
+ * subject, and rules whose name makes a status of Reeve itself. Rules that only observe, or are about other repositories, clash
+ * with none.
+ */
+export function statusClashes(rules: readonly LoadedRule[]): readonly StatusClash[] {
+  const known = new Map<string, StatusStep[]>();
+  const clashes: StatusClash[] = [];
+  for (const { rule, step, context } of rules.flatMap(statusStepsOf)) {
+    const reserved = problemOfContext(context, { level: rule.level });
+    if (reserved !== undefined) {
+      clashes.push({ rule, step, message: `the status of rule ${rule.name}: ${reserved}` });
+      continue;
+    }
+    const key = `${rule.level} ${context}`;
+    const before = known.get(key) ?? [];
+    known.set(key, [...before, { rule, step, context }]);
+    const other = before.find((one) => clash(one, { rule, step, context }));
+    if (other === undefined) continue;
+    const message =
+      other.rule === rule
+        ? `two steps of rule ${rule.name} write the status ${context}: write one step with when and otherwise, or give one of them another context`
+        : `rule ${other.rule.name} (${other.rule.source}:${other.step.line}) writes the status ${context} as well: give one of them another context`;
+    clashes.push({ rule, step, message });
+  }
+  return clashes;
+}
+
+/** Returns the clashes between the rules of files of one level that are in force together. */
+export function clashesOfFiles(files: readonly (readonly LoadedRule[])[]): readonly StatusClash[] {
+  // What a file says of itself was said when it was loaded.
+  const ofOneFile = new Set(files.flatMap((rules) => statusClashes(rules).map(({ step }) => step)));
+  return statusClashes(files.flat()).filter(({ step }) => !ofOneFile.has(step));
+}
+
+function clash(one: StatusStep, other: StatusStep): boolean {
+  if (one.rule === other.rule) return true;
+  if (one.rule.mode === 'observe' || other.rule.mode === 'observe') return false;
+  const kinds = kindsOf(other.rule);
+  return [...kindsOf(one.rule)].some((kind) => kinds.has(kind)) && !areApart(one.rule, other.rule);
+}
+
+/** Returns the kinds of subjects that a rule runs for. */
+function kindsOf(rule: LoadedRule): ReadonlySet<SubjectKind> {
+  const heard = rule.on.map(({ family }) =>
+    runsForConcerned(rule, family) ? ('pull_request' as const) : eventFamilies[family].subject,
+  );
+  return new Set([...heard, ...(rule.schedules.length > 0 && rule.each ? [rule.each.kind] : [])]);
+}
+
+/** Returns whether no repository is in the `in` of both: both name repositories, and none of them twice. */
+function areApart(one: LoadedRule, other: LoadedRule): boolean {
+  return one.scopes.some((scope) =>
+    other.scopes.some((theirs) => {
+      const names = scope.written.map((name) => name.toLowerCase());
+      const others = theirs.written.map((name) => name.toLowerCase());
+      const isPlain = [...names, ...others].every((name) => /^[\w.-]+\/[\w.-]+$/.test(name));
+      return isPlain && names.every((name) => !others.includes(name));
+    }),
+  );
+}
+
+/** Activities after which another commit, or another base, may have the status of before. */
+const gateActivities = ['opened', 'reopened', 'synchronized', 'edited'] as const;
+
+/**
+ * Returns a warning for each rule that sets a status of pull requests and does not run when one is opened, opened again, pushed
+ * to or gets another base: the status of before then stays.
+ */
+export function deafGates(rules: readonly LoadedRule[], file: YamlSource): readonly Problem[] {
+  return rules.flatMap((rule) => {
+    if (statusStepsOf(rule).length === 0 || !kindsOf(rule).has('pull_request')) return [];
+    const heard = rule.on.filter(({ family }) => family === 'pull_request');
+    const missing = gateActivities.filter(
+      (activity) =>
+        !heard.some(({ activities }) => activities === undefined || activities.includes(activity)),
+    );
+    if (missing.length === 0) return [];
+    const message = `the status of rule ${rule.name} stays as it was when a pull request is ${missing.map((one) => meanings[one]).join(', ')}: add ${missing.map((one) => `pull_request.${one}`).join(', ')} to its on`;
+    return [file.problem('gate-events', message, file.keyAt(['rules', rule.name]))];
+  });
+}
+
+const meanings: Readonly<Record<(typeof gateActivities)[number], string>> = {
+  opened: 'opened',
+  reopened: 'opened again',
+  synchronized: 'pushed to',
+  edited: 'moved to another base',
+};
+
+/** One member of the items of some facts: `filename` of `files`. */
+type ComparedMember = {
+  readonly member: string;
+  /** Facts whose items have it; absent: it is asked for whatever has it. */
+  readonly lists?: readonly string[];
+  /** Names of objects that have it themselves. */
+  readonly objects?: readonly string[];
+  /** Members that are lists of its values: `status_check_contexts`. */
+  readonly valueLists?: readonly string[];
+};
+
+/** A comparison of the member with texts that are written there. `by`: the operator or the function. */
+export type Comparison = {
+  readonly by: string;
+  readonly texts: readonly string[];
+  /** The fact, object or list of values that the member is of. */
+  readonly of: string;
+};
+
+/** What a name or an expression stands for: an item, the member of one, or a list of either; and the fact that they are of. */
+type Meaning = { readonly kind: 'item' | 'value' | 'items' | 'values'; readonly of: string };
+
+/** Functions over a list that give each item a name: in the last of their arguments it is what the name says. */
+const loops: ReadonlySet<string> = new Set(['exists', 'exists_one', 'all', 'filter', 'map']);
+/** Functions whose list has items of the list before. */
+const selections: ReadonlySet<string> = new Set(['filter', 'distinct', 'sort', 'reverse']);
+
+/** Returns every comparison of a member with written texts, wherever a loop gives the items another name. Words in texts are none. */
+export function comparisonsIn(tree: ASTNode, wanted: ComparedMember): readonly Comparison[] {
+  const walk = (node: ASTNode, names: ReadonlyMap<string, Meaning>): readonly Comparison[] => {
+    const meaningOf = (one: ASTNode): Meaning | undefined => meaning(one, names, wanted);
+    const here = comparison(node, meaningOf);
+    if (node.op !== 'rcall' || !loops.has(node.args[0]) || node.args[2].length < 2)
+      return [...here, ...childrenOf(node).flatMap((child) => walk(child, names))];
+    const [, list, [variable, ...bodies]] = node.args;
+    const inner = variable?.op === 'id' ? withName(names, variable.args, itemOf(meaningOf(list))) : names;
+    return [...here, ...walk(list, names), ...bodies.flatMap((body) => walk(body, inner))];
+  };
+  return walk(tree, new Map());
+}
+
+function meaning(
+  node: ASTNode,
+  names: ReadonlyMap<string, Meaning>,
+  wanted: ComparedMember,
+): Meaning | undefined {
+  const { member, lists, objects = [], valueLists = [] } = wanted;
+  switch (node.op) {
+    case 'id':
+      if (lists?.includes(node.args)) return { kind: 'items', of: node.args };
+      return objects.includes(node.args) ? { kind: 'item', of: node.args } : names.get(node.args);
+    case '.':
+    case '[]': {
+      const owner = meaning(node.args[0], names, wanted);
+      const name = node.op === '.' ? node.args[1] : literalOf(node.args[1]);
+      if (typeof name === 'string') {
+        if (valueLists.includes(name)) return { kind: 'values', of: name };
+        if (name !== member) return undefined;
+        if (lists === undefined) return { kind: 'value', of: name };
+        return owner?.kind === 'item' ? { ...owner, kind: 'value' } : undefined;
+      }
+      return itemOf(owner);
+    }
+    case 'rcall': {
+      const [name, list, [variable, body]] = node.args;
+      const before = meaning(list, names, wanted);
+      if (selections.has(name)) return before;
+      if (name !== 'map' || variable?.op !== 'id' || body === undefined) return undefined;
+      const mapped = meaning(body, withName(names, variable.args, itemOf(before)), wanted);
+      if (mapped?.kind === 'value') return { ...mapped, kind: 'values' };
+      return mapped?.kind === 'item' ? { ...mapped, kind: 'items' } : undefined;
+    }
+    default:
+      return undefined;
+  }
+}
+
+function withName(
+  names: ReadonlyMap<string, Meaning>,
+  name: string,
+  means: Meaning | undefined,
+): ReadonlyMap<string, Meaning> {
+  const inner = new Map(names);
+  inner.delete(name);
+  return means === undefined ? inner : inner.set(name, means);
+}
+
+function itemOf(list: Meaning | undefined): Meaning | undefined {
+  if (list?.kind === 'items') return { ...list, kind: 'item' };
+  return list?.kind === 'values' ? { ...list, kind: 'value' } : undefined;
+}
+
+function comparison(node: ASTNode, meaningOf: (node: ASTNode) => Meaning | undefined): readonly Comparison[] {
+  // Each side is asked for: `s.context == "ci"`, `"ci" == s.context`, `"ci" in contexts`, `sets.contains(["ci"], contexts)`.
+  const sides: readonly ASTNode[] =
+    node.op === 'rcall'
+      ? namespacedName(node) === undefined
+        ? [node.args[1], ...node.args[2]]
+        : node.args[2]
+      : node.op === '==' || node.op === '!=' || node.op === 'in'
+        ? node.args
+        : [];
+  const by = node.op === 'rcall' ? (namespacedName(node) ?? node.args[0]) : node.op;
+  const subject = sides.map(meaningOf).find((one) => one !== undefined);
+  if (subject === undefined || subject.kind === 'item' || subject.kind === 'items' || loops.has(by))
+    return [];
+  const texts = sides.filter((side) => meaningOf(side) === undefined).flatMap(writtenIn);
+  return texts.length === 0 ? [] : [{ by, texts, of: subject.of }];
+}
+
+function writtenIn(node: ASTNode): readonly string[] {
+  if (node.op === 'list') return node.args.flatMap(writtenIn);
+  const literal = literalOf(node);
+  return typeof literal === 'string' ? [literal] : [];
+}
+
+/** Returns the trees of the conditions of a step: its `if`, and those of its arguments. */
+export function conditionTreesOf({
+  condition,
+  action,
+  arguments: { written },
+}: LoadedStep): readonly ASTNode[] {
+  const given = conditionsIn(written, action.arguments).map((path) =>
+    path.reduce<unknown>(
+      (value, key) => (typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined),
+      written,
+    ),
+  );
+  return [condition?.source, ...given].flatMap(treesOf);
+}
+
+/** Returns the tree of the `if` of a rule, if it has one. */
+export function ruleTreesOf({ condition }: LoadedRule): readonly ASTNode[] {
+  return treesOf(condition?.source);
+}
+
+/** Returns the tree of a condition, which the loader has checked. */
+function treesOf(text: unknown): readonly ASTNode[] {
+  const tree = typeof text === 'string' ? parseExpression(text) : undefined;
+  return tree === undefined || 'code' in tree ? [] : [tree];
+}

@@ -1,0 +1,85 @@
+import {
+  type Capabilities,
+  type Capability,
+  capabilityOfEvent,
+  unsupportedReason,
+} from '../client/capabilities.ts';
+import { type Fact, type FactRequest, factKey } from '../facts/fact.ts';
+import { findFact } from '../facts/facts.ts';
+import { type Problem, problemAtLine } from './problem.ts';
+import type { LoadedRule } from './rule.ts';
+
+const requestsOfRules = new WeakMap<LoadedRule, readonly FactRequest[]>();
+
+/** Returns the facts that a rule names, each once; what its actions read by themselves is in the needs of these. */
+export function requestsOfRule(rule: LoadedRule): readonly FactRequest[] {
+  // Each event asks this of each rule that hears it.
+  let requests = requestsOfRules.get(rule);
+  if (requests === undefined) {
+    requests = findRequests(rule);
+    requestsOfRules.set(rule, requests);
+  }
+  return requests;
+}
+
+function findRequests({ on, condition, steps }: LoadedRule): readonly FactRequest[] {
+  const readsPaths = on.some(({ paths, pathsIgnore }) => paths !== undefined || pathsIgnore !== undefined);
+  const requests = [
+    ...(readsPaths ? [{ name: 'files' }] : []),
+    ...(condition?.facts ?? []),
+    ...steps.flatMap((step) => [...(step.condition?.facts ?? []), ...step.arguments.facts]),
+  ];
+  return [...new Map(requests.map((request) => [factKey(request), request])).values()];
+}
+
+/** Returns the rows of the facts that a rule names. */
+export function factsOfRule(rule: LoadedRule): readonly Fact[] {
+  const names = new Set(requestsOfRule(rule).map(({ name }) => name));
+  return [...names].flatMap((name) => findFact(name) ?? []);
+}
+
+/** Returns what rules ask of a forge that it cannot do, at the line of the rule or step. `textOf` gives a file's text. */
+export function checkCapabilities(
+  rules: readonly LoadedRule[],
+  capabilities: Capabilities,
+  textOf: (path: string) => string,
+): readonly Problem[] {
+  return rules.flatMap((rule) => {
+    const report = (line: number, what: string, needed: readonly Capability[]): Problem[] => {
+      const why = unsupportedReason(capabilities, needed);
+      if (why === undefined) return [];
+      const message = `${what}: ${why}`;
+      return [problemAtLine({ code: 'capability', message, path: rule.source, line }, textOf)];
+    };
+    const families = [...new Set(rule.on.map(({ family }) => family))];
+    return [
+      ...families.flatMap((family) => {
+        const needed = capabilityOfEvent[family];
+        return needed ? report(rule.line, `rule ${rule.name} listens to ${family}`, [needed]) : [];
+      }),
+      ...rule.steps.flatMap((step) =>
+        Object.entries(step.action.requires ?? {}).flatMap(([path, needed]) =>
+          says(step.arguments.written, path)
+            ? report(step.line, `${step.action.name} says ${path.replace('=', ' ')}`, [needed])
+            : [],
+        ),
+      ),
+    ];
+  });
+}
+
+/** Returns whether arguments have something at a path (`hooks.name`), or this text there (`hooks.events=status`). */
+function says(written: unknown, path: string): boolean {
+  const [names = '', text] = path.split('=');
+  let found: readonly unknown[] = [written];
+  for (const name of names.split('.')) {
+    found = found.flat().flatMap((value) => {
+      const inner: unknown =
+        typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+          ? Reflect.get(value, name)
+          : undefined;
+      return inner === undefined ? [] : [inner];
+    });
+  }
+  return text === undefined ? found.length > 0 : found.flat().includes(text);
+}

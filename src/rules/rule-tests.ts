@@ -1,0 +1,467 @@
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import { eventFamilies, type Family } from '../contract/events/event-families.ts';
+import { type SubjectKind, subjectKinds } from '../contract/events/subject.ts';
+import { type FactRequest, factKey } from '../facts/fact.ts';
+import { findFact } from '../facts/facts.ts';
+import { describeShape } from '../facts/given-value.ts';
+import { messageOf } from '../platform/errors.ts';
+import { problemsOf } from './files/issues.ts';
+import { readYaml } from './files/yaml-source.ts';
+import type { Problem } from './problem.ts';
+import type { LoadedRule } from './rule.ts';
+import type { Verdict } from './verdict.ts';
+
+/** One case of a rule test, ready to run. */
+export type RuleCase = {
+  readonly name: string;
+  readonly line: number;
+  readonly eventType: string;
+  /** Absent where `file` names a recorded one. */
+  readonly payload?: Readonly<Record<string, unknown>>;
+  readonly file?: string;
+  /** The item of a sweep, instead of an event. */
+  readonly item?: { readonly kind: SubjectKind; readonly value: Readonly<Record<string, unknown>> };
+  readonly facts: Readonly<Record<string, unknown>>;
+  /** Facts of the other open pull requests with the same head commit. */
+  readonly others: readonly Readonly<Record<string, unknown>>[];
+  readonly now: Date | undefined;
+  /** Values of the parameters of the file. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly expected: CaseForm['expect'];
+};
+
+/** The cases of a test file, or all its problems. */
+type LoadedTests = { readonly cases: readonly RuleCase[]; readonly problems: readonly Problem[] };
+
+/** Returns the cases of a `NAME.test.yml` or every problem it has, each with its place. Never throws. */
+export function loadRuleTests({ path, text }: { readonly path: string; readonly text: string }): LoadedTests {
+  const file = readYaml(path, text);
+  if (!file.readable || file.problems.length > 0) return { cases: [], problems: file.problems };
+  const parsed = TestFile.safeParse(file.value);
+  if (!parsed.success) return { cases: [], problems: problemsOf(file.value, TestFile, file, []) };
+  const cases = parsed.data.cases.map((form, place): RuleCase => {
+    const { line } = file.lineOf(file.valueAt(['cases', place]).start);
+    const expected = {
+      facts: form.facts ?? {},
+      others: form['same-head'] ?? [],
+      now: form.now === undefined ? undefined : new Date(form.now),
+      parameters: { ...parsed.data.with, ...form.with },
+      expected: form.expect,
+    };
+    const [item] = Object.entries(form.item ?? {});
+    if (item) {
+      // The grammar allows the kinds of `each` alone.
+      const of = { kind: item[0] as SubjectKind, value: item[1] ?? {} };
+      return { name: form.name, line, eventType: 'schedule', item: of, ...expected };
+    }
+    const { kind, activity, payload, file: recorded } = form.event ?? { kind: '' };
+    const said = activity ?? (typeof payload?.action === 'string' ? payload.action : '');
+    return {
+      name: form.name,
+      line,
+      eventType: eventTypeFor(kind, said),
+      ...(payload && { payload: said === '' ? payload : { ...payload, action: said } }),
+      ...(recorded !== undefined && { file: recorded }),
+      ...expected,
+    };
+  });
+  return { cases, problems: [] };
+}
+
+/** Returns the Event-Type for a family and an activity (`pull_request`, `synchronized` → `pull_request_sync`); an Event-Type stays itself. */
+export function eventTypeFor(kind: string, activity: string): string {
+  if (!Object.hasOwn(eventFamilies, kind)) return kind;
+  const types = Object.entries(eventFamilies[kind as Family].types);
+  const [first] = types;
+  // A family's first Event-Type may carry its name and still not be the one that has the activity.
+  const fitting = types.find(([, activities]) => activities.includes(activity));
+  return (fitting ?? first)?.[0] ?? kind;
+}
+
+/** What a run of a case tells: the verdicts, and the changes with the steps that asked for them. */
+export type CaseRun = {
+  readonly rules: readonly Verdict[];
+  readonly changes: readonly CaseChange[];
+  /** Changes that rules want and that are not made. */
+  readonly refused: readonly { readonly change: CaseChange; readonly why: string }[];
+  /** The facts that rules failed for; absent: none. */
+  readonly missing?: readonly MissingFact[];
+};
+export type CaseChange = {
+  readonly rules: readonly string[];
+  readonly step: string;
+  readonly action: string;
+  readonly target: string;
+  readonly value: unknown;
+};
+
+export type TestedFile = {
+  readonly path: string;
+  readonly cases: readonly RuleCase[];
+  /** The rules that the cases are about. */
+  readonly rules: readonly LoadedRule[];
+};
+
+/** Result of one case: no difference means that it passed. */
+type CaseResult = {
+  readonly path: string;
+  readonly name: string;
+  readonly line: number;
+  readonly differences: readonly string[];
+};
+
+/** The results of all cases, and what no case reached: rules by identity, steps as `rule identity / step name`. */
+type TestResults = {
+  readonly results: readonly CaseResult[];
+  readonly unreached: { readonly rules: readonly string[]; readonly steps: readonly string[] };
+};
+
+/**
+ * Runs every case through the given runner and compares. Changes compare as a set; members not named are ignored. A rule
+ * that fails without being expected to is a difference, whatever else was expected. A runner that rejects fails its case;
+ * `beforeCase` ends them all by rejecting.
+ */
+export async function runRuleTests(options: {
+  files: readonly TestedFile[];
+  run: (one: RuleCase, file: TestedFile) => Promise<CaseRun>;
+  beforeCase?: (() => Promise<void>) | undefined;
+}): Promise<TestResults> {
+  const results: CaseResult[] = [];
+  const reached = new Set<string>();
+  for (const file of options.files) {
+    for (const one of file.cases) {
+      await options.beforeCase?.();
+      results.push(await runCase(one, file, options.run, reached));
+    }
+  }
+  const rules = options.files.flatMap((file) => file.rules);
+  const steps = rules.flatMap((rule) => rule.steps.map((step) => `${rule.id} / ${step.name}`));
+  return {
+    results,
+    unreached: {
+      rules: [...new Set(rules.map((rule) => rule.id))].filter((id) => !reached.has(id)),
+      steps: [...new Set(steps)].filter((step) => !reached.has(step)),
+    },
+  };
+}
+
+async function runCase(
+  one: RuleCase,
+  file: TestedFile,
+  run: (one: RuleCase, file: TestedFile) => Promise<CaseRun>,
+  reached: Set<string>,
+): Promise<CaseResult> {
+  const head = { path: file.path, name: one.name, line: one.line };
+  try {
+    const outcome = await run(one, file);
+    for (const verdict of outcome.rules) if (verdict.verdict === 'matched') reached.add(verdict.rule);
+    for (const change of outcome.changes) {
+      for (const rule of change.rules) reached.add(`${rule} / ${change.step}`);
+    }
+    return { ...head, differences: compareCase(one.expected, outcome) };
+  } catch (error) {
+    return { ...head, differences: [`the case could not run: ${messageOf(error)}`] };
+  }
+}
+
+/** Returns what differs between what a case expects and what came of it, one line each. */
+export function compareCase(expected: CaseForm['expect'], outcome: CaseRun): readonly string[] {
+  const failed = new Set(unexpectedlyFailed(expected, outcome.rules).map(({ rule }) => rule));
+  return [
+    ...describeMissing((outcome.missing ?? []).filter(({ rule }) => failed.has(rule))),
+    ...compareChanges(expected, outcome.changes),
+    ...compareRefused(expected.refused ?? [], outcome.refused),
+    ...compareVerdicts(expected, outcome.rules),
+  ];
+}
+
+function compareChanges(
+  { changes, includes }: CaseForm['expect'],
+  actual: readonly CaseChange[],
+): readonly string[] {
+  const { missing, left } = compareLists(changes ?? includes ?? [], actual, fits);
+  return [
+    ...missing.map((wanted) => `missing change: ${show(wanted)}`),
+    ...(changes === undefined ? [] : left).map((change) => `unexpected change: ${showChange(change)}`),
+  ];
+}
+
+function compareRefused(expected: readonly ExpectedRefusal[], actual: CaseRun['refused']): readonly string[] {
+  const { missing, left } = compareLists(
+    expected,
+    actual,
+    ({ why, ...wanted }, refusal) => fits(wanted, refusal.change) && refusal.why.includes(why ?? ''),
+  );
+  return [
+    ...missing.map((wanted) => `missing refusal: ${show(wanted)}`),
+    ...left.map(
+      ({ change, why }) =>
+        `refused change: ${showChange(change)} (${why}); if that is meant, name it under expect.refused`,
+    ),
+  ];
+}
+
+/** Returns what is expected and not there, and what is there and not expected. */
+function compareLists<Wanted, Actual>(
+  expected: readonly Wanted[],
+  actual: readonly Actual[],
+  isFit: (wanted: Wanted, one: Actual) => boolean,
+): { readonly missing: readonly Wanted[]; readonly left: readonly Actual[] } {
+  const takenBy = pairUp(expected, actual, isFit);
+  const found = new Set(takenBy.values());
+  return {
+    missing: expected.filter((wanted) => !found.has(wanted)),
+    left: actual.filter((one) => !takenBy.has(one)),
+  };
+}
+
+/**
+ * Gives as many expected changes as possible an actual one of their own: a vague one that took what only a precise one
+ * fits moves on to another.
+ */
+function pairUp<Wanted, Actual>(
+  expected: readonly Wanted[],
+  actual: readonly Actual[],
+  isFit: (wanted: Wanted, one: Actual) => boolean,
+): ReadonlyMap<Actual, Wanted> {
+  const takenBy = new Map<Actual, Wanted>();
+  const place = (wanted: Wanted, tried: Set<Actual>): boolean => {
+    for (const one of actual) {
+      if (tried.has(one) || !isFit(wanted, one)) continue;
+      tried.add(one);
+      const holder = takenBy.get(one);
+      if (holder !== undefined && !place(holder, tried)) continue;
+      takenBy.set(one, wanted);
+      return true;
+    }
+    return false;
+  };
+  for (const wanted of expected) place(wanted, new Set());
+  return takenBy;
+}
+
+function fits(wanted: ExpectedChange, change: CaseChange): boolean {
+  return Object.entries(wanted).every(([name, value]) => isDeepStrictEqual(value, Reflect.get(change, name)));
+}
+
+function compareVerdicts(expected: CaseForm['expect'], verdicts: readonly Verdict[]): readonly string[] {
+  const differences: string[] = [];
+  for (const [name, verdict] of wantedVerdicts(expected)) {
+    const seen = verdicts.find(({ rule }) => rule === name || rule.endsWith(`#${name}`));
+    // A rule that does not listen to the kind is not in the record: it was skipped.
+    const actual = seen?.verdict ?? 'skipped';
+    if (actual !== verdict)
+      differences.push(`rule ${name}: expected ${verdict}, was ${actual}${because(seen)}`);
+  }
+  for (const seen of unexpectedlyFailed(expected, verdicts)) {
+    if (!isNamed(seen, wantedVerdicts(expected)))
+      differences.push(`rule ${nameIn(seen)} failed${because(seen)}`);
+  }
+  return differences;
+}
+
+function wantedVerdicts(expected: CaseForm['expect']): ReadonlyMap<string, string> {
+  const wanted = new Map<string, string>(Object.entries(expected.verdicts ?? {}));
+  if (expected.failed !== undefined) wanted.set(expected.failed, 'failed');
+  return wanted;
+}
+
+/** Returns the verdicts of rules that failed although the case does not say so. */
+function unexpectedlyFailed(expected: CaseForm['expect'], verdicts: readonly Verdict[]): readonly Verdict[] {
+  const wanted = wantedVerdicts(expected);
+  const isExpected = (seen: Verdict): boolean =>
+    (wanted.get(nameIn(seen)) ?? wanted.get(seen.rule)) === 'failed';
+  return verdicts.filter((seen) => seen.verdict === 'failed' && !isExpected(seen));
+}
+
+function isNamed(seen: Verdict, wanted: ReadonlyMap<string, string>): boolean {
+  return wanted.has(nameIn(seen)) || wanted.has(seen.rule);
+}
+
+function nameIn({ rule }: Verdict): string {
+  return rule.slice(rule.indexOf('#') + 1);
+}
+
+function because(verdict: Verdict | undefined): string {
+  return verdict?.reason === undefined ? '' : ` (${verdict.reason})`;
+}
+
+function showChange({ action, target, value }: CaseChange): string {
+  return show({ action, target, value });
+}
+
+function show(value: unknown): string {
+  return JSON.stringify(value);
+}
+
+const kinds = [
+  ...new Set(Object.entries(eventFamilies).flatMap(([family, row]) => [family, ...Object.keys(row.types)])),
+] as [string, ...string[]];
+
+const EventForm = z
+  .strictObject({
+    kind: z.enum(kinds).describe('A family (`pull_request`) or an Event-Type (`pull_request_sync`).'),
+    activity: z.string().min(1).optional().describe("The payload's `action`; may also stand in the payload."),
+    payload: z.record(z.string(), z.unknown()).optional(),
+    file: z.string().min(1).optional().describe('A recorded payload, as a path beside this file.'),
+  })
+  .refine((event) => (event.payload === undefined) !== (event.file === undefined), {
+    message: 'give either payload, a map of members, or file, the path of a recorded payload',
+  });
+
+const ExpectedChange = z
+  .strictObject({
+    action: z.string().optional(),
+    target: z.string().optional(),
+    value: z.unknown().optional(),
+  })
+  .describe('Members that are not named are not compared.');
+type ExpectedChange = z.output<typeof ExpectedChange>;
+
+const ExpectedRefusal = ExpectedChange.extend({
+  why: z.string().min(1).optional().describe('A part of the reason.'),
+});
+type ExpectedRefusal = z.output<typeof ExpectedRefusal>;
+
+/** The item of a sweep: one key, the kind of `each`, and the item as conditions see it (durations as `15m`). */
+const ItemForm = z
+  .partialRecord(z.enum(subjectKinds), z.record(z.string(), z.unknown()))
+  .refine((item) => Object.keys(item).length === 1, {
+    message: 'name one kind of item: a case is about one item',
+  });
+
+const Parameters = z.record(z.string(), z.unknown());
+
+const CaseForm = z
+  .strictObject({
+    name: z.string().min(1).max(200),
+    with: Parameters.optional().describe('Values of parameters for this case.'),
+    event: EventForm.optional(),
+    item: ItemForm.optional().describe('The item of a sweep, instead of an event: `{ runner: { … } }`.'),
+    facts: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .describe('Fact or variable → value; `contents`: path → value.'),
+    'same-head': z
+      .array(z.record(z.string(), z.unknown()))
+      .max(50)
+      .optional()
+      .describe('Facts of each other open pull request with the same head commit, for statuses.'),
+    now: z.iso
+      .datetime({ offset: true, error: 'write an instant with its offset, such as 2026-01-31T12:00:00Z' })
+      .optional()
+      .describe("The run's instant."),
+    expect: z
+      .strictObject({
+        changes: z.array(ExpectedChange).optional().describe('Exactly these changes, in any order.'),
+        includes: z.array(ExpectedChange).min(1).optional().describe('At least these changes.'),
+        refused: z
+          .array(ExpectedRefusal)
+          .optional()
+          .describe('The changes that are wanted and refused, all of them; default: none.'),
+        verdicts: z
+          .record(z.string(), z.enum(['matched', 'unmatched', 'failed', 'skipped']))
+          .optional()
+          .describe('Rule → verdict.'),
+        failed: z.string().min(1).optional().describe('The rule that fails.'),
+      })
+      .refine(({ changes, includes }) => changes === undefined || includes === undefined, {
+        message: 'give either changes, exactly these, or includes, at least these',
+      }),
+  })
+  .refine((one) => (one.event === undefined) !== (one.item === undefined), {
+    message:
+      'give either event: { kind, activity, payload }, or item: { pull_request: { … } } for a rule with a schedule',
+  });
+
+/** Tests of the rules beside them: `NAME.test.yml` beside `NAME.yml`. */
+const TestFile = z.strictObject({
+  with: Parameters.optional().describe(
+    'Values of the parameters of the file, for all cases; default: their defaults.',
+  ),
+  cases: z.array(CaseForm).min(1).max(200),
+});
+type CaseForm = z.output<typeof CaseForm>;
+
+/** A fact that a rule reads and that a case does not give. */
+export type FactRead = {
+  /** The part of the rule that reads it: `paths`, `if`, a step, or the plan of one. */
+  readonly reader: string;
+  readonly request: FactRequest;
+};
+/** The same, with the identity of the rule. */
+export type MissingFact = FactRead & { readonly rule: string };
+
+/**
+ * Returns the facts that failed rules read and a case does not give, all at once: those of their expressions, and those
+ * that their actions declare. `asked` are the missing facts that the run came to: a rule that came to none of its own
+ * failed for another reason, unless its plan found out by itself what it needs.
+ */
+export async function findMissingFacts(
+  failed: readonly LoadedRule[],
+  asked: readonly FactRequest[],
+  isGiven: (request: FactRequest) => Promise<boolean>,
+): Promise<readonly MissingFact[]> {
+  const isMissing = async ({ request }: FactRead): Promise<boolean> =>
+    !request.optional && findFact(request.name) !== undefined && !(await isGiven(request));
+  const readers: { readonly rule: string; readonly missing: readonly FactRead[] }[] = [];
+  for (const rule of failed) {
+    const missing: FactRead[] = [];
+    for (const read of readsOf(rule)) if (await isMissing(read)) missing.push(read);
+    readers.push({ rule: rule.id, missing });
+  }
+  const declared = new Set(readers.flatMap(({ missing }) => missing.map(({ request }) => factKey(request))));
+  const askedKeys = new Set(asked.map(factKey));
+  const inPlan = asked
+    .filter((request) => !declared.has(factKey(request)))
+    .map((request) => ({ reader: 'the plan', request }));
+  return readers.flatMap(({ rule, missing }) => {
+    const came = missing.some(({ request }) => askedKeys.has(factKey(request)));
+    const found = came ? missing : missing.length === 0 ? inPlan : [];
+    return found.map((read) => ({ rule, ...read }));
+  });
+}
+
+function readsOf({ on, condition, steps }: LoadedRule): readonly FactRead[] {
+  const readsPaths = on.some(({ paths, pathsIgnore }) => paths !== undefined || pathsIgnore !== undefined);
+  const read = (reader: string, requests: readonly FactRequest[]) =>
+    requests.map((request) => ({ reader, request }));
+  return [
+    ...(readsPaths ? read('paths', [{ name: 'files' }]) : []),
+    ...read('if', condition?.facts ?? []),
+    ...steps.flatMap(({ name, condition: ofStep, arguments: given, action }) =>
+      read(`step ${name}`, [
+        ...(ofStep?.facts ?? []),
+        ...given.facts,
+        // Conditions among them are still text: which facts an action reads depends on them in `when: false` alone.
+        ...action.facts(given.written),
+      ]),
+    ),
+  ];
+}
+
+/** Returns lines that name these facts, what each of them is, and where to write them. */
+function describeMissing(missing: readonly MissingFact[]): readonly string[] {
+  const readers = new Map<string, Set<string>>();
+  for (const { rule, reader, request } of missing) {
+    const form = formOf(request);
+    const one = `${reader} of ${rule.slice(rule.indexOf('#') + 1)}`;
+    readers.set(form, (readers.get(form) ?? new Set()).add(one));
+  }
+  if (readers.size === 0) return [];
+  const count = readers.size === 1 ? 'a fact is' : `${readers.size} facts are`;
+  return [
+    `${count} not given; write under "facts" of this case (members: docs/reference/facts):`,
+    ...[...readers].map(([form, by]) => `  ${form}, read by ${[...by].join(' and ')}`),
+  ];
+}
+
+/** Returns how a fact is written in a case: `files: a list`, `contents: { "a.txt": an object }`. */
+function formOf({ name, argument }: FactRequest): string {
+  const shape = findFact(name)?.shape;
+  const value = shape === undefined ? 'a value' : describeShape(shape);
+  const [owner = '', member] = name.split('.');
+  if (member !== undefined) return `${owner}: { ${member}: ${value} }`;
+  return argument === undefined ? `${name}: ${value}` : `${name}: { ${JSON.stringify(argument)}: ${value} }`;
+}
