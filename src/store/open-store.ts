@@ -5,7 +5,7 @@ import type { StoreClock } from './sql.ts';
 import { openSqliteStore } from './sqlite/sqlite-store.ts';
 import type { ServerRole, Store, StoreListeners } from './store.ts';
 
-/** Where the store is: a file in the data folder, or, with a connection string, a PostgreSQL database. */
+/** Place of the store: a file in the data folder, or, with a connection string, a PostgreSQL database. */
 export type StorePlace = { readonly data: string; readonly databaseUrl?: string | undefined };
 
 /**

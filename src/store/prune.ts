@@ -27,13 +27,13 @@ export const pruneStretch = 2_000;
 /** Headers are kept longer than deliveries: the instant of their last use is renewed once a day. */
 const headerSetsKeptMs = 2 * 86_400_000;
 
-/** Which ended deliveries to delete: those that ended before these instants, as RFC 3339; none where undefined. */
+/** Ended deliveries are deleted if they ended before these instants, as RFC 3339; none are if it is undefined. */
 export type Expiry = { readonly settled: string | undefined; readonly dead: string | undefined };
 
 /** Beyond every RFC 3339 text. */
 export const everyAge = '~';
 
-/** What a batch deleted. `next` is where the following one goes on; undefined at the end. */
+/** Deletions of a batch. The following one continues after `next`; undefined at the end. */
 export type PrunedBatch = {
   readonly settled: number;
   readonly dead: number;

@@ -14,7 +14,7 @@ export type QueueRow = QueueKey & {
   readonly updatedAt: Date;
 };
 
-/** What happened in a queue. `foreign-write`: someone wrote to the base between the last check and our merge. */
+/** Kinds of queue events. `foreign-write`: someone wrote to the base between the last check and our merge. */
 export type QueueEventKind =
   | 'entered'
   | 'first'
@@ -59,7 +59,7 @@ export type QueueHistoryRow = QueueKey &
 /** The right to work on a queue: one process at a time. `token` is never given twice. */
 export type QueueLease = QueueKey & { readonly token: string };
 
-/** What a person did to a queue, as the audit records it. */
+/** Change of a queue by a person, as the audit records it. */
 export type PersonsEdit = {
   readonly action: 'move' | 'remove' | 'pause' | 'resume';
   /** `ada by the dashboard`. */

@@ -1,7 +1,7 @@
 /** The clock of a store, which never waits. */
 export type StoreClock = { now(): Date; monotonicMs(): number };
 
-/** What a database gives back: a value a column, by name. Times are RFC 3339, JSON is text. */
+/** A row: values by the names of their columns. Times are RFC 3339, JSON is text. */
 export type SqlRow = Readonly<Record<string, null | number | bigint | boolean | string | Uint8Array>>;
 
 /**
@@ -41,7 +41,7 @@ export interface Sql {
   batch(statements: readonly Statement[]): Promise<readonly number[]>;
 }
 
-/** Where the two databases need different words. */
+/** The words that differ between the two databases. */
 export type SqlWords = {
   /** Returns the table of deliveries, read by an index: SQLite has to be told. */
   readonly deliveriesBy: (index: string) => string;

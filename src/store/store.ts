@@ -130,7 +130,7 @@ export type RunQuery = {
   readonly limit?: number;
 };
 
-/** What people do with Reeve, as the audit names it. */
+/** Actions of people, as the audit names them. */
 export type AuditAction = 'redrive' | 'revert' | PersonsEdit['action'];
 
 /** One thing that a person did. */
@@ -140,7 +140,7 @@ export type AuditEntry = {
   /** `ada by the dashboard`, `root by reeve pause`. */
   readonly by: string;
   readonly action: AuditAction;
-  /** What it was done to: `delivery 42`, `repository acme/shop`. */
+  /** Object of the action: `delivery 42`, `repository acme/shop`. */
   readonly object: string;
 };
 
@@ -378,7 +378,7 @@ export type Notice = {
   readonly key: string;
 };
 
-/** How a process hears of the others that share its store. */
+/** Called about other processes that share the store. */
 export type StoreListeners = {
   /** Called when another process has stored work. */
   readonly onWork?: () => void;

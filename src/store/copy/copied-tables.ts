@@ -8,7 +8,7 @@ import { markKey } from './copy-mark.ts';
 
 export type StoreKind = 'sqlite' | 'postgres';
 
-/** How a column is converted. `key`: a text in an index, which PostgreSQL holds shortened if it is long. */
+/** Type of a column, which decides its conversion. `key`: a text in an index, which PostgreSQL holds shortened if it is long. */
 export type ColumnKind = 'integer' | 'boolean' | 'text' | 'key' | 'time' | 'bytes';
 
 /** A value as it is copied: the same for every kind of store. Times are RFC 3339. */

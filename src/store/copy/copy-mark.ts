@@ -3,7 +3,7 @@ import { ReeveError } from '../../platform/errors.ts';
 /** The key in the memory of a store under which a copy keeps how far it is. It is not copied itself. */
 export const markKey = 'store copy';
 
-/** How far a copy is, as its target keeps it. */
+/** Progress of a copy, as its target keeps it. */
 export type CopyMark = {
   /** Name of the source. */
   readonly source: string;

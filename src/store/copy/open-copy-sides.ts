@@ -4,7 +4,7 @@ import { storeFileOf } from '../open-store.ts';
 import type { CopySide, CopyTarget } from './copy-store.ts';
 import { openSqliteSource, openSqliteTarget } from './sqlite-side.ts';
 
-/** Where a store to copy is: the connection string of a database, or the path of a file or of a data folder. */
+/** Place of a store to copy: the connection string of a database, or the path of a file or of a data folder. */
 export type CopyPlace = { readonly databaseUrl: string } | { readonly path: string };
 
 /** Returns whether both places are named alike: a store would wait for its own lock. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { ReeveError } from '../../platform/errors.ts';
 
-/** Where a store is, taken from `DATABASE_URL`. */
+/** Address of a store, from `DATABASE_URL`. */
 export type PostgresAddress = {
   /** The connection string, with the user and password. */
   readonly url: string;

@@ -172,7 +172,7 @@ function createClaim(context: PostgresContext): (options: ClaimOptions) => Promi
 /** Returns the function that looks around, after waits that are over have ended. */
 function createLookout(context: PostgresContext): (lastTurn: string, limit: number) => Promise<ClaimLook> {
   const { hasty, worker, monotonicMs } = context;
-  /** What the wall clock was ahead of the monotonic one when waits were last held against it. */
+  /** Lead of the wall clock over the monotonic one when waits were last compared with it. */
   let aheadMs = Number.POSITIVE_INFINITY;
 
   return async (lastTurn, limit) => {
@@ -293,7 +293,7 @@ function endOf(state: 'retry' | 'deferred'): string {
     ORDER BY retry_at LIMIT ${maxReturning} FOR UPDATE SKIP LOCKED))`;
 }
 
-/** What a claim has to know before it chooses. */
+/** State of the store before a claim chooses. */
 type ClaimLook = {
   /** The instant of the clock that all times of the store are from. */
   readonly now: Date;
@@ -376,7 +376,7 @@ const look = prepareOnce(`
       LIMIT $4::integer + (SELECT count(*) FROM held)) AS turns
   FROM moment`);
 
-/** Which deliveries to claim: each the oldest of its lane. */
+/** The deliveries to claim, each the oldest of its lane. */
 type Choice =
   | {
       readonly by: 'turn';
@@ -393,7 +393,7 @@ type Choice =
 /** For whom, and when. */
 type Taking = { readonly worker: string | undefined; readonly at: string | null; readonly limit: number };
 
-/** Claims the chosen deliveries. What another process claims at the same time is left out. */
+/** Claims the chosen deliveries, without those that another process claims at the same time. */
 async function takeClaims(sql: Queryable, choice: Choice, taking: Taking): Promise<readonly Claim[]> {
   const values = [taking.worker, taking.at, taking.limit, copyWindowMs, ...choiceValues(choice)];
   const { rows } = await sql.query(statements[choice.by], values);

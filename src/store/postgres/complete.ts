@@ -28,7 +28,7 @@ type AttemptEnding = {
   readonly isFinal?: boolean;
 };
 
-/** What every end of an attempt sets. */
+/** Set by every end of an attempt. */
 const over = 'suspicion = 0';
 
 type Fenced = (claim: Claim, ending: AttemptEnding) => Promise<void>;

@@ -6,7 +6,7 @@ import { type PostgresAddress, silenceMs, withSettings } from './address.ts';
 /** The rows of a statement, and how many it changed or returned. */
 export type SqlResult = { readonly rows: readonly SqlRow[]; readonly count: number };
 
-/** Where statements are sent: the pool, or the connection of a transaction. */
+/** Target of statements: the pool, or the connection of a transaction. */
 export interface Queryable {
   query(text: string, values?: readonly unknown[]): Promise<SqlResult>;
 }
@@ -156,7 +156,7 @@ const refusals: Readonly<Record<string, string>> = {
   XX: 'the database is damaged',
 };
 
-/** How `pg` says that there is no connection; these errors have no code. */
+/** Messages of `pg` for a missing connection; these errors have no code. */
 const unreachable =
   /timeout|Connection terminated|not queryable|connection error|after calling end|Cannot use a pool|ECONN|socket/i;
 

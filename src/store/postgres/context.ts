@@ -13,7 +13,7 @@ export interface WorkerIdentity {
   renew(): Promise<void>;
 }
 
-/** What the methods of the store share. */
+/** Shared by the methods of a store. */
 export type PostgresContext = {
   readonly database: Connections;
   /** The statements that both kinds of store share, on `database`. */

@@ -4,7 +4,7 @@ import { postgresSchema } from './migrations.ts';
 import { connectionsPerProcess } from './postgres-store.ts';
 import { listProcesses, standardLiveness } from './presence.ts';
 
-/** What an administrator has to know of a database server. Nothing is changed to learn it. */
+/** State of a database server, for an administrator. Reading it changes nothing. */
 export type PostgresState = {
   /** Host, database and schema. */
   readonly name: string;
@@ -26,7 +26,7 @@ export type PostgresState = {
   /** Names of the Reeve processes that are alive. */
   readonly processes: readonly string[];
   readonly connections: ConnectionUse;
-  /** What the clock of the server is ahead of ours, in milliseconds. */
+  /** Lead of the clock of the server over ours, in milliseconds. */
   readonly aheadMs: number;
 };
 

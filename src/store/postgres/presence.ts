@@ -298,7 +298,7 @@ function roleOf(value: unknown): ServerRole {
   return serverRoles.find((role) => role === value) ?? 'all';
 }
 
-/** How a process shows that it is alive, in milliseconds. */
+/** Times of heartbeats, in milliseconds. */
 export type Liveness = {
   /** Between two heartbeats. */
   readonly beatMs: number;

@@ -45,7 +45,7 @@ export function createAccept(database: DatabaseSync, options: { recognise: boole
   };
 }
 
-/** What is known of a delivery beside what came with it. */
+/** Columns of a delivery that did not come with it. */
 type FoundDelivery = {
   readonly mark: number;
   readonly copyOf: number | undefined;

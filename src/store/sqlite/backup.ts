@@ -7,7 +7,7 @@ import { asStoreError } from './failures.ts';
 import { takeWorkerLock } from './lock.ts';
 import { schemaVersionOf, schemaVersions } from './migrations.ts';
 
-/** What a copy of a store holds. */
+/** Contents of a copy of a store. */
 export type StoreCopy = { readonly bytes: number; readonly deliveries: number; readonly runs: number };
 
 /**

@@ -30,7 +30,7 @@ export function createClaims(context: SqliteContext, takeBack: boolean): Deliver
   const giveBack = database.prepare(
     "UPDATE deliveries SET state = 'accepted', lease = NULL WHERE state = 'claimed' AND lease = ?",
   );
-  /** What the wall clock was ahead of the monotonic one when retries were last held against it. */
+  /** Lead of the wall clock over the monotonic one when waits were last compared with it. */
   let aheadMs = Number.POSITIVE_INFINITY;
   if (takeBack) crashes.takeBack();
 

@@ -4,7 +4,7 @@ import type { StoreClock } from '../sql.ts';
 import type { Commits } from './commits.ts';
 import type { SqliteSql } from './sqlite-sql.ts';
 
-/** What the methods of a store share. */
+/** Shared by the methods of a store. */
 export type SqliteContext = {
   readonly database: DatabaseSync;
   readonly path: string;
