@@ -27,11 +27,11 @@ describe('docs/architecture.md', () => {
   });
 });
 
-/** Returns whether a file declares a function, a method or a table of this name. */
+/** Returns whether a file declares a function, a class, a method or a table of this name. */
 function declares(file: string, name: string): boolean {
   const url = new URL(`../${file}`, import.meta.url);
   if (!existsSync(url)) return false;
-  return new RegExp(`(function\\*? |const |^\\s+(?:async )?)${name}\\b\\s*[<(:=]`, 'm').test(
+  return new RegExp(`(function\\*? |class |const |^\\s+(?:async )?)${name}\\b\\s*[<(:={]`, 'm').test(
     readFileSync(url, 'utf8'),
   );
 }

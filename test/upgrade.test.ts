@@ -12,7 +12,7 @@ import { packageRoot } from '../src/platform/package.ts';
 import { startServer } from '../src/server/server.ts';
 import { openStoreAt } from '../src/store/open-store.ts';
 import { type DeliveryState, deliveryStates } from '../src/store/store.ts';
-import { createSweepStore } from '../src/work/sweeps/sweep-store.ts';
+import { SweepStore } from '../src/work/sweeps/progress.ts';
 import { authorization, secret } from './support/bot-hook.ts';
 import { reeve, reeveProcess } from './support/command.ts';
 import { type PostgresServer, startPostgres } from './support/postgres-server.ts';
@@ -286,7 +286,7 @@ describe.each(installations)('an installation of commit $commit in $store', ({ c
           expect.arrayContaining(['kind/bug', 'kind/feature', 'kind/question']),
         );
       }
-      const result = await createSweepStore(server.store).readResult(`${rules}/operator.yml#labels`);
+      const result = await new SweepStore(server.store).readResult(`${rules}/operator.yml#labels`);
       expect(result).toMatchObject({ slot: 'recorded', isComplete: true, failed: 0, items: 3 });
     } finally {
       await server.stop();

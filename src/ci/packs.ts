@@ -13,10 +13,7 @@ const nothingNamed =
  * Returns where a repository's file finds the packs that it includes by name: the rules repository that `packs-repository` names,
  * read on its default branch with the token, then the folder that `packs` names. Nothing is read before a file asks for a pack.
  */
-export function createActionPacks(
-  runner: Pick<ActionRunner, 'workspace' | 'input'>,
-  makeClient: () => Client,
-): PackReader {
+export function createActionPacks(runner: ActionRunner, makeClient: () => Client): PackReader {
   const folder = runner.input('packs');
   const repository = runner.input('packs-repository');
   if (repository !== '' && !/^[^/\s]+\/[^/\s]+$/.test(repository))

@@ -13,6 +13,7 @@ import { isObserved, observedWords } from '../engine/describe-change.ts';
 import { standardDeliveryLifetimeMs } from '../engine/limits.ts';
 import { makeEventRun } from '../engine/make-run.ts';
 import type { RecordedChange, Run } from '../engine/record.ts';
+import type { RunContext } from '../engine/run-context.ts';
 import { createFactMemory } from '../facts/ask.ts';
 import { systemClock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
@@ -117,20 +118,24 @@ async function runOn(
   mode: 'plan' | 'enforce',
 ): Promise<Run> {
   const client = actionClient(runner);
-  const { run } = await makeEventRun(event, {
+  const context: RunContext = {
+    client,
+    // The token of a job acts as an account of the forge’s own; what that account wrote before is known by it.
+    account: () => findAccount(client, { allowAdmin: true }),
+    clock: systemClock,
+    memory: createFactMemory(systemClock),
+    capabilities: () => client.capabilities(),
+    messages: { refusal: noMessages },
+  };
+  const request = {
     mode,
     door: 'ci',
     rules: createRuleSet(rules),
-    facts: { client, memory: createFactMemory(systemClock) },
-    // The token of a job acts as an account of the forge’s own; what that account wrote before is known by it.
-    account: await findAccount(client, { allowAdmin: true }),
-    capabilities: () => client.capabilities(),
-    messages: { refusal: noMessages },
     // A job that is started again replays its event, whatever became of the comment meanwhile.
     maxAnnouncedAgeMs: mode === 'enforce' ? standardDeliveryLifetimeMs : undefined,
-    clock: systemClock,
     explainAll: mode === 'plan',
-  });
+  } as const;
+  const { run } = await makeEventRun(event, request, context);
   printRun(run, runner.terminal);
   return run;
 }

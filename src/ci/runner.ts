@@ -84,7 +84,7 @@ export function createActionRunner(
 const maxSummaryLength = 300_000;
 
 /** Returns where rule files are looked for: the input `config`, else what is there of the usual places. Throws where nothing is. */
-export function rulePaths(runner: Pick<ActionRunner, 'workspace' | 'input'>): readonly string[] {
+export function rulePaths(runner: ActionRunner): readonly string[] {
   const { workspace } = runner;
   const given = runner
     .input('config')

@@ -1,24 +1,32 @@
+import type { Action } from '../actions/action.ts';
 import type { Change } from '../actions/change.ts';
 import { type NamedSecrets, namesSecret } from '../actions/secrets.ts';
 import type { Client } from '../client/client.ts';
 import type { AnyInput } from '../contract/operation.ts';
 import { findOperation, operations } from '../contract/operations.ts';
 import type { Facts } from '../facts/fact.ts';
-import { ReeveError } from '../platform/errors.ts';
+import { type ErrorCode, messageOf, ReeveError } from '../platform/errors.ts';
 import type { SendMessage } from '../platform/http/message-sender.ts';
-import { isLast } from './bounds/last.ts';
-import { isMessage, sendMessageOf } from './bounds/messages.ts';
 import { type ReadPauses, requireUnpaused, WritesPaused } from './bounds/pauses.ts';
-import { withPermissionHint } from './permission-hint.ts';
-import { levelOfChange, type PlannedChange, type Proposal, type RefusedChange } from './proposal.ts';
+import { isLast, isMessage, sendMessageOf } from './bounds/refusals.ts';
+import {
+  factsOf,
+  factsToRefresh,
+  groupByRequest,
+  inputOf,
+  keptFactsOf,
+  levelOfChange,
+  type PlannedChange,
+  type Proposal,
+  type RefusedChange,
+} from './proposal.ts';
 import { createReconsider, mayPlanAgain, type Reconsider, resultOfRefusal } from './reconsider.ts';
 import type { Outcome } from './record.ts';
-import { factsOf, factsToRefresh, groupByRequest, inputOf, keptFactsOf } from './requests.ts';
 import type { OpenPulls } from './same-commit.ts';
 import { assertInScope } from './write-scope.ts';
 
 /** Outcome of the changes. */
-export type Applied = {
+type Applied = {
   readonly outcomes: readonly Outcome[];
   /** Change → what was really sent, where that was computed immediately before the write. */
   readonly sent: ReadonlyMap<string, AnyInput>;
@@ -36,11 +44,22 @@ export type Applied = {
   readonly unmade: readonly RefusedChange[];
 };
 
-export type ApplyOptions = Pick<
-  GroupSending,
-  'facts' | 'client' | 'secrets' | 'send' | 'beginCause' | 'pauses' | 'checkAccounts'
-> & {
+/** Called before a change that causes events is sent; the returned function is called with its answer, or without one. */
+export type BeginCause = (planned: PlannedChange) => Promise<(answer?: unknown) => Promise<void>>;
+
+export type ApplyOptions = {
   readonly changes: readonly PlannedChange[];
+  readonly facts: Facts;
+  readonly client: Client;
+  /** Absent: a change that names a secret fails. */
+  readonly secrets?: NamedSecrets | undefined;
+  /** Sends messages to receivers that are not the forge; absent: they fail. */
+  readonly send?: SendMessage | undefined;
+  readonly beginCause?: BeginCause | undefined;
+  /** Returns the pauses in force, asked before each request; absent: there are none. */
+  readonly pauses?: ReadPauses | undefined;
+  /** Throws before a request that gives something to a login which another account has than at first use; absent: nothing is remembered. */
+  readonly checkAccounts?: ((group: readonly PlannedChange[], input: AnyInput) => Promise<void>) | undefined;
   /** The open pull requests of the repository; absent: there is no other. */
   readonly pulls?: OpenPulls | undefined;
   /** Plans changes with `reconsiders` again; default: without their conditions. */
@@ -50,13 +69,16 @@ export type ApplyOptions = Pick<
 };
 
 /** Plans being applied: what is shared by all of its requests. */
-type Application = ApplyOptions &
-  GroupSending & {
-    readonly outcomes: Outcomes;
-    readonly awaiting: Set<string>;
-    readonly resisted: Set<string>;
-    readonly paused: RefusedChange[];
-  };
+type Application = ApplyOptions & {
+  readonly outcomes: Outcomes;
+  readonly awaiting: Set<string>;
+  readonly resisted: Set<string>;
+  readonly paused: RefusedChange[];
+  /** Change → what was really sent. */
+  readonly sent: Map<string, AnyInput>;
+  /** True once a request was sent: facts that were read before may be outdated. */
+  hasWritten: boolean;
+};
 
 /**
  * An answer this young, with no write of ours since, was read immediately before the write. Reading the same labels twice
@@ -69,7 +91,7 @@ const freshMs = 250;
  * write; if that fails, nothing is sent. One failed change does not stop the others, but a step's later ones.
  */
 export async function applyPlan(options: ApplyOptions): Promise<Applied> {
-  const outcomes = createOutcomes(options.secrets);
+  const outcomes = new Outcomes(options.secrets);
   const application: Application = {
     ...options,
     outcomes,
@@ -98,8 +120,8 @@ export async function applyPlan(options: ApplyOptions): Promise<Applied> {
   return {
     outcomes: outcomes.of(options.changes),
     sent: application.sent,
-    retry: outcomes.retry(),
-    moved: outcomes.isMoved() ? true : undefined,
+    retry: outcomes.retry,
+    moved: outcomes.isMoved ? true : undefined,
     awaiting: application.awaiting,
     resisted: application.resisted,
     paused: application.paused,
@@ -338,11 +360,7 @@ async function settleShown(
 }
 
 /** Leaves a comment where a change went wrong in a way that people have to know. The record says it in any case. */
-async function remark(
-  text: string,
-  { change }: PlannedChange,
-  client: ApplyOptions['client'],
-): Promise<void> {
+async function remark(text: string, { change }: PlannedChange, client: Client): Promise<void> {
   const { owner, repo, index } = change.input.params ?? {};
   const params = { owner: String(owner), repo: String(repo), index: Number(index) };
   const body = `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
@@ -398,116 +416,102 @@ function unconfirmed(planned: PlannedChange, answer: unknown): string | undefine
   return planned.proposals[0]?.action.confirm?.(planned.change, answer);
 }
 
-/** What becomes of the changes of a plan, change by change. */
-interface Outcomes {
+/** What becomes of the changes of one plan, change by change. Values of `secrets` are removed from all errors. */
+class Outcomes {
+  readonly #outcomes = new Map<string, Outcome>();
+  readonly #failedSteps = new Set<Proposal>();
+  readonly #failedRules = new Set<string>();
+  readonly #secrets: NamedSecrets | undefined;
+  /** The first error after which a later attempt, planned anew, may succeed. */
+  retry: ReeveError | undefined;
+  /** Whether the forge answered that the repository has another name now. */
+  isMoved = false;
+
+  constructor(secrets: NamedSecrets | undefined) {
+    this.#secrets = secrets;
+  }
+
   /** Notes the result of a change. */
-  settle(planned: PlannedChange, status: Outcome['status'], error?: string): void;
+  settle({ id, proposals }: PlannedChange, status: Outcome['status'], error?: string): void {
+    if (status === 'failed') for (const { rule } of proposals) this.#failedRules.add(rule.id);
+    this.#outcomes.set(id, {
+      change: id,
+      status,
+      ...(error === undefined ? {} : { error: this.#redact(error) }),
+    });
+  }
+
   /** Notes that a change was applied, and what the answer says about its result. */
-  settleApplied(planned: PlannedChange, made: Outcome['made']): void;
-  /** Notes that a change failed; the later changes of its steps are not made. */
-  fail(planned: PlannedChange, error: unknown): void;
+  settleApplied({ id }: PlannedChange, made: Outcome['made']): void {
+    this.#outcomes.set(id, { change: id, status: 'applied', ...(made === undefined ? {} : { made }) });
+  }
+
   /** Notes that a change was made, and not where it was planned. */
-  failMisplaced(planned: PlannedChange, why: string): void;
+  failMisplaced(planned: PlannedChange, why: string): void {
+    this.settle(planned, 'failed', `${planned.change.target}: ${why}`);
+    for (const proposal of planned.proposals) this.#failedSteps.add(proposal);
+    const outcome = this.#outcomes.get(planned.id);
+    if (outcome) this.#outcomes.set(planned.id, { ...outcome, misplaced: true });
+  }
+
+  /** Notes that a change failed; the later changes of its steps are not made. */
+  fail(planned: PlannedChange, error: unknown): void {
+    const needs = planned.proposals[0]?.action.needs;
+    const { target, forbidden } = planned.change;
+    this.settle(planned, 'failed', `${target}: ${withPermissionHint(error, needs, forbidden)}`);
+    for (const proposal of planned.proposals) this.#failedSteps.add(proposal);
+    if (!(error instanceof ReeveError)) return;
+    if (error.code === 'forge-moved') this.isMoved = true;
+    if (!error.keepsWork) return;
+    const { code, retryAfterMs, status } = error;
+    this.retry ??= new ReeveError(code, this.#redact(error.message), { retryAfterMs, status });
+  }
+
   /** Returns whether all steps that propose the change have failed before. */
-  isInFailedStep(planned: PlannedChange): boolean;
+  isInFailedStep({ proposals }: PlannedChange): boolean {
+    return proposals.every((proposal) => this.#failedSteps.has(proposal));
+  }
+
   /** Returns whether an earlier change of every rule that proposes the change has failed. */
-  isInFailedRule(planned: PlannedChange): boolean;
-  has(planned: PlannedChange): boolean;
+  isInFailedRule({ proposals }: PlannedChange): boolean {
+    return proposals.every(({ rule }) => this.#failedRules.has(rule.id));
+  }
+
+  has({ id }: PlannedChange): boolean {
+    return this.#outcomes.has(id);
+  }
+
   /** Returns the outcomes of these changes, in order. */
-  of(changes: readonly PlannedChange[]): readonly Outcome[];
-  /** Returns the first error after which a later attempt, planned anew, may succeed. */
-  retry(): ReeveError | undefined;
-  /** Returns whether the forge answered that the repository has another name now. */
-  isMoved(): boolean;
+  of(changes: readonly PlannedChange[]): readonly Outcome[] {
+    return changes.flatMap(({ id }) => this.#outcomes.get(id) ?? []);
+  }
+
+  #redact(text: string): string {
+    return this.#secrets?.redact(text) ?? text;
+  }
 }
-
-/** Creates the outcomes of one plan, empty. Values of `secrets` are removed from all errors. */
-function createOutcomes(secrets: NamedSecrets | undefined): Outcomes {
-  const outcomes = new Map<string, Outcome>();
-  const failedSteps = new Set<Proposal>();
-  const failedRules = new Set<string>();
-  let retry: ReeveError | undefined;
-  let isMoved = false;
-  const redact = (text: string): string => secrets?.redact(text) ?? text;
-
-  const settle: Outcomes['settle'] = ({ id, proposals }, status, error) => {
-    if (status === 'failed') for (const { rule } of proposals) failedRules.add(rule.id);
-    outcomes.set(id, { change: id, status, ...(error === undefined ? {} : { error: redact(error) }) });
-  };
-
-  return {
-    settle,
-    settleApplied: ({ id }, made) =>
-      void outcomes.set(id, { change: id, status: 'applied', ...(made === undefined ? {} : { made }) }),
-    failMisplaced(planned, why) {
-      settle(planned, 'failed', `${planned.change.target}: ${why}`);
-      for (const proposal of planned.proposals) failedSteps.add(proposal);
-      const outcome = outcomes.get(planned.id);
-      if (outcome) outcomes.set(planned.id, { ...outcome, misplaced: true });
-    },
-    fail(planned, error) {
-      const needs = planned.proposals[0]?.action.needs;
-      const { target, forbidden } = planned.change;
-      settle(planned, 'failed', `${target}: ${withPermissionHint(error, needs, forbidden)}`);
-      for (const proposal of planned.proposals) failedSteps.add(proposal);
-      if (!(error instanceof ReeveError)) return;
-      if (error.code === 'forge-moved') isMoved = true;
-      if (!error.keepsWork) return;
-      const { code, retryAfterMs, status } = error;
-      retry ??= new ReeveError(code, redact(error.message), { retryAfterMs, status });
-    },
-    isInFailedStep: ({ proposals }) => proposals.every((proposal) => failedSteps.has(proposal)),
-    isInFailedRule: ({ proposals }) => proposals.every(({ rule }) => failedRules.has(rule.id)),
-    has: ({ id }) => outcomes.has(id),
-    of: (changes) => changes.flatMap(({ id }) => outcomes.get(id) ?? []),
-    retry: () => retry,
-    isMoved: () => isMoved,
-  };
-}
-
-/** What the requests of a plan share. */
-type GroupSending = {
-  readonly facts: Facts;
-  readonly client: Client;
-  /** Absent: a change that names a secret fails. */
-  readonly secrets?: NamedSecrets | undefined;
-  /** Sends messages to receivers that are not the forge; absent: they fail. */
-  readonly send?: SendMessage | undefined;
-  /** Called before a change that causes events is sent; the returned function is called with its answer, or without one. */
-  readonly beginCause?:
-    | ((planned: PlannedChange) => Promise<(answer?: unknown) => Promise<void>>)
-    | undefined;
-  /** Returns the pauses in force, asked before each request; absent: there are none. */
-  readonly pauses?: ReadPauses | undefined;
-  /** Throws before a request that gives something to a login which another account has than at first use; absent: nothing is remembered. */
-  readonly checkAccounts?: ((group: readonly PlannedChange[], input: AnyInput) => Promise<void>) | undefined;
-  /** Change → what was really sent. */
-  readonly sent: Map<string, AnyInput>;
-  /** True once a request was sent: facts that were read before may be outdated. */
-  hasWritten: boolean;
-};
 
 /** Sends the request of a group of changes, and returns its answer. The one place from which plans write. */
 async function sendGroup(
   group: readonly PlannedChange[],
   now: Facts,
-  sending: GroupSending,
+  application: Application,
 ): Promise<unknown> {
-  const { facts, client, secrets, sent } = sending;
+  const { facts, client, secrets, sent } = application;
   const input = await inputOf(group, now);
   for (const planned of group) await assertInScope(planned, input, facts);
   const [first] = group;
   const operation = findOperation(first?.change.operation ?? '');
   if (operation === undefined && !isMessage(first))
     throw new ReeveError('internal', `no operation "${first?.change.operation}"`);
-  await sending.checkAccounts?.(group, input);
-  await requireUnpaused(group, facts.subject, sending.pauses);
+  await application.checkAccounts?.(group, input);
+  await requireUnpaused(group, facts.subject, application.pauses);
   for (const planned of group) sent.set(planned.id, input);
   const request = reveal(group, input, secrets);
-  if (operation === undefined) return sendMessageOf(input, request, sending.send);
-  sending.hasWritten = true;
+  if (operation === undefined) return sendMessageOf(input, request, application.send);
+  application.hasWritten = true;
   const withdraw = await intend(group);
-  const end = first?.change.causes && (await sending.beginCause?.(first));
+  const end = first?.change.causes && (await application.beginCause?.(first));
   let answer: unknown;
   try {
     answer = await client.send(operation, request);
@@ -552,4 +556,34 @@ function reveal(
     throw new ReeveError('forge-forbidden', 'only rules of the operator may name secrets');
   }
   return secrets.reveal(input);
+}
+
+/** What a person can do about a write that the forge refused, where its own words do not say it. */
+const hints: Partial<Record<ErrorCode, string>> = {
+  'forge-not-found':
+    'it is gone, or the account cannot see it: check the name in the rule and the account’s access',
+  'forge-conflict': 'something else changed it meanwhile: the next event or sweep plans it anew',
+  'forge-refused': 'the forge does not take these values: compare them with the action’s reference page',
+  'forge-moved': 'the repository was renamed: what is missing is planned again under its new name',
+};
+
+/**
+ * Returns what went wrong with a write: the forge's status and words, and what to do about it. `forbidden`: why it may be 403
+ * in spite of enough access.
+ */
+export function withPermissionHint(
+  error: unknown,
+  needs: Action['needs'] | undefined,
+  forbidden?: string,
+): string {
+  const message = messageOf(error);
+  if (!(error instanceof ReeveError)) return message;
+  // Without a status the refusal is our own, and says why itself.
+  if (error.status === 403 && needs) {
+    const scopes = needs.scopes.map((scope) => `write:${scope}`).join(', ');
+    const words = `${message}; it needs ${needs.access} access and a token with ${scopes}`;
+    return forbidden === undefined ? words : `${words}, and ${forbidden}`;
+  }
+  const more = error.status === undefined && error.code !== 'forge-moved' ? undefined : hints[error.code];
+  return more === undefined ? message : `${message}; ${more}`;
 }

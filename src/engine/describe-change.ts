@@ -4,7 +4,14 @@ import type { RecordedChange, Run } from './record.ts';
 /** What becomes of one thing, as a line of a difference. */
 type DescribedChange = { readonly sign: '+' | '-' | '~'; readonly words: string };
 
-type Described = Pick<RecordedChange, 'action' | 'target' | 'before' | 'after' | 'irreversible'>;
+/** A change as far as it is described. */
+type Described = {
+  readonly action: string;
+  readonly target: string;
+  readonly before: unknown;
+  readonly after: unknown;
+  readonly irreversible?: string;
+};
 
 /** Actions whose `before` and `after` tell whether the thing is there, not what it is. */
 const presenceActions: ReadonlySet<string> = new Set([
@@ -78,10 +85,7 @@ function cut(text: string, from: number): string {
 export const observedWords = 'observed, not sent';
 
 /** Returns whether only rules in `observe` mode want a change of a run. In runs of earlier versions its outcome tells. */
-export function isObserved(
-  { mode, outcomes }: Pick<Run, 'mode' | 'outcomes'>,
-  { id, observed }: Pick<RecordedChange, 'id' | 'observed'>,
-): boolean {
+export function isObserved({ mode, outcomes }: Run, { id, observed }: RecordedChange): boolean {
   if (observed) return true;
   return mode === 'enforce' && outcomes.some(({ change, status }) => change === id && status === 'planned');
 }

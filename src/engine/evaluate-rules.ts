@@ -2,23 +2,98 @@ import type { Action } from '../actions/action.ts';
 import type { Change } from '../actions/change.ts';
 import { type ActionMemory, createActionMemory } from '../actions/memory.ts';
 import type { PlanContext } from '../actions/plan-context.ts';
+import { eventFamilies } from '../contract/events/event-families.ts';
 import type { Event } from '../contract/events/events.ts';
-import { command } from '../facts/command.ts';
+import { withAnswer } from '../facts/ask.ts';
+import { command, notFound } from '../facts/command.ts';
 import { comment } from '../facts/comments.ts';
 import { type FactRequest, type Facts, requestOf } from '../facts/fact.ts';
 import { review } from '../facts/reviews.ts';
+import { LimitExceeded, type Meter } from '../patterns/meter.ts';
 import { messageOf, ReeveError } from '../platform/errors.ts';
 import { type Evaluation, evaluateRule, failRule, type ResolvedStep, skipRule } from '../rules/evaluate.ts';
+import { limits, RunBudget } from '../rules/expressions/budget.ts';
+import { hasWideObject } from '../rules/expressions/values.ts';
+import { isInScope, skipReason } from '../rules/match.ts';
 import { requestsOfRule } from '../rules/needs.ts';
-import type { LoadedRule } from '../rules/rule.ts';
+import type { RuleSet } from '../rules/rule.ts';
+import { budgetSourceOf, type LoadedRule, runsForConcerned } from '../rules/rule.ts';
 import type { SkipReason, Verdict } from '../rules/verdict.ts';
-import { useCommands } from './bounds/commands.ts';
-import { coversAction } from './bounds/grants.ts';
+import { needsEvent } from '../rules/verdict.ts';
+import type { EventCause } from './bounds/consequences.ts';
+import { coversAction, isGrantedAt } from './bounds/grants.ts';
 import type { Proposal } from './proposal.ts';
 import { readHeadFirst } from './reconsider.ts';
-import type { RunInput } from './run-input.ts';
+import type { RunInput } from './run-context.ts';
 import { type HeadPin, judgeJointly } from './same-commit.ts';
-import type { Considered, Selection } from './select-rules.ts';
+
+/** A rule that the event or item concerns, with the meter that its expressions and patterns are charged to. */
+type Considered = { readonly rule: LoadedRule; readonly meter: Meter };
+/** The rules that are evaluated, and the verdicts on those that need not be. */
+type Selection = { readonly considered: readonly Considered[]; readonly decided: readonly Verdict[] };
+
+/** What the selection of rules depends on; the engine documents each member with its input. */
+type SelectionInput = {
+  readonly rules: RuleSet;
+  readonly event?: Event | undefined;
+  readonly facts: Facts;
+  readonly account?: { readonly id: number } | undefined;
+  readonly explainAll?: boolean | undefined;
+  readonly cause?: EventCause | undefined;
+};
+
+/**
+ * Returns the rules that a run evaluates. Their filters and scopes are charged to the budget of the run, which the rest of
+ * the run continues to spend; a rule whose filter exceeds it has failed.
+ */
+export function selectRules({ event, rules, facts, account, explainAll, cause }: SelectionInput): Selection {
+  if (event === undefined) {
+    return select(rules.rules, (rule, meter) => {
+      if (needsEvent(rule)) return 'not recoverable';
+      if (!isInScope(rule, facts.subject, meter)) return 'scope';
+      return isGrantedAt(rule, facts.subject) ? undefined : 'grant';
+    });
+  }
+  const { family } = event;
+  // Rules for the pull requests that an event concerns run with these as their subjects, and only with these.
+  const isItem = family !== undefined && facts.subject.kind !== eventFamilies[family].subject;
+  const listening =
+    family === undefined
+      ? []
+      : rules.listeningTo(family).filter((rule) => runsForConcerned(rule, family) === isItem);
+  const own = account !== undefined && event.sender?.id === account.id;
+  const selection = select(explainAll ? rules.rules : listening, (rule, meter) =>
+    own && (cause === undefined || cause.rules.includes(rule.id))
+      ? 'own'
+      : (skipReason(rule, event, meter) ?? (isGrantedAt(rule, facts.subject) ? undefined : 'grant')),
+  );
+  if (selection.considered.length === 0 || !hasWideObject(event.payload)) return selection;
+  const failed = selection.considered.map(({ rule }) => failRule(rule, tooWide));
+  return { considered: [], decided: [...selection.decided, ...failed] };
+}
+
+const tooWide = `too large to judge: the event has an object with more than ${limits.members} members`;
+
+function select(
+  rules: readonly LoadedRule[],
+  reasonAgainst: (rule: LoadedRule, meter: Meter) => SkipReason | undefined,
+): Selection {
+  const budget = new RunBudget(rules.map(budgetSourceOf));
+  const considered: Considered[] = [];
+  const decided: Verdict[] = [];
+  for (const rule of rules) {
+    const meter = budget.meterFor(budgetSourceOf(rule), rule.name);
+    try {
+      const reason = reasonAgainst(rule, meter);
+      if (reason === undefined) considered.push({ rule, meter });
+      else decided.push(skipRule(rule, reason));
+    } catch (error) {
+      if (!(error instanceof LimitExceeded)) throw error;
+      decided.push(failRule(rule, error.message));
+    }
+  }
+  return { considered, decided };
+}
 
 /** What the rules of a run say. */
 export type Evaluated = {
@@ -217,7 +292,7 @@ async function planSteps(
 }
 
 function failStep(
-  { verdict, retry: known, unmatched }: Evaluation & Pick<EvaluatedRule, 'unmatched'>,
+  { verdict, retry: known, unmatched }: Evaluation & { readonly unmatched: readonly string[] },
   proposals: readonly Proposal[],
   { step }: ResolvedStep,
   reason: string,
@@ -226,7 +301,7 @@ function failStep(
   const retry = error instanceof ReeveError && error.keepsWork ? error : known;
   const code = error instanceof ReeveError ? { code: error.code } : {};
   const failed: Verdict = { ...verdict, verdict: 'failed', reason: `step ${step.name}: ${reason}`, ...code };
-  return { verdict: failed, proposals, retry, ...(unmatched ? { unmatched } : {}) };
+  return { verdict: failed, proposals, retry, unmatched };
 }
 
 /** What of a comment or review is looked at, whichever of the two it is. */
@@ -298,4 +373,59 @@ function reasonOf(action: Action, change: Change, written: unknown): string {
 function shortenValue(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim();
   return line.length <= maxWords ? line : `${line.slice(0, maxWords - 1)}…`;
+}
+
+/** Which delivery a rule has executed the commands of a comment for, as the memory keeps it. */
+type Execution = { readonly delivery: string; readonly at: string };
+
+/** The beginning of the keys under which the memory keeps executions. They have an instant `at`. */
+export const executionPrefix = 'command ';
+
+/** What a rule does with commands in one run. */
+type CommandUse = {
+  /** The facts of the run; without the commands where this rule has executed them for another delivery. */
+  readonly facts: Facts;
+  /** Notes that the rule has executed the commands of the comment, if it found one. Called before the first write. */
+  readonly claim: () => Promise<void>;
+};
+
+/**
+ * Returns what a rule does with the commands of the comment that caused the run. They are executed once per comment and
+ * rule: a delivery that is attempted again, or whose rule waits, goes on; another one with the same comment, redelivered or
+ * recorded, does not.
+ */
+async function useCommands(
+  rule: LoadedRule,
+  { facts, event, announcedBy, trigger, id, now }: RunInput,
+  memory: ActionMemory,
+): Promise<CommandUse> {
+  const { repository, comment } = facts.subject;
+  const requests =
+    event === undefined ? [] : requestsOfRule(rule).filter(({ name }) => name === command.name);
+  if (requests.length === 0 || repository === undefined || comment === undefined) {
+    return { facts, claim: async () => {} };
+  }
+  const key = `${executionPrefix}${repository.id}/${comment} ${rule.id}`;
+  const delivery = announcedBy ?? trigger.delivery ?? id;
+  const known = (await memory.get(key)) as Execution | undefined;
+  if (known !== undefined && known.delivery !== delivery) {
+    const reason = `this rule executed the commands of the comment at ${known.at}`;
+    return { facts: withAnswer(facts, command.name, notFound(reason)), claim: async () => {} };
+  }
+  return {
+    facts,
+    async claim() {
+      if (!(await isAnyFound(requests, facts))) return;
+      const execution: Execution = { delivery, at: now.toISOString() };
+      await memory.set(key, execution);
+    },
+  };
+}
+
+async function isAnyFound(requests: readonly FactRequest[], facts: Facts): Promise<boolean> {
+  for (const { argument } of requests) {
+    const answer = await facts.ask(requestOf(command, argument)).catch(() => undefined);
+    if (answer?.found) return true;
+  }
+  return false;
 }

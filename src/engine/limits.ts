@@ -93,7 +93,7 @@ function refusalOf(
 /** Returns when a run goes on whose changes these limits stopped; undefined if no limit ends by itself. */
 export function limitDeferral(
   refused: readonly RefusedChange[],
-  { repeatsFrom }: Pick<RunLimits, 'repeatsFrom'>,
+  { repeatsFrom }: RunLimits,
 ): Deferral | undefined {
   const nowMs = repeatsFrom?.getTime() ?? 0;
   const deferrals = refused.flatMap(({ planned, why, until }): readonly Deferral[] => {

@@ -1,103 +1,74 @@
 import { randomUUID } from 'node:crypto';
+import type { ActionMemory } from '../actions/memory.ts';
 import type { Client } from '../client/client.ts';
 import type { Event } from '../contract/events/events.ts';
 import { isRecord, readMember } from '../contract/events/payload-members.ts';
 import type { Subject } from '../contract/events/subject.ts';
 import type { PullRequest } from '../contract/resources/pulls.ts';
 import { createFacts } from '../facts/ask.ts';
-import type { FactMemory, Facts } from '../facts/fact.ts';
+import type { FactRequest, Facts } from '../facts/fact.ts';
 import { createGivenFacts } from '../facts/given-facts.ts';
 import type { Clock } from '../platform/clock.ts';
 import { unitsPerRun } from '../rules/expressions/budget.ts';
-import type { Run, Trigger } from './record.ts';
+import type { RuleSet } from '../rules/rule.ts';
+import type { EventCause } from './bounds/consequences.ts';
+import type { Run, RunMode, Trigger } from './record.ts';
 import { revertRun } from './revert.ts';
 import { type Ran, runRules } from './run.ts';
-import type { RunInput } from './run-input.ts';
-import { createOpenPulls, type OpenPulls } from './same-commit.ts';
+import type { RunContext } from './run-context.ts';
+import { LiveOpenPulls, type OpenPulls } from './same-commit.ts';
 
 /**
  * Every run is assembled here: for a webhook, a sweep, the command line, a replay, a revert, a preview and a CI job. A door
  * says what is its own; identity, instant, trigger, facts and the count of requests are the same for all of them.
  */
 
-/** Facts that are read from the forge. The calls of a run are counted, and end when `signal` is aborted. */
-type LiveFacts = {
-  readonly client: Client;
-  readonly memory: FactMemory;
-  readonly signal?: AbortSignal | undefined;
-};
-
-/** Facts by name, without a forge: the run ends with its plan. */
-type GivenFacts = Pick<Parameters<typeof createGivenFacts>[0], 'given' | 'placeOf' | 'onMissing'> & {
-  /** Facts of other open pull requests of the repository; absent: there are none. */
-  readonly others?: readonly Readonly<Record<string, unknown>>[] | undefined;
-};
-
-/** What a door says about a run, whatever the run is about. */
-type RunParts = Pick<
-  RunInput,
-  | 'mode'
-  | 'rules'
-  | 'account'
-  | 'memory'
-  | 'secrets'
-  | 'messages'
-  | 'queue'
-  | 'capabilities'
-  | 'budgets'
-  | 'ledger'
-  | 'pauses'
-  | 'maxAnnouncedAgeMs'
-  | 'announcedBy'
-  | 'explainAll'
-  | 'consequences'
-  | 'isStatusOfOperator'
-> & {
+/** What a door says about one run. */
+export type RunRequest = {
   /** Default: a new UUID. */
   readonly id?: string | undefined;
+  readonly mode: RunMode;
   readonly door: Trigger['door'];
   /** Our id of the delivery or job. */
   readonly delivery?: string | undefined;
-  readonly facts: LiveFacts | GivenFacts;
-  readonly clock: Pick<Clock, 'now' | 'monotonicMs'> & Partial<Pick<Clock, 'sleep'>>;
+  readonly rules: RuleSet;
+  /** See `RunInput`. */
+  readonly announcedBy?: string | undefined;
+  readonly maxAnnouncedAgeMs?: number | undefined;
+  readonly explainAll?: boolean | undefined;
+  /** Ends the calls of the run once it is aborted. */
+  readonly signal?: AbortSignal | undefined;
 };
 
-/** A run, and how many of its requests the forge answered with 403 or 404. */
-export type MadeRun = Ran & { readonly denials: number };
-/** A run, with the facts that it was made from. */
-export type MadeWithFacts = MadeRun & { readonly facts: Facts };
+/** A what-if: facts by name, without a forge. The run ends with its plan. */
+export type GivenContext = {
+  readonly given: Readonly<Record<string, unknown>>;
+  /** Facts of other open pull requests of the repository; absent: there are none. */
+  readonly others?: readonly Readonly<Record<string, unknown>>[] | undefined;
+  /** See `createGivenFacts`. */
+  readonly placeOf?: ((name: string, isStandIn: boolean) => string) | undefined;
+  readonly onMissing?: ((request: FactRequest) => void) | undefined;
+  readonly account?: (() => Promise<{ readonly id: number }>) | undefined;
+  readonly clock: Clock;
+};
 
-/** What every run of a process is given, whatever it is about. */
-export type RunSettings = Pick<
-  RunInput,
-  | 'secrets'
-  | 'messages'
-  | 'queue'
-  | 'capabilities'
-  | 'budgets'
-  | 'ledger'
-  | 'pauses'
-  | 'consequences'
-  | 'isStatusOfOperator'
->;
+/** What an event has beside itself. */
+type EventRequest = RunRequest & {
+  readonly cause?: EventCause | undefined;
+  /** The delivery has the body of an earlier one. */
+  readonly isRepeated?: boolean | undefined;
+  /** The pull request that the event concerns, where it is about something else: `acme/demo#5`. */
+  readonly item?: string | undefined;
+};
 
-/** Runs the rules over an event. `isRepeated`: the delivery has the body of an earlier one. */
+/** Runs the rules over an event. */
 export async function makeEventRun(
   event: Event,
-  {
-    isRepeated = false,
-    item,
-    cause,
-    ...parts
-  }: RunParts & {
-    readonly cause?: RunInput['cause'];
-    readonly isRepeated?: boolean | undefined;
-    /** The pull request that the event concerns, where it is about something else: `acme/demo#5`. */
-    readonly item?: string | undefined;
-  },
-): Promise<MadeWithFacts> {
-  const { door, delivery, clock } = parts;
-  const now = clock.now();
+  request: EventRequest,
+  context: RunContext | GivenContext,
+): Promise<Ran> {
+  const { door, delivery, isRepeated = false, item, cause } = request;
+  const now = context.clock.now();
   const trigger: Trigger = {
     door,
     kind: event.family ?? event.eventType,
@@ -110,7 +81,7 @@ export async function makeEventRun(
     at: now.toISOString(),
   };
   const subject = event.subject ?? { kind: 'repository' };
-  return make(parts, { now, trigger, subject, payload: event.payload, about: { event, cause } });
+  return make({ now, trigger, subject, event, cause }, request, context);
 }
 
 /** One item of a sweep. */
@@ -123,13 +94,20 @@ export type RunItem = {
   readonly slot?: string | undefined;
   /** Kind of the trigger; default: `schedule`. */
   readonly kind?: string | undefined;
+  /** The instant of the run; default: now. */
+  readonly at?: Date | undefined;
+  /** True where nothing is waited for: of what a forge is still computing, the first answer counts. */
+  readonly isHasty?: boolean | undefined;
 };
 
 /** Runs rules over one item of a sweep; all of them walk over items of its kind. */
-export async function makeItemRun(item: RunItem, parts: RunParts): Promise<MadeWithFacts> {
-  const { door, delivery, clock } = parts;
-  const { subject, value, key, slot, kind = 'schedule' } = item;
-  const now = clock.now();
+export async function makeItemRun(
+  item: RunItem,
+  request: RunRequest,
+  context: RunContext | GivenContext,
+): Promise<Ran> {
+  const { door, delivery } = request;
+  const { subject, value, key, slot, kind = 'schedule', at: now = context.clock.now(), isHasty } = item;
   const trigger: Trigger = {
     door,
     kind,
@@ -139,63 +117,83 @@ export async function makeItemRun(item: RunItem, parts: RunParts): Promise<MadeW
     ...(key === undefined ? {} : { item: key }),
     at: now.toISOString(),
   };
-  return make(parts, { now, trigger, subject, about: { item: value } });
+  return make({ now, trigger, subject, item: value, isHasty }, request, context);
 }
 
 /** Reverts the changes of a run, and returns that as a run of its own. */
 export async function makeRevertRun(
   done: Run,
   {
-    facts,
-    mode,
-    clock,
-    memory,
-  }: Pick<RunParts, 'clock' | 'memory'> & { mode: 'enforce' | 'plan'; facts: Omit<LiveFacts, 'memory'> },
+    signal,
+    ...options
+  }: {
+    readonly mode: 'enforce' | 'plan';
+    readonly client: Client;
+    readonly clock: Clock;
+    readonly memory?: ActionMemory | undefined;
+    readonly signal?: AbortSignal | undefined;
+  },
 ): Promise<Run> {
-  const client = facts.client.counted({ signal: facts.signal });
-  const at = clock.now().toISOString();
+  const at = options.clock.now().toISOString();
   const trigger: Trigger = { door: 'cli', kind: 'revert', activity: '', item: done.id, at };
-  return revertRun(done, { id: randomUUID(), trigger, client, mode, clock, memory });
+  const client = options.client.counted({ signal });
+  return revertRun(done, { ...options, id: randomUUID(), trigger, client });
 }
 
-type Start = {
+/** What a run is about. */
+type About = {
   readonly now: Date;
   readonly trigger: Trigger;
   readonly subject: Subject;
-  /** Stands in for the live subject where facts are given. */
-  readonly payload?: Readonly<Record<string, unknown>> | undefined;
-  readonly about: Pick<RunInput, 'event' | 'item' | 'cause'>;
+  readonly event?: Event;
+  readonly cause?: EventCause | undefined;
+  readonly item?: Readonly<Record<string, unknown>>;
+  readonly isHasty?: boolean | undefined;
 };
 
-async function make(
-  parts: RunParts,
-  { now, trigger, subject, payload, about }: Start,
-): Promise<MadeWithFacts> {
-  const { id = randomUUID(), clock } = parts;
-  const { client, facts, pulls } = sourceOf(parts, { now, subject, payload, about });
-  const messages = messagesOf(parts);
-  const ran = await runRules({ ...parts, ...about, id, trigger, facts, pulls, client, messages, now, clock });
-  return { ...ran, facts, denials: client?.denials ?? 0 };
+async function make(about: About, request: RunRequest, context: RunContext | GivenContext): Promise<Ran> {
+  const { now, trigger, event, cause, item } = about;
+  const { id = randomUUID(), mode, rules, announcedBy, maxAnnouncedAgeMs, explainAll, signal } = request;
+  const { clock } = context;
+  const account = await context.account?.();
+  const asked = { id, mode, rules, announcedBy, maxAnnouncedAgeMs, explainAll, account };
+  const run = { ...asked, now, trigger, event, cause, item, clock };
+  if ('given' in context) return runRules({ ...run, ...sourceOfGiven(about, context) });
+  const { actionMemory: memory, messages, secrets, queue, capabilities, budgets, pauses } = context;
+  const { ledger, consequences, isStatusOfOperator } = context;
+  return runRules({
+    ...run,
+    ...liveSource(about, request, context),
+    memory,
+    secrets,
+    queue,
+    capabilities,
+    budgets,
+    pauses,
+    ledger,
+    consequences,
+    isStatusOfOperator,
+    // Messages end with the calls of a run.
+    messages: typeof messages === 'function' ? (message) => messages(message, signal) : messages,
+  });
 }
 
-/** Messages end with the calls of a run. */
-function messagesOf({ messages, facts }: RunParts): RunInput['messages'] {
-  const signal = 'given' in facts ? undefined : facts.signal;
-  return typeof messages === 'function' ? (message) => messages(message, signal) : messages;
-}
+/** Where a run reads; a client counts the requests of this run alone. */
+type RunSource = {
+  readonly facts: Facts;
+  readonly pulls?: OpenPulls | undefined;
+  readonly client?: Client | undefined;
+};
 
-/** Returns the facts of a run and the client that it writes with, which counts the requests of this run alone. */
-function sourceOf(
-  { facts, clock, maxAnnouncedAgeMs, memory: lasting, mode }: RunParts,
-  { now, subject, payload, about }: Omit<Start, 'trigger'>,
-): { readonly facts: Facts; readonly pulls?: OpenPulls; readonly client?: Client } {
-  if ('given' in facts) {
-    const own = createGivenFacts({ ...facts, subject, payload });
-    return { facts: own, pulls: givenPulls(facts, subject, payload) };
-  }
-  const { memory, signal } = facts;
-  const client = facts.client.counted({ signal });
-  const occasion = about.event && { event: about.event, now, maxAnnouncedAgeMs };
+/** Returns facts that are read from the forge. */
+function liveSource(
+  { now, subject, event, isHasty = false }: About,
+  { mode, maxAnnouncedAgeMs, signal }: RunRequest,
+  context: RunContext,
+): RunSource {
+  const { memory, actionMemory: lasting } = context;
+  const client = context.client.counted({ signal });
+  const clock = isHasty ? { monotonicMs: () => context.clock.monotonicMs() } : context.clock;
   const records = lasting && {
     get: lasting.get,
     set: async (key: string, value: object): Promise<void> => {
@@ -203,28 +201,22 @@ function sourceOf(
     },
   };
   const shared = { client, memory, clock, records, units: unitsPerRun };
-  const pulls =
-    subject.kind === 'pull_request' && subject.repository
-      ? createOpenPulls(subject, {
-          client,
-          createFactsOf: (index) => createFacts({ ...shared, subject: { ...subject, index } }),
-        })
-      : undefined;
+  const factsOf = (index: number): Facts => createFacts({ ...shared, subject: { ...subject, index } });
+  const hasOthers = subject.kind === 'pull_request' && subject.repository !== undefined;
+  const occasion = event && { event, now, maxAnnouncedAgeMs };
   return {
     client,
     facts: createFacts({ ...shared, subject, occasion }),
-    ...(pulls && { pulls }),
+    pulls: hasOthers ? new LiveOpenPulls(subject, client, factsOf) : undefined,
   };
 }
 
-/** Returns the open pull requests of a what-if: those that were given. */
-function givenPulls(
-  { others = [], placeOf, onMissing }: GivenFacts,
-  subject: Subject,
-  payload: Start['payload'],
-): OpenPulls {
+/** Returns the facts of a what-if. The payload of the event stands in for the live subject. */
+function sourceOfGiven({ subject, event }: About, { given, others = [], ...asked }: GivenContext): RunSource {
+  const { placeOf, onMissing } = asked;
+  const payload = event?.payload;
   const own = readMember(readMember(payload, 'pull_request'), 'head');
-  const given = others.map((facts, place) => {
+  const pulls = others.map((facts, place) => {
     const pull = isRecord(facts.pull_request) ? facts.pull_request : {};
     const index = typeof pull.number === 'number' ? pull.number : (subject.index ?? 0) + place + 1;
     // What a case leaves out is as usual: it is open, and has the head that the case is about.
@@ -234,20 +226,23 @@ function givenPulls(
     };
   });
   return {
-    async list() {
-      // The boundary to a what-if: of these members, `number`, `head` and `html_url` are read.
-      return given.map(({ facts }) => facts.pull_request as unknown as PullRequest);
+    facts: createGivenFacts({ given, placeOf, onMissing, subject, payload }),
+    pulls: {
+      async list() {
+        // The boundary to a what-if: of these members, `number`, `head` and `html_url` are read.
+        return pulls.map(({ facts }) => facts.pull_request as unknown as PullRequest);
+      },
+      factsOf(number) {
+        const facts = pulls.find((one) => one.number === number)?.facts ?? {};
+        return createGivenFacts({
+          given: { head: own, ...facts },
+          placeOf,
+          onMissing,
+          subject: { ...subject, index: number },
+          payload: facts,
+        });
+      },
+      pushesSince: async () => '',
     },
-    factsOf(number) {
-      const facts = given.find((one) => one.number === number)?.facts ?? {};
-      return createGivenFacts({
-        given: { head: own, ...facts },
-        placeOf,
-        onMissing,
-        subject: { ...subject, index: number },
-        payload: facts,
-      });
-    },
-    pushesSince: async () => '',
   };
 }

@@ -6,7 +6,7 @@ import { evaluateRule } from '../rules/evaluate.ts';
 import { RunBudget } from '../rules/expressions/budget.ts';
 import { budgetSourceOf, type LoadedRule } from '../rules/rule.ts';
 import type { Proposal } from './proposal.ts';
-import type { RunInput } from './run-input.ts';
+import type { RunInput } from './run-context.ts';
 import { type HeadPin, isPinned, judgeJointly, type OpenPulls, pinHead } from './same-commit.ts';
 
 /** What a step wants of a target now: the change, or why there is none to make. */
@@ -47,9 +47,7 @@ export async function readHeadFirst(
 }
 
 /** Creates the function for one run. Without an event or item (`input` undefined), conditions are not evaluated again. */
-export function createReconsider(
-  input: Pick<RunInput, 'event' | 'item' | 'now' | 'pulls'> | undefined,
-): Reconsider {
+export function createReconsider(input: RunInput | undefined): Reconsider {
   return async (proposal, target, facts, known) => {
     const { rule, step: name, action, context } = proposal;
     const pulls = input?.pulls;

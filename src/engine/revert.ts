@@ -5,11 +5,10 @@ import type { Client } from '../client/client.ts';
 import { type AnyInput, fillPath } from '../contract/operation.ts';
 import type { Clock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
-import { accountsGivenBack, createAccountGuard } from './bounds/accounts.ts';
-import { withPermissionHint } from './permission-hint.ts';
+import { withPermissionHint } from './apply.ts';
+import { AccountGuard, accountsGivenBack } from './bounds/accounts.ts';
 import type { Outcome, RecordedChange, Run, Trigger } from './record.ts';
-import { recordedInput } from './record-changes.ts';
-import { recordRequests } from './record-run.ts';
+import { recordedInput, recordRequests } from './record-run.ts';
 
 type RevertRefusal = { readonly change: RecordedChange; readonly why: string; readonly account?: string };
 
@@ -25,13 +24,13 @@ export async function revertRun(
     readonly trigger: Trigger;
     readonly client: Client;
     readonly mode: 'enforce' | 'plan';
-    readonly clock: Pick<Clock, 'monotonicMs'>;
+    readonly clock: Clock;
     /** The accounts that logins stood for; absent: none is remembered. */
     readonly memory?: ActionMemory | undefined;
   },
 ): Promise<Run> {
   const { id, trigger, client, mode, clock, memory } = options;
-  const guard = memory && createAccountGuard({ client, memory, now: new Date(trigger.at), clock });
+  const guard = memory && new AccountGuard({ client, memory, now: new Date(trigger.at), clock });
   const records = mode === 'enforce';
   const startedMs = clock.monotonicMs();
   const changes: RecordedChange[] = [];
@@ -85,7 +84,7 @@ export async function revertRun(
     refused,
     outcomes,
     requests: client.requests,
-    ...recordRequests({ client, secrets: undefined }),
+    ...recordRequests(client, undefined),
     ms: Math.round(clock.monotonicMs() - startedMs),
   };
 }
@@ -106,7 +105,15 @@ function byRequest(changes: readonly RecordedChange[]): readonly (readonly Recor
 function takenBack(change: RecordedChange, undo: Undo, done: Run): RecordedChange {
   const except = undo.except === undefined ? '' : `, except ${undo.except}`;
   const plain = inverted(change, done);
-  return { ...plain, reason: `${plain.reason}${except}`, ...revertRequest(undo, change.action) };
+  const { operation, input } = undo;
+  return {
+    ...plain,
+    reason: `${plain.reason}${except}`,
+    operation: operation.id,
+    method: operation.method,
+    path: fillPath(operation, input.params),
+    input: recordedInput(change.action, input),
+  };
 }
 
 /** Returns how a change is taken back now, or why it is not. */
@@ -129,18 +136,6 @@ async function undoOf(change: RecordedChange, made: Outcome['made'], client: Cli
 function inverted(change: RecordedChange, done: Run): RecordedChange {
   const { before, after } = change;
   return { ...change, before: after, after: before, value: before, reason: `takes back run ${done.id}` };
-}
-
-function revertRequest(
-  { operation, input }: Undo,
-  action: string,
-): Pick<RecordedChange, 'operation' | 'method' | 'path' | 'input'> {
-  return {
-    operation: operation.id,
-    method: operation.method,
-    path: fillPath(operation, input.params),
-    input: recordedInput(action, input),
-  };
 }
 
 async function send(

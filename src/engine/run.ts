@@ -1,32 +1,41 @@
 import type { Change } from '../actions/change.ts';
 import { noteDueProtections } from '../actions/merging/due-protections.ts';
 import { type Capabilities, unsupportedReason } from '../client/capabilities.ts';
+import type { Client } from '../client/client.ts';
+import type { Facts } from '../facts/fact.ts';
 import { ReeveError } from '../platform/errors.ts';
-import { type Applied, type ApplyOptions, applyPlan } from './apply.ts';
+import { applyPlan, type BeginCause } from './apply.ts';
 import { createAccountCheck, findStrangers, refuseStrangers, retryOf } from './bounds/accounts.ts';
 import { readDefaultBranch } from './bounds/grants.ts';
-import { refuseEarlyEnds } from './bounds/last.ts';
-import { refuseMessages } from './bounds/messages.ts';
 import { pauseDeferral, refusePaused } from './bounds/pauses.ts';
+import { refuseEarlyEnds, refuseMessages, refuseRepeated } from './bounds/refusals.ts';
 import { type Deferral, joinDeferrals } from './budget/deferral.ts';
 import { type LedgerPlace, reserve } from './budget/reserve.ts';
 import type { WriteHistory } from './budget/write-history.ts';
-import { type Evaluated, evaluateRules } from './evaluate-rules.ts';
+import { type Evaluated, evaluateRules, selectRules } from './evaluate-rules.ts';
 import { limitDeferral } from './limits.ts';
 import { makePlan, refuseUnfounded } from './plan.ts';
-import { isEnforced, type Plan, type PlannedChange, type Proposal, type RefusedChange } from './proposal.ts';
+import {
+  isEnforced,
+  keptFactsOf,
+  type Plan,
+  type PlannedChange,
+  type Proposal,
+  type RefusedChange,
+} from './proposal.ts';
 import { createReconsider } from './reconsider.ts';
 import type { Run } from './record.ts';
-import { recordRun } from './record-run.ts';
-import { refuseRepeated } from './repeated.ts';
-import { keptFactsOf } from './requests.ts';
-import { isSent, type RunInput } from './run-input.ts';
-import { selectRules } from './select-rules.ts';
+import { type RecordedRound, recordChanges, recordRound, recordRun } from './record-run.ts';
+import { isSent, isWriting, type RunInput } from './run-context.ts';
 import { refuseOutOfScope } from './write-scope.ts';
 
-/** A run and, where a later attempt may do what this one could not, why. */
+/** What a run did and, where a later attempt may do what this one could not, why. */
 export type Ran = {
   readonly run: Run;
+  /** The facts that it was made from. */
+  readonly facts: Facts;
+  /** How many of its requests the forge answered with 403 or 404. */
+  readonly denials: number;
   readonly retry?: ReeveError | undefined;
   /** Set where the repository has another name now: under that name the rest can be done at once. */
   readonly moved?: true | undefined;
@@ -43,6 +52,19 @@ export type Ran = {
   readonly unprotected?: readonly string[];
 };
 
+/** What the rounds of a run have done so far. */
+type Progress = {
+  readonly rounds: RecordedRound[];
+  readonly deferrals: Deferral[];
+  readonly awaiting: Set<string>;
+  readonly resisted: Set<string>;
+  /** Protective changes that failed, or whose login is not confirmed; and changes that a limit or a pause stopped. */
+  readonly unmade: RefusedChange[];
+  readonly limited: RefusedChange[];
+  retry?: ReeveError | undefined;
+  moved?: true | undefined;
+};
+
 /**
  * Evaluates the rules against an event or an item of a sweep, and makes the changes that they ask for: select → evaluate →
  * plan → reserve → apply → record. The rules of an item all walk over items of its kind; a rule whose `in` leaves the item
@@ -51,39 +73,104 @@ export type Ran = {
 export async function runRules(input: RunInput): Promise<Ran> {
   const startedMs = input.clock.monotonicMs();
   const evaluated = await evaluateRules(selectRules(input), input);
-  const first = await runRound(evaluated.proposals, { input, evaluated, startedMs, from: 0 });
-  const next = await planFollowUps(first, input);
-  const second =
-    next.proposals.length === 0
-      ? undefined
-      : await runRound(next.proposals, { input, evaluated, startedMs, from: countOf(evaluated.proposals) });
-  const rounds = second ? [first, second] : [first];
-  const retry = evaluated.retry ?? first.retry ?? next.retry ?? second?.retry;
-  const failed = unprotectedBy(
-    rounds.flatMap(({ applied, plan }) => [...applied.unmade, ...plan.refused.filter(isHeld)]),
-    input,
-    evaluated,
-  );
-  const limited = rounds
-    .flatMap(({ plan, applied }) => [...plan.refused, ...applied.paused])
-    .filter(isLimited);
-  await noteProtections(evaluated, new Map([...failed, ...dueBy(limited)]), input);
-  const awaiting = new Set([...evaluated.awaiting, ...rounds.flatMap((round) => round.awaiting)]);
-  const resisted = new Set(rounds.flatMap(({ applied }) => [...applied.resisted]));
+  const done: Progress = {
+    rounds: [],
+    deferrals: [],
+    awaiting: new Set(evaluated.awaiting),
+    resisted: new Set(),
+    unmade: [],
+    limited: [],
+    retry: evaluated.retry,
+  };
+  const made = await runRound(evaluated.proposals, done, { input, evaluated });
+  const next = await planFollowUps(made, input);
+  done.retry ??= next.retry;
+  if (next.proposals.length > 0) await runRound(next.proposals, done, { input, evaluated });
+
+  const failed = unprotectedBy(done.unmade, input, evaluated);
+  await noteProtections(evaluated, new Map([...failed, ...dueBy(done.limited)]), input);
+  const { retry, moved, awaiting, resisted } = done;
   // A later attempt at this run makes it good as well.
   const unprotected = retry === undefined && isWriting(input) ? [...failed.keys()] : [];
   return {
-    run: joinRuns(rounds.map(({ run }) => run)),
+    run: recordRun(input, { verdicts: evaluated.verdicts, rounds: done.rounds, startedMs }),
+    facts: input.facts,
+    denials: input.client?.denials ?? 0,
     retry,
-    moved: first.applied.moved ?? second?.applied.moved,
-    deferral: joinDeferrals(
-      present([first.deferral, second?.deferral, protectionDeferral(unprotected, input)]),
-    ),
+    moved,
+    deferral: joinDeferrals([...done.deferrals, ...present([protectionDeferral(unprotected, input)])]),
     ...(awaiting.size === 0 ? {} : { awaiting: [...awaiting] }),
     ...(resisted.size === 0 ? {} : { resisted: [...resisted] }),
     ...(unprotected.length === 0 ? {} : { unprotected }),
   };
 }
+
+/** Makes one plan of proposals, within all bounds, and applies it. Returns the changes of the plan that were sent. */
+async function runRound(
+  proposals: readonly Proposal[],
+  done: Progress,
+  { input, evaluated }: { readonly input: RunInput; readonly evaluated: Evaluated },
+): Promise<MadeChanges> {
+  const { facts } = input;
+  const { subject } = facts;
+  const rules = input.rules.rules.map(({ id }) => id);
+  const from = done.rounds.length === 0 ? 0 : countOf(evaluated.proposals);
+  const isToBeSent = (planned: PlannedChange): boolean => isSent(planned, input);
+  const defaultBranch = await readDefaultBranch(candidatesOf(proposals), facts);
+  const pauses = (await input.pauses?.()) ?? [];
+  const strangers = await findStrangers(proposals, input);
+  const planOn = (past: WriteHistory | undefined) => {
+    const repeatsFrom = isRepeatable(input) ? input.now : undefined;
+    const limits = { budgets: input.budgets, past, rules, repeatsFrom };
+    const wanted = makePlan(proposals, limits, from);
+    const permitted = refuseOutOfScope(refuseRepeated(wanted, input.trigger), subject, defaultBranch);
+    const unpaused = refusePaused(refuseStrangers(permitted, strangers), pauses, {
+      subject,
+      isSent: isToBeSent,
+    });
+    const limited = limitDeferral(
+      wanted.refused.filter(({ planned }) => isToBeSent(planned)),
+      limits,
+    );
+    return { ...unpaused, deferral: joinDeferrals(present([limited, unpaused.deferral])) };
+  };
+  // 1. Plan and reserve room in the hourly budgets, in one step.
+  const reserved = await reserve(planOn, ledgerPlaceOf(proposals, input), input);
+  // 2. Refuse what this forge cannot make, and record the plan before anything is written.
+  const { plan, shown } = await prepare(reserved.made.plan, input, evaluated).catch(async (error) => {
+    // Nothing was sent: an attempt that is made again must not find its own changes in the budgets.
+    await reserved.release(new Set());
+    throw error;
+  });
+  const held = plan.refused.filter(({ isHeld }) => isHeld === true);
+  const limited = plan.refused.filter(({ isLimited }) => isLimited === true);
+  // A merge of this run asks for what is due immediately before it is sent.
+  await addDue(new Map([...unprotectedBy(held, input, evaluated), ...dueBy(limited)]), input);
+  // 3. Apply. Where there is no forge, the run ends with its plan.
+  const applied = input.client && (await applyChanges(plan, input.client, input));
+  const outcomes = applied?.outcomes ?? [];
+  await reserved.release(
+    new Set(outcomes.filter(({ status }) => status === 'applied').map(({ change }) => change)),
+  );
+  // 4. Note what it came to.
+  const sent = applied?.sent ?? new Map();
+  done.rounds.push(recordRound(plan, shown, { outcomes, sent }));
+  done.deferrals.push(
+    ...present([reserved.deferral, reserved.made.deferral, pauseDeferral(applied?.paused ?? [])]),
+  );
+  for (const { planned } of plan.refused)
+    if (planned.change.waits?.polls) for (const { rule } of planned.proposals) done.awaiting.add(rule.id);
+  for (const rule of applied?.awaiting ?? []) done.awaiting.add(rule);
+  for (const rule of applied?.resisted ?? []) done.resisted.add(rule);
+  done.unmade.push(...(applied?.unmade ?? []), ...held);
+  done.limited.push(...limited);
+  done.retry ??= applied?.retry ?? (isWriting(input) ? retryOf(strangers) : undefined);
+  done.moved ??= applied?.moved;
+  return { all: plan.changes, sent: plan.changes.filter(({ id }) => sent.has(id)) };
+}
+
+/** The changes of a plan, and those of them that were sent. */
+type MadeChanges = { readonly all: readonly PlannedChange[]; readonly sent: readonly PlannedChange[] };
 
 /** Notes the protective changes that are not made: nothing is merged there before they are. */
 async function noteProtections(
@@ -143,10 +230,8 @@ function dueBy(stopped: readonly RefusedChange[]): ReadonlyMap<string, string> {
 }
 
 /** Adds to the protective changes of the subject that are not made; says nothing about those of other rules. */
-async function addDue(
-  due: ReadonlyMap<string, string>,
-  { memory, facts, now, ...input }: RunInput,
-): Promise<void> {
+async function addDue(due: ReadonlyMap<string, string>, input: RunInput): Promise<void> {
+  const { memory, facts, now } = input;
   if (memory === undefined || due.size === 0 || !isWriting(input)) return;
   await noteDueProtections(memory, facts.subject, { due, isSettled: () => false, now });
 }
@@ -161,99 +246,8 @@ function protectionDeferral(unprotected: readonly string[], input: RunInput): De
   return { afterMs: unprotectedMs, why: `a protective change of ${rule} is still to be made` };
 }
 
-function isWriting({ mode, client }: Pick<RunInput, 'mode' | 'client'>): boolean {
-  return mode === 'enforce' && client !== undefined;
-}
-
-type RoundInput = {
-  readonly input: RunInput;
-  readonly evaluated: Evaluated;
-  readonly startedMs: number;
-  /** Number of changes that were proposed before. */
-  readonly from: number;
-};
-
-/** Proposals as they were planned and made. */
-type Round = {
-  readonly run: Run;
-  readonly plan: Plan;
-  readonly applied: Applied;
-  readonly deferral: Deferral | undefined;
-  readonly awaiting: readonly string[];
-  /** Set where a later attempt may make what this one could not. */
-  readonly retry: ReeveError | undefined;
-};
-
-/** Makes one plan of proposals, within all bounds, and applies it. */
-async function runRound(proposals: readonly Proposal[], round: RoundInput): Promise<Round> {
-  const { input, evaluated } = round;
-  const defaultBranch = await readDefaultBranch(candidatesOf(proposals), input.facts);
-  const pauses = (await input.pauses?.()) ?? [];
-  const { subject } = input.facts;
-  const strangers = await findStrangers(proposals, input);
-  const planOn = (past: WriteHistory | undefined) => {
-    const repeatsFrom = isRepeatable(input) ? input.now : undefined;
-    const rules = input.rules.rules.map(({ id }) => id);
-    const limits = { budgets: input.budgets, past, rules, repeatsFrom };
-    const wanted = makePlan(proposals, limits, round.from);
-    const permitted = refuseOutOfScope(refuseRepeated(wanted, input.trigger), subject, defaultBranch);
-    const isToBeSent = (planned: PlannedChange): boolean => isSent(planned, input);
-    const unpaused = refusePaused(refuseStrangers(permitted, strangers), pauses, {
-      subject,
-      isSent: isToBeSent,
-    });
-    const limited = limitDeferral(
-      wanted.refused.filter(({ planned }) => isToBeSent(planned)),
-      limits,
-    );
-    return { ...unpaused, deferral: joinDeferrals(present([limited, unpaused.deferral])) };
-  };
-  const reserved = await reserve(planOn, ledgerPlaceOf(proposals, input), input);
-  const { plan, recorded } = await prepare(reserved.made.plan, round).catch(async (error) => {
-    // Nothing was sent: an attempt that is made again must not find its own changes in the budgets.
-    await reserved.release(new Set());
-    throw error;
-  });
-  // A merge of this run asks for what is due immediately before it is sent.
-  const failed = unprotectedBy(plan.refused.filter(isHeld), input, evaluated);
-  await addDue(new Map([...failed, ...dueBy(plan.refused.filter(isLimited))]), input);
-  const applied = await applyChanges(plan, input);
-  await reserved.release(idsOfApplied(applied));
-  return {
-    run: recorded.complete(applied),
-    plan,
-    applied,
-    deferral: joinDeferrals(
-      present([reserved.deferral, reserved.made.deferral, pauseDeferral(applied.paused)]),
-    ),
-    awaiting: awaitingOf(plan, applied),
-    retry: applied.retry ?? (isWriting(input) ? retryOf(strangers) : undefined),
-  };
-}
-
-function isLimited({ isLimited }: RefusedChange): boolean {
-  return isLimited === true;
-}
-
-/** Returns whether a change is refused because the account of a login in it is not confirmed. */
-function isHeld({ isHeld }: RefusedChange): boolean {
-  return isHeld === true;
-}
-
 function countOf(proposals: readonly Proposal[]): number {
   return proposals.reduce((count, { changes }) => count + changes.length, 0);
-}
-
-/** The record of a run with two rounds: the changes of both, and what the second one says of the whole. */
-function joinRuns(runs: readonly Run[]): Run {
-  const [last] = runs.slice(-1);
-  if (last === undefined) throw new ReeveError('internal', 'a run without a round');
-  return {
-    ...last,
-    changes: runs.flatMap(({ changes }) => changes),
-    refused: runs.flatMap(({ refused }) => refused),
-    outcomes: runs.flatMap(({ outcomes }) => outcomes),
-  };
 }
 
 /**
@@ -261,13 +255,12 @@ function joinRuns(runs: readonly Run[]): Run {
  * planned before is left out: a change that failed is not made again here.
  */
 async function planFollowUps(
-  { plan, applied }: Round,
+  { all, sent }: MadeChanges,
   { facts }: RunInput,
 ): Promise<{ readonly proposals: readonly Proposal[]; readonly retry?: ReeveError | undefined }> {
-  const sent = plan.changes.filter(({ id }) => applied.sent.has(id)).flatMap((planned) => planned.proposals);
   const proposals: Proposal[] = [];
-  const now = facts.anew(plan.changes.flatMap(({ change }) => keptFactsOf(change, true)));
-  for (const proposal of new Set(sent)) {
+  const now = facts.anew(all.flatMap(({ change }) => keptFactsOf(change, true)));
+  for (const proposal of new Set(sent.flatMap((planned) => planned.proposals))) {
     const { action, context, arguments: given } = proposal;
     if (!action.followsUp) continue;
     const before = new Set(proposal.changes.map(decisionKey));
@@ -295,8 +288,8 @@ function present<T>(values: readonly (T | undefined)[]): readonly T[] {
  * Returns whether what a limit stops can be planned again when the limit ends: where a ledger is kept, deferred runs are repeated.
  * Items of a sweep come back with its next slot; to repeat the sweep would mean to walk over all of its items.
  */
-function isRepeatable({ ledger, trigger, mode, client }: RunInput): boolean {
-  return ledger !== undefined && trigger.kind !== 'schedule' && mode === 'enforce' && client !== undefined;
+function isRepeatable(input: RunInput): boolean {
+  return input.ledger !== undefined && input.trigger.kind !== 'schedule' && isWriting(input);
 }
 
 /** Returns where what the proposals write is counted; undefined where there is nothing to write, or no ledger. */
@@ -307,35 +300,24 @@ function ledgerPlaceOf(proposals: readonly Proposal[], { ledger, facts }: RunInp
   return hasWork && ledger ? { ledger, place: repository?.id ?? `${kind} ${organization ?? ''}` } : undefined;
 }
 
-function candidatesOf(
-  proposals: readonly Proposal[],
-): readonly Pick<PlannedChange, 'change' | 'proposals'>[] {
+/** Returns the changes of proposals as they are before they have a place in a plan. */
+function candidatesOf(proposals: readonly Proposal[]): readonly PlannedChange[] {
   return proposals.flatMap((proposal) =>
-    proposal.changes.map((change) => ({ change, proposals: [proposal] })),
+    proposal.changes.map((change) => ({ id: '', change, proposals: [proposal] })),
   );
 }
 
 /** Refuses what this forge cannot make, and records the plan before anything is written. */
-async function prepare(planned: Plan, { input, evaluated, startedMs }: Omit<RoundInput, 'from'>) {
-  const supported = await refuseUnsupported(refuseMessages(planned, input.messages), input.capabilities);
+async function prepare(planned: Plan, { messages, capabilities, facts }: RunInput, evaluated: Evaluated) {
+  const supported = await refuseUnsupported(refuseMessages(planned, messages), capabilities);
   const plan = refuseUnfounded(refuseEarlyEnds(supported, evaluated.verdicts));
-  const recorded = await recordRun({ input, plan, verdicts: evaluated.verdicts, startedMs });
+  const shown = await recordChanges(plan.changes, facts);
   await evaluated.claimCommands();
-  return { plan, recorded };
+  return { plan, shown };
 }
 
-const nothingApplied: Applied = {
-  outcomes: [],
-  sent: new Map(),
-  awaiting: new Set(),
-  resisted: new Set(),
-  paused: [],
-  unmade: [],
-};
-
-async function applyChanges({ changes }: Plan, input: RunInput): Promise<Applied> {
-  const { client, facts, secrets, messages } = input;
-  if (client === undefined) return nothingApplied;
+function applyChanges({ changes }: Plan, client: Client, input: RunInput) {
+  const { facts, secrets, messages } = input;
   return applyPlan({
     changes: changes.filter((planned) => isSent(planned, input)),
     facts,
@@ -352,7 +334,7 @@ async function applyChanges({ changes }: Plan, input: RunInput): Promise<Applied
 }
 
 /** Returns what notes a change that causes events, with the rules of its chain. */
-function createBeginCause({ id, consequences, cause, facts }: RunInput): ApplyOptions['beginCause'] {
+function createBeginCause({ id, consequences, cause, facts }: RunInput): BeginCause | undefined {
   const { repository } = facts.subject;
   if (consequences === undefined || repository === undefined) return undefined;
   return async ({ id: change, change: { causes }, proposals }) => {
@@ -362,18 +344,6 @@ function createBeginCause({ id, consequences, cause, facts }: RunInput): ApplyOp
     const depth = (cause?.depth ?? 0) + 1;
     return consequences.begin(repository.id, { because, causes, rules: [...rules], depth });
   };
-}
-
-/** Returns the rules that wait for something that comes without an event on some forges. */
-function awaitingOf({ refused }: Plan, applied: Applied): readonly string[] {
-  const held = refused
-    .filter(({ planned }) => planned.change.waits?.polls)
-    .flatMap(({ planned }) => planned.proposals.map(({ rule }) => rule.id));
-  return [...held, ...applied.awaiting];
-}
-
-function idsOfApplied({ outcomes }: Applied): ReadonlySet<string> {
-  return new Set(outcomes.filter(({ status }) => status === 'applied').map(({ change }) => change));
 }
 
 /**

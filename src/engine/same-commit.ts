@@ -40,51 +40,60 @@ export interface OpenPulls {
 const maxJudged = 50;
 const maxReadings = 3;
 
-/** Creates the open pull requests of a run; `factsOf` creates the facts of one. */
-export function createOpenPulls(
-  subject: Subject,
-  { client, createFactsOf }: { readonly client: Client; readonly createFactsOf: (number: number) => Facts },
-): OpenPulls {
-  const facts = new BoundedMap<number, Facts>(maxJudged);
-  let reading: Promise<OpenList> | undefined;
-  const readNow = (): Promise<OpenList> => {
-    const now = readOpenPulls(client, repositoryParams(subject));
-    reading = now;
+/** The open pull requests as the forge shows them. `createFactsOf` creates the facts of one. */
+export class LiveOpenPulls implements OpenPulls {
+  readonly #subject: Subject;
+  readonly #client: Client;
+  readonly #createFactsOf: (number: number) => Facts;
+  readonly #facts = new BoundedMap<number, Facts>(maxJudged);
+  #reading: Promise<OpenList> | undefined;
+
+  constructor(subject: Subject, client: Client, createFactsOf: (number: number) => Facts) {
+    this.#subject = subject;
+    this.#client = client;
+    this.#createFactsOf = createFactsOf;
+  }
+
+  async list(isAnew: boolean): Promise<readonly PullRequest[]> {
+    if (this.#reading === undefined || !isAnew) return (await (this.#reading ?? this.#read())).pulls;
+    const { pulls, first } = await this.#reading;
+    const isKnown = first.total !== undefined;
+    const params = repositoryParams(this.#subject);
+    const isSame = isKnown && (await readFirst(this.#client, params)).digest === first.digest;
+    return isSame ? pulls : (await this.#read()).pulls;
+  }
+
+  factsOf(number: number): Facts {
+    const known = this.#facts.get(number) ?? this.#createFactsOf(number);
+    this.#facts.set(number, known);
+    return known;
+  }
+
+  async pushesSince(number: number, since: string | undefined): Promise<string | undefined> {
+    const params = indexParams({ ...this.#subject, index: number });
+    const query = since === undefined ? {} : { since };
+    const pushes: number[] = [];
+    try {
+      for await (const { id, type } of this.#client.items(operations.listTimeline, { params, query })) {
+        if (type === 'pull_push') pushes.push(id);
+      }
+    } catch (error) {
+      // The timeline needs the scope read:issue, statuses do not.
+      if (error instanceof ReeveError && error.code === 'forge-forbidden') return undefined;
+      throw error;
+    }
+    return pushes.join(' ');
+  }
+
+  #read(): Promise<OpenList> {
+    const now = readOpenPulls(this.#client, repositoryParams(this.#subject));
+    this.#reading = now;
     // What failed is not kept: the next one who asks reads again.
     now.catch(() => {
-      if (reading === now) reading = undefined;
+      if (this.#reading === now) this.#reading = undefined;
     });
     return now;
-  };
-  return {
-    async list(isAnew) {
-      if (reading === undefined || !isAnew) return (await (reading ?? readNow())).pulls;
-      const { pulls, first } = await reading;
-      const isKnown = first.total !== undefined;
-      const isSame = isKnown && (await readFirst(client, repositoryParams(subject))).digest === first.digest;
-      return isSame ? pulls : (await readNow()).pulls;
-    },
-    factsOf(number) {
-      const known = facts.get(number) ?? createFactsOf(number);
-      facts.set(number, known);
-      return known;
-    },
-    async pushesSince(number, since) {
-      const params = indexParams({ ...subject, index: number });
-      const query = since === undefined ? {} : { since };
-      const pushes: number[] = [];
-      try {
-        for await (const { id, type } of client.items(operations.listTimeline, { params, query })) {
-          if (type === 'pull_push') pushes.push(id);
-        }
-      } catch (error) {
-        // The timeline needs the scope read:issue, statuses do not.
-        if (error instanceof ReeveError && error.code === 'forge-forbidden') return undefined;
-        throw error;
-      }
-      return pushes.join(' ');
-    },
-  };
+  }
 }
 
 /** The open pull requests, in ascending order, and the first page of the list. */

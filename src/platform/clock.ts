@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Time, as an argument: tests pass their own. Parts take what they use of it (`Pick<Clock, 'now'>`). */
+/** Time, as an argument: tests pass a clock of their own. */
 export interface Clock {
   /** Returns the wall-clock time. It may be set, wrong at boot, or corrected by hours. */
   now(): Date;
@@ -28,13 +28,14 @@ const believedAfterMs = 3_600_000;
  * set back makes nothing old. `onJump` is called once for each jump.
  */
 export function createSteadyClock(options: {
-  readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
+  readonly clock: Clock;
   readonly onJump?: (byMs: number) => void;
-}): Pick<Clock, 'now'> {
+}): Clock {
   const { clock, onJump } = options;
   let agreed = { wallMs: clock.now().getTime(), atMs: clock.monotonicMs() };
   let jump: { readonly byMs: number; readonly atMs: number } | undefined;
   return {
+    ...clock,
     now() {
       const wallMs = clock.now().getTime();
       const atMs = clock.monotonicMs();

@@ -14,19 +14,21 @@ import {
   sampleSpanOf,
 } from './dashboard/charts/activity-samples.ts';
 
-type ActivityStore = Pick<
-  Store,
-  'addSamples' | 'counts' | 'oldestWaiting' | 'isLeader' | 'recall' | 'remember' | 'revise'
->;
+/** A delivery or job, as far as it is counted. */
+type HandledClaim = {
+  readonly door: Claim['door'];
+  readonly receivedAt: Date;
+  readonly redrivenAt?: Date | undefined;
+};
 
 /** Counts what this process does, for the charts of the dashboard. */
 export interface Activity {
   /** Counts an answer of the receiver, by what became of the delivery. */
   countReceived(result: string): void;
   /** Counts a handled delivery, with the time since its receipt. Jobs are not counted. */
-  countHandled(claim: Pick<Claim, 'door' | 'receivedAt' | 'redrivenAt'>, runs: readonly Run[]): void;
+  countHandled(claim: HandledClaim, runs: readonly Run[]): void;
   /** Counts a delivery that was given up. */
-  countDead(claim: Pick<Claim, 'door'>): void;
+  countDead(claim: { readonly door: Claim['door'] }): void;
   /** Counts what a sweep corrected. */
   countSweepRun(run: Run): void;
   /** Looks at the queue, and with `isThorough` at runners and drift, where this process leads; then writes what was counted. */
@@ -42,8 +44,8 @@ const thoroughEvery = 5;
 
 /** Begins to count. */
 export function startActivity(options: {
-  readonly store: ActivityStore;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly store: Store;
+  readonly clock: Clock;
   readonly log: Log;
 }): Activity {
   const { store, clock, log } = options;
@@ -113,11 +115,7 @@ export function startActivity(options: {
 }
 
 /** Returns what looks at levels: the queue, and what sweeps have seen. */
-function createLooks(
-  store: ActivityStore,
-  clock: Pick<Clock, 'now'>,
-  count: (name: SampleName, amount: number) => void,
-) {
+function createLooks(store: Store, clock: Clock, count: (name: SampleName, amount: number) => void) {
   const runners = createRunnerMemory(store);
   const lookAtQueue = async (): Promise<void> => {
     const { accepted, claimed, retry, deferred } = await store.counts();

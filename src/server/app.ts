@@ -17,7 +17,7 @@ export type AppParts = Omit<DashboardParts, 'hasPages'> & {
   readonly secrets: readonly SecretEntry[];
   readonly onStored: () => void;
   /** Counts what is received, for charts; absent: nothing is counted. */
-  readonly activity?: Pick<Activity, 'countReceived'> | undefined;
+  readonly activity?: Activity | undefined;
   /** Largest body of a delivery in bytes; default: the receiver's, 8 MiB. */
   readonly maxBodyBytes?: number | undefined;
 };

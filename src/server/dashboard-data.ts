@@ -2,17 +2,25 @@ import { relative } from 'node:path';
 import type { Clock } from '../platform/clock.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import type { Store } from '../store/store.ts';
+import type { Reeve } from '../work/reeve.ts';
 import { readDrift } from '../work/sweeps/drift.ts';
-import { describeProgress } from '../work/sweeps/progress.ts';
+import {
+  describeProgress,
+  type SweepCheckpoint,
+  type SweepResult,
+  SweepStore,
+} from '../work/sweeps/progress.ts';
 import { createCron } from '../work/sweeps/schedule/cron.ts';
-import type { Scheduler } from '../work/sweeps/schedule/schedule.ts';
-import { keyOfSchedule, type Scheduled } from '../work/sweeps/schedule/slots.ts';
-import { createSweepStore, type SweepResult } from '../work/sweeps/sweep-store.ts';
+import {
+  keyOfSchedule,
+  type Scheduled,
+  type Scheduler,
+  type ScheduleState,
+} from '../work/sweeps/schedule/schedule.ts';
 import { scheduledRules } from '../work/sweeps/sweeps.ts';
-import type { SweepCheckpoint } from '../work/sweeps/tally.ts';
 import { createRunnerMemory } from '../work/sweeps/targets/runner-memory.ts';
 import type { DashboardData, ForgeHealth, RuleRow, ScheduleRow, SweepRow } from './dashboard/data.ts';
-import type { MetricData, Metrics } from './dashboard/metrics/metrics.ts';
+import type { MetricData } from './dashboard/metrics/metrics.ts';
 import type { RuleCoverage } from './rule-coverage.ts';
 
 /**
@@ -20,29 +28,26 @@ import type { RuleCoverage } from './rule-coverage.ts';
  * as in its `folder`, wherever that lies.
  */
 export function createDashboardData(
-  store: Store,
-  rules: { operator(): readonly LoadedRule[] },
+  { store, rules, clock }: Reeve,
   {
-    clock,
     folder = '',
-    sweeps: { scheduler },
-    metrics,
+    scheduler,
+    refusals,
     forge,
     forgeUrl,
     coverage,
   }: {
-    forgeUrl: string;
-    forge: () => ForgeHealth;
-    metrics: Pick<Metrics, 'refusals'>;
-    clock: Pick<Clock, 'now'>;
-    folder?: string | undefined;
-    sweeps: { readonly scheduler: Pick<Scheduler, 'status'> };
+    readonly forgeUrl: string;
+    readonly forge: () => ForgeHealth;
+    readonly refusals: DashboardData['refusals'];
+    readonly folder?: string | undefined;
+    readonly scheduler: Scheduler;
     /** Absent: rule tests are not run. */
-    coverage?: Pick<RuleCoverage, 'of'> | undefined;
+    readonly coverage?: RuleCoverage | undefined;
   },
 ): DashboardData & MetricData {
   const memory = createRunnerMemory(store);
-  const sweeps = createSweepStore(store);
+  const sweeps = new SweepStore(store);
   const short = (path: string): string => {
     const within = folder === '' ? path : relative(folder, path);
     return within.startsWith('..') ? path : within;
@@ -54,7 +59,7 @@ export function createDashboardData(
     now: () => clock.now(),
     forgeUrl: forgeUrl.replace(/\/+$/, ''),
     forge,
-    refusals: () => metrics.refusals(),
+    refusals,
     rules: () => operator().map((rule) => ({ ...rowOf(rule, short), coverage: coverage?.of(rule) })),
     async incidents() {
       const found = await store.listIncidents();
@@ -96,15 +101,20 @@ export function createDashboardData(
 /** Returns what the dashboard shows of one schedule. */
 async function readSchedule(
   entry: Scheduled,
-  parts: {
-    readonly store: Pick<Store, 'describeDelivery'>;
-    readonly sweeps: Pick<ReturnType<typeof createSweepStore>, 'readResult'>;
-    readonly states: Awaited<ReturnType<Scheduler['status']>>;
-    readonly clock: Pick<Clock, 'now'>;
+  {
+    store,
+    sweeps,
+    states,
+    clock,
+    short,
+  }: {
+    readonly store: Store;
+    readonly sweeps: SweepStore;
+    readonly states: ReadonlyMap<string, ScheduleState>;
+    readonly clock: Clock;
     readonly short: (path: string) => string;
   },
 ): Promise<ScheduleRow> {
-  const { store, sweeps, states, clock, short } = parts;
   const { id, schedule } = entry;
   const state = states.get(keyOfSchedule(entry));
   const result = await sweeps.readResult(id);

@@ -1,6 +1,11 @@
 import { createOAuth2, type SignInApplication } from '../client/oauth2.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Log } from '../platform/log.ts';
+import type { Store } from '../store/store.ts';
 import { createCommandQueue } from '../work/merge-queue/queue-commands.ts';
+import type { Activity } from './activity.ts';
 import { type AppParts, createApp, listenOn } from './app.ts';
+import type { Metrics } from './dashboard/metrics/metrics.ts';
 import { redirectUri } from './dashboard/sign-in/forge-sign-in.ts';
 import type { SecretEntry } from './receiver/secrets.ts';
 import { openDashboardPassword, passwordPath } from './settings/secrets/dashboard-password.ts';
@@ -15,21 +20,25 @@ export type Doors = {
   close(): Promise<void>;
 };
 
-type DoorsOptions = Pick<
-  AppParts,
-  'store' | 'log' | 'metrics' | 'activity' | 'dashboardData' | 'clock' | 'isPublic'
-> & {
+type DoorsOptions = {
+  readonly store: Store;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly activity: Activity;
+  readonly dashboardData: AppParts['dashboardData'];
+  readonly clock: Clock;
+  readonly isPublic: boolean;
   /** Folder of the dashboard's password. */
   readonly data: string;
   readonly secrets: readonly SecretEntry[];
-  readonly maxBodyBytes: number | undefined;
+  readonly maxBodyBytes?: number | undefined;
   readonly host: string;
   readonly port: number;
   readonly forgeUrl: string;
   /** Address that people reach the dashboard at. */
-  readonly dashboard: string | undefined;
+  readonly dashboard?: string | undefined;
   /** The OAuth2 application by which people sign in to it. */
-  readonly signIn: SignInApplication | undefined;
+  readonly signIn?: SignInApplication | undefined;
   readonly simulate: AppParts['commands']['simulate'];
   /** Called when work was stored. */
   readonly wake: () => void;
@@ -42,7 +51,9 @@ const requestGraceMs = 5_000;
 
 /** Opens the receiver and the dashboard. Throws `port-taken` or `settings`. */
 export async function openDoors(options: DoorsOptions): Promise<Doors> {
-  const { data, secrets, host, port, forgeUrl, dashboard, signIn, wake, maxBodyBytes, ...parts } = options;
+  const { data, secrets, host, port, forgeUrl, dashboard, signIn, wake, maxBodyBytes } = options;
+  const { store, log, metrics, activity, dashboardData, clock, isPublic } = options;
+  const parts = { store, log, metrics, activity, dashboardData, clock, isPublic };
   const pages = new AbortController();
   const readPassword = await openDashboardPassword(data, parts);
   const commandQueue = createCommandQueue(parts.store, parts.dashboardData);

@@ -6,7 +6,7 @@ import { memoize } from '../platform/cache/memoize.ts';
 import type { Clock } from '../platform/clock.ts';
 import { ReeveError } from '../platform/errors.ts';
 import type { Log } from '../platform/log.ts';
-import type { ForgeState } from '../work/deliveries/forge-watch.ts';
+import type { ForgeState } from '../work/deliveries/breaker.ts';
 import type { Metrics } from './dashboard/metrics/metrics.ts';
 
 /** Longest wait for the forge before the receiver listens. */
@@ -33,10 +33,10 @@ export async function openForgeLink(options: {
   readonly forge: SignedIn;
   readonly allowAdmin: boolean;
   readonly concurrency: number;
-  readonly metrics: Pick<Metrics, 'countRequest'>;
+  readonly metrics: Metrics;
   /** Halts the connection, with its reason. */
   readonly signal: AbortSignal | undefined;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Clock;
   readonly log: Log;
 }): Promise<ForgeLink> {
   const { metrics, signal, concurrency, clock, log } = options;

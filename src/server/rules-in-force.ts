@@ -1,11 +1,17 @@
 import { relative } from 'node:path';
 import type { Client } from '../client/client.ts';
 import type { RepositoryRef } from '../contract/events/subject.ts';
-import { type Incident, type IncidentKind, type Occurrence, shorten } from '../engine/incidents/incident.ts';
-import { reportedFailuresOf } from '../engine/incidents/rule-failures.ts';
+import {
+  type Incident,
+  type IncidentKind,
+  type Occurrence,
+  reportedFailuresOf,
+  shorten,
+} from '../engine/incidents/incident.ts';
 import type { Clock } from '../platform/clock.ts';
 import { messageOf, ReeveError } from '../platform/errors.ts';
 import type { Log } from '../platform/log.ts';
+import type { PackTree } from '../rules/files/packs.ts';
 import { formatProblem } from '../rules/problem.ts';
 import type { Level, LoadedRule } from '../rules/rule.ts';
 import type { Enrolment } from '../rules/sources/admission.ts';
@@ -16,7 +22,6 @@ import { createReporter, type Reporter, type ReportProblems } from '../rules/sou
 import type { FileReading } from '../rules/sources/rule-files.ts';
 import { createRuleSource, type RuleSource } from '../rules/sources/rule-source.ts';
 import type { Store } from '../store/store.ts';
-import type { IncidentStore } from '../work/sweeps/sweep-store.ts';
 import { createRuleCoverage, type RuleCoverage, type TestRules } from './rule-coverage.ts';
 
 /** The rules that are in force, and the incidents about their files. */
@@ -31,8 +36,6 @@ export interface RulesInForce {
   stop(): Promise<void>;
 }
 
-type RulesStore = Pick<Store, 'remember' | 'recall' | 'revise' | 'raise' | 'clear' | 'listIncidents'>;
-
 /** Opens the sources of rules: the operator's folder, which is watched from then on, and the files on the forge. */
 export async function openRules(options: {
   readonly folder: string | undefined;
@@ -40,7 +43,7 @@ export async function openRules(options: {
   readonly served: Enrolment;
   readonly organizations: readonly OrganizationSource[];
   readonly grants: readonly Grant[];
-  readonly store: RulesStore;
+  readonly store: Store;
   readonly reportProblems: ReportProblems;
   /** Called with repositories whose events moved their default branch. */
   readonly onMoved?: (repository: RepositoryRef) => void;
@@ -49,7 +52,7 @@ export async function openRules(options: {
   readonly log: Log;
 }): Promise<RulesInForce> {
   const { folder, client, store, clock, log, served, organizations } = options;
-  const incidents = createFileIncidents({ store, clock, log });
+  const incidents = new FileIncidents({ store, clock, log });
   const reporter: Reporter = createReporter({
     client,
     how: options.reportProblems,
@@ -107,10 +110,10 @@ export async function openRules(options: {
  * are gone.
  */
 function createRecheck(options: {
-  readonly store: Pick<RulesStore, 'listIncidents' | 'clear'>;
-  readonly source: Pick<RuleSource, 'read'>;
-  readonly incidents: Pick<ReturnType<typeof createFileIncidents>, 'idle'>;
-  readonly served: Pick<Enrolment, 'has'>;
+  readonly store: Store;
+  readonly source: RuleSource;
+  readonly incidents: FileIncidents;
+  readonly served: Enrolment;
   readonly organizations: readonly OrganizationSource[];
   readonly log: Log;
 }): () => Promise<void> {
@@ -157,11 +160,14 @@ function readFileOf({ path, rules, problems }: FolderFile, folder = ''): ReadFil
   return { source: path, commit: '', revision: rules[0]?.revision, problems: texts };
 }
 
+/** Called with the rules of the folder, the files that were read, and the packs that they offer. */
+type OnRules = (rules: readonly LoadedRule[], files: readonly FolderFile[], offered: PackTree) => void;
+
 /** Puts the operator's rules in force, and those that the folder holds from then on. */
 async function putInForce(
   folder: string | undefined,
   log: Log,
-  onRules: Parameters<typeof watchFolder>[1]['onRules'],
+  onRules: OnRules,
 ): Promise<FolderWatch | undefined> {
   if (folder === undefined) {
     log.info({}, 'no REEVE_RULES: there are no rules of the operator, only those of repositories');
@@ -194,40 +200,38 @@ type ReadPlace = {
 };
 
 /** Keeps the incidents about rule files in line with the files. */
-interface FileIncidents {
-  /** Takes note of files that were read, in the background. */
-  note(place: ReadPlace): void;
-  /** Resolves when nothing is being noted. */
-  idle(): Promise<void>;
-}
+class FileIncidents {
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  #noting: Promise<void> = Promise.resolve();
 
-function createFileIncidents({
-  store,
-  clock,
-  log,
-}: {
-  readonly store: IncidentStore;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly log: Log;
-}): FileIncidents {
-  let noting: Promise<void> = Promise.resolve();
-  return {
-    note(place) {
-      noting = noting
-        .then(() => noteFiles(store, place, clock.now()))
-        .catch((error: unknown) => {
-          log.warn({ error: messageOf(error) }, 'incidents about rule files could not be stored');
-        });
-    },
-    idle: () => noting,
-  };
+  constructor({ store, clock, log }: { readonly store: Store; readonly clock: Clock; readonly log: Log }) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  /** Takes note of files that were read, in the background. */
+  note(place: ReadPlace): void {
+    this.#noting = this.#noting
+      .then(() => noteFiles(this.#store, place, this.#clock.now()))
+      .catch((error: unknown) => {
+        this.#log.warn({ error: messageOf(error) }, 'incidents about rule files could not be stored');
+      });
+  }
+
+  /** Resolves when nothing is being noted. */
+  idle(): Promise<void> {
+    return this.#noting;
+  }
 }
 
 /**
  * Brings the incidents of a place in line with its files as they are now: raises those that cannot be used, and ends the
  * incidents of files that are corrected or gone, and of rules whose file has changed since they failed.
  */
-async function noteFiles(store: IncidentStore, place: ReadPlace, now: Date): Promise<void> {
+async function noteFiles(store: Store, place: ReadPlace, now: Date): Promise<void> {
   const broken = place.files.filter(({ problems }) => problems.length > 0);
   const revisions = new Map(place.files.map(({ source, revision }) => [source, revision]));
   const isUnchanged = ({ source, revision }: Incident): boolean =>
@@ -246,7 +250,7 @@ async function noteFiles(store: IncidentStore, place: ReadPlace, now: Date): Pro
   await store.raise(broken.map((file) => occurrenceOf(file, place, now)));
 }
 
-async function clearAll(store: Pick<Store, 'clear'>, incidents: readonly Incident[]): Promise<void> {
+async function clearAll(store: Store, incidents: readonly Incident[]): Promise<void> {
   for (const [kind, some] of Map.groupBy(incidents, (incident) => incident.kind)) {
     await store.clear(
       kind,

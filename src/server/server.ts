@@ -1,40 +1,40 @@
+import type { QueueDesk } from '../actions/merging/queue-desk.ts';
 import { createNamedSecrets } from '../actions/secrets.ts';
 import type { Client } from '../client/client.ts';
 import type { SignedIn } from '../client/credentials.ts';
 import type { SignInApplication } from '../client/oauth2.ts';
 import type { Event } from '../contract/events/events.ts';
 import { confirmAccounts } from '../engine/bounds/accounts.ts';
-import { createConsequences } from '../engine/bounds/consequences.ts';
+import { Consequences } from '../engine/bounds/consequences.ts';
+import type { RepeatedChoice } from '../engine/bounds/refusals.ts';
 import type { Budgets } from '../engine/budget/budgets.ts';
-import { createBudgetLedger, type ReadRuns } from '../engine/budget/ledger.ts';
-import type { RunSettings } from '../engine/make-run.ts';
+import { createBudgetLedger } from '../engine/budget/ledger.ts';
+import { standardDeliveryLifetimeMs } from '../engine/limits.ts';
 import type { Run } from '../engine/record.ts';
-import type { RepeatedChoice } from '../engine/repeated.ts';
+import type { RunSettings } from '../engine/run-context.ts';
 import { createFactMemory } from '../facts/ask.ts';
 import { type Clock, systemClock } from '../platform/clock.ts';
 import { ReeveError } from '../platform/errors.ts';
 import { createMessageSender } from '../platform/http/message-sender.ts';
 import type { Log } from '../platform/log.ts';
-import {
-  createAdmissions,
-  createEnrolment,
-  createIdentities,
-  type Enrolment,
-} from '../rules/sources/admission.ts';
+import { statusContextsOf } from '../rules/files/warnings.ts';
+import { createAdmissions, createEnrolment, createIdentities } from '../rules/sources/admission.ts';
 import type { Grant } from '../rules/sources/grants.ts';
 import type { OrganizationSource } from '../rules/sources/organization.ts';
 import type { ReportProblems } from '../rules/sources/report.ts';
 import { createStoredMemory } from '../store/action-memory.ts';
 import { openStoreAt } from '../store/open-store.ts';
-import type { Retention } from '../store/prune.ts';
+import { type Retention, standardRetention } from '../store/prune.ts';
 import type { Notice, ServerRole, Store } from '../store/store.ts';
-import type { BackoffOptions } from '../work/deliveries/backoff.ts';
+import type { BackoffOptions } from '../work/deliveries/attempt.ts';
+import { createQueueDesk } from '../work/merge-queue/merge-queues.ts';
+import type { Reeve, WorkMetrics } from '../work/reeve.ts';
 import { createPreview } from '../work/runs/preview.ts';
 import { type Activity, startActivity } from './activity.ts';
 import { createMetrics, type Metrics } from './dashboard/metrics/metrics.ts';
 import { createDashboardData } from './dashboard-data.ts';
 import { type Doors, openDoors } from './doors.ts';
-import { type ForgeLink, openForgeLink } from './forge-link.ts';
+import { openForgeLink } from './forge-link.ts';
 import { createCoverage, type SecretEntry } from './receiver/secrets.ts';
 import type { TestRules } from './rule-coverage.ts';
 import { openRules, type RulesInForce } from './rules-in-force.ts';
@@ -131,33 +131,27 @@ type Running = {
   takeNotice?: (notice: Notice) => void;
 };
 
-/** What the parts of the bot share. */
-type ServerParts = {
-  readonly link: ForgeLink;
-  readonly store: Store;
-  readonly metrics: Metrics;
-  readonly activity: Activity;
-  readonly clock: Clock;
-};
-
 /**
- * Starts the bot: store, rules, worker, doors. The one place where they are put together. A forge that cannot be reached
- * does not keep it from starting: deliveries are stored and wait.
+ * Starts the bot: link to the forge, store, rules, worker, doors. The one place where they are put together; `work.ts` tells what the
+ * worker does. A forge that cannot be reached does not keep it from starting: deliveries are stored and wait.
  */
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { log, data, organizations = [], grants = [] } = options;
   const { signal, concurrency = 8, clock = systemClock, role = 'all' } = options;
+  const running: Running = {};
+  const wake = (): void => running.work?.worker.wake();
+
+  // 1. The forge, and the store.
   const metrics = createMetrics();
   const link = await openForgeLink({ ...options, metrics, signal, concurrency, clock });
-  const { client, login } = link;
+  const { client, account, login } = link;
   const lost = Promise.withResolvers<ReeveError>();
-  const running: Running = {};
   const store = await openStoreAt(options, {
     role,
     isAlone: options.jobsOnly,
     clock,
     onLost: lost.resolve,
-    onWork: () => running.work?.worker.wake(),
+    onWork: wake,
     onNotice: (notice) => running.takeNotice?.(notice),
     onTakeover(deliveries) {
       metrics.countTakeover(deliveries);
@@ -181,9 +175,11 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       () => store.close(),
     ]);
   };
+
   try {
-    await confirmAccounts(createStoredMemory(store), options.accounts ?? {}, clock.now());
-    const shared: ServerParts = { link, store, metrics, activity, clock };
+    const actionMemory = createStoredMemory(store);
+    await confirmAccounts(actionMemory, options.accounts ?? {}, clock.now());
+    // 2. The rules in force.
     const served = createEnrolment({ client, login, listed: options.repositories, clock });
     const rules = await openRules({
       folder: options.rules,
@@ -196,21 +192,88 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       log,
       reportProblems: options.reportProblems ?? 'status',
       testRules: options.testRules,
-      onMoved: announceMoves(store.announce),
+      onMoved: announceMoves(store),
     });
     running.rules = rules;
-    const { work, takeNotice } = await createServerWork(options, { ...shared, served, rules });
+    // 3. The bot, as its workers see it. What it caches, other processes may see change.
+    const memory = createFactMemory(clock);
+    const admissions = createAdmissions({
+      identities: createIdentities({ client, clock }),
+      served,
+      coverageOf: createCoverage(options.secrets),
+      onRefused: (kind) => metrics.countRefusedDelivery(kind),
+    });
+    running.takeNotice = createNoticeTaker({ rules: rules.source, admissions, memory });
+    const counts = countWith(metrics, activity, options);
+    const queue = createQueueDesk({
+      store,
+      now: () => clock.now(),
+      wake,
+      onEvent: (event) => counts.countQueueEvent(event),
+    });
+    const reeve: Reeve = {
+      ...(await runSettings(options, { client, store, clock, queue, rules })),
+      client,
+      account,
+      clock,
+      log,
+      memory: announceDropped(memory, store),
+      actionMemory,
+      store,
+      admissions: announceForgotten(admissions, store),
+      rules: rules.source,
+      everyRule: () => rules.everyRule(),
+      served: { login, listed: options.repositories },
+      metrics: counts,
+      lifetimeMs: options.backoff?.lifetimeMs ?? standardDeliveryLifetimeMs,
+      repeated: options.repeated,
+      retention: options.retention ?? standardRetention,
+      wake,
+    };
+    // 4. The worker, and what it does.
+    const work = createWork(reeve, {
+      preview: options.preview ? createPreview({ ...reeve, memory }, { grants, organizations }) : undefined,
+      backoff: options.backoff,
+      pollMs: options.pollMs,
+      concurrency,
+      answers: link.answers,
+      onRecorded: (runs, repositoryId) => reportOn(runs, repositoryId, rules),
+      onEnded(claim, ending) {
+        if (ending.how === 'settled') activity.countHandled(claim, ending.runs);
+        if (ending.how === 'dead') activity.countDead(claim);
+      },
+    });
     running.work = work;
-    running.takeNotice = takeNotice;
-    if (!options.jobsOnly) running.doors = await openServerDoors(options, { ...shared, served, rules, work });
-    const url = running.doors?.url ?? '';
+    // 5. The doors.
+    if (!options.jobsOnly) {
+      const { worker, sweeps } = work;
+      running.doors = await openDoors({
+        ...options,
+        store,
+        metrics,
+        activity,
+        dashboardData: createDashboardData(reeve, {
+          folder: options.rules,
+          scheduler: sweeps.scheduler,
+          refusals: () => metrics.refusals(),
+          forge: () => link.state(worker.status().forge),
+          forgeUrl: options.forge.url,
+          coverage: rules.coverage,
+        }),
+        isPublic: role !== 'worker',
+        clock,
+        wake: () => worker.wake(),
+        simulate: createSimulator(reeve, { organizations, grants, isServed: (at) => served.has(at) }),
+        forgeUrl: options.forge.url,
+      });
+    }
+    const { url = '', passwordFile } = running.doors ?? {};
     if (role !== 'web') {
       work.worker.start();
-      await work.wakeQueues();
+      await work.queues.wakeAll();
       if (!options.jobsOnly) await work.sweeps.start();
     }
     if (running.doors) rules.coverage?.start();
-    const { passwordFile } = running.doors ?? {};
     log.info({ url, data, role: role === 'all' ? undefined : role, passwordFile }, 'listening');
     return { url, store, stop, failed: lost.promise };
   } catch (error) {
@@ -221,113 +284,64 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   }
 }
 
-async function createServerWork(
-  options: ServerOptions,
-  { served, rules, ...parts }: ServerParts & { served: Enrolment; rules: RulesInForce },
-): Promise<{ readonly work: Work; readonly takeNotice: (notice: Notice) => void }> {
-  const { link, store, metrics, activity, clock } = parts;
-  const { log, organizations = [], grants = [], concurrency = 8 } = options;
-  const { client, account } = link;
-  const memory = createFactMemory(clock);
-  const consequences = createConsequences({ store, clock });
-  const packs = rules.source;
-  const admissions = createAdmissions({
-    identities: createIdentities({ client, clock }),
-    served,
-    coverageOf: createCoverage(options.secrets),
-    onRefused: (kind) => metrics.countRefusedDelivery(kind),
-  });
-  const looks = { client, account, grants, organizations, packs, store, memory, clock, log };
-  const work = createWork({
-    client,
-    account,
-    whoAmI: link.login,
-    repositories: options.repositories,
-    memory: announceDropped(memory, store.announce),
-    store,
-    metrics,
-    activity,
-    clock,
-    log,
-    admissions: announceForgotten(admissions, store.announce),
-    rules,
-    settings: { ...(await runSettings(options, { client, store, clock })), consequences },
-    consequences,
-    repeated: options.repeated,
-    preview: options.preview ? createPreview(looks) : undefined,
-    backoff: options.backoff,
-    pollMs: options.pollMs,
-    concurrency,
-    answers: link.answers,
-    retention: options.retention,
-    onRun: options.onRun,
-    onSweepRun: options.onSweepRun,
-  });
-  return { work, takeNotice: createNoticeTaker({ rules: rules.source, admissions, memory }) };
-}
-
-async function openServerDoors(
-  options: ServerOptions,
-  parts: ServerParts & { served: Enrolment; rules: RulesInForce; work: Work },
-): Promise<Doors> {
-  const { link, store, metrics, activity, clock, served, rules, work } = parts;
-  const { log, data, secrets, host, port, dashboard, signIn, forge, maxBodyBytes } = options;
-  const { worker, sweeps } = work;
-  const settings = await runSettings(options, { client: link.client, store, clock });
-  const dashboardData = createDashboardData(store, rules.source, {
-    clock,
-    folder: options.rules,
-    sweeps,
-    metrics,
-    forge: () => link.state(worker.status().forge),
-    forgeUrl: forge.url,
-    coverage: rules.coverage,
-  });
-  return openDoors({
-    store,
-    log,
-    metrics,
-    activity,
-    dashboardData,
-    isPublic: options.role !== 'worker',
-    clock,
-    wake: () => worker.wake(),
-    simulate: createSimulator(options, { link, store, clock, served, rules, settings }),
-    data,
-    secrets,
-    host,
-    port,
-    dashboard,
-    signIn,
-    forgeUrl: forge.url,
-    maxBodyBytes,
-  });
-}
-
-type RunOptions = {
-  readonly budgets?: Budgets | undefined;
-  readonly namedSecrets?: ReadonlyMap<string, string> | undefined;
-  readonly notifyHosts?: readonly string[] | undefined;
-  /** Folder of the key for fingerprints of secrets. */
-  readonly data: string;
-  readonly log: Log;
-};
-
 /** Returns what every run of this process is given, whatever it is about. */
 async function runSettings(
-  { budgets, namedSecrets, notifyHosts, data, log }: RunOptions,
-  { client, store, clock }: { readonly client: Client; readonly store: Store; readonly clock: Clock },
+  { budgets, namedSecrets = new Map(), notifyHosts: hosts = [], data, log }: ServerOptions,
+  {
+    client,
+    store,
+    clock,
+    queue,
+    rules,
+  }: {
+    readonly client: Client;
+    readonly store: Store;
+    readonly clock: Clock;
+    readonly queue: QueueDesk;
+    readonly rules: RulesInForce;
+  },
 ): Promise<RunSettings> {
-  const readRuns: ReadRuns = (repositoryId, before) =>
-    store.listRuns({ repositoryId, limit: 100, ...(before === undefined ? {} : { before }) });
   return {
-    ledger: createBudgetLedger({ now: clock.now, readRuns, store }),
+    ledger: createBudgetLedger({
+      now: () => clock.now(),
+      store,
+      readRuns: (repositoryId, before) =>
+        store.listRuns({ repositoryId, limit: 100, ...(before === undefined ? {} : { before }) }),
+    }),
     pauses: () => store.listPauses(),
     budgets,
-    secrets: createNamedSecrets(namedSecrets ?? new Map(), await loadFingerprintKey(data, { store, log })),
-    messages: createMessageSender({ hosts: notifyHosts ?? [] }),
+    secrets: createNamedSecrets(namedSecrets, await loadFingerprintKey(data, { store, log })),
+    messages: createMessageSender({ hosts }),
     capabilities: () => client.capabilities(),
+    consequences: new Consequences(store, clock),
+    queue,
+    isStatusOfOperator: (context) =>
+      rules.source.operator().some((rule) => statusContextsOf(rule).includes(context)),
   };
+}
+
+/** Returns what counts runs and queue events: metrics, the charts, and whoever started the server. */
+function countWith(metrics: Metrics, activity: Activity, { onRun, onSweepRun }: ServerOptions): WorkMetrics {
+  return {
+    countRun(run, event) {
+      metrics.countRun(run);
+      if (event) onRun?.(run, event);
+    },
+    countSweepRun(run) {
+      metrics.countRun(run);
+      activity.countSweepRun(run);
+      onSweepRun?.(run);
+    },
+    countQueueEvent: (event) => metrics.countQueueEvent(event),
+  };
+}
+
+/** Reports on a repository whose own rules were evaluated. */
+function reportOn(runs: readonly Run[], repositoryId: number | undefined, rules: RulesInForce): void {
+  const isOwn = runs.some((run) =>
+    run.rules.some(({ level, verdict }) => level === 'repository' && verdict !== 'skipped'),
+  );
+  if (isOwn && repositoryId !== undefined) rules.refreshReport(repositoryId);
 }
 
 /** Takes every step, also after one that fails; then throws the first error. */

@@ -7,38 +7,40 @@ import type { Notice, SharedStore } from '../store/store.ts';
 
 /** What a process caches and other processes may have seen change. */
 type Caches = {
-  readonly rules: Pick<RuleSource, 'noteMoved' | 'forget' | 'forgetAll'>;
-  readonly admissions: Pick<Admissions, 'forget' | 'forgetAll'>;
-  readonly memory: Pick<FactMemory, 'drop'>;
+  readonly rules: RuleSource;
+  readonly admissions: Admissions;
+  readonly memory: FactMemory;
 };
-
-type Announce = SharedStore['announce'];
 
 const Repository = z.object({ id: z.number(), owner: z.string(), name: z.string() });
 
 /** Returns the function that tells the other processes of a repository whose default branch has moved. */
-export function announceMoves(announce: Announce): (repository: RepositoryRef) => void {
-  return ({ id, owner, name }) => announce({ topic: 'rules', key: JSON.stringify({ id, owner, name }) });
+export function announceMoves(store: SharedStore): (repository: RepositoryRef) => void {
+  return ({ id, owner, name }) =>
+    store.announce({ topic: 'rules', key: JSON.stringify({ id, owner, name }) });
 }
 
 /** Returns the admissions; what they forget, the other processes forget. */
-export function announceForgotten(admissions: Admissions, announce: Announce): Admissions {
+export function announceForgotten(admissions: Admissions, store: SharedStore): Admissions {
   return {
-    ...admissions,
+    admit: (origin, event) => admissions.admit(origin, event),
+    forgetAll: () => admissions.forgetAll(),
     forget(repositoryId) {
       admissions.forget(repositoryId);
-      announce({ topic: 'repository', key: String(repositoryId) });
+      store.announce({ topic: 'repository', key: String(repositoryId) });
     },
   };
 }
 
 /** Returns the memory of facts; what it drops, the other processes drop. */
-export function announceDropped(memory: FactMemory, announce: Announce): FactMemory {
+export function announceDropped(memory: FactMemory, store: SharedStore): FactMemory {
   return {
-    ...memory,
+    get: (key) => memory.get(key),
+    ageMs: (key) => memory.ageMs(key),
+    set: (key, value) => memory.set(key, value),
     drop(prefix) {
       memory.drop(prefix);
-      announce({ topic: 'facts', key: prefix });
+      store.announce({ topic: 'facts', key: prefix });
     },
   };
 }

@@ -1,17 +1,13 @@
+import type { RepositoryRef } from '../contract/events/subject.ts';
 import { createBudgetLedger } from '../engine/budget/ledger.ts';
-import type { RunSettings } from '../engine/make-run.ts';
 import { createFactMemory } from '../facts/ask.ts';
-import type { Clock } from '../platform/clock.ts';
 import { ReeveError } from '../platform/errors.ts';
-import type { Enrolment } from '../rules/sources/admission.ts';
 import type { Grant } from '../rules/sources/grants.ts';
 import type { OrganizationSource } from '../rules/sources/organization.ts';
-import { createRuleSource, type RuleSource } from '../rules/sources/rule-source.ts';
-import { createStoredMemory } from '../store/action-memory.ts';
-import type { Store } from '../store/store.ts';
-import { simulate } from '../work/runs/simulation/simulate.ts';
+import { createRuleSource } from '../rules/sources/rule-source.ts';
+import type { Reeve } from '../work/reeve.ts';
+import { type SimulationContext, simulate } from '../work/runs/simulate.ts';
 import type { DashboardCommands } from './dashboard/data.ts';
-import type { ForgeLink } from './forge-link.ts';
 
 /** Time that one simulation has; its calls end then. */
 const limitMs = 20_000;
@@ -21,32 +17,31 @@ const limitMs = 20_000;
  * rule files are read by a source of its own, which reports on none; one simulation runs at a time.
  */
 export function createSimulator(
+  reeve: Reeve,
   {
-    organizations = [],
-    grants = [],
-  }: { readonly organizations?: readonly OrganizationSource[]; readonly grants?: readonly Grant[] },
-  parts: {
-    readonly link: Pick<ForgeLink, 'client' | 'account'>;
-    readonly served: Pick<Enrolment, 'has'>;
-    readonly rules: { readonly source: Pick<RuleSource, 'operator' | 'offered'> };
-    readonly settings: RunSettings;
-    readonly store: Store;
-    readonly clock: Clock;
+    organizations,
+    grants,
+    isServed,
+    limit = () => AbortSignal.timeout(limitMs),
+  }: {
+    readonly organizations: readonly OrganizationSource[];
+    readonly grants: readonly Grant[];
+    readonly isServed: (repository: RepositoryRef) => Promise<boolean>;
     /** Begins the time of one simulation: its calls end with the signal. Default: 20 s. */
     readonly limit?: () => AbortSignal;
   },
 ): DashboardCommands['simulate'] {
-  const { link, served, rules, store, clock } = parts;
+  const { store, clock, rules, account, actionMemory, budgets, secrets, capabilities } = reeve;
   let isBusy = false;
 
   const simulateNow: DashboardCommands['simulate'] = async (subject) => {
-    const signal = parts.limit?.() ?? AbortSignal.timeout(limitMs);
-    const client = link.client.counted({ signal });
+    const signal = limit();
+    const client = reeve.client.counted({ signal });
     const source = createRuleSource({
       client,
       served: { starred: async () => [] },
-      operatorRules: rules.source.operator(),
-      offered: rules.source.offered(),
+      operatorRules: rules.operator(),
+      offered: rules.offered(),
       organizations,
       grants,
       pins: {
@@ -56,26 +51,26 @@ export function createSimulator(
       },
       clock,
     });
-    const { budgets, secrets, capabilities } = parts.settings;
     // A ledger of its own: the one of the deliveries also counts what is planned.
     const ledger = createBudgetLedger({
-      now: clock.now,
+      now: () => clock.now(),
       readRuns: (repositoryId, before) =>
         store.listRuns({ repositoryId, limit: 100, ...(before === undefined ? {} : { before }) }),
     });
-    const found = await simulate(
-      { subject },
-      {
-        client,
-        account: link.account,
-        served,
-        rulesFor: (event) => source.rulesFor(event),
-        memory: createFactMemory(clock),
-        actionMemory: createStoredMemory(store),
-        settings: { budgets, secrets, capabilities, ledger },
-        clock,
-      },
-    ).catch((error: unknown) => {
+    const context: SimulationContext = {
+      client,
+      account,
+      clock,
+      memory: createFactMemory(clock),
+      actionMemory,
+      budgets,
+      secrets,
+      capabilities,
+      ledger,
+      isServed,
+      rulesFor: (event) => source.rulesFor(event),
+    };
+    const found = await simulate({ subject }, context).catch((error: unknown) => {
       throw signal.aborted ? tooLong() : error;
     });
     // A call that ended with the time is a fact that cannot be read, and the plan would be another one.

@@ -1,4 +1,4 @@
-import { type RuleResults, ruleResultsOf } from '../engine/incidents/rule-failures.ts';
+import { type RuleResults, ruleResultsOf } from '../engine/incidents/incident.ts';
 import type { Run } from '../engine/record.ts';
 import { ReeveError } from '../platform/errors.ts';
 import type { SqlRow } from './sql.ts';

@@ -7,17 +7,13 @@ import type { Client } from '../../src/client/client.ts';
 import { parseEvent } from '../../src/contract/events/events.ts';
 import type { AnyInput, Operation } from '../../src/contract/operation.ts';
 import { operations } from '../../src/contract/operations.ts';
-import {
-  accountKey,
-  accountsIn,
-  confirmAccounts,
-  createAccountGuard,
-} from '../../src/engine/bounds/accounts.ts';
-import { ruleResultsOf } from '../../src/engine/incidents/rule-failures.ts';
+import { AccountGuard, accountKey, accountsIn, confirmAccounts } from '../../src/engine/bounds/accounts.ts';
+import { ruleResultsOf } from '../../src/engine/incidents/incident.ts';
 import type { RunMode } from '../../src/engine/record.ts';
 import { runRules } from '../../src/engine/run.ts';
 import { ReeveError } from '../../src/platform/errors.ts';
 import { createRuleSet } from '../../src/rules/rule.ts';
+import { makeClock } from '../support/make-clock.ts';
 import { makeFacts } from '../support/make-facts.ts';
 import { plainAction } from '../support/plain-action.ts';
 import { plainRule } from '../support/plain-rule.ts';
@@ -185,7 +181,7 @@ async function giveAll(
     client,
     memory,
     now: new Date(nowMs),
-    clock: { monotonicMs: () => nowMs },
+    clock: makeClock({ monotonicMs: () => nowMs }),
   });
 }
 
@@ -337,11 +333,11 @@ describe('a login', () => {
     const client = forgeWith(ids);
     const memory = createActionMemory();
     let nowMs = 0;
-    const guard = createAccountGuard({
+    const guard = new AccountGuard({
       client,
       memory,
       now: new Date(0),
-      clock: { monotonicMs: () => nowMs },
+      clock: makeClock({ monotonicMs: () => nowMs }),
     });
 
     expect(await guard.refusalOf(['ada'], { records: true, params: {} })).toBeUndefined();

@@ -6,6 +6,7 @@ import { ReeveError } from '../../src/platform/errors.ts';
 import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { registry } from '../../src/rules/registry.ts';
 import { createRuleSet } from '../../src/rules/rule.ts';
+import { makeClock } from '../support/make-clock.ts';
 import { makeFacts } from '../support/make-facts.ts';
 
 const now = new Date('2026-03-10T12:00:00Z');
@@ -100,7 +101,7 @@ rules:
       ),
       ...(maxAnnouncedAgeMs === undefined ? {} : { maxAnnouncedAgeMs }),
       now,
-      clock: { monotonicMs: () => 0 },
+      clock: makeClock({ monotonicMs: () => 0 }),
     });
 
   it('skips every rule with the reason where the comment is gone, and plans nothing', async () => {
@@ -131,7 +132,7 @@ rules:
         { subject: { kind: 'issue' } },
       ),
       now,
-      clock: { monotonicMs: () => 0 },
+      clock: makeClock({ monotonicMs: () => 0 }),
     });
 
     expect(past.run.changes).toMatchObject([{ target: 'label:answered' }]);

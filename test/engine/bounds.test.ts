@@ -3,11 +3,11 @@ import type { Action } from '../../src/actions/action.ts';
 import type { Change } from '../../src/actions/change.ts';
 import { messageOperation } from '../../src/actions/sent-messages.ts';
 import { coversAction, isGrantedAt } from '../../src/engine/bounds/grants.ts';
-import { refuseEarlyEnds } from '../../src/engine/bounds/last.ts';
-import { refuseMessages } from '../../src/engine/bounds/messages.ts';
+import { refuseEarlyEnds, refuseMessages } from '../../src/engine/bounds/refusals.ts';
 import { makePlan } from '../../src/engine/plan.ts';
 import type { Plan, PlannedChange, Proposal } from '../../src/engine/proposal.ts';
 import { createReconsider, readHeadFirst } from '../../src/engine/reconsider.ts';
+import type { RunInput } from '../../src/engine/run-context.ts';
 import { ReeveError } from '../../src/platform/errors.ts';
 import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { registry } from '../../src/rules/registry.ts';
@@ -158,7 +158,11 @@ describe('a step that is planned again before its write', () => {
     const rule = load({ if: 'issue.state == "open"', steps, ...more });
     const facts = makeFacts({ issue: { title, state: 'open' } }, { subject: { kind: 'issue' } });
     const step = { ...proposal('x'), rule, step: name, action, arguments: { add: ['old'] } };
-    const found = await createReconsider(isEvaluated ? input : undefined)(step, 't', facts);
+    const found = await createReconsider(isEvaluated ? (input as unknown as RunInput) : undefined)(
+      step,
+      't',
+      facts,
+    );
     return { found, seen };
   };
 
@@ -204,7 +208,11 @@ describe('a step that is planned again before its write', () => {
     const rule = load({ if: 'issue.state == "open"', steps });
     const step = { ...proposal('x'), rule, step: 'one' };
     const ask = (error: Error) =>
-      createReconsider(input)(step, 't', makeFacts({ issue: error }, { subject: { kind: 'issue' } }));
+      createReconsider(input as unknown as RunInput)(
+        step,
+        't',
+        makeFacts({ issue: error }, { subject: { kind: 'issue' } }),
+      );
 
     const away = new ReeveError('forge-unavailable', 'the forge answered 502');
     await expect(ask(away)).rejects.toBe(away);

@@ -61,17 +61,23 @@ async function run(
   delivery: string,
   more: { mode?: 'plan'; rules?: string } = {},
 ) {
-  const { run: made } = await makeEventRun(event, {
-    door: 'webhook',
-    delivery,
-    mode: more.mode ?? 'enforce',
-    rules: rulesOf(more.rules),
-    account: { id: setup.holder.id },
-    memory,
-    maxAnnouncedAgeMs: 86_400_000,
-    facts: { client: setup.holder.client, memory: createFactMemory(systemClock) },
-    clock: systemClock,
-  });
+  const { run: made } = await makeEventRun(
+    event,
+    {
+      door: 'webhook',
+      delivery,
+      mode: more.mode ?? 'enforce',
+      rules: rulesOf(more.rules),
+      maxAnnouncedAgeMs: 86_400_000,
+    },
+    {
+      client: setup.holder.client,
+      account: async () => ({ id: setup.holder.id }),
+      actionMemory: memory,
+      memory: createFactMemory(systemClock),
+      clock: systemClock,
+    },
+  );
   return made;
 }
 

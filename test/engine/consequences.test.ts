@@ -2,10 +2,11 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Cause } from '../../src/actions/change.ts';
 import type { Client } from '../../src/client/client.ts';
 import { type Event, parseEvent } from '../../src/contract/events/events.ts';
-import { createConsequences, type EventCause } from '../../src/engine/bounds/consequences.ts';
-import { selectRules } from '../../src/engine/select-rules.ts';
+import { Consequences, type EventCause } from '../../src/engine/bounds/consequences.ts';
+import { selectRules } from '../../src/engine/evaluate-rules.ts';
 import { ReeveError } from '../../src/platform/errors.ts';
 import { createRuleSet, type LoadedRule } from '../../src/rules/rule.ts';
+import { makeClock } from '../support/make-clock.ts';
 import { makeFacts } from '../support/make-facts.ts';
 
 const head = 'a'.repeat(40);
@@ -55,8 +56,8 @@ const client = {
 } as unknown as Client;
 /** Creates the book as a process does when it starts. */
 const start = () =>
-  createConsequences({
-    store: {
+  new Consequences(
+    {
       isShared,
       recall: async (key) => stored.get(key),
       async revise(key, edit) {
@@ -64,8 +65,8 @@ const start = () =>
         return stored.get(key);
       },
     },
-    clock: { now: () => new Date(nowMs), sleep: (ms) => sleep(ms) },
-  });
+    makeClock({ now: () => new Date(nowMs), sleep: (ms) => sleep(ms) }),
+  );
 const begin = async (book: ReturnType<typeof start>, causes: Cause, more: Partial<EventCause> = {}) =>
   book.begin(1, { because, causes, rules: ['r.yml#merge'], depth: 1, ...more });
 beforeEach(() => {

@@ -12,6 +12,7 @@ import { registry } from '../../src/rules/registry.ts';
 import { createRuleSet, type LoadedRule } from '../../src/rules/rule.ts';
 import { recordFigure } from '../support/figure.ts';
 import { granted } from '../support/granted.ts';
+import { makeClock } from '../support/make-clock.ts';
 import { makeFacts } from '../support/make-facts.ts';
 import { plainAction } from '../support/plain-action.ts';
 import { plainRule } from '../support/plain-rule.ts';
@@ -113,7 +114,7 @@ async function sentBy(rule: LoadedRule, liveId = home.id) {
     ),
     client,
     now: new Date(0),
-    clock: { monotonicMs: () => 0 },
+    clock: makeClock({ monotonicMs: () => 0 }),
   });
   return { sent: client.sent, run };
 }
@@ -305,7 +306,7 @@ describe('a dry run', () => {
                 ),
                 client,
                 now: new Date(0),
-                clock: { monotonicMs: () => 0 },
+                clock: makeClock({ monotonicMs: () => 0 }),
               });
               return { run, sent: client.sent.map(({ input }) => input) };
             }),

@@ -5,6 +5,7 @@ import { createGivenFacts } from '../../src/facts/given-facts.ts';
 import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { registry } from '../../src/rules/registry.ts';
 import { createRuleSet } from '../../src/rules/rule.ts';
+import { makeClock } from '../support/make-clock.ts';
 
 const text = `version: 1
 rules:
@@ -39,7 +40,7 @@ it('a step that fails refuses the later steps of its rule, not the earlier ones 
     event,
     facts: createGivenFacts({ subject, given: {}, payload }),
     now: new Date(),
-    clock: { monotonicMs: () => 0 },
+    clock: makeClock({ monotonicMs: () => 0 }),
   });
 
   expect(problems).toEqual([]);

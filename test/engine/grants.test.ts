@@ -7,6 +7,7 @@ import { operations } from '../../src/contract/operations.ts';
 import { runRules } from '../../src/engine/run.ts';
 import { createRuleSet, type LoadedRule } from '../../src/rules/rule.ts';
 import { createGrants, type Grant } from '../../src/rules/sources/grants.ts';
+import { makeClock } from '../support/make-clock.ts';
 import { makeFacts } from '../support/make-facts.ts';
 import { plainRule } from '../support/plain-rule.ts';
 import { makeRecordingClient } from '../support/recording-client.ts';
@@ -98,7 +99,7 @@ async function passes(
     facts: makeFacts(facts, { subject: { kind: 'issue', index: 1, repository: home } }),
     client,
     now: new Date(0),
-    clock: { monotonicMs: () => 0 },
+    clock: makeClock({ monotonicMs: () => 0 }),
   });
   const why = run.refused[0]?.why ?? run.rules.find(({ verdict }) => verdict === 'skipped')?.reason;
   return client.sent.length > 0 ? 'sent' : why;

@@ -10,6 +10,7 @@ import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { registry } from '../../src/rules/registry.ts';
 import { createRuleSet } from '../../src/rules/rule.ts';
 import { type BareServer, json, startBareServer } from '../support/bare-server.ts';
+import { makeClock } from '../support/make-clock.ts';
 import { makeRecordingClient } from '../support/recording-client.ts';
 
 const text = `version: 1
@@ -40,14 +41,15 @@ afterAll(() => forge.close());
 it('a run counts its own requests and denials, and none that its client made before', async () => {
   const client = createClient({ url: forge.url, credentials: { token: 'secret' } });
   const account = await findAccount(client, { allowAdmin: true });
-  const { run, denials } = await makeEventRun(event, {
-    mode: 'plan',
-    door: 'cli',
-    rules: createRuleSet(rules),
-    facts: { client, memory: createFactMemory(systemClock) },
-    account,
-    clock: systemClock,
-  });
+  const { run, denials } = await makeEventRun(
+    event,
+    {
+      mode: 'plan',
+      door: 'cli',
+      rules: createRuleSet(rules),
+    },
+    { client, memory: createFactMemory(systemClock), account: async () => account, clock: systemClock },
+  );
   expect(forge.requests.map(({ path }) => path)).toEqual([
     '/api/v1/user',
     '/api/v1/repos/acme/shop/issues/7',
@@ -68,14 +70,20 @@ it('a run records no value of a secret in its requests, whatever the forge answe
   );
   const client = createClient({ url: echo.url, credentials: { token }, tries: 1 });
   try {
-    const { run } = await makeEventRun(event, {
-      mode: 'plan',
-      door: 'cli',
-      rules: createRuleSet(rules),
-      facts: { client, memory: createFactMemory(systemClock) },
-      secrets: createNamedSecrets(new Map([['HOOK', named]]), new Uint8Array(32)),
-      clock: systemClock,
-    });
+    const { run } = await makeEventRun(
+      event,
+      {
+        mode: 'plan',
+        door: 'cli',
+        rules: createRuleSet(rules),
+      },
+      {
+        client,
+        memory: createFactMemory(systemClock),
+        secrets: createNamedSecrets(new Map([['HOOK', named]]), new Uint8Array(32)),
+        clock: systemClock,
+      },
+    );
 
     const [request] = run.forgeRequests ?? [];
     expect(request?.error).toMatch(/^bad: \[secret\] \{secret: HOOK\} x+$/);
@@ -89,14 +97,10 @@ it('a run records no value of a secret in its requests, whatever the forge answe
 
 describe('the record of a run says what started it', () => {
   const now = new Date('2026-03-01T12:00:00Z');
-  const clock = { now: () => now, monotonicMs: () => 0 };
+  const clock = makeClock({ now: () => now, monotonicMs: () => 0 });
   const at = now.toISOString();
-  const given = {
-    mode: 'plan',
-    rules: createRuleSet(rules),
-    clock,
-    facts: { given: { labels: [], label_definitions: [{ id: 1, name: 'x' }] } },
-  } as const;
+  const given = { mode: 'plan', rules: createRuleSet(rules) } as const;
+  const whatIf = { given: { labels: [], label_definitions: [{ id: 1, name: 'x' }] }, clock };
   const because = { run: 'r0', change: 'c1' };
 
   it.each<[string, Parameters<typeof makeEventRun>[0], Partial<Parameters<typeof makeEventRun>[1]>, object]>([
@@ -120,7 +124,7 @@ describe('the record of a run says what started it', () => {
       { door: 'webhook', kind: 'odd', activity: 'done' },
     ],
   ])('%s', async (_title, about, parts, trigger) => {
-    const { run, denials, facts } = await makeEventRun(about, { ...given, door: 'cli', ...parts });
+    const { run, denials, facts } = await makeEventRun(about, { ...given, door: 'cli', ...parts }, whatIf);
 
     expect(run.trigger).toEqual({ ...trigger, ...(about === event ? { sender: 9 } : {}), at });
     expect([run.requests, denials, run.id.length]).toEqual([0, 0, 36]);
@@ -161,6 +165,7 @@ describe('the record of a run says what started it', () => {
         door: 'cron',
         ...('key' in more ? { delivery: 'j1' } : {}),
       },
+      whatIf,
     );
 
     expect(sweep.problems).toEqual([]);
@@ -172,19 +177,16 @@ describe('the record of a run says what started it', () => {
     const counted: unknown[] = [];
     const client = makeRecordingClient();
     const { signal } = new AbortController();
-    const facts = {
-      client: {
-        ...client,
-        counted(options: unknown) {
-          counted.push(options);
-          return client;
-        },
+    const counting = {
+      ...client,
+      counted(options: unknown) {
+        counted.push(options);
+        return client;
       },
-      signal,
     };
-    const { run: done } = await makeEventRun(event, { ...given, door: 'cli' });
+    const { run: done } = await makeEventRun(event, { ...given, door: 'cli' }, whatIf);
     const applied = { ...done, outcomes: [{ change: 'c1', status: 'applied' as const }] };
-    const reverted = await makeRevertRun(applied, { facts, mode: 'plan', clock });
+    const reverted = await makeRevertRun(applied, { client: counting, signal, mode: 'plan', clock });
 
     expect(reverted.trigger).toEqual({ door: 'cli', kind: 'revert', activity: '', item: done.id, at });
     expect(reverted.refused.map(({ why }) => why)).toEqual([
@@ -208,15 +210,17 @@ describe('the record of a run says what started it', () => {
     });
     const file = loadRuleFile({ path: 'n.yml', text, level: 'operator', commit: '', registry });
     const told: unknown[] = [];
-    const { run } = await makeEventRun(event, {
-      ...given,
-      mode: 'enforce',
-      door: 'webhook',
-      rules: createRuleSet(file.rules),
-      facts: { client: makeRecordingClient(), memory: createFactMemory(systemClock), signal },
-      secrets,
-      messages: async ({ url }, given) => void told.push(url, given),
-    });
+    const { run } = await makeEventRun(
+      event,
+      { mode: 'enforce', door: 'webhook', rules: createRuleSet(file.rules), signal },
+      {
+        client: makeRecordingClient(),
+        memory: createFactMemory(systemClock),
+        clock,
+        secrets,
+        messages: async ({ url }, given) => void told.push(url, given),
+      },
+    );
 
     expect(file.problems).toEqual([]);
     expect(run.outcomes.map(({ status, error }) => error ?? status)).toEqual(['applied']);

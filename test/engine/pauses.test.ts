@@ -14,8 +14,8 @@ import {
 import { isObserved } from '../../src/engine/describe-change.ts';
 import { makePlan } from '../../src/engine/plan.ts';
 import type { PlannedChange, Proposal } from '../../src/engine/proposal.ts';
-import { recordRun } from '../../src/engine/record-run.ts';
-import type { RunInput } from '../../src/engine/run-input.ts';
+import { recordChanges, recordRound, recordRun } from '../../src/engine/record-run.ts';
+import type { RunInput } from '../../src/engine/run-context.ts';
 import type { LoadedRule, RuleMode } from '../../src/rules/rule.ts';
 import { makeContext } from '../support/make-context.ts';
 import { makeFacts } from '../support/make-facts.ts';
@@ -137,16 +137,13 @@ describe('the record of a run', () => {
       clock: { monotonicMs: () => 30.4 },
     } as unknown as RunInput;
     const refused = late ? [{ planned: late, why: 'deferred', until: 'later' }] : [];
-    const { complete } = await recordRun({ input, plan: { ...plan, refused }, verdicts: [], startedMs: 10 });
+    const shown = await recordChanges(plan.changes, input.facts);
     const sent = titled('other');
-    const run = complete({
+    const round = recordRound({ ...plan, refused }, shown, {
       outcomes: [{ change: 'c1', status: 'applied' }],
       sent: new Map([['c1', { ...sent, params: { ...plainParams, repo: 'new' } }]]),
-      awaiting: new Set(),
-      resisted: new Set(),
-      paused: [],
-      unmade: [],
     });
+    const run = recordRun(input, { verdicts: [], rounds: [round], startedMs: 10 });
 
     const line = { method: 'POST', operation: operations.createIssue.id };
     expect(run.changes).toMatchObject([
@@ -161,7 +158,7 @@ describe('the record of a run', () => {
       { ...line, target: 'seen', rules: ['r.yml#w'], observed: true, path: '/repos/acme/demo/issues' },
     ]);
     expect(run.changes[0]).toMatchObject({ input: { body: { title: 'other' } }, level: 'operator' });
-    expect(run.changes.map((change) => isObserved({ mode: 'plan', outcomes: [] }, change))).toEqual([
+    expect(run.changes.map((change) => isObserved({ ...run, mode: 'plan', outcomes: [] }, change))).toEqual([
       false,
       false,
       true,

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import type { Action } from '../../src/actions/action.ts';
 import { setLabels } from '../../src/actions/set-labels.ts';
+import { refuseRepeated } from '../../src/engine/bounds/refusals.ts';
 import { makePlan } from '../../src/engine/plan.ts';
 import type { Trigger } from '../../src/engine/record.ts';
-import { refuseRepeated } from '../../src/engine/repeated.ts';
 import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { registry } from '../../src/rules/registry.ts';
 import { makeContext } from '../support/make-context.ts';

@@ -6,6 +6,7 @@ import type { Outcome, RecordedChange, Run } from '../../src/engine/record.ts';
 import { revertRun } from '../../src/engine/revert.ts';
 import { ReeveError } from '../../src/platform/errors.ts';
 import { makeRun } from '../store/make.ts';
+import { makeClock } from '../support/make-clock.ts';
 import { makeRecordingClient } from '../support/recording-client.ts';
 
 const params = { owner: 'acme', repo: 'demo', index: 1 };
@@ -65,12 +66,12 @@ async function revert(
     trigger: { door: 'cli', kind: 'revert', activity: '', item: 'r0', at },
     client,
     mode,
-    clock: {
+    clock: makeClock({
       monotonicMs() {
         clockMs += 7.4;
         return clockMs;
       },
-    },
+    }),
   });
   const refused = run.refused.map(({ change: { target }, why }) => `${target}: ${why}`);
   return { run, refused, ends: run.outcomes.map(({ change: id, status }) => `${id} ${status}`) };

@@ -7,6 +7,7 @@ import { createGivenFacts } from '../../src/facts/given-facts.ts';
 import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { registry } from '../../src/rules/registry.ts';
 import { createRuleSet, type Level, type LoadedRule, type RuleHome } from '../../src/rules/rule.ts';
+import { makeClock } from '../support/make-clock.ts';
 
 const body = hostileTexts.letters;
 const files = (count: number) =>
@@ -57,7 +58,7 @@ async function run(
     event,
     facts: createGivenFacts({ subject, given: known, payload }),
     now: new Date('2026-01-01T00:00:00Z'),
-    clock: { monotonicMs: () => 0 },
+    clock: makeClock({ monotonicMs: () => 0 }),
   });
   return record;
 }
@@ -235,7 +236,7 @@ describe('a pattern outside of expressions is paid for as well', () => {
       event,
       facts: createGivenFacts({ subject: event.subject ?? { kind: 'pull_request' }, given: {}, payload }),
       now: new Date(0),
-      clock: { monotonicMs: () => 0 },
+      clock: makeClock({ monotonicMs: () => 0 }),
     });
 
     expect(record.rules[0]).toMatchObject({ verdict: 'failed', findings: [] });

@@ -7,13 +7,15 @@ import { capabilitiesOf } from '../../src/client/capabilities.ts';
 import type { Client } from '../../src/client/client.ts';
 import type { Subject } from '../../src/contract/events/subject.ts';
 import type { AnyInput, Operation } from '../../src/contract/operation.ts';
+import type { Consequences } from '../../src/engine/bounds/consequences.ts';
 import type { Pause } from '../../src/engine/bounds/pauses.ts';
 import { createBudgetLedger } from '../../src/engine/budget/ledger.ts';
 import { runRules } from '../../src/engine/run.ts';
-import type { RunInput } from '../../src/engine/run-input.ts';
+import type { RunInput } from '../../src/engine/run-context.ts';
 import type { Facts } from '../../src/facts/fact.ts';
 import { type ErrorCode, ReeveError } from '../../src/platform/errors.ts';
 import { createRuleSet, type LoadedRule, type LoadedStep } from '../../src/rules/rule.ts';
+import { makeClock } from '../support/make-clock.ts';
 import { makeFacts } from '../support/make-facts.ts';
 import { plainAction, plainChange } from '../support/plain-action.ts';
 import { plainRule } from '../support/plain-rule.ts';
@@ -76,7 +78,7 @@ async function run(
     facts,
     client,
     now,
-    clock: { monotonicMs: () => 0 },
+    clock: makeClock({ monotonicMs: () => 0 }),
     ...more,
   });
   const { run: record } = ran;
@@ -189,11 +191,11 @@ describe('a change that causes events', () => {
     const shared = wanting(plainChange('a', { causes }), plainChange('b'));
     const { ends } = await run([makeRule('x', [shared]), makeRule('y', [shared])], {
       consequences: {
-        async begin(id, change) {
+        async begin(id: number, change: unknown) {
           begun.push(id, change);
           return async () => {};
         },
-      },
+      } as unknown as Consequences,
       ...more,
     });
 

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
 import { parseEvent } from '../../src/contract/events/events.ts';
 import { makeEventRun } from '../../src/engine/make-run.ts';
-import { createOpenPulls, isPinned } from '../../src/engine/same-commit.ts';
+import { isPinned, LiveOpenPulls } from '../../src/engine/same-commit.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { registry } from '../../src/rules/registry.ts';
@@ -36,12 +36,15 @@ async function planWith(
     labels: [],
   });
   const payload = { action: 'opened', number: own.number, pull_request: pullOf(own), repository };
-  const { run } = await makeEventRun(parseEvent('pull_request', payload), {
-    mode: 'plan',
-    door: 'cli',
-    clock: systemClock,
-    rules: createRuleSet(loaded.rules),
-    facts: {
+  const { run } = await makeEventRun(
+    parseEvent('pull_request', payload),
+    {
+      mode: 'plan',
+      door: 'cli',
+      rules: createRuleSet(loaded.rules),
+    },
+    {
+      clock: systemClock,
       given: { statuses, head: { sha } },
       others: others.map(({ number, title, base, ...facts }) => ({
         pull_request: pullOf({ number, title, ...(base ? { base } : {}) }),
@@ -49,7 +52,7 @@ async function planWith(
         ...facts,
       })),
     },
-  });
+  );
   const [change] = run.changes;
   const { state, description, target_url } = (change?.after ?? {}) as Record<string, string>;
   return change && { state, description, url: target_url };
@@ -190,7 +193,7 @@ describe('the list of open pull requests', () => {
       repository: { id: 1, owner: 'acme', name: 'shop' },
       index: 1,
     } as const;
-    return createOpenPulls(subject, { client, createFactsOf: () => makeFacts() });
+    return new LiveOpenPulls(subject, client, () => makeFacts());
   }
 
   it('costs one request for fifty, twenty-one for a thousand, and one more to see that nothing changed', async () => {

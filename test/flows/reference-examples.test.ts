@@ -10,7 +10,7 @@ import { facts } from '../../src/facts/facts.ts';
 import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { registry } from '../../src/rules/registry.ts';
 import { createRuleSet, type LoadedRule } from '../../src/rules/rule.ts';
-import { simulate } from '../../src/work/runs/simulation/simulate.ts';
+import { simulate } from '../../src/work/runs/simulate.ts';
 import { planSweep } from '../../src/work/sweeps/plan-sweep.ts';
 import { workflowByHand } from '../actions/scenarios.ts';
 import { timeoutMs } from '../support/flow-names.ts';
@@ -153,13 +153,14 @@ async function planLive(rule: LoadedRule): Promise<readonly Run[]> {
     account: async () => ({ id }),
     memory: createFactMemory(harness.clock),
     actionMemory: createActionMemory(),
-    settings: { secrets, capabilities: () => harness.bot.capabilities() },
+    secrets,
+    capabilities: () => harness.bot.capabilities(),
     clock: harness.clock,
   };
   const runs: Run[] = [];
   if (rule.each === undefined) {
     const rules = createRuleSet([rule]);
-    const more = { served: { has: async () => true }, rulesFor: async () => ({ rules, broken: [] }) };
+    const more = { isServed: async () => true, rulesFor: async () => ({ rules, broken: [] }) };
     for (const subject of subjects) runs.push(...(await simulate({ subject }, { ...parts, ...more })).runs);
   } else {
     const served = { login: async () => (await harness.bot.call(operations.getSelf, {})).login, listed: [] };

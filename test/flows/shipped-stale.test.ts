@@ -5,9 +5,10 @@ import { operations } from '../../src/contract/operations.ts';
 import { makeEventRun } from '../../src/engine/make-run.ts';
 import { createFactMemory } from '../../src/facts/ask.ts';
 import { createRuleSet } from '../../src/rules/rule.ts';
-import { simulate } from '../../src/work/runs/simulation/simulate.ts';
+import { simulate } from '../../src/work/runs/simulate.ts';
 import { decided } from '../support/compare-plans.ts';
 import { requiring } from '../support/flow-requirements.ts';
+import { makeClock } from '../support/make-clock.ts';
 import { appliedRules, namesIn, shippedRules } from '../support/shipped-rules.ts';
 import { acme, rulesOf, type SweepHarness, startSweepHarness } from '../support/sweep-harness.ts';
 
@@ -40,11 +41,11 @@ async function planned(kind: 'issue' | 'pull_request', index: number): Promise<R
     {
       client: harness.bot,
       account: async () => ({ id: self.id }),
-      served: { has: async () => true },
+      isServed: async () => true,
       rulesFor: async () => ({ rules, broken: [] }),
       memory: createFactMemory({ monotonicMs: () => 0 }),
       actionMemory: createActionMemory(),
-      clock: { now: harness.now, monotonicMs: () => 0 },
+      clock: makeClock({ now: harness.now, monotonicMs: () => 0 }),
     },
   );
   const scheduled = runs.filter(({ trigger }) => trigger.kind === 'schedule');
@@ -147,13 +148,19 @@ it('stale-issues.yml warns an issue again before it closes it again, and leaves 
       repository: await harness.root.call(operations.getRepository, { params: demo }),
       sender: await harness.ada.call(operations.getSelf, {}),
     });
-    const { run } = await makeEventRun(event, {
-      mode: 'plan',
-      door: 'cli',
-      rules: createRuleSet(rulesOf(yaml)),
-      facts: { client: harness.bot, memory: createFactMemory({ monotonicMs: () => 0 }), signal: undefined },
-      clock: { now: harness.now, monotonicMs: () => 0 },
-    });
+    const { run } = await makeEventRun(
+      event,
+      {
+        mode: 'plan',
+        door: 'cli',
+        rules: createRuleSet(rulesOf(yaml)),
+      },
+      {
+        client: harness.bot,
+        memory: createFactMemory({ monotonicMs: () => 0 }),
+        clock: makeClock({ now: harness.now, monotonicMs: () => 0 }),
+      },
+    );
     return run.changes.map(({ target, value }) => [target, value]);
   };
   expect(await revived()).toEqual([]);

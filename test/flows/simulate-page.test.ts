@@ -7,6 +7,7 @@ import { systemClock } from '../../src/platform/clock.ts';
 import { createSimulator } from '../../src/server/simulator.ts';
 import { type DashboardClient, signInWithPassword } from '../support/dashboard-client.ts';
 import { at, type Harness } from '../support/harness.ts';
+import { makeReeve } from '../support/make-reeve.ts';
 import { startOperatorHarness, writesOf } from '../support/operator-harness.ts';
 
 const rules = `
@@ -78,16 +79,14 @@ it('a simulation ends with its time where the forge does not answer, and one run
   let time = new AbortController();
   const client = createClient({ url: harness.proxy.url, credentials: { token: harness.token } });
   const run = createSimulator(
-    {},
-    {
-      link: { client, account: async () => ({ id: 1, login: 'reeve' }) as never },
-      served: { has: async () => true },
-      rules: { source: { operator: () => [], offered: () => new Map() } },
-      settings: {},
+    makeReeve({
+      client,
+      account: async () => ({ id: 1 }),
+      rules: { operator: () => [], offered: () => new Map() },
       store: harness.server.store,
       clock: systemClock,
-      limit: () => time.signal,
-    },
+    }),
+    { organizations: [], grants: [], isServed: async () => true, limit: () => time.signal },
   );
   harness.proxy.decide = () => {
     time.abort();

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
 import type { Run } from '../../src/engine/record.ts';
-import { openSlotLimit } from '../../src/work/sweeps/slot-limit.ts';
-import { createSweepStore } from '../../src/work/sweeps/sweep-store.ts';
+import { SweepStore } from '../../src/work/sweeps/progress.ts';
+import { SlotLimit } from '../../src/work/sweeps/sweep.ts';
 import { acme, rulesOf, type SweepHarness, startSweepHarness } from '../support/sweep-harness.ts';
 
 let harness: SweepHarness;
@@ -42,7 +42,7 @@ async function slot(): Promise<number> {
   const open = await harness.bot.call(operations.listIssues, { params: demo, query: { state: 'open' } });
   return open.length;
 }
-const result = () => createSweepStore(harness.store).readResult('rules.yml#old');
+const result = () => new SweepStore(harness.store).readResult('rules.yml#old');
 
 describe('the limit of items that a rule changes in one slot', () => {
   it('lets each slot change as many items, until none is left', async () => {
@@ -128,10 +128,10 @@ rules:
   it('holds for a slot that is interrupted and goes on, in whatever process', async () => {
     const [rule] = rulesOf(closing(2));
     if (rule === undefined) throw new Error('the rule is not there');
-    const store = createSweepStore(harness.store);
+    const { store } = harness;
     const ran = (...states: readonly string[]) =>
       ({ outcomes: states.map((status) => ({ change: 'c1', status })) }) as unknown as Run;
-    const first = await openSlotLimit(store, rule, { slot: 'a' });
+    const first = await SlotLimit.open(store, rule, { slot: 'a' });
     expect(await first?.begin()).toBe(true);
     await first?.end('one', ran('skipped'));
     expect(await first?.begin()).toBe(true);
@@ -139,9 +139,9 @@ rules:
     // The process ends here, while the changes of an item are under way.
     expect(await first?.begin()).toBe(true);
 
-    const again = await openSlotLimit(store, rule, { slot: 'a' });
+    const again = await SlotLimit.open(store, rule, { slot: 'a' });
     expect([await again?.begin(), again?.isReached]).toEqual([false, true]);
-    const next = await openSlotLimit(store, rule, { slot: 'b' });
+    const next = await SlotLimit.open(store, rule, { slot: 'b' });
     expect([await next?.begin(), next?.isReached]).toEqual([true, false]);
     // What failed may have been made.
     await next?.end('two', ran('failed'));

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type Clock, createSteadyClock } from '../../src/platform/clock.ts';
+import { makeClock } from '../support/make-clock.ts';
 
 const hourMs = 3_600_000;
 const start = Date.parse('2026-03-01T12:00:00Z');
@@ -19,7 +20,7 @@ beforeEach(() => {
   uptimeMs = 0;
   jumps = [];
   steady = createSteadyClock({
-    clock: { now: () => new Date(wallMs), monotonicMs: () => uptimeMs },
+    clock: makeClock({ now: () => new Date(wallMs), monotonicMs: () => uptimeMs }),
     onJump: (byMs) => jumps.push(byMs),
   });
 });

@@ -117,14 +117,16 @@ describe.each(commanded)('the slash commands of $path', ({ path, rules }) => {
     const changesWith = async (sender_permission: string) => {
       const found: string[] = [];
       for (const { eventType, payload, facts } of cases) {
-        const { run } = await makeEventRun(parseEvent(eventType, payload), {
-          id: 'test',
-          mode: 'plan',
-          door: 'cli',
-          clock: systemClock,
-          rules: createRuleSet(withCommands),
-          facts: { given: { ...facts, sender_permission } },
-        });
+        const { run } = await makeEventRun(
+          parseEvent(eventType, payload),
+          {
+            id: 'test',
+            mode: 'plan',
+            door: 'cli',
+            rules: createRuleSet(withCommands),
+          },
+          { given: { ...facts, sender_permission }, clock: systemClock },
+        );
         expect(run.refused).toEqual([]);
         found.push(...run.changes.flatMap((change) => change.rules));
       }

@@ -5,6 +5,7 @@ import { type Activity, startActivity } from '../../src/server/activity.ts';
 import { chartStretches, marksOf } from '../../src/server/dashboard/charts/activity-samples.ts';
 import { createRunnerMemory } from '../../src/work/sweeps/targets/runner-memory.ts';
 import { makeDelivery, makeRun } from '../store/make.ts';
+import { makeClock } from '../support/make-clock.ts';
 import { makeStore } from '../support/make-store.ts';
 
 let made: Awaited<ReturnType<typeof makeStore>>;
@@ -13,7 +14,7 @@ let now: Date;
 beforeEach(async () => {
   now = new Date('2026-03-02T09:31:00.000Z');
   made = await makeStore();
-  activity = startActivity({ store: made.store, clock: { now: () => now }, log: silentLog });
+  activity = startActivity({ store: made.store, clock: makeClock({ now: () => now }), log: silentLog });
 });
 afterEach(async () => {
   await activity.stop();

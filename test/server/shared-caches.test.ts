@@ -1,4 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { FactMemory } from '../../src/facts/fact.ts';
+import type { Admissions } from '../../src/rules/sources/admission.ts';
+import type { RuleSource } from '../../src/rules/sources/rule-source.ts';
 import { createNoticeTaker } from '../../src/server/shared-caches.ts';
 import type { Notice } from '../../src/store/store.ts';
 
@@ -11,9 +14,16 @@ describe('a notice of another process', () => {
         calls.push([name, ...given]);
       };
     createNoticeTaker({
-      rules: { noteMoved: note('moved'), forget: note('forget rules'), forgetAll: note('forget all rules') },
-      admissions: { forget: note('forget identity'), forgetAll: note('forget all identities') },
-      memory: { drop: note('drop') },
+      rules: {
+        noteMoved: note('moved'),
+        forget: note('forget rules'),
+        forgetAll: note('forget all rules'),
+      } as unknown as RuleSource,
+      admissions: {
+        forget: note('forget identity'),
+        forgetAll: note('forget all identities'),
+      } as unknown as Admissions,
+      memory: { drop: note('drop') } as unknown as FactMemory,
     })(notice);
     return calls;
   };

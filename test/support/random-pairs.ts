@@ -8,7 +8,6 @@ import type { Subject } from '../../src/contract/events/subject.ts';
 import type { Run, RunMode } from '../../src/engine/record.ts';
 import { runRules } from '../../src/engine/run.ts';
 import { createFactMemory, createFacts } from '../../src/facts/ask.ts';
-import { systemClock } from '../../src/platform/clock.ts';
 import { ReeveError } from '../../src/platform/errors.ts';
 import type { Message } from '../../src/platform/http/message-sender.ts';
 import { loadRuleFile } from '../../src/rules/files/load.ts';
@@ -27,6 +26,7 @@ import { parseOperatorFile } from '../../src/server/settings/operator-file/opera
 import { type MadeDelivery, makeDeliveries } from './deliveries.ts';
 import { createFakeForge, type Written } from './fake-forge.ts';
 import { botAccount, type FakeForgeState, vault, vaultText } from './fake-forge-state.ts';
+import { makeClock } from './make-clock.ts';
 import {
   hostileWords,
   type MadeRule,
@@ -300,7 +300,7 @@ export async function runPair(pair: Pair): Promise<PairResult> {
   return { dry: await pass('plan'), real: await pass('enforce'), problems };
 }
 
-const clock = { ...systemClock, monotonicMs: () => 0 };
+const clock = makeClock({ monotonicMs: () => 0 });
 const key = new Uint8Array(32);
 
 async function admit(event: Event, client: Client): Promise<AdmittedEvent | undefined> {

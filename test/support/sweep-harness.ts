@@ -4,11 +4,10 @@ import { join } from 'node:path';
 import { createNamedSecrets } from '../../src/actions/secrets.ts';
 import { type Client, createClient } from '../../src/client/client.ts';
 import { operations } from '../../src/contract/operations.ts';
-import type { RunSettings } from '../../src/engine/make-run.ts';
 import type { Run } from '../../src/engine/record.ts';
+import type { RunSettings } from '../../src/engine/run-context.ts';
 import { createFactMemory } from '../../src/facts/ask.ts';
 import { type Clock, systemClock } from '../../src/platform/clock.ts';
-import { silentLog } from '../../src/platform/log.ts';
 import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { formatProblem } from '../../src/rules/problem.ts';
 import { registry } from '../../src/rules/registry.ts';
@@ -16,18 +15,17 @@ import type { LoadedRule } from '../../src/rules/rule.ts';
 import { createAdmissions, createEnrolment, createIdentities } from '../../src/rules/sources/admission.ts';
 import { createRuleSource } from '../../src/rules/sources/rule-source.ts';
 import { loadFingerprintKey } from '../../src/server/settings/secrets/installation-secret.ts';
+import { createWork } from '../../src/server/work.ts';
 import { createStoredMemory } from '../../src/store/action-memory.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../src/store/store.ts';
-import { createWorker, type Worker } from '../../src/work/deliveries/worker.ts';
-import { createEventHandlers, createJobHandler } from '../../src/work/runs/event-handlers.ts';
-import { caughtUpEvent } from '../../src/work/runs/route-delivery.ts';
-import { createSnapshots, type Snapshots } from '../../src/work/sweeps/catch-up/snapshots.ts';
-import { createSweeps, type Sweeps } from '../../src/work/sweeps/sweeps.ts';
+import type { Snapshots } from '../../src/work/sweeps/catch-up/snapshots.ts';
+import type { Sweeps } from '../../src/work/sweeps/sweeps.ts';
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 import { type FlowForge, startFlowForge } from './flow-forge.ts';
 import { acme, people, realServer } from './flow-names.ts';
 import { type FlowTemplate, flowTemplate } from './flow-template.ts';
+import { makeReeve } from './make-reeve.ts';
 import { createRunnerControl, type RunnerControl, type WantedRunner } from './runner-control.ts';
 
 export { acme, people } from './flow-names.ts';
@@ -146,57 +144,35 @@ export async function startSweepHarness(
   };
   const client = createClient({ url: proxy.url, credentials: { token }, sleep: async () => {} });
   const store = await openSqliteStore({ path: join(data, 'reeve.db'), role: 'worker', clock });
-  const memory = createFactMemory(clock);
-  const seen = createSnapshots(store, clock);
   const login = async (): Promise<string> => people.bot;
   const self = await bot.call(operations.getSelf, {});
-  const account = async () => ({ id: self.id });
   const served = createEnrolment({ client, login, listed: [], clock });
   const rules = createRuleSource({ client, served, operatorRules: [], clock });
+  const identities = createIdentities({ client, clock });
   const runs: Run[] = [];
-  const onRun = (run: Run): void => {
-    runs.push(run);
-  };
   const { namedSecrets } = options;
   const secrets =
     namedSecrets && createNamedSecrets(namedSecrets, await loadFingerprintKey(data, { store: undefined }));
-  const settings = secrets ? { ...options.settings, secrets } : options.settings;
-  const shared = {
+  const reeve = makeReeve({
+    ...options.settings,
+    ...(secrets ? { secrets } : {}),
     client,
-    account,
-    memory,
-    store,
+    account: async () => ({ id: self.id }),
     clock,
-    onRun,
-    ...(settings ? { settings } : {}),
-  };
-  const identities = createIdentities({ client, clock });
-  const admissions = createAdmissions({ identities, served, coverageOf: () => true });
-  const { handle, jobs, leaveWaiting } = createEventHandlers({
-    ...shared,
-    admissions,
-    rules,
-    onEnqueued: () => {},
-  });
-  const sweeps = createSweeps({
-    ...shared,
-    served: { login, listed: [] },
+    memory: createFactMemory(clock),
     actionMemory: createStoredMemory(store),
-    log: silentLog,
-    rules,
-    snapshots: seen,
-    askWhoWeAre: account,
-    handleCaughtUp: async (job, payload) => handle(job, caughtUpEvent(payload)),
-    onEnqueued: () => {},
-    leaveWaiting,
-  });
-  const worker: Worker = createWorker({
     store,
-    handle,
-    handleJob: createJobHandler({ ...sweeps.jobHandlers, ...jobs }),
-    log: silentLog,
-    clock,
+    admissions: createAdmissions({ identities, served, coverageOf: () => true }),
+    rules,
+    everyRule: () => rules.everyRule(),
+    served: { login, listed: [] },
+    metrics: {
+      countRun: (run) => void runs.push(run),
+      countSweepRun: (run) => void runs.push(run),
+      countQueueEvent: () => {},
+    },
   });
+  const { worker, sweeps, snapshots: seen } = createWork(reeve, {});
 
   let runnerControl: RunnerControl | undefined;
   const harness: SweepHarness = {

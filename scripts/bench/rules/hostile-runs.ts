@@ -6,6 +6,7 @@ import { limits } from '../../../src/rules/expressions/budget.ts';
 import { loadRuleFile } from '../../../src/rules/files/load.ts';
 import { registry } from '../../../src/rules/registry.ts';
 import { createRuleSet } from '../../../src/rules/rule.ts';
+import { makeClock } from '../../../test/support/make-clock.ts';
 import { hostileTexts } from './hostile.ts';
 
 const steps = [{ uses: 'set-labels', with: { add: ['x'] } }];
@@ -159,7 +160,7 @@ export function prepareHostileRun({ rules, pull: more, facts }: HostileRun): () 
       event,
       facts: createGivenFacts({ subject, given, payload }),
       now: new Date('2026-01-01T00:00:00Z'),
-      clock: { monotonicMs: () => 0 },
+      clock: makeClock({ monotonicMs: () => 0 }),
     });
     return run;
   };

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { findOperation } from '../../../src/contract/operations.ts';
 import { type Log, silentLog } from '../../../src/platform/log.ts';
 import { startServer } from '../../../src/server/server.ts';
-import { createSweepStore } from '../../../src/work/sweeps/sweep-store.ts';
+import { SweepStore } from '../../../src/work/sweeps/progress.ts';
 
 /** What one sweep cost. */
 export type Cost = {
@@ -71,7 +71,7 @@ process.on('message', async ({ rule, count }: { rule: string; count: number }) =
     if (state === 'dead' || state === 'gone') throw new Error(`the sweep is ${state}: ${delivery?.reason}`);
   }
   const seconds = (performance.now() - startedMs) / 1_000;
-  const result = await createSweepStore(server.store).readResult(id);
+  const result = await new SweepStore(server.store).readResult(id);
   if (result === undefined) throw new Error(`there is no rule ${id}`);
   const { items, failed } = result;
   const growthBytes = heapBytes() - early;

@@ -6,7 +6,7 @@ import type { Run } from '../../../src/engine/record.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { createSnapshots } from '../../../src/work/sweeps/catch-up/snapshots.ts';
+import { Snapshots } from '../../../src/work/sweeps/catch-up/snapshots.ts';
 import type { BenchRow } from '../row.ts';
 
 const bodyBytes = 8 * 1024;
@@ -45,7 +45,7 @@ const things: readonly {
     what: 'a served repository with 2 branches, 10 tags and 50 issues, for catching up',
     maxBytes: 12 * 1024,
     async write(store, count) {
-      const seen = createSnapshots(store, systemClock);
+      const seen = new Snapshots(store, systemClock);
       const name = (prefix: string, length: number) =>
         Object.fromEntries(
           Array.from({ length }, (_, at) => [`${prefix}${at}`, randomBytes(20).toString('hex')]),

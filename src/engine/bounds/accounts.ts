@@ -14,7 +14,8 @@ import {
   type Proposal,
   type RefusedChange,
 } from '../proposal.ts';
-import type { RunInput } from '../run-input.ts';
+import type { RecordedChange } from '../record.ts';
+import type { RunInput } from '../run-context.ts';
 
 /**
  * A forge gives rights by login, and a login that was freed can be taken by a stranger. The id of the account that has a login
@@ -100,7 +101,7 @@ function textsIn(values: readonly unknown[]): readonly string[] {
 
 /** Returns the logins to which a request that takes a change back gives something: of assignees, it repeats the others. */
 export function accountsGivenBack(
-  { target, before }: Pick<Change, 'target' | 'before'>,
+  { target, before }: RecordedChange,
   operation: string,
   input: AnyInput,
 ): readonly string[] {
@@ -109,9 +110,9 @@ export function accountsGivenBack(
 }
 
 /** Returns the logins to which changes that are sent as one request give something. What stays as it is, such as another assignee, is none. */
-function accountsOf(group: readonly Pick<PlannedChange, 'change'>[], input: AnyInput): readonly string[] {
-  const declared = group.flatMap(({ change }) => (change.accounts === undefined ? [] : [change.accounts]));
-  return declared.length > 0 ? declared.flat() : accountsIn(group[0]?.change.operation ?? '', input);
+function accountsOf(changes: readonly Change[], input: AnyInput): readonly string[] {
+  const declared = changes.flatMap(({ accounts }) => (accounts === undefined ? [] : [accounts]));
+  return declared.length > 0 ? declared.flat() : accountsIn(changes[0]?.operation ?? '', input);
 }
 
 /** Why a login gets nothing. */
@@ -132,55 +133,72 @@ type AccountUse = {
   readonly params: AnyInput['params'];
 };
 
-/** Holds logins to the accounts that had them at first use. */
-export interface AccountGuard {
-  /** Returns why one of these logins gets nothing. */
-  refusalOf(logins: readonly string[], use: AccountUse): Promise<AccountRefusal | undefined>;
-  /** Remembers logins that nothing is given to now, without asking about those that are known. */
-  note(logins: readonly string[], params: AccountUse['params']): Promise<void>;
-}
-
 /** How long an answer about a login is used: the plan is made, and the first request sent, in one breath. */
 const freshMs = 1_000;
 
 /** Logins known to be remembered, by memory: they never cease to be. */
 const remembered = new WeakMap<ActionMemory, Set<string>>();
 
-/** Creates the guard of one run. */
-export function createAccountGuard(options: {
-  readonly client: Client;
-  readonly memory: ActionMemory;
-  readonly now: Date;
-  readonly clock: Pick<Clock, 'monotonicMs'>;
-}): AccountGuard {
-  const { client, memory, now, clock } = options;
-  const answers = new Map<string, { readonly id: Promise<number | undefined>; readonly atMs: number }>();
-  const known = remembered.get(memory) ?? new Set<string>();
-  remembered.set(memory, known);
+/** Holds the logins of one run to the accounts that had them at first use. */
+export class AccountGuard {
+  readonly #client: Client;
+  readonly #memory: ActionMemory;
+  readonly #clock: Clock;
+  /** RFC 3339, the instant of the run. */
+  readonly #at: string;
+  readonly #answers = new Map<string, { readonly id: Promise<number | undefined>; readonly atMs: number }>();
+  readonly #known: Set<string>;
 
-  const idOf = (login: string, params: AccountUse['params']): Promise<number | undefined> => {
-    const place = placeOf(params);
-    const key = `${login} ${place?.owner}/${place?.repo}`;
-    const answer = answers.get(key);
-    if (answer && clock.monotonicMs() - answer.atMs < freshMs) return answer.id;
-    const id = findAccount(client, login, place);
-    answers.set(key, { id, atMs: clock.monotonicMs() });
-    return id;
-  };
+  constructor(options: {
+    readonly client: Client;
+    readonly memory: ActionMemory;
+    readonly now: Date;
+    readonly clock: Clock;
+  }) {
+    this.#client = options.client;
+    this.#memory = options.memory;
+    this.#clock = options.clock;
+    this.#at = options.now.toISOString();
+    this.#known = remembered.get(options.memory) ?? new Set();
+    remembered.set(options.memory, this.#known);
+  }
 
-  const refusalOfOne = async (login: string, use: AccountUse): Promise<AccountRefusal | undefined> => {
+  /** Returns why one of these logins gets nothing. */
+  async refusalOf(logins: readonly string[], use: AccountUse): Promise<AccountRefusal | undefined> {
+    const refusals = await Promise.all(logins.map((login) => this.#refusalOfOne(login, use)));
+    return refusals.find((refusal) => refusal !== undefined);
+  }
+
+  /** Remembers logins that nothing is given to now, without asking about those that are known. */
+  async note(logins: readonly string[], params: AccountUse['params']): Promise<void> {
+    const unknown = logins.filter((login) => !this.#known.has(accountKey(login)));
+    await Promise.all(unknown.map((login) => this.#noteOne(login, params)));
+  }
+
+  async #noteOne(login: string, params: AccountUse['params']): Promise<void> {
     const key = accountKey(login);
-    const before = (await memory.get(key)) as KnownAccount | undefined;
+    if ((await this.#memory.get(key)) === undefined) {
+      // Nothing is given now: where it is, it will be asked again.
+      const id = await this.#idOf(login, params).catch(unlessStopped);
+      if (id === undefined) return;
+      await this.#memory.revise(key, (value) => value ?? { id, at: this.#at });
+    }
+    this.#known.add(key);
+  }
+
+  async #refusalOfOne(login: string, use: AccountUse): Promise<AccountRefusal | undefined> {
+    const key = accountKey(login);
+    const at = this.#at;
+    const before = (await this.#memory.get(key)) as KnownAccount | undefined;
     if (before === undefined && !use.records) return undefined;
     let id: number | undefined;
     try {
-      id = await idOf(login, use.params);
+      id = await this.#idOf(login, use.params);
     } catch (error) {
       return unaskedRefusal(login, error);
     }
     // It could be given something all the same, and another account after it.
     if (before === undefined && id === undefined) return { login, why: unseenWords(login) };
-    const at = now.toISOString();
     const edit = (value: unknown): KnownAccount => {
       const account = value as KnownAccount | undefined;
       if (account === undefined) return { id: id ?? 0, at };
@@ -189,32 +207,20 @@ export function createAccountGuard(options: {
       const { other: _other, ...itself } = account;
       return account.id === id ? itself : { ...itself, other: { id: id ?? 0, at } };
     };
-    const account = (use.records ? await memory.revise(key, edit) : before) as KnownAccount;
-    known.add(key);
+    const account = (use.records ? await this.#memory.revise(key, edit) : before) as KnownAccount;
+    this.#known.add(key);
     return account.id === id ? undefined : { login, why: wordsOf(login, account, id) };
-  };
+  }
 
-  return {
-    async refusalOf(logins, use) {
-      const refusals = await Promise.all(logins.map((login) => refusalOfOne(login, use)));
-      return refusals.find((refusal) => refusal !== undefined);
-    },
-    async note(logins, params) {
-      const unknown = logins.filter((login) => !known.has(accountKey(login)));
-      await Promise.all(
-        unknown.map(async (login) => {
-          const key = accountKey(login);
-          if ((await memory.get(key)) === undefined) {
-            // Nothing is given now: where it is, it will be asked again.
-            const id = await idOf(login, params).catch(unlessStopped);
-            if (id === undefined) return;
-            await memory.revise(key, (value) => value ?? { id, at: now.toISOString() });
-          }
-          known.add(key);
-        }),
-      );
-    },
-  };
+  #idOf(login: string, params: AccountUse['params']): Promise<number | undefined> {
+    const place = placeOf(params);
+    const key = `${login} ${place?.owner}/${place?.repo}`;
+    const answer = this.#answers.get(key);
+    if (answer && this.#clock.monotonicMs() - answer.atMs < freshMs) return answer.id;
+    const id = findAccount(this.#client, login, place);
+    this.#answers.set(key, { id, atMs: this.#clock.monotonicMs() });
+    return id;
+  }
 }
 
 function placeOf(params: AccountUse['params']): AccountPlace | undefined {
@@ -283,7 +289,7 @@ export async function findStrangers(
   const guard = guardOf(input);
   if (guard === undefined) return strangers;
   const examine = async (change: Change, records: boolean): Promise<void> => {
-    const logins = accountsOf([{ change }], change.input);
+    const logins = accountsOf([change], change.input);
     const { params } = change.input;
     if (records) await guard.note([...takenFrom(change), ...(change.already ? logins : [])], params);
     if (change.already) return;
@@ -305,7 +311,7 @@ const guards = new WeakMap<RunInput, AccountGuard>();
 function guardOf(input: RunInput): AccountGuard | undefined {
   const { client, memory } = input;
   if (client === undefined || memory === undefined) return undefined;
-  const guard = guards.get(input) ?? createAccountGuard({ ...input, client, memory });
+  const guard = guards.get(input) ?? new AccountGuard({ ...input, client, memory });
   guards.set(input, guard);
   return guard;
 }
@@ -319,7 +325,11 @@ export function createAccountCheck(
     guard &&
     (async (group, request) => {
       const use = { records: true, params: request.params };
-      const refusal = await guard.refusalOf(accountsOf(group, request), use);
+      const logins = accountsOf(
+        group.map(({ change }) => change),
+        request,
+      );
+      const refusal = await guard.refusalOf(logins, use);
       if (refusal) throw refusal.retry ?? new ReeveError('forge-refused', refusal.why);
     })
   );
@@ -346,12 +356,9 @@ export function retryOf(strangers: ReadonlyMap<Change, AccountRefusal>): ReeveEr
   return [...strangers.values()].find(({ retry }) => retry)?.retry;
 }
 
-/** The part of a store that keeps accounts. */
-type AccountStore = Pick<ActionMemory, 'get' | 'revise'>;
-
 /** Remembers accounts that an operator names with their ids, whatever was remembered of their logins. */
 export async function confirmAccounts(
-  memory: AccountStore,
+  memory: ActionMemory,
   accounts: Readonly<Record<string, number>>,
   now: Date,
 ): Promise<void> {

@@ -36,16 +36,8 @@ type OwnChange = EventCause & {
   readonly isUnanswered?: true;
 };
 
-/** The changes of ours that cause events. */
-export interface Consequences {
-  /** Notes a change that is about to be sent; the returned function is called with its answer, or without one. */
-  begin(
-    repositoryId: number,
-    change: Omit<OwnChange, 'at' | 'bound' | 'isUnanswered'>,
-  ): Promise<(answer?: unknown) => Promise<void>>;
-  /** Returns what caused an event of our own account; undefined if no change of ours is known to. */
-  find(event: Event, client: Client, signal?: AbortSignal): Promise<EventCause | undefined>;
-}
+/** A change of ours that is about to be sent, and what it will cause. */
+type NewCause = EventCause & { readonly causes: DeclaredCause };
 
 /** The part of a store of plain data that the book needs; `isShared`: other processes send and find changes, too. */
 type ConsequenceStore = {
@@ -61,64 +53,68 @@ const maxUnansweredMs = 60_000;
 /** Interval of the looks at changes that other processes send. */
 const lookMs = 100;
 
-/** Creates the book of changes on a store of plain data. */
-export function createConsequences(options: {
-  readonly store: ConsequenceStore;
-  readonly clock: Pick<Clock, 'now' | 'sleep'>;
-}): Consequences {
-  const { store, clock } = options;
-  const inFlight = new Slots<{ readonly repositoryId: number; readonly answered: Promise<void> }>();
+/** The changes of ours that cause events, in a store of plain data. */
+export class Consequences {
+  readonly #store: ConsequenceStore;
+  readonly #clock: Clock;
+  readonly #inFlight = new Slots<{ readonly repositoryId: number; readonly answered: Promise<void> }>();
 
-  const update = (repositoryId: number, edit: (list: OwnChanges) => OwnChanges): Promise<unknown> =>
-    store.revise(keyOf(repositoryId), (value) => {
+  constructor(store: ConsequenceStore, clock: Clock) {
+    this.#store = store;
+    this.#clock = clock;
+  }
+
+  /** Notes a change that is about to be sent; the returned function is called with its answer, or without one. */
+  async begin(repositoryId: number, change: NewCause): Promise<(answer?: unknown) => Promise<void>> {
+    const { isShared } = this.#store;
+    const at = this.#clock.now();
+    const noted = { ...change, at: at.toISOString(), bound: {} };
+    await this.#update(repositoryId, (list) => [
+      isShared ? { ...noted, isUnanswered: true } : noted,
+      ...list.filter((one) => at.getTime() - Date.parse(one.at) < keptMs).slice(0, maxChanges - 1),
+    ]);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const slot = this.#inFlight.add({ repositoryId, answered: promise });
+    return async (answer) => {
+      const commit = change.causes.event === 'committed' ? commitIn(answer) : undefined;
+      const match = commit === undefined ? undefined : { kind: 'push ', commit };
+      if (isShared || match !== undefined) {
+        // Where it cannot be stored, the commit is recognised as if the answer had been lost.
+        await this.#update(repositoryId, (list) => markAnswered(list, noted, match)).catch(() => {});
+      }
+      this.#inFlight.take(slot);
+      resolve();
+    };
+  }
+
+  /** Returns what caused an event of our own account; undefined if no change of ours is known to. */
+  async find(event: Event, client: Client, signal?: AbortSignal): Promise<EventCause | undefined> {
+    const { repository } = event;
+    if (repository === undefined) return undefined;
+    const read = async (): Promise<OwnChanges> => listIn(await this.#store.recall(keyOf(repository.id)));
+    if ((await read()).length === 0) return undefined;
+    // Until the answer is there, the forge may not yet show what it has done.
+    const own = [...this.#inFlight].filter(({ repositoryId }) => repositoryId === repository.id);
+    await Promise.all(own.map(({ answered }) => answered));
+    for (const change of await readAnswered(read, this.#clock, signal)) {
+      const match = await matchOf(change, event, client);
+      if (match === undefined) continue;
+      if (change.bound[match.kind] === undefined) {
+        await this.#update(repository.id, (list) => withCommit(list, change, match));
+      }
+      const { because, rules, depth } = change;
+      return depth <= maxDepth ? { because, rules, depth } : undefined;
+    }
+    return undefined;
+  }
+
+  #update(repositoryId: number, edit: (list: OwnChanges) => OwnChanges): Promise<unknown> {
+    return this.#store.revise(keyOf(repositoryId), (value) => {
       const list = listIn(value);
       const edited = edit(list);
       return edited === list ? value : edited;
     });
-  const read = async (repositoryId: number): Promise<OwnChanges> =>
-    listIn(await store.recall(keyOf(repositoryId)));
-
-  return {
-    async begin(repositoryId, change) {
-      const at = clock.now();
-      const noted = { ...change, at: at.toISOString(), bound: {} };
-      await update(repositoryId, (list) => [
-        store.isShared ? { ...noted, isUnanswered: true } : noted,
-        ...list.filter((one) => at.getTime() - Date.parse(one.at) < keptMs).slice(0, maxChanges - 1),
-      ]);
-      const { promise, resolve } = Promise.withResolvers<void>();
-      const slot = inFlight.add({ repositoryId, answered: promise });
-      return async (answer) => {
-        const commit = change.causes.event === 'committed' ? commitIn(answer) : undefined;
-        const match = commit === undefined ? undefined : { kind: 'push ', commit };
-        if (store.isShared || match !== undefined) {
-          // Where it cannot be stored, the commit is recognised as if the answer had been lost.
-          await update(repositoryId, (list) => markAnswered(list, noted, match)).catch(() => {});
-        }
-        inFlight.take(slot);
-        resolve();
-      };
-    },
-
-    async find(event, client, signal) {
-      const { repository } = event;
-      if (repository === undefined) return undefined;
-      if ((await read(repository.id)).length === 0) return undefined;
-      // Until the answer is there, the forge may not yet show what it has done.
-      const own = [...inFlight].filter(({ repositoryId }) => repositoryId === repository.id);
-      await Promise.all(own.map(({ answered }) => answered));
-      for (const change of await readAnswered(() => read(repository.id), clock, signal)) {
-        const match = await matchOf(change, event, client);
-        if (match === undefined) continue;
-        if (change.bound[match.kind] === undefined) {
-          await update(repository.id, (list) => withCommit(list, change, match));
-        }
-        const { because, rules, depth } = change;
-        return depth <= maxDepth ? { because, rules, depth } : undefined;
-      }
-      return undefined;
-    },
-  };
+  }
 }
 
 function keyOf(repositoryId: number): string {
@@ -133,11 +129,11 @@ function listIn(value: unknown): OwnChanges {
 /** Returns the changes of a repository once those are answered that any process has under way; what died with its process is not awaited. */
 async function readAnswered(
   read: () => Promise<OwnChanges>,
-  { now, sleep }: Pick<Clock, 'now' | 'sleep'>,
+  clock: Clock,
   signal: AbortSignal | undefined,
 ): Promise<OwnChanges> {
   const isUnderWay = ({ isUnanswered, at }: OwnChange): boolean =>
-    isUnanswered === true && now().getTime() - Date.parse(at) < maxUnansweredMs;
+    isUnanswered === true && clock.now().getTime() - Date.parse(at) < maxUnansweredMs;
   let list = await read();
   // What begins meanwhile has caused none of the events that are there.
   const awaited = list.filter(isUnderWay);
@@ -145,14 +141,14 @@ async function readAnswered(
     isUnderWay(one) && awaited.some((other) => isSameNoted(one, other));
   // Clocks of processes differ: the number of looks has a limit, too.
   for (let looks = maxUnansweredMs / lookMs; looks > 0 && list.some(isAwaited); looks -= 1) {
-    await sleep(lookMs, signal);
+    await clock.sleep(lookMs, signal);
     list = await read();
   }
   return list;
 }
 
 type EventMatch = { readonly kind: string; readonly commit: string };
-type NotedChange = Pick<OwnChange, 'at' | 'because'>;
+type NotedChange = { readonly at: string; readonly because: EventCause['because'] };
 
 /** Returns the list with the commit of a change's events of a kind: another commit is not of this change. */
 function withCommit(list: OwnChanges, change: NotedChange, { kind, commit }: EventMatch): OwnChanges {
@@ -228,7 +224,8 @@ async function matchOf(
 }
 
 type CommitCause = Extract<DeclaredCause, { event: 'committed' }>;
-type OwnPush = Pick<Event, 'payload'> & {
+type OwnPush = {
+  readonly payload: Event['payload'];
   readonly repository: NonNullable<Event['repository']>;
   readonly after: string;
 };

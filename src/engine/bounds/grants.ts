@@ -1,4 +1,3 @@
-import type { Change } from '../../actions/change.ts';
 import type { Subject } from '../../contract/events/subject.ts';
 import { type Facts, requestOf } from '../../facts/fact.ts';
 import { repository as repositoryFact } from '../../facts/repository.ts';
@@ -6,10 +5,28 @@ import { repositoryParams } from '../../facts/where.ts';
 import { createUnlimitedMeter } from '../../patterns/meter.ts';
 import { messageOf } from '../../platform/errors.ts';
 import type { LoadedRule, ScopedGrant } from '../../rules/rule.ts';
-import type { Proposal } from '../proposal.ts';
 
 /** What grants cover, of a change. */
-type GrantedChange = Pick<Change, 'action' | 'branch' | 'fork' | 'alsoNeeds'>;
+type GrantedChange = {
+  readonly action: string;
+  readonly branch?: string | undefined;
+  readonly fork?: boolean | undefined;
+  readonly alsoNeeds?: string | undefined;
+};
+
+/** A change and those who want it. */
+type WantedChange = {
+  readonly change: GrantedChange;
+  readonly proposals: readonly { readonly rule: LoadedRule }[];
+};
+
+/** A change where its request goes. */
+type PlacedChange = {
+  readonly change: GrantedChange;
+  /** Path parameters of the request. */
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly defaultBranch: DefaultBranch | undefined;
+};
 
 /** The default branch of the subject's repository, or why it is not known. */
 export type DefaultBranch = { readonly name: string } | { readonly unknown: string };
@@ -24,10 +41,7 @@ export function isGrantedAt(rule: LoadedRule, { repository, organization }: Subj
 
 /** Reads the default branch where a change depends on a grant that covers that branch alone; otherwise returns undefined. */
 export async function readDefaultBranch(
-  planned: readonly {
-    readonly change: Pick<Change, 'action' | 'branch'>;
-    readonly proposals: readonly Pick<Proposal, 'rule'>[];
-  }[],
+  planned: readonly WantedChange[],
   facts: Facts,
 ): Promise<DefaultBranch | undefined> {
   const isNeeded = planned.some(
@@ -50,15 +64,7 @@ export async function readDefaultBranch(
 }
 
 /** Returns why the grants of a rule's file do not cover a change, or undefined if they do, or none is needed. */
-export function ungrantedReason(
-  rule: LoadedRule,
-  change: {
-    readonly change: GrantedChange;
-    /** Path parameters of the request. */
-    readonly params: Readonly<Record<string, unknown>>;
-    readonly defaultBranch: DefaultBranch | undefined;
-  },
-): string | undefined {
+export function ungrantedReason(rule: LoadedRule, change: PlacedChange): string | undefined {
   const { action, alsoNeeds } = change.change;
   if (rule.level === 'operator') return undefined;
   const isByGrant = rule.byGrant?.includes(action) ?? false;
@@ -73,7 +79,7 @@ export function ungrantedReason(
 /** Returns whether the grants of a rule's file cover what an action does to a branch of the subject's repository. */
 export async function coversAction(
   rule: LoadedRule,
-  change: Required<Pick<Change, 'action' | 'branch'>>,
+  change: { readonly action: string; readonly branch: string },
   facts: Facts,
 ): Promise<boolean> {
   const defaultBranch = await readDefaultBranch([{ change, proposals: [{ rule }] }], facts);
@@ -84,7 +90,7 @@ export async function coversAction(
 function uncoveredReason(
   rule: LoadedRule,
   name: string,
-  { change: { branch, fork }, params, defaultBranch }: Parameters<typeof ungrantedReason>[1],
+  { change: { branch, fork }, params, defaultBranch }: PlacedChange,
 ): string | undefined {
   const place =
     params.repo === undefined ? String(params.org ?? params.owner ?? '') : `${params.owner}/${params.repo}`;

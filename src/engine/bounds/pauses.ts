@@ -53,11 +53,11 @@ export function pausedReason(
   return first !== undefined && stopping.every((one) => one !== undefined) ? pausedWords(first) : undefined;
 }
 
+/** A repository by its full name, and by its id where that is known. */
+type PausedRepository = { readonly name: string; readonly id?: number | undefined };
+
 /** Returns whether a pause is one of this repository: by its id, also after a rename, or by its full name. */
-export function isOfRepository(
-  scope: PauseScope,
-  { name, id }: { readonly name: string; readonly id?: number | undefined },
-): boolean {
+export function isOfRepository(scope: PauseScope, { name, id }: PausedRepository): boolean {
   if (scope.kind !== 'repository') return false;
   const isSame = scope.repositoryId !== undefined && scope.repositoryId === id;
   return isSame || scope.name.toLowerCase() === name.toLowerCase();
@@ -66,7 +66,7 @@ export function isOfRepository(
 /** Returns the first pause that stops what a rule writes to a repository; undefined where none does. */
 export function findPause(
   pauses: readonly Pause[],
-  { repository, rule }: { readonly repository: Parameters<typeof isOfRepository>[1]; readonly rule: string },
+  { repository, rule }: { readonly repository: PausedRepository; readonly rule: string },
 ): Pause | undefined {
   return pauses.find(
     ({ scope }) =>

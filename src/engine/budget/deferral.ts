@@ -2,8 +2,13 @@ import { isRecoverable } from '../../rules/verdict.ts';
 import { levelOfChange, type Plan, type PlannedChange, type RefusedChange } from '../proposal.ts';
 import { type Budget, shareOfAccount, unreserved } from './budgets.ts';
 import { targetKey } from './ledger.ts';
-import { type Line, lineOfAccount, ordinaryLine, protectiveLine } from './reservations.ts';
-import type { WriteHistory } from './write-history.ts';
+import {
+  type Line,
+  lineOfAccount,
+  ordinaryLine,
+  protectiveLine,
+  type WriteHistory,
+} from './write-history.ts';
 
 /** A run that a limit or a pause stopped: it keeps its trigger and runs again from live state. */
 export type Deferral = {
@@ -74,10 +79,9 @@ export function deferBeyondHour(
           line: lineOfAccount(stranger),
           why: whyOver(shareOfAccount(hour), 0, ' that one account without write access causes'),
         });
-  past.reservations.release(owner);
+  past.release(owner);
   for (const { left, line } of [first, second, ...(third ? [third] : [])]) {
-    if (left.length > 0)
-      past.reservations.reserve(owner, countOf(left.map((one) => one.planned)), waitOf(left), line);
+    if (left.length > 0) past.reserve(owner, countOf(left.map((one) => one.planned)), waitOf(left), line);
   }
   const left = [...first.left, ...paced, ...second.left, ...(third?.left ?? [])];
   if (left.length === 0) return { plan };
@@ -134,7 +138,7 @@ function admit(
   const filesRoom = roomFor(files.length, Math.min(hour.repository - taken.repository, all - ownRoom));
   const wait = (own: number, files: number): number => {
     const wanted = { all: taken.all + own + files, repository: taken.repository + files };
-    return past.reservations.waitMs(owner, wanted, hour, line);
+    return past.waitMs(owner, wanted, hour, line);
   };
   const ownWaitMs = own.length === 0 ? 0 : wait(ownRoom, 0);
   const filesWaitMs = files.length === 0 ? 0 : Math.max(ownWaitMs, wait(ownRoom, filesRoom));

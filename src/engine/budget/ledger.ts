@@ -2,15 +2,15 @@ import { mergeQueueKind } from '../../actions/merging/queue-desk.ts';
 import { BoundedMap } from '../../platform/cache/bounded-map.ts';
 import type { PlannedChange } from '../proposal.ts';
 import type { Run } from '../record.ts';
-import { createSharedLedger, type SharedLedgerStore } from './shared-ledger.ts';
 import {
   type BudgetLedger,
-  createWriteHistory,
+  type ComparedWrite,
   type LedgerEntry,
   type LedgerState,
   type NotedWrite,
   noteWrites,
-  type WriteHistory,
+  unusedMs,
+  WriteHistory,
 } from './write-history.ts';
 
 /** Returns the stored runs of a repository, newest first, page by page. */
@@ -27,8 +27,14 @@ export const maxFlips = 5;
 const hourMs = 3_600_000;
 const maxPlaces = 5_000;
 
-/** What the ledger needs of a store that processes share. */
-export type LedgerStore = SharedLedgerStore & { readonly isShared: boolean };
+/** The part of a store that the ledger needs; `revise` replaces plain data in one step. */
+export type LedgerStore = {
+  readonly isShared: boolean;
+  revise(key: string, edit: (value: unknown) => unknown): Promise<unknown>;
+};
+
+/** Returns what no ledger has counted yet. */
+type LoadLedger = (place: number | string) => Promise<LedgerState>;
 
 /**
  * Creates the ledger. It is counted from the stored runs when a repository is first seen, so that a restart forgives nothing.
@@ -44,7 +50,7 @@ export function createBudgetLedger(options: {
   const { readRuns, store } = options;
   const nowMs = (): number => options.now().getTime();
 
-  const load = async (place: number | string): Promise<LedgerState> => {
+  const load: LoadLedger = async (place) => {
     const found: NotedWrite[] = [];
     const state = (): LedgerState => ({ writes: found.sort((a, b) => a.atMs - b.atMs), reserved: [] });
     if (typeof place === 'string' || readRuns === undefined) return state();
@@ -57,24 +63,27 @@ export function createBudgetLedger(options: {
     }
     return state();
   };
-  return store?.isShared ? createSharedLedger({ store, load, nowMs }) : createLedgerInMemory(load, nowMs);
+  return store?.isShared ? new SharedLedger(store, load, nowMs) : new LedgerInMemory(load, nowMs);
 }
 
-function createLedgerInMemory(
-  load: (place: number | string) => Promise<LedgerState>,
-  nowMs: () => number,
-): BudgetLedger {
-  const places = new BoundedMap<number | string, Promise<WriteHistory>>(maxPlaces);
-  return {
-    async edit(place, work) {
-      const known = places.get(place);
-      if (known !== undefined) return work(await known);
-      const past = load(place).then((state) => createWriteHistory(state, nowMs));
-      places.set(place, past);
-      past.catch(() => places.delete(place));
-      return work(await past);
-    },
-  };
+class LedgerInMemory implements BudgetLedger {
+  readonly #places = new BoundedMap<number | string, Promise<WriteHistory>>(maxPlaces);
+  readonly #load: LoadLedger;
+  readonly #nowMs: () => number;
+
+  constructor(load: LoadLedger, nowMs: () => number) {
+    this.#load = load;
+    this.#nowMs = nowMs;
+  }
+
+  async edit<Result>(place: number | string, work: (past: WriteHistory) => Result): Promise<Result> {
+    const known = this.#places.get(place);
+    if (known !== undefined) return work(await known);
+    const past = this.#load(place).then((state) => new WriteHistory(state, this.#nowMs));
+    this.#places.set(place, past);
+    past.catch(() => this.#places.delete(place));
+    return work(await past);
+  }
 }
 
 /**
@@ -87,10 +96,7 @@ export function targetKey(params: Readonly<Record<string, unknown>> | undefined,
 }
 
 /** Returns a planned change as the ledger compares it. */
-export function writeOf({
-  change,
-  proposals,
-}: PlannedChange): Pick<LedgerEntry, 'target' | 'before' | 'after' | 'rules'> {
+export function writeOf({ change, proposals }: PlannedChange): ComparedWrite {
   return {
     target: targetKey(change.input.params, change.target),
     before: JSON.stringify(change.before) ?? '',
@@ -116,4 +122,157 @@ function entriesOf(run: Run): readonly LedgerEntry[] {
       rules: change.rules,
       by: run.trigger.sender,
     }));
+}
+
+/** The beginning of the keys of ledgers. Their values have an instant `at`: the last one that still counts. */
+export const ledgerPrefix = 'writes ';
+/** Time after its `at` that a ledger is kept. */
+export const ledgerKeptMs = 3_600_000;
+
+/**
+ * A ledger as it is stored, as short as it can be, because every run with changes reads and replaces it. A group are the writes
+ * of one run: its name, then place, instant in ms, whether a file of a repository wanted it, the digests of target, state after and
+ * state before, those of its rules (`a,b`), and that of the account that caused it. A reservation: the digest of its owner, its instant
+ * in ms, its counts, and its line. What earlier versions wrote has no rules, account and line.
+ */
+type StoredLedger = {
+  readonly at: string;
+  readonly writes: readonly StoredGroup[];
+  readonly reserved: readonly (readonly [string, number, number, number, string?])[];
+};
+type StoredGroup = readonly [string, ...StoredWrite[]];
+type StoredWrite = readonly [number, number, 0 | 1, string, string, string, string?, string?];
+
+/** A step that waits for its turn, and what came of it. */
+type Step = {
+  readonly take: (past: WriteHistory) => void;
+  readonly end: () => void;
+  readonly fail: (error: unknown) => void;
+};
+
+/**
+ * The ledger of processes that share a store. Runs of one process that want to write in one place at once go to the store
+ * together, so that not more than one run per process competes.
+ */
+class SharedLedger implements BudgetLedger {
+  readonly #store: LedgerStore;
+  readonly #load: LoadLedger;
+  readonly #nowMs: () => number;
+  readonly #waiting = new Map<number | string, Step[]>();
+
+  constructor(store: LedgerStore, load: LoadLedger, nowMs: () => number) {
+    this.#store = store;
+    this.#load = load;
+    this.#nowMs = nowMs;
+  }
+
+  edit<Result>(place: number | string, work: (past: WriteHistory) => Result): Promise<Result> {
+    const { promise, step } = createStep(work);
+    const others = this.#waiting.get(place);
+    if (others !== undefined) others.push(step);
+    else {
+      this.#waiting.set(place, [step]);
+      void this.#takeAll(place);
+    }
+    return promise;
+  }
+
+  async #takeAll(place: number | string): Promise<void> {
+    for (;;) {
+      const steps = this.#waiting.get(place) ?? [];
+      if (steps.length === 0) break;
+      this.#waiting.set(place, []);
+      try {
+        await this.#takeTogether(place, steps);
+        for (const { end } of steps) end();
+      } catch (error) {
+        for (const { fail } of steps) fail(error);
+      }
+    }
+    this.#waiting.delete(place);
+  }
+
+  async #takeTogether(place: number | string, steps: readonly Step[]): Promise<void> {
+    let counted: LedgerState | undefined;
+    for (let isThere = false; !isThere; ) {
+      await this.#store.revise(`${ledgerPrefix}${place}`, (value) => {
+        isThere = value !== undefined || counted !== undefined;
+        if (!isThere) return value;
+        // The border to the store: what is under this key was written here alone.
+        const before = value === undefined ? counted : readLedger(value as StoredLedger);
+        const past = new WriteHistory(before ?? nothingWritten, this.#nowMs);
+        for (const step of steps) step.take(past);
+        return value !== undefined && past.state === before ? value : formatLedger(past.state, this.#nowMs());
+      });
+      if (!isThere) counted = await this.#load(place);
+    }
+  }
+}
+
+const nothingWritten: LedgerState = { writes: [], reserved: [] };
+
+function createStep<Result>(work: (past: WriteHistory) => Result): {
+  readonly promise: Promise<Result>;
+  readonly step: Step;
+} {
+  const { promise, resolve, reject } = Promise.withResolvers<Result>();
+  let came: { readonly result: Result } | { readonly error: unknown } = { error: undefined };
+  const step: Step = {
+    take(past) {
+      const before = past.state;
+      try {
+        came = { result: work(past) };
+      } catch (error) {
+        // The steps of other runs beside this one count all the same.
+        past.state = before;
+        came = { error };
+      }
+    },
+    end: () => ('result' in came ? resolve(came.result) : reject(came.error)),
+    fail: reject,
+  };
+  return { promise, step };
+}
+
+function readLedger({ writes, reserved }: StoredLedger): LedgerState {
+  return {
+    writes: writes.flatMap(([of, ...group]) =>
+      group.map(([place, atMs, isOfFile, target, after, before, rules = '', by]): NotedWrite => {
+        // Other levels are counted alike.
+        const level = isOfFile ? 'repository' : 'operator';
+        const write = { of, place, atMs, level, target, before, after } as const;
+        return { ...write, rules: rules.split(',').filter(Boolean), ...(by === undefined ? {} : { by }) };
+      }),
+    ),
+    reserved: reserved.map(([owner, atMs, all, repository, line = '']) => ({
+      owner,
+      atMs,
+      all,
+      repository,
+      line,
+    })),
+  };
+}
+
+/** What is older than an hour is left out, as is room that was not used. */
+function formatLedger(state: LedgerState, nowMs: number): StoredLedger {
+  const groups: [string, ...StoredWrite[]][] = [];
+  const writes = state.writes.filter(({ atMs }) => atMs > nowMs - hourMs);
+  const reserved = state.reserved.filter(({ atMs }) => atMs > nowMs - unusedMs);
+  const latestMs = Math.max(nowMs, ...reserved.slice(-1).map(({ atMs }) => atMs + unusedMs));
+  for (const { of, place, atMs, level, target, after, before, rules, by } of writes) {
+    const isOfFile = level === 'repository' ? 1 : 0;
+    const known = [place, atMs, isOfFile, target, after, before, rules.join()] as const;
+    const write: StoredWrite = by === undefined ? known : [...known, by];
+    const group = groups.at(-1);
+    if (group?.[0] === of) group.push(write);
+    else groups.push([of, write]);
+  }
+  return {
+    at: new Date(latestMs).toISOString(),
+    writes: groups,
+    reserved: reserved.map(({ owner, atMs, all, repository, line }) =>
+      line === '' ? [owner, atMs, all, repository] : [owner, atMs, all, repository, line],
+    ),
+  };
 }

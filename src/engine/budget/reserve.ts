@@ -3,7 +3,7 @@ import { isWriter, senderPermission } from '../../facts/collaborators.ts';
 import { requestOf } from '../../facts/fact.ts';
 import { ReeveError } from '../../platform/errors.ts';
 import { levelOfChange, type Plan, type PlannedChange } from '../proposal.ts';
-import { isSent, type RunInput } from '../run-input.ts';
+import { isSent, type RunInput } from '../run-context.ts';
 import { budgets, shareOfAccount } from './budgets.ts';
 import { type Deferral, deferBeyondHour } from './deferral.ts';
 import { writeOf } from './ledger.ts';

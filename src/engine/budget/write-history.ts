@@ -1,12 +1,9 @@
 import { hash, randomUUID } from 'node:crypto';
 import type { Level } from '../../rules/rule.ts';
 import type { Budget } from './budgets.ts';
-import { createReservations, type Reservation, type Reservations } from './reservations.ts';
 
-/** One write to one target. `before` and `after` are compared as JSON. */
-export type LedgerEntry = {
-  readonly atMs: number;
-  readonly level: Level;
+/** What a write did to one target. `before` and `after` are compared as JSON. */
+export type ComparedWrite = {
   /** What it decided, without the names of the repository: `targetKey`. */
   readonly target: string;
   /** The state before and after it. */
@@ -14,12 +11,20 @@ export type LedgerEntry = {
   readonly after: string;
   /** Identities of the rules that asked for it. */
   readonly rules: readonly string[];
+};
+
+/** One write. */
+export type LedgerEntry = ComparedWrite & {
+  readonly atMs: number;
+  readonly level: Level;
   /** Id of the account whose act caused it; absent: no act of an account, or an unknown one. */
   readonly by?: number | undefined;
 };
 
 /** A write as it is kept: of the texts, which may be long, their digests. `by`: the digest of the account. */
-export type NotedWrite = Omit<LedgerEntry, 'by'> & {
+export type NotedWrite = ComparedWrite & {
+  readonly atMs: number;
+  readonly level: Level;
   readonly by?: string | undefined;
   /** The run that noted it, and its place among the writes of that run. */
   readonly of: string;
@@ -32,20 +37,29 @@ export type LedgerState = {
   readonly reserved: readonly Reservation[];
 };
 
-/** What was written in one place of late. Asked while the plan is made, so that two runs at once see each other. */
-export interface WriteHistory {
-  /** Writes of the last hour, by all rules and by files of repositories among them; with a digest, those that this account caused. */
-  spent(by?: string): Budget;
-  /** Room in the hourly budgets for runs that were deferred. */
-  readonly reservations: Reservations;
-  /** Returns the flips of a target in the last ten minutes, and whether this write would be one. */
-  flips(write: Pick<LedgerEntry, 'target' | 'before' | 'after' | 'rules'>): Flips;
-  /** Returns the instant of the last write to a target within the last hour. */
-  lastWriteMs(target: string): number | undefined;
-  /** Notes writes that are about to be sent, and returns the name by which they are taken back. */
-  record(entries: readonly LedgerEntry[]): string;
-  /** Takes back those of the writes with this name that were not sent, by place in the list. */
-  takeBack(name: string, notSent: readonly number[]): void;
+/** Changes of a deferred run for which room is kept: all of them, and those of repository files among them. */
+type Reservation = Budget & {
+  readonly owner: string;
+  readonly atMs: number;
+  /** The line in which it waits; see `Line`. */
+  readonly line: string;
+};
+
+/**
+ * What competes for the same room. Ordinary changes wait in the line with the empty name, protective ones in a line of their own, and
+ * those that one account without write access causes in one with the digest of that account: it delays itself alone.
+ */
+export type Line = {
+  readonly name: string;
+  /** Whether a write of the last hour takes room in this line. */
+  readonly counts: (write: NotedWrite) => boolean;
+};
+
+export const ordinaryLine: Line = { name: '', counts: () => true };
+export const protectiveLine: Line = { name: 'protective', counts: () => true };
+/** Returns the line of an account without write access. */
+export function lineOfAccount(by: string): Line {
+  return { name: by, counts: (write) => write.by === by };
 }
 
 /**
@@ -71,79 +85,131 @@ export interface BudgetLedger {
   edit<Result>(place: number | string, work: (past: WriteHistory) => Result): Promise<Result>;
 }
 
-/** A history whose state can be kept elsewhere. What is too old to count does not change the state by itself. */
-export interface KeptHistory extends WriteHistory {
-  state: LedgerState;
-}
-
 const hourMs = 3_600_000;
 /** Time in which flips are counted. */
 export const flipMs = 600_000;
+/** Room that was not used for so long after its time is no longer kept: its delivery was superseded or is gone. */
+export const unusedMs = 900_000;
 
-/** Creates the history of a place on a state. */
-export function createWriteHistory(initial: LedgerState, nowMs: () => number): KeptHistory {
-  let state = initial;
-  const writes = (): readonly NotedWrite[] => {
-    const now = nowMs();
+/**
+ * What was written in one place recently, and the room in the hourly budgets that deferred runs wait for, in the order in which
+ * they asked for it. Asked while the plan is made, so that two runs at once see each other. What is too old to count does not change
+ * the state by itself.
+ */
+export class WriteHistory {
+  readonly #nowMs: () => number;
+  /** It can be kept elsewhere. */
+  state: LedgerState;
+
+  constructor(state: LedgerState, nowMs: () => number) {
+    this.state = state;
+    this.#nowMs = nowMs;
+  }
+
+  /** Writes of the last hour, by all rules and by files of repositories among them; with a digest, those that this account caused. */
+  spent(by?: string): Budget {
+    const all = this.#writes().filter((write) => by === undefined || write.by === by);
+    return { all: all.length, repository: all.filter(({ level }) => level === 'repository').length };
+  }
+
+  /** Returns the flips of a target in the last ten minutes, and whether this write would be one. */
+  flips(write: ComparedWrite): Flips {
+    const nowMs = this.#nowMs();
+    const [wanted] = noteWrites('', [{ ...write, atMs: nowMs, level: 'operator' }]);
+    const history = this.#writes().filter(
+      (entry) => entry.atMs > nowMs - flipMs && entry.target === wanted?.target,
+    );
+    const flips = history.filter((entry, place) => isFlip(entry, history.slice(0, place)));
+    const others = history.flatMap((entry) => (wanted && sharesRule(entry, wanted) ? [] : entry.rules));
+    return {
+      count: flips.length,
+      isFlip: wanted !== undefined && isFlip(wanted, history),
+      others: [...new Set(others)],
+      atMs: flips.map(({ atMs }) => atMs),
+    };
+  }
+
+  /** Returns the instant of the last write to a target within the last hour. */
+  lastWriteMs(target: string): number | undefined {
+    const wanted = digestOfText(target);
+    return this.#writes().findLast((entry) => entry.target === wanted)?.atMs;
+  }
+
+  /** Notes writes that are about to be sent, and returns the name by which they are taken back. */
+  record(entries: readonly LedgerEntry[]): string {
+    const of = digestOfText(randomUUID());
+    if (entries.length > 0)
+      this.state = { ...this.state, writes: [...this.#writes(), ...noteWrites(of, entries)] };
+    return of;
+  }
+
+  /** Takes back those of the writes with this name that were not sent, by place in the list. */
+  takeBack(name: string, notSent: readonly number[]): void {
+    if (notSent.length === 0) return;
+    const gone = new Set(notSent);
+    const left = this.state.writes.filter(({ of, place }) => of !== name || !gone.has(place));
+    this.state = { ...this.state, writes: left };
+  }
+
+  /**
+   * Returns how long a run has to wait until its changes fit; 0 where they fit now. Runs that were deferred earlier come
+   * first, so that none of them waits for ever behind new ones.
+   */
+  waitMs(owner: string, wanted: Budget, hour: Budget, line: Line = ordinaryLine): number {
+    const reserved = this.#reserved().filter((reservation) => reservation.line === line.name);
+    const place = reserved.findIndex((reservation) => reservation.owner === owner);
+    if (place >= 0) return this.#waitBehind(reserved.slice(0, place), wanted, hour, line);
+    // What is written now is no longer counted in an hour: reservations after that take no room from it. They may be many,
+    // where files of the repository have a small budget of their own.
+    const soon = reserved.filter(({ atMs }) => atMs <= this.#nowMs() + hourMs);
+    if (this.#waitBehind(soon, wanted, hour, line) === 0) return 0;
+    return this.#waitBehind(reserved, wanted, hour, line);
+  }
+
+  /** Keeps room for a deferred run after that time. A later call of the same owner and line replaces it. */
+  reserve(owner: string, wanted: Budget, afterMs: number, { name }: Line = ordinaryLine): void {
+    const reservation = { ...wanted, owner, atMs: this.#nowMs() + afterMs, line: name };
+    const others = this.#reserved().filter((one) => one.owner !== owner || one.line !== name);
+    const reserved = [...others, reservation].sort((a, b) => a.atMs - b.atMs);
+    this.state = { ...this.state, reserved };
+  }
+
+  /** Gives up all room that is kept for an owner: its run has begun again. */
+  release(owner: string): void {
+    const reserved = this.state.reserved.filter((one) => one.owner !== owner);
+    if (reserved.length < this.state.reserved.length) this.state = { ...this.state, reserved };
+  }
+
+  #writes(): readonly NotedWrite[] {
+    const now = this.#nowMs();
     // A write that is in the future was made before the clock was set back, or by a process whose clock is ahead: it counts
     // for an hour from now, not for longer.
-    const { writes: all } = state;
+    const { writes: all } = this.state;
     const kept = all.some(({ atMs }) => atMs <= now - hourMs)
       ? all.filter(({ atMs }) => atMs > now - hourMs)
       : all;
     if (!kept.some(({ atMs }) => atMs > now)) return kept;
     const held = kept.map((write) => (write.atMs > now ? { ...write, atMs: now } : write));
-    state = { ...state, writes: held };
+    this.state = { ...this.state, writes: held };
     return held;
-  };
-  return {
-    get state() {
-      return state;
-    },
-    set state(given) {
-      state = given;
-    },
-    spent(by) {
-      const all = writes().filter((write) => by === undefined || write.by === by);
-      return { all: all.length, repository: all.filter(({ level }) => level === 'repository').length };
-    },
-    reservations: createReservations({
-      writes,
-      nowMs,
-      reserved: () => state.reserved,
-      keep: (reserved) => {
-        state = { ...state, reserved };
-      },
-    }),
-    flips(write) {
-      const [wanted] = noteWrites('', [{ ...write, atMs: nowMs(), level: 'operator' }]);
-      const sinceMs = nowMs() - flipMs;
-      const history = writes().filter((entry) => entry.atMs > sinceMs && entry.target === wanted?.target);
-      const flips = history.filter((entry, place) => isFlip(entry, history.slice(0, place)));
-      const others = history.flatMap((entry) => (wanted && sharesRule(entry, wanted) ? [] : entry.rules));
-      return {
-        count: flips.length,
-        isFlip: wanted !== undefined && isFlip(wanted, history),
-        others: [...new Set(others)],
-        atMs: flips.map(({ atMs }) => atMs),
-      };
-    },
-    lastWriteMs(target) {
-      const wanted = digestOfText(target);
-      return writes().findLast((entry) => entry.target === wanted)?.atMs;
-    },
-    record(entries) {
-      const of = digestOfText(randomUUID());
-      if (entries.length > 0) state = { ...state, writes: [...writes(), ...noteWrites(of, entries)] };
-      return of;
-    },
-    takeBack(name, notSent) {
-      if (notSent.length === 0) return;
-      const gone = new Set(notSent);
-      const left = state.writes.filter(({ of, place }) => of !== name || !gone.has(place));
-      state = { ...state, writes: left };
-    },
-  };
+  }
+
+  #reserved(): readonly Reservation[] {
+    const usedUpMs = this.#nowMs() - unusedMs;
+    return this.state.reserved.filter(({ atMs }) => atMs > usedUpMs);
+  }
+
+  /** Returns how long changes wait if these reservations come first. */
+  #waitBehind(earlier: readonly Reservation[], wanted: Budget, hour: Budget, line: Line): number {
+    const written = this.#writes().filter(line.counts);
+    const now = this.#nowMs();
+    const all = roomAtMs(timesOf(written), countsOf(earlier, 'all'), hour.all - wanted.all);
+    if (wanted.repository === 0) return Math.max(all - now, 0);
+    const ofFiles = written.filter(({ level }) => level === 'repository');
+    const left = hour.repository - wanted.repository;
+    const repository = roomAtMs(timesOf(ofFiles), countsOf(earlier, 'repository'), left);
+    return Math.max(all - now, repository - now, 0);
+  }
 }
 
 /** Returns writes as they are kept. */
@@ -185,4 +251,28 @@ function isFlip(write: NotedWrite, earlier: readonly NotedWrite[]): boolean {
 
 function sharesRule(one: NotedWrite, other: NotedWrite): boolean {
   return one.rules.some((rule) => other.rules.includes(rule));
+}
+
+type Count = { readonly atMs: number; readonly count: number };
+
+function countsOf(reservations: readonly Reservation[], budget: keyof Budget): readonly Count[] {
+  return reservations.map((one) => ({ atMs: one.atMs, count: one[budget] }));
+}
+
+function timesOf(writes: readonly NotedWrite[]): readonly number[] {
+  return writes.map(({ atMs }) => atMs);
+}
+
+/**
+ * Returns the instant from which at most `left` of these writes and reservations are younger than an hour; 0 where that is
+ * so already.
+ */
+function roomAtMs(writtenAtMs: readonly number[], reserved: readonly Count[], left: number): number {
+  let rest = left;
+  for (const { atMs, count } of reserved.toReversed()) {
+    if (rest < count) return atMs + hourMs;
+    rest -= count;
+  }
+  const oldestToGo = writtenAtMs.length - rest - 1;
+  return (writtenAtMs[oldestToGo] ?? Number.NEGATIVE_INFINITY) + (oldestToGo < 0 ? 0 : hourMs);
 }

@@ -2,8 +2,7 @@ import type { PauseScope } from '../../engine/bounds/pauses.ts';
 import type { Incident } from '../../engine/incidents/incident.ts';
 import type { Store } from '../../store/store.ts';
 import type { CommandQueue } from '../../work/merge-queue/queue-commands.ts';
-import type { Simulation } from '../../work/runs/simulation/simulate.ts';
-import type { SimulatedSubject } from '../../work/runs/simulation/simulated-subject.ts';
+import type { SimulatedSubject, Simulation } from '../../work/runs/simulate.ts';
 
 /** What the rule tests beside a rule reach of it. */
 export type TestCoverage =

@@ -11,7 +11,7 @@ import type { Log } from '../../platform/log.ts';
 import type { QueueKey } from '../../store/queue-rows.ts';
 import type { QueueCommand } from '../../work/merge-queue/queue-commands.ts';
 import { findPauseScope, scopeOfName } from '../../work/runs/pause-scope.ts';
-import { parseSimulatedSubject } from '../../work/runs/simulation/simulated-subject.ts';
+import { parseSimulatedSubject } from '../../work/runs/simulate.ts';
 import type { DashboardCommands, DashboardData } from './data.ts';
 import { createChangeWatch } from './live/change-watch.ts';
 import { liveScript } from './live/script.ts';

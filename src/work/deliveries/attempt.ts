@@ -1,14 +1,18 @@
 import { parsePayload } from '../../contract/events/parse-payload.ts';
+import type { Deferral } from '../../engine/budget/deferral.ts';
+import { standardDeliveryLifetimeMs } from '../../engine/limits.ts';
+import type { Run } from '../../engine/record.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { ReeveError } from '../../platform/errors.ts';
+import { messageOf, ReeveError } from '../../platform/errors.ts';
+import type { Log } from '../../platform/log.ts';
 import type { Handled, HandleEvent, HandleJob, Lease, WorkerStore } from '../../store/leases.ts';
 import type { Claim } from '../../store/store.ts';
-import { type Backoff, isExpired } from './backoff.ts';
 import type { Breaker, Ticket } from './breaker.ts';
-import { AttemptAborted, type Ending, endingOf } from './ending.ts';
-import type { Heartbeat } from './heartbeat.ts';
-import type { RoutedEvents } from './routed-events.ts';
-import type { Sleep } from './timer.ts';
+import type { RoutedEvents } from './router.ts';
+import type { Sleep, Timer } from './wake-loop.ts';
+
+/** Called with runs that were stored, and the repository that they are about. */
+export type OnRecorded = (runs: readonly Run[], repositoryId: number | undefined) => void;
 
 type HeldClaim = { readonly signal: AbortSignal; readonly heartbeat: Heartbeat };
 
@@ -24,8 +28,8 @@ const maxCrashes = 5;
 const maxUnended = 12;
 
 type AttemptOptions = {
-  readonly store: Pick<WorkerStore, 'advance'>;
-  readonly events: Pick<RoutedEvents, 'take'>;
+  readonly store: WorkerStore;
+  readonly events: RoutedEvents;
   readonly handle: HandleEvent;
   readonly handleJob: HandleJob | undefined;
   readonly backoff: Backoff;
@@ -34,10 +38,11 @@ type AttemptOptions = {
   /** Returns the number of answers of the forge so far: an attempt without a request proves nothing about the forge. */
   readonly answers: () => number;
   /** For the age of deliveries. */
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Clock;
   readonly sleep: Sleep;
   readonly stopping: AbortSignal;
   readonly onHostFailure: (error: ReeveError) => void;
+  readonly onRecorded: OnRecorded;
 };
 
 /** Creates the function that makes attempts: it calls the handler, and decides how to continue after an error. */
@@ -53,6 +58,7 @@ export function createAttempt(options: AttemptOptions): Attempt {
       async advance(part) {
         heartbeat.progress();
         await store.advance(claim, part);
+        options.onRecorded(part.runs, part.repositoryId ?? claim.repositoryId);
         // A sweep may run for an hour; its first page already shows that the forge works.
         if (answers() > answered) breaker.succeeded(ticket);
       },
@@ -119,4 +125,227 @@ function rejectionOf(signal: AbortSignal): Promise<never> {
     if (signal.aborted) reject(signal.reason);
     signal.addEventListener('abort', () => reject(signal.reason));
   });
+}
+
+/** Keeps a lease alive while its work goes on. */
+interface Heartbeat {
+  /** Records progress: a hanging handler must not hold its lane for ever. */
+  progress(): void;
+  stop(): void;
+}
+
+/**
+ * Sends four heartbeats per lease. Aborts the work when the lease is lost, or after `stallMs` without progress.
+ */
+export function startHeartbeat(
+  claim: Claim,
+  abortController: AbortController,
+  options: { store: WorkerStore; timer: Timer; leaseMs: number; stallMs: number; log: Log },
+): Heartbeat {
+  const { store, timer, leaseMs, stallMs, log } = options;
+  let sinceProgressMs = 0;
+  let isBeating = true;
+  const beat = async (): Promise<void> => {
+    sinceProgressMs += leaseMs / 4;
+    if (sinceProgressMs > stallMs) {
+      abortController.abort(
+        new AttemptAborted('retry', `no progress within ${Math.round(stallMs / 1_000)} s`),
+      );
+      return;
+    }
+    try {
+      await store.heartbeat(claim, leaseMs);
+    } catch (error) {
+      if (error instanceof ReeveError && error.code === 'lease-lost')
+        abortController.abort(new AttemptAborted('lost', error.message));
+      // Other errors may pass before the lease ends: three more heartbeats follow.
+      else log.warn({ delivery: claim.id, error }, 'a heartbeat failed');
+    }
+    if (isBeating) callOff = timer(beat, leaseMs / 4);
+  };
+  let callOff = timer(beat, leaseMs / 4);
+  return {
+    progress() {
+      sinceProgressMs = 0;
+    },
+    stop() {
+      isBeating = false;
+      callOff();
+    },
+  };
+}
+
+/** How an attempt ended. `released`: as if it had not started; `lost`: another worker has the delivery now. */
+export type Ending =
+  | { readonly how: 'settled'; readonly runs: readonly Run[]; readonly reason?: string | undefined }
+  | { readonly how: 'retry'; readonly afterMs: number; readonly reason: string }
+  | { readonly how: 'deferred'; readonly runs: readonly Run[]; readonly deferral: Deferral }
+  | { readonly how: 'dead'; readonly reason: string; readonly runs?: readonly Run[] }
+  | { readonly how: 'released'; readonly reason: string }
+  | { readonly how: 'lost' };
+
+/** Thrown inside an attempt that must end now. */
+export class AttemptAborted extends Error {
+  readonly ending: 'released' | 'lost' | 'retry';
+
+  constructor(ending: 'released' | 'lost' | 'retry', message: string) {
+    super(message);
+    this.name = 'AttemptAborted';
+    this.ending = ending;
+  }
+}
+
+/** Input for the ending of an attempt that threw. */
+type AttemptFailure = {
+  readonly error: unknown;
+  readonly claim: Claim;
+  readonly backoff: Backoff;
+  readonly now: Date;
+  /** Whether a host failure affects the host, which spends no attempt, or only the delivery. */
+  readonly blame: 'host' | 'item';
+  /** Whether the delivery was tried alone, after the forge had answered a probe. */
+  readonly isTrial: boolean;
+};
+
+/**
+ * Returns the ending of an attempt that threw. Retryable errors are retried; a host failure spends no attempt; an
+ * unexpected error is a defect of Reeve and would occur again.
+ */
+export function endingOf(failure: AttemptFailure): Ending {
+  const { error, claim, backoff, now, blame } = failure;
+  const reason = messageOf(error);
+  if (error instanceof AttemptAborted && error.ending === 'lost') return { how: 'lost' };
+  if (error instanceof AttemptAborted && error.ending === 'released') return { how: 'released', reason };
+  if (error instanceof ReeveError) {
+    if (error.code === 'lease-lost') return { how: 'lost' };
+    if (error.code === 'stopped') return { how: 'released', reason };
+    if (!error.keepsWork) return { how: 'dead', reason };
+  } else if (!(error instanceof AttemptAborted)) {
+    return { how: 'dead', reason: `unexpected: ${reason}` };
+  }
+  const retryAfterMs = error instanceof ReeveError ? error.retryAfterMs : undefined;
+  const next = backoff(claim, { now, retryAfterMs });
+  const isHosts = error instanceof ReeveError && error.isHostFailure && blame === 'host';
+  // In an outage, an old delivery is given up only if it was the one being tried: the others wait.
+  if (isHosts && ('afterMs' in next || !failure.isTrial)) return { how: 'released', reason };
+  if ('afterMs' in next) return { how: 'retry', afterMs: next.afterMs, reason };
+  return { how: 'dead', reason: `${next.giveUp}; last: ${reason}` };
+}
+
+export type BackoffOptions = {
+  /** Wait after the first failed attempt; doubles with each. Default 10 s. */
+  readonly firstMs?: number;
+  /** Age at which a failing delivery is given up. Default 7 days. */
+  readonly lifetimeMs?: number | undefined;
+  /** A number in [0, 1). Default: `Math.random`. */
+  readonly random?: () => number;
+};
+
+/** When a delivery came, and when it was last redriven. */
+type Age = { readonly receivedAt: Date; readonly redrivenAt?: Date | undefined };
+
+/** The part of a failed delivery that the next step depends on. */
+type Failed = Age & { readonly attempts: number };
+
+/** Returns the delay before the next attempt after a failed one, or why there is none. */
+type Backoff = (
+  delivery: Failed,
+  failure: { readonly now: Date; readonly retryAfterMs: number | undefined },
+) => { readonly afterMs: number } | { readonly giveUp: string };
+
+const dayMs = 86_400_000;
+/** Longest delay, unless the forge requests a longer one. */
+const maxMs = 7_200_000;
+
+/** Jitter: each delay is up to this share shorter or longer. */
+const jitter = 0.2;
+
+/**
+ * Creates the exponential backoff: base 2, with jitter at every step including the longest delay, so that a thousand
+ * deliveries that failed together are not retried together. A delivery is given up only by age, never by its number
+ * of attempts. A pause that the forge requested is kept, even beyond the lifetime.
+ */
+export function createBackoff(options: BackoffOptions = {}): Backoff {
+  const { firstMs = 10_000, lifetimeMs = standardDeliveryLifetimeMs } = options;
+  const random = options.random ?? Math.random;
+  return (delivery, { now, retryAfterMs = 0 }) => {
+    if (isExpired(delivery, { now, lifetimeMs })) return { giveUp: `older than ${spell(lifetimeMs)}` };
+    const doubled = firstMs * 2 ** Math.min(Math.max(delivery.attempts - 1, 0), 40);
+    const share = Math.min(doubled, maxMs / (1 + jitter));
+    const waitMs = share * (1 - jitter + 2 * jitter * random());
+    return { afterMs: Math.round(Math.max(waitMs, retryAfterMs)) };
+  };
+}
+
+/** Returns whether a delivery is older than its lifetime, counted from its arrival or its last redrive. */
+function isExpired(
+  { receivedAt, redrivenAt }: Age,
+  { now, lifetimeMs }: { readonly now: Date; readonly lifetimeMs: number },
+): boolean {
+  return now.getTime() - (redrivenAt ?? receivedAt).getTime() > lifetimeMs;
+}
+
+function spell(ms: number): string {
+  if (ms >= dayMs) return `${round(ms / dayMs)} days`;
+  return ms >= 3_600_000 ? `${round(ms / 3_600_000)} h` : `${round(ms / 60_000)} min`;
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}
+
+/** Records the ending of an attempt in the store. */
+type RecordEnding = (claim: Claim, ending: Ending, signal: AbortSignal) => Promise<void>;
+
+/**
+ * Creates the recorder. While the disk refuses writes, it retries: completed work must not be repeated. It
+ * gives up when the process stops, or the signal is aborted.
+ */
+export function createRecorder(options: {
+  readonly store: WorkerStore;
+  readonly sleep: Sleep;
+  readonly stopping: AbortSignal;
+  readonly log: Log;
+  readonly onRecorded: OnRecorded;
+  readonly onEnded: (claim: Claim, ending: Ending) => void;
+}): RecordEnding {
+  const { store, sleep, stopping, log, onRecorded, onEnded } = options;
+
+  const write = async (claim: Claim, ending: Ending): Promise<void> => {
+    if (ending.how === 'settled') return store.settle(claim, ending.runs, ending.reason);
+    if (ending.how === 'retry') return store.retry(claim, ending);
+    if (ending.how === 'deferred') return store.defer(claim, ending.runs, ending.deferral);
+    if (ending.how === 'dead') return store.bury(claim, ending.reason, ending.runs);
+    if (ending.how === 'released') return store.release(claim);
+  };
+
+  const logEnding = ({ id, eventType, attempts, entry, repository }: Claim, ending: Ending): void => {
+    const about = { delivery: id, eventType, attempts };
+    if (ending.how === 'settled') log.debug(about, 'settled');
+    else if (ending.how === 'deferred') {
+      const { why, afterMs } = ending.deferral;
+      log.info({ ...about, repository, why, seconds: Math.ceil(afterMs / 1_000) }, 'a run is deferred');
+    } else log.warn({ ...about, entry, ...ending, runs: undefined }, `a delivery is ${ending.how}`);
+  };
+
+  return async (claim, ending, signal) => {
+    for (let waitMs = 250; ; waitMs = Math.min(waitMs * 2, 30_000)) {
+      try {
+        await write(claim, ending);
+        if (ending.how === 'settled') onRecorded(ending.runs, claim.repositoryId);
+        onEnded(claim, ending);
+        logEnding(claim, ending);
+        return;
+      } catch (error) {
+        const mayPass = error instanceof ReeveError && error.code === 'store-unwritable' && !stopping.aborted;
+        log.warn(
+          { delivery: claim.id, error: messageOf(error) },
+          `could not record that it was ${ending.how}`,
+        );
+        if (!mayPass) return;
+        await sleep(waitMs, signal);
+        if (signal.aborted) return;
+      }
+    }
+  };
 }

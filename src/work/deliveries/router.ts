@@ -1,61 +1,86 @@
+import type { Event } from '../../contract/events/events.ts';
+import { Slots } from '../../platform/cache/slots.ts';
 import type { Log } from '../../platform/log.ts';
 import type { WorkerStore } from '../../store/leases.ts';
-import { routeDelivery } from '../runs/route-delivery.ts';
-import type { RoutedEvents } from './routed-events.ts';
-import type { Timer } from './timer.ts';
-import type { LookReason } from './wake-loop.ts';
+import { eventOf, routeDelivery } from '../runs/route-delivery.ts';
+import type { LookReason, Timer } from './wake-loop.ts';
 
 /** Deliveries routed between two claims: parsing must not delay the lanes. */
 const routingBatch = 200;
 /** Between two looks at what the leader is to route: a delivery that it has left is routed by another process. */
 const patienceMs = 250;
 
+/** What the router works with. */
+type RouterParts = {
+  readonly store: WorkerStore;
+  /** Receives the events of the deliveries that got a lane. */
+  readonly events: RoutedEvents;
+  readonly log: Log;
+  readonly timer: Timer;
+  /** Called when it is time for a look at what the leader was to route. */
+  readonly onOverdue: () => void;
+};
+
 /** Gives accepted deliveries their lanes. */
-export interface Router {
+export class Router {
+  readonly #parts: RouterParts;
+  #hasArrived = false;
+  #isWaiting = false;
+  #isOverdue = false;
+  /** The oldest delivery that the leader was to route at the last look. */
+  #leftId: string | undefined;
+
+  constructor(parts: RouterParts) {
+    this.#parts = parts;
+  }
+
   /** Called when something may have been stored. */
-  arrived(): void;
+  arrived(): void {
+    this.#hasArrived = true;
+  }
+
   /**
    * Routes the next accepted deliveries to their lanes, or ends them, and returns whether there may be more. Where processes
    * share the store, the leader does it, so that not all of them parse everything: the others do so if they are `asked` to, or
    * if the leader leaves a delivery as it is. After the end of an attempt (`woken`), only if something has arrived.
    */
-  route(why: LookReason): Promise<boolean>;
-}
+  async route(why: LookReason): Promise<boolean> {
+    const isDue = this.#hasArrived || why !== 'woken';
+    this.#hasArrived = false;
+    if (why === 'asked' || (isDue && this.#parts.store.isLeader())) {
+      const hasMore = await this.#routeNext();
+      // Something may have arrived meanwhile.
+      this.#hasArrived ||= hasMore;
+      return hasMore;
+    }
+    if (isDue) this.#lookLater();
+    if (!this.#isOverdue) return false;
+    this.#isOverdue = false;
+    if (await this.#hasLeft()) await this.#routeNext();
+    return false;
+  }
 
-export function createRouter(options: {
-  readonly store: Pick<WorkerStore, 'unrouted' | 'route' | 'isLeader'>;
-  /** Receives the events of the deliveries that got a lane. */
-  readonly events: Pick<RoutedEvents, 'keep'>;
-  readonly log: Log;
-  readonly timer: Timer;
-  /** Called when it is time for a look at what the leader was to route. */
-  readonly onOverdue: () => void;
-}): Router {
-  const { store, events, log, timer, onOverdue } = options;
-  let hasArrived = false;
-  let isWaiting = false;
-  let isOverdue = false;
-  /** The oldest delivery that the leader was to route at the last look. */
-  let leftId: string | undefined;
-
-  const lookLater = (): void => {
-    if (isWaiting) return;
-    isWaiting = true;
-    timer(() => {
-      isWaiting = false;
-      isOverdue = true;
-      onOverdue();
+  #lookLater(): void {
+    if (this.#isWaiting) return;
+    this.#isWaiting = true;
+    this.#parts.timer(() => {
+      this.#isWaiting = false;
+      this.#isOverdue = true;
+      this.#parts.onOverdue();
     }, patienceMs);
-  };
-  /** Whether the leader has left a delivery as it was. */
-  const hasLeft = async (): Promise<boolean> => {
-    const before = leftId;
-    leftId = (await store.unrouted(1))[0]?.id;
-    if (leftId === undefined) return false;
-    lookLater();
-    return leftId === before;
-  };
-  const routeNext = async (): Promise<boolean> => {
+  }
+
+  /** Returns whether the leader has left a delivery as it was. */
+  async #hasLeft(): Promise<boolean> {
+    const before = this.#leftId;
+    this.#leftId = (await this.#parts.store.unrouted(1))[0]?.id;
+    if (this.#leftId === undefined) return false;
+    this.#lookLater();
+    return this.#leftId === before;
+  }
+
+  async #routeNext(): Promise<boolean> {
+    const { store, events, log } = this.#parts;
     const deliveries = await store.unrouted(routingBatch);
     if (deliveries.length === 0) return false;
     const routed = deliveries.map((delivery) => ({ delivery, ...routeDelivery(delivery) }));
@@ -66,26 +91,46 @@ export function createRouter(options: {
       log.warn({ delivery: delivery.id, reason: routing.reason }, 'a delivery is malformed');
     }
     return true;
-  };
+  }
+}
 
-  return {
-    arrived() {
-      hasArrived = true;
-    },
-    async route(why) {
-      const isDue = hasArrived || why !== 'woken';
-      hasArrived = false;
-      if (why === 'asked' || (isDue && store.isLeader())) {
-        const hasMore = await routeNext();
-        // Something may have arrived meanwhile.
-        hasArrived ||= hasMore;
-        return hasMore;
-      }
-      if (isDue) lookLater();
-      if (!isOverdue) return false;
-      isOverdue = false;
-      if (await hasLeft()) await routeNext();
-      return false;
-    },
-  };
+type DeliveredBody = { readonly id: string; readonly eventType: string; readonly body: Uint8Array };
+
+/** Maximum size of the bodies of all kept events. A parsed body needs a small multiple of its size. */
+const standardMaxBytes = 2 * 2 ** 20;
+/** Size of an entry without its body: it limits the number of small events. */
+const entryBytes = 1_024;
+
+/**
+ * Events that were parsed for routing, until their first attempt: a process parses a delivery once. An event without room is not
+ * kept, and no other is removed for it: lanes are first in, first out, so the events kept first are needed first. A retried or
+ * redriven delivery is parsed again, because a retry may wait for hours.
+ */
+export class RoutedEvents {
+  readonly #events = new Slots<{ readonly event: Event; readonly bytes: number }>();
+  /** Slot of each event, by the id of its delivery. */
+  readonly #slots = new Map<string, number>();
+  #leftBytes: number;
+
+  constructor(maxBytes = standardMaxBytes) {
+    this.#leftBytes = maxBytes;
+  }
+
+  /** Keeps the event of a routed delivery if there is room. */
+  keep({ id, body }: DeliveredBody, event: Event): void {
+    const bytes = body.byteLength + entryBytes;
+    if (bytes > this.#leftBytes || this.#slots.has(id)) return;
+    this.#slots.set(id, this.#events.add({ event, bytes }));
+    this.#leftBytes -= bytes;
+  }
+
+  /** Returns the kept event of a delivery and removes it; parses the body if there is none. Throws `delivery-malformed`. */
+  take(delivery: DeliveredBody): Event {
+    const slot = this.#slots.get(delivery.id);
+    const kept = slot === undefined ? undefined : this.#events.take(slot);
+    if (kept === undefined) return eventOf(delivery);
+    this.#slots.delete(delivery.id);
+    this.#leftBytes += kept.bytes;
+    return kept.event;
+  }
 }

@@ -1,70 +1,95 @@
-import type { Timer } from './timer.ts';
+/** Calls `run` once after this many milliseconds; the returned function cancels the call. */
+export type Timer = (run: () => void, ms: number) => () => void;
 
-/** Calls a function at intervals, and immediately after `wake`. Never two calls at a time. */
-export interface WakeLoop {
-  start(): void;
-  /** Calls the function as soon as the event loop is free. No effect before `start` and after `stop`. */
-  wake(): void;
-  /** Calls the function now, or joins the call in progress. */
-  tick(): Promise<void>;
-  /** Starts no further call, and resolves when the one in progress is over. */
-  stop(): Promise<void>;
+/** Resolves after this many milliseconds, or as soon as the signal is aborted. */
+export type Sleep = (ms: number, signal?: AbortSignal) => Promise<void>;
+
+/** The timer of the runtime, which runs on the monotonic clock. */
+export const systemTimer: Timer = (run, ms) => {
+  const timeout = setTimeout(run, ms);
+  return () => clearTimeout(timeout);
+};
+
+export function createSleep(timer: Timer): Sleep {
+  return (ms, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted) return resolve();
+      const cancel = timer(resolve, ms);
+      signal?.addEventListener('abort', () => {
+        cancel();
+        resolve();
+      });
+    });
 }
 
 /** Why the function is called: at an interval, after `wake`, or by `tick`. */
 export type LookReason = 'poll' | 'woken' | 'asked';
 
-/** Creates the loop, not started. */
-export function createWakeLoop(options: {
-  /** Must not reject. */
-  readonly look: (why: LookReason) => Promise<void>;
-  readonly timer: Timer;
-  readonly pollMs: number;
-}): WakeLoop {
-  const { look, timer, pollMs } = options;
-  let state: 'resting' | 'started' | 'stopped' = 'resting';
-  let isAwake = false;
-  let looking: Promise<void> | undefined;
-  let cancelPoll = (): void => {};
+/** Calls a function at intervals, and immediately after `wake`. Never two calls at a time. */
+export class WakeLoop {
+  readonly #look: (why: LookReason) => Promise<void>;
+  readonly #timer: Timer;
+  readonly #pollMs: number;
+  #state: 'resting' | 'started' | 'stopped' = 'resting';
+  #isAwake = false;
+  #looking: Promise<void> | undefined;
+  #cancelPoll = (): void => {};
 
-  const tick = async (why: LookReason): Promise<void> => {
+  /** `look` must not reject. */
+  constructor(options: {
+    readonly look: (why: LookReason) => Promise<void>;
+    readonly timer: Timer;
+    readonly pollMs: number;
+  }) {
+    this.#look = options.look;
+    this.#timer = options.timer;
+    this.#pollMs = options.pollMs;
+  }
+
+  start(): void {
+    if (this.#state !== 'resting') return;
+    this.#state = 'started';
+    this.#cancelPoll = this.#timer(() => this.#poll(), 0);
+  }
+
+  /** Calls the function as soon as the event loop is free. No effect before `start` and after `stop`. */
+  wake(): void {
+    if (this.#state !== 'started' || this.#isAwake) return;
+    this.#isAwake = true;
+    setImmediate(() => this.#lookAgain());
+  }
+
+  /** Calls the function now, or joins the call in progress. */
+  tick(): Promise<void> {
+    return this.#tick('asked');
+  }
+
+  /** Starts no further call, and resolves when the one in progress is over. */
+  async stop(): Promise<void> {
+    this.#state = 'stopped';
+    this.#cancelPoll();
+    await this.#looking;
+  }
+
+  async #tick(why: LookReason): Promise<void> {
     // One at a time: a second call would count the same slots as free.
-    looking ??= look(why).finally(() => {
-      looking = undefined;
+    this.#looking ??= this.#look(why).finally(() => {
+      this.#looking = undefined;
     });
-    await looking;
-  };
+    await this.#looking;
+  }
 
-  const poll = async (): Promise<void> => {
-    await looking;
-    if (state === 'started') await tick('poll');
-    if (state === 'started') cancelPoll = timer(poll, pollMs);
-  };
+  async #poll(): Promise<void> {
+    await this.#looking;
+    if (this.#state === 'started') await this.#tick('poll');
+    if (this.#state === 'started') this.#cancelPoll = this.#timer(() => this.#poll(), this.#pollMs);
+  }
 
-  const lookAgain = async (): Promise<void> => {
-    isAwake = false;
+  async #lookAgain(): Promise<void> {
+    this.#isAwake = false;
     // A delivery stored during a call may have been too late for it.
-    await looking;
+    await this.#looking;
     // The store may be closed as soon as `stop` resolves.
-    if (state !== 'stopped') await tick('woken');
-  };
-
-  return {
-    start() {
-      if (state !== 'resting') return;
-      state = 'started';
-      cancelPoll = timer(poll, 0);
-    },
-    wake() {
-      if (state !== 'started' || isAwake) return;
-      isAwake = true;
-      setImmediate(lookAgain);
-    },
-    tick: () => tick('asked'),
-    async stop() {
-      state = 'stopped';
-      cancelPoll();
-      await looking;
-    },
-  };
+    if (this.#state !== 'stopped') await this.#tick('woken');
+  }
 }

@@ -5,17 +5,19 @@ import { messageOf } from '../../platform/errors.ts';
 import type { Log } from '../../platform/log.ts';
 import type { HandleEvent, HandleJob, WorkerStore } from '../../store/leases.ts';
 import type { Claim } from '../../store/store.ts';
-import { createAttempt } from './attempt.ts';
-import { type BackoffOptions, createBackoff } from './backoff.ts';
-import { type Breaker, type BreakerOptions, type BreakerState, createBreaker } from './breaker.ts';
-import { AttemptAborted } from './ending.ts';
-import { createForgeWatch, type ForgeState } from './forge-watch.ts';
-import { startHeartbeat } from './heartbeat.ts';
-import { createRecorder } from './recorder.ts';
-import { createRoutedEvents } from './routed-events.ts';
-import { createRouter } from './router.ts';
-import { createSleep, type Sleep, systemTimer, type Timer } from './timer.ts';
-import { createWakeLoop, type LookReason } from './wake-loop.ts';
+import {
+  AttemptAborted,
+  type BackoffOptions,
+  createAttempt,
+  createBackoff,
+  createRecorder,
+  type Ending,
+  type OnRecorded,
+  startHeartbeat,
+} from './attempt.ts';
+import { Breaker, type BreakerOptions, type BreakerState, type ForgeState, ForgeWatch } from './breaker.ts';
+import { RoutedEvents, Router } from './router.ts';
+import { createSleep, type LookReason, type Sleep, systemTimer, type Timer, WakeLoop } from './wake-loop.ts';
 
 export type WorkerOptions = {
   readonly store: WorkerStore;
@@ -24,15 +26,15 @@ export type WorkerOptions = {
   readonly handleJob?: HandleJob;
   readonly log: Log;
   /** Default: the system's clock. */
-  readonly clock?: Pick<Clock, 'now' | 'monotonicMs'>;
+  readonly clock?: Clock;
   /** Probes the forge after a failure; rejects while it fails. Default: none, a delivery is tried instead. */
   readonly probe?: () => Promise<unknown>;
   /** Returns the number of answers of the forge so far; default: every attempt counts as answered. */
-  readonly answers?: () => number;
+  readonly answers?: (() => number) | undefined;
   /** Default: `setTimeout`. */
   readonly timer?: Timer;
   /** Maximum concurrent deliveries; default 8. */
-  readonly concurrency?: number;
+  readonly concurrency?: number | undefined;
   /** Length of a lease, with four heartbeats. Default 60 s. */
   readonly leaseMs?: number;
   /** Longest time without an end or an `advance`; then the attempt fails. Default 10 min. */
@@ -43,6 +45,10 @@ export type WorkerOptions = {
   readonly breaker?: BreakerOptions;
   /** Lanes whose work needs no forge: it continues during an outage. Default: none. */
   readonly localLanes?: readonly string[];
+  /** Called with runs that were stored, and the repository that they are about. */
+  readonly onRecorded?: OnRecorded | undefined;
+  /** Called with the end of an attempt that was stored. */
+  readonly onEnded?: ((claim: Claim, ending: Ending) => void) | undefined;
 };
 
 /** Routes, claims and handles the deliveries and jobs of the store. */
@@ -63,16 +69,16 @@ export interface Worker {
 /** Creates the worker, not started. */
 export function createWorker(options: WorkerOptions): Worker {
   const { store, log, clock = systemClock, timer = systemTimer } = options;
-  const { answers = countUp() } = options;
+  const { answers = countUp(), onRecorded = () => {}, onEnded = () => {} } = options;
   const { concurrency = 8, leaseMs = 60_000, stallMs = 600_000, pollMs = 1_000, localLanes = [] } = options;
   const sleep = createSleep(timer);
-  const breaker = createBreaker({ ...options.breaker, clock });
-  const watch = createForgeWatch({ breaker, probe: options.probe, clock, log, onAnswer: () => loop.wake() });
+  const breaker = new Breaker(clock, options.breaker);
+  const watch = new ForgeWatch({ breaker, probe: options.probe, clock, log, onAnswer: () => loop.wake() });
   const stopping = new AbortController();
-  const events = createRoutedEvents();
-  const router = createRouter({ store, events, log, timer, onOverdue: () => loop.wake() });
+  const events = new RoutedEvents();
+  const router = new Router({ store, events, log, timer, onOverdue: () => loop.wake() });
   const claimWork = createClaimWork({ store, breaker, leaseMs, localLanes });
-  const record = createRecorder({ store, sleep, log, stopping: stopping.signal });
+  const record = createRecorder({ store, sleep, log, stopping: stopping.signal, onRecorded, onEnded });
   const attempt = createAttempt({
     store,
     events,
@@ -85,7 +91,8 @@ export function createWorker(options: WorkerOptions): Worker {
     backoff: createBackoff(options.backoff),
     lifetimeMs: options.backoff?.lifetimeMs ?? standardDeliveryLifetimeMs,
     stopping: stopping.signal,
-    onHostFailure: watch.failed,
+    onHostFailure: (error) => watch.failed(error),
+    onRecorded,
   });
   const tasks = new Tasks();
 
@@ -105,7 +112,10 @@ export function createWorker(options: WorkerOptions): Worker {
     try {
       const hasMore = await router.route(why);
       for (const claimed of await claim())
-        tasks.begin((abortController) => attend(claimed, abortController), loop.wake);
+        tasks.begin(
+          (abortController) => attend(claimed, abortController),
+          () => loop.wake(),
+        );
       if (hasMore) loop.wake();
     } catch (error) {
       // The next check is the next poll: a refusing disk must not cause a busy loop.
@@ -123,15 +133,15 @@ export function createWorker(options: WorkerOptions): Worker {
     heartbeat.stop();
   };
 
-  const loop = createWakeLoop({ look, timer, pollMs });
+  const loop = new WakeLoop({ look, timer, pollMs });
 
   return {
-    start: loop.start,
+    start: () => loop.start(),
     wake() {
       router.arrived();
       loop.wake();
     },
-    tick: loop.tick,
+    tick: () => loop.tick(),
     idle: () => tasks.idle(),
     async stop({ graceMs = 8_000 } = {}) {
       stopping.abort();
@@ -216,8 +226,8 @@ type ClaimWork = (places: number) => Promise<readonly Claim[]>;
  * `localLanes`; the delivery that is tried after an outage is from a lane that did not fail during it.
  */
 export function createClaimWork(options: {
-  readonly store: Pick<WorkerStore, 'claim'>;
-  readonly breaker: Pick<Breaker, 'state' | 'room' | 'suspects'>;
+  readonly store: WorkerStore;
+  readonly breaker: Breaker;
   readonly leaseMs: number;
   /** Lanes whose work needs no forge. */
   readonly localLanes: readonly string[];

@@ -34,7 +34,7 @@ export type DescribedQueue = {
 export function describeQueue(row: QueueRow, pauses: readonly Pause[]): DescribedQueue {
   const state = queueStateOf(row);
   const repository = { name: row.repository, id: row.repositoryId };
-  const pauseOf = ({ rule }: Pick<QueueEntry, 'rule'>): string | undefined => {
+  const pauseOf = ({ rule }: QueueEntry): string | undefined => {
     const pause = findPause(pauses, { repository, rule });
     return pause && pausedWords(pause);
   };

@@ -4,15 +4,15 @@ import type { RepositoryRef } from '../../contract/events/subject.ts';
 import { operations } from '../../contract/operations.ts';
 import type { Branch, CommitEntry } from '../../contract/resources/branches.ts';
 import type { PullRequest } from '../../contract/resources/pulls.ts';
+import type { CommitStatus } from '../../contract/resources/statuses.ts';
 import { type Facts, requestOf } from '../../facts/fact.ts';
 import { rootOf } from '../../facts/files.ts';
 import { baseBranch, pullRequest } from '../../facts/pull-request.ts';
-import { readNewestStatuses, statuses } from '../../facts/statuses.ts';
-import { createUnlimitedMeter } from '../../patterns/meter.ts';
+import { judgeRequiredChecks, queueContext, readNewestStatuses, statuses } from '../../facts/statuses.ts';
+import { createUnlimitedMeter, type Meter } from '../../patterns/meter.ts';
 import { messageOf, ReeveError } from '../../platform/errors.ts';
 import { findDenial } from '../../rules/sources/admission.ts';
-import { foreignStatuses, judgeChecks } from './checks.ts';
-import type { PullSeen, QueueEntry, QueueObservation, QueueState } from './state.ts';
+import type { ChecksSeen, PullSeen, QueueEntry, QueueLook, QueueState } from './state.ts';
 
 /** What a look is made with. */
 export type QueueLooking = {
@@ -35,7 +35,7 @@ export async function lookAtQueue(
   looking: QueueLooking,
   state: QueueState,
   about: { readonly number?: number | undefined; readonly pushed?: boolean | undefined },
-): Promise<Omit<QueueObservation, 'branch'>> {
+): Promise<QueueLook> {
   try {
     return await lookAtPull(looking, state, about);
   } catch (error) {
@@ -68,14 +68,14 @@ async function lookAtPull(
   looking: QueueLooking,
   state: QueueState,
   { number, pushed = false }: { readonly number?: number | undefined; readonly pushed?: boolean | undefined },
-): Promise<Omit<QueueObservation, 'branch'>> {
+): Promise<QueueLook> {
   const [first] = state.entries;
   const entry = state.entries.find((one) => one.number === number) ?? first;
   if (entry === undefined) return { at: looking.now() };
   const look: Look = { ...looking, state, entry };
   const { wanted, facts } = await looking.judge(entry);
   const pull = await facts.ask(requestOf(pullRequest));
-  const seen = { ...(await pullOf(pull, { ...look, facts }, pushed)), wanted };
+  const seen = await pullOf(pull, { ...look, facts, wanted }, pushed);
   if (entry !== first || pull.state !== 'open') return { at: looking.now(), pull: seen };
   const base = await facts.ask(requestOf(baseBranch));
   const commit = base.commit?.id;
@@ -99,12 +99,13 @@ type LookWithFacts = Look & { readonly facts: Facts };
 
 async function pullOf(
   pull: PullRequest,
-  look: LookWithFacts,
+  look: LookWithFacts & { readonly wanted: PullSeen['wanted'] },
   pushed: boolean,
-): Promise<Omit<PullSeen, 'wanted'>> {
+): Promise<PullSeen> {
   const { head, base, isFork } = sidesOf(pull);
   return {
     number: pull.number,
+    wanted: look.wanted,
     state: pull.state === 'open' ? 'open' : 'closed',
     isDraft: pull.draft ?? false,
     head,
@@ -201,7 +202,7 @@ function nameOfWork({ commit }: CommitEntry): string {
 
 /** Returns whether the head contains this commit of the base. Asked once for each pair. */
 async function containsBase(
-  pull: Omit<PullSeen, 'wanted'>,
+  pull: PullSeen,
   { commit, mergeBase }: { readonly commit: string; readonly mergeBase: string | null | undefined },
   look: Look,
 ): Promise<boolean> {
@@ -226,4 +227,52 @@ async function checksOfBase(base: Branch, sha: string, look: Look) {
   const all = await readNewestStatuses(look.client, { ...asParams(look.repository), sha });
   if (foreignStatuses(all).length === 0) return { state: 'none' } as const;
   return judgeChecks(base, all, { expected: [], meter: createUnlimitedMeter() });
+}
+
+/** Returns the statuses that a queue may wait for: its own is never one of them. */
+function foreignStatuses(all: readonly CommitStatus[]): readonly CommitStatus[] {
+  return all.filter(({ context }) => context !== queueContext);
+}
+
+/**
+ * Returns how the checks of a commit stand: those that the base requires; if it requires none, every status that there is, and
+ * those of `expected`. The status of the queue itself is left out, and so is the requirement of its very name. Every other status
+ * counts, those of rules of Reeve as well; a pattern that none of them matches is pending.
+ */
+export function judgeChecks(
+  base: Branch,
+  all: readonly CommitStatus[],
+  { expected, meter }: { readonly expected: readonly string[]; readonly meter: Meter },
+): ChecksSeen {
+  const found = foreignStatuses(all);
+  const required = withoutOwn(base);
+  const judged = judgeRequiredChecks(required, found, meter);
+  const first =
+    judged.find(({ state }) => state === 'failure') ?? judged.find(({ state }) => state !== 'success');
+  if (first) {
+    return {
+      state: first.state === 'failure' ? 'failure' : found.length === 0 ? 'none' : 'pending',
+      context: first.unpassed[0]?.context ?? first.context,
+    };
+  }
+  return required.enable_status_check ? { state: 'success' } : judgeAll(found, expected);
+}
+
+/** The base without the requirement of our own status: it is written once all else has passed. */
+function withoutOwn(base: Branch): Branch {
+  if (!base.enable_status_check) return { ...base, enable_status_check: false };
+  const contexts = base.status_check_contexts ?? [];
+  if (contexts.length === 0) return base;
+  const others = contexts.filter((context) => context !== queueContext);
+  return { ...base, enable_status_check: others.length > 0, status_check_contexts: others };
+}
+
+function judgeAll(found: readonly CommitStatus[], expected: readonly string[]): ChecksSeen {
+  const missing = expected.find((context) => !found.some((one) => one.context === context));
+  const unpassed = found.filter(({ status }) => status !== 'success' && status !== 'skipped');
+  const failed = unpassed.find(({ status }) => status !== 'pending');
+  if (failed) return { state: 'failure', context: failed.context ?? '' };
+  const context = unpassed[0]?.context ?? missing;
+  if (context !== undefined) return { state: found.length === 0 ? 'none' : 'pending', context };
+  return { state: 'success' };
 }

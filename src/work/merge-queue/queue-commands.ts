@@ -1,8 +1,14 @@
 import type { QueueKey, QueueRow, QueueRows } from '../../store/queue-rows.ts';
 import type { Store } from '../../store/store.ts';
-import { editQueue, moveInQueue, pauseQueue, removeFromQueue, resumeQueue } from './edits.ts';
-import { queueStateOf } from './state.ts';
-import { queueJob } from './wake.ts';
+import {
+  editQueue,
+  moveInQueue,
+  pauseQueue,
+  type QueueRowsToEdit,
+  removeFromQueue,
+  resumeQueue,
+} from './edits.ts';
+import { queueJob, queueStateOf } from './state.ts';
 
 /** What a person does with a queue or a pull request in it. */
 export type QueueCommand =
@@ -12,7 +18,7 @@ export type QueueCommand =
   | { readonly kind: 'resume' };
 
 /** A queue with the name of its repository. */
-export type NamedQueue = QueueKey & Pick<QueueRow, 'repository'>;
+export type NamedQueue = QueueKey & { readonly repository: string };
 
 /** Does to a queue what a person wants. Returns whether this changed anything. */
 export type CommandQueue = (queue: NamedQueue, command: QueueCommand, by: string) => Promise<boolean>;
@@ -21,14 +27,11 @@ export type CommandQueue = (queue: NamedQueue, command: QueueCommand, by: string
  * Creates what changes queues for people. The change is stored with its entry in the audit, and a job wakes what works on the
  * queue: also from another process than the server.
  */
-export function createCommandQueue(
-  store: Pick<Store, 'readQueue' | 'saveQueue' | 'enqueue'>,
-  clock: { now(): Date },
-): CommandQueue {
+export function createCommandQueue(store: Store, clock: { now(): Date }): CommandQueue {
   return async (queue, command, by) => {
     const at = clock.now();
     const audit = { action: command.kind, by, object: nameOfObject(queue, command) };
-    const rows: Pick<QueueRows, 'readQueue' | 'saveQueue'> = {
+    const rows: QueueRowsToEdit = {
       readQueue: (key) => store.readQueue(key),
       saveQueue: (save) => store.saveQueue({ ...save, audit }),
     };
@@ -63,7 +66,7 @@ function nameOfObject({ repository, base }: NamedQueue, command: QueueCommand): 
 
 /** Finds the queues of a repository by its full name, in any case; with `base` or `number`, the one for it alone. */
 export async function findQueues(
-  store: Pick<QueueRows, 'listQueues'>,
+  store: QueueRows,
   {
     repository,
     base,

@@ -1,13 +1,17 @@
-import type { QueueDesk } from '../../actions/merging/queue-desk.ts';
+import { createHash } from 'node:crypto';
+import { mergeQueueKind, type QueueDesk } from '../../actions/merging/queue-desk.ts';
 import type { Client } from '../../client/client.ts';
 import type { AnyInput, Operation } from '../../contract/operation.ts';
 import { operations } from '../../contract/operations.ts';
 import type { Consequences } from '../../engine/bounds/consequences.ts';
+import type { Outcome, RecordedChange, Run } from '../../engine/record.ts';
+import { requestMembers } from '../../engine/record-run.ts';
 import { queueContext } from '../../facts/statuses.ts';
 import { breakReferences } from '../../patterns/issue-references.ts';
 import { ReeveError } from '../../platform/errors.ts';
-import { runIdOfAttempt } from './run-id.ts';
-import type { QueueAttemptAction, QueueObservation, QueueWrite } from './state.ts';
+import type { Verdict } from '../../rules/verdict.ts';
+import type { QueueEvent, QueueKey } from '../../store/queue-rows.ts';
+import type { QueueAttempt, QueueAttemptAction, QueueObservation, QueueState, QueueWrite } from './state.ts';
 
 /** What the writes of a queue are sent with. */
 type QueueSending = {
@@ -15,7 +19,7 @@ type QueueSending = {
   readonly account: { readonly id: number };
   readonly repository: { readonly id: number; readonly owner: string; readonly name: string };
   readonly base: string;
-  readonly consequences?: Pick<Consequences, 'begin'> | undefined;
+  readonly consequences?: Consequences | undefined;
   /** Told of writes that the forge refuses for good. */
   readonly onRefused: (write: QueueWrite, error: ReeveError) => void;
 };
@@ -24,7 +28,7 @@ type QueueSending = {
 const maxDescription = 250;
 
 /** A request that a queue sent, for its record. */
-export type QueueRequestSent = {
+type QueueRequestSent = {
   readonly operation: Operation;
   readonly input: AnyInput;
   /** What was there before, where that is known. */
@@ -95,7 +99,7 @@ export async function sendQueueAttempt(
   sending: QueueSending,
 ): Promise<QueueObservation['answer']> {
   const end = await beginCause(action, sending);
-  const { operation, input } = attemptRequest(action, sending);
+  const { operation, input } = attemptRequest(action, sending.repository);
   try {
     await sending.client.send(operation, input);
     return { kind: 'taken' };
@@ -113,7 +117,7 @@ export async function sendQueueAttempt(
 /** Returns the request of an update or a merge. */
 export function attemptRequest(
   action: QueueAttemptAction,
-  { repository: { owner, name: repo } }: Pick<QueueSending, 'repository'>,
+  { owner, name: repo }: QueueSending['repository'],
 ): QueueRequestSent {
   const params = { owner, repo, index: action.attempt.number };
   if (action.kind === 'update')
@@ -150,3 +154,178 @@ export const blankDesk: QueueDesk = {
   enter: async () => async () => {},
   forgive: async () => {},
 };
+
+/** Returns the id of the run that records an update or a merge. */
+function runIdOfAttempt({ kind, number, at }: QueueAttempt, place: QueueKey): string {
+  return runIdOfRequest(place, `${kind} ${number} ${at}`);
+}
+
+/** Returns the id of the run that records a request of a queue, in the form of a UUID: the same for the same request. */
+function runIdOfRequest({ repositoryId, base }: QueueKey, request: string): string {
+  const hex = createHash('sha256').update(`${repositoryId} ${base} ${request}`).digest('hex');
+  return hex.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
+
+/**
+ * What a queue writes is recorded as runs, one for each request: with the rule that queued the pull request, the values that its
+ * conditions saw last, the tested head and base, and the answer. The id follows from what was to be sent: after a lost answer,
+ * what is found out later takes the place of the first record.
+ */
+export type QueueRunParts = {
+  readonly place: QueueKey & { readonly repository: string };
+  /** Id of the job that works on the queue. */
+  readonly delivery: string;
+  readonly at: Date;
+  /** Of the rule, when the queue evaluated it last. */
+  readonly verdict: Verdict | undefined;
+  readonly requests: number;
+  readonly ms: number;
+};
+
+/** Returns the record of a status or comment. */
+export function runOfWrite(write: QueueWrite, sent: QueueRequestSent, parts: QueueRunParts): Run {
+  const { number, rule = '' } = write;
+  const after = write.kind === 'status' ? { state: write.state } : (sent.input.body as { body: string }).body;
+  const reason = write.kind === 'status' ? write.description : write.text;
+  const change = changeOf(sent, {
+    target: `${write.kind}:#${number}`,
+    rule,
+    before: sent.before ?? null,
+    after,
+    reason,
+    verdict: parts.verdict,
+  });
+  const outcome: Outcome = sent.error
+    ? { change: change.id, status: 'failed', error: sent.error }
+    : { change: change.id, status: 'applied' };
+  return runOfRequest(runIdOfRequest(parts.place, write.id), { number, rule, change, outcome }, parts);
+}
+
+/** Returns the record of an update or a merge. `error`: what the forge answered, or why there is no answer. */
+export function runOfAttempt(
+  { kind, attempt }: QueueAttemptAction,
+  {
+    isFound,
+    isMisplaced,
+    ...sent
+  }: QueueRequestSent & {
+    readonly isFound?: boolean;
+    /** It was made, into another branch. */
+    readonly isMisplaced?: boolean;
+  },
+  parts: QueueRunParts,
+): Run {
+  const { number, head, base, rule = '' } = attempt;
+  const short = (commit: string): string => commit.slice(0, 10);
+  const branch = parts.place.base;
+  const why =
+    kind === 'merge'
+      ? `it is the first in the merge queue of ${branch}: its checks passed on ${short(head)}, which contains ${short(base)} of ${branch}`
+      : `it is the first in the merge queue of ${branch}: its head ${short(head)} lacks ${short(base)} of ${branch}`;
+  const change = changeOf(sent, {
+    target: `${kind}:#${number}`,
+    rule,
+    before: { head, base },
+    after: { head, base, [kind === 'merge' ? 'merged' : 'updated']: true },
+    reason: isFound ? `${why}; there was no answer, and the next look found it done` : why,
+    verdict: parts.verdict,
+  });
+  const outcome: Outcome = sent.error
+    ? {
+        change: change.id,
+        status: 'failed',
+        error: sent.error,
+        ...(isMisplaced ? { misplaced: true } : {}),
+      }
+    : { change: change.id, status: 'applied' };
+  return runOfRequest(runIdOfAttempt(attempt, parts.place), { number, rule, change, outcome }, parts);
+}
+
+function changeOf(
+  { operation, input }: QueueRequestSent,
+  {
+    rule,
+    verdict,
+    ...about
+  }: {
+    readonly target: string;
+    readonly before: unknown;
+    readonly after: unknown;
+    readonly reason: string;
+    readonly rule: string;
+    readonly verdict: Verdict | undefined;
+  },
+): RecordedChange {
+  return {
+    id: '1',
+    rules: [rule],
+    ...(verdict?.level === undefined ? {} : { level: verdict.level }),
+    step: 'merge queue',
+    action: 'queue-merge',
+    ...requestMembers('queue-merge', { operation: operation.id, input }),
+    input,
+    value: about.after,
+    ...about,
+  };
+}
+
+function runOfRequest(
+  id: string,
+  {
+    number,
+    change,
+    outcome,
+  }: {
+    readonly number: number;
+    readonly rule: string;
+    readonly change: RecordedChange;
+    readonly outcome: Outcome;
+  },
+  { place, delivery, at, verdict, requests, ms }: QueueRunParts,
+): Run {
+  const item = `${place.repository}#${number}`;
+  return {
+    schema: 1,
+    id,
+    mode: 'enforce',
+    trigger: { door: 'cron', kind: mergeQueueKind, activity: '', delivery, item, at: at.toISOString() },
+    rules: verdict ? [verdict] : [],
+    changes: [change],
+    refused: [],
+    outcomes: [outcome],
+    requests,
+    ms,
+  };
+}
+
+/** Returns the event with the run that records its request. */
+export function withRun(event: QueueEvent, { attempt }: QueueState, place: QueueKey): QueueEvent {
+  const kind = event.kind === 'merged' ? 'merge' : event.kind === 'updated' ? 'update' : undefined;
+  if (attempt === undefined || attempt.kind !== kind || attempt.number !== event.number) return event;
+  return { ...event, run: runIdOfAttempt(attempt, place) };
+}
+
+/** Returns the update or merge that has no answer and is seen to be done by these events. */
+export function findUnanswered(
+  events: readonly QueueEvent[],
+  { attempt, entries }: QueueState,
+): QueueAttemptAction | undefined {
+  if (attempt === undefined || attempt.isAnswered || !events.some(({ run }) => run !== undefined))
+    return undefined;
+  if (attempt.kind === 'update') return { kind: 'update', attempt };
+  const request = entries.find(({ number }) => number === attempt.number)?.request;
+  return request && { kind: 'merge', attempt, request };
+}
+
+/** Returns the merge that the forge took and made into another branch, as these events say. */
+export function findMisplaced(
+  events: readonly QueueEvent[],
+  { attempt, entries }: QueueState,
+): { readonly action: QueueAttemptAction; readonly why: string } | undefined {
+  if (attempt?.kind !== 'merge' || !attempt.isAnswered) return undefined;
+  const event = events.find(
+    ({ number, reason }) => number === attempt.number && reason === 'merged-elsewhere',
+  );
+  const request = entries.find(({ number }) => number === attempt.number)?.request;
+  return event && request && { action: { kind: 'merge', attempt, request }, why: event.text };
+}

@@ -1,5 +1,9 @@
-import type { QueueWish } from '../../actions/merging/queue-desk.ts';
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { mergeQueueKind, type QueueWish } from '../../actions/merging/queue-desk.ts';
+import type { RepositoryRef } from '../../contract/events/subject.ts';
 import type { QueueEvent } from '../../store/queue-rows.ts';
+import type { NewJob } from '../../store/store.ts';
 
 /**
  * The state of one merge queue: plain data, kept in the store. Times are instants in ISO 8601. `entries` is in the order in
@@ -183,11 +187,9 @@ export type PullSeen = {
 /** A rule of the queue that is paused, by its own name or with its repository or all; `why` says since when and by whom. */
 export type HeldRule = { readonly rule: string; readonly why: string };
 
-/** What was seen at once. `base` is read after `pull`. */
-export type QueueObservation = {
+/** What a look has seen at once. `base` is read after `pull`. */
+export type QueueLook = {
   readonly at: Date;
-  /** The base branch of the queue. */
-  readonly branch: string;
   readonly pull?: PullSeen | undefined;
   /** A pull request that the forge does not show any more. */
   readonly gone?: number | undefined;
@@ -202,6 +204,12 @@ export type QueueObservation = {
     | { readonly kind: 'unsent' }
     | { readonly kind: 'refused'; readonly why: string; readonly isConflict: boolean }
     | undefined;
+};
+
+/** What was seen of a queue. */
+export type QueueObservation = QueueLook & {
+  /** The base branch of the queue. */
+  readonly branch: string;
 };
 
 /** A queue without pull requests. */
@@ -229,3 +237,38 @@ export const leaveReasons = {
   removed: 'A person removed it.',
   unserved: 'Its repository is archived, deleted, or not served any more. Nothing is written there.',
 } as const satisfies Readonly<Record<LeaveReason, string>>;
+
+const MergeQueueJob = z.object({
+  repository: z.object({ id: z.number(), owner: z.string(), name: z.string() }),
+  base: z.string(),
+  /** A pull request that something happened to, beside the first. */
+  number: z.number().optional(),
+  /** Someone else than Reeve pushed to that pull request. */
+  pushed: z.boolean().optional(),
+});
+type MergeQueueJob = z.output<typeof MergeQueueJob>;
+
+/** Reads the payload of the job. */
+export function readQueueJob(payload: unknown): MergeQueueJob {
+  return MergeQueueJob.parse(payload);
+}
+
+/** Returns a job that looks at a queue now: after an edit, or for an event. Jobs of one queue run one after the other. */
+export function queueJob(
+  repository: RepositoryRef,
+  base: string,
+  {
+    at,
+    ...about
+  }: { readonly at: Date; readonly number?: number | undefined; readonly pushed?: boolean | undefined },
+): NewJob {
+  const { id, owner, name } = repository;
+  return {
+    door: 'cron',
+    uuid: `${mergeQueueKind}#${randomUUID()}`,
+    kind: mergeQueueKind,
+    lane: `${mergeQueueKind} ${id} ${base}`,
+    receivedAt: at,
+    payload: { repository: { id, owner, name }, base, ...about } satisfies z.input<typeof MergeQueueJob>,
+  };
+}

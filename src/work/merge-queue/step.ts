@@ -1,8 +1,19 @@
-import { leaveQueue, msSince, type QueueDraft, waitFor, withEntry, withEvent, withStatus } from './draft.ts';
-import { placeEntry, waitUnlessFirst } from './edits.ts';
-import { holdPaused } from './hold.ts';
-import { attemptUnderWay, settleAttempt } from './settle-attempt.ts';
+import { findPause, type Pause, pausedWords } from '../../engine/bounds/pauses.ts';
+import type { QueueKey } from '../../store/queue-rows.ts';
+import {
+  leaveQueue,
+  msSince,
+  placeEntry,
+  type QueueDraft,
+  waitFor,
+  waitUnlessFirst,
+  withComment,
+  withEntry,
+  withEvent,
+  withStatus,
+} from './edits.ts';
 import type {
+  HeldRule,
   LeaveReason,
   PullSeen,
   QueueAction,
@@ -130,7 +141,7 @@ function leaveOverdue(draft: QueueDraft, first: QueueEntry, seen: QueueObservati
 function leaveAndLook(
   draft: QueueDraft,
   entry: QueueEntry,
-  reason: Parameters<typeof leaveQueue>[2]['reason'],
+  reason: LeaveReason,
   text: string,
   seen: QueueObservation,
 ): QueueStep {
@@ -277,4 +288,179 @@ function withRequest(draft: QueueDraft, { number }: QueueEntry, request: QueueEn
   if (entry.request.priority === request.priority || entry.turnAt !== undefined) return next;
   const others = next.state.entries.filter((one) => one.number !== number);
   return { ...next, state: { ...next.state, entries: placeEntry(others, { ...entry, request }) } };
+}
+
+/** Time that the forge has to show what it has taken, or what it may have taken. */
+const shownMs = 30_000;
+/** Refusals in a row after which a pull request leaves. */
+const maxRefusals = 3;
+
+/** Finds out what became of an update or a merge. */
+function settleAttempt(draft: QueueDraft, seen: QueueObservation): QueueDraft {
+  const { attempt, ...rest } = draft.state;
+  if (attempt === undefined) return draft;
+  const { answer, pull } = seen;
+  const entry = rest.entries.find(({ number }) => number === attempt.number);
+  const over: QueueDraft = { ...draft, state: rest };
+  if (entry === undefined) return over;
+  if (answer?.kind === 'unsent') return over;
+  if (answer?.kind === 'refused') {
+    const { why, isConflict } = answer;
+    return { ...draft, state: { ...rest, attempt: { ...attempt, refused: { why, isConflict } } } };
+  }
+  if (answer?.kind === 'taken') {
+    const taken: QueueAttempt = { ...attempt, isAnswered: true };
+    return { ...draft, state: { ...rest, attempt: taken } };
+  }
+  if (pull?.number !== attempt.number) return draft;
+  if (pull.merged) {
+    // Retargeted meanwhile, it was merged by the queue of its new base.
+    const isHere = pull.base === seen.branch && pull.head === attempt.head;
+    const isOurs = attempt.kind === 'merge' && pull.merged.isByUs && isHere;
+    if (isOurs) return settleMerge(over, entry, attempt, seen);
+    const isMisplaced = isOurMisplacedMerge(attempt, pull, seen.branch);
+    return isMisplaced ? settleMisplaced(over, entry, pull, seen) : over;
+  }
+  if (attempt.refused) return refuseAttempt(over, entry, attempt, seen);
+  if (attempt.kind === 'merge') return draft;
+  const isShown = pull.head !== attempt.head || msSince(attempt.at, seen.at) >= shownMs;
+  return isShown ? over : draft;
+}
+
+/** Whether the forge took our merge and made it into another branch: the pull request was retargeted in that moment. */
+function isOurMisplacedMerge(attempt: QueueAttempt, pull: PullSeen, branch: string): boolean {
+  const isTaken = attempt.kind === 'merge' && attempt.isAnswered === true && pull.merged?.isByUs === true;
+  return isTaken && pull.head === attempt.head && pull.base !== branch;
+}
+
+function settleMisplaced(
+  draft: QueueDraft,
+  entry: QueueEntry,
+  { base }: PullSeen,
+  seen: QueueObservation,
+): QueueDraft {
+  const { at, branch } = seen;
+  const text = `it was merged into ${base}, and not into ${branch}, with which it was tested: its base was changed in that moment`;
+  const left = leaveQueue(draft, entry, { reason: 'merged-elsewhere', text }, seen);
+  return withComment(left, entry, `The merge queue of \`${branch}\` merged this, but ${text}.`, at);
+}
+
+/** Notes our merge, and compares what it was made on with what was tested. */
+function settleMerge(
+  draft: QueueDraft,
+  entry: QueueEntry,
+  attempt: QueueAttempt,
+  seen: QueueObservation,
+): QueueDraft {
+  const { at, branch } = seen;
+  const { number } = entry;
+  const { parent } = seen.pull?.merged ?? {};
+  const text = `merged into ${branch}: ${attempt.head.slice(0, 10)}, tested with ${attempt.base.slice(0, 10)}`;
+  const merged = leaveQueue(draft, { ...entry, contains: attempt.base }, { reason: 'merged', text }, seen);
+  if (parent === undefined || parent === attempt.base) return merged;
+  const why = `someone wrote to ${branch} between the last check and the merge: it was tested with ${attempt.base.slice(0, 10)} and merged onto ${parent.slice(0, 10)}`;
+  const noted = withEvent(merged, {
+    at,
+    kind: 'foreign-write',
+    number,
+    text: why,
+    head: attempt.head,
+    base: parent,
+  });
+  const commented = withComment(
+    noted,
+    entry,
+    `This was merged by the merge queue, but ${why}. The queue merges nothing more until the checks of \`${branch}\` have passed.`,
+    at,
+  );
+  return {
+    ...commented,
+    state: { ...commented.state, blocked: { commit: parent, since: at.toISOString() } },
+  };
+}
+
+/** A refusal counts once a look has shown that the forge has not taken an earlier one, whose answer was lost. */
+function refuseAttempt(
+  draft: QueueDraft,
+  entry: QueueEntry,
+  { kind, refused }: QueueAttempt,
+  { at, branch }: QueueObservation,
+): QueueDraft {
+  if (refused?.isConflict && kind === 'update')
+    return leaveQueue(
+      draft,
+      entry,
+      { reason: 'conflict', text: `it conflicts with ${branch}` },
+      { at, branch },
+    );
+  const refusals = (entry.refusals ?? 0) + 1;
+  if (refusals >= maxRefusals) {
+    const text = `the forge refused to ${kind} it ${refusals} times: ${refused?.why}`;
+    return leaveQueue(draft, entry, { reason: 'refused', text }, { at, branch });
+  }
+  return withEntry(draft, entry.number, {
+    refusals,
+    phase: 'updating',
+    sinceAt: at.toISOString(),
+    ...(entry.phase === 'ready' ? { toldHead: undefined } : {}),
+  });
+}
+
+/**
+ * Returns the update or merge of a pull request that was sent not long ago and is not to be seen yet: it may still arrive, whatever
+ * has changed meanwhile.
+ */
+function attemptUnderWay({ attempt }: QueueState, pull: PullSeen, at: Date): QueueAttempt | undefined {
+  if (attempt?.number !== pull.number || attempt.head !== pull.head || attempt.refused) return undefined;
+  return msSince(attempt.at, at) < shownMs ? attempt : undefined;
+}
+
+/** Returns the rules for whose pull requests a queue has something to write, each once; empty for a write without one. */
+export function rulesOfQueue({ entries, outbox }: QueueState): readonly string[] {
+  return [...new Set([...entries, ...outbox].map(({ rule = '' }) => rule))];
+}
+
+/** Returns those of the rules that are paused in the repository of a queue, and why. */
+export function findHeldRules(
+  rules: readonly string[],
+  pauses: readonly Pause[],
+  { repositoryId: id, repository: name }: QueueKey & { readonly repository: string },
+): readonly HeldRule[] {
+  return rules.flatMap((rule) => {
+    const pause = findPause(pauses, { repository: { name, id }, rule });
+    return pause ? [{ rule, why: pausedWords(pause) }] : [];
+  });
+}
+
+/**
+ * Puts pull requests of paused rules behind all others, without a turn, and those whose pause has ended back to their place. The
+ * one that an update or a merge was about to be sent for stays until it is known what became of that.
+ */
+function holdPaused(draft: QueueDraft): QueueDraft {
+  const { held = [], state } = draft;
+  const { entries, attempt } = state;
+  const isHeld = ({ rule, number }: QueueEntry): boolean => held.includes(rule) && attempt?.number !== number;
+  const wereAllHeld = entries.every((entry) => entry.held);
+  const stopped = entries
+    .filter(isHeld)
+    .map((entry, at) => ({ ...waitUnlessFirst(entry, at + 1), held: true as const }));
+  const going = entries.filter((entry) => !isHeld(entry));
+  const stayed = going.filter((entry) => wereAllHeld || !entry.held).map(withoutHold);
+  const returned = going.filter((entry) => !wereAllHeld && entry.held).map(withoutHold);
+  return { ...draft, state: { ...state, entries: [...returned.reduce(putBack, stayed), ...stopped] } };
+}
+
+function withoutHold({ held: _held, ...entry }: QueueEntry): QueueEntry {
+  return entry;
+}
+
+/** Puts an entry before those that go after it, but never before the one that has its turn. */
+function putBack(entries: readonly QueueEntry[], entry: QueueEntry): readonly QueueEntry[] {
+  const { priority } = entry.request;
+  const at = entries.findIndex(
+    ({ request, enteredAt, turnAt }) =>
+      turnAt === undefined &&
+      (request.priority < priority || (request.priority === priority && enteredAt > entry.enteredAt)),
+  );
+  return at === -1 ? [...entries, entry] : entries.toSpliced(at, 0, entry);
 }

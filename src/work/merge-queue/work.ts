@@ -1,17 +1,17 @@
 import type { QueueEvent, QueueKey, QueueLease, QueueRows } from '../../store/queue-rows.ts';
-import { rulesOfQueue } from './hold.ts';
-import { findMisplaced, findUnanswered, withRun } from './queue-runs.ts';
+import { findMisplaced, findUnanswered, withRun } from './send.ts';
 import {
   type HeldRule,
   type QueueAction,
   type QueueAttemptAction,
+  type QueueLook,
   type QueueObservation,
   type QueueState,
   type QueueStep,
   type QueueWrite,
   queueStateOf,
 } from './state.ts';
-import { stepQueue } from './step.ts';
+import { rulesOfQueue, stepQueue } from './step.ts';
 
 /** A queue, with the name of its repository for people. */
 export type QueuePlace = QueueKey & { readonly repository: string };
@@ -24,7 +24,7 @@ export type QueuePorts = {
   look(
     state: QueueState,
     about: { readonly number?: number | undefined; readonly pushed?: boolean | undefined },
-  ): Promise<Omit<QueueObservation, 'branch'>>;
+  ): Promise<QueueLook>;
   /** Sends a status or a comment; resolves also if the forge refuses it for good. */
   write(write: QueueWrite): Promise<void>;
   /** Sends an update or a merge. Returns undefined if the answer was lost. */

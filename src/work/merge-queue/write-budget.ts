@@ -22,25 +22,19 @@ export interface WriteBudget {
   note(repositoryId: number): Promise<void>;
 }
 
-type BudgetStore = Pick<Store, 'isShared' | 'listRuns' | 'recall' | 'revise'>;
+/** What the budget is kept with. */
+type BudgetParts = { readonly store: Store; readonly clock: Clock };
 
 /**
  * Creates the budget. It is counted from the stored runs when a repository is first seen, so that a restart forgives nothing. From
  * then on it is in memory, or, where processes share the store, in the store.
  */
-export function createWriteBudget(options: {
-  readonly store: BudgetStore;
-  readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
-}): WriteBudget {
-  return options.store.isShared ? createSharedBudget(options) : createBudgetInMemory(options);
+export function createWriteBudget(parts: BudgetParts): WriteBudget {
+  return parts.store.isShared ? createSharedBudget(parts) : createBudgetInMemory(parts);
 }
 
 /** Returns the ages of the writes of the last hour, oldest first. */
-async function loadAges(
-  repositoryId: number,
-  store: Pick<Store, 'listRuns'>,
-  nowMs: number,
-): Promise<readonly number[]> {
+async function loadAges(repositoryId: number, store: Store, nowMs: number): Promise<readonly number[]> {
   const found: number[] = [];
   for (let before: string | undefined, page = 0; page < maxPages; page += 1) {
     const query = { repositoryId, limit: pageSize, ...(before === undefined ? {} : { before }) };
@@ -57,7 +51,7 @@ async function loadAges(
 }
 
 /** In instants of the monotonic clock: a wall clock that is set changes nothing. */
-function createBudgetInMemory({ store, clock }: Parameters<typeof createWriteBudget>[0]): WriteBudget {
+function createBudgetInMemory({ store, clock }: BudgetParts): WriteBudget {
   const written = new Map<number, number[]>();
   const load = async (repositoryId: number): Promise<number[]> => {
     const nowMs = clock.monotonicMs();
@@ -82,7 +76,7 @@ function createBudgetInMemory({ store, clock }: Parameters<typeof createWriteBud
 
 type StoredWrites = { readonly at: string; readonly writtenMs: readonly number[] };
 
-function createSharedBudget({ store, clock }: Parameters<typeof createWriteBudget>[0]): WriteBudget {
+function createSharedBudget({ store, clock }: BudgetParts): WriteBudget {
   const keyOf = (repositoryId: number): string => `${queueWritesPrefix}${repositoryId}`;
   /** Returns the instants of the last hour; those that are ahead of this clock count for an hour from now. */
   const recent = (value: unknown, nowMs: number): readonly number[] | undefined =>

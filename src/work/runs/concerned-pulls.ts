@@ -5,15 +5,15 @@ import type { Event } from '../../contract/events/events.ts';
 import type { RepositoryRef } from '../../contract/events/subject.ts';
 import { operations } from '../../contract/operations.ts';
 import type { PullRequest } from '../../contract/resources/pulls.ts';
-import type { Consequences } from '../../engine/bounds/consequences.ts';
 import type { Run } from '../../engine/record.ts';
 import type { FactMemory } from '../../facts/fact.ts';
 import type { ReeveError } from '../../platform/errors.ts';
 import { type RuleSet, runsForConcerned } from '../../rules/rule.ts';
-import type { Admissions, AdmittedEvent } from '../../rules/sources/admission.ts';
-import type { InForce, RuleSource } from '../../rules/sources/rule-source.ts';
+import type { AdmittedEvent } from '../../rules/sources/admission.ts';
+import type { InForce } from '../../rules/sources/rule-source.ts';
 import type { Handled, HandleJob } from '../../store/leases.ts';
-import type { Delivery, Store } from '../../store/store.ts';
+import type { Delivery } from '../../store/store.ts';
+import type { Reeve } from '../reeve.ts';
 import { storedEvent } from './route-delivery.ts';
 import { deliveryOrigin, findEventCause, type RunAttempt } from './run-attempt.ts';
 import type { LeaveWaiting } from './waiting.ts';
@@ -28,18 +28,8 @@ const atOnce = 8;
 const ConcernedJob = z.object({ delivery: z.string() });
 const ConcernedCheckpoint = z.object({ after: z.number() }).nullable().catch(null);
 
-type ConcernedOptions = {
-  readonly client: Client;
-  readonly admissions: Pick<Admissions, 'admit'>;
-  readonly rules: Pick<RuleSource, 'rulesFor'>;
-  readonly memory: FactMemory;
-  readonly store: Pick<Store, 'enqueue' | 'readDelivery'>;
-  readonly clock: { readonly now: () => Date };
-  readonly account: () => Promise<{ id: number }>;
-  readonly consequences?: Pick<Consequences, 'find'> | undefined;
-  readonly attempt: RunAttempt;
-  readonly leaveWaiting: LeaveWaiting;
-};
+/** How the runs are made, and where their waiting rules are left. */
+type RunParts = { readonly attempt: RunAttempt; readonly leaveWaiting: LeaveWaiting };
 
 /** Result of the pull requests; `retry` is set where a later attempt may do better for one of them. */
 type ConcernedRuns = Handled & { readonly retry?: ReeveError | undefined };
@@ -52,7 +42,7 @@ export interface ConcernedPulls {
   run(
     delivery: Delivery,
     event: AdmittedEvent,
-    parts: InForce & { readonly signal: AbortSignal | undefined },
+    force: InForce & { readonly signal: AbortSignal | undefined },
   ): Promise<ConcernedRuns>;
   /** Handles the job. */
   readonly handleJob: HandleJob;
@@ -64,8 +54,8 @@ export function hasConcernedRules(rules: RuleSet, { family }: Event): boolean {
 }
 
 /** Creates it. */
-export function createConcernedPulls(options: ConcernedOptions): ConcernedPulls {
-  const { client, memory, store, clock } = options;
+export function createConcernedPulls(reeve: Reeve, parts: RunParts): ConcernedPulls {
+  const { client, memory, store, clock } = reeve;
   return {
     note({ family, repository }) {
       if (family === 'push' || family === 'pull_request' || family === 'create' || family === 'delete') {
@@ -73,19 +63,18 @@ export function createConcernedPulls(options: ConcernedOptions): ConcernedPulls 
       }
     },
 
-    async run(delivery, event, parts) {
+    async run(delivery, event, force) {
       const concern = concernOf(event);
       if (concern === undefined) return { runs: [] };
-      const { signal } = parts;
-      const account = await options.account();
-      const isOwn = event.sender?.id === account.id;
-      if (isOwn && (await findEventCause(event, account, { ...options, signal })) === undefined) {
+      const { signal } = force;
+      const isOwn = event.sender?.id === (await reeve.account()).id;
+      if (isOwn && (await findEventCause(event, reeve, signal)) === undefined) {
         return { runs: [], reason: 'own: Reeve’s own account did this' };
       }
       const counted = client.counted({ signal });
       const numbers = await findNumbers(event.repository, concern, { client: counted, memory });
       if (numbers.length <= maxWithEvent) {
-        return runEach(delivery, event, { ...parts, broken: [], numbers }, options);
+        return runEach(delivery, event, { ...force, broken: [], numbers }, parts);
       }
       await store.enqueue({
         door: 'cron',
@@ -98,7 +87,7 @@ export function createConcernedPulls(options: ConcernedOptions): ConcernedPulls 
       return { runs: [], reason: `${numbers.length} pull requests are concerned: a job runs them` };
     },
 
-    handleJob: createConcernedJobHandler(options),
+    handleJob: createConcernedJobHandler(reeve, parts),
   };
 }
 
@@ -112,7 +101,7 @@ async function runEach(
   delivery: Delivery,
   event: AdmittedEvent,
   { numbers, ...force }: RunningParts,
-  { attempt, leaveWaiting }: Pick<ConcernedOptions, 'attempt' | 'leaveWaiting'>,
+  { attempt, leaveWaiting }: RunParts,
 ): Promise<ConcernedRuns> {
   const runs: Run[] = [];
   let retry: ReeveError | undefined;
@@ -133,13 +122,13 @@ async function runEach(
 }
 
 /** Creates the handler of the job: it runs some pull requests at a time, and ends each time with a checkpoint. */
-function createConcernedJobHandler(options: ConcernedOptions): HandleJob {
-  const { client, memory, store } = options;
+function createConcernedJobHandler(reeve: Reeve, parts: RunParts): HandleJob {
+  const { client, memory, store } = reeve;
   return async (job, payload, lease) => {
     const { delivery: id } = ConcernedJob.parse(payload);
     const delivery = await store.readDelivery(id);
     if (delivery === undefined) return { runs: [], reason: `delivery ${id} is not kept any more` };
-    const admission = await options.admissions.admit(deliveryOrigin(delivery), storedEvent(delivery));
+    const admission = await reeve.admissions.admit(deliveryOrigin(delivery), storedEvent(delivery));
     if (admission.state === 'ignored') return { runs: [], reason: admission.reason };
     const { event } = admission;
     const concern = concernOf(event);
@@ -148,7 +137,7 @@ function createConcernedJobHandler(options: ConcernedOptions): HandleJob {
     const after = ConcernedCheckpoint.parse(job.checkpoint ?? null)?.after ?? 0;
     const all = await findNumbers(event.repository, concern, { client: counted, memory });
     const numbers = all.filter((number) => number > after);
-    const force = { ...(await options.rules.rulesFor(event)), broken: [], signal: lease.signal };
+    const force = { ...(await reeve.rules.rulesFor(event)), broken: [], signal: lease.signal };
     let deferral: Handled['deferral'];
     for (let from = 0; from < numbers.length; from += atOnce) {
       if (lease.signal.aborted) throw lease.signal.reason;
@@ -157,7 +146,7 @@ function createConcernedJobHandler(options: ConcernedOptions): HandleJob {
       const some = numbers.slice(from, from + atOnce);
       const about = { ...job, repeatOf: delivery.repeatOf };
       const made = await Promise.all(
-        some.map((number) => runEach(about, event, { ...force, numbers: [number] }, options)),
+        some.map((number) => runEach(about, event, { ...force, numbers: [number] }, parts)),
       );
       const retry = made.find((one) => one.retry)?.retry;
       if (retry) throw retry;

@@ -1,15 +1,14 @@
 import type { Event } from '../../contract/events/events.ts';
-import type { MadeRun } from '../../engine/make-run.ts';
+import type { RepeatedChoice } from '../../engine/bounds/refusals.ts';
 import type { Run } from '../../engine/record.ts';
-import type { RepeatedChoice } from '../../engine/repeated.ts';
-import type { FactMemory } from '../../facts/fact.ts';
-import type { Clock } from '../../platform/clock.ts';
+import type { Ran } from '../../engine/run.ts';
 import { ReeveError } from '../../platform/errors.ts';
 import { runsForConcerned } from '../../rules/rule.ts';
-import { type Admissions, type AdmittedEvent, retryDenial } from '../../rules/sources/admission.ts';
+import { type AdmittedEvent, retryDenial } from '../../rules/sources/admission.ts';
 import type { InForce, RuleSource } from '../../rules/sources/rule-source.ts';
 import type { Handled, Lease } from '../../store/leases.ts';
-import type { Delivery, Store } from '../../store/store.ts';
+import type { Delivery } from '../../store/store.ts';
+import type { Reeve } from '../reeve.ts';
 import { type ConcernedPulls, hasConcernedRules } from './concerned-pulls.ts';
 import type { JudgePeers } from './peers.ts';
 import type { Preview } from './preview.ts';
@@ -17,24 +16,18 @@ import { deliveryOrigin, isWorthRecording, type RunAttempt } from './run-attempt
 import type { LeaveWaiting } from './waiting.ts';
 
 /** Turns a delivery into runs. Once `signal` is aborted, calls under way end and no further change is sent. */
-type DeliveryHandler = (delivery: Delivery, event: Event, lease?: Pick<Lease, 'signal'>) => Promise<Handled>;
+type DeliveryHandler = (delivery: Delivery, event: Event, lease?: Lease) => Promise<Handled>;
 
-type DeliveryHandlerOptions = {
-  admissions: Admissions;
-  attempt: RunAttempt;
-  concerned: Pick<ConcernedPulls, 'note' | 'run'>;
-  leaveWaiting: LeaveWaiting;
-  judgePeers: JudgePeers;
-  rules: Pick<RuleSource, 'rulesFor' | 'forget' | 'noteUnserved'>;
-  memory: FactMemory;
-  store: Pick<Store, 'appendRuns'>;
-  clock: Pick<Clock, 'now'>;
-  /** What becomes of a repeated delivery; default: `run`. */
-  repeated?: RepeatedChoice | undefined;
+/** What a delivery is handled with. */
+type DeliveryParts = {
+  readonly attempt: RunAttempt;
+  readonly concerned: ConcernedPulls;
+  readonly leaveWaiting: LeaveWaiting;
+  readonly judgePeers: JudgePeers;
   /** Checks pull requests that touch a rule file; absent: none is checked. */
-  preview?: Preview | undefined;
-  /** Called with each event of a delivery that was handled, for the snapshots of catching up. */
-  onHandled?: (event: AdmittedEvent) => Promise<void>;
+  readonly preview?: Preview | undefined;
+  /** Called with each event of a delivery that was handled. */
+  readonly onHandled: (event: AdmittedEvent) => Promise<void>;
 };
 
 /**
@@ -42,14 +35,25 @@ type DeliveryHandlerOptions = {
  * live facts, the engine. Nothing else sees the event before its identity is established. Rejects where a later attempt may
  * do better; what this attempt did is then in the store already.
  */
-export function createDeliveryHandler(options: DeliveryHandlerOptions): DeliveryHandler {
-  const { admissions, clock, memory } = options;
-  const runDirectly = createDirectRun(options);
+export function createDeliveryHandler(reeve: Reeve, parts: DeliveryParts): DeliveryHandler {
+  const { admissions, rules, clock, memory, store } = reeve;
+
+  /** Runs the rules that listen to an event itself; returns undefined if there are none. */
+  const runDirectly = async (
+    delivery: Delivery,
+    event: AdmittedEvent,
+    force: InForce & { readonly signal: AbortSignal | undefined },
+  ): Promise<Ran | undefined> => {
+    if (!isHeardDirectly(event, force)) return undefined;
+    const ran = await parts.attempt(delivery, event, force);
+    await parts.leaveWaiting(ran, { subject: event.subject, job: delivery, delivery: delivery.id });
+    return ran;
+  };
 
   /** Drops everything that was cached under a name that no longer leads to the repository. */
   const forget = (repositoryId: number): void => {
     admissions.forget(repositoryId);
-    options.rules.forget(repositoryId);
+    rules.forget(repositoryId);
     memory.drop(`${repositoryId}/`);
   };
 
@@ -63,7 +67,7 @@ export function createDeliveryHandler(options: DeliveryHandlerOptions): Delivery
     let event = first;
     try {
       for (let attempts = 0; ; attempts += 1) {
-        const force = await readForce(event, options.rules, forget);
+        const force = await readForce(event, rules, forget);
         const ran = await runDirectly(delivery, event, { ...force, signal });
         if (ran) runs.push(ran.run);
         if (ran?.moved && attempts === 0) {
@@ -74,7 +78,7 @@ export function createDeliveryHandler(options: DeliveryHandlerOptions): Delivery
           continue;
         }
         if (ran?.retry !== undefined) throw ran.retry;
-        const peers = await options.judgePeers(delivery, event, { rules: force.rules, signal });
+        const peers = await parts.judgePeers(delivery, event, { rules: force.rules, signal });
         runs.push(...peers.runs);
         if (peers.retry !== undefined) throw peers.retry;
         const nothing = isHeard(event, force) ? undefined : 'no rule listens to this event';
@@ -85,7 +89,7 @@ export function createDeliveryHandler(options: DeliveryHandlerOptions): Delivery
             reason: runs.length === 0 ? nothing : undefined,
           };
         }
-        const others = await options.concerned.run(delivery, event, { ...force, signal });
+        const others = await parts.concerned.run(delivery, event, { ...force, signal });
         runs.push(...others.runs);
         if (others.retry !== undefined) throw others.retry;
         const { reason = 'no open pull request is concerned', deferral = ran?.deferral ?? peers.deferral } =
@@ -93,25 +97,24 @@ export function createDeliveryHandler(options: DeliveryHandlerOptions): Delivery
         return { runs, deferral, reason: runs.length === 0 ? reason : undefined };
       }
     } catch (error) {
-      if (isWorthRecording(runs, error))
-        await options.store.appendRuns(runs, { repositoryId: event.repository.id });
+      if (isWorthRecording(runs, error)) await store.appendRuns(runs, { repositoryId: event.repository.id });
       throw error;
     }
   };
 
   const handle: DeliveryHandler = async (delivery, event, lease) => {
-    if (isRefusedRepeat(delivery, options.repeated)) {
+    if (isRefusedRepeat(delivery, reeve.repeated)) {
       return { runs: [], reason: `repeats delivery ${delivery.repeatOf}, and the operator refuses repeats` };
     }
     const admission = await admissions.admit(deliveryOrigin(delivery), event);
     if (admission.state === 'ignored') {
-      options.rules.noteUnserved(event);
+      rules.noteUnserved(event);
       return { runs: [], reason: admission.reason };
     }
-    options.concerned.note(admission.event);
-    await options.preview?.(admission.event);
+    parts.concerned.note(admission.event);
+    await parts.preview?.(admission.event);
     const handled = await runOver(delivery, event, { first: admission.event, signal: lease?.signal });
-    if (delivery.door === 'webhook') await options.onHandled?.(admission.event);
+    if (delivery.door === 'webhook') await parts.onHandled(admission.event);
     return handled;
   };
 
@@ -127,7 +130,7 @@ export function createDeliveryHandler(options: DeliveryHandlerOptions): Delivery
 /** Returns the rules in force. Where the name leads nowhere, it is forgotten: the next attempt establishes it anew. */
 async function readForce(
   event: AdmittedEvent,
-  rules: Pick<RuleSource, 'rulesFor'>,
+  rules: RuleSource,
   forget: (repositoryId: number) => void,
 ): Promise<InForce> {
   try {
@@ -141,23 +144,6 @@ async function readForce(
 /** An operator who redrives a delivery wants it to run, whatever the setting says. */
 function isRefusedRepeat({ repeatOf, redrivenAt }: Delivery, repeated: RepeatedChoice | undefined): boolean {
   return repeated === 'refuse' && repeatOf !== undefined && !redrivenAt;
-}
-
-/** Returns a function that runs the rules that listen to an event itself; it returns undefined if there are none. */
-function createDirectRun({
-  attempt,
-  leaveWaiting,
-}: Pick<DeliveryHandlerOptions, 'attempt' | 'leaveWaiting'>) {
-  return async (
-    delivery: Delivery,
-    event: AdmittedEvent,
-    force: InForce & { readonly signal: AbortSignal | undefined },
-  ): Promise<MadeRun | undefined> => {
-    if (!isHeardDirectly(event, force)) return undefined;
-    const ran = await attempt(delivery, event, force);
-    await leaveWaiting(ran, { subject: event.subject, job: delivery, delivery: delivery.id });
-    return ran;
-  };
 }
 
 /** Returns whether a rule listens to the event itself, and not only to the pull requests that it concerns. */

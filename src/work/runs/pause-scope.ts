@@ -2,6 +2,12 @@ import { type PauseScope, repositoryName } from '../../engine/bounds/pauses.ts';
 import { nameOfRule } from '../../rules/verdict.ts';
 import type { Store } from '../../store/store.ts';
 
+/** Where deliveries and runs are looked up. */
+type PauseStore = {
+  listDeliveries: Store['listDeliveries'];
+  listRuns: Store['listRuns'];
+};
+
 /** Runs among which rules of repositories and organizations are looked for. */
 const recentRuns = 500;
 
@@ -23,7 +29,7 @@ export function scopeOfName(name: string): PauseScope {
 export async function findPauseScope(
   scope: PauseScope,
   operatorRules: () => Promise<readonly string[]>,
-  store: Pick<Store, 'listDeliveries' | 'listRuns'>,
+  store: PauseStore,
 ): Promise<FoundScope> {
   if (scope.kind === 'all') return { scope };
   if (scope.kind === 'repository') {

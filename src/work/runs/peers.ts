@@ -1,3 +1,4 @@
+import type { ActionMemory } from '../../actions/memory.ts';
 import { eventFamilies } from '../../contract/events/event-families.ts';
 import { readMember } from '../../contract/events/payload-members.ts';
 import type { Subject, SubjectKind } from '../../contract/events/subject.ts';
@@ -8,10 +9,9 @@ import { findHeld, listOpenPulls } from '../../engine/same-commit.ts';
 import type { ReeveError } from '../../platform/errors.ts';
 import { createRuleSet, type LoadedRule, type RuleSet, runsForConcerned } from '../../rules/rule.ts';
 import type { AdmittedEvent } from '../../rules/sources/admission.ts';
-import { createStoredMemory } from '../../store/action-memory.ts';
 import type { Handled } from '../../store/leases.ts';
 import type { Delivery } from '../../store/store.ts';
-import type { RunAttemptOptions } from './run-attempt.ts';
+import type { Reeve } from '../reeve.ts';
 import { isTelling, type LeaveWaiting } from './waiting.ts';
 
 /** Kind of the runs. */
@@ -30,11 +30,8 @@ export type JudgePeers = (
 ) => Promise<Handled & { readonly retry?: ReeveError | undefined }>;
 
 /** Creates the function. */
-export function createJudgePeers(
-  options: RunAttemptOptions & { readonly leaveWaiting: LeaveWaiting },
-): JudgePeers {
-  const { client, memory, clock } = options;
-  const stored = createStoredMemory(options.store);
+export function createJudgePeers(reeve: Reeve, leaveWaiting: LeaveWaiting): JudgePeers {
+  const { client, actionMemory: stored } = reeve;
   return async (delivery, event, { rules: all, signal }) => {
     const { subject, repository } = event;
     const rules = subject.kind === 'pull_request' ? judgingRules(all) : [];
@@ -45,14 +42,14 @@ export function createJudgePeers(
     const open = await listOpenPulls(client.counted({ signal }), subject);
     const peers = [...commits].flatMap((sha) => peersAt(open, sha, subject.index)).slice(0, maxPeers);
     const touched = new Set<string>();
-    const actionMemory = {
-      ...stored,
-      async set(key: string, value: unknown) {
+    const actionMemory: ActionMemory = {
+      get: (key) => stored.get(key),
+      async set(key, value) {
         touched.add(key);
         await stored.set(key, value);
       },
+      revise: (key, edit) => stored.revise(key, edit),
     };
-    const account = peers.length === 0 ? undefined : await options.account();
     const runs: Run[] = [];
     let deferral: Handled['deferral'];
     for (const { number } of peers) {
@@ -61,20 +58,17 @@ export function createJudgePeers(
       const ran = await makeItemRun(
         { key: item, subject: about, value: {}, kind: peersKind },
         {
-          ...options.settings,
           mode: 'enforce',
           door: delivery.door,
           delivery: delivery.id,
           rules: createRuleSet(rules),
-          facts: { client, memory, signal },
-          account,
-          memory: actionMemory,
-          clock,
+          signal,
         },
+        { ...reeve, actionMemory },
       );
-      options.onRun?.(ran.run, event);
+      reeve.metrics.countRun(ran.run, event);
       if (isTelling(ran.run)) runs.push(ran.run);
-      await options.leaveWaiting(ran, { subject: about, job: delivery });
+      await leaveWaiting(ran, { subject: about, job: delivery });
       if (ran.retry) return { runs, retry: ran.retry };
       deferral ??= ran.deferral;
     }

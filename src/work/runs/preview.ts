@@ -3,19 +3,16 @@ import type { Client } from '../../client/client.ts';
 import type { RepositoryRef } from '../../contract/events/subject.ts';
 import { operations } from '../../contract/operations.ts';
 import type { PullRequest } from '../../contract/resources/pulls.ts';
-import type { FactMemory } from '../../facts/fact.ts';
-import type { Clock } from '../../platform/clock.ts';
+import { makeEventRun } from '../../engine/make-run.ts';
 import { messageOf, ReeveError } from '../../platform/errors.ts';
-import type { Log } from '../../platform/log.ts';
 import { createRuleSet, type ScopedGrant } from '../../rules/rule.ts';
 import { type AdmittedEvent, eventAbout } from '../../rules/sources/admission.ts';
 import { createGrants, type Grant } from '../../rules/sources/grants.ts';
 import { type OrganizationSource, readFilesAt } from '../../rules/sources/organization.ts';
 import { postRuleStatus, summaryOf } from '../../rules/sources/report.ts';
 import { type RepositoryRules, readFileAt, repositoryPaths } from '../../rules/sources/repository-file.ts';
-import type { RuleSource } from '../../rules/sources/rule-source.ts';
-import type { DeliveryWithBody, Store } from '../../store/store.ts';
-import { replayEvent } from './replay.ts';
+import type { DeliveryWithBody } from '../../store/store.ts';
+import type { Reeve } from '../reeve.ts';
 import { eventOf } from './route-delivery.ts';
 
 /** Looks at an event; where a pull request touches a rule file, answers with the status `reeve/rules` on its head. */
@@ -29,34 +26,29 @@ const replayed = 20;
  * the author may write to the repository anyway it is also replayed, plan only, over the last deliveries, by what those
  * who write there may see.
  */
-export function createPreview(options: {
-  client: Client;
-  account: () => Promise<{ id: number }>;
-  grants: readonly Grant[];
-  organizations: readonly OrganizationSource[];
-  packs: Pick<RuleSource, 'packsFor'>;
-  store: Pick<Store, 'listDeliveries' | 'readDelivery'>;
-  memory: FactMemory;
-  clock: Pick<Clock, 'now' | 'monotonicMs'>;
-  log: Log;
-}): Preview {
-  const { client, store, memory, clock } = options;
-  const grants = createGrants(options.grants);
+export function createPreview(
+  { client, account, store, memory, clock, rules: packs, log }: Reeve,
+  settings: { readonly grants: readonly Grant[]; readonly organizations: readonly OrganizationSource[] },
+): Preview {
+  const grants = createGrants(settings.grants);
 
   const readOwn = (at: RepositoryRef, commit: string, given: readonly ScopedGrant[]) =>
-    readFileAt(client, { at, commit, ref: commit }, given, options.packs.packsFor(at.owner));
+    readFileAt(client, { at, commit, ref: commit }, given, packs.packsFor(at.owner));
 
   const look = async (at: RepositoryRef, index: number): Promise<void> => {
     const where = { owner: at.owner, repo: at.name };
     const pull = await client.call(operations.getPull, { params: { ...where, index } });
     const sha = pull.head?.sha;
     if (pull.state !== 'open' || !sha) return;
-    const shared = options.organizations.find(
+    const shared = settings.organizations.find(
       ({ rules }) => rules.toLowerCase() === `${at.owner}/${at.name}`.toLowerCase(),
     );
     if (!(await touchesRules(client, where, index, shared !== undefined))) return;
     const own = await readOwn(at, sha, grants.ofRepository(at));
-    const files = [own, ...(shared ? await readShared(client, shared, at, sha, grants) : [])];
+    const files = [
+      own,
+      ...(shared ? await readShared(client, shared, at, sha, grants.ofOrganization(shared.name)) : []),
+    ];
     const problems = files.flatMap((file) => file.problems);
     const rules = files.flatMap((file) => file.rules).length;
     const mayReplay = problems.length === 0 && own.rules.length > 0 && (await mayWrite(client, where, pull));
@@ -72,7 +64,6 @@ export function createPreview(options: {
     const modest = await readOwn(at, commit, actions);
     if (modest.problems.length > 0) return 'not replayed, since it reads facts that were granted';
     const rules = createRuleSet(own.rules);
-    const account = await options.account();
     const { items } = await store.listDeliveries({ repositoryId: at.id, limit: replayed });
     let changes = 0;
     let count = 0;
@@ -80,14 +71,8 @@ export function createPreview(options: {
       const delivery = door === 'webhook' ? await store.readDelivery(id) : undefined;
       const event = delivery && aboutRepository(delivery, at);
       if (event === undefined) continue;
-      const run = await replayEvent(event, {
-        client,
-        rules,
-        memory,
-        clock,
-        account,
-        delivery: id,
-      });
+      const request = { mode: 'plan', door: 'cli', delivery: id, rules } as const;
+      const { run } = await makeEventRun(event, request, { client, account, memory, clock });
       changes += run.changes.length;
       count += 1;
     }
@@ -103,7 +88,7 @@ export function createPreview(options: {
     } catch (error) {
       // A preview is a courtesy: what the delivery asks for goes on. A forge that is away makes all of it wait.
       if (error instanceof ReeveError && error.keepsWork) throw error;
-      options.log.warn({ error: messageOf(error) }, 'the rule file of a pull request could not be looked at');
+      log.warn({ error: messageOf(error) }, 'the rule file of a pull request could not be looked at');
     }
   };
 }
@@ -114,10 +99,10 @@ async function readShared(
   source: OrganizationSource,
   at: RepositoryRef,
   commit: string,
-  grants: ReturnType<typeof createGrants>,
+  grants: readonly ScopedGrant[],
 ): Promise<readonly RepositoryRules[]> {
   const head = { at, commit, ref: commit, isPrivate: true };
-  const found = await readFilesAt(client, source, head, { grants: grants.ofOrganization(source.name) });
+  const found = await readFilesAt(client, source, head, { grants });
   return [...found.files, ...found.brokenPacks];
 }
 

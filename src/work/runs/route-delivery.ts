@@ -7,7 +7,7 @@ import { digestOfBody } from '../../store/fingerprint.ts';
 import type { DeliveryWithBody, Routing } from '../../store/store.ts';
 
 /** Returns a stored delivery as an event. Throws `delivery-malformed`. */
-export function eventOf(delivery: Pick<DeliveryWithBody, 'eventType' | 'body'>): Event {
+export function eventOf(delivery: { readonly eventType: string; readonly body: Uint8Array }): Event {
   return parseDelivery(delivery.eventType, parsePayload(delivery.body));
 }
 

@@ -1,11 +1,9 @@
 import type { Client } from '../../client/client.ts';
 import type { Event } from '../../contract/events/events.ts';
-import type { Consequences, EventCause } from '../../engine/bounds/consequences.ts';
-import { standardDeliveryLifetimeMs } from '../../engine/limits.ts';
-import { type MadeRun, makeEventRun, type RunSettings } from '../../engine/make-run.ts';
+import type { EventCause } from '../../engine/bounds/consequences.ts';
+import { makeEventRun } from '../../engine/make-run.ts';
 import type { Run } from '../../engine/record.ts';
-import type { FactMemory } from '../../facts/fact.ts';
-import type { Clock } from '../../platform/clock.ts';
+import type { Ran } from '../../engine/run.ts';
 import { ReeveError } from '../../platform/errors.ts';
 import { skipRule } from '../../rules/evaluate.ts';
 import { createRuleSet, type RuleSet } from '../../rules/rule.ts';
@@ -13,24 +11,8 @@ import { type AdmittedEvent, findDenial, type Origin, retryDenial } from '../../
 import type { RepositoryRules } from '../../rules/sources/repository-file.ts';
 import type { InForce } from '../../rules/sources/rule-source.ts';
 import { isRecoverable, type Verdict } from '../../rules/verdict.ts';
-import { createStoredMemory } from '../../store/action-memory.ts';
-import type { Delivery, Store } from '../../store/store.ts';
-
-export type RunAttemptOptions = {
-  readonly client: Client;
-  /** The account Reeve acts as; asked once. */
-  readonly account: () => Promise<{ id: number }>;
-  readonly memory: FactMemory;
-  readonly store: Pick<Store, 'remember' | 'recall' | 'revise'>;
-  readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
-  readonly settings?: RunSettings;
-  /** Finds what caused events of our own account; absent: they trigger nothing. */
-  readonly consequences?: Pick<Consequences, 'find'> | undefined;
-  /** Age of a delivery, and of what it announces as new; default: seven days. */
-  readonly lifetimeMs?: number | undefined;
-  /** Told of every run once it is known what became of it. */
-  readonly onRun?: (run: Run, event: Event) => void;
-};
+import type { Delivery } from '../../store/store.ts';
+import type { Reeve } from '../reeve.ts';
 
 /** What is run, beside the event: the rules, and, where the event only concerns it, the pull request. */
 type AttemptParts = InForce & {
@@ -42,34 +24,32 @@ type AttemptParts = InForce & {
 };
 
 /** Runs rules over an admitted event, once. */
-export type RunAttempt = (delivery: Delivery, event: AdmittedEvent, parts: AttemptParts) => Promise<MadeRun>;
+export type RunAttempt = (delivery: Delivery, event: AdmittedEvent, parts: AttemptParts) => Promise<Ran>;
 
 /** Returns a function that runs rules over an admitted event, once, and adds what keeps the rules from being trusted. */
-export function createRunAttempt(options: RunAttemptOptions): RunAttempt {
-  const { clock, client, memory, lifetimeMs = standardDeliveryLifetimeMs } = options;
-  const actionMemory = createStoredMemory(options.store);
+export function createRunAttempt(reeve: Reeve): RunAttempt {
+  const { clock, client, lifetimeMs } = reeve;
   return async (delivery, event, { rules: all, broken, signal, item, announcedBy }) => {
     const { rules, left } =
       event.payload.caught_up === true ? withoutLost(all, event) : { rules: all, left: [] };
-    const account = await options.account();
-    const ran = await makeEventRun(event, {
-      ...options.settings,
-      cause: await findEventCause(event, account, { ...options, signal }),
-      mode: 'enforce',
-      door: delivery.door,
-      delivery: delivery.id,
-      item,
-      announcedBy,
-      isRepeated: delivery.repeatOf !== undefined,
-      rules,
-      facts: { client, memory, signal },
-      account,
-      memory: actionMemory,
-      maxAnnouncedAgeMs: lifetimeMs,
-      clock,
-    });
+    const ran = await makeEventRun(
+      event,
+      {
+        cause: await findEventCause(event, reeve, signal),
+        mode: 'enforce',
+        door: delivery.door,
+        delivery: delivery.id,
+        item,
+        announcedBy,
+        isRepeated: delivery.repeatOf !== undefined,
+        rules,
+        maxAnnouncedAgeMs: lifetimeMs,
+        signal,
+      },
+      reeve,
+    );
     const run: Run = { ...ran.run, rules: [...broken.map(refusedFile), ...left, ...ran.run.rules] };
-    options.onRun?.(run, event);
+    reeve.metrics.countRun(run, event);
     // What failed for a 403 or 404 may have failed because the repository as a whole is not there just now.
     const isDenied = ran.retry === undefined && ran.denials > 0 && hasFailed(run);
     const asking = { delivery, now: () => clock.now() };
@@ -81,14 +61,10 @@ export function createRunAttempt(options: RunAttemptOptions): RunAttempt {
 /** Returns what caused an event, if our own account did and the change is known. */
 export async function findEventCause(
   event: Event,
-  account: { readonly id: number },
-  {
-    consequences,
-    client,
-    signal,
-  }: Pick<RunAttemptOptions, 'consequences' | 'client'> & { readonly signal: AbortSignal | undefined },
+  { account, consequences, client }: Reeve,
+  signal: AbortSignal | undefined,
 ): Promise<EventCause | undefined> {
-  if (event.sender?.id !== account.id) return undefined;
+  if (event.sender?.id !== (await account()).id) return undefined;
   return consequences?.find(event, client.counted({ signal }), signal);
 }
 
@@ -126,7 +102,7 @@ function hasWritten({ outcomes }: Run): boolean {
 }
 
 /** Only the delivery of a webhook has a sender; other events were found by Reeve itself. */
-export function deliveryOrigin({ door, entry }: Pick<Delivery, 'door' | 'entry'>): Origin {
+export function deliveryOrigin({ door, entry }: Delivery): Origin {
   return door === 'webhook' ? { entry } : {};
 }
 

@@ -1,22 +1,15 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { Client } from '../../client/client.ts';
-import type { Event } from '../../contract/events/events.ts';
 import type { Subject } from '../../contract/events/subject.ts';
-import { standardDeliveryLifetimeMs } from '../../engine/limits.ts';
-import { type MadeRun, makeItemRun, type RunSettings } from '../../engine/make-run.ts';
+import { makeItemRun } from '../../engine/make-run.ts';
 import type { Run } from '../../engine/record.ts';
 import type { Ran } from '../../engine/run.ts';
-import type { FactMemory } from '../../facts/fact.ts';
 import { BoundedMap } from '../../platform/cache/bounded-map.ts';
-import type { Clock } from '../../platform/clock.ts';
 import { createRuleSet } from '../../rules/rule.ts';
-import type { Admissions, AdmittedEvent } from '../../rules/sources/admission.ts';
-import type { RuleSource } from '../../rules/sources/rule-source.ts';
-import { createStoredMemory } from '../../store/action-memory.ts';
+import type { AdmittedEvent } from '../../rules/sources/admission.ts';
 import type { HandleJob } from '../../store/leases.ts';
-import type { Delivery, Store } from '../../store/store.ts';
-import { readResistance } from './resistance.ts';
+import type { Delivery } from '../../store/store.ts';
+import type { Reeve } from '../reeve.ts';
 import { eventlessOf, storedEvent } from './route-delivery.ts';
 import { deliveryOrigin, type RunAttempt } from './run-attempt.ts';
 
@@ -25,7 +18,6 @@ import { deliveryOrigin, type RunAttempt } from './run-attempt.ts';
  * a pull request, which is not merged until they do. Such a pull request
  * leaves a waiting row, a job that evaluates the rules again after 10 s, 30 s, and then every minute, until they no longer
  * wait. The row survives a restart, and a later row about the same pull request and rules takes its place. A change that the
- * forge refuses for no reason that it shows is tried a few times only, at a distance that doubles (`resistance.ts`).
  */
 export const waitingKind = 'waiting';
 
@@ -40,20 +32,15 @@ const WaitingJob = z.object({
 /** A run that may have left rules waiting: what it is about, its job or delivery, and the delivery of its event. */
 type Waiter = {
   readonly subject: Subject;
-  readonly job: Pick<Delivery, 'id'>;
+  readonly job: { readonly id: string };
   readonly delivery?: string | undefined;
 };
 
 /** Stores a waiting row if a run has rules that wait. */
-export type LeaveWaiting = (ran: Pick<Ran, 'awaiting' | 'unprotected'>, waiter: Waiter) => Promise<void>;
+export type LeaveWaiting = (ran: Ran, waiter: Waiter) => Promise<void>;
 
 /** Creates the function that stores waiting rows. */
-export function createLeaveWaiting(options: {
-  readonly store: Pick<Store, 'enqueue'>;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly onEnqueued: () => void;
-}): LeaveWaiting {
-  const { store, clock, onEnqueued } = options;
+export function createLeaveWaiting({ store, clock, wake }: Reeve): LeaveWaiting {
   return async ({ awaiting = [], unprotected = [] }, { subject, job, delivery }) => {
     const { kind, repository, index } = subject;
     const rules = [...new Set([...awaiting, ...unprotected])].sort();
@@ -72,7 +59,7 @@ export function createLeaveWaiting(options: {
         ...(delivery === undefined ? {} : { delivery }),
       } satisfies z.input<typeof WaitingJob>,
     });
-    onEnqueued();
+    wake();
   };
 }
 
@@ -83,24 +70,9 @@ const everyMs = 60_000;
 const paceMs = 500;
 const maxRows = 20_000;
 
-type WaitingOptions = {
-  readonly client: Client;
-  readonly account: () => Promise<{ id: number }>;
-  readonly admissions: Pick<Admissions, 'admit'>;
-  readonly rules: Pick<RuleSource, 'rulesFor'>;
-  readonly memory: FactMemory;
-  readonly store: Pick<Store, 'readDelivery' | 'remember' | 'recall' | 'revise'>;
-  readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
-  readonly settings?: RunSettings;
-  readonly lifetimeMs?: number | undefined;
-  readonly attempt: RunAttempt;
-  /** Told of every run without an event. */
-  readonly onRun?: (run: Run, event: Event) => void;
-};
-
 /** Creates the handler of waiting rows. A row ends when its rules no longer wait, are gone, or its lifetime ends. */
-export function createWaitingHandler(options: WaitingOptions): HandleJob {
-  const { clock, lifetimeMs = standardDeliveryLifetimeMs } = options;
+export function createWaitingHandler(reeve: Reeve, attempt: RunAttempt): HandleJob {
+  const { clock, lifetimeMs } = reeve;
   const pace = createPace();
   return async (job, payload, lease) => {
     const asked = WaitingJob.parse(payload);
@@ -109,11 +81,12 @@ export function createWaitingHandler(options: WaitingOptions): HandleJob {
     const ageMs = Math.max(clock.now().getTime() - (job.redrivenAt ?? job.receivedAt).getTime(), 0);
     const [firstAgeMs = 0] = firstAgesMs;
     if (ageMs < firstAgeMs) return { runs: [], deferral: { afterMs: firstAgeMs - ageMs, why, key } };
-    const resistance = await readResistance(job.id, asked.rules, options);
+    const resistance = await readResistance(job.id, asked.rules, reeve);
     if (resistance.due.length === 0) return { runs: [], deferral: { afterMs: resistance.nextMs, why, key } };
     const turnMs = pace(job.id, clock.monotonicMs());
     if (turnMs > 0) return { runs: [], deferral: { afterMs: turnMs, why, key } };
-    const ran = await look({ ...asked, rules: resistance.due }, { ...options, job, signal: lease.signal });
+    const look = { ...asked, rules: resistance.due, job, signal: lease.signal };
+    const ran = await lookAtRow(look, reeve, attempt);
     if (typeof ran === 'string') return { runs: [], reason: ran };
     if (ran.retry) throw ran.retry;
     if (ran.deferral) return { runs: isTelling(ran.run) ? [ran.run] : [], deferral: ran.deferral };
@@ -133,42 +106,41 @@ export function createWaitingHandler(options: WaitingOptions): HandleJob {
 }
 
 /** Evaluates the rules of a row again; returns why there is nothing to evaluate. */
-async function look(
-  { repository, index, rules: ids, delivery: id }: z.output<typeof WaitingJob>,
-  options: WaitingOptions & { readonly job: Delivery; readonly signal: AbortSignal },
-): Promise<MadeRun | string> {
-  const { admissions, job, signal } = options;
-  const delivery = id === undefined ? undefined : await options.store.readDelivery(id);
+async function lookAtRow(
+  {
+    repository,
+    index,
+    rules: ids,
+    delivery: id,
+    job,
+    signal,
+  }: z.output<typeof WaitingJob> & { readonly job: Delivery; readonly signal: AbortSignal },
+  reeve: Reeve,
+  attempt: RunAttempt,
+): Promise<Ran | string> {
+  const delivery = id === undefined ? undefined : await reeve.store.readDelivery(id);
   if (id !== undefined && delivery === undefined) return `delivery ${id} is not kept any more`;
   const claimed =
     delivery === undefined ? eventlessOf(repository, index, waitingKind) : storedEvent(delivery);
-  const admission = await admissions.admit(delivery === undefined ? {} : deliveryOrigin(delivery), claimed);
+  const origin = delivery === undefined ? {} : deliveryOrigin(delivery);
+  const admission = await reeve.admissions.admit(origin, claimed);
   if (admission.state === 'ignored') return admission.reason;
   const subject = { ...admission.event.subject, kind: 'pull_request', index } as const;
   const event: AdmittedEvent = { ...admission.event, subject };
-  const force = await options.rules.rulesFor(event);
+  const force = await reeve.rules.rulesFor(event);
   const rules = createRuleSet(force.rules.rules.filter((rule) => ids.includes(rule.id)));
   if (rules.rules.length === 0) return 'its rules are gone';
   const item = `${event.repository.owner}/${event.repository.name}#${index}`;
   if (delivery !== undefined) {
     const about = { ...job, repeatOf: delivery.repeatOf };
-    return options.attempt(about, event, { rules, broken: [], signal, item, announcedBy: delivery.id });
+    return attempt(about, event, { rules, broken: [], signal, item, announcedBy: delivery.id });
   }
   const ran = await makeItemRun(
     { key: item, subject, value: {}, kind: waitingKind },
-    {
-      ...options.settings,
-      mode: 'enforce',
-      door: 'cron',
-      delivery: job.id,
-      rules,
-      facts: { client: options.client, memory: options.memory, signal },
-      account: await options.account(),
-      memory: createStoredMemory(options.store),
-      clock: options.clock,
-    },
+    { mode: 'enforce', door: 'cron', delivery: job.id, rules, signal },
+    reeve,
   );
-  options.onRun?.(ran.run, event);
+  reeve.metrics.countRun(ran.run, event);
   return ran;
 }
 
@@ -192,5 +164,111 @@ function createPace(): (row: string, nowMs: number) => number {
       nextMs = turn + paceMs;
     }
     return turn - nowMs;
+  };
+}
+
+/** The beginning of the keys under which the store keeps the refusals of waiting rows. Their values have an instant `at`. */
+export const resistancePrefix = 'waiting refused ';
+
+/**
+ * A change that the forge refuses for no reason that it shows (409): of a conflict, it shows the reason within seconds. Other
+ * reasons last until a person acts, which is an event with a row of its own.
+ */
+const maxRefusals = 6;
+/** Wait after the first refusal; it doubles with each. */
+const firstWaitMs = 30_000;
+
+/** Longest wait of a rule that has to protect its subject: it is tried again as long as its row lives. */
+const longestWaitMs = 3_600_000;
+
+/** Rule → its refusals so far, and when it is tried again. `lasts`: however often it was refused. */
+type Refusals = Readonly<
+  Record<string, { readonly count: number; readonly next: string; readonly lasts?: true }>
+>;
+type StoredRefusals = { readonly at: string; readonly refusals: Refusals };
+
+/** A look that was noted: the rules that still wait, the time until one of them may be tried, and those that are not tried again. */
+type NotedLook = {
+  readonly left: readonly string[];
+  readonly nextMs: number;
+  readonly givenUp: readonly string[];
+  /** The run, which says what was given up. */
+  readonly run: Run;
+};
+
+/** What forges refuse to the rules of one waiting row. */
+type Resistance = {
+  /** Rules to look at now. */
+  readonly due: readonly string[];
+  /** Time until the next rule is due. */
+  readonly nextMs: number;
+  /** Notes what a look came to. */
+  readonly note: (ran: Ran) => Promise<NotedLook>;
+  /** Deletes what is stored, at the end of the row. */
+  readonly forget: () => Promise<void>;
+};
+
+/** Reads the refusals of a row; they survive a restart. */
+async function readResistance(
+  row: string,
+  rules: readonly string[],
+  { store, clock }: Reeve,
+): Promise<Resistance> {
+  const key = `${resistancePrefix}${row}`;
+  // The value was stored by the function below.
+  const { refusals: known = {} } = ((await store.recall(key)) ?? {}) as Partial<StoredRefusals>;
+  const now = clock.now();
+  let isStored = Object.keys(known).length > 0;
+  const isGivenUp = (rule: string, refusals: Refusals): boolean =>
+    (refusals[rule]?.count ?? 0) >= maxRefusals && !refusals[rule]?.lasts;
+  const open = rules.filter((rule) => !isGivenUp(rule, known));
+  const waitOf = (rule: string, refusals: Refusals): number =>
+    Math.max(Date.parse(refusals[rule]?.next ?? now.toISOString()) - now.getTime(), 0);
+  const nextMsOf = (some: readonly string[], refusals: Refusals): number =>
+    some.length === 0 ? 0 : Math.min(...some.map((rule) => waitOf(rule, refusals)));
+  const due = open.filter((rule) => waitOf(rule, known) === 0);
+  return {
+    due,
+    nextMs: nextMsOf(open, known),
+    async note({ awaiting = [], resisted = [], unprotected = [], run }) {
+      const refusals: Record<string, Refusals[string]> = { ...known };
+      const refused = [...new Set([...resisted, ...unprotected])].filter((rule) => due.includes(rule));
+      for (const rule of refused) {
+        const count = (known[rule]?.count ?? 0) + 1;
+        const waitMs = Math.min(firstWaitMs * 2 ** (count - 1), longestWaitMs);
+        const next = new Date(now.getTime() + waitMs).toISOString();
+        refusals[rule] = { count, next, ...(unprotected.includes(rule) ? { lasts: true } : {}) };
+      }
+      if (refused.length > 0) {
+        await store.remember(key, { at: now.toISOString(), refusals } satisfies StoredRefusals);
+        isStored = true;
+      }
+      const givenUp = refused.filter((rule) => isGivenUp(rule, refusals));
+      const waiting = [...awaiting, ...unprotected];
+      const left = open.filter(
+        (rule) => !givenUp.includes(rule) && (!due.includes(rule) || waiting.includes(rule)),
+      );
+      return { left, givenUp, nextMs: nextMsOf(left, refusals), run: withGivenUp(run, givenUp) };
+    },
+    async forget() {
+      if (isStored) await store.remember(key, undefined);
+    },
+  };
+}
+
+/** Returns the run whose failed changes of these rules say that they are not tried again. */
+function withGivenUp(run: Run, rules: readonly string[]): Run {
+  if (rules.length === 0) return run;
+  const ids = new Set(
+    run.changes.filter((change) => change.rules.some((rule) => rules.includes(rule))).map(({ id }) => id),
+  );
+  const why = `refused ${maxRefusals} times: not tried again before the next event about the pull request`;
+  return {
+    ...run,
+    outcomes: run.outcomes.map((outcome) =>
+      outcome.status === 'failed' && ids.has(outcome.change)
+        ? { ...outcome, error: [outcome.error, why].filter(Boolean).join('; ') }
+        : outcome,
+    ),
   };
 }

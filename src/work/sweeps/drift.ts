@@ -23,72 +23,90 @@ export type Drift = {
 const maxEntries = 1_000;
 const indexKey = 'drift';
 
-type DriftStore = Pick<Store, 'remember' | 'recall' | 'revise'>;
-
 /** What sweeps know of one rule's drift while they run. */
-export interface DriftBook {
+export class DriftBook {
+  readonly #store: Store;
+  readonly #rule: string;
+  #entries: readonly Drift[];
+  #isChanged = false;
+
+  private constructor(store: Store, rule: string, entries: readonly Drift[]) {
+    this.#store = store;
+    this.#rule = rule;
+    this.#entries = entries;
+  }
+
+  /** Opens the book of a rule's drift. */
+  static async open(store: Store, rule: string): Promise<DriftBook> {
+    // The border to the store: what is under this key was written here alone.
+    const entries = ((await store.recall(keyOf(rule))) ?? []) as readonly Drift[];
+    return new DriftBook(store, rule, entries);
+  }
+
+  get size(): number {
+    return this.#entries.length;
+  }
+
   /** Takes in what a run over an item found: what is no longer there is forgotten, what stays keeps its `since`. */
-  note(item: string, run: Run, now: Date): void;
+  note(item: string, run: Run, now: Date): void {
+    const found = driftOf(run);
+    const before = this.#entries.filter((entry) => entry.item === item);
+    if (found.length === 0 && before.length === 0) return;
+    this.#isChanged = true;
+    const at = now.toISOString();
+    const after = found.map((one): Drift => {
+      const known = before.find(({ target }) => target === one.target);
+      return { rule: this.#rule, item, ...one, since: known?.since ?? at, seen: at };
+    });
+    const others = this.#entries.filter((entry) => entry.item !== item);
+    this.#entries = [...others, ...after].slice(-maxEntries);
+  }
+
   /** Forgets items that this sweep has not seen, once it has seen all there are. */
-  close(sweptFrom: Date): void;
+  close(sweptFrom: Date): void {
+    const from = sweptFrom.toISOString();
+    const kept = this.#entries.filter(({ seen }) => seen >= from);
+    this.#isChanged ||= kept.length < this.#entries.length;
+    this.#entries = kept;
+  }
+
   /** Writes what changed. */
-  save(): Promise<void>;
-  readonly size: number;
+  async save(): Promise<void> {
+    if (!this.#isChanged) return;
+    this.#isChanged = false;
+    // All rules have one index; the drift of a rule is written by its sweep, of which there is one at a time.
+    await this.#store.revise(indexKey, (value) => {
+      const known = (value ?? []) as readonly string[];
+      return known.includes(this.#rule) ? value : [...known, this.#rule];
+    });
+    await this.#store.remember(keyOf(this.#rule), this.size === 0 ? undefined : this.#entries);
+  }
 }
 
-/** Opens the book of a rule's drift. */
-export async function openDriftBook(store: DriftStore, rule: string): Promise<DriftBook> {
-  const key = `${indexKey} ${rule}`;
-  // The border to the store: what is under this key was written here alone.
-  let entries = ((await store.recall(key)) ?? []) as readonly Drift[];
-  let isChanged = false;
-  return {
-    get size() {
-      return entries.length;
-    },
-    note(item, run, now) {
-      const found = driftOf(run);
-      const before = entries.filter((entry) => entry.item === item);
-      if (found.length === 0 && before.length === 0) return;
-      isChanged = true;
-      const at = now.toISOString();
-      const after = found.map((one): Drift => {
-        const known = before.find(({ target }) => target === one.target);
-        return { rule, item, ...one, since: known?.since ?? at, seen: at };
-      });
-      entries = [...entries.filter((entry) => entry.item !== item), ...after].slice(-maxEntries);
-    },
-    close(sweptFrom) {
-      const from = sweptFrom.toISOString();
-      const kept = entries.filter(({ seen }) => seen >= from);
-      isChanged ||= kept.length < entries.length;
-      entries = kept;
-    },
-    async save() {
-      if (!isChanged) return;
-      isChanged = false;
-      // All rules have one index; the drift of a rule is written by its sweep, of which there is one at a time.
-      await store.revise(indexKey, (value) => {
-        const known = (value ?? []) as readonly string[];
-        return known.includes(rule) ? value : [...known, rule];
-      });
-      await store.remember(key, entries.length === 0 ? undefined : entries);
-    },
-  };
+function keyOf(rule: string): string {
+  return `${indexKey} ${rule}`;
 }
 
 /** Returns everything that is not as some rule wants it, longest first. */
-export async function readDrift(store: Pick<Store, 'recall'>): Promise<readonly Drift[]> {
+export async function readDrift(store: Store): Promise<readonly Drift[]> {
   const rules = ((await store.recall(indexKey)) ?? []) as readonly string[];
   const found: Drift[] = [];
   for (const rule of rules) {
-    found.push(...(((await store.recall(`${indexKey} ${rule}`)) ?? []) as readonly Drift[]));
+    found.push(...(((await store.recall(keyOf(rule))) ?? []) as readonly Drift[]));
   }
   return found.toSorted((a, b) => (a.since < b.since ? -1 : 1));
 }
 
-/** What a run wanted and did not get. */
-function driftOf(run: Run): readonly Pick<Drift, 'target' | 'live' | 'wanted' | 'why'>[] {
+/** Drift as one run sees it. */
+type FoundDrift = {
+  readonly target: string;
+  readonly live: unknown;
+  readonly wanted: unknown;
+  readonly why: string;
+};
+
+/** Returns what a run wanted and did not get. */
+function driftOf(run: Run): readonly FoundDrift[] {
   const outcomes = new Map(run.outcomes.map((outcome) => [outcome.change, outcome]));
   const left = run.changes.flatMap((change) => {
     const outcome = outcomes.get(change.id);

@@ -1,34 +1,21 @@
 import { type ActionMemory, createReadOnlyMemory } from '../../actions/memory.ts';
-import type { Client } from '../../client/client.ts';
-import type { RunSettings } from '../../engine/make-run.ts';
 import type { Run } from '../../engine/record.ts';
-import type { FactMemory } from '../../facts/fact.ts';
-import type { Clock } from '../../platform/clock.ts';
+import type { RunContext } from '../../engine/run-context.ts';
 import { createRuleSet, type LoadedRule } from '../../rules/rule.ts';
-import { createFailureWatch } from './failure-watch.ts';
-import { mapConcurrently } from './map-concurrently.ts';
 import { describeLimit, type SweepFailure } from './progress.ts';
-import { readTurn } from './slot-limit.ts';
-import { runItem } from './sweep-item.ts';
-import { scopeOfSweep, servedTo } from './sweep-job.ts';
-import type { ServedBy } from './targets/repositories.ts';
+import { readTurn, scopeOfSweep, servedTo } from './sweep.ts';
+import { failureOfList, refusedAsFailure, type ServedBy } from './targets/repositories.ts';
 import { createRunnerMemory } from './targets/runner-memory.ts';
-import { failureOfList, refusedAsFailure } from './targets/target.ts';
 import { eachTarget } from './targets/targets.ts';
-import { createWaitingClient } from './wait-on-429.ts';
+import { createWaitingClient, FailureWatch, itemsAtOnce, mapConcurrently, runItem } from './walk.ts';
 
 /** What planning a sweep needs, beside its rule. Nothing of it is changed. */
-type SweepPlanParts = {
-  readonly client: Client;
+type SweepPlanContext = RunContext & {
   readonly account: () => Promise<{ readonly id: number }>;
-  readonly served: ServedBy;
-  readonly memory: FactMemory;
-  /** What actions remember; it is read only. */
   readonly actionMemory: ActionMemory;
+  readonly served: ServedBy;
   /** Returns plain data of the store; undefined where there is none. */
   readonly recall: (key: string) => Promise<unknown>;
-  readonly settings?: RunSettings | undefined;
-  readonly clock: Clock;
   readonly signal: AbortSignal;
 };
 
@@ -47,9 +34,6 @@ export type PlannedPage = {
   readonly listingRequests: number;
 };
 
-/** Items that are planned at once. */
-const atOnce = 8;
-
 /**
  * Plans a rule for every item of its `each`, page by page, as a sweep would run it now, and writes nothing: no change, no memory,
  * no checkpoint, nothing that waits, no budget. Throws where the forge fails item after item.
@@ -57,19 +41,19 @@ const atOnce = 8;
 export async function* planSweep(
   rule: LoadedRule,
   patterns: readonly string[] | undefined,
-  parts: SweepPlanParts,
+  context: SweepPlanContext,
 ): AsyncGenerator<PlannedPage> {
-  const { clock, signal } = parts;
-  const account = await parts.account();
+  const { clock, signal, recall } = context;
+  await context.account();
   const pause = async (ms: number): Promise<void> => {
     await clock.sleep(ms, signal).catch(() => {});
     signal.throwIfAborted();
   };
-  const listing = createWaitingClient(parts.client.counted({ signal }), pause);
-  const runners = createReadOnlyMemory({ get: parts.recall });
+  const listing = createWaitingClient(context.client.counted({ signal }), pause);
+  const runners = createReadOnlyMemory({ get: recall });
   const pages = eachTarget(rule.each ?? { kind: 'repository' }, {
     client: listing,
-    served: servedTo(rule, parts.served),
+    served: servedTo(rule, context.served),
     rule,
     isInScope: scopeOfSweep(rule, patterns),
     runners: createRunnerMemory({ recall: runners.get, revise: runners.revise }),
@@ -78,24 +62,17 @@ export async function* planSweep(
   });
   const rules = createRuleSet([rule]);
   const { items: limit = Number.POSITIVE_INFINITY } = rule.mode === 'enforce' ? rule.limits : {};
-  const turn =
-    patterns === undefined && Number.isFinite(limit) ? await readTurn(parts.recall, rule.id) : new Set();
+  const turn = patterns === undefined && Number.isFinite(limit) ? await readTurn(recall, rule.id) : new Set();
   let changed = 0;
-  const watch = createFailureWatch();
+  const watch = new FailureWatch();
   for await (const { targets, total, failures = [] } of refusedAsFailure(pages)) {
     const planned = new Map<string, Run>();
     const due = targets.filter(({ key }) => !turn.has(key));
-    await mapConcurrently(due, atOnce, async (target) => {
+    await mapConcurrently(due, itemsAtOnce, async (target) => {
       signal.throwIfAborted();
-      const { run, retry } = await runItem(target, {
-        parts: { ...parts, actionMemory: createReadOnlyMemory(parts.actionMemory) },
-        order: { door: 'cli' },
-        mode: 'plan',
-        rules,
-        account,
-        pause,
-        signal,
-      });
+      const actionMemory = createReadOnlyMemory(context.actionMemory);
+      const request = { door: 'cli', mode: 'plan', rules, pause, signal } as const;
+      const { run, retry } = await runItem(target, request, { ...context, actionMemory });
       signal.throwIfAborted();
       planned.set(target.key, run);
       watch.note(retry);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { openDriftBook } from '../../../src/work/sweeps/drift.ts';
+import { DriftBook } from '../../../src/work/sweeps/drift.ts';
 import { createRunnerMemory } from '../../../src/work/sweeps/targets/runner-memory.ts';
 import { makeRun } from '../../store/make.ts';
 import { reeve } from '../../support/command.ts';
@@ -104,7 +104,7 @@ describe('drift', () => {
   };
 
   const drifts = async (item: string, since: Date): Promise<void> => {
-    const book = await openDriftBook(store, 'rules/p.yml#guard');
+    const book = await DriftBook.open(store, 'rules/p.yml#guard');
     book.note(item, observed, since);
     // A later sweep that sees the same leaves the first instant.
     book.note(item, observed, new Date());

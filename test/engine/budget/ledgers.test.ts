@@ -5,7 +5,7 @@ import { reserve } from '../../../src/engine/budget/reserve.ts';
 import type { BudgetLedger, LedgerEntry, WriteHistory } from '../../../src/engine/budget/write-history.ts';
 import type { Plan } from '../../../src/engine/proposal.ts';
 import type { Run } from '../../../src/engine/record.ts';
-import type { RunInput } from '../../../src/engine/run-input.ts';
+import type { RunInput } from '../../../src/engine/run-context.ts';
 import { ReeveError } from '../../../src/platform/errors.ts';
 import { planOf } from '../../support/plan-of.ts';
 import { makeRecordingClient } from '../../support/recording-client.ts';
@@ -271,9 +271,9 @@ describe('the room of an hour', () => {
   const write = (count: number, level: LedgerEntry['level']): string =>
     past.record(Array.from({ length: count }, (_, place) => entry(`${place}`, true, level)));
   const keep = (owner: string, all: number, repository: number, hours: number): void =>
-    past.reservations.reserve(owner, { all, repository }, hours * hourMs);
+    past.reserve(owner, { all, repository }, hours * hourMs);
   const wait = (owner: string, all: number, repository: number, hour: { all: number; repository: number }) =>
-    past.reservations.waitMs(owner, { all, repository }, hour) / hourMs;
+    past.waitMs(owner, { all, repository }, hour) / hourMs;
 
   it('for files of the repository is what they wrote themselves, within that of all', () => {
     write(5, 'operator');
@@ -292,10 +292,10 @@ describe('the room of an hour', () => {
     expect([wait('soon', 2, 0, hour), wait('late', 2, 0, hour), wait('new', 2, 0, hour)]).toEqual([0, 2, 3]);
 
     keep('late', 2, 0, 1);
-    past.reservations.release('soon');
-    past.reservations.release('unknown');
+    past.release('soon');
+    past.release('unknown');
     expect([wait('late', 2, 0, hour), wait('new', 2, 0, hour)]).toEqual([0, 2]);
-    past.reservations.release('late');
+    past.release('late');
     expect(wait('new', 2, 0, hour)).toBe(0);
     keep('file', 1, 1, 1);
     expect([wait('other', 1, 1, hour), wait('other', 1, 0, hour)]).toEqual([2, 0]);

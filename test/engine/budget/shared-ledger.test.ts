@@ -4,7 +4,7 @@ import { createBudgetLedger } from '../../../src/engine/budget/ledger.ts';
 import { reserve } from '../../../src/engine/budget/reserve.ts';
 import type { BudgetLedger, WriteHistory } from '../../../src/engine/budget/write-history.ts';
 import type { Run } from '../../../src/engine/record.ts';
-import type { RunInput } from '../../../src/engine/run-input.ts';
+import type { RunInput } from '../../../src/engine/run-context.ts';
 import { openPostgresStore } from '../../../src/store/postgres/postgres-store.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { planOf } from '../../support/plan-of.ts';

@@ -8,6 +8,7 @@ import { ReeveError } from '../../../src/platform/errors.ts';
 import { loadRuleFile } from '../../../src/rules/files/load.ts';
 import { registry } from '../../../src/rules/registry.ts';
 import { createRuleSet } from '../../../src/rules/rule.ts';
+import { makeClock } from '../../support/make-clock.ts';
 
 const text = `version: 1
 rules:
@@ -49,7 +50,7 @@ it('changes that were not sent, since the forge did not say what it can do, spen
     },
     ledger,
     now,
-    clock: { monotonicMs: () => 0 },
+    clock: makeClock({ monotonicMs: () => 0 }),
   });
 
   await expect(run).rejects.toMatchObject({ code: 'forge-unavailable' });

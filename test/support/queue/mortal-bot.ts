@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import fastify from 'fastify';
 import { findAccount } from '../../../src/client/account.ts';
 import { createClient } from '../../../src/client/client.ts';
-import { createConsequences } from '../../../src/engine/bounds/consequences.ts';
+import { Consequences } from '../../../src/engine/bounds/consequences.ts';
 import { createFactMemory } from '../../../src/facts/ask.ts';
 import { memoize } from '../../../src/platform/cache/memoize.ts';
 import type { Clock } from '../../../src/platform/clock.ts';
@@ -12,13 +12,15 @@ import { silentLog } from '../../../src/platform/log.ts';
 import type { LoadedRule } from '../../../src/rules/rule.ts';
 import { createAdmissions, createEnrolment, createIdentities } from '../../../src/rules/sources/admission.ts';
 import { createRuleSource, type RuleSource } from '../../../src/rules/sources/rule-source.ts';
-import { startActivity } from '../../../src/server/activity.ts';
 import { serverOptions } from '../../../src/server/receiver/limits.ts';
 import { receiver } from '../../../src/server/receiver/route.ts';
 import { createWork, type Work } from '../../../src/server/work.ts';
+import { createStoredMemory } from '../../../src/store/action-memory.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../../src/store/store.ts';
+import { createQueueDesk } from '../../../src/work/merge-queue/merge-queues.ts';
 import { authorization, secret } from '../bot-hook.ts';
+import { makeReeve } from '../make-reeve.ts';
 
 /**
  * What works in the server, in this process, on the clock of a test: it works only inside `settle`, and dies as a process
@@ -72,7 +74,7 @@ export async function startMortalBot(options: MortalBotOptions): Promise<MortalB
   const rebirth = async (): Promise<void> => {
     await life.store.close();
     life = await beginLife(options, operatorRules);
-    await life.work.wakeQueues();
+    await life.work.queues.wakeAll();
   };
   const app = fastify(serverOptions());
   await app.register(receiver, {
@@ -163,31 +165,29 @@ async function beginLife(
   const served = createEnrolment({ client, login: whoAmI, listed: repositories, clock });
   const rules = createRuleSource({ client, served, operatorRules, clock });
   const identities = createIdentities({ client, clock });
-  const consequences = createConsequences({ store, clock });
-  const work = createWork({
+  let work: Work | undefined;
+  const wake = (): void => work?.worker.wake();
+  const reeve = makeReeve({
     client,
     account,
-    whoAmI,
-    repositories,
-    admissions: createAdmissions({ identities, served, coverageOf: () => true }),
-    rules: { source: rules, everyRule: rules.everyRule, refreshReport: () => {}, stop: async () => {} },
+    clock,
     memory: createFactMemory(clock),
+    actionMemory: createStoredMemory(store),
     store,
-    settings: { pauses: () => store.listPauses(), capabilities: () => client.capabilities(), consequences },
-    consequences,
-    repeated: undefined,
-    preview: undefined,
+    admissions: createAdmissions({ identities, served, coverageOf: () => true }),
+    rules,
+    everyRule: () => rules.everyRule(),
+    served: { login: whoAmI, listed: repositories },
+    pauses: () => store.listPauses(),
+    capabilities: () => client.capabilities(),
+    consequences: new Consequences(store, clock),
+    queue: createQueueDesk({ store, now: () => clock.now(), wake, onEvent: () => {} }),
+    wake,
+  });
+  work = createWork(reeve, {
     backoff: { firstMs: 5_000, random: () => 0.5 },
     concurrency: 8,
-    pollMs: undefined,
-    retention: undefined,
-    activity: startActivity({ store, clock, log: silentLog }),
     answers: () => answers,
-    metrics: { countRun: () => {}, countQueueEvent: () => {} },
-    onRun: undefined,
-    onSweepRun: undefined,
-    clock,
-    log: silentLog,
   });
   return { store: file, work, rules, death };
 }

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ReeveError } from '../../../src/platform/errors.ts';
-import type { Handled } from '../../../src/store/leases.ts';
+import type { Handled, HandleJob, WorkerStore } from '../../../src/store/leases.ts';
 import type { Claim } from '../../../src/store/store.ts';
-import { createAttempt } from '../../../src/work/deliveries/attempt.ts';
-import { createBackoff } from '../../../src/work/deliveries/backoff.ts';
-import { type Breaker, createBreaker } from '../../../src/work/deliveries/breaker.ts';
-import { AttemptAborted } from '../../../src/work/deliveries/ending.ts';
+import { AttemptAborted, createAttempt, createBackoff } from '../../../src/work/deliveries/attempt.ts';
+import { Breaker } from '../../../src/work/deliveries/breaker.ts';
+import { RoutedEvents } from '../../../src/work/deliveries/router.ts';
+import { makeClock } from '../../support/make-clock.ts';
 
 const dayMs = 86_400_000;
 const now = new Date('2026-03-10T12:00:00.000Z');
@@ -27,32 +27,34 @@ let advanced: unknown[];
 let progress: number;
 let hostFailures: string[];
 beforeEach(() => {
-  breaker = createBreaker({ clock: { monotonicMs: () => 0 }, random: () => 0.5 });
+  breaker = new Breaker(makeClock({ monotonicMs: () => 0 }), { random: () => 0.5 });
   answers = 0;
   advanced = [];
   progress = 0;
   hostFailures = [];
 });
 
-type HandleJob = NonNullable<Parameters<typeof createAttempt>[0]['handleJob']>;
 const attempt = (
   handleJob: HandleJob | undefined,
   claim: Partial<Claim> = {},
   signal = new AbortController().signal,
 ) =>
   createAttempt({
-    store: { advance: async (_claim, part) => void advanced.push(part) },
-    events: { take: () => expect.unreachable() },
+    store: {
+      advance: async (_claim: Claim, part: unknown) => void advanced.push(part),
+    } as unknown as WorkerStore,
+    events: new RoutedEvents(),
     handle: async () => expect.unreachable(),
     handleJob,
     backoff: createBackoff({ random: () => 0.5 }),
     lifetimeMs: 7 * dayMs,
     breaker,
     answers: () => answers,
-    clock: { now: () => now },
+    clock: makeClock({ now: () => now }),
     sleep: async () => {},
     stopping: new AbortController().signal,
     onHostFailure: ({ message }) => void hostFailures.push(message),
+    onRecorded: () => {},
   })({ ...job, ...claim }, signal, {
     progress: () => {
       progress += 1;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createBackoff } from '../../../src/work/deliveries/backoff.ts';
+import { createBackoff } from '../../../src/work/deliveries/attempt.ts';
 import { recordFigure } from '../../support/figure.ts';
 
 const now = new Date('2026-03-01T12:00:00.000Z');

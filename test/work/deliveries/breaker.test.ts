@@ -1,11 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type Breaker, createBreaker } from '../../../src/work/deliveries/breaker.ts';
+import { Breaker } from '../../../src/work/deliveries/breaker.ts';
+import { makeClock } from '../../support/make-clock.ts';
 
 let nowMs: number;
 let breaker: Breaker;
 beforeEach(() => {
   nowMs = 0;
-  breaker = createBreaker({ clock: { monotonicMs: () => nowMs }, random: () => 0.5 });
+  breaker = new Breaker(makeClock({ monotonicMs: () => nowMs }), { random: () => 0.5 });
 });
 
 /** Lets the wait pass and the forge answer a probe. */

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
+import type { WorkerStore } from '../../../src/store/leases.ts';
 import type { Claim } from '../../../src/store/store.ts';
-import type { BreakerState } from '../../../src/work/deliveries/breaker.ts';
+import type { Breaker, BreakerState } from '../../../src/work/deliveries/breaker.ts';
 import { createClaimWork } from '../../../src/work/deliveries/worker.ts';
 
 const work = [{ id: '1' }] as unknown as readonly Claim[];
@@ -18,12 +19,12 @@ async function claim(given: {
   const { state, room, suspects = [], localLanes = [], places = 8, found = () => work } = given;
   const claimWork = createClaimWork({
     store: {
-      claim: async (query) => {
+      claim: async (query: object) => {
         asked.push(query);
         return found(query);
       },
-    },
-    breaker: { state: () => state, room: () => room, suspects: () => suspects },
+    } as unknown as WorkerStore,
+    breaker: { state: () => state, room: () => room, suspects: () => suspects } as unknown as Breaker,
     leaseMs: 60_000,
     localLanes,
   });

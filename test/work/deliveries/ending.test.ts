@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ReeveError } from '../../../src/platform/errors.ts';
 import type { Claim } from '../../../src/store/store.ts';
-import { AttemptAborted, type Ending, endingOf } from '../../../src/work/deliveries/ending.ts';
+import { AttemptAborted, type Ending, endingOf } from '../../../src/work/deliveries/attempt.ts';
 
 const now = new Date('2026-03-01T12:00:00.000Z');
 const claim = { id: '1', attempts: 1, receivedAt: now } as Claim;

@@ -6,6 +6,7 @@ import { ReeveError } from '../../../src/platform/errors.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { makeDelivery } from '../../store/make.ts';
+import { makeClock } from '../../support/make-clock.ts';
 import { bodyOf, createWorkerBench, failing, nothing } from './worker-bench.ts';
 
 const bench = createWorkerBench();
@@ -54,7 +55,7 @@ describe('a failure', () => {
   });
 
   it('ends nothing because the wall clock jumps ahead', async () => {
-    start({ handle: failing('forge-unexpected'), clock: { ...clock, monotonicMs: () => 0 } });
+    start({ handle: failing('forge-unexpected'), clock: makeClock({ ...clock, monotonicMs: () => 0 }) });
     const id = await accept(1);
 
     moveClockMs(30 * 86_400_000);

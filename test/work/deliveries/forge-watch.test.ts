@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type ErrorCode, ReeveError } from '../../../src/platform/errors.ts';
-import { type Breaker, createBreaker } from '../../../src/work/deliveries/breaker.ts';
-import { createForgeWatch } from '../../../src/work/deliveries/forge-watch.ts';
+import { Breaker, ForgeWatch } from '../../../src/work/deliveries/breaker.ts';
+import { makeClock } from '../../support/make-clock.ts';
 import { recordLog } from '../../support/record-log.ts';
 
 let nowMs: number;
@@ -10,14 +10,14 @@ let answers: number;
 beforeEach(() => {
   nowMs = 0;
   answers = 0;
-  breaker = createBreaker({ clock: { monotonicMs: () => nowMs }, random: () => 0.5 });
+  breaker = new Breaker(makeClock({ monotonicMs: () => nowMs }), { random: () => 0.5 });
 });
 
 const at = (ms: number): Date => new Date(Date.UTC(2026, 2, 1, 12) + ms);
 const start = (probe?: () => Promise<unknown>) => {
   const { log, lines } = recordLog();
-  const clock = { now: () => at(nowMs) };
-  const watch = createForgeWatch({ breaker, probe, clock, log, onAnswer: () => (answers += 1) });
+  const clock = makeClock({ now: () => at(nowMs) });
+  const watch = new ForgeWatch({ breaker, probe, clock, log, onAnswer: () => (answers += 1) });
   /** What a failed attempt does: the breaker opens, and the watch gets the error. */
   const fail = (code: ErrorCode): void => {
     breaker.failed(breaker.begin(`${code}#1`));

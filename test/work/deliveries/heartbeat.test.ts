@@ -1,8 +1,8 @@
 import { beforeEach, expect, it } from 'vitest';
 import { ReeveError } from '../../../src/platform/errors.ts';
+import type { WorkerStore } from '../../../src/store/leases.ts';
 import type { Claim } from '../../../src/store/store.ts';
-import { AttemptAborted } from '../../../src/work/deliveries/ending.ts';
-import { startHeartbeat } from '../../../src/work/deliveries/heartbeat.ts';
+import { AttemptAborted, startHeartbeat } from '../../../src/work/deliveries/attempt.ts';
 import { recordLog } from '../../support/record-log.ts';
 
 const claim = { id: '7' } as Claim;
@@ -28,7 +28,13 @@ const start = (answer: () => void = () => {}) => {
     beats += 1;
     answer();
   };
-  const options = { store: { heartbeat }, timer, leaseMs: 60_000, stallMs: 45_000, log };
+  const options = {
+    store: { heartbeat } as unknown as WorkerStore,
+    timer,
+    leaseMs: 60_000,
+    stallMs: 45_000,
+    log,
+  };
   return { heartbeat: startHeartbeat(claim, abort, options), lines };
 };
 /** Lets the next wait pass. */

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { ReeveError } from '../../../src/platform/errors.ts';
+import type { WorkerStore } from '../../../src/store/leases.ts';
 import type { Claim } from '../../../src/store/store.ts';
-import type { Ending } from '../../../src/work/deliveries/ending.ts';
-import { createRecorder } from '../../../src/work/deliveries/recorder.ts';
+import { createRecorder, type Ending } from '../../../src/work/deliveries/attempt.ts';
 import { makeRun } from '../../store/make.ts';
 import { recordLog } from '../../support/record-log.ts';
 
@@ -43,7 +43,9 @@ async function record(
       defer: write('defer'),
       bury: write('bury'),
       release: write('release'),
-    },
+    } as unknown as WorkerStore,
+    onRecorded: () => {},
+    onEnded: () => {},
     sleep: async (ms) => {
       waits.push(ms);
       given.onWait?.();

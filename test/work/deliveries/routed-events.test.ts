@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createRoutedEvents } from '../../../src/work/deliveries/routed-events.ts';
+import { RoutedEvents } from '../../../src/work/deliveries/router.ts';
 import { eventOf } from '../../../src/work/runs/route-delivery.ts';
 
 /** Returns a push whose body has at least this many bytes. */
@@ -16,7 +16,7 @@ const makePushes = (count: number, bytes: number) =>
 
 describe('events of routed deliveries', () => {
   it('are returned once, and parsed after that', () => {
-    const events = createRoutedEvents();
+    const events = new RoutedEvents();
     const delivery = makePush('1', 500);
     const event = eventOf(delivery);
     events.keep(delivery, event);
@@ -27,7 +27,7 @@ describe('events of routed deliveries', () => {
   });
 
   it('are kept up to a size of their bodies, the first ones, and make room when taken', () => {
-    const events = createRoutedEvents(100_000);
+    const events = new RoutedEvents(100_000);
     const pushes = makePushes(50, 9_000);
     const keptOf = (): number[] => {
       for (const { delivery, event } of pushes) events.keep(delivery, event);
@@ -39,7 +39,7 @@ describe('events of routed deliveries', () => {
   });
 
   it('are limited in number, however small their bodies are', () => {
-    const events = createRoutedEvents(100_000);
+    const events = new RoutedEvents(100_000);
     const pushes = makePushes(1_000, 0);
     for (const { delivery, event } of pushes) events.keep(delivery, event);
 

@@ -2,8 +2,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { silentLog } from '../../../src/platform/log.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { createRoutedEvents } from '../../../src/work/deliveries/routed-events.ts';
-import { createRouter, type Router } from '../../../src/work/deliveries/router.ts';
+import { RoutedEvents, Router } from '../../../src/work/deliveries/router.ts';
 import { makeDelivery } from '../../store/make.ts';
 
 let store: Store;
@@ -16,9 +15,9 @@ beforeEach(async () => {
   store = await openSqliteStore({ path: ':memory:', role: 'worker' });
   isLeader = false;
   pending = [];
-  router = createRouter({
+  router = new Router({
     store: { ...store, isLeader: () => isLeader },
-    events: createRoutedEvents(),
+    events: new RoutedEvents(),
     log: silentLog,
     timer(run) {
       pending.push(run);

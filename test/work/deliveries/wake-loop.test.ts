@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createSleep, systemTimer, type Timer } from '../../../src/work/deliveries/timer.ts';
-import { createWakeLoop } from '../../../src/work/deliveries/wake-loop.ts';
+import { createSleep, systemTimer, type Timer, WakeLoop } from '../../../src/work/deliveries/wake-loop.ts';
 
 const settle = async (): Promise<void> => {
   for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
@@ -34,7 +33,7 @@ function makeLoop() {
     ends.at(-1)?.();
     await settle();
   };
-  return { loop: createWakeLoop({ look, timer, pollMs: 1_000 }), waits, pass, end, ends };
+  return { loop: new WakeLoop({ look, timer, pollMs: 1_000 }), waits, pass, end, ends };
 }
 
 describe('the loop', () => {

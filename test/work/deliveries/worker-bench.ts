@@ -7,6 +7,7 @@ import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { createWorker, type Worker, type WorkerOptions } from '../../../src/work/deliveries/worker.ts';
 import { makeDelivery } from '../../store/make.ts';
+import { makeClock } from '../../support/make-clock.ts';
 
 /** The store and the worker of each test, and their clock, which stands still until the test moves it. */
 export interface WorkerBench {
@@ -15,7 +16,7 @@ export interface WorkerBench {
   /** The worker that `start` created last. */
   readonly worker: Worker;
   readonly now: Date;
-  readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
+  readonly clock: Clock;
   /** The number of timers that are set. */
   readonly timerCount: number;
   /** Creates the worker, without its loop. */
@@ -38,7 +39,7 @@ export function createWorkerBench(): WorkerBench {
   let store: Store;
   let worker: Worker;
   let timers: { run: () => void; atMs: number }[];
-  const clock = { now: () => now, monotonicMs: () => now.getTime() };
+  const clock = makeClock({ now: () => now, monotonicMs: () => now.getTime() });
   const open = () => openSqliteStore({ path: ':memory:', role: 'worker', clock });
 
   beforeEach(async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createUnlimitedMeter } from '../../../src/patterns/meter.ts';
-import { judgeChecks } from '../../../src/work/merge-queue/checks.ts';
+import { judgeChecks } from '../../../src/work/merge-queue/look.ts';
 
 const status = (context: string, state: string, id = 1) => ({ id, context, status: state });
 const requiring = (...contexts: string[]) => ({

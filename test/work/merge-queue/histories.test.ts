@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { QueueEvent, QueueRows } from '../../../src/store/queue-rows.ts';
-import { createQueueDesk } from '../../../src/work/merge-queue/desk.ts';
+import type { Store } from '../../../src/store/store.ts';
 import {
   editQueue,
   moveInQueue,
@@ -9,6 +9,7 @@ import {
   removeFromQueue,
   resumeQueue,
 } from '../../../src/work/merge-queue/edits.ts';
+import { createQueueDesk } from '../../../src/work/merge-queue/merge-queues.ts';
 import { queueStateOf } from '../../../src/work/merge-queue/state.ts';
 import { type QueuePlace, type QueueRest, workOnQueue } from '../../../src/work/merge-queue/work.ts';
 import { createMemoryQueueRows } from '../../support/memory-queue-rows.ts';
@@ -81,9 +82,10 @@ type World = {
 async function runRule({ forge, rows }: World, pull: ModelPull): Promise<void> {
   const { number, head, wanted, draft, state } = pull;
   const desk = createQueueDesk({
-    store: { ...rows, enqueue: async () => ({ id: '', known: false }) },
+    store: { ...rows, enqueue: async () => ({ id: '', known: false }) } as unknown as Store,
     now: forge.now,
-    onEnqueued: () => {},
+    wake: () => {},
+    onEvent: () => {},
   });
   const at = { repository: { id: 1, owner: 'acme', name: 'shop' }, base: 'main', number, head };
   forge.nowMs += 1;

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Client } from '../../../src/client/client.ts';
-import { createConsequences } from '../../../src/engine/bounds/consequences.ts';
+import { Consequences } from '../../../src/engine/bounds/consequences.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
-import { runOfAttempt } from '../../../src/work/merge-queue/queue-runs.ts';
-import { attemptRequest, sendQueueAttempt } from '../../../src/work/merge-queue/send.ts';
+import { attemptRequest, runOfAttempt, sendQueueAttempt } from '../../../src/work/merge-queue/send.ts';
 import type { QueueAttemptAction } from '../../../src/work/merge-queue/state.ts';
 
 describe('the update of a queue', () => {
@@ -35,10 +34,10 @@ describe('the update of a queue', () => {
       account: { id: 9 },
       repository,
       base: 'main',
-      consequences: createConsequences({ store, clock: { ...systemClock, now: () => at } }),
+      consequences: new Consequences(store, { ...systemClock, now: () => at }),
       onRefused() {},
     });
-    const run = runOfAttempt(action, attemptRequest(action, { repository }), {
+    const run = runOfAttempt(action, attemptRequest(action, repository), {
       place: { repositoryId: 5, base: 'main', repository: 'acme/shop' },
       delivery: '1',
       at,

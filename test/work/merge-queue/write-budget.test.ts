@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Run } from '../../../src/engine/record.ts';
 import { openPostgresStore } from '../../../src/store/postgres/postgres-store.ts';
 import { createWriteBudget } from '../../../src/work/merge-queue/write-budget.ts';
+import { makeClock } from '../../support/make-clock.ts';
 import { makeStore } from '../../support/make-store.ts';
 import { makeSchema } from '../../support/postgres.ts';
 
@@ -27,7 +28,7 @@ const run = (id: number, kind: string, atMs: number): Run => ({
 
 it('the writes of the last hour are counted from the stored runs after a restart, those of queues of the repository alone', async () => {
   let nowMs = startMs;
-  const clock = { now: () => new Date(nowMs), monotonicMs: () => nowMs - startMs + 50 };
+  const clock = makeClock({ now: () => new Date(nowMs), monotonicMs: () => nowMs - startMs + 50 });
   const hourAgo = startMs - 3_600_000;
   const stored = [
     ...Array.from({ length: 10 }, (_, at) => run(at, 'merge-queue', hourAgo - 10 + at)),
@@ -59,7 +60,7 @@ it('a repository without writes is asked of the store anew, and one with writes 
   };
   const budget = createWriteBudget({
     store,
-    clock: { now: () => new Date(nowMs), monotonicMs: () => nowMs },
+    clock: makeClock({ now: () => new Date(nowMs), monotonicMs: () => nowMs }),
   });
 
   expect(await budget.waitMs(7)).toBe(0);
@@ -74,7 +75,7 @@ it('a repository without writes is asked of the store anew, and one with writes 
 
 it('processes that share a database write within one budget, and count once what is in the stored runs', async () => {
   const nowMs = startMs;
-  const clock = { now: () => new Date(nowMs), monotonicMs: () => Math.random() };
+  const clock = makeClock({ now: () => new Date(nowMs), monotonicMs: () => Math.random() });
   const url = await makeSchema();
   const stores = await Promise.all(
     [1, 2].map(() => openPostgresStore({ url, role: 'reader', isVolatile: true })),

@@ -9,6 +9,8 @@ import type { AdmittedEvent } from '../../../src/rules/sources/admission.ts';
 import type { Lease } from '../../../src/store/leases.ts';
 import type { Claim, DeliveryWithBody, NewJob } from '../../../src/store/store.ts';
 import { createConcernedPulls } from '../../../src/work/runs/concerned-pulls.ts';
+import { makeClock } from '../../support/make-clock.ts';
+import { makeReeve } from '../../support/make-reeve.ts';
 
 const repository = { id: 1, full_name: 'acme/demo', name: 'demo', owner: { id: 2 } };
 const sender = { id: 3, login: 'ada' };
@@ -25,6 +27,8 @@ let failAt: number | undefined;
 beforeEach(() => {
   [open, lists, stored, ran, failAt] = [[], [], [], [], undefined];
 });
+
+const done = { facts: undefined as never, denials: 0 };
 
 function setup() {
   const toPull = ({ number, head, base }: (typeof open)[number]) => ({
@@ -43,13 +47,13 @@ function setup() {
       return open.slice(-50).map(toPull);
     },
   } as unknown as Client;
-  return createConcernedPulls({
+  const reeve = makeReeve({
     client,
     memory: createFactMemory({ monotonicMs: () => 0 }),
     admissions: { admit: async (_origin, event) => ({ state: 'admitted', event: event as AdmittedEvent }) },
     rules: { rulesFor: async () => ({ rules: createRuleSet([]), broken: [] }) },
     store: {
-      async enqueue(job) {
+      async enqueue(job: NewJob) {
         stored.push(job);
         return { id: '1', known: false };
       },
@@ -61,16 +65,17 @@ function setup() {
           body: Buffer.from(JSON.stringify(push)),
         }) as unknown as DeliveryWithBody,
     },
-    clock: { now: () => new Date(0) },
-    account: async () => ({ id: 9 }),
+    clock: makeClock(),
+  });
+  return createConcernedPulls(reeve, {
     async attempt(_delivery, event) {
       const number = event.subject.index ?? 0;
       if (number === failAt) {
         failAt = undefined;
-        return { run: {} as Run, denials: 0, retry: new ReeveError('forge-unavailable', 'down') };
+        return { ...done, run: {} as Run, retry: new ReeveError('forge-unavailable', 'down') };
       }
       ran.push(number);
-      return { run: { id: String(number) } as Run, denials: 0 };
+      return { ...done, run: { id: String(number) } as Run };
     },
     leaveWaiting: async () => {},
   });

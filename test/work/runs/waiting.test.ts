@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { MadeRun } from '../../../src/engine/make-run.ts';
 import type { Run } from '../../../src/engine/record.ts';
+import type { Ran } from '../../../src/engine/run.ts';
 import { createRuleSet } from '../../../src/rules/rule.ts';
 import type { AdmittedEvent } from '../../../src/rules/sources/admission.ts';
 import type { Lease } from '../../../src/store/leases.ts';
 import type { Claim, DeliveryWithBody, NewJob } from '../../../src/store/store.ts';
 import { createLeaveWaiting, createWaitingHandler } from '../../../src/work/runs/waiting.ts';
+import { makeClock } from '../../support/make-clock.ts';
+import { makeReeve } from '../../support/make-reeve.ts';
 
 const repository = { id: 1, owner: 'acme', name: 'demo' };
 const born = new Date('2026-03-01T12:00:00Z');
@@ -29,7 +31,7 @@ const run = { outcomes: [], rules: [], changes: [], refused: [] } as unknown as 
 /** A handler over doubles of its parts; `ran` is what each look comes to. */
 function setup(
   options: {
-    ran?: Partial<MadeRun>;
+    ran?: Partial<Ran>;
     waitsFor?: readonly string[];
     kept?: boolean;
     rules?: readonly never[];
@@ -39,19 +41,16 @@ function setup(
   let nowMs = born.getTime();
   const kept = new Map<string, unknown>();
   const looks: AdmittedEvent[] = [];
-  const handle = createWaitingHandler({
-    client: undefined as never,
-    account: async () => ({ id: 9 }),
+  const reeve = makeReeve({
     admissions: {
       admit: async (_origin, event) => ({ state: 'admitted', event: event as AdmittedEvent }),
     },
     rules: {
       rulesFor: async () => ({ rules: createRuleSet(options.rules ?? [rule]), broken: [] }),
     },
-    memory: undefined as never,
     store: {
       readDelivery: async () => (options.kept === false ? undefined : delivery),
-      async remember(key, value) {
+      async remember(key: string, value: unknown) {
         if (value === undefined) kept.delete(key);
         else kept.set(key, value);
       },
@@ -60,12 +59,12 @@ function setup(
         throw new Error('a row has one process at a time');
       },
     },
-    clock: { now: () => new Date(nowMs), monotonicMs: () => nowMs },
-    lifetimeMs: options.lifetimeMs,
-    attempt: async (_delivery, event) => {
-      looks.push(event);
-      return { run, denials: 0, awaiting: ['r.yml#auto'], ...options.ran };
-    },
+    clock: makeClock({ now: () => new Date(nowMs), monotonicMs: () => nowMs }),
+    ...(options.lifetimeMs === undefined ? {} : { lifetimeMs: options.lifetimeMs }),
+  });
+  const handle = createWaitingHandler(reeve, async (_delivery, event) => {
+    looks.push(event);
+    return { run, facts: undefined as never, denials: 0, awaiting: ['r.yml#auto'], ...options.ran };
   });
   const payload = { repository, index: 5, rules: options.waitsFor ?? ['r.yml#auto'], delivery: '7' };
   const claim = (id = '20') => ({ id, door: 'cron', receivedAt: born, redrivenAt: undefined }) as Claim;
@@ -175,20 +174,22 @@ describe('a waiting row', () => {
 
 it('a row is stored once for a run, in the lane of its pull request', async () => {
   const stored: NewJob[] = [];
-  const leave = createLeaveWaiting({
-    store: {
-      enqueue: async (job) => {
-        stored.push(job);
-        return { id: '1', known: false };
+  const leave = createLeaveWaiting(
+    makeReeve({
+      store: {
+        enqueue: async (job: NewJob) => {
+          stored.push(job);
+          return { id: '1', known: false };
+        },
       },
-    },
-    clock: { now: () => born },
-    onEnqueued: () => {},
-  });
+      clock: makeClock({ now: () => born }),
+    }),
+  );
+  const ran = { run, facts: undefined as never, denials: 0 };
   const subject = { kind: 'pull_request', repository, index: 5 } as const;
 
-  await leave({ awaiting: ['b', 'a'] }, { subject, job: { id: '7' }, delivery: '7' });
-  await leave({}, { subject, job: { id: '8' } });
+  await leave({ ...ran, awaiting: ['b', 'a'] }, { subject, job: { id: '7' }, delivery: '7' });
+  await leave(ran, { subject, job: { id: '8' } });
 
   expect(stored).toMatchObject([
     { kind: 'waiting', lane: '1#5', uuid: 'waiting#7#1#5', payload: { rules: ['a', 'b'], delivery: '7' } },

@@ -4,13 +4,11 @@ import { createClient } from '../../../src/client/client.ts';
 import { operations } from '../../../src/contract/operations.ts';
 import { createFactMemory } from '../../../src/facts/ask.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
-import { silentLog } from '../../../src/platform/log.ts';
 import { createStoredMemory } from '../../../src/store/action-memory.ts';
+import { type SweepCheckpoint, SweepStore } from '../../../src/work/sweeps/progress.ts';
 import { runSweep } from '../../../src/work/sweeps/sweep.ts';
-import { createSweepStore } from '../../../src/work/sweeps/sweep-store.ts';
-import type { SweepCheckpoint } from '../../../src/work/sweeps/tally.ts';
 import { servedRepositories } from '../../../src/work/sweeps/targets/repositories.ts';
-import { createRunnerMemory } from '../../../src/work/sweeps/targets/runner-memory.ts';
+import { makeReeve } from '../../support/make-reeve.ts';
 import { makeStore } from '../../support/make-store.ts';
 import { type ManyRepositories, startManyRepositories } from '../../support/many-repositories.ts';
 import { rulesOf, type SweepHarness, startSweepHarness } from '../../support/sweep-harness.ts';
@@ -71,7 +69,7 @@ rules:
     harness.advance(60);
     await harness.tick();
   };
-  const result = () => createSweepStore(harness.store).readResult('rules.yml#labelled');
+  const result = () => new SweepStore(harness.store).readResult('rules.yml#labelled');
   const labelsOf = async (repo: string) =>
     (await harness.bot.call(operations.listLabels, { params: { owner: 'acme', repo } })).map(
       ({ name }) => name,
@@ -203,18 +201,19 @@ it('a sweep whose lease ends within an item counts the changes that were made', 
 
 it('a sweep ends at its budget of requests, and the next slot goes on from there', async () => {
   const forge = await startManyRepositories(120);
-  const { parts: shared, lease, order, close } = await prepare(forge);
-  const parts = { ...shared, maxRequests: 2 };
+  const { parts, lease, order: whole, close } = await prepare(forge);
+  const order = { ...whole, maxRequests: 2 };
+  const results = new SweepStore(parts.store);
 
   const first = await runSweep(parts, { ...order, slot: 'one' }, lease);
-  const cut = await parts.store.readResult(order.rule.id);
+  const cut = await results.readResult(order.rule.id);
   const second = await runSweep(parts, { ...order, slot: 'two' }, lease);
-  const whole = await parts.store.readResult(order.rule.id);
+  const last = await results.readResult(order.rule.id);
   await close();
   await forge.close();
 
   expect([first.progress.items, cut?.isComplete]).toEqual([100, false]);
-  expect([second.progress.items, whole?.isComplete]).toEqual([20, true]);
+  expect([second.progress.items, last?.isComplete]).toEqual([20, true]);
 });
 
 /** What a sweep of one rule over the repositories of a stand-in needs, but for its slot. */
@@ -232,22 +231,18 @@ rules:
     ${wanted}
 `);
   if (rule === undefined) throw new Error('no rule');
-  const parts = {
+  const parts = makeReeve({
     client: createClient({ url: forge.url }),
     account: async () => ({ id: 2 }),
-    served: { login: async () => 'reeve', listed: [] },
     memory: createFactMemory(systemClock),
     actionMemory: createStoredMemory(store),
-    incidents: store,
-    runners: createRunnerMemory(store),
-    store: createSweepStore(store),
+    store,
     clock: {
       ...systemClock,
       now: () => new Date('2026-05-04T10:00:00Z'),
       sleep: async () => {},
     },
-    log: silentLog,
-  };
+  });
   const lease = {
     signal: new AbortController().signal,
     stopping: new AbortController().signal,

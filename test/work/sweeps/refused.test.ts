@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { operations } from '../../../src/contract/operations.ts';
-import { describeProgress } from '../../../src/work/sweeps/progress.ts';
-import { createSweepStore, type SweepResult } from '../../../src/work/sweeps/sweep-store.ts';
+import { describeProgress, type SweepResult, SweepStore } from '../../../src/work/sweeps/progress.ts';
 import { acme, people, type SweepHarness, startSweepHarness } from '../../support/sweep-harness.ts';
 
 let harness: SweepHarness;
@@ -32,7 +31,7 @@ async function sweep(rules: string, refused: Readonly<Record<string, number>> = 
   };
   harness.advance(60);
   await harness.tick();
-  const result = await createSweepStore(harness.store).readResult('rules.yml#walk');
+  const result = await new SweepStore(harness.store).readResult('rules.yml#walk');
   if (result === undefined) throw new Error('no sweep has ended');
   return result;
 }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openPostgresStore } from '../../../src/store/postgres/postgres-store.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { openDriftBook, readDrift } from '../../../src/work/sweeps/drift.ts';
+import { DriftBook, readDrift } from '../../../src/work/sweeps/drift.ts';
 import { createRunnerMemory, type SeenRunner } from '../../../src/work/sweeps/targets/runner-memory.ts';
 import { makeRun } from '../../store/make.ts';
 import { makeSchema } from '../../support/postgres.ts';
@@ -50,7 +50,7 @@ it('sweeps of several rules that end in several processes at the same time all s
 
   await Promise.all(
     rules.map(async (rule, at) => {
-      const book = await openDriftBook(stores[at % 2] as Store, rule);
+      const book = await DriftBook.open(stores[at % 2] as Store, rule);
       book.note('acme/demo', run as never, now);
       await book.save();
     }),

@@ -1,7 +1,7 @@
 import { createReadOnlyMemory } from '../../../actions/memory.ts';
 import type { Event } from '../../../contract/events/events.ts';
 import { namedEvent } from '../../../contract/events/named-event.ts';
-import { makeEventRun } from '../../../engine/make-run.ts';
+import { makeEventRun, type RunRequest } from '../../../engine/make-run.ts';
 import type { Run } from '../../../engine/record.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import { ReeveError } from '../../../platform/errors.ts';
@@ -10,15 +10,16 @@ import { createRuleSet } from '../../../rules/rule.ts';
 import { loadRuleFiles } from '../../../rules/sources/folder.ts';
 import { nameOfRule } from '../../../rules/verdict.ts';
 import type { Settings } from '../../../server/settings/config.ts';
-import { type Simulation, simulate } from '../../../work/runs/simulation/simulate.ts';
 import {
   parseSimulatedSubject,
   type SimulatedKind,
-} from '../../../work/runs/simulation/simulated-subject.ts';
+  type Simulation,
+  simulate,
+} from '../../../work/runs/simulate.ts';
 import { printRun } from '../../output/print-run.ts';
 import { plain, type Terminal } from '../../output/terminal.ts';
+import { withPlanningContext, withSimulation } from '../planning-context.ts';
 import { readData } from '../read-data.ts';
-import { withPlanningParts, withSimulationParts } from '../simulation-parts.ts';
 import { pathsOrDefault } from './check.ts';
 
 type PlanOptions = {
@@ -60,8 +61,8 @@ async function planLive(options: PlanOptions, settings: Settings, terminal: Term
     text === undefined ? [] : [parseSimulatedSubject(kind as SimulatedKind, text)],
   );
   if (subject === undefined) throw new ReeveError('internal', 'no subject is named');
-  return withSimulationParts({ settings, rules, terminal }, async (parts) => {
-    const simulation = await simulate({ subject, activity }, parts);
+  return withSimulation({ settings, rules, terminal }, async (context) => {
+    const simulation = await simulate({ subject, activity }, context);
     if (json) for (const run of simulation.runs) terminal.out(JSON.stringify(run));
     else printSimulation(simulation, terminal);
     for (const { source, problems } of simulation.broken)
@@ -88,8 +89,8 @@ async function planPayload(
   const problems = files.flatMap((file) => file.problems);
   for (const problem of problems) terminal.error(`${formatProblem(problem)}\n`);
   const rules = createRuleSet(files.flatMap((file) => file.rules));
-  const common = { mode: 'plan', door: 'cli', rules, clock: systemClock, explainAll: true } as const;
-  const run = await planPayloadEvent(event, { options, settings, common });
+  const request = { mode: 'plan', door: 'cli', rules, explainAll: true } as const;
+  const run = await planPayloadEvent(event, { facts: options.facts, settings, request });
   if (options.json) terminal.out(JSON.stringify(run));
   else printRun(run, terminal);
   return problems.length > 0 || hasFailed(run) ? 1 : 0;
@@ -99,29 +100,20 @@ async function planPayload(
 async function planPayloadEvent(
   event: Event,
   {
-    options,
+    facts,
     settings,
-    common,
-  }: {
-    readonly options: Pick<PlanOptions, 'facts'>;
-    readonly settings: Settings;
-    readonly common: Omit<Parameters<typeof makeEventRun>[1], 'facts'>;
-  },
+    request,
+  }: { readonly facts: string | undefined; readonly settings: Settings; readonly request: RunRequest },
 ): Promise<Run> {
-  if (options.facts === undefined && settings.forge !== undefined) {
-    return withPlanningParts(
-      settings,
-      async ({ client, memory, account, actionMemory, settings: ofServer }) => {
-        const facts = { client, memory };
-        const remembered = createReadOnlyMemory(actionMemory);
-        const parts = { ...ofServer, ...common, facts, account: await account(), memory: remembered };
-        return (await makeEventRun(event, parts)).run;
-      },
-    );
+  if (facts === undefined && settings.forge !== undefined) {
+    return withPlanningContext(settings, async (context) => {
+      const actionMemory = createReadOnlyMemory(context.actionMemory);
+      return (await makeEventRun(event, request, { ...context, actionMemory })).run;
+    });
   }
-  const given = options.facts === undefined ? {} : await readData(options.facts);
+  const given = facts === undefined ? {} : await readData(facts);
   const placeOf = (_: string, isStandIn: boolean): string => (isStandIn ? 'payload' : 'facts');
-  return (await makeEventRun(event, { ...common, facts: { given, placeOf } })).run;
+  return (await makeEventRun(event, request, { given, placeOf, clock: systemClock })).run;
 }
 
 function hasFailed(run: Run): boolean {

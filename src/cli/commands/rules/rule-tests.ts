@@ -110,7 +110,7 @@ async function runCase(one: RuleCase, file: TestedFile): Promise<CaseRun> {
   const clock = { ...systemClock, now: () => one.now ?? new Date() };
   const asked: FactRequest[] = [];
   const onMissing = (request: FactRequest): number => asked.push(request);
-  const common = { id: 'test', mode: 'plan', door: 'cli', clock } as const;
+  const common = { id: 'test', mode: 'plan', door: 'cli' } as const;
   if (one.item) {
     const { kind, value } = one.item;
     const rules = file.rules.filter(({ each, schedules }) => schedules.length > 0 && each?.kind === kind);
@@ -121,12 +121,8 @@ async function runCase(one: RuleCase, file: TestedFile): Promise<CaseRun> {
     const placeOf = (name: string): string => (Object.hasOwn(one.facts, name) ? 'facts' : 'item');
     const { run } = await makeItemRun(
       { subject, value: { [kind]: item } },
-      {
-        ...common,
-        rules: createRuleSet(rules),
-        facts: { given, placeOf, onMissing, others: one.others },
-        account: { id: 1 },
-      },
+      { ...common, rules: createRuleSet(rules) },
+      { given, placeOf, onMissing, others: one.others, account: async () => ({ id: 1 }), clock },
     );
     return { ...run, missing: await missingOf(run, file, asked, createGivenFacts({ subject, given })) };
   }
@@ -134,11 +130,11 @@ async function runCase(one: RuleCase, file: TestedFile): Promise<CaseRun> {
   const event = aboutItem(parseEvent(one.eventType, payload), one, file);
   const given = one.facts;
   const placeOf = (_: string, isStandIn: boolean): string => (isStandIn ? 'event.payload' : 'facts');
-  const { run } = await makeEventRun(event, {
-    ...common,
-    rules: createRuleSet(file.rules),
-    facts: { given, placeOf, onMissing, others: one.others },
-  });
+  const { run } = await makeEventRun(
+    event,
+    { ...common, rules: createRuleSet(file.rules) },
+    { given, placeOf, onMissing, others: one.others, clock },
+  );
   const subject = event.subject ?? { kind: 'repository' };
   const facts = createGivenFacts({ subject, given, payload: event.payload });
   return { ...run, missing: await missingOf(run, file, asked, facts) };

@@ -11,7 +11,6 @@ import { createIdentities, eventAbout } from '../../../rules/sources/admission.t
 import type { Settings } from '../../../server/settings/config.ts';
 import { parseDurationMs } from '../../../server/settings/duration.ts';
 import type { Delivery, Store } from '../../../store/store.ts';
-import { replayEvent } from '../../../work/runs/replay.ts';
 import { eventOf } from '../../../work/runs/route-delivery.ts';
 import { type Comparison, compareRuns, printComparison } from '../../output/compare-runs.ts';
 import { printRun } from '../../output/print-run.ts';
@@ -95,10 +94,10 @@ async function createPlayer(options: ReplayOptions, settings: Settings, terminal
   const client = settings.forge ? clientOf(settings) : undefined;
   return async (event, delivery) => {
     const { rules, event: found } = await select(event);
-    const common = { rules, explainAll: true, clock: systemClock };
-    if (client) return replayEvent(found, { ...common, delivery, client, memory });
-    const facts = { given: {} };
-    const { run } = await makeEventRun(event, { ...common, id: 'replay', mode: 'plan', door: 'cli', facts });
+    const request = { mode: 'plan', door: 'cli', rules, explainAll: true } as const;
+    const { run } = client
+      ? await makeEventRun(found, { ...request, delivery }, { client, memory, clock: systemClock })
+      : await makeEventRun(event, { ...request, id: 'replay' }, { given: {}, clock: systemClock });
     return run;
   };
 }

@@ -60,7 +60,7 @@ async function revertHere(id: string, mode: 'enforce' | 'plan', settings: Settin
   const client = clientOf(settings);
   const store = await openStore(settings, mode === 'plan' ? 'reader' : 'worker');
   try {
-    const run = await revertStored({ run: id }, { store, client, mode, clock: systemClock });
+    const run = await revertStored(id, { store, client, clock: systemClock }, { mode });
     if (mode === 'enforce') {
       await store.appendRuns([run]);
       await noteRevert(id, store);

@@ -7,8 +7,8 @@ import { beginProgress, type SweepFailure, withFailures } from '../../../work/sw
 import { printRun } from '../../output/print-run.ts';
 import { createProgressLine, type ProgressStream } from '../../output/progress-line.ts';
 import { count, plain, type Terminal } from '../../output/terminal.ts';
+import { withSimulation } from '../planning-context.ts';
 import { watchSignals } from '../signals.ts';
-import { withSimulationParts } from '../simulation-parts.ts';
 import { findSweepRule } from './sweep-rule.ts';
 
 type SweepPlanOptions = { readonly in?: readonly string[]; readonly json?: boolean };
@@ -38,16 +38,15 @@ export async function printSweepPlan(
   const line = createProgressLine(rule.name, { stream, clock });
   const printer = createPrinter(options.json ?? false, terminal);
   try {
-    await withSimulationParts(
+    await withSimulation(
       { settings, rules: undefined, terminal, clock },
-      async (parts, { recall, login }) => {
+      async (context, { recall, login }) => {
         const startedMs = clock.monotonicMs();
         let progress = beginProgress(clock.now());
         const pages = planSweep(rule, options.in, {
-          ...parts,
+          ...context,
           served: { login, listed: settings.repositories },
           recall,
-          clock,
           signal: stop.signal,
         });
         for await (const { runs, later, passedOver, total, failures, listingRequests } of pages) {

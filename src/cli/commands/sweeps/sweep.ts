@@ -6,9 +6,7 @@ import type { LoadedRule } from '../../../rules/rule.ts';
 import { startServer } from '../../../server/server.ts';
 import { type Settings, secretValues } from '../../../server/settings/config.ts';
 import type { Delivery, Store } from '../../../store/store.ts';
-import { describeProgress } from '../../../work/sweeps/progress.ts';
-import { createSweepStore } from '../../../work/sweeps/sweep-store.ts';
-import type { SweepCheckpoint } from '../../../work/sweeps/tally.ts';
+import { describeProgress, type SweepCheckpoint, SweepStore } from '../../../work/sweeps/progress.ts';
 import { createProgressLine, type ProgressLine, type ProgressStream } from '../../output/progress-line.ts';
 import { plain, type Terminal } from '../../output/terminal.ts';
 import { openStore } from '../open-store.ts';
@@ -139,7 +137,7 @@ async function tell(
   { options, store, terminal }: { options: SweepOptions; store: Store; terminal: Terminal },
 ): Promise<number> {
   if (job.state === 'dead') throw new ReeveError('rules-broken', `the sweep was given up: ${job.reason}`);
-  const result = await createSweepStore(store).readResult(rule.id);
+  const result = await new SweepStore(store).readResult(rule.id);
   if (result?.slot !== job.uuid) {
     throw new ReeveError(
       'rules-broken',

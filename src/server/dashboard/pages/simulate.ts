@@ -1,7 +1,6 @@
 import { type Html, html } from '../../../platform/http/html.ts';
 import { nameOfRule } from '../../../rules/verdict.ts';
-import type { Simulation } from '../../../work/runs/simulation/simulate.ts';
-import { type SimulatedKind, simulatedKinds } from '../../../work/runs/simulation/simulated-subject.ts';
+import { type SimulatedKind, type Simulation, simulatedKinds } from '../../../work/runs/simulate.ts';
 import type { PageView } from '../page.ts';
 import type { PageRequest } from '../page-handler.ts';
 import { operatorAccess } from '../visibility.ts';

@@ -1,5 +1,5 @@
+import type { RepeatedChoice } from '../../../engine/bounds/refusals.ts';
 import { type Budgets, budgets } from '../../../engine/budget/budgets.ts';
-import type { RepeatedChoice } from '../../../engine/repeated.ts';
 import type { Grant } from '../../../rules/sources/grants.ts';
 import type { OrganizationSource } from '../../../rules/sources/organization.ts';
 import type { ReportProblems } from '../../../rules/sources/report.ts';

@@ -2,39 +2,18 @@ import { createHash } from 'node:crypto';
 import type { Client } from '../../../client/client.ts';
 import { laneOf, parseEvent } from '../../../contract/events/events.ts';
 import { operations } from '../../../contract/operations.ts';
-import type { Repository } from '../../../contract/resources/repositories.ts';
-import type { Clock } from '../../../platform/clock.ts';
 import { messageOf, ReeveError } from '../../../platform/errors.ts';
-import type { Log } from '../../../platform/log.ts';
 import type { HandleJob } from '../../../store/leases.ts';
 import type { Store } from '../../../store/store.ts';
+import type { Reeve } from '../../reeve.ts';
 import { type ServedBy, servedRepositories } from '../targets/repositories.ts';
-import { createWaitingClient } from '../wait-on-429.ts';
-import {
-  type CurrentItem,
-  type CurrentRepository,
-  type CurrentTag,
-  differencesOf,
-  type MissedEvent,
-} from './difference.ts';
-import { type ItemSnapshot, type RepositorySnapshot, toItemSnapshot } from './snapshot.ts';
-import type { Snapshots } from './snapshots.ts';
+import { createLeash, createWaitingClient } from '../walk.ts';
+import { type ItemSnapshot, type RepositorySnapshot, type Snapshots, toItemSnapshot } from './snapshots.ts';
 
 /** What an event that was found by reading is stored as. */
 type CaughtUpPayload = {
   readonly eventType: string;
   readonly payload: Readonly<Record<string, unknown>>;
-};
-
-type CatchUpOptions = {
-  readonly client: Client;
-  readonly served: ServedBy;
-  readonly snapshots: Snapshots;
-  readonly store: Pick<Store, 'enqueue' | 'remember' | 'recall' | 'listProcesses'>;
-  readonly clock: Pick<Clock, 'now' | 'sleep'>;
-  readonly log: Log;
-  /** Told that a job was stored. */
-  readonly onEnqueued: () => void;
 };
 
 const restKey = 'catch-up rest';
@@ -46,7 +25,10 @@ const budget = 20_000;
 const maxFailedInARow = 3;
 
 /** A served repository as catching up needs it: few words of each, for there may be many. */
-type Candidate = Pick<Repository, 'id' | 'name' | 'full_name'> & {
+type Candidate = {
+  readonly id: number;
+  readonly name: string;
+  readonly full_name: string;
   readonly owner: { readonly id: number; readonly login: string };
   readonly createdAt: string | undefined;
   readonly updatedMs: number;
@@ -58,38 +40,31 @@ type Candidate = Pick<Repository, 'id' | 'name' | 'full_name'> & {
  * for the first time is a baseline and makes no events, but for a repository that was made after the latest pass and
  * before a process listened. One repository that fails is left for the next pass.
  */
-export function createCatchUp(options: CatchUpOptions): HandleJob {
-  const { store, snapshots, log, clock } = options;
+export function createCatchUp(reeve: Reeve, snapshots: Snapshots): HandleJob {
+  const { store, log, clock } = reeve;
   const listeningFrom = clock.now();
   return async (_job, _payload, lease) => {
-    const throwIfStopped = (): void => {
-      if (lease.signal.aborted) throw lease.signal.reason;
-      if (lease.stopping.aborted) throw lease.giveBack('the process is stopping');
-    };
-    const stop = AbortSignal.any([lease.signal, lease.stopping]);
-    const client = createWaitingClient(options.client.counted({ signal: lease.signal }), async (ms) => {
-      await clock.sleep(ms, stop).catch(() => {}); // Aborted: said below.
-      throwIfStopped();
-    });
+    const { check, pause } = createLeash(lease, clock, 'the process is stopping');
+    const client = createWaitingClient(reeve.client.counted({ signal: lease.signal }), pause);
     const startedAt = clock.now();
     await snapshots.save();
-    const candidates = await listCandidates(client, options.served);
-    await createEmptyBaselines(candidates, options, await earliest(listeningFrom, store));
+    const candidates = await listCandidates(client, reeve.served);
+    await createEmptyBaselines(candidates, snapshots, store, await earliest(listeningFrom, store));
     await store.remember(passKey, startedAt.toISOString());
     const waiting = await sortByPriority(candidates, store);
     const deferred: number[] = [];
     let [missed, failed, failedInARow] = [0, 0, 0];
     for (const candidate of waiting) {
-      throwIfStopped();
+      check();
       if (client.requests >= budget) {
         deferred.push(candidate.id);
         continue;
       }
       try {
-        missed += await catchUpWith(candidate, client, options);
+        missed += await catchUpWith(candidate, client, snapshots, reeve);
         failedInARow = 0;
       } catch (error) {
-        throwIfStopped();
+        check();
         failed += 1;
         failedInARow += 1;
         if (error instanceof ReeveError && error.isHostFailure && failedInARow >= maxFailedInARow)
@@ -123,7 +98,8 @@ async function listCandidates(client: Client, served: ServedBy): Promise<Candida
 /** Gives repositories that were created while Reeve was stopped an empty baseline, so that all of their content is new. */
 async function createEmptyBaselines(
   candidates: readonly Candidate[],
-  { snapshots, store }: Pick<CatchUpOptions, 'snapshots' | 'store'>,
+  snapshots: Snapshots,
+  store: Store,
   listeningFromMs: number,
 ): Promise<void> {
   // Forges tell whole seconds.
@@ -138,16 +114,13 @@ async function createEmptyBaselines(
 }
 
 /** Returns the instant from which some process has listened that is alive. */
-async function earliest(own: Date, store: Pick<Store, 'listProcesses'>): Promise<number> {
+async function earliest(own: Date, store: Store): Promise<number> {
   const others = (await store.listProcesses()).filter(({ role, isSelf }) => role !== 'worker' && !isSelf);
   return Math.min(own.getTime(), ...others.map(({ startedAt }) => startedAt.getTime()));
 }
 
 /** What the pass before had no requests left for comes first, then the most recently updated. */
-async function sortByPriority(
-  candidates: readonly Candidate[],
-  store: Pick<Store, 'recall'>,
-): Promise<readonly Candidate[]> {
+async function sortByPriority(candidates: readonly Candidate[], store: Store): Promise<readonly Candidate[]> {
   const deferred = new Set(((await store.recall(restKey)) ?? []) as readonly number[]);
   return candidates.toSorted(
     (a, b) => Number(deferred.has(b.id)) - Number(deferred.has(a.id)) || b.updatedMs - a.updatedMs,
@@ -155,14 +128,18 @@ async function sortByPriority(
 }
 
 /** Returns how many events were found. */
-async function catchUpWith(candidate: Candidate, client: Client, options: CatchUpOptions): Promise<number> {
-  const { snapshots, store, clock } = options;
+async function catchUpWith(
+  candidate: Candidate,
+  client: Client,
+  snapshots: Snapshots,
+  { store, clock, wake }: Reeve,
+): Promise<number> {
   const before = await snapshots.read(candidate.id);
   const { name, owner } = candidate;
   const live = await readCurrent({ login: owner.login, name }, client, before);
   const missed = before === undefined ? [] : differencesOf(before, live);
   for (const one of missed) await enqueue(one, candidate, { store, now: clock.now() });
-  if (missed.length > 0) options.onEnqueued();
+  if (missed.length > 0) wake();
   // Where nothing has an instant yet, the forge's word on the repository counts: our clock may be ahead of the forge's.
   const { updatedMs } = candidate;
   const from = updatedMs > 0 ? new Date(updatedMs) : clock.now();
@@ -174,7 +151,7 @@ async function catchUpWith(candidate: Candidate, client: Client, options: CatchU
 async function enqueue(
   { eventType, payload, key }: MissedEvent,
   { id, name, full_name, owner }: Candidate,
-  { store, now }: { store: Pick<Store, 'enqueue'>; now: Date },
+  { store, now }: { store: Store; now: Date },
 ): Promise<void> {
   const repository = { id, name, full_name, owner };
   const whole = { ...payload, repository, sender: null, caught_up: true };
@@ -280,4 +257,164 @@ function isNews(
 ): boolean {
   const known = before?.items[number];
   return known === undefined || Date.parse(known.updated) !== Date.parse(updated_at ?? '');
+}
+
+/** What a repository is like now, as far as it was asked: all refs, open pull requests, and items changed since. */
+export type CurrentRepository = {
+  /** Branch → commit. */
+  readonly refs: Readonly<Record<string, string>>;
+  /** Tag → its object and its commit, which are one where it is not annotated. */
+  readonly tags: Readonly<Record<string, CurrentTag>>;
+  readonly items: readonly CurrentItem[];
+};
+
+type CurrentTag = { readonly id: string; readonly commit: string };
+
+/** An issue or pull request as the forge answers it. */
+type CurrentItem = {
+  readonly kind: ItemSnapshot['kind'];
+  readonly number: number;
+  readonly value: Readonly<Record<string, unknown>>;
+  /** A pull request that was not known before got commits after it was opened, or after the repository was last seen. */
+  readonly hasMoved?: boolean;
+};
+
+/** One thing that happened while Reeve was stopped: the Event-Type it would have had, and its payload but for the repository. */
+type MissedEvent = {
+  readonly eventType: string;
+  readonly payload: Readonly<Record<string, unknown>>;
+  /** What makes it one and the same however often it is found. */
+  readonly key: string;
+};
+
+const nothing = '0'.repeat(40);
+
+/**
+ * Returns what happened between what was seen and what is live, oldest kinds first: that the repository was made, then
+ * branches, tags, and items by number.
+ */
+export function differencesOf(snapshot: RepositorySnapshot, live: CurrentRepository): readonly MissedEvent[] {
+  const items = live.items.toSorted((a, b) => a.number - b.number);
+  return [
+    ...(snapshot.isNew ? [repositoryCreated] : []),
+    ...refDifferences(snapshot.refs, live.refs),
+    ...(snapshot.tags ? tagDifferences(snapshot.tags, live.tags) : []),
+    ...items.flatMap((item) => itemDifferences(snapshot, item)),
+  ];
+}
+
+const repositoryCreated: MissedEvent = {
+  eventType: 'repository',
+  payload: { action: 'created' },
+  key: 'created',
+};
+
+function* refDifferences(
+  before: RepositorySnapshot['refs'],
+  after: RepositorySnapshot['refs'],
+): Generator<MissedEvent> {
+  for (const [name, commit] of Object.entries(after)) {
+    const known = before[name];
+    if (known === commit) continue;
+    if (known === undefined) {
+      const payload = { ref: name, ref_type: 'branch', sha: commit };
+      yield { eventType: 'create', payload, key: `create ${name} ${commit}` };
+    }
+    const payload = { ref: `refs/heads/${name}`, before: known ?? nothing, after: commit };
+    yield { eventType: 'push', payload, key: `push ${name} ${known ?? nothing} ${commit}` };
+  }
+  for (const [name, commit] of Object.entries(before)) {
+    if (after[name] !== undefined) continue;
+    const payload = { ref: name, ref_type: 'branch' };
+    yield { eventType: 'delete', payload, key: `delete ${name} ${commit}` };
+  }
+}
+
+/** Events of tags come as a forge sends them: a new or moved one has no commit before it. */
+function* tagDifferences(
+  before: Readonly<Record<string, string>>,
+  after: CurrentRepository['tags'],
+): Generator<MissedEvent> {
+  for (const [name, { id, commit }] of Object.entries(after)) {
+    const known = before[name];
+    if (known === id || known === commit) continue;
+    const push = { ref: `refs/tags/${name}`, before: nothing, after: id };
+    yield { eventType: 'push', payload: push, key: `push tag ${name} ${id}` };
+    const payload = { ref: name, ref_type: 'tag', sha: id };
+    yield { eventType: 'create', payload, key: `create tag ${name} ${id}` };
+  }
+  for (const [name, known] of Object.entries(before)) {
+    if (after[name] !== undefined) continue;
+    const push = { ref: `refs/tags/${name}`, before: known, after: nothing };
+    yield { eventType: 'push', payload: push, key: `push tag ${name} ${known} gone` };
+    const payload = { ref: name, ref_type: 'tag' };
+    yield { eventType: 'delete', payload, key: `delete tag ${name} ${known}` };
+  }
+}
+
+function itemDifferences(snapshot: RepositorySnapshot, item: CurrentItem): readonly MissedEvent[] {
+  const now = toItemSnapshot(item.value, item.kind);
+  if (now === undefined) return [];
+  const before = snapshot.items[item.number];
+  return activitiesOfItem(before, now, { item, snapshot }).map((activity) =>
+    missedOf(item, now, { activity, before }),
+  );
+}
+
+/** Returns what happened to an item, in the words of deliveries. */
+function activitiesOfItem(
+  before: ItemSnapshot | undefined,
+  now: ItemSnapshot,
+  { item, snapshot }: { item: CurrentItem; snapshot: RepositorySnapshot },
+): readonly string[] {
+  const since = Date.parse(snapshot.at);
+  const isOpen = now.state === 'open';
+  if (before === undefined) {
+    const moved = item.hasMoved ? ['synchronized'] : [];
+    if (toMs(item.value.created_at) >= since) return ['opened', ...moved, ...(isOpen ? [] : ['closed'])];
+    // What is older than its repository came with it, from elsewhere.
+    if (snapshot.isNew) return [];
+    // All that was open is known, so this one was closed: what is open now was opened again.
+    if (isOpen) return ['reopened', ...moved];
+    return toMs(item.value.closed_at) >= since ? ['closed'] : [];
+  }
+  const found: string[] = [];
+  const wasOpen = before.state === 'open';
+  if (isOpen && !wasOpen) found.push('reopened');
+  const isMoved = before.head !== undefined && now.head !== undefined && before.head !== now.head;
+  // Forges send no event for commits to a pull request that is closed and stays closed.
+  if (isMoved && (isOpen || wasOpen)) found.push('synchronized');
+  if (wasOpen && !isOpen) found.push('closed');
+  if (before.text !== now.text) found.push('edited');
+  if (before.labels !== now.labels) found.push('label_updated');
+  return found;
+}
+
+function toMs(value: unknown): number {
+  return typeof value === 'string' ? Date.parse(value) : Number.NaN;
+}
+
+const typesOf: Readonly<Record<ItemSnapshot['kind'], Readonly<Record<string, string>>>> = {
+  pull_request: { synchronized: 'pull_request_sync', label_updated: 'pull_request_label' },
+  issue: { label_updated: 'issue_label' },
+};
+
+function missedOf(
+  { kind, number, value }: CurrentItem,
+  now: ItemSnapshot,
+  { activity, before }: { activity: string; before: ItemSnapshot | undefined },
+): MissedEvent {
+  const plain = kind === 'issue' ? 'issues' : 'pull_request';
+  const isMoved = activity === 'synchronized';
+  return {
+    eventType: typesOf[kind][activity] ?? plain,
+    payload: {
+      action: activity,
+      number,
+      [kind]: value,
+      // Where the earlier commit is unknown, the event covers all of the pull request.
+      ...(isMoved ? { before: before?.head ?? value.merge_base ?? now.head, after: now.head } : {}),
+    },
+    key: `${number} ${activity} ${now.updated} ${now.head ?? ''}`,
+  };
 }

@@ -1,27 +1,66 @@
 import { randomUUID } from 'node:crypto';
 import type { Event } from '../../../contract/events/events.ts';
+import { readMember } from '../../../contract/events/payload-members.ts';
 import { BoundedMap } from '../../../platform/cache/bounded-map.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import type { Store } from '../../../store/store.ts';
-import { mapConcurrently } from '../map-concurrently.ts';
-import { applyNote, type EventNote, noteOf } from './apply-event.ts';
-import { maxItems, type RepositorySnapshot } from './snapshot.ts';
+import { mapConcurrently } from '../walk.ts';
 
-/** What was last seen of each repository, advanced by catching up and by the deliveries that were settled. */
-export interface Snapshots {
-  read(repositoryId: number): Promise<RepositorySnapshot | undefined>;
-  /** Replaces a snapshot by what `change` makes of it, with all that was noted until then. */
-  edit(
-    repositoryId: number,
-    change: (seen: RepositorySnapshot | undefined) => RepositorySnapshot | undefined,
-  ): Promise<void>;
-  /** Takes in an event that was handled, so that catching up does not find it again. */
-  note(event: Event): Promise<void>;
-  /** Writes what this process alone knows; after a crash before it, what is found again changes nothing. */
-  save(): Promise<void>;
+/** An issue or pull request as it was last seen. */
+export type ItemSnapshot = {
+  readonly kind: 'issue' | 'pull_request';
+  readonly state: string;
+  /** RFC 3339. */
+  readonly updated: string;
+  /** Names in order, one a line. */
+  readonly labels: string;
+  /** Title, text and target branch. */
+  readonly text: string;
+  /** Commit of a pull request. */
+  readonly head?: string;
+};
+
+/** A repository as it was last seen, so that what was missed can be found by reading. */
+export type RepositorySnapshot = {
+  /** The forge's own instant up to which changes are known, RFC 3339. */
+  readonly at: string;
+  readonly items: Readonly<Record<string, ItemSnapshot>>;
+  /** Branch → commit. */
+  readonly refs: Readonly<Record<string, string>>;
+  /** Tag → commit, or tag object where a delivery named that. Absent: tags were never read. */
+  readonly tags?: Readonly<Record<string, string>>;
+  /** The repository was created while Reeve was stopped: all of its content was missed. Removed once it has been read. */
+  readonly isNew?: true;
+};
+
+/** Items kept of a repository: the latest. */
+const maxItems = 1_000;
+
+/** Returns how an issue or pull request looks, from what a forge says of it, or undefined where it says too little. */
+export function toItemSnapshot(value: unknown, kind: ItemSnapshot['kind']): ItemSnapshot | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { state, updated_at, labels, title, body, head, base } = value as Readonly<Record<string, unknown>>;
+  if (typeof state !== 'string' || typeof updated_at !== 'string') return undefined;
+  const commit = readMember(head, 'sha');
+  return {
+    kind,
+    state,
+    updated: updated_at,
+    labels: (Array.isArray(labels) ? labels : [])
+      .map((label) => String(readMember(label, 'name')))
+      .sort()
+      .join('\n'),
+    text: `${String(title ?? '')}\n${String(readMember(base, 'ref') ?? '')}\n${textDigest(String(body ?? ''))}`,
+    ...(typeof commit === 'string' ? { head: commit } : {}),
+  };
 }
 
-type SnapshotStore = Pick<Store, 'isShared' | 'recall' | 'revise'>;
+/** Enough to notice that a text is another one: its length and a sum of 32 bits. */
+function textDigest(text: string): string {
+  let sum = 0;
+  for (let at = 0; at < text.length; at += 1) sum = (Math.imul(sum, 31) + text.charCodeAt(at)) | 0;
+  return `${text.length}:${sum}`;
+}
 
 /** Repositories that are known to have a snapshot. */
 const maxKnown = 10_000;
@@ -33,45 +72,67 @@ const savedAtOnce = 16;
 /** Notes in memory are written together after this time at the latest, when another comes. */
 const saveAfterMs = 30_000;
 
-export function createSnapshots(store: SnapshotStore, clock: Pick<Clock, 'monotonicMs'>): Snapshots {
-  const notes = store.isShared ? createSharedNotes(store) : createNotesInMemory();
-  const known = new BoundedMap<number, true>(maxKnown);
-  let savedAtMs = clock.monotonicMs();
-  const keyOf = (id: number): string => `seen ${id}`;
+/** What was last seen of each repository, advanced by catching up and by the deliveries that were settled. */
+export class Snapshots {
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #notes: EventNotes;
+  readonly #known = new BoundedMap<number, true>(maxKnown);
+  #savedAtMs: number;
 
-  const snapshots: Snapshots = {
-    async read(id) {
-      // The notes first: what is moved from them into the snapshot meanwhile is applied twice.
-      const noted = await notes.read(id);
-      return applyAll(await store.recall(keyOf(id)), noted);
-    },
-    async edit(id, change) {
-      const noted = await notes.read(id);
-      await store.revise(keyOf(id), (value) => {
-        const after = change(applyAll(value, noted));
-        return after === undefined || after === value ? value : { ...after, items: latest(after.items) };
-      });
-      await notes.drop(id, noted);
-    },
-    async note(event) {
-      const id = event.repository?.id;
-      const note = noteOf(event);
-      if (id === undefined || note === undefined) return;
-      // What was never seen has no baseline yet: the first catch-up makes it.
-      if (!known.has(id) && (await store.recall(keyOf(id))) === undefined) return;
-      known.set(id, true);
-      const count = await notes.add(id, note);
-      if (count >= maxNotes) await fold(id);
-      if (notes.countUnstored() > maxUnstored) await fold(notes.unstored()[0] ?? id);
-      if (clock.monotonicMs() - savedAtMs > saveAfterMs) await snapshots.save();
-    },
-    async save() {
-      savedAtMs = clock.monotonicMs();
-      await mapConcurrently(notes.unstored(), savedAtOnce, fold);
-    },
-  };
-  const fold = (id: number): Promise<void> => snapshots.edit(id, (seen) => seen);
-  return snapshots;
+  constructor(store: Store, clock: Clock) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#notes = store.isShared ? new SharedNotes(store) : new NotesInMemory();
+    this.#savedAtMs = clock.monotonicMs();
+  }
+
+  async read(id: number): Promise<RepositorySnapshot | undefined> {
+    // The notes first: what is moved from them into the snapshot meanwhile is applied twice.
+    const noted = await this.#notes.read(id);
+    return applyAll(await this.#store.recall(keyOf(id)), noted);
+  }
+
+  /** Replaces a snapshot by what `change` makes of it, with all that was noted until then. */
+  async edit(
+    id: number,
+    change: (seen: RepositorySnapshot | undefined) => RepositorySnapshot | undefined,
+  ): Promise<void> {
+    const noted = await this.#notes.read(id);
+    await this.#store.revise(keyOf(id), (value) => {
+      const after = change(applyAll(value, noted));
+      return after === undefined || after === value ? value : { ...after, items: latest(after.items) };
+    });
+    await this.#notes.drop(id, noted);
+  }
+
+  /** Takes in an event that was handled, so that catching up does not find it again. */
+  async note(event: Event): Promise<void> {
+    const id = event.repository?.id;
+    const note = noteOf(event);
+    if (id === undefined || note === undefined) return;
+    // What was never seen has no baseline yet: the first catch-up makes it.
+    if (!this.#known.has(id) && (await this.#store.recall(keyOf(id))) === undefined) return;
+    this.#known.set(id, true);
+    const count = await this.#notes.add(id, note);
+    if (count >= maxNotes) await this.#fold(id);
+    if (this.#notes.countUnstored() > maxUnstored) await this.#fold(this.#notes.unstored()[0] ?? id);
+    if (this.#clock.monotonicMs() - this.#savedAtMs > saveAfterMs) await this.save();
+  }
+
+  /** Writes what this process alone knows; after a crash before it, what is found again changes nothing. */
+  async save(): Promise<void> {
+    this.#savedAtMs = this.#clock.monotonicMs();
+    await mapConcurrently(this.#notes.unstored(), savedAtOnce, (id) => this.#fold(id));
+  }
+
+  #fold(id: number): Promise<void> {
+    return this.edit(id, (seen) => seen);
+  }
+}
+
+function keyOf(repositoryId: number): string {
+  return `seen ${repositoryId}`;
 }
 
 /** The border to the store: what is under these keys was written above alone. */
@@ -108,57 +169,188 @@ interface EventNotes {
 /** Notes of a repository in memory while the store refuses them, the newest. */
 const maxKept = 1_000;
 
-/** Creates notes in memory, for a process that has the store for itself: a note costs no write. */
-function createNotesInMemory(): EventNotes {
-  const kept = new Map<number, readonly KeptNote[]>();
-  let count = 0;
-  const keep = (id: number, notes: readonly KeptNote[]): void => {
-    count += notes.length - (kept.get(id)?.length ?? 0);
-    if (notes.length === 0) kept.delete(id);
-    else kept.set(id, notes);
-  };
-  return {
-    async add(id, note) {
-      const notes = [...(kept.get(id) ?? []), { name: randomUUID(), note }].slice(-maxKept);
-      keep(id, notes);
-      return notes.length;
-    },
-    read: async (id) => kept.get(id) ?? [],
-    async drop(id, notes) {
-      keep(id, without(kept.get(id) ?? [], notes));
-    },
-    unstored: () => [...kept.keys()],
-    countUnstored: () => count,
-  };
+/** Notes in memory, for a process that has the store for itself: a note costs no write. */
+class NotesInMemory implements EventNotes {
+  readonly #kept = new Map<number, readonly KeptNote[]>();
+  #count = 0;
+
+  async add(id: number, note: EventNote): Promise<number> {
+    const notes = [...(this.#kept.get(id) ?? []), { name: randomUUID(), note }].slice(-maxKept);
+    this.#keep(id, notes);
+    return notes.length;
+  }
+
+  async read(id: number): Promise<readonly KeptNote[]> {
+    return this.#kept.get(id) ?? [];
+  }
+
+  async drop(id: number, notes: readonly KeptNote[]): Promise<void> {
+    this.#keep(id, without(this.#kept.get(id) ?? [], notes));
+  }
+
+  unstored(): readonly number[] {
+    return [...this.#kept.keys()];
+  }
+
+  countUnstored(): number {
+    return this.#count;
+  }
+
+  #keep(id: number, notes: readonly KeptNote[]): void {
+    this.#count += notes.length - (this.#kept.get(id)?.length ?? 0);
+    if (notes.length === 0) this.#kept.delete(id);
+    else this.#kept.set(id, notes);
+  }
 }
 
 /**
- * Creates notes in a store that processes share: deliveries of one branch or issue are handled by one process after the other, and
+ * Notes in a store that processes share: deliveries of one branch or issue are handled by one process after the other, and
  * a pass of catching up by any of them has to know what all have handled.
  */
-function createSharedNotes(store: Pick<Store, 'recall' | 'revise'>): EventNotes {
-  const keyOf = (id: number): string => `seen notes ${id}`;
-  // The border to the store: what is under these keys was written here alone.
-  const listIn = (value: unknown): readonly KeptNote[] => (value ?? []) as readonly KeptNote[];
-  return {
-    async add(id, note) {
-      const added = { name: randomUUID(), note };
-      return listIn(await store.revise(keyOf(id), (value) => [...listIn(value), added])).length;
-    },
-    read: async (id) => listIn(await store.recall(keyOf(id))),
-    async drop(id, notes) {
-      if (notes.length === 0) return;
-      await store.revise(keyOf(id), (value) => {
-        const left = without(listIn(value), notes);
-        return left.length === 0 ? undefined : left;
-      });
-    },
-    unstored: () => [],
-    countUnstored: () => 0,
-  };
+class SharedNotes implements EventNotes {
+  readonly #store: Store;
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  async add(id: number, note: EventNote): Promise<number> {
+    const added = { name: randomUUID(), note };
+    return notesIn(await this.#store.revise(notesKey(id), (value) => [...notesIn(value), added])).length;
+  }
+
+  async read(id: number): Promise<readonly KeptNote[]> {
+    return notesIn(await this.#store.recall(notesKey(id)));
+  }
+
+  async drop(id: number, notes: readonly KeptNote[]): Promise<void> {
+    if (notes.length === 0) return;
+    await this.#store.revise(notesKey(id), (value) => {
+      const left = without(notesIn(value), notes);
+      return left.length === 0 ? undefined : left;
+    });
+  }
+
+  unstored(): readonly number[] {
+    return [];
+  }
+
+  countUnstored(): number {
+    return 0;
+  }
+}
+
+function notesKey(repositoryId: number): string {
+  return `seen notes ${repositoryId}`;
+}
+
+/** The border to the store: what is under these keys was written above alone. */
+function notesIn(value: unknown): readonly KeptNote[] {
+  return (value ?? []) as readonly KeptNote[];
 }
 
 function without(notes: readonly KeptNote[], gone: readonly KeptNote[]): readonly KeptNote[] {
   const names = new Set(gone.map(({ name }) => name));
   return notes.filter(({ name }) => !names.has(name));
+}
+
+/** What each activity tells of an item. Others (a comment, an assignment) tell nothing that is kept. */
+const told: Readonly<Record<string, readonly (keyof ItemSnapshot)[]>> = {
+  closed: ['state'],
+  reopened: ['state'],
+  synchronized: ['head'],
+  edited: ['text'],
+  label_updated: ['labels'],
+  label_cleared: ['labels'],
+};
+
+/** What an event says of a repository, in few words: of an item, or of a branch or tag. Plain data. */
+type EventNote =
+  | { readonly item: ItemSnapshot; readonly index: number; readonly activity: string }
+  | {
+      readonly ref: string;
+      readonly isTag: boolean;
+      /** Where it is now; absent: it is gone. */
+      readonly commit?: string;
+      /** Where a push began. */
+      readonly from?: string;
+    };
+
+/** Returns what an event says of its repository; undefined where it says nothing that is kept. */
+export function noteOf({ family, activity, payload, subject }: Event): EventNote | undefined {
+  if (family === 'push' || family === 'create' || family === 'delete') {
+    if (subject?.ref === undefined) return undefined;
+    const isTag = payload.ref_type === 'tag' || String(payload.ref).startsWith('refs/tags/');
+    const commit = family === 'create' ? payload.sha : family === 'push' ? payload.after : undefined;
+    return {
+      ref: subject.ref,
+      isTag,
+      ...(typeof commit === 'string' && !isDeleted(commit) ? { commit } : {}),
+      ...(family === 'push' ? { from: String(payload.before) } : {}),
+    };
+  }
+  const item = toItemSnapshot(payload.pull_request, 'pull_request') ?? toItemSnapshot(payload.issue, 'issue');
+  if (item === undefined || subject?.index === undefined) return undefined;
+  return { item, index: subject.index, activity };
+}
+
+/**
+ * Returns what is known of a repository after an event that was handled: only what that event told. The payload shows
+ * the whole item, but a push that was missed before it is in there, too, and is still to be found. A note may be applied twice.
+ */
+export function applyNote(snapshot: RepositorySnapshot, note: EventNote): RepositorySnapshot {
+  if ('ref' in note) return withRef(snapshot, note);
+  const { item, index, activity } = note;
+  const known = snapshot.items[index];
+  const after = known === undefined ? firstOf(snapshot, item, activity) : merged(known, item, activity);
+  return after === undefined || after === known
+    ? snapshot
+    : { ...snapshot, items: { ...snapshot.items, [index]: after } };
+}
+
+/** One that was never seen was opened, or reopened, while Reeve was stopped, unless this event says just that. */
+function firstOf(
+  { items }: RepositorySnapshot,
+  item: ItemSnapshot,
+  activity: string,
+): ItemSnapshot | undefined {
+  // Where there are more than are kept, it may have been known once.
+  const isFull = Object.keys(items).length >= maxItems;
+  return isFull || activity === 'opened' || activity === 'reopened' ? item : undefined;
+}
+
+function merged(known: ItemSnapshot, item: ItemSnapshot, activity: string): ItemSnapshot {
+  // Deliveries may be handled out of order; the comments of a pull request come with its issue side.
+  if (Date.parse(known.updated) > Date.parse(item.updated) || known.kind !== item.kind) return known;
+  const fields = told[activity] ?? [];
+  const after = { ...known, ...Object.fromEntries(fields.map((field) => [field, item[field]])) };
+  const isWhole = (['state', 'labels', 'text', 'head'] as const).every(
+    (field) => after[field] === item[field],
+  );
+  return isWhole ? item : after;
+}
+
+function withRef(
+  snapshot: RepositorySnapshot,
+  { ref, isTag, commit, from }: Extract<EventNote, { ref: string }>,
+): RepositorySnapshot {
+  const before = isTag ? snapshot.tags : snapshot.refs;
+  // Tags that were never read have no baseline yet: the first catch-up makes it.
+  if (before === undefined) return snapshot;
+  const known = before[ref];
+  const refs = { ...before };
+  if (commit === undefined) {
+    delete refs[ref];
+  } else {
+    const follows =
+      from === undefined || (known === undefined ? isDeleted(from) : known === from || known === commit);
+    // A push that does not begin at our snapshot comes after one that was missed.
+    if (!isTag && !follows) return snapshot;
+    refs[ref] = commit;
+  }
+  return { ...snapshot, [isTag ? 'tags' : 'refs']: refs };
+}
+
+function isDeleted(commit: string): boolean {
+  return /^0+$/.test(commit);
 }

@@ -3,39 +3,34 @@ import { storedFileKeptMs, storedFilePrefix } from '../../../actions/files/store
 import { dueProtectionPrefix } from '../../../actions/merging/due-protections.ts';
 import { sentMessageKeptMs, sentMessagePrefix } from '../../../actions/sent-messages.ts';
 import { dispatchPrefix } from '../../../actions/workflows/dispatches.ts';
-import { executionPrefix } from '../../../engine/bounds/commands.ts';
-import { ledgerKeptMs, ledgerPrefix } from '../../../engine/budget/shared-ledger.ts';
+import { ledgerKeptMs, ledgerPrefix } from '../../../engine/budget/ledger.ts';
+import { executionPrefix } from '../../../engine/evaluate-rules.ts';
 import { mergeBaseKeptMs, mergeBasePrefix } from '../../../facts/reviews.ts';
 import { messageOf } from '../../../platform/errors.ts';
-import type { Log } from '../../../platform/log.ts';
 import { storedMemoryKey } from '../../../store/action-memory.ts';
-import type { Retention } from '../../../store/prune.ts';
 import { sampleWidths } from '../../../store/samples.ts';
-import type { Store } from '../../../store/store.ts';
 import { queueWritesKeptMs, queueWritesPrefix } from '../../merge-queue/write-budget.ts';
-import { resistancePrefix } from '../../runs/resistance.ts';
-import type { Scheduled } from './slots.ts';
+import type { Reeve } from '../../reeve.ts';
+import { resistancePrefix } from '../../runs/waiting.ts';
+import type { Scheduled } from './schedule.ts';
 
-/** Something that Reeve does for itself now and again. */
-type MaintenanceJob = { readonly cron: string; readonly run: (now: Date) => Promise<void> };
+/** Something that Reeve does for itself repeatedly. */
+export type MaintenanceJob = { readonly cron: string; readonly run: (now: Date) => Promise<void> };
 
 /**
  * Returns the chores by name: `retention` deletes what is old once a day, `size` keeps the store below its size, `health` looks
  * at token and disk and tells the log before anything fails, `rules` reads the rules of repositories and organizations for
  * their clocks.
  */
-export function createMaintenance(options: {
-  store: Pick<Store, 'prune' | 'healthy'>;
-  /** Asks the forge who we are. */
-  checkToken: () => Promise<unknown>;
-  /** Reads the rules of repositories and organizations anew. */
-  readRules: () => Promise<void>;
-  retention: Retention;
-  /** Age beyond which a comment is no longer obeyed. */
-  lifetimeMs: number;
-  log: Log;
-}): Readonly<Record<string, MaintenanceJob>> {
-  const { store, log, retention, lifetimeMs } = options;
+export function createMaintenance(
+  { store, log, retention, lifetimeMs }: Reeve,
+  asks: {
+    /** Asks the forge who we are. */
+    readonly checkToken: () => Promise<unknown>;
+    /** Reads the rules of repositories and organizations anew. */
+    readonly readRules: () => Promise<void>;
+  },
+): Readonly<Record<string, MaintenanceJob>> {
   return {
     retention: {
       cron: '41 3 * * *',
@@ -85,13 +80,13 @@ export function createMaintenance(options: {
         const health = await store.healthy();
         if (!health.ok) log.error({ reason: health.reason }, 'the disk needs attention');
         try {
-          await options.checkToken();
+          await asks.checkToken();
         } catch (error) {
           log.error({ error: messageOf(error) }, 'the forge does not take our credential');
         }
       },
     },
-    rules: { cron: '23 * * * *', run: options.readRules },
+    rules: { cron: '23 * * * *', run: asks.readRules },
   };
 }
 

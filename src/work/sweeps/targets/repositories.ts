@@ -5,7 +5,9 @@ import { operations } from '../../../contract/operations.ts';
 import type { Repository } from '../../../contract/resources/repositories.ts';
 import { createRepositoryScope } from '../../../patterns/repository-scope.ts';
 import { ReeveError } from '../../../platform/errors.ts';
-import { freshPages } from './pages.ts';
+import type { LoadedRule } from '../../../rules/rule.ts';
+import type { SweepFailure } from '../progress.ts';
+import type { RunnerMemory } from './runner-memory.ts';
 
 /** What is served: the repositories that the account has starred, and those that the operator lists. */
 export type ServedBy = {
@@ -144,4 +146,106 @@ function named(client: Client, name: string): Source {
     },
     missing: { repository: name },
   };
+}
+
+/** Pages in a row that bring nothing new before a list is said not to end. */
+const maxStalePages = 20;
+/** How often a list may get shorter while it is read before the sweep stops going back. */
+const maxReturns = 50;
+
+/**
+ * Yields the pages of a list without what was yielded before. A list that got shorter has moved up: what stood on the
+ * next page may stand on one that was read already, so those are read again. Ends with `forge-paging` where pages bring
+ * nothing new for long. `seen` holds the identities of what was yielded, and grows with it.
+ */
+export async function* freshPages<Item>(
+  open: (from: number) => AsyncGenerator<ListPage<Item>>,
+  options: { from?: number; idOf: (item: Item) => unknown; seen?: Set<unknown> },
+): AsyncGenerator<ListPage<Item>> {
+  const { idOf, seen = new Set() } = options;
+  let from: number | undefined = options.from ?? 1;
+  let before: number | undefined;
+  let stale = 0;
+  let returns = 0;
+  while (from !== undefined) {
+    const start: number = from;
+    from = undefined;
+    for await (const page of open(start)) {
+      const lost: number = before === undefined || page.total === undefined ? 0 : before - page.total;
+      before = page.total ?? before;
+      if (lost > 0 && page.page > 1 && returns < maxReturns) {
+        returns += 1;
+        from = Math.max(1, page.page - Math.ceil(lost / Math.max(page.items.length, 1)));
+        if (from < page.page) break;
+        from = undefined;
+      }
+      const items = page.items.filter((item) => !seen.has(idOf(item)));
+      for (const item of items) seen.add(idOf(item));
+      stale = items.length === 0 && page.items.length > 0 ? stale + 1 : 0;
+      if (stale > maxStalePages) {
+        throw new ReeveError('forge-paging', `the list does not end: ${stale} pages brought nothing new`);
+      }
+      yield { ...page, items };
+    }
+  }
+}
+
+/** One item of `each`: what it is about, and what conditions see of it as it was listed. */
+export type Target = {
+  /** For people and as identity within a sweep: `acme/demo#5`. */
+  readonly key: string;
+  readonly subject: Subject;
+  readonly item: Readonly<Record<string, unknown>>;
+};
+
+/** Some items, with the place at which a sweep that was interrupted after them goes on. */
+export type TargetPage = {
+  readonly targets: readonly Target[];
+  /** Plain data; given back as `from`. */
+  readonly next: unknown;
+  /** How many items there are in all, where that is known. */
+  readonly total?: number | undefined;
+  /** What could not be listed, and why: the sweep goes on without it. */
+  readonly failures?: readonly ListFailure[];
+};
+
+/** What walking over items needs. */
+export type Walk = {
+  readonly client: Client;
+  readonly served: ServedBy;
+  readonly rule: LoadedRule;
+  /** Returns whether the rule, and what a person named on the command line, take this subject. */
+  readonly isInScope: (subject: Subject) => boolean;
+  readonly runners: RunnerMemory;
+  readonly now: Date;
+  /** Where an earlier attempt stopped. */
+  readonly from: unknown;
+};
+
+/** Returns a list that could not be read as a failure of the sweep, which names the request. */
+export function failureOfList({ item, error }: ListFailure): SweepFailure {
+  const { request, status } = error instanceof ReeveError ? error : {};
+  const refused = request === undefined || status === undefined ? error.message : `${request}: ${status}`;
+  return { item, error: error.message, refused };
+}
+
+/**
+ * Yields the pages. Where the forge refuses the list from which all others come (403, 404), that is the failure of a last
+ * page: what it refuses today it refuses in the next attempt as well.
+ */
+export async function* refusedAsFailure(pages: AsyncGenerator<TargetPage>): AsyncGenerator<TargetPage> {
+  let next: unknown;
+  try {
+    for await (const page of pages) {
+      ({ next } = page);
+      yield page;
+    }
+  } catch (error) {
+    if (!(error instanceof ReeveError) || !isRefusal(error)) throw error;
+    yield { targets: [], next, failures: [{ item: 'the list', error }] };
+  }
+}
+
+function isRefusal({ code }: ReeveError): boolean {
+  return code === 'forge-forbidden' || code === 'forge-not-found';
 }

@@ -1,5 +1,3 @@
-import type { Store } from '../../../store/store.ts';
-
 /** What is remembered of one runner. Instants are RFC 3339. */
 export type RunnerRecord = {
   readonly name: string;
@@ -47,7 +45,13 @@ const goneForMs = 7 * 86_400_000;
 const maxChanges = 50;
 const indexKey = 'runners';
 
-export function createRunnerMemory(store: Pick<Store, 'recall' | 'revise'>): RunnerMemory {
+/** The part of a store that keeps plain data. */
+type RunnerStore = {
+  recall(key: string): Promise<unknown>;
+  revise(key: string, edit: (value: unknown) => unknown): Promise<unknown>;
+};
+
+export function createRunnerMemory(store: RunnerStore): RunnerMemory {
   const keyOf = (level: string): string => `${indexKey} ${level}`;
   // The border to the store: what is under these keys was written here alone.
   const recordsIn = (value: unknown): RunnerRecords => (value ?? {}) as RunnerRecords;

@@ -7,10 +7,12 @@ import {
   type ListFailure,
   type ListPosition,
   servedRepositories,
+  type Target,
+  type TargetPage,
   toRepositoryRef,
+  type Walk,
 } from './repositories.ts';
 import { flapsWithinMs, type RunnerRecord, type SeenRunner } from './runner-memory.ts';
-import type { Target, TargetPage, Walk } from './target.ts';
 
 /** Whose runners these are. `owner` is an organization, a repository's full name, an account, or empty. */
 type RunnersOwner = { readonly level: string; readonly owner: string };

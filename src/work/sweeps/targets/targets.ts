@@ -1,11 +1,20 @@
-import type { Subject } from '../../../contract/events/subject.ts';
+import type { Client } from '../../../client/client.ts';
+import type { ListPage } from '../../../client/paging.ts';
+import type { RepositoryRef, Subject } from '../../../contract/events/subject.ts';
 import { operations } from '../../../contract/operations.ts';
 import type { Each } from '../../../rules/rule.ts';
-import { targetsInRepositories } from './in-repositories.ts';
 import { targetsInNotifications } from './notifications.ts';
-import { failuresIn, type ListPosition, servedRepositories, toRepositoryRef } from './repositories.ts';
+import {
+  failuresIn,
+  freshPages,
+  type ListPosition,
+  servedRepositories,
+  type Target,
+  type TargetPage,
+  toRepositoryRef,
+  type Walk,
+} from './repositories.ts';
 import { targetsInRunners } from './runners.ts';
-import type { Target, TargetPage, Walk } from './target.ts';
 
 /** Yields the items of `each`, page by page, from where an earlier attempt stopped; no more than a page is kept. */
 export function eachTarget(each: Each, walk: Walk): AsyncGenerator<TargetPage> {
@@ -73,4 +82,158 @@ function organizationsNamedBy({ rule, isInScope }: Walk): Set<string> {
       .filter((organization) => isInScope({ kind: 'organization', organization }))
       .map((name) => name.toLowerCase()),
   );
+}
+
+/** Repositories whose first pages are asked together. */
+const atOnce = 8;
+
+/** A place: the page of repositories, how many of it are done, and in a long list of one of the next ones, its page. */
+type RepositoriesPosition = ListPosition & {
+  readonly done: number;
+  readonly inside?: { readonly repository: number; readonly page: number };
+};
+
+/**
+ * Yields the pull requests, issues, branches or milestones of the served repositories. The first pages of several repositories come
+ * together; a repository with more pages follows page by page. One that cannot be listed is a failure among the others.
+ */
+async function* targetsInRepositories(each: Each, walk: Walk): AsyncGenerator<TargetPage> {
+  const from = walk.from as RepositoriesPosition | undefined;
+  for await (const page of servedRepositories(walk.client, walk.served, from)) {
+    const isFirst = from?.source === page.place.source && from.page === page.place.page;
+    const refs = page.repositories
+      .map(toRepositoryRef)
+      .filter((repository) => walk.isInScope({ kind: 'repository', repository }));
+    let done = isFirst ? from.done : 0;
+    let inside = isFirst ? from.inside : undefined;
+    for (; done < refs.length; done += atOnce) {
+      yield* ofSome(refs.slice(done, done + atOnce), { each, walk, place: { ...page.place, done }, inside });
+      inside = undefined;
+    }
+    const failures = failuresIn(page, walk.isInScope);
+    yield { targets: [], next: { ...page.following, done: 0 }, failures };
+  }
+}
+
+type Some = {
+  readonly each: Each;
+  readonly walk: Walk;
+  readonly place: RepositoriesPosition;
+  readonly inside: RepositoriesPosition['inside'];
+};
+
+async function* ofSome(refs: readonly RepositoryRef[], some: Some): AsyncGenerator<TargetPage> {
+  const { each, walk, place, inside } = some;
+  const skipped = inside ? refs.findIndex(({ id }) => id === inside.repository) : -1;
+  const lists = refs.slice(Math.max(skipped, 0)).map((ref) => {
+    const start = inside === undefined ? 1 : ref.id === inside.repository ? inside.page : 2;
+    return { ref, pages: listOf(each, ref, { client: walk.client, from: start }) };
+  });
+  const firsts = await Promise.all(lists.map(async (list) => ({ ...list, first: await step(list.pages) })));
+  const [longest] = firsts.filter(({ first }) => 'page' in first);
+  yield {
+    targets: firsts.flatMap(({ first }) => ('page' in first ? first.page.items : [])),
+    failures: firsts.flatMap(({ ref, first }) => ('error' in first ? [failureAt(ref, first.error)] : [])),
+    next: longest
+      ? { ...place, inside: { repository: longest.ref.id, page: (inside?.page ?? 1) + 1 } }
+      : { ...place, done: place.done + atOnce },
+  };
+  for (const { ref, pages, first } of firsts) {
+    if (!('page' in first)) continue;
+    for (let at = await step(pages); !('end' in at); at = await step(pages)) {
+      if ('error' in at) {
+        yield { targets: [], failures: [failureAt(ref, at.error)], next: place };
+        break;
+      }
+      const next = { ...place, inside: { repository: ref.id, page: at.page.page + 1 } };
+      yield { targets: at.page.items, next };
+    }
+  }
+}
+
+type WalkStep = { readonly page: ListPage<Target> } | { readonly error: Error } | { readonly end: true };
+
+async function step(pages: AsyncGenerator<ListPage<Target>>): Promise<WalkStep> {
+  try {
+    const { value, done } = await pages.next();
+    return done ? { end: true } : { page: value };
+  } catch (error) {
+    return { error: error instanceof Error ? error : new Error(String(error)) };
+  }
+}
+
+function failureAt({ owner, name }: RepositoryRef, error: Error): { item: string; error: Error } {
+  return { item: `${owner}/${name}`, error };
+}
+
+function listOf(
+  each: Each,
+  repository: RepositoryRef,
+  { client, from }: { client: Client; from: number },
+): AsyncGenerator<ListPage<Target>> {
+  const at = `${repository.owner}/${repository.name}`;
+  const params = { owner: repository.owner, repo: repository.name };
+  const state = each.state ?? 'open';
+  switch (each.kind) {
+    case 'branch':
+      return targetPages((page) => client.pages(operations.listBranches, { params }, page), {
+        from,
+        idOf: ({ name }) => name,
+        toTarget: (branch) => ({
+          key: `${at}@${branch.name}`,
+          subject: { kind: 'branch', repository, ref: branch.name },
+          item: { branch },
+        }),
+      });
+    case 'milestone':
+      return targetPages(
+        (page) => client.pages(operations.listMilestones, { params, query: { state } }, page),
+        {
+          from,
+          idOf: ({ id }) => id,
+          toTarget: (milestone) => ({
+            key: `${at}/milestone/${milestone.id}`,
+            subject: { kind: 'milestone', repository, milestone: milestone.id },
+            item: { milestone },
+          }),
+        },
+      );
+    case 'issue': {
+      const query = { type: 'issues', state };
+      return targetPages((page) => client.pages(operations.listIssues, { params, query }, page), {
+        from,
+        idOf: ({ number }) => number,
+        toTarget: (issue) => ({
+          key: `${at}#${issue.number}`,
+          subject: { kind: 'issue', repository, index: issue.number },
+          item: { issue },
+        }),
+      });
+    }
+    default:
+      return targetPages((page) => client.pages(operations.listPulls, { params, query: { state } }, page), {
+        from,
+        idOf: ({ number }) => number,
+        // A listed pull request lacks its additions and deletions: conditions ask the fact instead.
+        toTarget: ({ number }) => ({
+          key: `${at}#${number}`,
+          subject: { kind: 'pull_request', repository, index: number },
+          item: {},
+        }),
+      });
+  }
+}
+
+type Listing<Row> = {
+  readonly from: number;
+  readonly idOf: (row: Row) => number | string;
+  readonly toTarget: (row: Row) => Target;
+};
+
+async function* targetPages<Row>(
+  open: (page: number) => AsyncGenerator<ListPage<Row>>,
+  { from, idOf, toTarget }: Listing<Row>,
+): AsyncGenerator<ListPage<Target>> {
+  for await (const page of freshPages(open, { from, idOf }))
+    yield { ...page, items: page.items.map(toTarget) };
 }

@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { type Event, parseEvent } from '../../../../src/contract/events/events.ts';
-import { applyNote, noteOf } from '../../../../src/work/sweeps/catch-up/apply-event.ts';
-import { type CurrentRepository, differencesOf } from '../../../../src/work/sweeps/catch-up/difference.ts';
-import { type RepositorySnapshot, toItemSnapshot } from '../../../../src/work/sweeps/catch-up/snapshot.ts';
+import { type CurrentRepository, differencesOf } from '../../../../src/work/sweeps/catch-up/catch-up.ts';
+import {
+  applyNote,
+  noteOf,
+  type RepositorySnapshot,
+  toItemSnapshot,
+} from '../../../../src/work/sweeps/catch-up/snapshots.ts';
 
 const at = '2026-05-04T10:00:00Z';
 const zeros = '0'.repeat(40);

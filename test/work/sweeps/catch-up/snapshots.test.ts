@@ -4,8 +4,7 @@ import { systemClock } from '../../../../src/platform/clock.ts';
 import { openPostgresStore } from '../../../../src/store/postgres/postgres-store.ts';
 import { openSqliteStore } from '../../../../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../../../src/store/store.ts';
-import type { RepositorySnapshot } from '../../../../src/work/sweeps/catch-up/snapshot.ts';
-import { createSnapshots } from '../../../../src/work/sweeps/catch-up/snapshots.ts';
+import { type RepositorySnapshot, Snapshots } from '../../../../src/work/sweeps/catch-up/snapshots.ts';
 import { makeSchema } from '../../../support/postgres.ts';
 
 const repository = { id: 1, full_name: 'acme/demo', owner: { id: 2, login: 'acme' } };
@@ -36,7 +35,7 @@ async function openShared(count: number) {
   stores = await Promise.all(
     Array.from({ length: count }, () => openPostgresStore({ url, role: 'reader', isVolatile: true })),
   );
-  const [first, ...others] = stores.map((store) => createSnapshots(store, clock));
+  const [first, ...others] = stores.map((store) => new Snapshots(store, clock));
   if (first === undefined) throw new Error('no process');
   await first.edit(1, () => empty);
   return [first, ...others] as const;
@@ -83,7 +82,7 @@ describe('snapshots of one process', () => {
   it('are written after half a minute, or with `save`, and hold what was noted before', async () => {
     const store = await openSqliteStore({ path: ':memory:', role: 'worker' });
     stores = [store];
-    const snapshots = createSnapshots(store, clock);
+    const snapshots = new Snapshots(store, clock);
     await snapshots.edit(1, () => empty);
 
     await snapshots.note(push('c0', 'c1'));
@@ -100,7 +99,7 @@ describe('snapshots of one process', () => {
   it('are written when a repository has many notes, and when there are many of all repositories', async () => {
     const store = await openSqliteStore({ path: ':memory:', role: 'worker' });
     stores = [store];
-    const snapshots = createSnapshots(store, clock);
+    const snapshots = new Snapshots(store, clock);
     for (let id = 1; id <= 22; id += 1) await snapshots.edit(id, () => empty);
     for (let number = 1; number <= 100; number += 1) await snapshots.note(opened(number));
     expect(await store.recall('seen 1')).toMatchObject({ items: { 100: {} } });

@@ -4,14 +4,15 @@ import { storedFilePrefix } from '../../../../src/actions/files/stored.ts';
 import { sentMessagePrefix } from '../../../../src/actions/sent-messages.ts';
 import { dispatchPrefix } from '../../../../src/actions/workflows/dispatches.ts';
 import { accountKey } from '../../../../src/engine/bounds/accounts.ts';
-import { executionPrefix } from '../../../../src/engine/bounds/commands.ts';
+import { executionPrefix } from '../../../../src/engine/evaluate-rules.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
 import type { Log } from '../../../../src/platform/log.ts';
 import { createStoredMemory } from '../../../../src/store/action-memory.ts';
 import { standardRetention } from '../../../../src/store/prune.ts';
-import { resistancePrefix } from '../../../../src/work/runs/resistance.ts';
+import { resistancePrefix } from '../../../../src/work/runs/waiting.ts';
 import { createMaintenance, scheduledMaintenance } from '../../../../src/work/sweeps/schedule/maintenance.ts';
 import { makeDelivery, makeRun } from '../../../store/make.ts';
+import { makeReeve } from '../../../support/make-reeve.ts';
 import { makeStore } from '../../../support/make-store.ts';
 
 const now = new Date('2026-05-04T10:00:00Z');
@@ -25,15 +26,17 @@ async function setChores(given: { checkToken?: () => Promise<unknown>; maxBytes?
     void said.push(`${level} ${message} ${JSON.stringify(members)}`);
   const log: Log = { debug: note('debug'), info: note('info'), warn: note('warn'), error: note('error') };
   const parts = { healthy: store.healthy };
-  const chores = createMaintenance({
+  const reeve = makeReeve({
     store: { prune: store.prune, healthy: () => parts.healthy() },
+    retention: { ...standardRetention, maxBytes: given.maxBytes ?? 2 ** 40 },
+    lifetimeMs: 7 * 86_400_000,
+    log,
+  });
+  const chores = createMaintenance(reeve, {
     checkToken: given.checkToken ?? (async () => ({})),
     readRules: async () => {
       readings += 1;
     },
-    retention: { ...standardRetention, maxBytes: given.maxBytes ?? 2 ** 40 },
-    lifetimeMs: 7 * 86_400_000,
-    log,
   });
   return { store, close, said, chores, parts, readings: () => readings };
 }

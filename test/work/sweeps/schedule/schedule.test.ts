@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { silentLog } from '../../../../src/platform/log.ts';
 import type { Store } from '../../../../src/store/store.ts';
-import { createScheduler, type Scheduler } from '../../../../src/work/sweeps/schedule/schedule.ts';
-import type { Scheduled } from '../../../../src/work/sweeps/schedule/slots.ts';
+import { type Scheduled, Scheduler } from '../../../../src/work/sweeps/schedule/schedule.ts';
 import { recordFigure } from '../../../support/figure.ts';
+import { makeReeve } from '../../../support/make-reeve.ts';
 import { makeStore } from '../../../support/make-store.ts';
 
 const nightly: Scheduled = {
@@ -28,7 +27,7 @@ describe('the scheduler', () => {
   afterEach(() => close());
 
   const make = (entries: readonly Scheduled[] = [nightly]): Scheduler =>
-    createScheduler({ store, entries: () => entries, clock: { now: () => new Date(0) }, log: silentLog });
+    new Scheduler(makeReeve({ store }), async () => entries);
 
   const slots = async (): Promise<readonly string[]> => {
     const { items } = await store.listDeliveries({ limit: 500 });

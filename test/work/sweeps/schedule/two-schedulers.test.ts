@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { silentLog } from '../../../../src/platform/log.ts';
 import { openPostgresStore } from '../../../../src/store/postgres/postgres-store.ts';
 import type { Store } from '../../../../src/store/store.ts';
-import { createScheduler } from '../../../../src/work/sweeps/schedule/schedule.ts';
+import { Scheduler } from '../../../../src/work/sweeps/schedule/schedule.ts';
+import { makeReeve } from '../../../support/make-reeve.ts';
 import { makeSchema } from '../../../support/postgres.ts';
 
 describe('the schedulers of processes that share a database', () => {
@@ -27,9 +27,7 @@ describe('the schedulers of processes that share a database', () => {
       kind: 'sweep',
       payload: {},
     };
-    const schedulers = stores.map((store) =>
-      createScheduler({ store, entries: () => [entry], clock: { now: () => new Date(0) }, log: silentLog }),
-    );
+    const schedulers = stores.map((store) => new Scheduler(makeReeve({ store }), async () => [entry]));
     const minute = (n: number): Date => new Date(Date.UTC(2026, 4, 1, 12, n));
     const finish = async (store: Store): Promise<void> => {
       const unrouted = await store.unrouted(100);

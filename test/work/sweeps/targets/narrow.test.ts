@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { narrowNotifications } from '../../../../src/work/sweeps/targets/narrow.ts';
+import { narrowNotifications } from '../../../../src/work/sweeps/targets/notifications.ts';
 
 const now = new Date('2026-05-04T10:00:00Z');
 

@@ -1,34 +1,65 @@
-import { type ActionMemory, createReadOnlyMemory } from '../../../actions/memory.ts';
-import type { Client } from '../../../client/client.ts';
-import { activitiesOf, eventFamilies, type Family } from '../../../contract/events/event-families.ts';
-import { type Event, parseEvent } from '../../../contract/events/events.ts';
-import type { RepositoryRef, Subject } from '../../../contract/events/subject.ts';
-import { operations } from '../../../contract/operations.ts';
-import type { Issue } from '../../../contract/resources/issues.ts';
-import type { PullRequest } from '../../../contract/resources/pulls.ts';
-import type { Repository } from '../../../contract/resources/repositories.ts';
-import { makeEventRun, makeItemRun, type RunSettings } from '../../../engine/make-run.ts';
-import type { Run } from '../../../engine/record.ts';
-import type { FactMemory } from '../../../facts/fact.ts';
-import type { Clock } from '../../../platform/clock.ts';
-import { ReeveError } from '../../../platform/errors.ts';
-import { createRuleSet, type LoadedRule } from '../../../rules/rule.ts';
-import { type AdmittedEvent, type Enrolment, eventAbout } from '../../../rules/sources/admission.ts';
-import type { RepositoryRules } from '../../../rules/sources/repository-file.ts';
-import type { InForce } from '../../../rules/sources/rule-source.ts';
-import type { SimulatedSubject } from './simulated-subject.ts';
+import { type ActionMemory, createReadOnlyMemory } from '../../actions/memory.ts';
+import type { Client } from '../../client/client.ts';
+import { activitiesOf, eventFamilies, type Family } from '../../contract/events/event-families.ts';
+import { type Event, parseEvent } from '../../contract/events/events.ts';
+import type { RepositoryRef, Subject } from '../../contract/events/subject.ts';
+import { operations } from '../../contract/operations.ts';
+import type { Issue } from '../../contract/resources/issues.ts';
+import type { PullRequest } from '../../contract/resources/pulls.ts';
+import type { Repository } from '../../contract/resources/repositories.ts';
+import { makeEventRun, makeItemRun } from '../../engine/make-run.ts';
+import type { Run } from '../../engine/record.ts';
+import type { RunContext } from '../../engine/run-context.ts';
+import { ReeveError } from '../../platform/errors.ts';
+import type { LoadedRule } from '../../rules/rule.ts';
+import { createRuleSet } from '../../rules/rule.ts';
+import { type AdmittedEvent, eventAbout } from '../../rules/sources/admission.ts';
+import type { RepositoryRules } from '../../rules/sources/repository-file.ts';
+import type { InForce } from '../../rules/sources/rule-source.ts';
 
-/** What a simulation works with: the same parts as a delivery. */
-export type SimulationParts = {
-  readonly client: Client;
-  readonly account: () => Promise<{ readonly id: number }>;
-  readonly served: Pick<Enrolment, 'has'>;
-  readonly rulesFor: (event: AdmittedEvent) => Promise<InForce>;
-  readonly memory: FactMemory;
-  /** Is read, and never changed. */
+/** What can be simulated, and how each is written. */
+export const simulatedKinds = {
+  pull_request: 'OWNER/REPO#NUMBER',
+  issue: 'OWNER/REPO#NUMBER',
+  branch: 'OWNER/REPO@BRANCH',
+  repository: 'OWNER/REPO',
+} as const;
+export type SimulatedKind = keyof typeof simulatedKinds;
+
+/** The live subject that a simulation is about. */
+export type SimulatedSubject = {
+  readonly kind: SimulatedKind;
+  readonly owner: string;
+  readonly repo: string;
+  /** Number of the issue or pull request. */
+  readonly index?: number;
+  readonly branch?: string;
+};
+
+const place = '([^/\\s#@]+)/([^/\\s#@]+)';
+const forms: Readonly<Record<SimulatedKind, RegExp>> = {
+  pull_request: new RegExp(`^${place}#([1-9]\\d{0,9})$`),
+  issue: new RegExp(`^${place}#([1-9]\\d{0,9})$`),
+  branch: new RegExp(`^${place}@(\\S{1,255})$`),
+  repository: new RegExp(`^${place}$`),
+};
+
+/** Parses the subject of a simulation. Throws `usage` with the form that the kind has. */
+export function parseSimulatedSubject(kind: SimulatedKind, text: string): SimulatedSubject {
+  const found = text.length > 1_000 ? null : forms[kind].exec(text.trim());
+  const [, owner, repo, rest] = found ?? [];
+  if (owner === undefined || repo === undefined) {
+    throw new ReeveError('usage', `"${text.slice(0, 200)}" is no ${kind}: write ${simulatedKinds[kind]}`);
+  }
+  if (rest === undefined) return { kind, owner, repo };
+  return kind === 'branch' ? { kind, owner, repo, branch: rest } : { kind, owner, repo, index: Number(rest) };
+}
+
+/** What a simulation works with: as a delivery. What actions remember is read, and never changed. */
+export type SimulationContext = RunContext & {
   readonly actionMemory: ActionMemory;
-  readonly settings?: RunSettings | undefined;
-  readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
+  readonly isServed: (repository: RepositoryRef) => Promise<boolean>;
+  readonly rulesFor: (event: AdmittedEvent) => Promise<InForce>;
 };
 
 /** What the rules in force would do with a subject as it is now. */
@@ -55,35 +86,29 @@ type SimulationOptions = {
  */
 export async function simulate(
   { subject: wanted, activity }: SimulationOptions,
-  parts: SimulationParts,
+  context: SimulationContext,
 ): Promise<Simulation> {
-  const live = await readLiveSubject(wanted, parts.client);
+  const live = await readLiveSubject(wanted, context.client);
   const { repository, main } = live;
   const first = await eventFor(live, activity ?? main.activity);
-  const { rules, broken } = await parts.rulesFor(first);
+  const { rules, broken } = await context.rulesFor(first);
   const { events, left } = await findEvents(live, {
     first,
     rules: rules.rules,
     isAlone: activity !== undefined,
   });
-  const common = {
-    ...parts.settings,
-    mode: 'plan',
-    door: 'cli',
-    facts: { client: parts.client, memory: parts.memory },
-    account: await parts.account(),
-    memory: createReadOnlyMemory(parts.actionMemory),
-    clock: parts.clock,
-  } as const;
+  const planning = { ...context, actionMemory: createReadOnlyMemory(context.actionMemory) };
+  const request = { mode: 'plan', door: 'cli' } as const;
   const runs: Run[] = [];
-  for (const event of events) runs.push((await makeEventRun(event, { ...common, rules })).run);
-  const others: Simulation['left'][number][] = [];
+  for (const event of events) runs.push((await makeEventRun(event, { ...request, rules }, planning)).run);
+  const others: { readonly rule: string; readonly why: string }[] = [];
   for (const one of left) {
     if (activity === undefined && one.rule.each?.kind === live.item.subject.kind) {
-      runs.push((await makeItemRun(live.item, { ...common, rules: createRuleSet([one.rule]) })).run);
+      const only = createRuleSet([one.rule]);
+      runs.push((await makeItemRun(live.item, { ...request, rules: only }, planning)).run);
     } else others.push({ rule: one.rule.id, why: one.why });
   }
-  return { runs, left: others, broken, ignored: await whyIgnored(repository, parts.served) };
+  return { runs, left: others, broken, ignored: await whyIgnored(repository, context) };
 }
 
 /** Builds the event of an activity: of the family about the subject itself, else of the first family that has it. */
@@ -134,11 +159,11 @@ function listens({ on }: LoadedRule, { family, activity }: Event): boolean {
 
 async function whyIgnored(
   repository: LiveSubject['repository'],
-  served: Pick<Enrolment, 'has'>,
+  { isServed }: SimulationContext,
 ): Promise<string | undefined> {
   const name = `${repository.owner}/${repository.name}`;
   if (repository.archived) return `${name} is archived`;
-  return (await served.has(repository)) ? undefined : `${name} is not served`;
+  return (await isServed(repository)) ? undefined : `${name} is not served`;
 }
 
 /** An event as a webhook would carry it, or why there is none. */
@@ -168,7 +193,8 @@ type Build = (activities: readonly string[] | undefined) => Promise<LiveParts | 
 type LiveParts = { readonly eventType: string; readonly payload: Payload };
 
 /** What distinguishes the kinds of subjects. */
-type LiveKind = Pick<LiveSubject, 'main'> & {
+type LiveKind = {
+  readonly main: LiveSubject['main'];
   readonly key: string;
   readonly subject: Subject;
   readonly value: Payload;
@@ -319,7 +345,7 @@ async function readRepositorySubject({ repository, at }: SubjectReading): Promis
 }
 
 /** Who causes an event that comes from the state of an issue or pull request is its author. */
-function senderOf({ user }: Pick<PullRequest | Issue, 'user'>): Payload {
+function senderOf({ user }: PullRequest | Issue): Payload {
   return { sender: user ?? null };
 }
 

@@ -1,9 +1,10 @@
-import { createActionMemory } from '../../actions/memory.ts';
+import { type ActionMemory, createActionMemory } from '../../actions/memory.ts';
 import { createNamedSecrets } from '../../actions/secrets.ts';
 import { findAccount } from '../../client/account.ts';
 import type { Client } from '../../client/client.ts';
+import type { RepositoryRef } from '../../contract/events/subject.ts';
 import { createBudgetLedger } from '../../engine/budget/ledger.ts';
-import type { RunSettings } from '../../engine/make-run.ts';
+import type { RunContext, RunSettings } from '../../engine/run-context.ts';
 import { createFactMemory } from '../../facts/ask.ts';
 import { type Clock, systemClock } from '../../platform/clock.ts';
 import { createEnrolment } from '../../rules/sources/admission.ts';
@@ -11,7 +12,7 @@ import type { Settings } from '../../server/settings/config.ts';
 import { readFingerprintKey } from '../../server/settings/secrets/installation-secret.ts';
 import { createStoredMemory } from '../../store/action-memory.ts';
 import type { Store } from '../../store/store.ts';
-import type { SimulationParts } from '../../work/runs/simulation/simulate.ts';
+import type { SimulationContext } from '../../work/runs/simulate.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { clientOf, openStoreIfThere } from './open-store.ts';
 import { findRulesToTry } from './rules-to-try.ts';
@@ -22,55 +23,60 @@ type SimulationStore = {
   readonly login: () => Promise<string>;
 };
 
-/** What a plan from live state needs, wherever its rules come from. */
-type PlanningParts = Omit<SimulationParts, 'rulesFor'>;
+/** What a plan from live state needs, wherever its rules come from: as a server with these settings has it. */
+type PlanningContext = RunContext & {
+  readonly account: () => Promise<{ readonly id: number }>;
+  readonly actionMemory: ActionMemory;
+  readonly isServed: (repository: RepositoryRef) => Promise<boolean>;
+};
 
-/** Calls a function with what a simulation needs, as a server with these settings has it. Nothing is written. */
-export async function withSimulationParts<Result>(
+/** Calls a function with what a simulation needs. Nothing is written. */
+export async function withSimulation<Result>(
   given: {
     readonly settings: Settings;
     readonly rules: string | undefined;
     readonly terminal: Terminal;
     readonly clock?: Clock;
   },
-  work: (parts: SimulationParts, more: SimulationStore) => Promise<Result>,
+  work: (context: PlanningContext & SimulationContext, more: SimulationStore) => Promise<Result>,
 ): Promise<Result> {
   const { settings, rules, terminal, clock } = given;
-  const add = async (parts: PlanningParts, more: SimulationStore): Promise<Result> => {
-    const rulesFor = await findRulesToTry({ only: rules, settings, client: parts.client }, terminal);
-    return work({ ...parts, rulesFor }, more);
-  };
-  return withPlanningParts(settings, add, clock);
+  return withPlanningContext(
+    settings,
+    async (context, more) => {
+      const { client } = context;
+      const rulesFor = await findRulesToTry({ only: rules, settings, client }, terminal);
+      return work({ ...context, rulesFor }, more);
+    },
+    clock,
+  );
 }
 
 /**
  * Calls a function with what a plan from live state needs: what actions and budgets remember comes from the store, if there
  * is one. Nothing is written.
  */
-export async function withPlanningParts<Result>(
+export async function withPlanningContext<Result>(
   settings: Settings,
-  work: (parts: PlanningParts, more: SimulationStore) => Promise<Result>,
+  work: (context: PlanningContext, more: SimulationStore) => Promise<Result>,
   clock: Clock = systemClock,
 ): Promise<Result> {
   const client = clientOf(settings);
   const account = await findAccount(client, { allowAdmin: true });
+  const login = async (): Promise<string> => account.login;
   const store = await openStoreIfThere(settings);
+  const served = createEnrolment({ client, login, listed: settings.repositories, clock });
   try {
-    const parts: PlanningParts = {
+    const context: PlanningContext = {
+      ...(await readRunSettings(settings, { client, store, clock })),
       client,
       account: async () => account,
-      served: createEnrolment({
-        client,
-        login: async () => account.login,
-        listed: settings.repositories,
-        clock,
-      }),
+      clock,
       memory: createFactMemory(clock),
       actionMemory: store ? createStoredMemory(store) : createActionMemory(),
-      settings: await readRunSettings(settings, { client, store, clock }),
-      clock,
+      isServed: (repository) => served.has(repository),
     };
-    return await work(parts, { recall: async (key) => store?.recall(key), login: async () => account.login });
+    return await work(context, { recall: async (key) => store?.recall(key), login });
   } finally {
     await store?.close();
   }

@@ -1,0 +1,195 @@
+import { createHash } from 'node:crypto';
+import type { Client } from '../../client/client.ts';
+import { makeItemRun } from '../../engine/make-run.ts';
+import type { Ran } from '../../engine/run.ts';
+import type { RunContext } from '../../engine/run-context.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { type ErrorCode, messageOf, ReeveError } from '../../platform/errors.ts';
+import type { RuleSet } from '../../rules/rule.ts';
+import type { Lease } from '../../store/leases.ts';
+import type { Target } from './targets/repositories.ts';
+
+/** Items that are held against their rules at once; the client's limiter bounds the requests. */
+export const itemsAtOnce = 8;
+
+/** How the items of a walk are run. */
+type ItemRequest = {
+  /** The slot and the job of the sweep that the item belongs to, and the door that asked for it. */
+  readonly slot?: string | undefined;
+  readonly job?: string | undefined;
+  readonly door: 'cron' | 'cli';
+  readonly mode: 'enforce' | 'plan';
+  readonly rules: RuleSet;
+  /** Waits; rejects where the sweep may not go on. */
+  readonly pause: (ms: number) => Promise<unknown>;
+  /** Ends calls under way, and sends no further change, once it is aborted. */
+  readonly signal: AbortSignal;
+};
+
+/** Runs an item against the rules; where the forge asks for a pause, waits as long as it says and tries again. */
+export async function runItem(target: Target, request: ItemRequest, context: RunContext): Promise<Ran> {
+  for (let pauses = 0; ; pauses += 1) {
+    const ran = await runOne(target, request, context);
+    const pauseMs = pauseAfter429(ran.retry, pauses);
+    if (pauseMs === undefined) return ran;
+    await request.pause(pauseMs);
+  }
+}
+
+async function runOne(
+  { key, subject, item: value }: Target,
+  { slot, job, door, mode, rules, signal }: ItemRequest,
+  context: RunContext,
+): Promise<Ran> {
+  // The instant of the run is a part of its id.
+  const at = context.clock.now();
+  const id = slot === undefined ? undefined : runIdOf(slot, key, at);
+  const item = { key, subject, value, slot, at, isHasty: true };
+  return makeItemRun(item, { id, mode, door, delivery: job, rules, signal }, context).catch(
+    (error: unknown) => {
+      throw new ReeveError('internal', `${key}: ${messageOf(error)}`, { cause: error });
+    },
+  );
+}
+
+/** Of the form that all ids of runs have, and never the same for two. */
+function runIdOf(slot: string, item: string, now: Date): string {
+  const hex = createHash('sha256').update(`${slot}\n${item}\n${now.toISOString()}`).digest('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join(
+    '-',
+  );
+}
+
+/** Waits for a forge that asks for a pause (429), for one request or one item. */
+const maxPauses = 3;
+/** A longer one is left to the queue, which goes on at the checkpoint. */
+const maxPauseMs = 300_000;
+
+/** Returns how long to wait before the next try, or undefined where the error asks for no pause or enough were made. */
+function pauseAfter429(error: unknown, pauses: number): number | undefined {
+  if (!(error instanceof ReeveError) || error.code !== 'forge-throttled' || pauses >= maxPauses)
+    return undefined;
+  const pauseMs = error.retryAfterMs ?? 1_000;
+  return pauseMs > maxPauseMs ? undefined : pauseMs;
+}
+
+/**
+ * Returns a client that waits as long as the forge asks for when it says "too many", and asks for the same page again:
+ * a list goes on where it was. `pause` resolves when the time has passed, and rejects where the caller stops.
+ */
+export function createWaitingClient(client: Client, pause: (ms: number) => Promise<unknown>): Client {
+  const patiently = async <Answer>(ask: () => Promise<Answer>): Promise<Answer> => {
+    for (let pauses = 0; ; pauses += 1) {
+      try {
+        return await ask();
+      } catch (error) {
+        const pauseMs = pauseAfter429(error, pauses);
+        if (pauseMs === undefined) throw error;
+        await pause(pauseMs);
+      }
+    }
+  };
+
+  const pages: Client['pages'] = async function* (operation, input, from = 1) {
+    let next = from;
+    let source = client.pages(operation, input, next);
+    for (;;) {
+      const step = await patiently(async () => {
+        try {
+          return await source.next();
+        } catch (error) {
+          // A generator that has thrown is at its end.
+          source = client.pages(operation, input, next);
+          throw error;
+        }
+      });
+      if (step.done) return;
+      next = step.value.page + 1;
+      yield step.value;
+    }
+  };
+
+  return {
+    get requests() {
+      return client.requests;
+    },
+    get denials() {
+      return client.denials;
+    },
+    get requestList() {
+      return client.requestList;
+    },
+    call: (operation, input) => patiently(() => client.call(operation, input)),
+    // A write is planned again from fresh reads, never just repeated.
+    send: (operation, input) => client.send(operation, input),
+    pages,
+    async *items(operation, input) {
+      for await (const { items } of pages(operation, input)) yield* items;
+    },
+    counted: (options) => createWaitingClient(client.counted(options), pause),
+    capabilities: () => client.capabilities(),
+  };
+}
+
+/** Items in a row that the forge fails before the sweep ends. */
+const maxFailedInARow = 10;
+/** Failures after which the next item would fail, too. */
+const hopeless: ReadonlySet<ErrorCode> = new Set(['forge-unreachable', 'forge-unauthorized', 'forge-junk']);
+
+/** Watches the items of a sweep for a forge that is down. */
+export class FailureWatch {
+  #inARow = 0;
+
+  /** Notes how an item went. Throws the failure where the forge fails item after item. */
+  note(failure: ReeveError | undefined): void {
+    this.#inARow = failure === undefined ? 0 : this.#inARow + 1;
+    // A forge that fails item after item is down: waiting is better than asking for the next.
+    if (failure && (hopeless.has(failure.code) || this.#inARow >= maxFailedInARow)) throw failure;
+  }
+}
+
+/** How a long job goes on. */
+export type Leash = { readonly check: () => void; readonly pause: (ms: number) => Promise<void> };
+
+/**
+ * Returns how the handler of a long job goes on: `check` throws where it may not, and `pause` waits first. A long wait ends as soon
+ * as the process is asked to stop; the job then goes on at its checkpoint.
+ */
+export function createLeash(
+  lease: Lease,
+  clock: Clock,
+  why = 'the process is stopping; it goes on at its checkpoint',
+): Leash {
+  const check = (): void => {
+    if (lease.signal.aborted) throw lease.signal.reason;
+    if (lease.stopping.aborted) throw lease.giveBack(why);
+  };
+  const stop = AbortSignal.any([lease.signal, lease.stopping]);
+  const pause = async (ms: number): Promise<void> => {
+    await clock.sleep(ms, stop).catch(() => {}); // Aborted: `check` says so.
+    check();
+  };
+  return { check, pause };
+}
+
+/** Does the work for all items, some at once. The first error ends it, once what was begun has ended. */
+export async function mapConcurrently<Item>(
+  items: readonly Item[],
+  atOnce: number,
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
+  const waiting = items.values();
+  let failure: { readonly error: unknown } | undefined;
+  const hand = async (): Promise<void> => {
+    for (const item of waiting) {
+      if (failure) return;
+      try {
+        await work(item);
+      } catch (error) {
+        failure ??= { error };
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, hand));
+  if (failure) throw failure.error;
+}
