@@ -5,7 +5,7 @@ import type { SubjectKind } from '../contract/events/subject.ts';
 import type { Access, AnyInput, ScopeCategory } from '../contract/operation.ts';
 import type { Audience, FactRequest, Facts } from '../facts/fact.ts';
 import type { Change } from './change.ts';
-import type { Inverse } from './inverses/inverse.ts';
+import type { Inverse } from './inverses.ts';
 import type { PlanContext } from './plan-context.ts';
 
 /** Where `reeve drift --adopt` reads live state: a repository, or an organization if `repo` is absent. */
@@ -33,6 +33,9 @@ export async function readAll<Item>(items: AsyncIterable<Item>): Promise<readonl
   for await (const item of items) found.push(item);
   return found;
 }
+
+/** A problem of an argument, by its path. */
+export type ArgumentProblem = { readonly path: readonly (string | number)[]; readonly message: string };
 
 /**
  * One thing that a step can do (`uses: NAME`). Planning reads facts and returns the desired state, target by target: the
@@ -86,18 +89,14 @@ export type Action<Arguments = unknown> = {
   /** Arguments that rule files of repositories may not use without a grant, as paths (`create`). */
   readonly operatorOnly?: readonly string[];
   /** Problems at load that the schema cannot express: path of the argument and text. */
-  readonly examine?: (
-    written: Arguments,
-  ) => readonly { path: readonly (string | number)[]; message: string }[];
+  readonly examine?: (written: Arguments) => readonly ArgumentProblem[];
   /** The same for what depends on the level of the file, and on what its rule is about. */
   readonly examineAt?: (
     written: Arguments,
     place: { readonly level: PlanContext['level']; readonly subjects: readonly SubjectKind[] },
-  ) => readonly { path: readonly (string | number)[]; message: string }[];
+  ) => readonly ArgumentProblem[];
   /** Problems at load of files that are not the operator's, whatever is granted to them. */
-  readonly examineBelowOperator?: (
-    written: Arguments,
-  ) => readonly { path: readonly (string | number)[]; message: string }[];
+  readonly examineBelowOperator?: (written: Arguments) => readonly ArgumentProblem[];
   /** The facts that `plan` will read, so that they are requested in parallel before it. */
   readonly facts: (given: Arguments) => readonly FactRequest[];
   /** Plans the changes. It only reads, and is called again immediately before a write. */

@@ -4,7 +4,7 @@ import { comment } from './comment.ts';
 import { commitFiles } from './commit-files.ts';
 import { deleteBranch } from './delete-branch.ts';
 import { dismissStaleReviews } from './dismiss-stale-reviews.ts';
-import type { Inverse } from './inverses/inverse.ts';
+import type { Inverse } from './inverses.ts';
 import { markNotifications } from './mark-notifications.ts';
 import { merge } from './merge.ts';
 import { notify } from './notify.ts';

@@ -1,38 +1,56 @@
 import { z } from 'zod';
 import type { AnyInput } from '../contract/operation.ts';
 import { operations } from '../contract/operations.ts';
-import type { Branch } from '../contract/resources/branches.ts';
+import type { Branch, CommitEntry } from '../contract/resources/branches.ts';
 import type { PullRequest } from '../contract/resources/pulls.ts';
-import { backportBranch, backportMarker, backports, isFromBackportBranch } from '../facts/backports.ts';
+import {
+  backportBranch,
+  backportMarker,
+  backports,
+  isBackportBranch,
+  isFromBackportBranch,
+} from '../facts/backports.ts';
 import { branches } from '../facts/branches.ts';
 import { type Facts, optionalRequestOf, requestOf } from '../facts/fact.ts';
 import { commitDiff, compare } from '../facts/files.ts';
 import { pullRequest } from '../facts/pull-request.ts';
 import { repositoryParams } from '../facts/where.ts';
+import { compileGlob, GlobError } from '../patterns/glob.ts';
+import type { Meter } from '../patterns/meter.ts';
 import { ReeveError } from '../platform/errors.ts';
 import { condition, defineAction } from './action.ts';
-import { keptFacts, opened, openingOf, patching, removal } from './backporting/changes.ts';
-import { type HandReason, type HandSource, notesText, readNotes } from './backporting/notes.ts';
-import { isSameChange } from './backporting/patch-changes.ts';
-import { type BackportSource, handSourceOf, readMergedChange } from './backporting/source.ts';
-import { examineTargets, targetsOf } from './backporting/targets.ts';
 import {
-  describeRefusal,
-  isAskedCommit,
-  noteTrial,
-  recallTrial,
-  trialPlaceOf,
-} from './backporting/trials.ts';
+  type BackportSource,
+  type HandReason,
+  type HandSource,
+  handReasons,
+  handSourceOf,
+  isSameChange,
+  keptFacts,
+  notesText,
+  opened,
+  openingOf,
+  patching,
+  readMergedChange,
+  readNotes,
+  removal,
+} from './backport-changes.ts';
 import type { Change } from './change.ts';
-import { type ForgeObject, pathParams } from './inverses/forms.ts';
-import type { Inverse } from './inverses/inverse.ts';
-import { undoCreatePull } from './inverses/pulls.ts';
+import { undoDeleteBranch } from './delete-branch.ts';
+import { type ForgeObject, type Inverse, pathParams, undoCreatePull } from './inverses.ts';
 import { labelIds } from './label-names.ts';
-import { askOr, askWritten, isOurs, markerOf, withMarker } from './marker.ts';
-import { undoDeleteBranch } from './merging/deletion.ts';
-import { waiting } from './merging/pull.ts';
-import { commentInverses, commentsFact, writeComment } from './own-comment.ts';
+import { sidesOf, waiting } from './merging.ts';
 import type { PlanContext } from './plan-context.ts';
+import {
+  askOr,
+  askWritten,
+  commentInverses,
+  commentsFact,
+  isOurs,
+  markerOf,
+  withMarker,
+  writeComment,
+} from './texts.ts';
 
 /**
  * Deletes the branch that a patch was applied on, if it still has that commit and no other beside those of its target. Runs of
@@ -293,4 +311,118 @@ const PatchAnswer = z.object({ commit: z.object({ sha: z.string() }) });
 
 function commitIn(answer: unknown): string | undefined {
   return PatchAnswer.safeParse(answer).data?.commit.sha;
+}
+
+/** Maximum number of branches that one pull request is backported to by one step. */
+const maxTargets = 20;
+
+/** The branches of a step: those that exist, and names in it that no branch has. */
+type BackportTargets = { readonly there: readonly string[]; readonly missing: readonly string[] };
+
+const isGlobEntry = (entry: string): boolean => /^!|[*?[\]{}\\]/.test(entry);
+
+/** Returns the problem of a list of branches, if one of its patterns is broken. */
+function examineTargets(
+  to: readonly string[],
+): readonly { readonly path: readonly (string | number)[]; readonly message: string }[] {
+  try {
+    compileGlob(to);
+    return [];
+  } catch (error) {
+    if (!(error instanceof GlobError)) throw error;
+    const place = to.findIndex((entry) => entry === error.pattern || entry === `!${error.pattern}`);
+    return [{ path: place < 0 ? ['to'] : ['to', place], message: error.message }];
+  }
+}
+
+/**
+ * Returns the branches that a step names, by name. Without the branches of the repository (a what-if), those that it names
+ * literally. The two branches of the pull request and backports themselves are no targets. Throws if there are too many.
+ */
+function targetsOf(
+  pull: PullRequest,
+  to: readonly string[],
+  { branches, meter }: { readonly branches: readonly Branch[] | undefined; readonly meter: Meter },
+): BackportTargets {
+  const { base, isFork } = sidesOf(pull);
+  const isOwn = (name: string): boolean => name === base || (!isFork && name === pull.head?.ref);
+  const literal = to.filter((entry) => !isGlobEntry(entry));
+  const names = branches?.map(({ name }) => name) ?? literal;
+  const matches = compileGlob(to);
+  const there = names.filter((name) => {
+    // A glob means branches that people made; a backport is meant only where it is named.
+    if (isOwn(name) || (isBackportBranch(name) && !literal.includes(name))) return false;
+    return matches(name, meter);
+  });
+  if (there.length > maxTargets) {
+    throw new Error(`\`to\` matches ${there.length} branches, and at most ${maxTargets} are allowed`);
+  }
+  return { there: there.toSorted(), missing: literal.filter((name) => !names.includes(name)) };
+}
+
+/**
+ * What became of the attempts to apply a patch, until a comment or a pull request says it: a branch that we made, by its
+ * commit, and a patch that the forge refused; until its answer is known, the message of the commit that was asked for. Kept in
+ * the memory, so that a run which was interrupted is continued.
+ */
+type Trial =
+  | { readonly intended: string; readonly at?: string }
+  | { readonly made: string }
+  | { readonly refused: HandReason };
+
+/** The beginning of the keys of attempts. Their values have an instant `at`. */
+export const trialPrefix = 'backport ';
+
+/** Identifies a backport: the repository, the merged commit, the target. */
+type TrialPlace = {
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly commit: string;
+  readonly target: string;
+};
+
+function keyOf({ params, commit, target }: TrialPlace): string {
+  return `${trialPrefix}${params.owner}/${params.repo} ${commit} ${target}`;
+}
+
+/** Returns what became of the last attempt; undefined if there was none, or it has been reported. */
+async function recallTrial(place: TrialPlace, { memory }: PlanContext): Promise<Trial | undefined> {
+  // The value in the memory was written by the function below.
+  return (await memory.get(keyOf(place))) as Trial | undefined;
+}
+
+/** Notes what became of an attempt; undefined: it is reported. */
+async function noteTrial(
+  place: TrialPlace,
+  trial: Trial | undefined,
+  { memory, now }: PlanContext,
+): Promise<void> {
+  await memory.set(keyOf(place), trial && { ...trial, at: now.toISOString() });
+}
+
+/** Time between a run and the commit that it asked for, by the clocks of both. */
+const maxDistanceMs = 5 * 60_000;
+
+/**
+ * Returns whether a commit is that of a request whose answer was lost: with the message that was sent, and made at that time. Forges
+ * name the author of the change as its committer, too, so that no account identifies it.
+ */
+function isAskedCommit(
+  commit: CommitEntry | undefined,
+  { intended, at = '' }: Extract<Trial, { readonly intended: string }>,
+): boolean {
+  const madeAt = commit?.commit?.committer?.date ?? commit?.created ?? '';
+  const distanceMs = Math.abs(Date.parse(madeAt) - Date.parse(at));
+  return commit?.commit?.message?.trimEnd() === intended.trimEnd() && distanceMs <= maxDistanceMs;
+}
+
+/** Returns the place of a change of a branch or pull request; undefined for a comment. */
+function trialPlaceOf({ value, input }: Change): TrialPlace | undefined {
+  if (typeof value !== 'object' || value === null || !('onto' in value) || !('commit' in value))
+    return undefined;
+  return { params: input.params ?? {}, commit: String(value.commit), target: String(value.onto) };
+}
+
+/** Returns why a change ended without success that is a result of the step, and no failure. */
+function describeRefusal(reason: HandReason, target: string): string {
+  return `not backported to ${target}: ${handReasons[reason]}`;
 }

@@ -9,7 +9,13 @@ import type { FactRequest } from '../facts/fact.ts';
  * desired value: conflicts between rules are about targets, never about requests. `before` and `after` are the state
  * for people and for `reeve revert`.
  */
-export type Change = {
+export type Change = DraftChange & {
+  /** The reason, in the words of the rule. */
+  readonly reason: string;
+};
+
+/** A change whose reason is not decided yet. */
+export type DraftChange = {
   readonly action: string;
   /** Id of the contract's row. */
   readonly operation: string;
@@ -18,8 +24,6 @@ export type Change = {
   readonly value: unknown;
   readonly before: unknown;
   readonly after: unknown;
-  /** The reason, in the words of the rule. */
-  readonly reason: string;
   /** Already in the desired state: nothing is written. Kept, so that a conflict with another rule is detected. */
   readonly already?: true;
   /** Facts to read again immediately before the write, for a new plan that decides. */

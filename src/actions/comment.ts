@@ -1,17 +1,23 @@
 import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
 import type { Comment as WrittenComment } from '../contract/resources/comments.ts';
-import type { Facts } from '../facts/fact.ts';
-import { requestOf } from '../facts/fact.ts';
+import { type Facts, requestOf } from '../facts/fact.ts';
 import { indexParams, repositoryParams } from '../facts/where.ts';
 import { wiki } from '../facts/wiki.ts';
 import { breakReferences } from '../patterns/issue-references.ts';
 import { condition, defineAction, forgeText, template } from './action.ts';
 import type { Change } from './change.ts';
-import type { Inverse } from './inverses/inverse.ts';
-import { askWritten, isOurs, markerOf, withMarker } from './marker.ts';
-import { commentInverses, commentsFact, writeComment } from './own-comment.ts';
+import type { Inverse } from './inverses.ts';
 import type { PlanContext } from './plan-context.ts';
+import {
+  askWritten,
+  commentInverses,
+  commentsFact,
+  isOurs,
+  markerOf,
+  withMarker,
+  writeComment,
+} from './texts.ts';
 
 const CommentForm = z
   .strictObject({

@@ -1,26 +1,165 @@
+import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import type { Client } from '../client/client.ts';
+import type { AnyInput } from '../contract/operation.ts';
 import { operations } from '../contract/operations.ts';
 import { namedBranch } from '../facts/branches.ts';
-import { fileAt } from '../facts/contents.ts';
+import { branchRef, fileAt, gitBlobId } from '../facts/contents.ts';
 import { type Facts, requestOf } from '../facts/fact.ts';
 import { fileOf, parseFileAddress } from '../facts/file-of.ts';
-import { gitBlobId } from '../facts/git-blob-id.ts';
 import { repository } from '../facts/repository.ts';
-import { repositoryParams } from '../facts/where.ts';
+import { absentAsUndefined, repositoryParams } from '../facts/where.ts';
 import { isDotGit } from '../patterns/dot-git.ts';
-import { condition, defineAction, forgeText, template } from './action.ts';
-import type { Change } from './change.ts';
-import {
-  type CommitBody,
-  type FileState,
-  fileTarget,
-  joinCommits,
-  undoCommitFile,
-  withoutContents,
-} from './files/inverse.ts';
-import { isKnownStored, pointerId, rememberStored } from './files/stored.ts';
-import { waiting } from './merging/pull.ts';
+import { ReeveError } from '../platform/errors.ts';
+import { type ArgumentProblem, condition, defineAction, forgeText, template } from './action.ts';
+import type { Change, DraftChange } from './change.ts';
+import { type Inverse, pathParams } from './inverses.ts';
+import { waiting } from './merging.ts';
 import type { PlanContext } from './plan-context.ts';
+
+/**
+ * What a forge stores for a file may have another id than its content: a pointer, where the repository keeps the file in
+ * LFS. The memory keeps that pair of ids, so that the file is not committed again on every run.
+ */
+type StoredFile = { readonly wanted: string; readonly stored: string };
+
+/** The beginning of the keys under which the memory keeps such pairs. Their values have an instant `at`. */
+export const storedFilePrefix = 'stored ';
+
+/** A pair is kept as long as its file was planned within this time. After that, the file is committed once more. */
+export const storedFileKeptMs = 100 * 86_400_000;
+
+/** `at` is written again only if it is older than this: a sweep over thousands of files writes nothing each time. */
+const touchMs = 86_400_000;
+
+/** Where a file is: `owner/repo:branch:path`. */
+type FilePlace = string;
+
+/** Notes what the forge has stored for a content. */
+async function rememberStored(
+  place: FilePlace,
+  stored: StoredFile,
+  { memory, now }: PlanContext,
+): Promise<void> {
+  await memory.set(keyOf(place), { ...stored, at: now.toISOString() });
+}
+
+/** Returns whether the forge stored this for that content when it was committed. */
+async function isKnownStored(
+  place: FilePlace,
+  { wanted, stored }: StoredFile,
+  context: PlanContext,
+): Promise<boolean> {
+  const { memory, now, dryRun } = context;
+  // What this key holds was set above; earlier versions wrote no instant.
+  const known = (await memory.get(keyOf(place))) as (StoredFile & { readonly at?: string }) | undefined;
+  const isKnown = known?.wanted === wanted && known.stored === stored;
+  const isYoung = now.getTime() - Date.parse(known?.at ?? '') < touchMs;
+  if (isKnown && !isYoung && !dryRun) {
+    const touched = { wanted, stored, at: now.toISOString() };
+    // What was stored meanwhile stays noted.
+    await memory.revise(keyOf(place), (value) => (isDeepStrictEqual(value, known) ? touched : value));
+  }
+  return isKnown;
+}
+
+function keyOf(place: FilePlace): string {
+  return `${storedFilePrefix}${place}`;
+}
+
+/** Returns the id of the LFS pointer to a content. `like` is another id of the repository. */
+function pointerId(content: Uint8Array, like: string): string {
+  const oid = createHash('sha256').update(content).digest('hex');
+  const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${oid}\nsize ${content.length}\n`;
+  return gitBlobId(Buffer.from(pointer), like);
+}
+
+/** One file of a commit, as the request has it. */
+type FileOfCommit = {
+  readonly operation: 'create' | 'update' | 'delete';
+  readonly path: string;
+  /** Base64; absent for a deletion, and in the record of a run. */
+  readonly content?: string;
+  /** Id of the content that is replaced: the forge refuses the commit if the file has another one. */
+  readonly sha?: string;
+};
+
+/** Body of the request that commits files. */
+type CommitBody = {
+  readonly branch: string;
+  readonly message: string;
+  readonly files: readonly FileOfCommit[];
+};
+
+/** A file as plans and records show it: the id of its content in git. */
+type FileState = { readonly sha: string; readonly size: number };
+
+/** Returns the common request of several: their files in one commit. */
+function joinCommits(inputs: readonly AnyInput[]): AnyInput {
+  const [first] = inputs;
+  const bodies = inputs.map(({ body }) => body as CommitBody);
+  const files = bodies.flatMap((body) => body.files);
+  const [{ branch = '', message = '' } = {}] = bodies;
+  return { ...first, body: { branch, message, files } };
+}
+
+/** Returns a request as runs record it: without contents, which are as large as the files. */
+function withoutContents(input: AnyInput): AnyInput {
+  const { files, ...body } = input.body as CommitBody;
+  return { ...input, body: { ...body, files: files.map(({ content: _content, ...file }) => file) } };
+}
+
+function fileTarget(branch: string, path: string): string {
+  return `file:${branch}:${path}`;
+}
+
+/**
+ * Restores a file as it was before the commit, unless it has changed since: all files of one commit in one inverse commit. Its
+ * former content is read by its id in git, whatever has happened to the branch.
+ */
+const undoCommitFile: Inverse = async (change, client) => {
+  const params = pathParams(change) as { readonly owner: string; readonly repo: string };
+  const { branch, files } = change.input.body as CommitBody;
+  const path = change.target.slice(fileTarget(branch, '').length);
+  const former = files.find((file) => file.path === path)?.sha;
+  const entry = await absentAsUndefined(
+    client.call(operations.getContents, {
+      params: { ...params, filepath: path },
+      query: { ref: await branchRef(client, branch) },
+    }),
+  );
+  if (Array.isArray(entry)) return { value: 'a directory', undo: () => 'there is a directory now' };
+  const live: FileState | null = entry?.sha ? { sha: entry.sha, size: entry.size ?? 0 } : null;
+  if (JSON.stringify(live) !== JSON.stringify(change.after)) {
+    return { value: live, undo: () => 'it has changed since' };
+  }
+  const content = former === undefined ? undefined : await readContent(client, { ...params, sha: former });
+  const file: FileOfCommit = {
+    operation: former === undefined ? 'delete' : live === null ? 'create' : 'update',
+    path,
+    ...(content === undefined ? {} : { content }),
+    ...(live === null ? {} : { sha: live.sha }),
+  };
+  const message = `Restore ${files.length === 1 ? path : 'files'} as before`;
+  return {
+    value: change.after,
+    undo: () => ({
+      operation: operations.changeFiles,
+      input: { params, body: { branch, message, files: [file] } },
+      join: joinCommits,
+    }),
+  };
+};
+
+async function readContent(
+  client: Client,
+  params: { readonly owner: string; readonly repo: string; readonly sha: string },
+): Promise<string> {
+  const { encoding, content } = await client.call(operations.getBlob, { params });
+  if (encoding === 'base64' && typeof content === 'string') return content;
+  throw new ReeveError('forge-unexpected', 'the forge does not return its former content');
+}
 
 /** Bytes of one file, and of all files of a step: they are one request. */
 const maxFileBytes = 1_048_576;
@@ -137,7 +276,7 @@ with:
 
 const repositoryFact = requestOf(repository);
 
-function fileProblems({ files }: CommitFiles): ReturnType<NonNullable<typeof commitFiles.examine>> {
+function fileProblems({ files }: CommitFiles): readonly ArgumentProblem[] {
   const ofFiles = files.flatMap(({ path, content, from }, place) => {
     const problem = pathProblem(path);
     const isAddress = from === undefined || parseFileAddress(from) !== undefined;
@@ -199,7 +338,7 @@ async function planFile(
     content: content.toString('base64'),
     ...(live === null ? {} : { sha: live.sha }),
   } as const;
-  const change: Omit<Change, 'reason'> = {
+  const change: DraftChange = {
     action: 'commit-files',
     operation: operations.changeFiles.id,
     input: {
@@ -243,8 +382,8 @@ function protectedWords(branch: string): string {
 }
 
 /** Returns where a file is, for the memory. */
-function placeOf({ input, target }: Pick<Change, 'input' | 'target'>): string {
-  const { owner, repo } = (input.params ?? {}) as ReturnType<typeof repositoryParams>;
+function placeOf({ input, target }: DraftChange): string {
+  const { owner, repo } = (input.params ?? {}) as { readonly owner: string; readonly repo: string };
   return `${owner}/${repo}:${target}`;
 }
 

@@ -1,9 +1,84 @@
 import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
-import { requestOf } from '../facts/fact.ts';
+import type { PullRequest } from '../contract/resources/pulls.ts';
+import { type Facts, requestOf } from '../facts/fact.ts';
 import { headBranch, pullRequest } from '../facts/pull-request.ts';
+import { repositoryParams } from '../facts/where.ts';
+import { ReeveError } from '../platform/errors.ts';
 import { condition, defineAction } from './action.ts';
-import { deletionOf, undoDeleteBranch } from './merging/deletion.ts';
+import type { Change } from './change.ts';
+import { type Inverse, pathParams } from './inverses.ts';
+import { sidesOf, waiting } from './merging.ts';
+
+type HeadBranchState = {
+  readonly name: string;
+  readonly sha: string;
+  readonly protected: boolean;
+  readonly is_default: boolean;
+  readonly used_by: readonly number[];
+} | null;
+
+/**
+ * Returns the deletion of the head branch of a merged pull request, or undefined if there is no such branch. A branch whose
+ * tip is not what was merged, a default or protected branch, and one that another open pull request uses are never deleted.
+ * `follows`: the merge in the same plan, which has not happened yet.
+ */
+export function deletionOf(
+  pull: PullRequest,
+  branch: HeadBranchState,
+  facts: Facts,
+  { action, follows }: { readonly action: string; readonly follows?: Change },
+): Change | undefined {
+  const { head, base, isFork } = sidesOf(pull);
+  if (branch === null || isFork || (!pull.merged && follows === undefined)) return undefined;
+  const { name, sha } = branch;
+  const change = {
+    action,
+    operation: operations.deleteBranch.id,
+    input: { params: { ...repositoryParams(facts.subject), branch: name } },
+    target: `branch:${name}`,
+    value: 'deleted',
+    before: { name, commit: sha },
+    after: null,
+    branch: base,
+    causes: { event: 'deleted', branch: name },
+    stage: 3,
+    reconsiders: true,
+    reads: [requestOf(pullRequest), requestOf(headBranch)],
+    ...(action === 'delete-branch' ? {} : { alsoNeeds: 'delete-branch' }),
+    ...(follows === undefined || follows.already ? {} : { needs: follows.target }),
+  } as const;
+  const why = reasonToKeep(branch, head);
+  if (why !== undefined) return waiting(change, why);
+  return { ...change, reason: 'its pull request is merged' };
+}
+
+function reasonToKeep(branch: NonNullable<HeadBranchState>, head: string): string | undefined {
+  if (branch.is_default) return `${branch.name} is the default branch`;
+  if (branch.protected) return `${branch.name} is protected`;
+  if (branch.sha !== head) return `${branch.name} has commits that were not merged`;
+  const [user] = branch.used_by;
+  return user === undefined ? undefined : `${branch.name} is used by the open pull request #${user}`;
+}
+
+/** Creates a deleted branch again at its old commit, unless there is one of its name. */
+export const undoDeleteBranch: Inverse = async (change, client) => {
+  const { branch, ...where } = pathParams(change) as { readonly branch: string };
+  const before = change.before as { readonly commit: string };
+  try {
+    await client.send(operations.getBranch, { params: { ...where, branch } });
+    return { value: change.before, undo: () => 'there is a branch of this name again' };
+  } catch (error) {
+    if (!(error instanceof ReeveError) || error.code !== 'forge-not-found') throw error;
+  }
+  return {
+    value: null,
+    undo: () => ({
+      operation: operations.createBranch,
+      input: { params: where, body: { new_branch_name: branch, old_ref_name: before.commit } },
+    }),
+  };
+};
 
 const DeleteBranch = z.strictObject({
   when: condition().optional().meta({ description: 'It is deleted only while this condition holds.' }),

@@ -6,13 +6,11 @@ import { changedSinceFact } from '../facts/files.ts';
 import { pullRequest } from '../facts/pull-request.ts';
 import { currentReviews, reviews as reviewsRow } from '../facts/reviews.ts';
 import { indexParams } from '../facts/where.ts';
-import { compileGlob } from '../patterns/glob.ts';
-import { GlobError } from '../patterns/glob-error.ts';
+import { compileGlob, GlobError } from '../patterns/glob.ts';
 import type { Meter } from '../patterns/meter.ts';
 import { defineAction, forgeText } from './action.ts';
 import type { Change } from './change.ts';
-import { type ForgeObject, pathParams } from './inverses/forms.ts';
-import type { Inverse } from './inverses/inverse.ts';
+import { type ForgeObject, type Inverse, pathParams } from './inverses.ts';
 
 const DismissStaleReviews = z.strictObject({
   states: z

@@ -6,8 +6,7 @@ import { notification as notificationRow, unreadNotifications } from '../facts/n
 import { repositoryParams } from '../facts/where.ts';
 import { defineAction, template } from './action.ts';
 import type { Change } from './change.ts';
-import { type ForgeObject, pathParams } from './inverses/forms.ts';
-import type { Inverse } from './inverses/inverse.ts';
+import { type ForgeObject, type Inverse, pathParams } from './inverses.ts';
 import type { PlanContext } from './plan-context.ts';
 
 const MarkNotifications = z

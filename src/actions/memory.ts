@@ -2,8 +2,7 @@
  * Data of actions that outlives a run: the issue of a key, the fingerprint of a hook's secret. Plain data by
  * key, persisted in the store. Only for data that cannot be read back from the forge.
  */
-export interface ActionMemory {
-  get(key: string): Promise<unknown>;
+export interface ActionMemory extends ReadableMemory {
   /** Stores a value; undefined deletes it. */
   set(key: string, value: unknown): Promise<void>;
   /**
@@ -11,6 +10,11 @@ export interface ActionMemory {
    * what is to stand there. It may be called several times. Returns what stands there in the end.
    */
   revise(key: string, edit: (value: unknown) => unknown): Promise<unknown>;
+}
+
+/** The part of a memory that only reads. */
+export interface ReadableMemory {
+  get(key: string): Promise<unknown>;
 }
 
 /** Creates a memory that lives as long as the process, for doors without a store. */
@@ -32,7 +36,7 @@ export function createActionMemory(): ActionMemory {
 }
 
 /** Returns a memory that reads from another one and never changes it: what is set ends with the process. */
-export function createReadOnlyMemory(memory: Pick<ActionMemory, 'get'>): ActionMemory {
+export function createReadOnlyMemory(memory: ReadableMemory): ActionMemory {
   const own = new Map<string, unknown>();
   const get = async (key: string): Promise<unknown> => (own.has(key) ? own.get(key) : memory.get(key));
   return {

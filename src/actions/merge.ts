@@ -11,14 +11,18 @@ import { indexParams } from '../facts/where.ts';
 import type { Meter } from '../patterns/meter.ts';
 import { condition, defineAction } from './action.ts';
 import type { Change } from './change.ts';
-import { irreversible } from './inverses/inverse.ts';
-import { afterPushField, untrustedPush } from './merging/after-push.ts';
-import { deletionOf, undoDeleteBranch } from './merging/deletion.ts';
-import { findDueProtection } from './merging/due-protections.ts';
-import { mergeFields } from './merging/merge-fields.ts';
-import { mergeMethodOf } from './merging/method.ts';
-import { sidesOf, waiting } from './merging/pull.ts';
+import { deletionOf, undoDeleteBranch } from './delete-branch.ts';
+import { irreversible } from './inverses.ts';
+import {
+  afterPushField,
+  findDueProtection,
+  mergeFields,
+  sidesOf,
+  untrustedPush,
+  waiting,
+} from './merging.ts';
 import type { PlanContext } from './plan-context.ts';
+import { mergeMethodOf } from './queue-desk.ts';
 
 const MergeForm = z.strictObject({
   when: condition().optional().meta({ description: 'It is merged as soon as this condition holds.' }),

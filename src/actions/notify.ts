@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Subject, subjectKinds } from '../contract/events/subject.ts';
 import { condition, defineAction, template } from './action.ts';
-import { irreversible } from './inverses/inverse.ts';
+import { irreversible } from './inverses.ts';
 import { fingerprintSecret, SecretForm } from './secret-form.ts';
 import {
   digestOf,

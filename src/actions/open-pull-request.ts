@@ -8,13 +8,11 @@ import { openPull } from '../facts/open-pull.ts';
 import { repositoryParams } from '../facts/where.ts';
 import { defineAction, forgeText } from './action.ts';
 import type { Change } from './change.ts';
-import { undoEdit } from './inverses/forms.ts';
-import { undoCreatePull } from './inverses/pulls.ts';
+import { undoCreatePull, undoEdit } from './inverses.ts';
 import { labelIds } from './label-names.ts';
-import { isByUs, isSameText } from './marker.ts';
-import { distinctNames } from './pick.ts';
+import { distinctNames, toLowerCase } from './names.ts';
 import type { PlanContext } from './plan-context.ts';
-import { toLowerCase } from './same-names.ts';
+import { isByUs, isSameText } from './texts.ts';
 
 const branch = z
   .string()

@@ -1,6 +1,6 @@
 import type { Meter } from '../patterns/meter.ts';
 import type { ActionMemory } from './memory.ts';
-import type { QueueDesk } from './merging/queue-desk.ts';
+import type { QueueDesk } from './queue-desk.ts';
 import type { NamedSecrets } from './secrets.ts';
 
 /** Context of a plan, in addition to arguments and facts. */

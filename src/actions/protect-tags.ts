@@ -5,11 +5,11 @@ import { asWritten } from '../contract/written-texts.ts';
 import { tagProtections } from '../facts/branches.ts';
 import { requestOf } from '../facts/fact.ts';
 import { repositoryParams } from '../facts/where.ts';
-import { forgeGlobProblem } from '../patterns/forge-glob.ts';
+import { forgeGlobProblem } from '../patterns/glob.ts';
 import { type Adopted, type AdoptedPlace, defineAction } from './action.ts';
 import type { Change } from './change.ts';
-import { undoCreate, undoDelete, undoMember } from './inverses/forms.ts';
-import { learnDropped, mergeBodies, planProtection, pruneProtection, unshown } from './protections/fields.ts';
+import { undoCreate, undoDelete, undoMember } from './inverses.ts';
+import { learnDropped, mergeBodies, planProtection, pruneProtection, unshown } from './protection-fields.ts';
 
 const names = z.array(z.string().min(1).max(255)).max(200).optional();
 const ProtectTags = z.strictObject({

@@ -8,16 +8,24 @@ import { queueContext, statuses } from '../facts/statuses.ts';
 import { repositoryOf, repositoryParams } from '../facts/where.ts';
 import { condition, defineAction } from './action.ts';
 import type { Change } from './change.ts';
-import { pathParams, readItems } from './inverses/forms.ts';
-import type { Inverse } from './inverses/inverse.ts';
-import { askWritten, isByUs } from './marker.ts';
-import { afterPushField, untrustedPush } from './merging/after-push.ts';
-import { findDueProtection } from './merging/due-protections.ts';
-import { mergeFields } from './merging/merge-fields.ts';
-import { mergeMethodOf } from './merging/method.ts';
-import { sidesOf, waiting } from './merging/pull.ts';
-import type { QueuePlaceOfPull, QueueWish } from './merging/queue-desk.ts';
+import { type Inverse, pathParams, readItems } from './inverses.ts';
+import {
+  afterPushField,
+  findDueProtection,
+  mergeFields,
+  sidesOf,
+  untrustedPush,
+  waiting,
+} from './merging.ts';
 import type { PlanContext } from './plan-context.ts';
+import {
+  mergeMethodOf,
+  type PullAtHead,
+  type QueuePlaceOfPull,
+  type QueueStanding,
+  type QueueWish,
+} from './queue-desk.ts';
+import { askWritten, isByUs } from './texts.ts';
 
 const maxMinutes = 7 * 24 * 60;
 
@@ -126,7 +134,7 @@ with:
 });
 
 /** What the change decides. The repository's identity is that of the run. */
-type EnteringValue = { readonly place: Omit<QueuePlaceOfPull, 'repository'>; readonly wish: QueueWish };
+type EnteringValue = { readonly place: PullAtHead; readonly wish: QueueWish };
 
 async function wishOf(given: QueueMergeForm, facts: Facts): Promise<QueueWish> {
   const { title, message, priority, timeout, forks } = given;
@@ -145,7 +153,7 @@ function enteringOf(
   wish: QueueWish,
   facts: Facts,
   isFork: boolean,
-): Omit<Change, 'reason'> & { readonly reason: string } {
+): Change {
   const { base, number, head } = place;
   const description = `waits in the merge queue of ${base}`.slice(0, 250);
   return {
@@ -174,7 +182,7 @@ async function findPlace(
   place: QueuePlaceOfPull,
   facts: Facts,
   context: PlanContext,
-): ReturnType<NonNullable<PlanContext['queue']>['desk']['find']> {
+): Promise<QueueStanding> {
   if (context.queue) return context.queue.desk.find(place);
   if (!head) return undefined;
   const shown = (await askWritten(facts, statusesFact)).find((status) => status.context === queueContext);

@@ -6,9 +6,8 @@ import { type Facts, optionalRequestOf } from '../facts/fact.ts';
 import { indexParams, repositoryParams } from '../facts/where.ts';
 import { condition, defineAction } from './action.ts';
 import type { Change } from './change.ts';
-import { pathParams, readItems } from './inverses/forms.ts';
-import type { Inverse } from './inverses/inverse.ts';
-import { askWritten, isByUs } from './marker.ts';
+import { type Inverse, pathParams, readItems } from './inverses.ts';
+import { askWritten, isByUs } from './texts.ts';
 
 const React = z.strictObject({
   reaction: z

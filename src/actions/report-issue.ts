@@ -7,10 +7,9 @@ import { type Facts, optionalRequestOf } from '../facts/fact.ts';
 import { ownIssues } from '../facts/issue.ts';
 import { condition, defineAction, forgeText, template } from './action.ts';
 import type { Change } from './change.ts';
-import { membersLike, pathParams, readItems, undoEdit } from './inverses/forms.ts';
-import { type Inverse, isStill } from './inverses/inverse.ts';
-import { askWritten, isOurs, isSameText, markerOf, withMarker } from './marker.ts';
+import { type Inverse, isStill, membersLike, pathParams, readItems, undoEdit } from './inverses.ts';
 import type { PlanContext } from './plan-context.ts';
+import { askWritten, isOurs, isSameText, markerOf, withMarker } from './texts.ts';
 
 const ReportIssue = z.strictObject({
   when: condition().optional().meta({

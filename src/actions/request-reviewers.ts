@@ -10,12 +10,10 @@ import { reviewRequests, reviews as reviewsRow } from '../facts/reviews.ts';
 import { indexParams, repositoryParams } from '../facts/where.ts';
 import { condition, defineAction, template } from './action.ts';
 import type { Change } from './change.ts';
-import { pathParams, readItems } from './inverses/forms.ts';
-import type { Inverse } from './inverses/inverse.ts';
-import { askWritten, isByUs } from './marker.ts';
-import { distinctNames, pickByHash } from './pick.ts';
+import { type Inverse, pathParams, readItems } from './inverses.ts';
+import { distinctNames, pickByHash, toLowerCase } from './names.ts';
 import type { PlanContext } from './plan-context.ts';
-import { toLowerCase } from './same-names.ts';
+import { askWritten, isByUs } from './texts.ts';
 
 /** A user or a team of whom a review can be requested. */
 type Reviewer = { readonly name: string; readonly isTeam: boolean };

@@ -2,20 +2,127 @@ import { z } from 'zod';
 import type { Operation } from '../contract/operation.ts';
 import { operations } from '../contract/operations.ts';
 import { Issue } from '../contract/resources/issues.ts';
+import type { Milestone } from '../contract/resources/milestones.ts';
 import { asWritten, isTitle, trimSpace } from '../contract/written-texts.ts';
-import { type Facts, requestOf } from '../facts/fact.ts';
-import { issue as issueRow } from '../facts/issue.ts';
+import { type Facts, optionalRequestOf, requestOf } from '../facts/fact.ts';
+import { issue as issueRow, timeline } from '../facts/issue.ts';
 import { milestones } from '../facts/milestones.ts';
 import { indexParams } from '../facts/where.ts';
 import { condition, defineAction, forgeText, template } from './action.ts';
 import type { Change } from './change.ts';
-import { pathParams } from './inverses/forms.ts';
-import type { Inverse } from './inverses/inverse.ts';
-import { calendarDayOf, editOfFields, isAssigned, issueFieldOf, undoIssueField } from './issue/fields.ts';
-import { isHeldBack, noteReached, noteReleased } from './issue/reopened.ts';
-import { distinctNames, pickByHash } from './pick.ts';
+import { type ForgeObject, type Inverse, pathParams, readItems } from './inverses.ts';
+import { distinctNames, pickByHash, toLowerCase } from './names.ts';
 import type { PlanContext } from './plan-context.ts';
-import { toLowerCase } from './same-names.ts';
+import { askWritten, isByUs } from './texts.ts';
+
+/**
+ * Targets of `set-issue`: `issue.FIELD`, and `assignee:LOGIN` with the login in lower case. A value has the form of
+ * `Change.value`: text, null for none, a bool for a presence.
+ */
+
+/** Returns the value of a target. */
+function issueFieldOf(live: Issue, target: string): unknown {
+  if (target.startsWith(assigneePrefix)) return isAssigned(live, target.slice(assigneePrefix.length));
+  const read: Readonly<Record<string, () => unknown>> = {
+    'issue.title': () => live.title,
+    'issue.state': () => live.state,
+    'issue.milestone': () => live.milestone?.title ?? null,
+    'issue.due_date': () => calendarDayOf(live.due_date),
+    'issue.locked': () => live.is_locked ?? false,
+    'issue.pinned': () => (live.pin_order ?? 0) > 0,
+  };
+  return read[target]?.();
+}
+
+const assigneePrefix = 'assignee:';
+
+/** Returns whether a user is assigned. */
+function isAssigned({ assignees }: Issue, login: string): boolean {
+  return (assignees ?? []).some((one) => toLowerCase(one.login) === toLowerCase(login));
+}
+
+/**
+ * Returns the day of a date or of an RFC 3339 time, in UTC, as `2026-12-31`; null for anything else. A forge keeps the last
+ * second of the day in the zone of the request, and ours are in UTC.
+ */
+function calendarDayOf(text: string | null | undefined): string | null {
+  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text ?? '');
+  if (!isDay && !/^\d{4}-\d{2}-\d{2}T/.test(text ?? '')) return null;
+  const ms = Date.parse(text ?? '');
+  if (Number.isNaN(ms)) return null;
+  const day = new Date(ms).toISOString().slice(0, 10);
+  // A day that no month has would become one of the next month.
+  return isDay && day !== text ? null : day;
+}
+
+/** The value that one change gives to a field. */
+type FieldValue = { readonly target: string; readonly value: unknown };
+
+/** Returns the body of the one PATCH that makes these changes: the assignees of others stay in the list, which it replaces. */
+function editOfFields(
+  changes: readonly FieldValue[],
+  live: Issue,
+  milestones: readonly Milestone[],
+): ForgeObject {
+  const body: Record<string, unknown> = {};
+  for (const { target, value } of changes) {
+    if (target === 'issue.title') body.title = value;
+    else if (target === 'issue.state') body.state = value;
+    else if (target === 'issue.milestone') body.milestone = idOf(value, milestones);
+    else if (target !== 'issue.due_date') continue;
+    else if (value === null) body.unset_due_date = true;
+    else body.due_date = `${value}T23:59:59Z`;
+  }
+  const named = changes.filter(({ target }) => target.startsWith(assigneePrefix));
+  return named.length === 0 ? body : { ...body, assignees: assigneesAfter(named, live) };
+}
+
+/** Zero takes the milestone away. */
+function idOf(title: unknown, milestones: readonly Milestone[]): number {
+  if (title === null) return 0;
+  const named = milestones.filter((one) => one.title === title);
+  const [first, second] = named.some(({ state }) => state === 'open')
+    ? named.filter(({ state }) => state === 'open')
+    : named;
+  if (first === undefined) throw new Error(`there is no milestone "${title}" in the repository`);
+  if (second !== undefined) throw new Error(`there are several milestones "${title}" in the repository`);
+  return first.id;
+}
+
+function assigneesAfter(changes: readonly FieldValue[], { assignees }: Issue): readonly string[] {
+  const wanted = new Map(changes.map(({ target, value }) => [target.slice(assigneePrefix.length), value]));
+  const kept = (assignees ?? []).map(({ login }) => login).filter((login) => !wanted.has(toLowerCase(login)));
+  return [...kept, ...[...wanted].flatMap(([login, there]) => (there ? [login] : []))];
+}
+
+/** Sets a field back to its former value. */
+const undoIssueField: Inverse = async (change, client) => {
+  const params = pathParams(change);
+  const live = Issue.parse(await client.send(operations.getIssue, { params }));
+  const { target, before } = change;
+  const { index: _index, ...where } = params;
+  const milestones =
+    target === 'issue.milestone' && before !== null
+      ? ((await readItems(client, operations.listMilestones, {
+          params: where,
+          query: { state: 'all' },
+        })) as unknown as readonly Milestone[])
+      : [];
+  return {
+    value: issueFieldOf(live, target),
+    undo: () => {
+      if (
+        target === 'issue.milestone' &&
+        before !== null &&
+        !milestones.some(({ title }) => title === before)
+      ) {
+        return `the milestone "${before}" is gone`;
+      }
+      const body = editOfFields([{ target, value: before }], live, milestones);
+      return { operation: operations.editIssue, input: { params, body } };
+    },
+  };
+};
 
 const name = template().min(1).max(255);
 const SetIssue = z
@@ -266,4 +373,56 @@ function undoModeration(opposite: Operation): Inverse {
     const input = opposite.body === undefined ? { params } : { params, body: {} };
     return { value: issueFieldOf(live, change.target), undo: () => ({ operation: opposite, input }) };
   };
+}
+
+/**
+ * Whether a person undid a state of an issue that a rule wants. The memory holds `reached` from the moment the issue has that
+ * state while the condition holds, and `released` once the condition was false. The timeline says who changed the state last.
+ */
+type Note = 'reached' | 'released';
+type IssueState = 'open' | 'closed';
+
+const undoes = { closed: 'reopen', open: 'close' } as const;
+
+function keyOf(issueId: number, state: unknown, { rule }: PlanContext): string {
+  return `set-issue ${rule} ${issueId} ${state}`;
+}
+
+async function readNote(issueId: number, state: unknown, context: PlanContext): Promise<Note | undefined> {
+  // The value in the memory was written by the functions below.
+  return (await context.memory.get(keyOf(issueId, state, context))) as Note | undefined;
+}
+
+/** Notes that the issue has the state that the rule wants. */
+async function noteReached(issueId: number, state: unknown, context: PlanContext): Promise<void> {
+  if (context.dryRun || (await readNote(issueId, state, context)) === 'reached') return;
+  await context.memory.set(keyOf(issueId, state, context), 'reached' satisfies Note);
+}
+
+/** Notes that the condition is false: from now on, the rule may decide again. */
+async function noteReleased(issueId: number, state: unknown, context: PlanContext): Promise<void> {
+  if (context.dryRun || (await readNote(issueId, state, context)) !== 'reached') return;
+  await context.memory.set(keyOf(issueId, state, context), 'released' satisfies Note);
+}
+
+/**
+ * Returns whether a person changed the state back, so that the rule leaves it. The timeline is read only where the rule would
+ * change the state. Without a note, it decides alone: a person undid what our account did.
+ */
+async function isHeldBack(
+  issueId: number,
+  state: IssueState,
+  facts: Facts,
+  context: PlanContext,
+): Promise<boolean> {
+  const note = await readNote(issueId, state, context);
+  if (note === 'released') return false;
+  const entries = await askWritten(facts, optionalRequestOf(timeline));
+  const [last, before] = entries.filter(({ type }) => type === 'close' || type === 'reopen').toReversed();
+  // The timeline says nothing, as in a what-if: the note decides.
+  if (last === undefined) return note === 'reached';
+  if (last.type !== undoes[state] || isByUs(last, context)) return false;
+  const isHeld = note === 'reached' || (before !== undefined && isByUs(before, context));
+  if (isHeld) await noteReached(issueId, state, context);
+  return isHeld;
 }

@@ -9,10 +9,8 @@ import { pullRequest } from '../facts/pull-request.ts';
 import { statuses } from '../facts/statuses.ts';
 import { repositoryParams } from '../facts/where.ts';
 import { baseTemplate, condition, defineAction, type Holder, template } from './action.ts';
-import type { Change } from './change.ts';
-import { type ForgeObject, pathParams, readItems } from './inverses/forms.ts';
-import type { Inverse } from './inverses/inverse.ts';
-import { askWritten } from './marker.ts';
+import type { Change, DraftChange } from './change.ts';
+import { type ForgeObject, type Inverse, pathParams, readItems } from './inverses.ts';
 import type { PlanContext } from './plan-context.ts';
 import {
   formerContextOf,
@@ -21,6 +19,7 @@ import {
   renderContext,
   statusContextOf,
 } from './status-context.ts';
+import { askWritten } from './texts.ts';
 
 const states = ['pending', 'success', 'error', 'failure', 'warning', 'skipped'] as const;
 const said = {
@@ -141,10 +140,7 @@ type StatusPlace = {
   readonly facts: Facts;
 };
 
-function changeTo(
-  wanted: ShownStatus,
-  { name, sha, all, facts }: StatusPlace,
-): Omit<Change, 'reason'> & Pick<Change, 'already'> {
+function changeTo(wanted: ShownStatus, { name, sha, all, facts }: StatusPlace): DraftChange {
   const live = liveOf(all, name);
   const before = live === undefined ? null : shown(live.status, live.description, live.target_url);
   return {
@@ -266,7 +262,7 @@ function isThere(wanted: ShownStatus, before: ShownStatus | null, index: number 
   return before.state === wanted.state && rankOf(wanted) !== passed && isNamed;
 }
 
-type ShownStatus = ReturnType<typeof shown>;
+type ShownStatus = { readonly state: string; readonly description: string; readonly target_url: string };
 
 function wantedOf(given: SetStatus) {
   const isMain = given.when ?? true;
@@ -288,7 +284,7 @@ function shown(
   state: string | null | undefined,
   description: string | null | undefined,
   address: string | null | undefined,
-) {
+): ShownStatus {
   return { state: state ?? '', description: description ?? '', target_url: address ?? '' };
 }
 

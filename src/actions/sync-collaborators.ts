@@ -6,11 +6,9 @@ import { type Facts, requestOf } from '../facts/fact.ts';
 import { repositoryParams } from '../facts/where.ts';
 import { type Adopted, type AdoptedPlace, defineAction, readAll } from './action.ts';
 import type { Change } from './change.ts';
-import { forgetDropped, isKnownDropped, rememberDropped } from './dropped.ts';
-import { pathParams, readItems } from './inverses/forms.ts';
-import type { Inverse } from './inverses/inverse.ts';
+import { type Inverse, pathParams, readItems } from './inverses.ts';
+import { forgetDropped, isKnownDropped, rememberDropped, toLowerCase } from './names.ts';
 import type { PlanContext } from './plan-context.ts';
-import { toLowerCase } from './same-names.ts';
 
 const permissions = ['read', 'write', 'admin'] as const;
 const CollaboratorForm = z.strictObject({

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Client } from '../client/client.ts';
+import type { AnyInput } from '../contract/operation.ts';
 import { operations } from '../contract/operations.ts';
 import { Label } from '../contract/resources/labels.ts';
 import { type Facts, requestOf } from '../facts/fact.ts';
@@ -7,7 +8,7 @@ import { ownLabels } from '../facts/labels.ts';
 import { organizationParams, repositoryParams } from '../facts/where.ts';
 import { type Adopted, type AdoptedPlace, defineAction, readAll } from './action.ts';
 import type { Change } from './change.ts';
-import { undoCreate, undoDelete, undoEdit } from './inverses/forms.ts';
+import { undoCreate, undoDelete, undoEdit } from './inverses.ts';
 
 const name = z.string().min(1).max(255);
 const LabelForm = z.strictObject({
@@ -238,7 +239,7 @@ function at(what: keyof (typeof rows)['repository'], { subject }: Facts): { read
   return { operation: rows[subject.kind === 'organization' ? 'organization' : 'repository'][what] };
 }
 
-function labelRequest({ subject }: Facts, body: unknown, id?: number): Pick<Change, 'input'> {
+function labelRequest({ subject }: Facts, body: unknown, id?: number): { readonly input: AnyInput } {
   const where = subject.kind === 'organization' ? organizationParams(subject) : repositoryParams(subject);
   const params = id === undefined ? where : { ...where, id };
   return { input: body === undefined ? { params } : { params, body } };

@@ -8,8 +8,7 @@ import { organization as organizationRow } from '../facts/organization.ts';
 import { organizationParams } from '../facts/where.ts';
 import { type Adopted, type AdoptedPlace, defineAction } from './action.ts';
 import type { Change } from './change.ts';
-import { undoMember } from './inverses/forms.ts';
-import type { Inverse } from './inverses/inverse.ts';
+import { type Inverse, undoMember } from './inverses.ts';
 
 const SyncOrganization = z
   .strictObject({

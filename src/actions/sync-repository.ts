@@ -7,9 +7,8 @@ import { repository as repositoryRow, topics as topicsRow } from '../facts/repos
 import { repositoryParams } from '../facts/where.ts';
 import { type Adopted, type AdoptedPlace, defineAction } from './action.ts';
 import type { Change } from './change.ts';
-import { pathParams, undoMember } from './inverses/forms.ts';
-import type { Inverse } from './inverses/inverse.ts';
-import { isSame, toNames } from './same-names.ts';
+import { type Inverse, pathParams, undoMember } from './inverses.ts';
+import { isSame, toNames } from './names.ts';
 
 const styles = ['merge', 'rebase', 'rebase-merge', 'squash', 'fast-forward-only', 'manually-merged'] as const;
 const flag = z.boolean().optional();
@@ -135,7 +134,7 @@ with:
 function repositoryChange(
   name: RepositorySetting,
   value: string | boolean,
-  given: Omit<SyncRepository, 'topics'>,
+  given: SyncRepository,
   live: Repository,
   facts: Facts,
 ): Change {

@@ -4,8 +4,8 @@ import { requestOf } from '../facts/fact.ts';
 import { behind as behindRow, pullRequest } from '../facts/pull-request.ts';
 import { indexParams } from '../facts/where.ts';
 import { condition, defineAction } from './action.ts';
-import { irreversible } from './inverses/inverse.ts';
-import { sidesOf, waiting } from './merging/pull.ts';
+import { irreversible } from './inverses.ts';
+import { sidesOf, waiting } from './merging.ts';
 
 const UpdateBranch = z.strictObject({
   when: condition().optional().meta({ description: 'It is updated only while this condition holds.' }),

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { printRun } from '../cli/output/print-run.ts';
-import { findAccount } from '../client/account.ts';
-import type { Client } from '../client/client.ts';
+import { type Client, findAccount } from '../client/client.ts';
 import type { Family } from '../contract/events/event-families.ts';
 import type { Event } from '../contract/events/events.ts';
 import { namedEvent } from '../contract/events/named-event.ts';

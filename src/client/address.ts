@@ -1,6 +1,7 @@
+import ky from 'ky';
 import { type AnyInput, fillPath, type Operation } from '../contract/operation.ts';
 import { ReeveError } from '../platform/errors.ts';
-import type { ForgeAnswer } from './answer.ts';
+import { type ForgeAnswer, unreachable } from './failure.ts';
 
 /**
  * Returns the base URL of all paths, ending in `/api/v1`. Throws `settings` if it is not an http URL, with a message that does not repeat
@@ -57,4 +58,30 @@ export function redirectOf(
     });
   }
   return target;
+}
+
+/** Time of the forge's clock and of ours, in milliseconds since 1970; undefined if it sends no `Date`. */
+type ForgeDate = { readonly forgeMs: number; readonly ourMs: number } | undefined;
+
+/**
+ * Reads the time of a forge: the `Date` header of an answer, in whole seconds. Our own time is that of the middle of the
+ * exchange. The request contains no credential.
+ */
+export async function askForgeDate(url: string, now: () => number = Date.now): Promise<ForgeDate> {
+  const address = new URL(`${apiRoot(url).href}/version`);
+  const before = now();
+  try {
+    const response = await ky(address, {
+      redirect: 'manual',
+      throwHttpErrors: false,
+      retry: 0,
+      timeout: false,
+      signal: AbortSignal.timeout(10_000),
+    });
+    await response.arrayBuffer();
+    const forgeMs = Date.parse(response.headers.get('date') ?? '');
+    return Number.isNaN(forgeMs) ? undefined : { forgeMs, ourMs: (before + now()) / 2 };
+  } catch (cause) {
+    throw unreachable(`GET ${address.pathname}`, cause);
+  }
 }

@@ -1,17 +1,24 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { AnswerOf, AnyInput, InputOf, Operation } from '../contract/operation.ts';
-import { memoize } from '../platform/cache/memoize.ts';
+import { operations } from '../contract/operations.ts';
+import { memoize } from '../platform/cache/caches.ts';
 import { systemClock } from '../platform/clock.ts';
 import { messageOf, ReeveError } from '../platform/errors.ts';
 import { type Log, silentLog } from '../platform/log.ts';
 import type { Redact } from '../platform/redactor.ts';
 import { apiRoot, redirectOf, requestUrl } from './address.ts';
-import { type ForgeAnswer, forgeMessage, parseAnswer } from './answer.ts';
 import { type Capabilities, capabilitiesOf, findCapabilities } from './capabilities.ts';
-import { type Credential, createCredential } from './credential.ts';
-import type { Credentials } from './credentials.ts';
+import { type Credential, type Credentials, createCredential } from './credentials.ts';
 import { sendRequest } from './exchange.ts';
-import { forgeError, stopped, unreachable, withoutSecrets } from './failure.ts';
+import {
+  type ForgeAnswer,
+  forgeError,
+  forgeMessage,
+  parseAnswer,
+  stopped,
+  unreachable,
+  withoutSecrets,
+} from './failure.ts';
 import { createLimiter, type Limiter } from './limiter.ts';
 import { normalizeAnswer } from './normalize.ts';
 import { eachItem, eachPage, type ListPage } from './paging.ts';
@@ -53,21 +60,25 @@ export interface Client {
    * Returns a client that shares everything with this one except the request count. With a signal, its calls end when
    * that signal is aborted, instead of this client's signal; `tries` sets the number of tries of a read.
    */
-  counted(options?: { readonly signal?: AbortSignal | undefined; readonly tries?: number }): Client;
+  counted(options?: CallOptions): Client;
   /** Returns the forge's capabilities, cached for ten minutes, and read again after an outage: the release may have changed. */
   capabilities(): Promise<Capabilities>;
 }
 
-export type ClientOptions = TransportOptions & {
-  /** Absent: anonymous requests. */
-  readonly credentials?: Credentials;
-  /** Reads the credentials again after the forge has refused them; undefined if they cannot be read now. */
-  readonly readCredentials?: () => Credentials | undefined;
+type CallOptions = {
   /** Maximum tries of a read; default 3. Writes are tried once: the queue plans them again. */
   readonly tries?: number;
   /** When aborted, ends the calls in progress and refuses further ones with `stopped`. */
   readonly signal?: AbortSignal | undefined;
 };
+
+export type ClientOptions = TransportOptions &
+  CallOptions & {
+    /** Absent: anonymous requests. */
+    readonly credentials?: Credentials;
+    /** Reads the credentials again after the forge has refused them; undefined if they cannot be read now. */
+    readonly readCredentials?: () => Credentials | undefined;
+  };
 
 export function createClient(options: ClientOptions): Client {
   const credential = createCredential(options);
@@ -86,7 +97,7 @@ export function createClient(options: ClientOptions): Client {
   // The forge may run another release after an outage.
   const ask = createTransport(options, { credential, onOutage: () => capabilities.forget() });
 
-  const create = ({ signal, tries = 3 }: Pick<ClientOptions, 'signal' | 'tries'>): Client => {
+  const create = ({ signal, tries = 3 }: CallOptions): Client => {
     const counts: RequestCounts = { requests: 0, denials: 0, log: new RequestLog(redact) };
     const attempts: Attempts = { tries, signal, counts };
 
@@ -294,4 +305,22 @@ function bodyOf(operation: Operation, answer: ForgeAnswer, redact: Redact): unkn
   if (operation.media === 'text') return answer.text;
   const where = `${operation.method} ${operation.path}`;
   return normalizeAnswer(operation, parseAnswer(answer.text, where, redact));
+}
+
+/** The bot's account. */
+export type Account = { readonly id: number; readonly login: string };
+
+/**
+ * Returns the account of the credential. A site administrator is refused unless the operator allows it: a stolen token or a
+ * wrong rule could otherwise change everything on the forge.
+ */
+export async function findAccount(client: Client, options: { allowAdmin: boolean }): Promise<Account> {
+  const self = await client.call(operations.getSelf, {});
+  if (self.is_admin && !options.allowAdmin) {
+    throw new ReeveError(
+      'settings',
+      `@${self.login} is a site administrator: use an account with only the access that your rules need, or set allow-admin: true in the operator file`,
+    );
+  }
+  return { id: self.id, login: self.login };
 }

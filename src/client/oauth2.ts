@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { memoize } from '../platform/cache/memoize.ts';
+import { memoize } from '../platform/cache/caches.ts';
 import { systemClock } from '../platform/clock.ts';
 import { ReeveError } from '../platform/errors.ts';
 import { createRedactor } from '../platform/redactor.ts';

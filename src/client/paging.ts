@@ -1,6 +1,6 @@
 import type { AnyInput, Operation } from '../contract/operation.ts';
 import { ReeveError } from '../platform/errors.ts';
-import type { ForgeAnswer } from './answer.ts';
+import type { ForgeAnswer } from './failure.ts';
 
 const maxPages = 2_000;
 const itemsPerPage = 50;
@@ -14,9 +14,16 @@ export type ListPage<Item = unknown> = {
   readonly total: number | undefined;
 };
 
+/** Requests one page. */
+type AskPage = (input: AnyInput) => Promise<{ answer: ForgeAnswer; value: unknown }>;
+
 /** Yields the items of a list over all its pages. */
-export async function* eachItem(...given: Parameters<typeof eachPage>): AsyncGenerator<unknown> {
-  for await (const { items } of eachPage(...given)) yield* items;
+export async function* eachItem(
+  operation: Operation,
+  input: AnyInput,
+  ask: AskPage,
+): AsyncGenerator<unknown> {
+  for await (const { items } of eachPage(operation, input, ask)) yield* items;
 }
 
 /**
@@ -29,7 +36,7 @@ export async function* eachItem(...given: Parameters<typeof eachPage>): AsyncGen
 export async function* eachPage(
   operation: Operation,
   input: AnyInput,
-  ask: (input: AnyInput) => Promise<{ answer: ForgeAnswer; value: unknown }>,
+  ask: AskPage,
   from = 1,
 ): AsyncGenerator<ListPage> {
   if (operation.paging === undefined) {

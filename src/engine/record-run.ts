@@ -1,5 +1,5 @@
 import { findAction, findInverse } from '../actions/actions.ts';
-import { irreversibleReason } from '../actions/inverses/inverse.ts';
+import { irreversibleReason } from '../actions/inverses.ts';
 import type { NamedSecrets } from '../actions/secrets.ts';
 import { messageOperation, outgoingMessageOf } from '../actions/sent-messages.ts';
 import type { Client } from '../client/client.ts';

@@ -1,5 +1,5 @@
 import { createsWhole, findAction, findInverse } from '../actions/actions.ts';
-import { type DoneChange, isStill, type Undo } from '../actions/inverses/inverse.ts';
+import { type DoneChange, isStill, type Undo } from '../actions/inverses.ts';
 import type { ActionMemory } from '../actions/memory.ts';
 import type { Client } from '../client/client.ts';
 import { type AnyInput, fillPath } from '../contract/operation.ts';

@@ -1,6 +1,6 @@
 import type { ActionMemory } from '../actions/memory.ts';
-import type { QueueDesk } from '../actions/merging/queue-desk.ts';
 import type { PlanContext } from '../actions/plan-context.ts';
+import type { QueueDesk } from '../actions/queue-desk.ts';
 import type { NamedSecrets } from '../actions/secrets.ts';
 import type { Capabilities } from '../client/capabilities.ts';
 import type { Client } from '../client/client.ts';

@@ -1,5 +1,5 @@
 import type { Change } from '../actions/change.ts';
-import { noteDueProtections } from '../actions/merging/due-protections.ts';
+import { noteDueProtections } from '../actions/merging.ts';
 import { type Capabilities, unsupportedReason } from '../client/capabilities.ts';
 import type { Client } from '../client/client.ts';
 import type { Facts } from '../facts/fact.ts';

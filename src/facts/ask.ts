@@ -2,7 +2,7 @@ import type { Client } from '../client/client.ts';
 import type { Subject } from '../contract/events/subject.ts';
 import { Meter, type Pool } from '../patterns/meter.ts';
 import { BoundedMap } from '../platform/cache/bounded-map.ts';
-import type { Clock } from '../platform/clock.ts';
+import type { MonotonicClock } from '../platform/clock.ts';
 import { ReeveError } from '../platform/errors.ts';
 import {
   type Ask,
@@ -24,7 +24,7 @@ const memoryMs = 5 * 60_000;
 const memoryEntries = 2_000;
 
 /** Creates a cache of answers that outlives runs. `clock` is monotonic. */
-export function createFactMemory(clock: Pick<Clock, 'monotonicMs'>): FactMemory {
+export function createFactMemory(clock: MonotonicClock): FactMemory {
   const entries = new BoundedMap<string, { value: unknown; atMs: number }>(memoryEntries);
   const ageMs = (key: string): number | undefined => {
     const entry = entries.get(key);

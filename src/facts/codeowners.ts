@@ -129,11 +129,9 @@ function parentsOf(path: string): readonly string[] {
   return parts.map((_, at) => parts.slice(0, at + 1).join('/'));
 }
 
-type ReadOwners = {
+type OwnersFile = { readonly written: string; readonly path: string };
+type ReadOwners = OwnersFile & {
   readonly dialect: { readonly hasRoot: boolean; readonly hasLookaround: boolean };
-  readonly written: string;
-  /** Of the file. */
-  readonly path: string;
 };
 
 async function readCodeowners(context: AskContext): Promise<ReadOwners> {
@@ -143,10 +141,7 @@ async function readCodeowners(context: AskContext): Promise<ReadOwners> {
 }
 
 /** Returns the text of the first file that exists, also if it is empty; a link has no lines that name an owner. */
-async function readFirst(
-  context: AskContext,
-  isForgejo: boolean,
-): Promise<Pick<ReadOwners, 'written' | 'path'>> {
+async function readFirst(context: AskContext, isForgejo: boolean): Promise<OwnersFile> {
   for (const place of isForgejo ? [...places, placeOfForgejo] : places) {
     const file = await readDefaultFile(context, place);
     if (file === null || (file.type !== 'file' && file.type !== 'symlink')) continue;

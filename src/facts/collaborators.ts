@@ -1,11 +1,12 @@
 import { z } from 'zod';
+import type { Client } from '../client/client.ts';
 import { eventFamilies, type Family } from '../contract/events/event-families.ts';
 import { operations } from '../contract/operations.ts';
 import { User } from '../contract/resources/users.ts';
 import { int, list, resource, text } from '../contract/shape.ts';
 import { ReeveError } from '../platform/errors.ts';
 import { comment } from './comments.ts';
-import { type AskContext, defineFact, requestOf } from './fact.ts';
+import { type AskContext, defineFact, type FactMemory, requestOf } from './fact.ts';
 import { pullRequest } from './pull-request.ts';
 import { review } from './reviews.ts';
 import { indexParams, repositoryParams } from './where.ts';
@@ -105,7 +106,7 @@ async function personOf({ occasion, subject, ask }: AskContext): Promise<NamedAc
  * an error.
  */
 export async function askPermission(
-  { client, subject }: Pick<AskContext, 'client' | 'subject'>,
+  { client, subject }: AskContext,
   { id, login }: NamedAccount,
 ): Promise<SenderPermission> {
   const params = { ...repositoryParams(subject), collaborator: login };
@@ -197,13 +198,13 @@ export const contributions = defineFact({
       if (pull.merged && pull.number < index && pull.user?.id === user.id) merged += 1;
     }
     // A release or a backport that Reeve opens must not be welcomed.
-    return merged === 0 && user.id === (await ownId({ client, memory })) ? 1 : merged;
+    return merged === 0 && user.id === (await ownId(client, memory)) ? 1 : merged;
   },
 });
 
 const ownKey = 'self/id';
 
-async function ownId({ client, memory }: Pick<AskContext, 'client' | 'memory'>): Promise<number> {
+async function ownId(client: Client, memory: FactMemory): Promise<number> {
   const known = memory.get(ownKey) as number | undefined;
   const id = known ?? (await client.call(operations.getSelf, {})).id;
   memory.set(ownKey, id);

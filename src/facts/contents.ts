@@ -1,10 +1,10 @@
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
 import type { ContentsEntry } from '../contract/resources/contents.ts';
 import { instant, int, text } from '../contract/shape.ts';
 import { type AskContext, defineFact, requestOf } from './fact.ts';
 import { defaultBranch, isZeroCommit } from './files.ts';
-import { gitBlobId } from './git-blob-id.ts';
 import { pullRequest } from './pull-request.ts';
 import { absentAsUndefined, repositoryParams } from './where.ts';
 
@@ -79,7 +79,7 @@ async function contentsRef(context: AskContext): Promise<{ ref?: string }> {
 
 /** Returns the full name of the branch for a forge that resolves a tag before a branch of the same name. */
 async function refOfBranch(
-  { client, ask }: Pick<AskContext, 'client' | 'ask'>,
+  { client, ask }: AskContext,
   branch: string | undefined,
 ): Promise<{ ref?: string }> {
   if (branch !== undefined) return { ref: await branchRef(client, branch) };
@@ -176,4 +176,10 @@ function splitAddress(argument: string): { ref: string; path: string } {
 /** Returns whether a name is the full id of a commit. */
 export function isCommitId(name: string): boolean {
   return /^([0-9a-f]{40}|[0-9a-f]{64})$/.test(name);
+}
+
+/** Returns the id that git gives to the content of a file. `like` is another id of the repository, for its object format. */
+export function gitBlobId(content: Uint8Array, like = ''): string {
+  const hash = createHash(like.length === 64 ? 'sha256' : 'sha1');
+  return hash.update(`blob ${content.length}\0`).update(content).digest('hex');
 }

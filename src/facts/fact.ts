@@ -5,7 +5,7 @@ import type { Event } from '../contract/events/events.ts';
 import type { Subject, SubjectKind } from '../contract/events/subject.ts';
 import type { Access, ScopeCategory } from '../contract/operation.ts';
 import type { Meter } from '../patterns/meter.ts';
-import type { Clock } from '../platform/clock.ts';
+import type { Clock, MonotonicClock } from '../platform/clock.ts';
 
 /**
  * Who may read the value of a fact: `repository` anyone with write access, `admin` its administrators,
@@ -75,7 +75,9 @@ export type AskContext = {
 };
 
 /** A clock that never goes back, for the age of answers; `sleep` waits until a forge has computed what it is asked for. */
-export type FactClock = Pick<Clock, 'monotonicMs'> & Partial<Pick<Clock, 'sleep'>>;
+export interface FactClock extends MonotonicClock {
+  readonly sleep?: Clock['sleep'];
+}
 
 /** What facts keep in the store for later runs. Nothing is kept where nothing may be written. */
 export interface FactRecords {

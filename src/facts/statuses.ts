@@ -6,7 +6,7 @@ import type { Branch } from '../contract/resources/branches.ts';
 import { CommitStatus } from '../contract/resources/statuses.ts';
 import type { WorkflowRun } from '../contract/resources/workflows.ts';
 import { int, list, text } from '../contract/shape.ts';
-import { compileForgeGlob } from '../patterns/forge-glob.ts';
+import { compileForgeGlob } from '../patterns/glob.ts';
 import type { Meter } from '../patterns/meter.ts';
 import { ReeveError } from '../platform/errors.ts';
 import { type AskContext, defineFact, requestOf } from './fact.ts';

@@ -1,5 +1,5 @@
+import type { Matcher } from './automaton.ts';
 import type { Meter } from './meter.ts';
-import type { Matcher } from './pattern.ts';
 import { Re2Compiler } from './re2.ts';
 
 /** One line of a CODEOWNERS file. */

@@ -1,7 +1,6 @@
-import { GlobError } from './glob-error.ts';
+import { createMatcher, type Matcher } from './automaton.ts';
 import { createUnlimitedMeter, type Meter } from './meter.ts';
-import { createMatcher, type Matcher } from './pattern.ts';
-import { buildProgram, complementOf, everyRune, type Node, uniteRanges } from './program-builder.ts';
+import { buildProgram, complementOf, everyRune, type Node, uniteRanges } from './program.ts';
 
 export type GlobOptions = {
   /**
@@ -274,4 +273,75 @@ class GlobParser {
 function runeRange(sign: string): [number, number] {
   const rune = sign.codePointAt(0) ?? 0;
   return [rune, rune];
+}
+
+/** Raised for a glob that is broken or that nothing could ever match. `reason` continues the sentence `"PATTERN" …`. */
+export class GlobError extends Error {
+  readonly pattern: string;
+  readonly reason: string;
+  /** Where in the pattern, counted from 0. */
+  readonly offset: number;
+
+  constructor(pattern: string, reason: string, offset = 0) {
+    super(`the pattern "${pattern}" ${reason}`);
+    this.name = 'GlobError';
+    this.pattern = pattern;
+    this.reason = reason;
+    this.offset = offset;
+  }
+}
+
+/**
+ * Returns the matcher of a glob as forges write them (no list, no leading `!`, `**` is any text), undefined for a broken
+ * one.
+ */
+export function compileForgeGlob(pattern: string, separator: '/' | '' | '/.'): Matcher | undefined {
+  try {
+    return compileGlob(pattern.replace(/^!/, '\\!'), { separator, segments: false, strict: false });
+  } catch (error) {
+    if (error instanceof GlobError) return undefined;
+    throw error;
+  }
+}
+
+/** Returns why a rule must not declare such a pattern on a forge: it is broken, or matches nothing that its author means. */
+export function forgeGlobProblem(pattern: string, separator: '/' | '' | '/.'): string | undefined {
+  try {
+    compileGlob(pattern.replace(/^!(?!\()/, '\\!'), { separator, segments: false });
+    return undefined;
+  } catch (error) {
+    if (error instanceof GlobError) return error.message;
+    throw error;
+  }
+}
+
+/**
+ * Returns a function that says whether a repository (`owner/name`) or an organization (`owner`) lies in the scope.
+ * `*` alone is everything, `acme/*` every repository of acme and acme itself, `!acme/attic` takes one out again.
+ * Letters compare without case, since no two owners or repositories of a forge differ in case alone.
+ */
+export function compileScope(patterns: string | readonly string[]): Matcher {
+  const list = typeof patterns === 'string' ? [patterns] : patterns;
+  const matches = compileGlob(list.flatMap(scopeEntry));
+  return (fullName, meter) => matches(fullName.toLowerCase(), meter);
+}
+
+/** Returns the same for the scopes of settings, which need no meter. */
+export function createRepositoryScope(patterns: string | readonly string[]): (fullName: string) => boolean {
+  const matches = compileScope(patterns);
+  const meter = createUnlimitedMeter();
+  return (fullName) => matches(fullName, meter);
+}
+
+function scopeEntry(entry: string): string[] {
+  const excludes = entry.startsWith('!') ? '!' : '';
+  const pattern = entry.slice(excludes.length).toLowerCase();
+  if (/\s/u.test(pattern)) throw new GlobError(entry, 'names no repository: names have no white space');
+  if (pattern === '*' || pattern === '**') return [`${excludes}**`];
+  const [owner, name, ...more] = pattern.split('/');
+  if (!owner || !name || more.length > 0) {
+    throw new GlobError(entry, `names no repository: write "owner/name", "owner/*" or "*"`);
+  }
+  const whole = name === '*' || name === '**';
+  return whole ? [`${excludes}${pattern}`, `${excludes}${owner}`] : [`${excludes}${pattern}`];
 }

@@ -28,3 +28,123 @@ export type Program = {
   /** Sorted code points; no instruction tells apart two code points between neighbours of this list. */
   readonly bounds: Int32Array;
 };
+
+/** Sorted, disjoint ranges of code points: first, last, first, last, … */
+type Ranges = readonly number[];
+
+/** What a pattern consists of, before it is a program. */
+export type Node =
+  | { readonly kind: 'runes'; readonly ranges: Ranges }
+  | { readonly kind: 'sequence'; readonly of: readonly Node[] }
+  | { readonly kind: 'choice'; readonly of: readonly Node[] }
+  | { readonly kind: 'any-number'; readonly of: Node };
+
+const maxRune = 0x10_ffff;
+
+/** All code points. */
+export const everyRune: Ranges = [0, maxRune];
+
+/** Returns the code points that are in none of these ranges. */
+export function complementOf(ranges: Ranges): Ranges {
+  const inverted: number[] = [];
+  let from = 0;
+  for (const [first, last] of merge(ranges)) {
+    if (first > from) inverted.push(from, first - 1);
+    from = last + 1;
+  }
+  if (from <= maxRune) inverted.push(from, maxRune);
+  return inverted;
+}
+
+/** Returns the ranges sorted, with those that overlap made one. */
+export function uniteRanges(ranges: Ranges): Ranges {
+  return merge(ranges).flat();
+}
+
+function merge(ranges: Ranges): (readonly [number, number])[] {
+  const pairs = Array.from({ length: ranges.length / 2 }, (_, place): [number, number] => [
+    ranges[place * 2] ?? 0,
+    ranges[place * 2 + 1] ?? 0,
+  ]);
+  pairs.sort(([left], [right]) => left - right);
+  const merged: [number, number][] = [];
+  for (const [first, last] of pairs) {
+    const before = merged.at(-1);
+    if (before && first <= before[1] + 1) before[1] = Math.max(before[1], last);
+    else merged.push([first, last]);
+  }
+  return merged;
+}
+
+/** Returns the program that matches whole texts only: from their first to their last character. */
+export function buildProgram(node: Node): Program {
+  const builder = new ProgramBuilder();
+  const match = builder.add(opcode.match, 0, 0);
+  const end = builder.add(opcode.assert, match, assertion.endText);
+  const body = builder.emit(node, end);
+  return builder.build(builder.add(opcode.assert, body, assertion.beginText));
+}
+
+/** Emits instructions back to front, so that each knows where it continues. */
+class ProgramBuilder {
+  readonly #ops: number[] = [opcode.fail];
+  readonly #next: number[] = [0];
+  readonly #other: number[] = [0];
+  readonly #ranges: Ranges[] = [[]];
+
+  add(op: number, next: number, other: number, ranges: Ranges = []): number {
+    this.#ops.push(op);
+    this.#next.push(next);
+    this.#other.push(other);
+    return this.#ranges.push(ranges) - 1;
+  }
+
+  /** Returns where the node begins; after it, the program continues at `after`. */
+  emit(node: Node, after: number): number {
+    switch (node.kind) {
+      case 'runes':
+        return this.add(opcode.rune, after, 0, node.ranges);
+      case 'sequence':
+        return node.of.reduceRight((next, part) => this.emit(part, next), after);
+      case 'choice': {
+        const [first, ...rest] = node.of.map((part) => this.emit(part, after));
+        return rest.reduce((chosen, way) => this.add(opcode.fork, chosen, way), first ?? after);
+      }
+      case 'any-number': {
+        const fork = this.add(opcode.fork, 0, after);
+        this.#next[fork] = this.emit(node.of, fork);
+        return fork;
+      }
+    }
+  }
+
+  build(start: number): Program {
+    const ranges = this.#ranges;
+    return {
+      size: this.#ops.length,
+      start,
+      ops: Uint8Array.from(this.#ops),
+      next: Int32Array.from(this.#next),
+      other: Int32Array.from(this.#other),
+      accepts: (at, rune) => isIn(ranges[at] ?? [], rune),
+      bounds: boundsOf(ranges),
+    };
+  }
+}
+
+function isIn(ranges: Ranges, rune: number): boolean {
+  for (let at = 0; at < ranges.length; at += 2) {
+    if (rune < (ranges[at] ?? 0)) return false;
+    if (rune <= (ranges[at + 1] ?? 0)) return true;
+  }
+  return false;
+}
+
+function boundsOf(all: readonly Ranges[]): Int32Array {
+  const bounds = new Set(
+    all.flatMap((ranges) => ranges.map((rune, place) => (place % 2 === 0 ? rune : rune + 1))),
+  );
+  bounds.delete(0);
+  bounds.delete(maxRune + 1);
+  return Int32Array.from(bounds).sort();
+}

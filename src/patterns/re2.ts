@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js';
 import { messageOf } from '../platform/errors.ts';
-import { createMatcher, type Matcher } from './pattern.ts';
+import { createMatcher, type Matcher } from './automaton.ts';
 import { opcode, type Program } from './program.ts';
 
 export const re2Limits = {

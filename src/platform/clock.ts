@@ -1,11 +1,19 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Time, as an argument: tests pass a clock of their own. */
-export interface Clock {
+/** The wall clock. */
+export interface WallClock {
   /** Returns the wall-clock time. It may be set, wrong at boot, or corrected by hours. */
   now(): Date;
+}
+
+/** The monotonic clock. */
+export interface MonotonicClock {
   /** Returns the milliseconds of a clock that never goes back: for durations, ages and leases. */
   monotonicMs(): number;
+}
+
+/** Time, as an argument: tests pass their own. */
+export interface Clock extends WallClock, MonotonicClock {
   /** Resolves after that many milliseconds; rejects as soon as the signal is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<unknown>;
 }

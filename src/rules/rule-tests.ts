@@ -4,7 +4,7 @@ import { eventFamilies, type Family } from '../contract/events/event-families.ts
 import { type SubjectKind, subjectKinds } from '../contract/events/subject.ts';
 import { type FactRequest, factKey } from '../facts/fact.ts';
 import { findFact } from '../facts/facts.ts';
-import { describeShape } from '../facts/given-value.ts';
+import { describeShape } from '../facts/given-facts.ts';
 import { messageOf } from '../platform/errors.ts';
 import { problemsOf } from './files/issues.ts';
 import { readYaml } from './files/yaml-source.ts';

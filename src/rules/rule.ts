@@ -4,7 +4,7 @@ import { concernsPulls } from '../contract/events/concerns.ts';
 import type { Family } from '../contract/events/event-families.ts';
 import type { SubjectKind } from '../contract/events/subject.ts';
 import type { Fact } from '../facts/fact.ts';
-import type { Matcher } from '../patterns/pattern.ts';
+import type { Matcher } from '../patterns/automaton.ts';
 import type { StepArguments } from './arguments.ts';
 import type { BudgetSource } from './expressions/budget.ts';
 import type { Condition } from './expressions/conditions.ts';

@@ -1,8 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Account, findAccount } from '../client/account.ts';
-import { type Client, type ClientOptions, createClient } from '../client/client.ts';
+import {
+  type Account,
+  type Client,
+  type ClientOptions,
+  createClient,
+  findAccount,
+} from '../client/client.ts';
 import type { SignedIn } from '../client/credentials.ts';
-import { memoize } from '../platform/cache/memoize.ts';
+import { memoize } from '../platform/cache/caches.ts';
 import type { Clock } from '../platform/clock.ts';
 import { ReeveError } from '../platform/errors.ts';
 import type { Log } from '../platform/log.ts';

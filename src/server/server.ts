@@ -1,4 +1,4 @@
-import type { QueueDesk } from '../actions/merging/queue-desk.ts';
+import type { QueueDesk } from '../actions/queue-desk.ts';
 import { createNamedSecrets } from '../actions/secrets.ts';
 import type { Client } from '../client/client.ts';
 import type { SignedIn } from '../client/credentials.ts';

@@ -1,4 +1,4 @@
-import { mergeQueueKind } from '../actions/merging/queue-desk.ts';
+import { mergeQueueKind } from '../actions/queue-desk.ts';
 import { operations } from '../contract/operations.ts';
 import type { Run } from '../engine/record.ts';
 import { messageOf, ReeveError } from '../platform/errors.ts';

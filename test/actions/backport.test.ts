@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { backport } from '../../src/actions/backport.ts';
-import { isSameChange } from '../../src/actions/backporting/patch-changes.ts';
+import { isSameChange } from '../../src/actions/backport-changes.ts';
 import type { Change } from '../../src/actions/change.ts';
 import { createActionMemory } from '../../src/actions/memory.ts';
 import { backportMarker } from '../../src/facts/backports.ts';

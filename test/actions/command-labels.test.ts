@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { asCode } from '../../src/actions/code-text.ts';
 import type { PlanContext } from '../../src/actions/plan-context.ts';
 import { setLabels } from '../../src/actions/set-labels.ts';
+import { asCode } from '../../src/actions/texts.ts';
 import { createGivenFacts } from '../../src/facts/given-facts.ts';
 import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { registry } from '../../src/rules/registry.ts';

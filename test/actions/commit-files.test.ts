@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { clashingPaths, commitFiles, pathProblem } from '../../src/actions/commit-files.ts';
 import { createActionMemory } from '../../src/actions/memory.ts';
-import { gitBlobId } from '../../src/facts/git-blob-id.ts';
+import { gitBlobId } from '../../src/facts/contents.ts';
 import { makeContext } from '../support/make-context.ts';
 import { makeFacts } from '../support/make-facts.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { QueueDesk } from '../../src/actions/merging/queue-desk.ts';
+import type { QueueDesk } from '../../src/actions/queue-desk.ts';
 import { queueMerge } from '../../src/actions/queue-merge.ts';
 import { makeContext } from '../support/make-context.ts';
 import { makeFacts } from '../support/make-facts.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Change } from '../../src/actions/change.ts';
-import { isStill } from '../../src/actions/inverses/inverse.ts';
+import { isStill } from '../../src/actions/inverses.ts';
 import { createActionMemory } from '../../src/actions/memory.ts';
 import { createNamedSecrets } from '../../src/actions/secrets.ts';
 import { syncHooks } from '../../src/actions/sync-hooks.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { DoneChange } from '../../src/actions/inverses/inverse.ts';
+import type { DoneChange } from '../../src/actions/inverses.ts';
 import { syncOrganization } from '../../src/actions/sync-organization.ts';
 import { createClient } from '../../src/client/client.ts';
 import { operations } from '../../src/contract/operations.ts';

@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest';
-import { undoCreatePull } from '../../src/actions/inverses/pulls.ts';
+import { undoCreatePull } from '../../src/actions/inverses.ts';
 import { createClient } from '../../src/client/client.ts';
 import { type BareServer, json, startBareServer } from '../support/bare-server.ts';
 

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createNamedSecrets } from '../../src/actions/secrets.ts';
-import { findAccount } from '../../src/client/account.ts';
-import { createClient } from '../../src/client/client.ts';
+import { createClient, findAccount } from '../../src/client/client.ts';
 import { parseEvent } from '../../src/contract/events/events.ts';
 import { makeEventRun, makeItemRun, makeRevertRun } from '../../src/engine/make-run.ts';
 import { createFactMemory } from '../../src/facts/ask.ts';

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Action } from '../../src/actions/action.ts';
 import type { Change } from '../../src/actions/change.ts';
-import type { QueueDesk } from '../../src/actions/merging/queue-desk.ts';
 import type { PlanContext } from '../../src/actions/plan-context.ts';
+import type { QueueDesk } from '../../src/actions/queue-desk.ts';
 import { capabilitiesOf } from '../../src/client/capabilities.ts';
 import type { Client } from '../../src/client/client.ts';
 import type { Subject } from '../../src/contract/events/subject.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { int, resource, text } from '../../src/contract/shape.ts';
 import { facts } from '../../src/facts/facts.ts';
-import { describeShape, guardGiven } from '../../src/facts/given-value.ts';
+import { describeShape, guardGiven } from '../../src/facts/given-facts.ts';
 
 const Person = resource({ id: int, login: text }, { email: text });
 const Shape = resource(

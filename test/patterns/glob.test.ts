@@ -2,10 +2,13 @@ import fc from 'fast-check';
 import picomatch from 'picomatch';
 import { RE2JS } from 're2js';
 import { describe, expect, it } from 'vitest';
-import { compileForgeGlob } from '../../src/patterns/forge-glob.ts';
-import { createGlob, type GlobOptions } from '../../src/patterns/glob.ts';
-import { GlobError } from '../../src/patterns/glob-error.ts';
-import { createRepositoryScope } from '../../src/patterns/repository-scope.ts';
+import {
+  compileForgeGlob,
+  createGlob,
+  createRepositoryScope,
+  GlobError,
+  type GlobOptions,
+} from '../../src/patterns/glob.ts';
 import { propertyRuns } from '../support/thorough.ts';
 import { globToRe2 } from './support/glob-to-re2.ts';
 

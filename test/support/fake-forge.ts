@@ -3,7 +3,7 @@ import type { Client } from '../../src/client/client.ts';
 import { forgeError } from '../../src/client/failure.ts';
 import { enabledEvents } from '../../src/contract/events/hook-events.ts';
 import { type AnyInput, fillPath, type Operation } from '../../src/contract/operation.ts';
-import { gitBlobId } from '../../src/facts/git-blob-id.ts';
+import { gitBlobId } from '../../src/facts/contents.ts';
 import { ReeveError } from '../../src/platform/errors.ts';
 import {
   botAccount,

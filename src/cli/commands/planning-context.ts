@@ -1,7 +1,6 @@
 import { type ActionMemory, createActionMemory } from '../../actions/memory.ts';
 import { createNamedSecrets } from '../../actions/secrets.ts';
-import { findAccount } from '../../client/account.ts';
-import type { Client } from '../../client/client.ts';
+import { type Client, findAccount } from '../../client/client.ts';
 import type { RepositoryRef } from '../../contract/events/subject.ts';
 import { createBudgetLedger } from '../../engine/budget/ledger.ts';
 import type { RunContext, RunSettings } from '../../engine/run-context.ts';

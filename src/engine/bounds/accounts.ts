@@ -1,6 +1,6 @@
 import type { Change } from '../../actions/change.ts';
 import type { ActionMemory } from '../../actions/memory.ts';
-import { toLowerCase } from '../../actions/same-names.ts';
+import { toLowerCase } from '../../actions/names.ts';
 import type { Client } from '../../client/client.ts';
 import type { AnyInput } from '../../contract/operation.ts';
 import { operations } from '../../contract/operations.ts';

@@ -1,4 +1,4 @@
-import { mergeQueueKind } from '../../actions/merging/queue-desk.ts';
+import { mergeQueueKind } from '../../actions/queue-desk.ts';
 import { BoundedMap } from '../../platform/cache/bounded-map.ts';
 import type { PlannedChange } from '../proposal.ts';
 import type { Run } from '../record.ts';

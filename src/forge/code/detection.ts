@@ -1,5 +1,4 @@
-import { createGlob } from '../../patterns/glob.ts';
-import { GlobError } from '../../patterns/glob-error.ts';
+import { createGlob, GlobError } from '../../patterns/glob.ts';
 import { readBranch } from '../platform/git/refs.ts';
 import type { GitRepository } from '../platform/git/repository.ts';
 import { type DeepEntry, findEntry, readBlob, readTreeDeep } from '../platform/git/tree.ts';

@@ -1,8 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import type { FileBody } from '../../contract/operation.ts';
-import { createGlob } from '../../patterns/glob.ts';
-import { GlobError } from '../../patterns/glob-error.ts';
+import { createGlob, GlobError } from '../../patterns/glob.ts';
 import type { RepositoryTarget } from '../platform/access/targets.ts';
 import type { ForgeContext } from '../platform/context.ts';
 import { found } from '../platform/errors.ts';

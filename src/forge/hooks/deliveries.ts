@@ -3,9 +3,13 @@ import http from 'node:http';
 import https from 'node:https';
 import { isIP } from 'node:net';
 import { messageOf } from '../../platform/errors.ts';
-import { createCheckedLookup, HostRefused } from '../../platform/http/post.ts';
-import { isPublicAddress } from '../../platform/http/public-address.ts';
-import { createReachableHosts, hostOfUrl, type ReachableHosts } from '../../platform/http/reachable-hosts.ts';
+import { createCheckedLookup, HostRefused } from '../../platform/http/message-sender.ts';
+import {
+  createReachableHosts,
+  hostOfUrl,
+  isPublicAddress,
+  type ReachableHosts,
+} from '../../platform/http/reachable-hosts.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Deliveries, ForgeContext } from '../platform/context.ts';
 import type { Database } from '../platform/database.ts';

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createGlob } from '../../patterns/glob.ts';
-import { GlobError } from '../../patterns/glob-error.ts';
+import { createGlob, GlobError } from '../../patterns/glob.ts';
 import type { Emission, Emit, ForgeContext } from '../platform/context.ts';
 import { secondsOf } from '../platform/time.ts';
 import type { HookRow } from './hooks-rows.ts';

@@ -1,8 +1,7 @@
 import { enabledEvents } from '../../contract/events/hook-events.ts';
 import { operations } from '../../contract/operations.ts';
 import { asWritten } from '../../contract/written-texts.ts';
-import { createGlob } from '../../patterns/glob.ts';
-import { GlobError } from '../../patterns/glob-error.ts';
+import { createGlob, GlobError } from '../../patterns/glob.ts';
 import { toUser } from '../accounts/users-rows.ts';
 import { repositoryAddress, toPayloadCommit } from '../code/commits-rows.ts';
 import type { ForgeContext } from '../platform/context.ts';

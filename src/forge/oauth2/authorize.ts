@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { BoundedMap } from '../../platform/cache/bounded-map.ts';
-import { createCsrfTokens, isSentByOtherSite } from '../../platform/http/csrf-tokens.ts';
+import { createCsrfTokens, isSentByOtherSite } from '../../platform/http/constant-time-equal.ts';
 import { type FormFields, formFieldsOf } from '../../platform/http/form.ts';
 import { type Html, html } from '../../platform/http/html.ts';
 import { page, policy } from '../pages/page.ts';

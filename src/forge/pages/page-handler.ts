@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { createCsrfTokens, isSentByOtherSite } from '../../platform/http/csrf-tokens.ts';
+import { createCsrfTokens, isSentByOtherSite } from '../../platform/http/constant-time-equal.ts';
 import { type FormFields, formFieldsOf } from '../../platform/http/form.ts';
 import { html } from '../../platform/http/html.ts';
 import type { FileAnswer } from '../code/serve-file.ts';

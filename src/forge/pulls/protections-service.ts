@@ -1,5 +1,5 @@
 import type { BranchProtection } from '../../contract/resources/protections.ts';
-import { compileForgeGlob } from '../../patterns/forge-glob.ts';
+import { compileForgeGlob } from '../../patterns/glob.ts';
 import { createUnlimitedMeter } from '../../patterns/meter.ts';
 import { Re2Compiler } from '../../patterns/re2.ts';
 import { permissionOf, reaches } from '../platform/access/permissions.ts';

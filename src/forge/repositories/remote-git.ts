@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { pipeline, Transform } from 'node:stream';
 import { getCACertificates } from 'node:tls';
 import { messageOf, ReeveError } from '../../platform/errors.ts';
-import { isPublicAddress } from '../../platform/http/public-address.ts';
+import { isPublicAddress } from '../../platform/http/reachable-hosts.ts';
 import type { ForgeContext } from '../platform/context.ts';
 import type { GitRepository } from '../platform/git/repository.ts';
 

@@ -1,5 +1,5 @@
 import { BoundedMap } from '../cache/bounded-map.ts';
-import type { Clock } from '../clock.ts';
+import type { WallClock } from '../clock.ts';
 
 /** Counts the failures of each address within a minute, in a table that cannot grow. */
 export interface FailureThrottle {
@@ -19,7 +19,7 @@ export function createFailureThrottle({
   clock,
 }: {
   perMinute: number;
-  clock: Pick<Clock, 'now'>;
+  clock: WallClock;
 }): FailureThrottle {
   const seen = new BoundedMap<string, { startMs: number; failures: number }>(maxAddresses);
   const find = (address: string, nowMs: number) => {

@@ -1,10 +1,13 @@
-import { isIP, isIPv4 } from 'node:net';
-import { createNetworkList, isInNetworks, isPublicAddress } from './public-address.ts';
+import { BlockList, isIP, isIPv4 } from 'node:net';
 
 /** The hosts that requests may go to: those of the public internet, and those that the operator lists. */
-export interface ReachableHosts {
+export interface ReachableHosts extends PermittedAddresses {
   /** Returns whether the host of a URL is listed, by name or address: it may have any address, and needs no TLS. */
   isListed(host: string): boolean;
+}
+
+/** The addresses that may be connected to. */
+export interface PermittedAddresses {
   /** Returns whether an IP address may be connected to: it is public, or in a listed network. */
   permits(address: string): boolean;
 }
@@ -48,4 +51,67 @@ function parseHostName(entry: string): string {
 /** A name may end in a dot, which means the same name. */
 function withoutDot(name: string): string {
   return name.replace(/\.$/, '');
+}
+
+/** IPv4 networks that are not the public internet. Source: IANA IPv4 Special-Purpose Address Registry. */
+const closedIpv4 = [
+  '0.0.0.0/8', // this network: Linux connects to itself
+  '10.0.0.0/8', // private
+  '100.64.0.0/10', // carrier-grade NAT; metadata of Alibaba Cloud
+  '127.0.0.0/8', // loopback
+  '168.63.129.16/32', // metadata of Azure, an address that is public by its number alone
+  '169.254.0.0/16', // link-local; metadata of AWS, Google Cloud and others
+  '172.16.0.0/12', // private
+  '192.0.0.0/24', // protocol assignments; metadata of Oracle Cloud
+  '192.0.2.0/24', // documentation
+  '192.88.99.0/24', // relays of 6to4
+  '192.168.0.0/16', // private
+  '198.18.0.0/15', // benchmarks
+  '198.51.100.0/24', // documentation
+  '203.0.113.0/24', // documentation
+  '224.0.0.0/4', // multicast
+  '240.0.0.0/4', // reserved, and broadcast
+] as const;
+
+/**
+ * Networks inside of 2000::/3 that are not the public internet. Everything outside of 2000::/3 is not either: loopback,
+ * IPv4-mapped (::ffff:0:0/96), NAT64 (64:ff9b::/96), unique local (fc00::/7), link-local (fe80::/10), multicast. Source: IANA
+ * IPv6 Special-Purpose Address Registry.
+ */
+const closedIpv6 = [
+  '2001::/23', // protocol assignments: Teredo, ORCHID, benchmarks
+  '2001:db8::/32', // documentation
+  '2002::/16', // 6to4: contains an IPv4 address
+  '3fff::/20', // documentation
+] as const;
+
+/** Returns a list of these networks, written `ADDRESS/PREFIX`. Throws for one that is no network. */
+export function createNetworkList(networks: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const network of networks) {
+    const [address = '', prefix = '', ...more] = network.split('/');
+    const family = isIPv4(address) ? 'ipv4' : 'ipv6';
+    const most = family === 'ipv4' ? 32 : 128;
+    const isNetwork = isIP(address) !== 0 && !address.includes('%') && more.length === 0;
+    if (!isNetwork || !/^\d{1,3}$/.test(prefix) || Number(prefix) > most)
+      throw new Error(`"${network}" is no network: write ADDRESS/PREFIX, such as 10.1.0.0/16`);
+    list.addSubnet(address, Number(prefix), family);
+  }
+  return list;
+}
+
+const closed = { ipv4: createNetworkList(closedIpv4), ipv6: createNetworkList(closedIpv6) };
+const globalIpv6 = createNetworkList(['2000::/3']);
+
+/** Returns whether an address of a list contains an IP address, as `isIP` knows it, with or without a zone. */
+export function isInNetworks(address: string, list: BlockList): boolean {
+  const [plain = ''] = address.split('%', 1);
+  if (isIP(plain) === 0) return false;
+  return list.check(plain, isIPv4(plain) ? 'ipv4' : 'ipv6');
+}
+
+/** Returns whether an IP address belongs to the public internet. What is no IP address does not. */
+export function isPublicAddress(address: string): boolean {
+  if (isIPv4(address)) return !isInNetworks(address, closed.ipv4);
+  return isInNetworks(address, globalIpv6) && !isInNetworks(address, closed.ipv6);
 }

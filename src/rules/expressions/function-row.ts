@@ -1,8 +1,7 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
-import { compileGlob } from '../../patterns/glob.ts';
-import { GlobError } from '../../patterns/glob-error.ts';
+import type { Matcher } from '../../patterns/automaton.ts';
+import { compileGlob, GlobError } from '../../patterns/glob.ts';
 import type { Meter } from '../../patterns/meter.ts';
-import type { Matcher } from '../../patterns/pattern.ts';
 import type { Re2Compiler } from '../../patterns/re2.ts';
 import type { ProblemCode } from '../problem.ts';
 import { literalOf } from './parse.ts';

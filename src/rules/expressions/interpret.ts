@@ -1,7 +1,7 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { type FactRequest, factKey } from '../../facts/fact.ts';
+import type { Matcher } from '../../patterns/automaton.ts';
 import { createUnlimitedMeter, type Meter } from '../../patterns/meter.ts';
-import type { Matcher } from '../../patterns/pattern.ts';
 import { costs } from './budget.ts';
 import { type FunctionRow, kindsTaken, type RunFunction, takesCount } from './function-row.ts';
 import { factOfCall, findFunctions, loops } from './functions.ts';

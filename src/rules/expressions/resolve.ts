@@ -1,6 +1,6 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { type FactRequest, factKey } from '../../facts/fact.ts';
-import type { Matcher } from '../../patterns/pattern.ts';
+import type { Matcher } from '../../patterns/automaton.ts';
 import type { Re2Compiler } from '../../patterns/re2.ts';
 import { foreignEventWords } from '../foreign-words.ts';
 import { type ExpressionProblem, nearest, type ProblemCode, withHint } from '../problem.ts';

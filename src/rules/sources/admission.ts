@@ -2,8 +2,8 @@ import type { Client } from '../../client/client.ts';
 import type { Event } from '../../contract/events/events.ts';
 import type { RepositoryRef, Subject } from '../../contract/events/subject.ts';
 import { operations } from '../../contract/operations.ts';
-import { createRepositoryScope } from '../../patterns/repository-scope.ts';
-import { createTtlCache } from '../../platform/cache/ttl-cache.ts';
+import { createRepositoryScope } from '../../patterns/glob.ts';
+import { createTtlCache } from '../../platform/cache/caches.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { type ErrorCode, ReeveError } from '../../platform/errors.ts';
 

@@ -1,6 +1,5 @@
 import type { RepositoryRef } from '../../contract/events/subject.ts';
-import { compileGlob } from '../../patterns/glob.ts';
-import { createRepositoryScope } from '../../patterns/repository-scope.ts';
+import { compileGlob, createRepositoryScope } from '../../patterns/glob.ts';
 import type { Pattern, ScopedGrant } from '../rule.ts';
 
 /** A grant of the operator: names of actions and facts that some files may use in addition to the default set, and where. */

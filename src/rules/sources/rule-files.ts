@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Client } from '../../client/client.ts';
 import type { Event } from '../../contract/events/events.ts';
 import type { RepositoryRef } from '../../contract/events/subject.ts';
-import { createTtlCache } from '../../platform/cache/ttl-cache.ts';
+import { createTtlCache } from '../../platform/cache/caches.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { messageOf } from '../../platform/errors.ts';
 import type { Log } from '../../platform/log.ts';

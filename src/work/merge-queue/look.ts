@@ -1,4 +1,4 @@
-import { sidesOf } from '../../actions/merging/pull.ts';
+import { sidesOf } from '../../actions/merging.ts';
 import type { Client } from '../../client/client.ts';
 import type { RepositoryRef } from '../../contract/events/subject.ts';
 import { operations } from '../../contract/operations.ts';

@@ -1,4 +1,4 @@
-import { mergeQueueKind, type QueueDesk, type QueuePlaceOfPull } from '../../actions/merging/queue-desk.ts';
+import { mergeQueueKind, type QueueDesk, type QueuePlaceOfPull } from '../../actions/queue-desk.ts';
 import type { Client } from '../../client/client.ts';
 import type { RepositoryRef } from '../../contract/events/subject.ts';
 import type { AnyInput } from '../../contract/operation.ts';

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { mergeQueueKind, type QueueDesk } from '../../actions/merging/queue-desk.ts';
+import type { QueueDesk } from '../../actions/queue-desk.ts';
+import { mergeQueueKind } from '../../actions/queue-desk.ts';
 import type { Client } from '../../client/client.ts';
 import type { AnyInput, Operation } from '../../contract/operation.ts';
 import { operations } from '../../contract/operations.ts';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { mergeQueueKind, type QueueWish } from '../../actions/merging/queue-desk.ts';
+import type { QueueWish } from '../../actions/queue-desk.ts';
+import { mergeQueueKind } from '../../actions/queue-desk.ts';
 import type { RepositoryRef } from '../../contract/events/subject.ts';
 import type { QueueEvent } from '../../store/queue-rows.ts';
 import type { NewJob } from '../../store/store.ts';

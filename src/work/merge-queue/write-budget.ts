@@ -1,4 +1,4 @@
-import { mergeQueueKind } from '../../actions/merging/queue-desk.ts';
+import { mergeQueueKind } from '../../actions/queue-desk.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Store } from '../../store/store.ts';
 

@@ -5,7 +5,7 @@ import type { Subject } from '../../contract/events/subject.ts';
 import type { Deferral } from '../../engine/budget/deferral.ts';
 import type { Run } from '../../engine/record.ts';
 import type { Ran } from '../../engine/run.ts';
-import { createRepositoryScope } from '../../patterns/repository-scope.ts';
+import { createRepositoryScope } from '../../patterns/glob.ts';
 import { createSweepMeter } from '../../rules/expressions/budget.ts';
 import { isInScope } from '../../rules/match.ts';
 import type { RuleSet } from '../../rules/rule.ts';

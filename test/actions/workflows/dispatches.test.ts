@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { claimRun, findOwnRun, noteUnnamed } from '../../../src/actions/workflows/dispatches.ts';
+import { claimRun, findOwnRun, noteUnnamed } from '../../../src/actions/run-workflow.ts';
 import type { DispatchedRun } from '../../../src/facts/statuses.ts';
 import { createStoredMemory } from '../../../src/store/action-memory.ts';
 import { openPostgresStore } from '../../../src/store/postgres/postgres-store.ts';

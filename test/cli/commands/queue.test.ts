@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { mergeQueueKind } from '../../../src/actions/merging/queue-desk.ts';
+import { mergeQueueKind } from '../../../src/actions/queue-desk.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { queueStateOf, readQueueJob } from '../../../src/work/merge-queue/state.ts';

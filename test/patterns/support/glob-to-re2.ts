@@ -1,5 +1,4 @@
-import type { GlobOptions } from '../../../src/patterns/glob.ts';
-import { GlobError } from '../../../src/patterns/glob-error.ts';
+import { GlobError, type GlobOptions } from '../../../src/patterns/glob.ts';
 
 /** Returns the RE2 text, anchored at both ends, of a glob: a second translation that the programs of globs are held against. */
 export function globToRe2(pattern: string, options: GlobOptions = {}): string {

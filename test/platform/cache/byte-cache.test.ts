@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createByteCache } from '../../../src/platform/cache/byte-cache.ts';
+import { createByteCache } from '../../../src/platform/cache/caches.ts';
 
 /** What an entry takes beside its value and its key. */
 const entryBytes = 128;

@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { createNetworkList, isPublicAddress } from '../../../src/platform/http/public-address.ts';
-import { createReachableHosts, hostOfUrl } from '../../../src/platform/http/reachable-hosts.ts';
+import {
+  createNetworkList,
+  createReachableHosts,
+  hostOfUrl,
+  isPublicAddress,
+} from '../../../src/platform/http/reachable-hosts.ts';
 
 /** The first and the last address of each network, and addresses in it that mean something. */
 const closed = {

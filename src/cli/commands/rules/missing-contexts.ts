@@ -4,8 +4,7 @@ import { isRecord } from '../../../contract/events/payload-members.ts';
 import type { RepositoryRef, Subject } from '../../../contract/events/subject.ts';
 import { operations } from '../../../contract/operations.ts';
 import { requiredChecks } from '../../../facts/statuses.ts';
-import { compileForgeGlob } from '../../../patterns/forge-glob.ts';
-import { createGlob } from '../../../patterns/glob.ts';
+import { compileForgeGlob, createGlob } from '../../../patterns/glob.ts';
 import { createUnlimitedMeter } from '../../../patterns/meter.ts';
 import { Re2Compiler } from '../../../patterns/re2.ts';
 import {

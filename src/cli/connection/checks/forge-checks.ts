@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { askForgeDate } from '../../../client/address.ts';
 import type { Client } from '../../../client/client.ts';
-import { askForgeDate } from '../../../client/forge-date.ts';
 import { operations } from '../../../contract/operations.ts';
 import type { Repository } from '../../../contract/resources/repositories.ts';
 import { ReeveError } from '../../../platform/errors.ts';

@@ -1,6 +1,5 @@
 import { lookup } from 'node:dns/promises';
-import { createNetworkList, isInNetworks } from '../../../platform/http/public-address.ts';
-import { hostOfUrl } from '../../../platform/http/reachable-hosts.ts';
+import { createNetworkList, hostOfUrl, isInNetworks } from '../../../platform/http/reachable-hosts.ts';
 
 const loopback = createNetworkList(['127.0.0.0/8', '::1/128']);
 const privateNetworks = createNetworkList([

@@ -1,5 +1,5 @@
 import { BoundedMap } from '../../../platform/cache/bounded-map.ts';
-import { createByteCache } from '../../../platform/cache/byte-cache.ts';
+import { createByteCache } from '../../../platform/cache/caches.ts';
 import type { GitObject, ObjectReader } from './objects.ts';
 
 /** What was found out about one repository. */

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance } from 'fastify';
-import { isSentByOtherSite } from '../../../platform/http/csrf-tokens.ts';
+import { isSentByOtherSite } from '../../../platform/http/constant-time-equal.ts';
 import type { ForgeContext } from '../context.ts';
 import { ForgeProblem } from '../errors.ts';
 import { sendFailure } from './respond.ts';

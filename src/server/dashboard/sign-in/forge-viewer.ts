@@ -3,7 +3,7 @@ import { eventFamilies, familyOf, type ReadableUnit } from '../../../contract/ev
 import { operations } from '../../../contract/operations.ts';
 import type { Repository } from '../../../contract/resources/repositories.ts';
 import type { User } from '../../../contract/resources/users.ts';
-import { createTtlCache } from '../../../platform/cache/ttl-cache.ts';
+import { createTtlCache } from '../../../platform/cache/caches.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { type ErrorCode, ReeveError } from '../../../platform/errors.ts';
 import { type DeliveryAccess, type DeliverySubject, SignedOut, type Viewer } from '../viewer.ts';

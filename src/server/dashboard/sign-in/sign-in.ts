@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../../platform/clock.ts';
-import { isSameSecret } from '../../../platform/http/constant-time-equal.ts';
-import { isSentByOtherSite } from '../../../platform/http/csrf-tokens.ts';
+import { isSameSecret, isSentByOtherSite } from '../../../platform/http/constant-time-equal.ts';
 import type { FailureThrottle } from '../../../platform/http/failure-throttle.ts';
 import { formFieldsOf } from '../../../platform/http/form.ts';
 import { html } from '../../../platform/http/html.ts';

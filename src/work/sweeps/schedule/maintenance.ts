@@ -1,8 +1,8 @@
-import { trialPrefix } from '../../../actions/backporting/trials.ts';
-import { storedFileKeptMs, storedFilePrefix } from '../../../actions/files/stored.ts';
-import { dueProtectionPrefix } from '../../../actions/merging/due-protections.ts';
+import { trialPrefix } from '../../../actions/backport.ts';
+import { storedFileKeptMs, storedFilePrefix } from '../../../actions/commit-files.ts';
+import { dueProtectionPrefix } from '../../../actions/merging.ts';
+import { dispatchPrefix } from '../../../actions/run-workflow.ts';
 import { sentMessageKeptMs, sentMessagePrefix } from '../../../actions/sent-messages.ts';
-import { dispatchPrefix } from '../../../actions/workflows/dispatches.ts';
 import { ledgerKeptMs, ledgerPrefix } from '../../../engine/budget/ledger.ts';
 import { executionPrefix } from '../../../engine/evaluate-rules.ts';
 import { mergeBaseKeptMs, mergeBasePrefix } from '../../../facts/reviews.ts';

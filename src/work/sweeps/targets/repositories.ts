@@ -3,7 +3,7 @@ import type { ListPage } from '../../../client/paging.ts';
 import type { RepositoryRef, Subject } from '../../../contract/events/subject.ts';
 import { operations } from '../../../contract/operations.ts';
 import type { Repository } from '../../../contract/resources/repositories.ts';
-import { createRepositoryScope } from '../../../patterns/repository-scope.ts';
+import { createRepositoryScope } from '../../../patterns/glob.ts';
 import { ReeveError } from '../../../platform/errors.ts';
 import type { LoadedRule } from '../../../rules/rule.ts';
 import type { SweepFailure } from '../progress.ts';

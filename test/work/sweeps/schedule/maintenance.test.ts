@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { trialPrefix } from '../../../../src/actions/backporting/trials.ts';
-import { storedFilePrefix } from '../../../../src/actions/files/stored.ts';
+import { trialPrefix } from '../../../../src/actions/backport.ts';
+import { storedFilePrefix } from '../../../../src/actions/commit-files.ts';
+import { dispatchPrefix } from '../../../../src/actions/run-workflow.ts';
 import { sentMessagePrefix } from '../../../../src/actions/sent-messages.ts';
-import { dispatchPrefix } from '../../../../src/actions/workflows/dispatches.ts';
 import { accountKey } from '../../../../src/engine/bounds/accounts.ts';
 import { executionPrefix } from '../../../../src/engine/evaluate-rules.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';

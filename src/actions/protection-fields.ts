@@ -1,10 +1,8 @@
-import type { Capability } from '../../client/capabilities.ts';
-import type { FactRequest } from '../../facts/fact.ts';
-import type { Change } from '../change.ts';
-import { isKnownDropped, rememberDropped } from '../dropped.ts';
-import { distinctNames } from '../pick.ts';
-import type { PlanContext } from '../plan-context.ts';
-import { isSame, toLowerCase, toNames } from '../same-names.ts';
+import type { Capability } from '../client/capabilities.ts';
+import type { FactRequest } from '../facts/fact.ts';
+import type { Change } from './change.ts';
+import { distinctNames, isKnownDropped, isSame, rememberDropped, toLowerCase, toNames } from './names.ts';
+import type { PlanContext } from './plan-context.ts';
 
 type ProtectionFields = Readonly<Record<string, unknown>>;
 type ProtectionCall = { readonly operation: string; readonly params: ProtectionFields };

@@ -1,17 +1,63 @@
-import { type Capability, capabilityOfEvent } from '../../client/capabilities.ts';
-import { namesToSend, shownEvents, wantedEvents } from '../../contract/events/hook-events.ts';
-import { operations } from '../../contract/operations.ts';
-import type { Hook } from '../../contract/resources/hooks.ts';
-import { asWritten } from '../../contract/written-texts.ts';
-import type { Facts } from '../../facts/fact.ts';
-import { optionalRequestOf } from '../../facts/fact.ts';
-import { FactNotGiven } from '../../facts/given-facts.ts';
-import type { SeenHook } from '../../facts/hooks.ts';
-import { repository } from '../../facts/repository.ts';
-import type { Change } from '../change.ts';
-import type { HookForm } from './forms.ts';
-import type { HookPlace } from './place.ts';
-import type { KnownHook, SecretFingerprints } from './secrets.ts';
+import { z } from 'zod';
+import { type Capability, capabilityOfEvent } from '../client/capabilities.ts';
+import { hookEventNames, namesToSend, shownEvents, wantedEvents } from '../contract/events/hook-events.ts';
+import { operations } from '../contract/operations.ts';
+import type { Hook } from '../contract/resources/hooks.ts';
+import { asWritten } from '../contract/written-texts.ts';
+import { type FactRequest, type Facts, optionalRequestOf, requestOf } from '../facts/fact.ts';
+import { FactNotGiven } from '../facts/given-facts.ts';
+import { accountHooks, hooks, type SeenHook } from '../facts/hooks.ts';
+import { repository } from '../facts/repository.ts';
+import { organizationParams, repositoryParams } from '../facts/where.ts';
+import { forgeGlobProblem } from '../patterns/glob.ts';
+import type { Change } from './change.ts';
+import type { ActionMemory } from './memory.ts';
+import type { PlanContext } from './plan-context.ts';
+import { fingerprintSecret, SecretForm } from './secret-form.ts';
+
+/** The declaration of a hook in a rule. */
+const HookForm = z.strictObject({
+  url: z
+    .url({ protocol: /^https?$/ })
+    .max(2_000)
+    .meta({ description: 'Target URL, which identifies the hook.' }),
+  events: z
+    .array(z.enum(hookEventNames as [string, ...string[]]))
+    .min(1)
+    .meta({ description: 'Families (`pull_request`) or single kinds (`pull_request_only`).' }),
+  branch_filter: z
+    .string()
+    .max(255)
+    .check((context) => {
+      const message = context.value === '' ? undefined : forgeGlobProblem(context.value, '');
+      if (message !== undefined) context.issues.push({ code: 'custom', input: context.value, message });
+    })
+    .optional()
+    .meta({ description: 'Glob of branches; unchanged if omitted.' }),
+  active: z.boolean().default(true),
+  content_type: z.enum(['json', 'form']).optional().meta({ description: 'Default for a new hook: json.' }),
+  name: z.string().min(1).max(255).optional(),
+  authorization: z
+    .union([SecretForm, z.literal('none')])
+    .optional()
+    .meta({
+      description: 'The secret with the value of the Authorization header: `{ secret: NAME }`; or none.',
+    }),
+  hmac: SecretForm.optional().meta({
+    description: 'The secret for delivery signatures, by name. A new value replaces the hook.',
+  }),
+});
+type HookForm = z.output<typeof HookForm>;
+
+/** The arguments of `sync-hooks`. */
+export const SyncHooks = z.strictObject({
+  hooks: z.array(HookForm).min(1).max(20),
+  'of-account': z
+    .boolean()
+    .default(false)
+    .meta({ description: 'Manages the hooks of the bot’s account instead of those of the subject.' }),
+});
+export type SyncHooks = z.output<typeof SyncHooks>;
 
 /** State of a hook in plans: secrets by name, and `events` as kinds. */
 export type Declared = Omit<HookForm, 'url'>;
@@ -210,4 +256,87 @@ export function replacedBy({ before }: Change): number[] {
   const replaces =
     typeof before === 'object' && before !== null && 'replaces' in before ? before.replaces : [];
   return Array.isArray(replaces) ? replaces.filter((id) => typeof id === 'number') : [];
+}
+
+/** Location of hooks: a repository, an organization or the account, each with its own operations. */
+type HookPlace = {
+  readonly fact: FactRequest<readonly SeenHook[]>;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly create: string;
+  readonly edit: string;
+  readonly delete: string;
+  /** Only a repository's hooks can be tested. */
+  readonly test?: string;
+};
+
+/** Returns the location of a step's hooks. */
+export function hookPlace(ofAccount: boolean, { subject }: Facts): HookPlace {
+  if (ofAccount) {
+    return {
+      fact: requestOf(accountHooks),
+      params: {},
+      create: operations.createUserHook.id,
+      edit: operations.editUserHook.id,
+      delete: operations.deleteUserHook.id,
+    };
+  }
+  const fact = requestOf(hooks);
+  if (subject.kind === 'organization') {
+    return {
+      fact,
+      params: organizationParams(subject),
+      create: operations.createOrganizationHook.id,
+      edit: operations.editOrganizationHook.id,
+      delete: operations.deleteOrganizationHook.id,
+    };
+  }
+  return {
+    fact,
+    params: repositoryParams(subject),
+    create: operations.createHook.id,
+    edit: operations.editHook.id,
+    delete: operations.deleteHook.id,
+    test: operations.testHook.id,
+  };
+}
+
+/** Fingerprints of a hook's secrets, which a forge never shows, as written by Reeve. */
+const KnownHook = z.object({
+  /** `none`: no header is sent. */
+  authorization: z.string().optional(),
+  hmac: z.string().optional(),
+  /** Hooks that this one replaces; they are deleted once it works. */
+  replaces: z.array(z.number()).optional(),
+});
+type KnownHook = z.output<typeof KnownHook>;
+
+const hookKey = (id: number): string => `sync-hooks/${id}`;
+
+/** Returns the stored fingerprints of a hook; undefined for one that Reeve did not write. */
+export async function recallHook(memory: ActionMemory, id: number): Promise<KnownHook | undefined> {
+  const found = KnownHook.safeParse(await memory.get(hookKey(id)));
+  return found.success ? found.data : undefined;
+}
+
+/** Stores the fingerprints of a hook; undefined deletes them. */
+export async function rememberHook(
+  memory: ActionMemory,
+  id: number,
+  known: KnownHook | undefined,
+): Promise<void> {
+  await memory.set(hookKey(id), known);
+}
+
+/** Fingerprints of the secrets that a rule refers to; a member is absent if there is no reference or the value is unknown. */
+type SecretFingerprints = { readonly authorization?: string; readonly hmac?: string };
+
+/** Returns the fingerprints of the secrets in a hook's declaration. In a what-if there are none. */
+export function fingerprintSecrets(
+  { authorization, hmac }: Declared,
+  context: PlanContext,
+): SecretFingerprints {
+  const header =
+    authorization === 'none' ? 'none' : authorization && fingerprintSecret(authorization, context);
+  const signature = hmac && fingerprintSecret(hmac, context);
+  return { ...(header && { authorization: header }), ...(signature && { hmac: signature }) };
 }

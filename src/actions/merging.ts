@@ -1,23 +1,59 @@
 import { z } from 'zod';
-import type { PullRequest } from '../../contract/resources/pulls.ts';
-import type { TimelineEntry } from '../../contract/resources/timeline.ts';
-import type { User } from '../../contract/resources/users.ts';
-import { assignable, isWriter, permissionOf } from '../../facts/collaborators.ts';
-import { maxCommandBody, parseCommandLines } from '../../facts/command.ts';
-import { type Facts, requestOf } from '../../facts/fact.ts';
-import { timeline } from '../../facts/issue.ts';
-import { reviews } from '../../facts/reviews.ts';
-import { ReeveError } from '../../platform/errors.ts';
-import type { PlanContext } from '../plan-context.ts';
-import { sidesOf } from './pull.ts';
+import type { Subject } from '../contract/events/subject.ts';
+import type { PullRequest } from '../contract/resources/pulls.ts';
+import type { TimelineEntry } from '../contract/resources/timeline.ts';
+import { assignable, isWriter, permissionOf } from '../facts/collaborators.ts';
+import { maxCommandBody, parseCommandLines } from '../facts/command.ts';
+import { type Facts, requestOf } from '../facts/fact.ts';
+import { timeline } from '../facts/issue.ts';
+import { reviews } from '../facts/reviews.ts';
+import { ReeveError } from '../platform/errors.ts';
+import { forgeText } from './action.ts';
+import type { Change, DraftChange } from './change.ts';
+import type { ActionMemory, ReadableMemory } from './memory.ts';
+import type { PlanContext } from './plan-context.ts';
+import { mergeMethods } from './queue-desk.ts';
+
+/** What an action that merges asks for: how, and with which commit message. */
+export const mergeFields = {
+  method: z
+    .enum(mergeMethods)
+    .optional()
+    .meta({ description: 'How to merge; default: the default of the repository.' }),
+  title: forgeText({ commit: true })
+    .min(1)
+    .max(255)
+    .optional()
+    .meta({ description: 'First line of the commit message; default: that of the forge.' }),
+  message: forgeText({ lines: true, commit: true })
+    .max(60_000)
+    .optional()
+    .meta({ description: 'Rest of the commit message.' }),
+};
+
+/** The commit and the branches of a pull request that a merge needs. */
+export type PullSides = { readonly head: string; readonly base: string; readonly isFork: boolean };
+
+/** Returns the sides of a pull request. Throws if the forge does not show them. */
+export function sidesOf({ number, head, base }: PullRequest): PullSides {
+  if (!head?.sha || !base?.ref) throw new Error(`pull request #${number} has no head or no base`);
+  // The head repository of a fork may be gone.
+  const isFork = head.repo?.id === undefined || head.repo.id !== (base.repo?.id ?? base.repo_id);
+  return { head: head.sha, base: base.ref, isFork };
+}
+
+/** Returns the change with a reason not to make it now. `polls`: what it waits for comes without an event on some forges. */
+export function waiting(change: DraftChange, why: string, polls = false): Change {
+  return { ...change, reason: why, waits: { why, polls } };
+}
 
 /**
  * A label or a command asks for the merge of what its author has seen. It says nothing of commits that an account without write access
  * pushes afterwards.
  */
 
-export const afterPushChoices = ['writers', 'anyone'] as const;
-export type AfterPush = (typeof afterPushChoices)[number];
+const afterPushChoices = ['writers', 'anyone'] as const;
+type AfterPush = (typeof afterPushChoices)[number];
 
 /** The argument of actions that merge. */
 export const afterPushField = {
@@ -119,7 +155,7 @@ function isCommandAct({ type, body }: TimelineEntry, { acts }: PlanContext): boo
   return parseCommandLines(body).some(({ name }) => acts.commands.includes(name));
 }
 
-type Account = Pick<User, 'id' | 'login'> | null | undefined;
+type Account = { readonly id: number; readonly login: string } | null | undefined;
 type Accounts = {
   readonly isOurs: (user: Account) => boolean;
   readonly mayPush: (user: Account, isFork: boolean) => Promise<boolean>;
@@ -158,4 +194,66 @@ function createAccounts(facts: Facts, { account: own }: PlanContext): Accounts {
     mayCommand: (user) => may(user, false),
     mayApprove: (user, isOfficial) => may(user, isOfficial),
   };
+}
+
+/**
+ * Protective changes (`Change.protects`) that are not made: a limit or a pause keeps them waiting, the forge refused them, or their rule
+ * failed. Until they are made, what they protect is not merged: a limit, or a failure, never opens a gate.
+ */
+
+/** The beginning of the keys under which the memory keeps them. Values have an instant `at`. */
+export const dueProtectionPrefix = 'due protection ';
+
+/** Rules with a change that is not made, by identity, and why. */
+type DueProtections = { readonly at: string; readonly rules: Readonly<Record<string, string>> };
+
+type Place = {
+  readonly repository?: Subject['repository'] | undefined;
+  readonly index?: number | undefined;
+};
+
+/**
+ * Notes which rules have protective changes of a subject that are not made after a run. Rules that are settled and have none any more are
+ * forgotten; about other rules the run says nothing.
+ */
+export async function noteDueProtections(
+  memory: ActionMemory,
+  place: Place,
+  run: {
+    readonly due: ReadonlyMap<string, string>;
+    /** Whether a rule has no other changes waiting than those of `due`. */
+    readonly isSettled: (rule: string) => boolean;
+    readonly now: Date;
+  },
+): Promise<void> {
+  const key = keyOf(place);
+  if (key === undefined) return;
+  // Each run with such a rule asks; hardly any has something to note.
+  if (run.due.size === 0 && (await memory.get(key)) === undefined) return;
+  await memory.revise(key, (value) => {
+    // The border to the memory: what is under these keys was written here alone.
+    const { rules = {} } = (value ?? {}) as Partial<DueProtections>;
+    const others = Object.entries(rules).filter(([rule]) => !run.isSettled(rule));
+    const left = Object.fromEntries([...others, ...run.due]);
+    if (Object.keys(left).length === 0) return undefined;
+    return { at: run.now.toISOString(), rules: left } satisfies DueProtections;
+  });
+}
+
+/** Returns why a pull request must not be merged now: a protective change of it or of its repository is not made. */
+export async function findDueProtection(
+  memory: ReadableMemory,
+  { repository, index }: Place,
+): Promise<string | undefined> {
+  for (const place of [{ repository, index }, { repository }]) {
+    const key = keyOf(place);
+    const due = key === undefined ? undefined : ((await memory.get(key)) as DueProtections | undefined);
+    const [first] = Object.entries(due?.rules ?? {});
+    if (first !== undefined) return `a protective change of ${first[0]} is still to be made: ${first[1]}`;
+  }
+  return undefined;
+}
+
+function keyOf({ repository, index }: Place): string | undefined {
+  return repository === undefined ? undefined : `${dueProtectionPrefix}${repository.id}#${index ?? ''}`;
 }

@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto';
+import type { Subject } from '../contract/events/subject.ts';
+import { trimSpace } from '../contract/written-texts.ts';
+import type { PlanContext } from './plan-context.ts';
+
+/** Returns whether two values are equal; lists of names are unordered, and names case-insensitive. */
+export function isSame(one: unknown, other: unknown): boolean {
+  if (!Array.isArray(one) && !Array.isArray(other)) return one === other;
+  const [first, second] = [toNames(one), toNames(other)];
+  return first.length === second.length && first.every((name, place) => name === second[place]);
+}
+
+/** Returns the names of a list in lower case, sorted and without duplicates; null is an empty list. */
+export function toNames(value: unknown): readonly string[] {
+  return Array.isArray(value) ? [...new Set(value.map(toLowerCase))].sort() : [];
+}
+
+/** Returns a name as forges compare it. */
+export function toLowerCase(name: unknown): string {
+  return String(name).toLowerCase();
+}
+
+/**
+ * Returns `count` of the names, chosen by a hash of the subject and the name: always the same ones for an issue or pull request,
+ * evenly spread over many. A name that joins or leaves the pool moves only choices that fall on it.
+ */
+export function pickByHash(
+  pool: readonly string[],
+  count: number,
+  { repository, index }: Subject,
+): readonly string[] {
+  const rankOf = (name: string): string =>
+    createHash('sha256')
+      .update(`${repository?.id}#${index} ${toLowerCase(name)}`)
+      .digest('hex');
+  const ranked = pool.map((name) => ({ name, rank: rankOf(name) }));
+  const inOrder = ranked.toSorted((one, other) => (one.rank < other.rank ? -1 : 1));
+  return inOrder.slice(0, Math.max(count, 0)).map(({ name }) => name);
+}
+
+/** Returns the names of accounts or teams, which have no white space, each once whatever its case, in order. */
+export function distinctNames(written: readonly string[]): readonly string[] {
+  const names = written.map(trimSpace);
+  return [
+    ...new Map(names.map((name) => [toLowerCase(name), name] as const).toReversed()).values(),
+  ].toReversed();
+}
+
+/** Time after which a name that the forge dropped is retried: the user may have got access since. */
+const againMs = 7 * 24 * 60 * 60_000;
+
+type Dropped = { readonly wanted: unknown; readonly got: unknown; readonly at: string };
+
+/**
+ * Forges silently drop names without access from lists. The result of a write is stored, so that the list is
+ * reported once and not rewritten on every run.
+ */
+export async function rememberDropped(
+  key: string,
+  wanted: unknown,
+  got: unknown,
+  { memory, now }: PlanContext,
+): Promise<void> {
+  const kept: Dropped = { wanted, got, at: now.toISOString() };
+  await memory.set(`dropped ${key}`, kept);
+}
+
+/** Returns whether this proposal recently resulted in this state, so that writing it again would change nothing. */
+export async function isKnownDropped(
+  key: string,
+  wanted: unknown,
+  live: unknown,
+  { memory, now }: PlanContext,
+): Promise<boolean> {
+  // The value in the memory was written by the function above.
+  const kept = (await memory.get(`dropped ${key}`)) as Dropped | undefined;
+  if (kept === undefined || now.getTime() - Date.parse(kept.at) > againMs) return false;
+  return isSame(kept.wanted, wanted) && isSame(kept.got, live);
+}
+
+/** Forgets the result of a write, because live state shows the wanted value: the forge does not drop it. */
+export async function forgetDropped(key: string, { memory, dryRun }: PlanContext): Promise<void> {
+  if (dryRun || (await memory.get(`dropped ${key}`)) === undefined) return;
+  await memory.set(`dropped ${key}`, undefined);
+}
