@@ -9,7 +9,7 @@ import { describeReport, readReport } from './mutation/report.ts';
 import { rooms } from './mutation/rooms.ts';
 
 /**
- * `npm run mutation -- --room receiver [--only 'src/server/receiver/verify.ts']`: changes the source in small ways with Stryker, one after
+ * `npm run mutation -- --room receiver [--only 'src/server/receiver/guards.ts']`: changes the source in small ways with Stryker, one after
  * the other, and reports which changes no test notices. A room takes up to an hour. Exit 0 when the tests notice at least 85 %, 1 when
  * they do not, 2 for wrong usage. Without `--room`, it is the turn of one room a day. Stryker is installed in `scripts/mutation` at the first run.
  */

@@ -16,7 +16,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { packageRoot } from '../src/platform/package.ts';
 import { loadRuleFiles } from '../src/rules/sources/folder.ts';
-import { metricTable } from '../src/server/dashboard/metrics/metric-table.ts';
+import { metricTable } from '../src/server/dashboard/metrics.ts';
 import { loadSettings, settingsTable } from '../src/server/settings/config.ts';
 import { type BareServer, json, startBareServer } from './support/bare-server.ts';
 import { reeve } from './support/command.ts';

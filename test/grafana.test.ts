@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../src/contract/operations.ts';
 import { systemClock } from '../src/platform/clock.ts';
 import { packageRoot } from '../src/platform/package.ts';
-import { metricTable } from '../src/server/dashboard/metrics/metric-table.ts';
+import { metricTable } from '../src/server/dashboard/metrics.ts';
 import { createRunnerMemory } from '../src/work/sweeps/targets/runner-memory.ts';
 import { post } from './support/deliveries.ts';
 import type { GrafanaDashboard, PrometheusTarget } from './support/grafana-dashboard.ts';

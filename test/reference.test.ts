@@ -12,7 +12,7 @@ import { functions, loops } from '../src/rules/expressions/functions.ts';
 import { createEnvironment } from '../src/rules/files/context.ts';
 import { loadRuleFile } from '../src/rules/files/load.ts';
 import { registry } from '../src/rules/registry.ts';
-import { parseOperatorFile } from '../src/server/settings/operator-file/operator-file.ts';
+import { parseOperatorFile } from '../src/server/settings/operator-file.ts';
 import { contextOf } from './rules/expressions/support/context.ts';
 
 const environment = createEnvironment({

@@ -12,7 +12,7 @@ import {
   type SampleName,
   sampleMerges,
   sampleSpanOf,
-} from './dashboard/charts/activity-samples.ts';
+} from './dashboard/activity-samples.ts';
 
 /** A delivery or job, as far as it is counted. */
 type HandledClaim = {

@@ -4,8 +4,7 @@ import { noSchemas } from '../platform/http/no-schemas.ts';
 import type { Store } from '../store/store.ts';
 import type { Activity } from './activity.ts';
 import { type DashboardParts, dashboard } from './dashboard/route.ts';
-import { maxConnections, serverOptions } from './receiver/limits.ts';
-import { receiver } from './receiver/route.ts';
+import { maxConnections, receiver, serverOptions } from './receiver/route.ts';
 import type { SecretEntry } from './receiver/secrets.ts';
 
 /** What the doors of the bot lead to. */

@@ -20,7 +20,7 @@ import {
 import { scheduledRules } from '../work/sweeps/sweeps.ts';
 import { createRunnerMemory } from '../work/sweeps/targets/runner-memory.ts';
 import type { DashboardData, ForgeHealth, RuleRow, ScheduleRow, SweepRow } from './dashboard/data.ts';
-import type { MetricData } from './dashboard/metrics/metrics.ts';
+import type { MetricData } from './dashboard/metrics.ts';
 import type { RuleCoverage } from './rule-coverage.ts';
 
 /**

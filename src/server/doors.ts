@@ -5,7 +5,7 @@ import type { Store } from '../store/store.ts';
 import { createCommandQueue } from '../work/merge-queue/queue-commands.ts';
 import type { Activity } from './activity.ts';
 import { type AppParts, createApp, listenOn } from './app.ts';
-import type { Metrics } from './dashboard/metrics/metrics.ts';
+import type { Metrics } from './dashboard/metrics.ts';
 import { redirectUri } from './dashboard/sign-in/forge-sign-in.ts';
 import type { SecretEntry } from './receiver/secrets.ts';
 import { openDashboardPassword, passwordPath } from './settings/secrets/dashboard-password.ts';

@@ -12,7 +12,7 @@ import type { Clock } from '../platform/clock.ts';
 import { ReeveError } from '../platform/errors.ts';
 import type { Log } from '../platform/log.ts';
 import type { ForgeState } from '../work/deliveries/breaker.ts';
-import type { Metrics } from './dashboard/metrics/metrics.ts';
+import type { Metrics } from './dashboard/metrics.ts';
 
 /** Longest wait for the forge before the receiver listens. */
 const greetingMs = 5_000;

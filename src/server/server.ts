@@ -31,7 +31,7 @@ import { createQueueDesk } from '../work/merge-queue/merge-queues.ts';
 import type { Reeve, WorkMetrics } from '../work/reeve.ts';
 import { createPreview } from '../work/runs/preview.ts';
 import { type Activity, startActivity } from './activity.ts';
-import { createMetrics, type Metrics } from './dashboard/metrics/metrics.ts';
+import { createMetrics, type Metrics } from './dashboard/metrics.ts';
 import { createDashboardData } from './dashboard-data.ts';
 import { type Doors, openDoors } from './doors.ts';
 import { openForgeLink } from './forge-link.ts';

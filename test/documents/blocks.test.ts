@@ -7,7 +7,7 @@ import { markdownFiles } from '../../scripts/site/stage.ts';
 import { packageRoot } from '../../src/platform/package.ts';
 import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { registry } from '../../src/rules/registry.ts';
-import { parseOperatorFile } from '../../src/server/settings/operator-file/operator-file.ts';
+import { parseOperatorFile } from '../../src/server/settings/operator-file.ts';
 
 const pages = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...markdownFiles(packageRoot, 'docs')];
 const blocks = pages.flatMap((page) =>

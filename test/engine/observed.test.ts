@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { compareRuns, printComparison } from '../../src/cli/output/compare-runs.ts';
+import { compareRuns, printComparison } from '../../src/cli/commands/runs/replay.ts';
 import { printRun } from '../../src/cli/output/print-run.ts';
 import { isObserved } from '../../src/engine/describe-change.ts';
 import type { RecordedChange, Run } from '../../src/engine/record.ts';

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Run } from '../../src/engine/record.ts';
 import { silentLog } from '../../src/platform/log.ts';
 import { type Activity, startActivity } from '../../src/server/activity.ts';
-import { chartStretches, marksOf } from '../../src/server/dashboard/charts/activity-samples.ts';
+import { chartStretches, marksOf } from '../../src/server/dashboard/activity-samples.ts';
 import { createRunnerMemory } from '../../src/work/sweeps/targets/runner-memory.ts';
 import { makeDelivery, makeRun } from '../store/make.ts';
 import { makeClock } from '../support/make-clock.ts';

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { systemClock } from '../../src/platform/clock.ts';
 import { silentLog } from '../../src/platform/log.ts';
 import { type AppParts, createApp } from '../../src/server/app.ts';
-import { createMetrics } from '../../src/server/dashboard/metrics/metrics.ts';
+import { createMetrics } from '../../src/server/dashboard/metrics.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createCommandQueue } from '../../src/work/merge-queue/queue-commands.ts';
 

@@ -4,7 +4,7 @@ import {
   type SampleName,
   sampleMerges,
   sampleSpanOf,
-} from '../../src/server/dashboard/charts/activity-samples.ts';
+} from '../../src/server/dashboard/activity-samples.ts';
 import type { Sample } from '../../src/store/samples.ts';
 
 /** Returns the samples of thirty days, with days and nights, an outage and a busy hour. */

@@ -21,8 +21,8 @@ import {
 } from '../../src/rules/sources/admission.ts';
 import type { Grant } from '../../src/rules/sources/grants.ts';
 import { createRuleSource, type RuleSource } from '../../src/rules/sources/rule-source.ts';
-import { readGrants } from '../../src/server/settings/operator-file/grants.ts';
-import { parseOperatorFile } from '../../src/server/settings/operator-file/operator-file.ts';
+import { readGrants } from '../../src/server/settings/config.ts';
+import { parseOperatorFile } from '../../src/server/settings/operator-file.ts';
 import { type MadeDelivery, makeDeliveries } from './deliveries.ts';
 import { createFakeForge, type Written } from './fake-forge.ts';
 import { botAccount, type FakeForgeState, vault, vaultText } from './fake-forge-state.ts';

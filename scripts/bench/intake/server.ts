@@ -50,7 +50,7 @@ process.send?.(await kinds[kind as keyof typeof kinds](address));
 async function receive(store: Store): Promise<number> {
   const { default: fastify } = await import('fastify');
   const { silentLog } = await import('../../../src/platform/log.ts');
-  const { serverOptions } = await import('../../../src/server/receiver/limits.ts');
+  const { serverOptions } = await import('../../../src/server/receiver/route.ts');
   const { receiver } = await import('../../../src/server/receiver/route.ts');
   const app = fastify(serverOptions());
   await app.register(receiver, {

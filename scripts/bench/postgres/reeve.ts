@@ -1,8 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import fastify from 'fastify';
 import { silentLog } from '../../../src/platform/log.ts';
-import { serverOptions } from '../../../src/server/receiver/limits.ts';
-import { receiver } from '../../../src/server/receiver/route.ts';
+import { receiver, serverOptions } from '../../../src/server/receiver/route.ts';
 import { openStoreAt } from '../../../src/store/open-store.ts';
 import type { ServerRole } from '../../../src/store/store.ts';
 import { createWorker } from '../../../src/work/deliveries/worker.ts';

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { createVerify, type Verify } from '../../../src/server/receiver/verify.ts';
+import { createVerify, type Verify } from '../../../src/server/receiver/guards.ts';
 import type { Drill } from '../promise.ts';
 
 /** Beyond this, the times of two classes differ with certainty (Reparaz, Balasch, Verbauwhede: "dude, is my code constant time?"). */

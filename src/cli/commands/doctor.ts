@@ -1,8 +1,11 @@
 import { messageOf, ReeveError } from '../../platform/errors.ts';
 import { loadSettings, type Settings, secretValues, type Variables } from '../../server/settings/config.ts';
-import type { Check } from '../connection/checks/check.ts';
-import { checks } from '../connection/checks/checks.ts';
-import { type Examination, examine } from '../connection/checks/examination.ts';
+import { databaseChecks } from '../connection/checks/database-checks.ts';
+import { type Check, type Examination, examine } from '../connection/checks/examination.ts';
+import { forgeChecks } from '../connection/checks/forge-checks.ts';
+import { hookChecks } from '../connection/checks/hook-checks.ts';
+import { incidentChecks } from '../connection/checks/incident-checks.ts';
+import { machineChecks } from '../connection/checks/machine-checks.ts';
 import { createReport, type Report, wrong } from '../connection/finding.ts';
 import { adviceOf } from '../connection/steps/steps.ts';
 import { count, type Terminal } from '../output/terminal.ts';
@@ -89,3 +92,12 @@ async function runAll(table: readonly Check[], examination: Examination, report:
   }
   return status;
 }
+
+/** All checks of `reeve doctor`, in order. A new check is a row in one of these tables. */
+export const checks: readonly Check[] = [
+  ...machineChecks,
+  ...databaseChecks,
+  ...forgeChecks,
+  ...hookChecks,
+  ...incidentChecks,
+];

@@ -9,8 +9,7 @@ import { describeSeed, parseSeed, type SeedFile } from '../../forge/testing/seed
 import { messageOf, ReeveError } from '../../platform/errors.ts';
 import { createLog } from '../../platform/log.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { keepFilesPrivate } from './private-umask.ts';
-import { watchSignals } from './signals.ts';
+import { keepFilesPrivate, watchSignals } from './process.ts';
 
 type ForgeCommandOptions = {
   readonly port?: string;

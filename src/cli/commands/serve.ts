@@ -3,9 +3,8 @@ import { createLog } from '../../platform/log.ts';
 import { startServer } from '../../server/server.ts';
 import { type Settings, secretValues } from '../../server/settings/config.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { keepFilesPrivate } from './private-umask.ts';
+import { keepFilesPrivate, type StopRequest, watchSignals } from './process.ts';
 import { testRules } from './rules/rule-tests.ts';
-import { type StopRequest, watchSignals } from './signals.ts';
 
 /** Runs the bot until it is stopped; without a configured forge, the demo. Returns the exit status. */
 export async function serve(

@@ -1,35 +1,53 @@
+import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import type { Client } from '../../client/client.ts';
+import { type Client, createClient } from '../../client/client.ts';
 import { secretsOf } from '../../client/credentials.ts';
-import { loadSettings, secretValues, type Variables } from '../../server/settings/config.ts';
-import { createReport, skipped } from '../connection/finding.ts';
-import { hookKinds } from '../connection/hooks/event-kinds.ts';
+import { operations } from '../../contract/operations.ts';
+import { ReeveError } from '../../platform/errors.ts';
+import type { LoadedRule } from '../../rules/rule.ts';
+import { loadRuleFiles } from '../../rules/sources/folder.ts';
+import { loadSettings, readSecret, secretValues, type Variables } from '../../server/settings/config.ts';
+import { parseOperatorFile, type WebhookForm } from '../../server/settings/operator-file.ts';
+import { describeNeededAccess } from '../connection/checks/access.ts';
+import { closingCommands, findOpenSecretFiles } from '../connection/checks/file-modes.ts';
+import { createReport, type Finding, ok, skipped, warning, wrong } from '../connection/finding.ts';
+import {
+  checkAccount,
+  checkAdministrator,
+  checkForge,
+  checkRestriction,
+  checkScopes,
+  neededScopes,
+} from '../connection/forge-findings.ts';
 import {
   coveredLocations,
   type HookLocation,
   hookLocations,
   locationName,
+  readHooks,
+  repositoryAt,
+  type Signed,
 } from '../connection/hooks/places.ts';
 import { localAddress } from '../connection/hooks/probe-receiver.ts';
-import { checkServedHooks } from '../connection/hooks/served-hooks.ts';
-import { adoptWiderHooks } from '../connection/steps/adopt-hooks.ts';
-import { gatherAnswers, keptVariables, type SetupOptions } from '../connection/steps/answers.ts';
-import { rememberOperatorFile, saveEnvFile, saveOperatorFile } from '../connection/steps/files.ts';
-import { planSecrets, secretVariables, withoutOldValues } from '../connection/steps/secrets.ts';
-import { checkServedNames } from '../connection/steps/serve-repositories.ts';
+import { checkServedHooks, hookKinds } from '../connection/hooks/served-hooks.ts';
+import {
+  type Answers,
+  gatherAnswers,
+  keptVariables,
+  type SetupOptions,
+} from '../connection/steps/answers.ts';
+import {
+  readOperatorText,
+  rememberOperatorFile,
+  saveEnvFile,
+  saveOperatorFile,
+} from '../connection/steps/files.ts';
 import { settleHooks } from '../connection/steps/settle-hooks.ts';
 import { setUpSignIn } from '../connection/steps/sign-in.ts';
-import { createSteps, Stopped } from '../connection/steps/steps.ts';
+import { createSteps, type Steps, Stopped } from '../connection/steps/steps.ts';
 import { wantWebhook, withoutLocations } from '../connection/steps/wanted-webhook.ts';
 import type { Prompt } from '../output/prompt.ts';
 import { count, type Terminal } from '../output/terminal.ts';
-import {
-  type CheckedConnection,
-  checkConnection,
-  makersOf,
-  type SetupRun,
-  type WantedWebhook,
-} from './setup-checks.ts';
 
 /**
  * Connects a forge: token, secrets, env file, operator file, OAuth2 application, hooks, and a delivery by each of them. Run
@@ -263,4 +281,226 @@ async function leaveOut(
   );
   const names = gone.map(locationName).join(', ');
   steps.tell('operator-file', skipped(`${names} taken out of ${answers.config} again: no hook was created`));
+}
+
+/** A run of setup: what it was asked for, and what became of it so far. */
+type SetupRun = {
+  readonly options: SetupOptions;
+  readonly answers: Answers;
+  readonly prompt: Prompt | undefined;
+  readonly steps: Steps;
+  /** Values that no line may hold; grows with what is made. */
+  readonly secrets: string[];
+  /** Takes back what a run that fails has written to the operator file. */
+  undo?: (() => Promise<void>) | undefined;
+};
+
+/** Where the hooks are to be. */
+type WantedWebhook = Awaited<ReturnType<typeof wantWebhook>>;
+
+/** What is known of the forge and the accounts once they were checked. */
+type CheckedConnection = Awaited<ReturnType<typeof checkConnection>>;
+
+/** Checks the forge, the accounts, the operator file and the rules. */
+async function checkConnection({ options, answers, steps }: SetupRun) {
+  const plan = options.plan ?? false;
+  const client = createClient(answers.forge);
+  const capabilities = await learn(steps, 'forge', () => checkForge(client, answers.forge.url));
+  const account = await learn(steps, 'token', () => checkAccount(client));
+  const open = await findOpenSecretFiles(answers.environment);
+  if (open.length > 0) {
+    const text = `other users of this machine can read ${open.map(({ path }) => path).join(', ')}`;
+    steps.tell('file-modes', warning(text, closingCommands(open)));
+  }
+  const { file } = parseOperatorFile(
+    answers.config,
+    await steps.attempt('operator-file', () => readOperatorText(answers.config)),
+  );
+  const allowAdmin = options.allowAdmin || file?.['allow-admin'] || false;
+  steps.tell('administrator', checkAdministrator(account, allowAdmin), { mustBeRight: true });
+  const restriction = checkRestriction(account, capabilities);
+  if (restriction) steps.tell('restricted', restriction);
+  const rules = await steps.attempt('rules', () => loadRules(answers.environment));
+  if ('token' in answers.forge.credentials) {
+    const look = () => checkScopes(client, neededScopes(rules), { capabilities, readOnly: plan });
+    steps.tell('scopes', await steps.attempt('scopes', look));
+  }
+  if (rules.length > 0) {
+    const needed = describeNeededAccess(rules);
+    steps.tell('access', ok(`make @${account.login} a collaborator with the access that ${needed}`));
+  }
+  const maker =
+    answers.setupToken === undefined
+      ? client
+      : createClient({ url: answers.forge.url, credentials: { token: answers.setupToken } });
+  const makerAccount =
+    maker === client ? account : await learn(steps, 'admin-token', () => checkAccount(maker));
+  return { client, capabilities, account, file, allowAdmin, rules, maker, makerAccount };
+}
+
+/** Returns the accounts that can make hooks, the one that is to make them first. */
+function makersOf({ client, account, maker, makerAccount }: CheckedConnection): readonly Signed[] {
+  const first = { client: maker, login: makerAccount.login };
+  return maker === client ? [first] : [first, { client, login: account.login }];
+}
+
+/** Looks, tells what was found, and returns what was learnt. */
+async function learn<Value>(
+  steps: Steps,
+  id: string,
+  look: () => Promise<{ finding: ReturnType<typeof ok>; value: Value }>,
+): Promise<Value> {
+  const { finding, value } = await steps.attempt(id, look);
+  steps.tell(id, finding);
+  return value;
+}
+
+async function loadRules(environment: Variables): Promise<readonly LoadedRule[]> {
+  if (!environment.REEVE_RULES) return [];
+  return (await loadRuleFiles([environment.REEVE_RULES])).flatMap(({ rules }) => rules);
+}
+
+/**
+ * Returns the hooks that are wanted, with the organization or account of each repository whose hook delivers to the same address
+ * already: a hook of the repository beside it would deliver every event twice. What the accounts cannot see is not there for them.
+ */
+async function adoptWiderHooks(
+  webhook: WebhookForm,
+  makers: readonly Signed[],
+): Promise<{ readonly webhook: WebhookForm; readonly findings: readonly Finding[] }> {
+  const repositories = hookLocations(webhook).filter(({ level }) => level === 'repository');
+  const owners = new Set(repositories.map((location) => repositoryAt(location).owner));
+  const found: HookLocation[] = [];
+  for (const name of owners) {
+    for (const level of ['organization', 'user'] as const) {
+      const location = { level, name };
+      if (await deliversFrom(location, webhook.url, makers)) found.push(location);
+    }
+  }
+  const named = (level: HookLocation['level']): string[] | undefined => {
+    const names = found.filter((location) => location.level === level).map(({ name }) => name);
+    const before = (level === 'organization' ? webhook.organizations : webhook.users) ?? [];
+    return before.length + names.length === 0 ? undefined : [...before, ...names];
+  };
+  return {
+    webhook:
+      found.length === 0
+        ? webhook
+        : { ...webhook, organizations: named('organization'), users: named('user') },
+    findings: found.map((location) => ({
+      state: 'ok',
+      text: `${locationName(location)} has a hook that delivers to ${webhook.url}: it is used for its repositories`,
+    })),
+  };
+}
+
+async function deliversFrom(
+  location: HookLocation,
+  url: string,
+  makers: readonly Signed[],
+): Promise<boolean> {
+  try {
+    const { live } = await readHooks(makers, location);
+    return live.some(({ active, config }) => active && config?.url === url);
+  } catch (error) {
+    if (error instanceof ReeveError && (error.status === 403 || error.status === 404)) return false;
+    throw error;
+  }
+}
+
+/** Examines whether the account can read the repositories that are to be served without a star; patterns are taken as they are. */
+async function checkServedNames(client: Client, names: readonly string[]): Promise<Finding> {
+  const hidden: string[] = [];
+  for (const name of names.filter((one) => !one.includes('*'))) {
+    const [owner = '', repo = ''] = name.split('/');
+    const isFound = await client.call(operations.getRepository, { params: { owner, repo } }).then(
+      () => true,
+      (error: unknown) => {
+        if (error instanceof ReeveError && error.status === 404) return false;
+        throw error;
+      },
+    );
+    if (!isFound) hidden.push(name);
+  }
+  if (hidden.length === 0) return ok(`serves ${names.join(', ')} without a star`);
+  return wrong(
+    `${hidden.join(', ')}: there is no such repository, or the account cannot read it`,
+    'correct the name, or make the account a collaborator; write --serve OWNER/NAME',
+  );
+}
+
+/** The two variables that hooks are made from. */
+const secretVariables = ['WEBHOOK_AUTHORIZATION', 'WEBHOOK_SECRET'] as const;
+type Variable = (typeof secretVariables)[number];
+
+/** What becomes of the webhook secrets: the variables to write, and what to say. Absent variables stay as they are. */
+type SecretPlan = {
+  readonly values: Readonly<Partial<Record<Variable, string>>>;
+  readonly finding: Finding;
+};
+
+/** 32 random bytes: they cannot be guessed, and every header and file accepts their letters. */
+const make = (variable: Variable): string => {
+  const random = randomBytes(32).toString('base64url');
+  return variable === 'WEBHOOK_AUTHORIZATION' ? `Bearer ${random}` : random;
+};
+
+/**
+ * Decides on the webhook secrets: kept where they are, made where they are not. With `rotate` new ones are put before the
+ * live ones, so that deliveries by hooks of both kinds pass until the hooks are made anew; a rotation that was begun is
+ * gone on with.
+ */
+function planSecrets(
+  environment: Variables,
+  options: { hasEntries: boolean; rotate: boolean; isRotating: boolean; plan: boolean },
+): SecretPlan {
+  const given = secretVariables.filter((name) => readSecret(environment, name) !== undefined);
+  if (given.length === 0 && options.hasEntries) {
+    return {
+      values: {},
+      finding: ok('the operator file has entries of secrets: the hooks get their first values'),
+    };
+  }
+  const missing = secretVariables.filter((name) => !given.includes(name));
+  const inFiles = given.filter((name) => environment[`${name}_FILE`]);
+  if (options.rotate && inFiles.length > 0) {
+    return {
+      values: {},
+      finding: wrong(
+        `${inFiles.join(' and ')} come from files that setup does not write`,
+        'add a new value on a line before the old one in each file, then run setup without --rotate',
+      ),
+    };
+  }
+  const rotated = options.rotate && !options.isRotating ? given : [];
+  const values = Object.fromEntries([
+    ...missing.map((name) => [name, make(name)]),
+    ...rotated.map((name) => [name, `${make(name)}\n${environment[name]}`]),
+  ]);
+  return { values, finding: findingOf(missing, rotated, options) };
+}
+
+function findingOf(
+  missing: readonly string[],
+  rotated: readonly string[],
+  { plan, rotate }: { plan: boolean; rotate: boolean },
+): Finding {
+  if (missing.length + rotated.length === 0) {
+    return ok(
+      rotate
+        ? 'new secrets were made before; the rotation goes on'
+        : 'header and signature have their secrets',
+    );
+  }
+  const what = [
+    ...(missing.length > 0 ? [`${missing.join(' and ')}: 32 random bytes each`] : []),
+    ...(rotated.length > 0 ? [`${rotated.join(' and ')}: a new value before the live one`] : []),
+  ].join('; ');
+  return { state: plan ? 'planned' : 'changed', text: plan ? `would create ${what}` : `created ${what}` };
+}
+
+/** Returns the variables with their first value alone: what is left once no hook sends the older ones. */
+function withoutOldValues(environment: Variables): Readonly<Partial<Record<Variable, string>>> {
+  const several = secretVariables.filter((name) => (environment[name] ?? '').includes('\n'));
+  return Object.fromEntries(several.map((name) => [name, environment[name]?.split('\n')[0] ?? '']));
 }

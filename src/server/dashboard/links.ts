@@ -1,7 +1,7 @@
 import { type Html, html } from '../../platform/http/html.ts';
 import { nameOfRule } from '../../rules/verdict.ts';
 import type { Delivery } from '../../store/store.ts';
-import { markIds } from './look/table.ts';
+import { markIds } from './page.ts';
 
 /** Returns a link to a repository on the forge; a name that is none stays text. */
 export function repositoryLink(forgeUrl: string, name: string): Html {

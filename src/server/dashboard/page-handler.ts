@@ -4,12 +4,19 @@ import { messageOf, ReeveError } from '../../platform/errors.ts';
 import { type FormFields, formFieldsOf } from '../../platform/http/form.ts';
 import { type Html, html } from '../../platform/http/html.ts';
 import type { Log } from '../../platform/log.ts';
-import { timeTag } from './look/time-tag.ts';
-import type { NavEntry, PageView } from './page.ts';
-import { createPageReplies, type PageAudience, setSecurityHeaders } from './page-replies.ts';
-import { isFromElsewhere, isKnownHost, queryOf, requestPathOf, rootOf } from './request-path.ts';
+import { type NavEntry, type PageView, timeTag } from './page.ts';
+import {
+  createPageReplies,
+  isFromElsewhere,
+  isKnownHost,
+  type PageAudience,
+  queryOf,
+  requestPathOf,
+  rootOf,
+  setSecurityHeaders,
+} from './page-replies.ts';
 import type { Session, Sessions } from './sign-in/sessions.ts';
-import { SignedOut, type Viewer } from './viewer.ts';
+import { SignedOut, type Viewer } from './visibility.ts';
 
 /** One request for a page by a signed-in viewer. */
 export type PageRequest = {

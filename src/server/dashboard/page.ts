@@ -63,3 +63,89 @@ ${bar.length > 0 ? html`<nav aria-label="Pages"><ul>${bar}</ul></nav>` : undefin
 /** What a browser may load for a page: our style sheet, mark and script, and what that reads of us. Forms go to Reeve alone, and no site may frame it. */
 export const contentSecurityPolicy =
   "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+
+const units = [
+  ['day', 86_400],
+  ['h', 3_600],
+  ['min', 60],
+  ['s', 1],
+] as const;
+/** From this age on a date says more than a number of days. */
+const longAgoSeconds = 30 * 86_400;
+
+/** Returns an instant as its distance from now, with the exact time in UTC where the pointer is over it. */
+export function timeTag(at: Date | string | undefined, now: Date): Html | undefined {
+  if (at === undefined) return undefined;
+  const instant = new Date(at);
+  const text = instant.toISOString();
+  const exact = `${text.slice(0, 19).replace('T', ' ')} UTC`;
+  return html`<time datetime="${text}" title="${exact}">${relativeWords(instant, now)}</time>`;
+}
+
+/** Returns how far an instant is from now: `just now`, `5 min ago`, `in 2 days`; far ones as a date. */
+export function relativeWords(at: Date, now: Date): string {
+  const seconds = Math.round((at.getTime() - now.getTime()) / 1_000);
+  const distance = Math.abs(seconds);
+  if (distance >= longAgoSeconds) return at.toISOString().slice(0, 10);
+  if (distance < 5) return 'just now';
+  const [unit, size] = units.find(([, one]) => distance >= one) ?? units[3];
+  const count = Math.floor(distance / size);
+  const words = `${count} ${unit}${unit === 'day' && count > 1 ? 's' : ''}`;
+  return seconds > 0 ? `in ${words}` : `${words} ago`;
+}
+
+/** One value of a table. */
+export type TableCell = Html | string | number | undefined;
+
+/** A word that may be broken: a UUID and a commit are shorter. */
+const longWord = /[^\s<>]{41,}/;
+/** A word that needs the whole width of a card. */
+const wideWord = /[^\s<>]{25,}/;
+
+/**
+ * Returns a table; without rows, what is said instead. Each cell repeats the head of its column: in a narrow window a row is
+ * a card of lines. The roles stand there because a browser takes a table that is displayed as blocks for no table.
+ */
+export function table(
+  heads: readonly string[],
+  rows: readonly (readonly TableCell[])[],
+  empty: string,
+): Html {
+  if (rows.length === 0) return html`<p>${empty}</p>`;
+  const head = heads.map((text) => html`<th role="columnheader" scope="col">${text}</th>`);
+  const body = rows.map(
+    (cells) => html`<tr role="row">${cells.map((cell, at) => viewCell(cell, heads[at] ?? ''))}</tr>\n`,
+  );
+  return html`<div class="wide" tabindex="0" role="group" aria-label="${heads.join(', ')}"><table role="table"><thead role="rowgroup"><tr role="row">${head}</tr></thead>
+<tbody role="rowgroup">${body}</tbody></table></div>`;
+}
+
+/** The content of a cell is one box: beside its label in a card it stays in one column. */
+function viewCell(cell: TableCell, head: string): Html {
+  const text = typeof cell === 'object' ? cell.text.replaceAll(/<[^>]*>/g, '') : String(cell ?? '');
+  if (text.trim() === '') return html`<td role="cell"></td>`;
+  const kind = longWord.test(text)
+    ? html` class="long"`
+    : wideWord.test(text)
+      ? html` class="whole-line"`
+      : undefined;
+  return html`<td role="cell"${kind} data-label="${head}"><div>${typeof cell === 'string' ? markIds(cell) : cell}</div></td>`;
+}
+
+/** A UUID, a commit, `acme/shop`, `acme/shop#7`, `triage.yml:3`, `#7`; longer names have to be broken in a narrow window. */
+const shortId =
+  /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|(?<![\w./-])[\w.-]{1,24}\/[\w.-]{1,24}(?:#\d+)?(?![\w/-])|#\d+|(?<![\w./-])[\w.-]{1,30}\.ya?ml(?:[:#][\w-]{1,12}){1,2}|\b[0-9a-f]{10,40}\b/g;
+/** Letters of a text that are searched for ids. */
+const maxSearched = 4_000;
+
+/** Returns a text in which no line breaks inside an id. */
+export function markIds(text: string): Html {
+  if (text.length > maxSearched) return html`${text}`;
+  const pieces: Html[] = [];
+  let end = 0;
+  for (const match of text.matchAll(shortId)) {
+    pieces.push(html`${text.slice(end, match.index)}<span class="whole">${match[0]}</span>`);
+    end = match.index + match[0].length;
+  }
+  return html`${pieces}${text.slice(end)}`;
+}

@@ -1,8 +1,336 @@
 import { IncomingMessage } from 'node:http';
+import { Slots } from '../../platform/cache/slots.ts';
 import { type Clock, systemClock } from '../../platform/clock.ts';
-import type { BudgetedBody, OpenBody } from './arriving-bodies.ts';
-import { createBodyBudget } from './body-budget.ts';
-import { type BufferPool, createBufferPool, pooledSizes, release } from './buffer-pool.ts';
+
+/** A pool of reused buffers: allocating memory for every request would load the garbage collector. */
+export interface BufferPool {
+  /**
+   * Returns a buffer of at least this many bytes that begins with the first `used` bytes of another one, which is returned to the pool.
+   * The remaining bytes are undefined.
+   */
+  enlarge(from: Buffer | undefined, used: number, bytes: number): Buffer;
+  /** Returns a buffer to the pool. It, and views of it, must not be used afterwards. */
+  give(buffer: Buffer): void;
+}
+
+/** The pooled sizes. A typical delivery fits into the first; larger buffers are rare and left to the garbage collector. */
+const pooledSizes = [16_384, 65_536, 262_144] as const;
+
+/** Maximum total of idle buffers of one size. */
+const maxIdleBytes = 4 * 2 ** 20;
+
+/** Creates an empty pool. */
+export function createBufferPool(): BufferPool {
+  const idle = new Map<number, Buffer[]>(pooledSizes.map((size) => [size, []]));
+
+  const take = (bytes: number): Buffer => {
+    const size = pooledSizes.find((each) => each >= bytes) ?? bytes;
+    return idle.get(size)?.pop() ?? Buffer.allocUnsafeSlow(size);
+  };
+
+  const give = (buffer: Buffer): void => {
+    const same = idle.get(buffer.length);
+    if (same === undefined) release(buffer);
+    else if ((same.length + 1) * buffer.length <= maxIdleBytes) same.push(buffer);
+  };
+
+  return {
+    enlarge(from, used, bytes) {
+      const larger = take(bytes);
+      if (from === undefined) return larger;
+      from.copy(larger, 0, 0, used);
+      give(from);
+      return larger;
+    },
+    give,
+  };
+}
+
+/**
+ * Frees the memory of a buffer immediately: the garbage collector keeps large buffers for seconds. The buffer, and views of
+ * it, must not be used afterwards. A buffer that shares its memory with others is left to the garbage collector.
+ */
+export function release(buffer: Buffer): void {
+  const memory = buffer.buffer;
+  if (memory instanceof ArrayBuffer && memory.byteLength === buffer.byteLength) memory.transfer(0);
+}
+
+/** A body in the memory budget. */
+export interface BudgetedBody {
+  /** Address of the sender. */
+  readonly address: string;
+  /** Called when a waiting body may continue. */
+  resume(): void;
+  /** Called when the body is dropped. It must be released in this call. */
+  drop(): void;
+  /** What the budget knows of the body while it is open; set by the budget alone. */
+  entry?: OpenBody | undefined;
+}
+
+/** A body up to this size always gets memory: deliveries are rarely larger. */
+const smallBytes = 256 * 1024;
+
+/** A large body that is still arriving after this time may be dropped in favour of others. */
+const slowAfterMs = 1_000;
+
+type OpenBody = {
+  readonly body: BudgetedBody;
+  slot: number;
+  /** Grows with each body. */
+  readonly serial: number;
+  readonly openedMs: number;
+  bytes: number;
+  isComplete: boolean;
+  /** While it waits: since when, and for how many bytes. Time spent waiting does not make a body slow. */
+  wait: { readonly sinceMs: number; readonly bytes: number } | undefined;
+  waitedMs: number;
+};
+
+/** The bodies in memory, and what they hold. */
+class ArrivingBodies {
+  readonly #clock: Pick<Clock, 'monotonicMs'>;
+  readonly #open = new Slots<OpenBody>();
+  #serial = 0;
+  readonly #largeOf = new Map<string, number>();
+  #large = 0;
+  #small = 0;
+
+  constructor(clock: Pick<Clock, 'monotonicMs'>) {
+    this.#clock = clock;
+  }
+
+  /** Bytes of all bodies above 256 KiB. */
+  get large(): number {
+    return this.#large;
+  }
+
+  /** Bytes of all other bodies. */
+  get small(): number {
+    return this.#small;
+  }
+
+  /** Returns the bytes of the bodies above 256 KiB of one address. */
+  largeOf(address: string): number {
+    return this.#largeOf.get(address) ?? 0;
+  }
+
+  /** Returns the entry of a body, which is added if it is new. */
+  open(body: BudgetedBody): OpenBody {
+    if (body.entry !== undefined) return body.entry;
+    this.#serial += 1;
+    const entry: OpenBody = {
+      body,
+      slot: 0,
+      serial: this.#serial,
+      openedMs: this.#clock.monotonicMs(),
+      bytes: 0,
+      isComplete: false,
+      wait: undefined,
+      waitedMs: 0,
+    };
+    entry.slot = this.#open.add(entry);
+    body.entry = entry;
+    return entry;
+  }
+
+  /** Sets what a body holds. */
+  hold(entry: OpenBody, bytes: number): void {
+    this.#count(entry, -1);
+    entry.bytes = bytes;
+    this.#count(entry, 1);
+  }
+
+  /** Removes a body. */
+  remove(entry: OpenBody): void {
+    this.#open.take(entry.slot);
+    entry.body.entry = undefined;
+    this.#count(entry, -1);
+  }
+
+  /** Returns the largest slow body above 256 KiB, of one address where one is given. */
+  findSlow(address?: string): OpenBody | undefined {
+    let found: OpenBody | undefined;
+    for (const entry of this.#open) {
+      if (!isOf(entry, address) || !this.#isSlow(entry)) continue;
+      if (found === undefined || entry.bytes > found.bytes) found = entry;
+    }
+    return found;
+  }
+
+  /** Returns whether another large body, of one address where one is given, is being read and will make room. */
+  hasProgress(self: OpenBody, address: string | undefined): boolean {
+    for (const entry of this.#open) {
+      if (entry !== self && entry.wait === undefined && isOf(entry, address)) return true;
+    }
+    return false;
+  }
+
+  /** Returns the small body that has been arriving longest. */
+  firstSmall(): OpenBody | undefined {
+    let found: OpenBody | undefined;
+    for (const entry of this.#open) {
+      if (entry.isComplete || entry.bytes > smallBytes) continue;
+      if (found === undefined || entry.serial < found.serial) found = entry;
+    }
+    return found;
+  }
+
+  #count({ bytes, body }: OpenBody, sign: 1 | -1): void {
+    if (bytes <= smallBytes) {
+      this.#small += sign * bytes;
+      return;
+    }
+    this.#large += sign * bytes;
+    const ofAddress = (this.#largeOf.get(body.address) ?? 0) + sign * bytes;
+    if (ofAddress > 0) this.#largeOf.set(body.address, ofAddress);
+    else this.#largeOf.delete(body.address);
+  }
+
+  #isSlow(entry: OpenBody): boolean {
+    const nowMs = this.#clock.monotonicMs();
+    const waitedMs = entry.waitedMs + (entry.wait ? nowMs - entry.wait.sinceMs : 0);
+    return !entry.isComplete && nowMs - entry.openedMs - waitedMs > slowAfterMs;
+  }
+}
+
+function isOf(entry: OpenBody, address: string | undefined): boolean {
+  return entry.bytes > smallBytes && (address === undefined || entry.body.address === address);
+}
+
+/** Result of a request for more memory. */
+type Growth = 'granted' | 'waits' | 'dropped';
+
+/** Limits the memory of all bodies together, so that slow senders cannot take it from the others. */
+export interface BodyBudget {
+  /** Requests memory for this many bytes in total. `waits`: stop reading until `resume`. */
+  grow(body: BudgetedBody, bytes: number): Growth;
+  /** Records that the body is complete: from now on it is not dropped. */
+  complete(body: BudgetedBody): void;
+  /** Releases the memory of the body. Idempotent. */
+  release(body: BudgetedBody): void;
+}
+
+/**
+ * Creates the budget. Bodies above 256 KiB share `maxBytes`, those of one address half of it. If a larger body does not
+ * fit, the largest one that has been arriving for more than a second is dropped; if there is none, the body waits.
+ * Smaller bodies never wait. Together they may use another `maxBytes`; beyond that the one open longest is dropped.
+ */
+export function createBodyBudget({
+  maxBytes,
+  clock,
+}: {
+  maxBytes: number;
+  clock: Pick<Clock, 'monotonicMs'>;
+}): BodyBudget {
+  const bodies = new ArrivingBodies(clock);
+  const waiting = createWaitingLine({ clock, isGranted: (entry, bytes) => isGranted(entry, bytes) });
+
+  /** Grants the bytes if they fit, or if dropping slow bodies makes them fit. */
+  const isGranted = (entry: OpenBody, bytes: number): boolean => {
+    const extra = bytes - (entry.bytes > smallBytes ? entry.bytes : 0);
+    const { address } = entry.body;
+    for (;;) {
+      const isFull = bodies.large + extra > maxBytes;
+      const isAddressFull = bodies.largeOf(address) + extra > maxBytes / 2;
+      if (!isFull && !isAddressFull) break;
+      // If every large body waits, none would ever finish: the first one is read to its end.
+      if (!bodies.hasProgress(entry, isFull ? undefined : address)) break;
+      const slow =
+        (isAddressFull ? bodies.findSlow(address) : undefined) ?? (isFull ? bodies.findSlow() : undefined);
+      if (slow === undefined) return false;
+      drop(slow);
+      if (slow === entry) return false;
+    }
+    bodies.hold(entry, bytes);
+    return true;
+  };
+
+  const drop = (entry: OpenBody): void => {
+    forget(entry);
+    entry.body.drop();
+  };
+
+  const forget = (entry: OpenBody): void => {
+    bodies.remove(entry);
+    waiting.remove(entry);
+  };
+
+  const growSmall = (entry: OpenBody, bytes: number): Growth => {
+    bodies.hold(entry, bytes);
+    while (bodies.small > maxBytes) {
+      const oldest = bodies.firstSmall();
+      if (oldest === undefined) break;
+      drop(oldest);
+      if (oldest === entry) return 'dropped';
+    }
+    return 'granted';
+  };
+
+  return {
+    grow(body, bytes) {
+      const entry = bodies.open(body);
+      if (bytes <= smallBytes) return growSmall(entry, bytes);
+      if (isGranted(entry, bytes)) return 'granted';
+      if (body.entry === undefined) return 'dropped';
+      waiting.add(entry, bytes);
+      return 'waits';
+    },
+    complete(body) {
+      if (body.entry !== undefined) body.entry.isComplete = true;
+    },
+    release(body) {
+      if (body.entry !== undefined) forget(body.entry);
+    },
+  };
+}
+
+/** Interval of the check for slow bodies while others wait. */
+const lookMs = 100;
+
+/** Creates the line of bodies that wait for memory. After each change it looks which of them get it now, in order. */
+function createWaitingLine(options: {
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly isGranted: (entry: OpenBody, bytes: number) => boolean;
+}) {
+  const { clock, isGranted } = options;
+  const waiting = new Set<OpenBody>();
+  let isLookDue = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  /** Grants the requests of waiting bodies, in order, as far as they fit. */
+  const look = (): void => {
+    isLookDue = false;
+    clearTimeout(timer);
+    for (const entry of [...waiting]) {
+      const { wait } = entry;
+      if (wait === undefined || !waiting.has(entry) || !isGranted(entry, wait.bytes)) continue;
+      waiting.delete(entry);
+      entry.wait = undefined;
+      entry.waitedMs += clock.monotonicMs() - wait.sinceMs;
+      entry.body.resume();
+    }
+    // A body becomes slow as time passes.
+    if (waiting.size > 0) timer = setTimeout(lookSoon, lookMs).unref();
+  };
+  const lookSoon = (): void => {
+    if (isLookDue || waiting.size === 0) return;
+    isLookDue = true;
+    setImmediate(look);
+  };
+
+  return {
+    add(entry: OpenBody, bytes: number): void {
+      entry.wait = { sinceMs: clock.monotonicMs(), bytes };
+      waiting.add(entry);
+      lookSoon();
+    },
+    /** Records that a body, which may be waiting, holds nothing any more. */
+    remove(entry: OpenBody): void {
+      waiting.delete(entry);
+      lookSoon();
+    },
+  };
+}
 
 /** Why a body cannot be read: it is incomplete, too large, or was dropped in favour of others. */
 export class BodyError extends Error {

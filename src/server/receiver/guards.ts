@@ -1,16 +1,18 @@
+import { isUtf8 } from 'node:buffer';
+import { sign } from '@octokit/webhooks-methods';
 import type { FastifyRequest } from 'fastify';
 import { type EventHeaders, readEventHeaders } from '../../contract/events/event-headers.ts';
 import { laneOf, parseDelivery } from '../../contract/events/events.ts';
 import { parsePayload } from '../../contract/events/parse-payload.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { digestOfSecret, isSameDigest } from '../../platform/http/constant-time-equal.ts';
 import { createFailureThrottle } from '../../platform/http/failure-throttle.ts';
 import type { Log } from '../../platform/log.ts';
 import type { NewDelivery, Route } from '../../store/store.ts';
+import { encodeHeaders, type KeptHeader } from '../../store/stored-headers.ts';
+import { ReceiverRefusal } from './answers.ts';
 import type { Bodies } from './body.ts';
-import { createKeptHeaders } from './kept-headers.ts';
-import { ReceiverRefusal } from './refusal.ts';
-import type { SecretEntry } from './secrets.ts';
-import { createHeaderCheck, createVerify, digestOfAuthorization, type VerifiedEntry } from './verify.ts';
+import { createEntryScope, isWholeScope, type SecretEntry } from './secrets.ts';
 
 const types: ReadonlySet<string> = new Set(['application/json', 'application/x-www-form-urlencoded']);
 
@@ -135,4 +137,210 @@ function contentTypeOf(request: FastifyRequest): string {
 /** Returns the JSON inside a form, which is the signed text; empty if missing. */
 function payloadOfForm(bytes: Buffer): Buffer {
   return Buffer.from(new URLSearchParams(bytes.toString('utf8')).get('payload') ?? '');
+}
+
+/** An entry that verified a request. */
+type VerifiedEntry = {
+  readonly name: string;
+  /** Whether the sender has signed the body and its scope is the whole forge: the body need not be parsed before the answer. */
+  readonly isTrustedUnread: boolean;
+  readonly covers: (repository: string | undefined) => boolean;
+};
+
+/** `verifiedEntries`: the entries that passed all their checks, in order. `failed` is only for the log. */
+type Verification = {
+  readonly verifiedEntries: readonly VerifiedEntry[];
+  readonly failed: readonly { readonly entry: string; readonly guard: 'authorization' | 'signature' }[];
+};
+
+/** `given` is the result of `digestOfAuthorization` for the headers, if it is already known. */
+export type Verify = (headers: RequestHeaders, body: Buffer, given?: Buffer) => Promise<Verification>;
+
+/**
+ * Creates the check of header and signature for all entries. Values are compared as digests in constant time, and every value
+ * of every entry is compared in any case, so that the duration does not reveal which check failed.
+ */
+export function createVerify(entries: readonly SecretEntry[]): Verify {
+  const guards = entries.map((entry) => ({
+    name: entry.name,
+    digests: entry.authorization.map(digestOfSecret),
+    hmac: entry.hmac,
+    verifiedEntry: {
+      name: entry.name,
+      isTrustedUnread: entry.hmac.length > 0 && isWholeScope(entry.scope),
+      covers: createEntryScope(entry.scope),
+    },
+  }));
+
+  return async (headers, body, given = digestOfAuthorization(headers)) => {
+    const signature = signatureHeader(headers);
+    // HMAC covers bytes, the library takes text: it is used only if the bytes are valid UTF-8.
+    const text = signature !== undefined && isUtf8(body) ? body.toString('utf8') : '';
+    const verifiedEntries: VerifiedEntry[] = [];
+    const failed: { entry: string; guard: 'authorization' | 'signature' }[] = [];
+    for (const guard of guards) {
+      const isKnown = guard.digests.length === 0 || isAuthorized(given, guard.digests);
+      const isSigned = await hasSignature(text, signature, guard.hmac);
+      if (isKnown && isSigned) verifiedEntries.push(guard.verifiedEntry);
+      else failed.push({ entry: guard.name, guard: isKnown ? 'signature' : 'authorization' });
+    }
+    return { verifiedEntries, failed };
+  };
+}
+
+async function hasSignature(
+  text: string,
+  signature: string | undefined,
+  secrets: readonly string[],
+): Promise<boolean> {
+  let found = secrets.length === 0;
+  // The library throws for an empty text: an empty body contains no event.
+  if (signature === undefined || text === '') return found;
+  const given = Buffer.from(signature);
+  for (const secret of secrets) {
+    const expected = Buffer.from(await sign(secret, text));
+    // A signature is itself a digest of known length: hashing both again would hide nothing.
+    if (given.length === expected.length && isSameDigest(given, expected)) found = true;
+  }
+  return found;
+}
+
+const bareHeaders = ['x-forgejo-signature', 'x-gitea-signature', 'x-gogs-signature'];
+
+/** Returns the signature in the library's spelling. The forge sends its own header as bare hex, and empty if there is no secret. */
+function signatureHeader(headers: RequestHeaders): string | undefined {
+  for (const name of bareHeaders) {
+    const value = headers[name];
+    if (typeof value === 'string' && value !== '') return `sha256=${value}`;
+  }
+  const prefixed = headers['x-hub-signature-256'];
+  return typeof prefixed === 'string' ? prefixed : undefined;
+}
+
+type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** Returns the digest of a request's `Authorization` header; of the empty text if there is none. */
+function digestOfAuthorization(headers: RequestHeaders): Buffer {
+  const given = headers.authorization;
+  return digestOfSecret(typeof given === 'string' ? given : '');
+}
+
+/** Returns whether the digest is one of these; all are compared, whichever matches. */
+export function isAuthorized(given: Buffer, digests: readonly Buffer[]): boolean {
+  let found = false;
+  for (const live of digests) {
+    if (isSameDigest(given, live)) found = true;
+  }
+  return found;
+}
+
+/**
+ * Creates the check before the body: it returns false if every entry requires an `Authorization` header and the
+ * digest matches none of their values. The body is then refused unread. An entry without a header value can still pass
+ * by its signature, which covers the body; with such an entry the check passes every request.
+ */
+function createHeaderCheck(entries: readonly SecretEntry[]): (given: Buffer) => boolean {
+  if (entries.some((entry) => entry.authorization.length === 0)) return () => true;
+  const digests = entries.flatMap((entry) => entry.authorization.map(digestOfSecret));
+  return (given) => isAuthorized(given, digests);
+}
+
+/** Headers whose values are kept; those of all others may be secrets, or name machines behind a proxy. */
+const shown: ReadonlySet<string> = new Set([
+  'accept',
+  'accept-encoding',
+  'connection',
+  'content-length',
+  'content-type',
+  'host',
+  'transfer-encoding',
+  'user-agent',
+  ...['forgejo', 'gitea', 'gogs', 'github'].flatMap((forge) =>
+    [
+      'delivery',
+      'event',
+      'event-type',
+      'hook-id',
+      'hook-installation-target-id',
+      'hook-installation-target-type',
+    ].map((suffix) => `x-${forge}-${suffix}`),
+  ),
+]);
+
+const maxHeaders = 64;
+const maxNameLength = 64;
+/** Printable and of limited length. */
+const plainValue = /^[\x20-\x7e]{0,200}$/;
+
+/** What a value is compared with in a request of known headers; undefined: it is not stored, whatever it is. */
+type Expected = string | { readonly same: 'uuid' | 'bytes' } | undefined;
+
+/** Headers as they came before, name and value in turn, and the text that is kept of them. */
+type KnownHeaders = {
+  readonly names: readonly (string | undefined)[];
+  readonly expected: readonly Expected[];
+  readonly text: string;
+};
+
+type HeaderOwner = { readonly uuid: string; readonly eventType: string; readonly bytes: number };
+
+/** Event types of which the headers of the latest delivery are remembered. */
+const maxKnownTypes = 256;
+
+/**
+ * Creates the function that returns what is kept of a delivery's headers, as the store keeps it: values of headers that every
+ * webhook has, and of all others the name alone. `authorization`, signatures and cookies are among these. It takes headers as
+ * they came, name and value in turn. A forge sends the same ones with every delivery of a kind: these are compared, not read again.
+ */
+export function createKeptHeaders(): (rawHeaders: readonly string[], delivery: HeaderOwner) => string {
+  const known = new Map<string, KnownHeaders>();
+  return (rawHeaders, delivery) => {
+    const before = known.get(delivery.eventType);
+    if (before !== undefined && areKnown(rawHeaders, before, delivery)) return before.text;
+    const read = readKnownHeaders(rawHeaders, delivery);
+    if (known.size >= maxKnownTypes) known.clear();
+    known.set(delivery.eventType, read);
+    return read.text;
+  };
+}
+
+function areKnown(rawHeaders: readonly string[], known: KnownHeaders, { uuid, bytes }: HeaderOwner): boolean {
+  if (rawHeaders.length !== known.names.length * 2) return false;
+  for (let at = 0; at < known.names.length; at += 1) {
+    if (rawHeaders[2 * at] !== known.names[at]) return false;
+    const expected = known.expected[at];
+    if (expected === undefined) continue;
+    const value = rawHeaders[2 * at + 1];
+    if (typeof expected === 'string') {
+      if (value !== expected) return false;
+    } else if (expected.same === 'uuid' ? value !== uuid : Number(value) !== bytes) return false;
+  }
+  return true;
+}
+
+function readKnownHeaders(rawHeaders: readonly string[], delivery: HeaderOwner): KnownHeaders {
+  const kept: KeptHeader[] = [];
+  const names: (string | undefined)[] = [];
+  const expected: Expected[] = [];
+  let leftOut = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const [given = '', value = ''] = rawHeaders.slice(at, at + 2);
+    const name = given.toLowerCase();
+    const isLeftOut = kept.length === maxHeaders || name.length > maxNameLength;
+    const header = keptHeader(name, value, delivery);
+    if (isLeftOut) leftOut += 1;
+    else kept.push(header);
+    // A value that is not stored for what it is may be another one the next time.
+    const isOdd = isLeftOut || (shown.has(name) && header.length === 1);
+    names.push(isOdd ? undefined : given);
+    expected.push(header[1]);
+  }
+  return { names, expected, text: encodeHeaders(kept, leftOut) };
+}
+
+function keptHeader(name: string, value: string, { uuid, bytes }: HeaderOwner): KeptHeader {
+  if (!shown.has(name)) return [name];
+  if (name === 'content-length') return value === String(bytes) ? [name, { same: 'bytes' }] : [name];
+  if (value === uuid) return [name, { same: 'uuid' }];
+  return plainValue.test(value) ? [name, value] : [name];
 }

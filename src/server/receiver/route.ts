@@ -1,14 +1,52 @@
-import type { ServerResponse } from 'node:http';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Server, ServerResponse } from 'node:http';
+import type { FastifyHttpOptions, FastifyInstance, FastifyRequest } from 'fastify';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Store } from '../../store/store.ts';
-import { createAnswers } from './answers.ts';
+import { createAnswers, type ReceiverAnswer, ReceiverRefusal } from './answers.ts';
 import { createBodies, type HeldBody } from './body.ts';
 import { createGuards } from './guards.ts';
-import { defaultMaxBodyBytes, maxConnections } from './limits.ts';
-import { type ReceiverAnswer, ReceiverRefusal } from './refusal.ts';
 import type { SecretEntry } from './secrets.ts';
+
+/** Default size limit of a body. A larger body is a lost event, so the limit is configurable. */
+const defaultMaxBodyBytes = 8 * 2 ** 20;
+
+/** Connections beyond this number are closed immediately: each uses memory before it is authorized. */
+export const maxConnections = 2_000;
+
+/**
+ * Buffered bytes of a paused body at which Node stops reading from its socket. One read has up to 64 KiB: with Node's default of
+ * 64 KiB, a paused body keeps two reads in memory, with this value one. A body that is not paused buffers nothing.
+ */
+const pausedBytes = 16_384;
+
+export type ReceiverLimits = {
+  /** Time from the first byte of a request to its last header; default 5 s. */
+  readonly headersTimeoutMs?: number;
+  /** Time from the first byte of a request to the last of its body; default 10 s. Fastify's own default is unlimited. */
+  readonly requestTimeoutMs?: number;
+  /** Interval of the check of both; default 1 s. */
+  readonly checkingIntervalMs?: number;
+};
+
+/**
+ * Returns the options for the fastify server that the receiver is registered on: slow headers and bodies end with 408.
+ */
+export function serverOptions(limits: ReceiverLimits = {}): FastifyHttpOptions<Server> {
+  const { headersTimeoutMs = 5_000, requestTimeoutMs = 10_000, checkingIntervalMs = 1_000 } = limits;
+  return {
+    requestTimeout: requestTimeoutMs,
+    // Behind a proxy, failures count for the proxy's address: a forwarded address could be chosen by the sender.
+    trustProxy: false,
+    routerOptions: { ignoreTrailingSlash: false },
+    http: {
+      headersTimeout: headersTimeoutMs,
+      requestTimeout: requestTimeoutMs,
+      connectionsCheckingInterval: checkingIntervalMs,
+      highWaterMark: pausedBytes,
+    },
+  };
+}
 
 export type ReceiverOptions = {
   readonly store: Pick<Store, 'accept'>;

@@ -2,12 +2,16 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { apiRoot } from '../../client/address.ts';
 import { type Credentials, type SignedIn, secretsOf } from '../../client/credentials.ts';
+import type { RepeatedChoice } from '../../engine/bounds/refusals.ts';
+import { type Budgets, budgets } from '../../engine/budget/budgets.ts';
 import { messageOf, ReeveError } from '../../platform/errors.ts';
 import { type LogLevel, logLevels } from '../../platform/log.ts';
+import type { Grant } from '../../rules/sources/grants.ts';
+import type { OrganizationSource } from '../../rules/sources/organization.ts';
+import type { ReportProblems } from '../../rules/sources/report.ts';
 import { readAddress } from '../../store/postgres/address.ts';
 import { type ServerRole, serverRoles } from '../../store/store.ts';
 import { examineSecrets, type SecretEntry } from '../receiver/secrets.ts';
-import { type RuleGrants, readGrants } from './operator-file/grants.ts';
 import {
   type OperatorEntry,
   type OperatorFile,
@@ -15,7 +19,7 @@ import {
   readOperatorFile,
   readPace,
   type WebhookForm,
-} from './operator-file/operator-file.ts';
+} from './operator-file.ts';
 import { isSecretVariable, readNamedSecrets } from './secrets/named-secrets.ts';
 
 /** All settings of Reeve. */
@@ -367,3 +371,50 @@ export const settingsTable: readonly SettingRow[] = [
   { name: 'FORGE_PORT', meaning: 'Port of the embedded forge; 0 selects a free one.', default: '3000' },
   { name: 'LOG_LEVEL', meaning: `Lowest logged level: ${logLevels.join(', ')}.`, default: 'info' },
 ];
+
+/** What rules may do, and what is done about those that cannot be used. */
+type RuleGrants = {
+  /** Organizations with rules of their own. */
+  readonly organizations: readonly OrganizationSource[];
+  /** What files of repositories and organizations may use beyond the small set. */
+  readonly grants: readonly Grant[];
+  readonly budgets: Budgets;
+  /** Check the rule files of pull requests that touch them. */
+  readonly preview: boolean;
+  readonly reportProblems: ReportProblems;
+  /** What becomes of a delivery that repeats an earlier one. */
+  readonly repeated: RepeatedChoice;
+};
+
+/** Returns what the operator file says of that, with everything it leaves out filled in. */
+export function readGrants(file: OperatorFile | undefined): RuleGrants {
+  const limits = file?.limits ?? {};
+  return {
+    organizations: Object.entries(file?.organizations ?? {}).map(([name, { rules, id }]) => ({
+      name,
+      rules,
+      id,
+    })),
+    grants: (file?.grants ?? []).map((grant) => ({
+      repositories: grant.repositories ?? [],
+      organizations: grant.organizations ?? [],
+      in: grant.in,
+      names: [...(grant.use ?? []), ...(grant.actions ?? []), ...(grant.facts ?? [])],
+      branches: grant.branches,
+      forks: grant.forks,
+    })),
+    budgets: {
+      delivery: {
+        all: limits.delivery ?? budgets.delivery.all,
+        repository: limits['repository-delivery'] ?? budgets.delivery.repository,
+      },
+      hour: {
+        all: limits.hour ?? budgets.hour.all,
+        repository: limits['repository-hour'] ?? budgets.hour.repository,
+      },
+    },
+    preview: file?.preview ?? false,
+    reportProblems: file?.['report-problems'] ?? 'status',
+    repeated: file?.repeated ?? 'run',
+  };
+}

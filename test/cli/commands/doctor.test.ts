@@ -1,7 +1,7 @@
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { checks } from '../../../src/cli/connection/checks/checks.ts';
+import { checks } from '../../../src/cli/commands/doctor.ts';
 import { databaseChecks } from '../../../src/cli/connection/checks/database-checks.ts';
 import type { Examination } from '../../../src/cli/connection/checks/examination.ts';
 import { clockFinding } from '../../../src/cli/connection/checks/forge-checks.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { loadRuleFile } from '../../../src/rules/files/load.ts';
 import { registry } from '../../../src/rules/registry.ts';
-import { parseOperatorFile } from '../../../src/server/settings/operator-file/operator-file.ts';
+import { parseOperatorFile } from '../../../src/server/settings/operator-file.ts';
 
 const rule = (on: string, rest: string): string => `version: 1\nrules:\n  a:\n    on: ${on}\n${rest}`;
 const step = (on: string, uses: string, given: string): string =>

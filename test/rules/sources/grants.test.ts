@@ -3,8 +3,8 @@ import { loadRuleFile } from '../../../src/rules/files/load.ts';
 import { registry } from '../../../src/rules/registry.ts';
 import type { ScopedGrant } from '../../../src/rules/rule.ts';
 import { createGrants } from '../../../src/rules/sources/grants.ts';
-import { readGrants } from '../../../src/server/settings/operator-file/grants.ts';
-import { parseOperatorFile } from '../../../src/server/settings/operator-file/operator-file.ts';
+import { readGrants } from '../../../src/server/settings/config.ts';
+import { parseOperatorFile } from '../../../src/server/settings/operator-file.ts';
 import { granted } from '../../support/granted.ts';
 
 const grants = createGrants([

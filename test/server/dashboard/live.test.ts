@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { silentLog } from '../../../src/platform/log.ts';
-import { createChangeWatch } from '../../../src/server/dashboard/live/change-watch.ts';
-import { createLiveStreams } from '../../../src/server/dashboard/live/streams.ts';
+import { createChangeWatch, createLiveStreams } from '../../../src/server/dashboard/streams.ts';
 import { makeRun } from '../../store/make.ts';
 import { dashboardData } from '../../support/dashboard-app.ts';
 import { serveDashboard } from '../../support/serve-dashboard.ts';

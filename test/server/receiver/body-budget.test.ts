@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { BudgetedBody } from '../../../src/server/receiver/arriving-bodies.ts';
-import { type BodyBudget, createBodyBudget } from '../../../src/server/receiver/body-budget.ts';
+import { type BodyBudget, type BudgetedBody, createBodyBudget } from '../../../src/server/receiver/body.ts';
 
 const kiB = 1024;
 const miB = 1024 * kiB;

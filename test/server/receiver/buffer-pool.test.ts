@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from 'vitest';
-import { type BufferPool, createBufferPool, release } from '../../../src/server/receiver/buffer-pool.ts';
+import { type BufferPool, createBufferPool, release } from '../../../src/server/receiver/body.ts';
 
 let pool: BufferPool;
 beforeEach(() => {

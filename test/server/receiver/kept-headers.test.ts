@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createKeptHeaders } from '../../../src/server/receiver/kept-headers.ts';
+import { createKeptHeaders } from '../../../src/server/receiver/guards.ts';
 import { decodeHeaders } from '../../../src/store/stored-headers.ts';
 
 const first = { uuid: 'uuid-1', eventType: 'push', bytes: 10 };

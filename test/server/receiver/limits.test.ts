@@ -4,7 +4,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fastify from 'fastify';
 import { expect, it } from 'vitest';
-import { serverOptions } from '../../../src/server/receiver/limits.ts';
+import { serverOptions } from '../../../src/server/receiver/route.ts';
 
 const kiB = 1024;
 

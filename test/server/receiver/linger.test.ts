@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 import { Agent, createServer, type IncomingMessage, request, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { connect, type Socket } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createLingering, type Lingering } from '../../../src/server/receiver/linger.ts';
+import { createLingering, type Lingering } from '../../../src/server/receiver/answers.ts';
 
 const miB = 2 ** 20;
 const limits = { lingerMs: 60_000, turnBytes: 2 * miB, lingerBytes: 64 * miB };

@@ -1,8 +1,12 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import fastify, { type FastifyInstance } from 'fastify';
 import { silentLog } from '../../../src/platform/log.ts';
-import { type ReceiverLimits, serverOptions } from '../../../src/server/receiver/limits.ts';
-import { type ReceiverOptions, receiver } from '../../../src/server/receiver/route.ts';
+import {
+  type ReceiverLimits,
+  type ReceiverOptions,
+  receiver,
+  serverOptions,
+} from '../../../src/server/receiver/route.ts';
 import type { SecretEntry } from '../../../src/server/receiver/secrets.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../../src/store/store.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { digestOfSecret } from '../../../src/platform/http/constant-time-equal.ts';
-import { createVerify, isAuthorized } from '../../../src/server/receiver/verify.ts';
+import { createVerify, isAuthorized } from '../../../src/server/receiver/guards.ts';
 import { authorization, makeEntry, secret, sign } from './make.ts';
 
 const body = Buffer.from('{"ref":"refs/heads/main"}');

@@ -12,7 +12,7 @@ import {
 } from '../../../work/merge-queue/queue-commands.ts';
 import { plain, type Terminal } from '../../output/terminal.ts';
 import { openStore } from '../open-store.ts';
-import { readPosition, readQueuedPull, readQueueName } from './queue-name.ts';
+import { readPosition, readQueuedPull, readQueueName } from './list.ts';
 
 /** A queue that a command was about, and whether the command changed it. */
 type QueueResult = { readonly row: QueueRow; readonly isChanged: boolean };

@@ -1,12 +1,11 @@
+import { ReeveError } from '../../../platform/errors.ts';
 import type { Settings } from '../../../server/settings/config.ts';
 import type { QueueHistoryRow } from '../../../store/queue-rows.ts';
 import type { Store } from '../../../store/store.ts';
 import { type DescribedQueue, describeBusyQueues } from '../../../work/merge-queue/describe-queue.ts';
 import { findQueues } from '../../../work/merge-queue/queue-commands.ts';
-import { ageOf, tableOf } from '../../output/table.ts';
-import { count, plain, type Terminal } from '../../output/terminal.ts';
+import { ageOf, count, plain, type Terminal, tableOf } from '../../output/terminal.ts';
 import { openStore } from '../open-store.ts';
-import { readQueueName } from './queue-name.ts';
 
 /** Events of a queue that `--history` prints. */
 const shownEvents = 50;
@@ -89,4 +88,26 @@ async function printHistory(
 function lineOf({ at, number, kind, text, by, run }: QueueHistoryRow): string {
   const what = number === undefined ? kind : `#${number} ${kind}`;
   return `${at.toISOString()}  ${what}: ${text}${by === undefined ? '' : `, by ${by}`}${run === undefined ? '' : `; reeve explain ${run}`}`;
+}
+
+/** Reads `OWNER/REPO`. Throws `usage`. */
+export function readQueueName(text: string): { readonly repository: string } {
+  if (!/^[^/\s#]+\/[^/\s#]+$/.test(text))
+    throw new ReeveError('usage', `"${text}" names no repository: write OWNER/REPO`);
+  return { repository: text };
+}
+
+/** Reads `OWNER/REPO#NUMBER`. Throws `usage`. */
+export function readQueuedPull(text: string): { readonly repository: string; readonly number: number } {
+  const [, repository, number] = /^([^/\s#]+\/[^/\s#]+)#([1-9]\d{0,9})$/.exec(text) ?? [];
+  if (repository === undefined)
+    throw new ReeveError('usage', `"${text}" names no pull request: write OWNER/REPO#NUMBER`);
+  return { repository, number: Number(number) };
+}
+
+/** Reads a position in a queue, from 1. Throws `usage`. */
+export function readPosition(text: string): number {
+  if (!/^[1-9]\d{0,5}$/.test(text))
+    throw new ReeveError('usage', `"${text}" is no position: write a number, 1 is the first`);
+  return Number(text);
 }

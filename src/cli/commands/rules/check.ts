@@ -9,12 +9,10 @@ import type { LoadedRule } from '../../../rules/rule.ts';
 import { loadRuleFiles, readOfferedIn } from '../../../rules/sources/folder.ts';
 import { repositoryPaths } from '../../../rules/sources/repository-file.ts';
 import { nextTimes } from '../../../work/sweeps/schedule/cron.ts';
+import { missingAccess } from '../../connection/checks/access.ts';
 import { unmatchedOwners } from '../../connection/checks/codeowners-lines.ts';
-import { missingAccess } from '../../connection/checks/missing-access.ts';
 import { count, type Terminal } from '../../output/terminal.ts';
-import { missingContexts } from './missing-contexts.ts';
-import { renamedStatuses } from './renamed-statuses.ts';
-import { unknownLabels } from './unknown-labels.ts';
+import { missingContexts, renamedStatuses, unknownLabels } from './check-forge.ts';
 
 /** Returns the paths to look at: those given, else the rules of this repository, else the operator's folder. */
 export function pathsOrDefault(given: readonly string[], rules: string | undefined): readonly string[] {

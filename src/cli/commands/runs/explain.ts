@@ -3,11 +3,9 @@ import { ReeveError } from '../../../platform/errors.ts';
 import type { Settings } from '../../../server/settings/config.ts';
 import type { Delivery } from '../../../store/store.ts';
 import { printRun } from '../../output/print-run.ts';
-import { tableOf } from '../../output/table.ts';
-import { plain, type Terminal } from '../../output/terminal.ts';
+import { plain, type Terminal, tableOf } from '../../output/terminal.ts';
 import { openStore } from '../open-store.ts';
-import { whyNoRun } from './delivery-state.ts';
-import { describeTarget, findRuns } from './find-target.ts';
+import { describeTarget, findRuns, whyNoRun } from './find-target.ts';
 
 /**
  * Prints why each rule of a run did or did not fire, as it was recorded: nothing is asked of a forge. `id` is that of a

@@ -4,8 +4,7 @@ import type { Settings } from '../../../server/settings/config.ts';
 import type { Store } from '../../../store/store.ts';
 import { plain, type Terminal } from '../../output/terminal.ts';
 import { openStore } from '../open-store.ts';
-import { whyNotDead } from './delivery-state.ts';
-import { isDeliveryId, requireDelivery } from './find-target.ts';
+import { isDeliveryId, requireDelivery, whyNotDead } from './find-target.ts';
 
 /** Outcome of one delivery that was named. */
 type Redriven = { readonly delivery: string; readonly redriven: boolean; readonly reason?: string };

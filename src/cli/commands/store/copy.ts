@@ -9,7 +9,7 @@ import {
   openCopyTarget,
 } from '../../../store/copy/open-copy-sides.ts';
 import { count, plain, type Terminal } from '../../output/terminal.ts';
-import { keepFilesPrivate } from '../private-umask.ts';
+import { keepFilesPrivate } from '../process.ts';
 
 type CopyFlags = {
   readonly from: string;

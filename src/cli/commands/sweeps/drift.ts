@@ -5,8 +5,7 @@ import type { Client } from '../../../client/client.ts';
 import { ReeveError } from '../../../platform/errors.ts';
 import type { Settings } from '../../../server/settings/config.ts';
 import { type Drift, readDrift } from '../../../work/sweeps/drift.ts';
-import { ageOf } from '../../output/table.ts';
-import { plain, type Terminal } from '../../output/terminal.ts';
+import { ageOf, plain, type Terminal } from '../../output/terminal.ts';
 import { clientOf, openStore } from '../open-store.ts';
 
 /**

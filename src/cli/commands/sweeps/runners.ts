@@ -1,7 +1,6 @@
 import type { Settings } from '../../../server/settings/config.ts';
 import { createRunnerMemory, type RunnerRecord } from '../../../work/sweeps/targets/runner-memory.ts';
-import { ageOf, tableOf } from '../../output/table.ts';
-import { plain, type Terminal } from '../../output/terminal.ts';
+import { ageOf, plain, type Terminal, tableOf } from '../../output/terminal.ts';
 import { openStore } from '../open-store.ts';
 
 /** Prints the runners that sweeps have seen, those that are offline first. Returns the exit status: 1 where one is offline. */

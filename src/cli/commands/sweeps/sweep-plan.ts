@@ -8,7 +8,7 @@ import { printRun } from '../../output/print-run.ts';
 import { createProgressLine, type ProgressStream } from '../../output/progress-line.ts';
 import { count, plain, type Terminal } from '../../output/terminal.ts';
 import { withSimulation } from '../planning-context.ts';
-import { watchSignals } from '../signals.ts';
+import { watchSignals } from '../process.ts';
 import { findSweepRule } from './sweep-rule.ts';
 
 type SweepPlanOptions = { readonly in?: readonly string[]; readonly json?: boolean };

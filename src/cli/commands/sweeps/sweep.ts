@@ -10,7 +10,7 @@ import { describeProgress, type SweepCheckpoint, SweepStore } from '../../../wor
 import { createProgressLine, type ProgressLine, type ProgressStream } from '../../output/progress-line.ts';
 import { plain, type Terminal } from '../../output/terminal.ts';
 import { openStore } from '../open-store.ts';
-import { watchSignals } from '../signals.ts';
+import { watchSignals } from '../process.ts';
 import { findSweepRule } from './sweep-rule.ts';
 
 type SweepOptions = { readonly in?: readonly string[]; readonly json?: boolean };

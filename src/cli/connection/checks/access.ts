@@ -5,6 +5,7 @@ import { operations } from '../../../contract/operations.ts';
 import type { Repository } from '../../../contract/resources/repositories.ts';
 import { createUnlimitedMeter } from '../../../patterns/meter.ts';
 import { factsOfRule } from '../../../rules/needs.ts';
+import { type Problem, problemAtLine } from '../../../rules/problem.ts';
 import type { LoadedRule } from '../../../rules/rule.ts';
 import { count } from '../../output/terminal.ts';
 import { type Finding, ok, skipped, wrong } from '../finding.ts';
@@ -82,12 +83,12 @@ export async function starredAccess(
 }
 
 /** Returns the access that the caller has to a repository which it has read. */
-export function toRepositoryAccess({ full_name, permissions }: Repository): RepositoryAccess {
+function toRepositoryAccess({ full_name, permissions }: Repository): RepositoryAccess {
   return { full_name, held: permissions?.admin ? 'admin' : permissions?.push ? 'writer' : 'reader' };
 }
 
 /** Returns the rules that need more in a repository than the account may there. */
-export function findAccessGaps(
+function findAccessGaps(
   rules: readonly LoadedRule[],
   repositories: readonly RepositoryAccess[],
   wantsOf: (rule: LoadedRule) => readonly AccessWant[] = allWants,
@@ -106,7 +107,7 @@ function factWants(rule: LoadedRule): readonly AccessWant[] {
 }
 
 /** Returns the access that the facts of a rule may need, also where that depends on the repository. */
-export function possibleWants(rule: LoadedRule): readonly AccessWant[] {
+function possibleWants(rule: LoadedRule): readonly AccessWant[] {
   return factsOfRule(rule).map(({ name, needs }) => ({
     needed: needs.sometimes ?? needs.access,
     what: `fact ${name}`,
@@ -134,4 +135,48 @@ function gapOf(
     .filter(({ needed }) => ranks.indexOf(needed) > ranks.indexOf(held))
     .sort((a, b) => ranks.indexOf(b.needed) - ranks.indexOf(a.needed));
   return most === undefined ? [] : [{ repository: full_name, held, rule, ...most }];
+}
+
+/** What warnings about rules on a forge are made from. */
+export type CheckedForge = {
+  readonly client: Client;
+  /** Names of repositories, as `owner/name`; empty: those that the account has starred. */
+  readonly repositories: readonly string[];
+  /** Returns the text of a rule file. */
+  readonly textOf: (path: string) => string;
+};
+
+/**
+ * Returns a warning for each rule that names a fact which the account may not read in a repository of its scope: those
+ * given by name, or those that the account has starred.
+ */
+export async function missingAccess(
+  rules: readonly LoadedRule[],
+  { client, repositories, textOf }: CheckedForge,
+): Promise<readonly Problem[]> {
+  const isAsked = (rule: LoadedRule): boolean =>
+    (rule.level === 'operator' || repositories.length > 0) &&
+    possibleWants(rule).some(({ needed }) => needed === 'writer' || needed === 'admin');
+  const wanted = rules.filter(isAsked);
+  if (wanted.length === 0) return [];
+  const gaps = findAccessGaps(wanted, await readAccess(client, repositories), possibleWants);
+  return wanted.flatMap((rule) => {
+    const [first, ...others] = gaps.filter((gap) => gap.rule === rule);
+    if (first === undefined) return [];
+    const more = others.length === 0 ? '' : ` and ${others.length} more`;
+    const message = `rule ${rule.name}: ${first.what} needs ${first.needed} access, and the account is ${first.held} in ${first.repository}${more}: the rule can fail there`;
+    return [problemAtLine({ code: 'access', message, path: rule.source, line: rule.line }, textOf)];
+  });
+}
+
+async function readAccess(client: Client, names: readonly string[]) {
+  if (names.length === 0) {
+    const { login } = await client.call(operations.getSelf, {});
+    return starredAccess(client, login);
+  }
+  const read = names.map((name) => {
+    const [owner = '', repo = ''] = name.split('/');
+    return client.call(operations.getRepository, { params: { owner, repo } });
+  });
+  return (await Promise.all(read)).map(toRepositoryAccess);
 }

@@ -14,9 +14,8 @@ import type { LoadedRule } from '../../../rules/rule.ts';
 import { toRepositoryRef } from '../../../work/sweeps/targets/repositories.ts';
 import { count } from '../../output/terminal.ts';
 import { type Finding, ok, skipped, warning } from '../finding.ts';
-import { starredAccess } from './access.ts';
+import { type CheckedForge, starredAccess } from './access.ts';
 import type { Examination } from './examination.ts';
-import type { CheckedForge } from './missing-access.ts';
 
 /** Repositories that are looked into; each costs a few requests. */
 const maxRepositories = 100;

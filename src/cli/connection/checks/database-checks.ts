@@ -1,7 +1,6 @@
 import type { PostgresState } from '../../../store/postgres/examine.ts';
 import { type Finding, ok, skipped, warning, wrong } from '../finding.ts';
-import type { Check } from './check.ts';
-import type { Examination } from './examination.ts';
+import type { Check, Examination } from './examination.ts';
 
 /** The first version that Reeve is tested with. */
 const leastVersion = 150_000;

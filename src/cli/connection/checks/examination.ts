@@ -1,15 +1,18 @@
 import type { Capabilities } from '../../../client/capabilities.ts';
 import { type Client, createClient } from '../../../client/client.ts';
+import type { Hook } from '../../../contract/resources/hooks.ts';
 import type { User } from '../../../contract/resources/users.ts';
-import { ReeveError } from '../../../platform/errors.ts';
+import { messageOf, ReeveError } from '../../../platform/errors.ts';
 import { type FolderFile, loadRuleFiles } from '../../../rules/sources/folder.ts';
 import type { Settings, Variables } from '../../../server/settings/config.ts';
 import { openStoreAt } from '../../../store/open-store.ts';
 import type { PostgresState } from '../../../store/postgres/examine.ts';
 import type { Store } from '../../../store/store.ts';
+import type { Finding } from '../finding.ts';
 import { checkAccount, checkForge } from '../forge-findings.ts';
 import { type DeliveryListener, type ListenFailure, openListener } from '../hooks/listener.ts';
-import { type HookStates, readHookStates } from './hook-states.ts';
+import { type Match, matchHooks, recallSetupHook, type SetupHook } from '../hooks/match.ts';
+import { type HookLocation, hookLocations, locationName, readHooks, type Signed } from '../hooks/places.ts';
 
 /** What the checks look at. Each thing is asked once, when the first check wants it. */
 export interface Examination {
@@ -93,4 +96,57 @@ function once<Value>(ask: () => Promise<Value>): () => Promise<Value> {
     asked ??= ask();
     return asked;
   };
+}
+
+/** A check of the doctor. The reference page is generated from the table of checks. */
+export type Check = {
+  readonly id: string;
+  /** What the check examines. */
+  readonly looks: string;
+  /** When the check fails. */
+  readonly fails: string;
+  readonly remedy: string;
+  /** Checks that this one depends on: it is skipped unless all of them pass. */
+  readonly after?: readonly string[];
+  readonly run: (examination: Examination) => Promise<Finding>;
+};
+
+/** What was seen at one place that shall have a hook. */
+export type HookState = {
+  readonly location: HookLocation;
+  /** Of the account that may see and test the hooks there. */
+  readonly client: Client;
+  readonly live: readonly Hook[];
+  readonly match: Match;
+  readonly known: SetupHook | undefined;
+};
+
+/** What was seen at the places of the operator file, and why nothing was at the others. */
+type HookStates = {
+  readonly readable: readonly HookState[];
+  readonly unreadable: readonly string[];
+  readonly unreadableLocations: readonly HookLocation[];
+};
+
+/** Reads the hooks of every place that the operator file names. */
+async function readHookStates(
+  signed: readonly Signed[],
+  { webhook }: Settings,
+  store: Pick<Store, 'recall'>,
+): Promise<HookStates> {
+  const readable: HookState[] = [];
+  const unreadable: string[] = [];
+  const unreadableLocations: HookLocation[] = [];
+  for (const location of webhook ? hookLocations(webhook) : []) {
+    const known = await recallSetupHook(store, location);
+    try {
+      const { client, live } = await readHooks(signed, location);
+      readable.push({ location, client, live, known, match: matchHooks(live, webhook?.url ?? '', known) });
+    } catch (error) {
+      if (!(error instanceof ReeveError) || (error.status !== 403 && error.status !== 404)) throw error;
+      unreadableLocations.push(location);
+      unreadable.push(`${locationName(location)} (${messageOf(error)})`);
+    }
+  }
+  return { readable, unreadable, unreadableLocations };
 }

@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Variables } from '../../../server/settings/config.ts';
-import { parseOperatorFile } from '../../../server/settings/operator-file/operator-file.ts';
+import { parseOperatorFile } from '../../../server/settings/operator-file.ts';
 import type { Examination } from './examination.ts';
 
 /** Files in the data folder, of Reeve and of the demo's forge, that are for their owner alone. */

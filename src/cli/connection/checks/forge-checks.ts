@@ -8,13 +8,11 @@ import { checkCapabilities } from '../../../rules/needs.ts';
 import { servedRepositories } from '../../../work/sweeps/targets/repositories.ts';
 import { count } from '../../output/terminal.ts';
 import { type Finding, ok, skipped, wrong } from '../finding.ts';
-import { checkAdministrator, checkRestriction, checkScopes } from '../forge-findings.ts';
-import { neededScopes } from '../needed-scopes.ts';
+import { checkAdministrator, checkRestriction, checkScopes, neededScopes } from '../forge-findings.ts';
 import { faultOf, findApplication } from '../steps/sign-in.ts';
 import { checkAccess } from './access.ts';
-import type { Check } from './check.ts';
 import { checkCodeowners } from './codeowners-lines.ts';
-import type { Examination } from './examination.ts';
+import type { Check, Examination } from './examination.ts';
 
 const mostSkewMs = 30_000;
 

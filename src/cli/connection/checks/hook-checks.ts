@@ -2,17 +2,12 @@ import type { SecretEntry } from '../../../server/receiver/secrets.ts';
 import { loadFingerprintKey } from '../../../server/settings/secrets/installation-secret.ts';
 import { count } from '../../output/terminal.ts';
 import { type Finding, ok, skipped, wrong } from '../finding.ts';
-import { hookKinds } from '../hooks/event-kinds.ts';
-import { fingerprintHook, missingKinds, type SetupHook } from '../hooks/match.ts';
+import { entryFor, fingerprintHook, missingKinds, type SetupHook } from '../hooks/match.ts';
 import { locationName } from '../hooks/places.ts';
-import { probeReceiver } from '../hooks/probe-receiver.ts';
-import { entryFor } from '../hooks/secret-entry.ts';
-import { checkServedHooks } from '../hooks/served-hooks.ts';
-import { allowAdvice, reachOf } from '../hooks/target.ts';
+import { allowAdvice, probeReceiver, reachOf } from '../hooks/probe-receiver.ts';
+import { checkServedHooks, hookKinds } from '../hooks/served-hooks.ts';
 import { findingOfTest, type HookTestResult, testHook } from '../hooks/test-hook.ts';
-import type { Check } from './check.ts';
-import type { Examination } from './examination.ts';
-import type { HookState } from './hook-states.ts';
+import type { Check, Examination, HookState } from './examination.ts';
 
 /** Checks of what the hooks deliver, and where to. */
 const deliveryChecks: readonly Check[] = [

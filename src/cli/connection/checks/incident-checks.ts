@@ -6,7 +6,7 @@ import {
 } from '../../../engine/incidents/incident.ts';
 import { plain } from '../../output/terminal.ts';
 import { ok, wrong } from '../finding.ts';
-import type { Check } from './check.ts';
+import type { Check } from './examination.ts';
 
 /** Incidents of a kind that are named; the rest are counted. */
 const named = 3;

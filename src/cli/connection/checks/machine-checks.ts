@@ -9,10 +9,8 @@ import { takeWorkerLock } from '../../../store/sqlite/lock.ts';
 import { migrations } from '../../../store/sqlite/migrations.ts';
 import { count } from '../../output/terminal.ts';
 import { type Finding, ok, skipped, wrong } from '../finding.ts';
-import { localAddress, probeReceiver } from '../hooks/probe-receiver.ts';
-import { reachOf } from '../hooks/target.ts';
-import type { Check } from './check.ts';
-import type { Examination } from './examination.ts';
+import { localAddress, probeReceiver, reachOf } from '../hooks/probe-receiver.ts';
+import type { Check, Examination } from './examination.ts';
 import { closingCommands, findOpenPaths } from './file-modes.ts';
 
 const leastFreeBytes = 200 * 2 ** 20;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { createNamedSecrets } from '../../../actions/secrets.ts';
 import { shownEvents } from '../../../contract/events/hook-events.ts';
 import type { Hook } from '../../../contract/resources/hooks.ts';
-import type { SecretEntry } from '../../../server/receiver/secrets.ts';
+import { createEntryScope, type SecretEntry } from '../../../server/receiver/secrets.ts';
 import type { Store } from '../../../store/store.ts';
 import { type HookLocation, locationName } from './places.ts';
 
@@ -74,4 +74,17 @@ export function matchHooks(live: readonly Hook[], url: string, known: SetupHook 
 export function missingKinds(hook: Hook, kinds: readonly string[]): readonly string[] {
   const subscribedEvents = shownEvents(hook.events);
   return kinds.filter((kind) => !subscribedEvents.includes(kind));
+}
+
+/**
+ * Returns the entry of secrets whose values the hook of a place shall send: the first that may speak for everything the
+ * hook hears. Undefined where none may.
+ */
+export function entryFor(location: HookLocation, entries: readonly SecretEntry[]): SecretEntry | undefined {
+  return entries.find(({ scope }) => {
+    const covers = createEntryScope(scope);
+    if (location.level === 'system') return covers(undefined);
+    // Any repository of an owner stands for all of them: a scope that names only some does not match this one.
+    return covers(location.level === 'repository' ? location.name : `${location.name}/any-repository-of-it`);
+  });
 }

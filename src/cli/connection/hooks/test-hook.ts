@@ -7,7 +7,7 @@ import { messageOf, ReeveError } from '../../../platform/errors.ts';
 import { type Finding, ok, skipped, wrong } from '../finding.ts';
 import type { DeliveryListener } from './listener.ts';
 import { type HookLocation, locationName, repositoryAt } from './places.ts';
-import { allowAdvice, reachOf } from './target.ts';
+import { allowAdvice, reachOf } from './probe-receiver.ts';
 
 /** Result of a try. `arrived`: it was verified and stored · `refused`: it came, with other secrets · `untried`: why not. */
 export type HookTestResult =

@@ -6,7 +6,7 @@ import { parseDocument } from 'yaml';
 import { ReeveError } from '../../../platform/errors.ts';
 import type { Variables } from '../../../server/settings/config.ts';
 import { editEnvText, writePrivateFile } from '../../../server/settings/env-file.ts';
-import { parseOperatorFile } from '../../../server/settings/operator-file/operator-file.ts';
+import { parseOperatorFile } from '../../../server/settings/operator-file.ts';
 import { type Finding, ok } from '../finding.ts';
 
 /** Brings the env file about: these variables, everything else in it as it is, readable by its owner alone. */

@@ -17,6 +17,7 @@ import { count } from '../../output/terminal.ts';
 import { type Finding, ok, skipped, wrong } from '../finding.ts';
 import { type DeliveryListener, openListener } from '../hooks/listener.ts';
 import {
+  entryFor,
   fingerprintHook,
   hookSecretsOf,
   type Match,
@@ -33,9 +34,9 @@ import {
   type HookBody,
   type HookLocation,
   locationName,
+  readHooks,
+  type Signed,
 } from '../hooks/places.ts';
-import { readHooks, type Signed } from '../hooks/read-hooks.ts';
-import { entryFor } from '../hooks/secret-entry.ts';
 import { findingOfTest, testHook } from '../hooks/test-hook.ts';
 import type { Steps } from './steps.ts';
 

@@ -1,5 +1,5 @@
 import { ReeveError } from '../../../platform/errors.ts';
-import { WebhookForm } from '../../../server/settings/operator-file/operator-file.ts';
+import { WebhookForm } from '../../../server/settings/operator-file.ts';
 import type { Prompt } from '../../output/prompt.ts';
 import { type HookLocation, hookLocations } from '../hooks/places.ts';
 import type { SetupOptions } from './answers.ts';

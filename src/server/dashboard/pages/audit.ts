@@ -2,8 +2,7 @@ import { type Html, html } from '../../../platform/http/html.ts';
 import type { AuditAction, AuditEntry } from '../../../store/store.ts';
 import type { DashboardData } from '../data.ts';
 import { personLink } from '../links.ts';
-import { table } from '../look/table.ts';
-import type { PageView } from '../page.ts';
+import { type PageView, table } from '../page.ts';
 import type { PageRequest } from '../page-handler.ts';
 
 const shown = 50;

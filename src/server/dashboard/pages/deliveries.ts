@@ -1,20 +1,31 @@
+import { parsePayload } from '../../../contract/events/parse-payload.ts';
+import { isOfRepository, type Pause } from '../../../engine/bounds/pauses.ts';
+import { isObserved, observedWords } from '../../../engine/describe-change.ts';
+import type { RecordedChange, Run } from '../../../engine/record.ts';
 import { type Html, html } from '../../../platform/http/html.ts';
+import { commonSkip } from '../../../rules/verdict.ts';
 import {
   type Delivery,
   type DeliveryQuery,
   type DeliveryState,
+  type DeliveryWithBody,
   deliveryStates,
   type Page,
   type Store,
 } from '../../../store/store.ts';
 import type { DashboardData } from '../data.ts';
-import { deliveryLink, subjectLink } from '../links.ts';
-import { markIds, type TableCell, table } from '../look/table.ts';
-import type { PageView } from '../page.ts';
+import { deliveryLink, personLink, subjectLink } from '../links.ts';
+import { markIds, type PageView, type TableCell, table } from '../page.ts';
 import type { PageRequest } from '../page-handler.ts';
-import type { Viewer } from '../viewer.ts';
-import { resolveAccess } from '../visibility.ts';
-import { summarizeRun, viewOutcome } from './outcome.ts';
+import {
+  type DeliveryAccess,
+  maySeeChange,
+  resolveAccess,
+  type Viewer,
+  type ViewerAccess,
+} from '../visibility.ts';
+import { pauseControl } from './pauses.ts';
+import { viewHeaders, viewRun } from './run-view.ts';
 
 const shown = 50;
 /** Deliveries that are read for one page of a viewer who may see few of them. */
@@ -197,13 +208,189 @@ function repeatNote({ repeatOf }: Pick<Delivery, 'repeatOf'>, root: string): Htm
 }
 
 /** Returns what a delivery is about: `acme/demo#7`, where its lane is that of one issue or pull request; undefined for none. */
-export function formatSubject({
-  repository,
-  lane,
-}: Pick<Delivery, 'repository' | 'lane'>): string | undefined {
+function formatSubject({ repository, lane }: Pick<Delivery, 'repository' | 'lane'>): string | undefined {
   return repository && `${repository}${/#\d+$/.exec(lane ?? '')?.[0] ?? ''}`;
 }
 
 export function stateMark(state: string): Html {
   return html`<span class="mark ${state}">${state}</span>`;
+}
+
+/** Result of a run: a word with a colour, and its counts in words. */
+type RunSummary = { readonly mark: string; readonly parts: readonly string[] };
+
+/** Returns what came of a run, as far as the viewer may see it: `2 rules matched · 3 changes · 52 ms`. */
+export function summarizeRun(run: Run, viewerAccess: ViewerAccess): RunSummary {
+  const counts = countChanges(run, viewerAccess);
+  const matched = run.rules.filter(({ verdict }) => verdict === 'matched').length;
+  const broken = run.rules.filter(({ verdict }) => verdict === 'failed').length;
+  const evaluated = run.rules.filter(({ verdict }) => verdict !== 'skipped').length;
+  const changed = counts.applied + counts.unchanged;
+  const words = [
+    evaluated === 0
+      ? ['no rule was evaluated', commonSkip(run.rules)].filter(Boolean).join(': ')
+      : `${countWords(matched, 'rule')} matched`,
+    broken > 0 ? `${countWords(broken, 'rule')} failed` : '',
+    counts.failed > 0 ? `${counts.failed} of ${countWords(changed + counts.failed, 'change')} failed` : '',
+    counts.failed === 0 && changed > 0 ? countWords(changed, 'change') : '',
+    counts.observed > 0 ? `${countWords(counts.observed, 'change')} ${observedWords}` : '',
+    counts.refused > 0 ? `${countWords(counts.refused, 'change')} refused` : '',
+    counts.deferred > 0 ? `${countWords(counts.deferred, 'change')} deferred` : '',
+    `${run.ms} ms`,
+  ];
+  return { mark: markOf({ ...counts, broken, matched }), parts: words.filter(Boolean) };
+}
+
+/** Returns what came of a run as a mark, which leads to the page that explains it, and its counts. */
+export function viewOutcome({ mark, parts }: RunSummary, explanation: string): Html {
+  const words = parts.map((part, at) => html`${at === 0 ? '' : ' · '}<span class="whole">${part}</span>`);
+  return html`<div class="outcome"><a href="${explanation}"><span class="mark ${mark}">${mark}</span></a> ${words}</div>`;
+}
+
+type ChangeCounts = Readonly<
+  Record<'applied' | 'unchanged' | 'failed' | 'observed' | 'refused' | 'deferred', number>
+>;
+
+function countChanges(run: Run, viewerAccess: ViewerAccess): ChangeCounts {
+  const counts = { applied: 0, unchanged: 0, failed: 0, observed: 0, refused: 0, deferred: 0 };
+  const count = (kind: keyof ChangeCounts, change: RecordedChange, status: string): void => {
+    if (maySeeChange(change, status, viewerAccess)) counts[kind] += 1;
+  };
+  const outcomes = new Map(run.outcomes.map(({ change, status }) => [change, status]));
+  for (const change of run.changes) {
+    const status = outcomes.get(change.id) ?? 'planned';
+    if (isObserved(run, change)) count('observed', change, observedWords);
+    else if (status === 'applied' || status === 'failed') count(status, change, status);
+    else count('unchanged', change, status);
+  }
+  for (const { change, until } of run.refused) {
+    if (until === undefined) count('refused', change, 'refused');
+    else count('deferred', change, 'deferred');
+  }
+  return counts;
+}
+
+/** The worst thing that happened names the run. */
+function markOf(counts: ChangeCounts & { readonly broken: number; readonly matched: number }): string {
+  if (counts.broken + counts.failed > 0) return 'failed';
+  const kinds = ['refused', 'deferred', 'applied', 'observed'] as const;
+  return kinds.find((kind) => counts[kind] > 0) ?? (counts.matched > 0 ? 'matched' : 'unmatched');
+}
+
+function countWords(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** Bytes of a payload that a page shows; the rest comes by its link. */
+const maxShownBytes = 256 * 1024;
+/** Runs of one delivery that a page shows: a redriven one has several, a sweep’s job very many. */
+const maxRuns = 20;
+
+/** Returns a delivery without its body, and the access of the viewer; undefined if the viewer may not see it. */
+export async function findDelivery(
+  { viewer, params }: Pick<PageRequest, 'viewer' | 'params'>,
+  store: Pick<Store, 'describeDelivery'>,
+  id = params.id ?? '',
+): Promise<{ delivery: Delivery; access: 'reader' | 'administrator' } | undefined> {
+  const delivery = await store.describeDelivery(id);
+  if (delivery === undefined) return undefined;
+  const access = await viewer.accessTo(delivery);
+  return access === 'reader' || access === 'administrator' ? { delivery, access } : undefined;
+}
+
+/** Shows one delivery: its data, the verdict of each rule with the reason, and the changes. */
+export async function deliveryPage(
+  pageRequest: PageRequest,
+  {
+    store,
+  }: {
+    store: Pick<Store, 'describeDelivery' | 'readDelivery' | 'readHeaders' | 'listRuns' | 'listPauses'>;
+  },
+): Promise<PageView | undefined> {
+  const { root, viewer, time } = pageRequest;
+  const found = await findDelivery(pageRequest, store);
+  if (found === undefined) return undefined;
+  const { delivery, access } = found;
+  const { items, next } = await store.listRuns({ delivery: delivery.id, limit: maxRuns });
+  const viewerAccess = await resolveAccess(viewer, found);
+  const runs = items.map(
+    (run) =>
+      html`<section><h2>Run of ${time(run.trigger.at)}</h2>${viewRun(run, viewerAccess, pageRequest)}</section>`,
+  );
+  const whole = access === 'administrator' ? await store.readDelivery(delivery.id) : undefined;
+  const headers = whole?.door === 'webhook' ? await store.readHeaders(delivery.id) : undefined;
+  const pauses = viewer.isOperator ? await store.listPauses() : [];
+  const content = html`${aboutDelivery(delivery, pageRequest)}
+<div class="actions">${canRedrive(delivery, access) ? pageRequest.button(`deliveries/${delivery.id}/run`, 'Run it again') : undefined}
+${viewer.isOperator ? repositoryPause(delivery, pauses, pageRequest) : undefined}</div>
+${runs.length > 0 ? runs : html`<p>No rule was evaluated: this delivery has no run.</p>`}
+${next ? html`<p>There are more runs than these ${maxRuns}.</p>` : undefined}
+${whole?.door === 'webhook' ? viewHeaders(headers) : undefined}${whole && viewPayload(whole, root)}`;
+  const subject = formatSubject(delivery);
+  const what = subject ? `${delivery.eventType} in ${subject}` : delivery.eventType;
+  return { title: `Delivery ${delivery.id}: ${what}`, content };
+}
+
+/** Administrators of a repository may run its deliveries again; a sweep continues by itself. */
+export function canRedrive({ state, door }: Delivery, access: DeliveryAccess): boolean {
+  const hasEnded = state === 'dead' || (state === 'settled' && door === 'webhook');
+  return hasEnded && access === 'administrator';
+}
+
+/** Returns the button that pauses writes to the repository of a delivery, or those that end its pauses. */
+function repositoryPause(
+  { id, repository: name, repositoryId }: Delivery,
+  pauses: readonly Pause[],
+  pageRequest: PageRequest,
+): Html | undefined {
+  if (name === undefined) return undefined;
+  const own = pauses.filter(({ scope }) => isOfRepository(scope, { name, id: repositoryId }));
+  return pauseControl({ kind: 'repository', name }, own, pageRequest, `deliveries/${id}`);
+}
+
+function aboutDelivery(delivery: Delivery, { root, time, forgeUrl }: PageRequest): Html {
+  const { state, reason, redrivenAt, redrivenBy, retryAt, copyOf, repeatOf } = delivery;
+  const about: readonly (readonly [string, Html | string | number | undefined])[] = [
+    ['State', stateMark(state)],
+    ['Reason', reason && markIds(reason)],
+    ['Received', time(delivery.receivedAt)],
+    ['By', delivery.door],
+    ['Kind', delivery.eventType],
+    ['About', subjectLink(forgeUrl, delivery)],
+    ['Delivery UUID', delivery.door === 'webhook' ? markIds(delivery.uuid) : undefined],
+    ['Verified with', delivery.entry || undefined],
+    ['Type', delivery.contentType || undefined],
+    ['Attempts', delivery.attempts],
+    ['Failing since', time(delivery.failingSince)],
+    ['Next attempt', time(retryAt)],
+    ['Settled', time(delivery.settledAt)],
+    ['Copy of', copyOf && deliveryLink(copyOf, root)],
+    ['Repeated', repeatOf && html`has the content of delivery ${deliveryLink(repeatOf, root)}`],
+    [
+      'Run again',
+      redrivenAt && html`${time(redrivenAt)} by ${personLink(forgeUrl, redrivenBy ?? 'an unknown person')}`,
+    ],
+  ];
+  const entries = about
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`);
+  return html`<dl>${entries}</dl>`;
+}
+
+/** Shows the payload. Only for administrators of the repository, who can also create hooks there. */
+function viewPayload(delivery: DeliveryWithBody, root: string): Html {
+  return html`<section><h2>Payload</h2>
+<p><a href="${root}deliveries/${delivery.id}/payload">As it came</a>, ${delivery.bytes} bytes</p>
+<pre tabindex="0">${formatPayload(delivery)}</pre></section>`;
+}
+
+/** Returns a payload as indented JSON, or unchanged if it is not JSON or is nested too deep. */
+function formatPayload({ body }: DeliveryWithBody): string {
+  const text = Buffer.from(body.subarray(0, maxShownBytes)).toString('utf8');
+  if (body.byteLength > maxShownBytes) return `${text}…`;
+  try {
+    return JSON.stringify(parsePayload(body), null, 2);
+  } catch {
+    return text;
+  }
 }

@@ -1,8 +1,7 @@
 import { html } from '../../../platform/http/html.ts';
 import type { DashboardData } from '../data.ts';
 import { itemLink } from '../links.ts';
-import { table } from '../look/table.ts';
-import type { PageView } from '../page.ts';
+import { type PageView, table } from '../page.ts';
 import type { PageRequest } from '../page-handler.ts';
 
 /** Rows that a page shows; `reeve drift` prints all. */

@@ -6,7 +6,7 @@ import {
 } from '../../../engine/incidents/incident.ts';
 import { type Html, html } from '../../../platform/http/html.ts';
 import { itemLink, ruleLink } from '../links.ts';
-import { markIds, table } from '../look/table.ts';
+import { markIds, table } from '../page.ts';
 import type { PageRequest } from '../page-handler.ts';
 
 /** Incidents that the overview shows; the metrics count all. */

@@ -1,7 +1,6 @@
 import { type Html, html } from '../../../platform/http/html.ts';
 import type { DashboardData } from '../data.ts';
-import { table } from '../look/table.ts';
-import type { PageView } from '../page.ts';
+import { type PageView, table } from '../page.ts';
 import type { PageRequest } from '../page-handler.ts';
 
 /** Shows the processes of the installation that are alive, oldest first. */

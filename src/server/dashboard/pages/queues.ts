@@ -7,8 +7,7 @@ import {
 } from '../../../work/merge-queue/describe-queue.ts';
 import type { DashboardData } from '../data.ts';
 import { personLink, pullLink } from '../links.ts';
-import { table } from '../look/table.ts';
-import type { PageView } from '../page.ts';
+import { type PageView, table } from '../page.ts';
 import type { PageRequest } from '../page-handler.ts';
 
 /** Queues, and pull requests of each, that the page shows; `reeve queue list` prints all. */

@@ -1,12 +1,146 @@
 import type { Pause } from '../../../engine/bounds/pauses.ts';
-import { html } from '../../../platform/http/html.ts';
-import type { DashboardData, RuleRow } from '../data.ts';
-import { ruleLink } from '../links.ts';
-import { type TableCell, table } from '../look/table.ts';
-import type { PageView } from '../page.ts';
+import type { Run } from '../../../engine/record.ts';
+import { type Html, html } from '../../../platform/http/html.ts';
+import { nameOfRule, type Verdict } from '../../../rules/verdict.ts';
+import type { DashboardData, RuleRow, TestCoverage } from '../data.ts';
+import { itemLink, ruleLink } from '../links.ts';
+import { markIds, type PageView, type TableCell, table } from '../page.ts';
 import type { PageRequest } from '../page-handler.ts';
+import { incidentTable } from './incidents.ts';
 import { pauseControl } from './pauses.ts';
-import { coverageText, type RuleEvaluation, readRuleHistory, searchedRuns } from './rule.ts';
+
+/** RuleEvaluations that the page lists. */
+const shown = 50;
+
+type RuleData = Pick<DashboardData, 'rules' | 'incidents'> & {
+  readonly store: Pick<DashboardData['store'], 'listRuns'>;
+};
+
+/** Shows one rule: what it listens to, whether it fails, how often it matched, and its latest evaluations. */
+export async function rulePage(
+  pageRequest: PageRequest,
+  { store, ...data }: RuleData,
+): Promise<PageView | undefined> {
+  const asked = pageRequest.query.get('rule') ?? '';
+  const row = data.rules().find(({ id, file, name }) => id === asked || `${file}#${name}` === asked);
+  const id = row?.id ?? asked;
+  const history = await readRuleHistory(store);
+  const evaluations = history.of(id);
+  const incidents = (await data.incidents()).filter(
+    ({ kind, key }) => kind !== 'file-broken' && (key === id || key === `${row?.file}#${row?.name}`),
+  );
+  if (row === undefined && evaluations.length === 0 && incidents.length === 0) return undefined;
+  const rows = evaluations.slice(0, shown).map((one) => evaluationRow(one, id, pageRequest));
+  const heads = ['verdict', 'event', 'about', 'changes', 'when'];
+  const among = history.isWhole ? 'all runs' : `the newest ${searchedRuns} runs`;
+  const content = html`${row && aboutRule(row)}
+${incidents.length > 0 ? html`<h2>It fails</h2>${incidentTable(incidents, pageRequest)}` : undefined}
+<h2>Hit rate</h2>${hitRate(evaluations, id)}<p class="muted">Among ${among}. Runs in which the rule was not considered do not count.</p>
+<h2>Test coverage</h2>${coverageOf(row)}
+<h2>Latest evaluations</h2>${table(heads, rows, `Not evaluated in ${among}.`)}`;
+  return { title: `Rule ${nameOfRule(id)}`, content };
+}
+
+function aboutRule({ file, line, mode, listensTo, description }: RuleRow): Html {
+  return html`${description === undefined ? undefined : html`<p>${description}</p>`}
+<dl><dt>Place</dt><dd>${markIds(`${file}:${line}`)}</dd><dt>Mode</dt><dd>${mode}</dd>
+<dt>Listens to</dt><dd>${listensTo.join(', ')}</dd></dl>`;
+}
+
+/** Returns the steps with whether a case of the rule tests reaches them, or why that is not known. */
+function coverageOf(row: RuleRow | undefined): Html {
+  if (row === undefined) {
+    return html`<p>Not known: the rule is not in a folder of the operator, and Reeve reads files of a forge without their tests.
+<code>reeve test</code> and the CI action print it.</p>`;
+  }
+  const { coverage } = row;
+  if (coverage === undefined) return html`<p>Not known: this process runs no rule tests.</p>`;
+  if (coverage.state !== 'known')
+    return html`<p>${coverage.state === 'no-tests' ? 'No tests' : 'Not known'}: ${coverage.why}.</p>`;
+  const { cases, failed, steps } = coverage;
+  const rows = steps.map(({ name, isReached }) => [
+    markIds(name),
+    html`<span class="mark ${isReached ? 'matched' : 'unmatched'}">${isReached ? 'reached' : 'not reached'}</span>`,
+  ]);
+  return html`<p>${coverageText(coverage)} reached by the ${cases} ${cases === 1 ? 'case' : 'cases'} beside its file; ${failed === 0 ? 'all pass' : `${failed} fail: reeve test says why`}.</p>
+${table(['step', 'rule tests'], rows, 'The rule has no steps.')}`;
+}
+
+function hitRate(evaluations: readonly RuleEvaluation[], id: string): Html {
+  const count = (kind: Verdict['verdict']): number =>
+    evaluations.filter(({ verdict }) => verdict.verdict === kind).length;
+  const changes = evaluations.reduce((sum, { run }) => sum + changesOf(run, id), 0);
+  const share =
+    evaluations.length === 0 ? '–' : `${Math.round((100 * count('matched')) / evaluations.length)} %`;
+  const tiles = [
+    [share, 'matched'],
+    [count('matched'), 'times matched'],
+    [count('unmatched'), 'times unmatched'],
+    [count('failed'), 'times failed'],
+    [changes, 'changes asked for'],
+  ] as const;
+  return html`<ul class="tiles">${tiles.map(([value, words]) => html`<li><div><strong>${value}</strong>${words}</div></li>`)}</ul>`;
+}
+
+function evaluationRow(
+  { run, verdict }: RuleEvaluation,
+  id: string,
+  { root, time, forgeUrl }: PageRequest,
+): readonly TableCell[] {
+  const { trigger } = run;
+  const activity = trigger.activity === '' ? '' : `.${trigger.activity}`;
+  const to = trigger.delivery === undefined ? `runs/${run.id}` : `deliveries/${trigger.delivery}`;
+  return [
+    html`<a href="${root}runs/${run.id}"><span class="mark ${verdict.verdict}">${verdict.verdict}</span></a> ${markIds(verdict.reason ?? '')}`,
+    `${trigger.kind}${activity}`,
+    trigger.item === undefined
+      ? html`<a href="${root}${to}">${trigger.delivery === undefined ? 'its run' : `delivery ${trigger.delivery}`}</a>`
+      : itemLink(forgeUrl, trigger.item),
+    changesOf(run, id),
+    time(trigger.at),
+  ];
+}
+
+function changesOf({ changes, refused }: Run, id: string): number {
+  return [...changes, ...refused.map(({ change }) => change)].filter(({ rules }) => rules.includes(id))
+    .length;
+}
+
+/** Returns the steps that rule tests reach, as a few words: `2 of 3 steps`. */
+function coverageText(coverage: TestCoverage | undefined): string {
+  if (coverage?.state !== 'known') return coverage?.state === 'no-tests' ? 'no tests' : 'not known';
+  const { steps } = coverage;
+  const reached = steps.filter(({ isReached }) => isReached).length;
+  return `${reached} of ${steps.length} ${steps.length === 1 ? 'step' : 'steps'}`;
+}
+
+/** Runs that are searched for rules: a run is one text, and no index knows its rules. */
+const searchedRuns = 200;
+
+/** One evaluation of a rule. */
+type RuleEvaluation = { readonly run: Run; readonly verdict: Verdict };
+
+/** What the newest runs say of rules. `isWhole`: there are no others. */
+type RuleHistory = {
+  /** Returns the evaluations of a rule, newest first. */
+  readonly of: (id: string) => readonly RuleEvaluation[];
+  readonly isWhole: boolean;
+};
+
+/** Reads the evaluations of all rules in the newest runs. Runs in which a rule was not considered do not count. */
+async function readRuleHistory(store: Pick<DashboardData['store'], 'listRuns'>): Promise<RuleHistory> {
+  const { items, next } = await store.listRuns({ limit: searchedRuns });
+  const found = new Map<string, RuleEvaluation[]>();
+  for (const run of items) {
+    for (const verdict of run.rules) {
+      if (verdict.verdict === 'skipped') continue;
+      const known = found.get(verdict.rule);
+      if (known === undefined) found.set(verdict.rule, [{ run, verdict }]);
+      else if (known.at(-1)?.run !== run) known.push({ run, verdict });
+    }
+  }
+  return { of: (id) => found.get(id) ?? [], isWhole: next === undefined };
+}
 
 /** Shows the rules in force, and first the files that cannot be used, with what is wrong in them. */
 export async function rulesPage(

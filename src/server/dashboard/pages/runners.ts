@@ -1,6 +1,5 @@
 import type { DashboardData } from '../data.ts';
-import { table } from '../look/table.ts';
-import type { PageView } from '../page.ts';
+import { type PageView, table } from '../page.ts';
 import type { PageRequest } from '../page-handler.ts';
 import { stateMark } from './deliveries.ts';
 

@@ -3,12 +3,10 @@ import { type Html, html } from '../../../platform/http/html.ts';
 import { nameOfRule } from '../../../rules/verdict.ts';
 import type { Delivery, Store } from '../../../store/store.ts';
 import { itemLink, subjectLink } from '../links.ts';
-import { type TableCell, table } from '../look/table.ts';
-import type { PageView } from '../page.ts';
+import { type PageView, type TableCell, table } from '../page.ts';
 import type { PageRequest } from '../page-handler.ts';
 import { operatorAccess, resolveAccess } from '../visibility.ts';
-import { findDelivery } from './delivery.ts';
-import { summarizeRun, viewOutcome } from './outcome.ts';
+import { findDelivery, summarizeRun, viewOutcome } from './deliveries.ts';
 import { viewRun } from './run-view.ts';
 
 type RunStore = { readonly store: Pick<Store, 'listRuns' | 'readRun' | 'describeDelivery'> };

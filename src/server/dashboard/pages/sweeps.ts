@@ -1,7 +1,6 @@
 import { html } from '../../../platform/http/html.ts';
 import type { DashboardData, ScheduleRow } from '../data.ts';
-import { table } from '../look/table.ts';
-import type { PageView } from '../page.ts';
+import { type PageView, table } from '../page.ts';
 import type { PageRequest } from '../page-handler.ts';
 
 /** Shows every clock of a rule: when it runs next, how it went last, how far it is now. */

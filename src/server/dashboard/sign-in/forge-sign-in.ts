@@ -7,8 +7,7 @@ import type { FailureThrottle } from '../../../platform/http/failure-throttle.ts
 import { html } from '../../../platform/http/html.ts';
 import type { Log } from '../../../platform/log.ts';
 import type { PageHandler } from '../page-handler.ts';
-import { setSecurityHeaders } from '../page-replies.ts';
-import { queryOf, rootOf } from '../request-path.ts';
+import { queryOf, rootOf, setSecurityHeaders } from '../page-replies.ts';
 import type { ForgeAccounts, ForgeSignIn } from './forge-accounts.ts';
 import { signInScopes } from './forge-viewer.ts';
 import type { Sessions } from './sessions.ts';

@@ -6,7 +6,7 @@ import type { User } from '../../../contract/resources/users.ts';
 import { createTtlCache } from '../../../platform/cache/caches.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { type ErrorCode, ReeveError } from '../../../platform/errors.ts';
-import { type DeliveryAccess, type DeliverySubject, SignedOut, type Viewer } from '../viewer.ts';
+import { type DeliveryAccess, type DeliverySubject, SignedOut, type Viewer } from '../visibility.ts';
 
 /** What a person is asked to allow: reading who they are, and what they can read. */
 export const signInScopes = ['read:user', 'read:repository', 'read:issue'] as const;

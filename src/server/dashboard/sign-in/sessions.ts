@@ -6,9 +6,8 @@ import { systemClock } from '../../../platform/clock.ts';
 import { isSameSecret, isSentByOtherSite } from '../../../platform/http/constant-time-equal.ts';
 import { formFieldsOf } from '../../../platform/http/form.ts';
 import type { SessionRows } from '../../../store/session-rows.ts';
-import { passwordViewer, SignedOut, type Viewer } from '../viewer.ts';
-import type { ForgeAccounts } from './forge-accounts.ts';
-import type { ShareRenewal } from './personal-client.ts';
+import { passwordViewer, SignedOut, type Viewer } from '../visibility.ts';
+import type { ForgeAccounts, ShareRenewal } from './forge-accounts.ts';
 import {
   type AccountSession,
   formTokenOf,

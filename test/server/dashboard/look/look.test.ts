@@ -8,8 +8,7 @@ import {
   repositoryLink,
   subjectLink,
 } from '../../../../src/server/dashboard/links.ts';
-import { markIds, table } from '../../../../src/server/dashboard/look/table.ts';
-import { relativeWords, timeTag } from '../../../../src/server/dashboard/look/time-tag.ts';
+import { markIds, relativeWords, table, timeTag } from '../../../../src/server/dashboard/page.ts';
 
 const now = new Date('2026-03-02T09:30:00.000Z');
 const forge = 'https://forge.example.org';

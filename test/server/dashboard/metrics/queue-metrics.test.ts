@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { createMetrics } from '../../../../src/server/dashboard/metrics/metrics.ts';
+import { createMetrics } from '../../../../src/server/dashboard/metrics.ts';
 import { leaveReasons } from '../../../../src/work/merge-queue/state.ts';
 import { dashboardData } from '../../../support/dashboard-app.ts';
 import { makeStore } from '../../../support/make-store.ts';

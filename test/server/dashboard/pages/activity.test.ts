@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { viewChart } from '../../../../src/server/dashboard/charts/chart.ts';
+import { viewChart } from '../../../../src/server/dashboard/pages/activity.ts';
 import { exampleSamples } from '../../../support/example-samples.ts';
 import { serveDashboard, tableCells } from '../../../support/serve-dashboard.ts';
 

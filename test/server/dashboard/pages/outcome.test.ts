@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Outcome, RecordedChange, Run } from '../../../../src/engine/record.ts';
-import { summarizeRun } from '../../../../src/server/dashboard/pages/outcome.ts';
+import { summarizeRun } from '../../../../src/server/dashboard/pages/deliveries.ts';
 import { operatorAccess, type ViewerAccess } from '../../../../src/server/dashboard/visibility.ts';
 import { makeRun } from '../../../store/make.ts';
 

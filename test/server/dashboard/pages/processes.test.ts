@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { afterEach, describe, expect, it } from 'vitest';
 import { packageVersion } from '../../../../src/platform/package.ts';
-import { timeTag } from '../../../../src/server/dashboard/look/time-tag.ts';
+import { timeTag } from '../../../../src/server/dashboard/page.ts';
 import { processesPage } from '../../../../src/server/dashboard/pages/processes.ts';
 import { openPostgresStore } from '../../../../src/store/postgres/postgres-store.ts';
 import type { ServerRole, Store } from '../../../../src/store/store.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Tokens } from '../../../../src/client/oauth2.ts';
 import { ReeveError } from '../../../../src/platform/errors.ts';
-import { createPersonalClient } from '../../../../src/server/dashboard/sign-in/personal-client.ts';
-import { SignedOut } from '../../../../src/server/dashboard/viewer.ts';
+import { createPersonalClient } from '../../../../src/server/dashboard/sign-in/forge-accounts.ts';
+import { SignedOut } from '../../../../src/server/dashboard/visibility.ts';
 
 const first: Tokens = { accessToken: 'a1', refreshToken: 'r1', expiresInMs: 100_000 };
 

@@ -1,12 +1,22 @@
-import { isOfContext, levelOfContext } from '../../../actions/status-context.ts';
+import {
+  formerContextOf,
+  isOfContext,
+  levelOfContext,
+  statusContextOf,
+} from '../../../actions/status-context.ts';
 import type { Client } from '../../../client/client.ts';
 import { isRecord } from '../../../contract/events/payload-members.ts';
 import type { RepositoryRef, Subject } from '../../../contract/events/subject.ts';
 import { operations } from '../../../contract/operations.ts';
+import { createFactMemory, createFacts } from '../../../facts/ask.ts';
+import { requestOf } from '../../../facts/fact.ts';
+import { labelDefinitions } from '../../../facts/label-definitions.ts';
 import { requiredChecks } from '../../../facts/statuses.ts';
 import { compileForgeGlob, createGlob } from '../../../patterns/glob.ts';
 import { createUnlimitedMeter } from '../../../patterns/meter.ts';
 import { Re2Compiler } from '../../../patterns/re2.ts';
+import { systemClock } from '../../../platform/clock.ts';
+import { ReeveError } from '../../../platform/errors.ts';
 import {
   type Comparison,
   comparisonsIn,
@@ -18,10 +28,9 @@ import { isInScope } from '../../../rules/match.ts';
 import { requestsOfRule } from '../../../rules/needs.ts';
 import { nearest, type Problem, problemAtLine } from '../../../rules/problem.ts';
 import type { LoadedRule, LoadedStep } from '../../../rules/rule.ts';
-import type { CheckedForge } from '../../connection/checks/missing-access.ts';
+import { servedRepositories, toRepositoryRef } from '../../../work/sweeps/targets/repositories.ts';
+import type { CheckedForge } from '../../connection/checks/access.ts';
 import { count } from '../../output/terminal.ts';
-import { orNothing, requiredIn } from './renamed-statuses.ts';
-import { servedIn } from './unknown-labels.ts';
 
 /** Commits of the default branch, and heads of pull requests, that are looked at in a repository. */
 const commitsOfEachKind = 10;
@@ -276,4 +285,142 @@ function listed(names: readonly string[], quote = ''): string {
   return names.length > shown.length
     ? `${shown.join(', ')} and ${names.length - shown.length} more`
     : shown.join(', ');
+}
+
+/** Repositories that are looked into; each costs two requests or a few. */
+const maxRepositories = 100;
+
+/**
+ * Returns a warning for each label that a `set-labels` step names and that a repository in the scope of its rule does not
+ * have: the repositories given by name, or those that the account has starred. Whose file a repository's own is, is not
+ * known: its labels are looked for in repositories given by name alone.
+ */
+export async function unknownLabels(
+  rules: readonly LoadedRule[],
+  { client, repositories, textOf }: CheckedForge,
+): Promise<readonly Problem[]> {
+  const found = rules.filter(({ level }) => level === 'operator' || repositories.length > 0);
+  const wanted = found.flatMap((rule) =>
+    rule.steps.flatMap((step) =>
+      labelsOf(step.arguments.written, step.action.name).map((label) => ({ rule, step, label })),
+    ),
+  );
+  if (wanted.length === 0) return [];
+  const missing = new Map<(typeof wanted)[number], string[]>();
+  for (const repository of await servedIn(client, repositories)) {
+    const name = `${repository.owner}/${repository.name}`;
+    const subject: Subject = { kind: 'repository', repository };
+    const inScope = wanted.filter(({ rule }) => isInScope(rule, subject, createUnlimitedMeter()));
+    if (inScope.length === 0) continue;
+    const known = await labelsIn(client, repository);
+    for (const one of inScope) {
+      if (!known.has(one.label)) missing.set(one, [...(missing.get(one) ?? []), name]);
+    }
+  }
+  return [...missing].map(([{ rule, step, label }, [first = '', ...others]]) => {
+    const more = others.length === 0 ? '' : ` and ${others.length} more`;
+    const message = `there is no label "${label}" in ${first}${more}: the rule fails there; create it, or add create to the step`;
+    return problemAtLine({ code: 'unknown-label', message, path: rule.source, line: step.line }, textOf);
+  });
+}
+
+/** Names of labels that must be there: none where the step makes what is missing. */
+function labelsOf(written: unknown, action: string): readonly string[] {
+  if (action !== 'set-labels' || typeof written !== 'object' || written === null) return [];
+  if (Reflect.get(written, 'create') !== undefined) return [];
+  const sync: unknown = Reflect.get(written, 'sync');
+  const lists: readonly unknown[] = [Reflect.get(written, 'add'), Reflect.get(written, 'remove')];
+  const names = [...lists.flat(), ...Object.keys(typeof sync === 'object' && sync !== null ? sync : {})];
+  return names.filter((name): name is string => typeof name === 'string');
+}
+
+/** Returns the repositories of these names, else those that the account has starred; at most a hundred. */
+async function servedIn(client: Client, names: readonly string[]): Promise<readonly RepositoryRef[]> {
+  const { login } = names.length > 0 ? { login: '' } : await client.call(operations.getSelf, {});
+  const served = { login: async () => login, listed: [], only: names.length > 0 ? names : undefined };
+  const found: RepositoryRef[] = [];
+  for await (const { repositories, failures } of servedRepositories(client, served)) {
+    const [failure] = failures;
+    if (failure) throw new ReeveError('usage', `${failure.item} cannot be seen: ${failure.error.message}`);
+    found.push(...repositories.map(toRepositoryRef));
+    if (found.length >= maxRepositories) return found.slice(0, maxRepositories);
+  }
+  return found;
+}
+
+/** Returns the names of the labels of a repository and of its organization. */
+async function labelsIn(client: Client, repository: RepositoryRef): Promise<ReadonlySet<string>> {
+  const clock = systemClock;
+  const subject: Subject = { kind: 'repository', repository };
+  const facts = createFacts({ client, subject, memory: createFactMemory(clock), clock });
+  // What this fact returns is an array of its shape.
+  const labels = await facts.ask(requestOf(labelDefinitions));
+  return new Set(labels.map(({ name }) => name));
+}
+
+/** A required status of a rule of a level that has names of its own. */
+const ofRule = /^reeve\/(?!queue$|rules$)([^*?[\]{}]+)$/;
+
+/**
+ * Returns a warning for each status `reeve/RULE` that a branch requires and no rule of the operator writes: rules of organizations
+ * and repositories had these names before. Rules without a status ask nothing. The protections of the repositories are read, or what an account that does not
+ * administer them sees of the default branch.
+ */
+export async function renamedStatuses(
+  rules: readonly LoadedRule[],
+  { client, repositories }: { readonly client: Client; readonly repositories: readonly string[] },
+): Promise<readonly Problem[]> {
+  if (!rules.some((rule) => statusContextsOf(rule).length > 0)) return [];
+  const written = new Set(rules.filter(({ level }) => level === 'operator').flatMap(statusContextsOf));
+  const own = new Set(rules.flatMap((rule) => formerContextOf({ rule: rule.name, level: rule.level }) ?? []));
+  const found: Problem[] = [];
+  for (const repository of (await orNothing(servedIn(client, repositories))) ?? []) {
+    const name = `${repository.owner}/${repository.name}`;
+    for (const [branch, contexts] of await requiredIn(client, repository)) {
+      for (const context of contexts) {
+        const [, rule] = ofRule.exec(context) ?? [];
+        if (rule === undefined || written.has(context)) continue;
+        const names = (['organization', 'repository'] as const)
+          .filter((level) => level === 'repository' || !own.has(context))
+          .map((level) => statusContextOf(undefined, { rule, level }));
+        const message = `branch ${branch} requires the status ${context}, which no rule of the operator writes: require ${names.join(' or ')}, as rules below the operator's name it now`;
+        found.push({
+          code: 'required-context',
+          message,
+          path: name,
+          line: 1,
+          column: 1,
+          source: '',
+          width: 1,
+        });
+      }
+    }
+  }
+  return found;
+}
+
+/** The contexts that branches require, each with the branch or the pattern of branches. */
+type Required = readonly (readonly [branch: string, contexts: readonly string[]])[];
+
+async function requiredIn(client: Client, { owner, name: repo }: RepositoryRef): Promise<Required> {
+  const params = { owner, repo };
+  const protections = await orNothing(client.call(operations.listBranchProtections, { params }));
+  if (protections)
+    return protections
+      .filter(({ enable_status_check }) => enable_status_check)
+      .map(({ rule_name, status_check_contexts }) => [rule_name ?? '', status_check_contexts ?? []]);
+  const repository = await orNothing(client.call(operations.getRepository, { params }));
+  const branch = repository?.default_branch ?? '';
+  const seen = await orNothing(client.call(operations.getBranch, { params: { ...params, branch } }));
+  return seen?.enable_status_check ? [[branch, seen.status_check_contexts ?? []]] : [];
+}
+
+/** Returns undefined for what is not there, or not shown to the account: this is advice, and no other check depends on it. */
+async function orNothing<Answer>(answer: Promise<Answer>): Promise<Answer | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (!(error instanceof ReeveError) || error.isHostFailure) throw error;
+    return undefined;
+  }
 }

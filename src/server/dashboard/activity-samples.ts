@@ -1,4 +1,4 @@
-import type { Sample, SamplePoint } from '../../../store/samples.ts';
+import type { Sample, SamplePoint } from '../../store/samples.ts';
 
 /** A stretch of time that charts show: how long it is, and the width of the spans that are kept of it. */
 export type ChartStretch = {

@@ -1,18 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { type Document, isMap, parseDocument } from 'yaml';
 import { z } from 'zod';
-import { actions } from '../../../actions/actions.ts';
-import { repeatedChoices } from '../../../engine/bounds/refusals.ts';
-import { budgets } from '../../../engine/budget/budgets.ts';
-import { facts } from '../../../facts/facts.ts';
-import { compileGlob, createRepositoryScope } from '../../../patterns/glob.ts';
-import { messageOf } from '../../../platform/errors.ts';
-import { createReachableHosts } from '../../../platform/http/reachable-hosts.ts';
-import { nearest } from '../../../rules/problem.ts';
-import { type Retention, standardRetention } from '../../../store/prune.ts';
-import { parseDurationMs } from '../duration.ts';
-import { NamedSecretsForm } from '../secrets/named-secrets.ts';
-import { parseSize } from '../size.ts';
+import { actions } from '../../actions/actions.ts';
+import { repeatedChoices } from '../../engine/bounds/refusals.ts';
+import { budgets } from '../../engine/budget/budgets.ts';
+import { facts } from '../../facts/facts.ts';
+import { compileGlob, createRepositoryScope } from '../../patterns/glob.ts';
+import { messageOf } from '../../platform/errors.ts';
+import { createReachableHosts } from '../../platform/http/reachable-hosts.ts';
+import { nearest } from '../../rules/problem.ts';
+import { type Retention, standardRetention } from '../../store/prune.ts';
+import { NamedSecretsForm } from './secrets/named-secrets.ts';
 
 /** Owner and name of a repository, as in its URL. */
 const fullName = z.string().regex(/^[^/\s]+\/[^/\s]+$/, 'a repository is named owner/name');
@@ -358,4 +356,20 @@ export function readPace(file: OperatorFile | undefined): Pace {
       maxBytes: parseSize(maxSize) ?? standardRetention.maxBytes,
     },
   };
+}
+
+const units: Readonly<Record<string, number>> = { KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 };
+
+/** Returns `512KiB`, `8MiB` or `5GiB` as bytes; undefined for any other text. */
+function parseSize(text: string): number | undefined {
+  const unit = units[text.slice(-3)];
+  return /^\d{1,6}[KMG]iB$/.test(text) && unit !== undefined ? Number(text.slice(0, -3)) * unit : undefined;
+}
+
+const unitsMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Returns `30m`, `12h` or `7d` as milliseconds; undefined for any other text. */
+export function parseDurationMs(text: string): number | undefined {
+  const unitMs = unitsMs[text.at(-1) ?? ''];
+  return /^\d{1,5}[mhd]$/.test(text) && unitMs !== undefined ? Number(text.slice(0, -1)) * unitMs : undefined;
 }
