@@ -77,7 +77,7 @@ function wantsJson(argv: readonly string[]): boolean {
 
 /** Returns an error as `--json` prints it: `code` is stable, `retryable` says whether the same command may succeed later. */
 function describeError(error: unknown) {
-  const { code, exit, retryable }: Pick<ReeveError, 'code' | 'exit' | 'retryable'> =
+  const { code, exit, retryable }: ReeveError =
     error instanceof ReeveError
       ? error
       : new ReeveError(error instanceof CommanderError ? 'usage' : 'internal', '');

@@ -1,4 +1,4 @@
-import type { Clock } from '../../platform/clock.ts';
+import type { MonotonicClock } from '../../platform/clock.ts';
 import { describeProgress, type SweepProgress } from '../../work/sweeps/progress.ts';
 
 /** Shows how far something is while it goes on. */
@@ -22,7 +22,7 @@ const barWidth = 24;
 /** Creates a line that is drawn anew on a terminal, and is written now and again elsewhere (a log, a pipe). */
 export function createProgressLine(
   name: string,
-  { stream, clock }: { stream: ProgressStream; clock: Pick<Clock, 'monotonicMs'> },
+  { stream, clock }: { stream: ProgressStream; clock: MonotonicClock },
 ): ProgressLine {
   if (!stream.isTTY) {
     let writtenAtMs = clock.monotonicMs();

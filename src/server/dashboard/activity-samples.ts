@@ -70,7 +70,7 @@ export type ChartMark = {
 /** Groups what was read into marks of equal width, the last one under way now. */
 export function marksOf(
   points: readonly SamplePoint[],
-  { hours, minutes, perMark }: Pick<ChartStretch, 'hours' | 'minutes' | 'perMark'>,
+  { hours, minutes, perMark }: ChartStretch,
   now: Date,
 ): readonly ChartMark[] {
   const width = minutes * perMark;

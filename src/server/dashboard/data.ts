@@ -89,29 +89,32 @@ export type ForgeHealth =
   | { readonly state: 'ok' }
   | { readonly state: 'failing' | 'refused'; readonly since: Date; readonly reason: string };
 
+/** The part of the store that pages read. */
+export type DashboardStore = Pick<
+  Store,
+  | 'counts'
+  | 'healthy'
+  | 'oldestWaiting'
+  | 'listDeliveries'
+  | 'readDelivery'
+  | 'describeDelivery'
+  | 'readHeaders'
+  | 'readSamples'
+  | 'listRuns'
+  | 'readRun'
+  | 'readLatestRuns'
+  | 'listAudit'
+  | 'listPauses'
+  | 'readQueue'
+  | 'listQueues'
+  | 'listQueueHistory'
+  | 'sessions'
+  | 'listProcesses'
+>;
+
 /** The data of the pages, read at each request. */
 export type DashboardData = {
-  readonly store: Pick<
-    Store,
-    | 'counts'
-    | 'healthy'
-    | 'oldestWaiting'
-    | 'listDeliveries'
-    | 'readDelivery'
-    | 'describeDelivery'
-    | 'readHeaders'
-    | 'readSamples'
-    | 'listRuns'
-    | 'readRun'
-    | 'readLatestRuns'
-    | 'listAudit'
-    | 'listPauses'
-    | 'readQueue'
-    | 'listQueues'
-    | 'listQueueHistory'
-    | 'sessions'
-    | 'listProcesses'
-  >;
+  readonly store: DashboardStore;
   readonly now: () => Date;
   /** Address of the forge as people open it, without a slash at its end. */
   readonly forgeUrl: string;

@@ -18,17 +18,21 @@ import {
 import type { Session, Sessions } from './sign-in/sessions.ts';
 import { SignedOut, type Viewer } from './visibility.ts';
 
-/** One request for a page by a signed-in viewer. */
-export type PageRequest = {
-  readonly viewer: Viewer;
-  readonly params: Readonly<Record<string, string>>;
-  readonly query: URLSearchParams;
+/** Addresses and instants as a page shows them. */
+export type PageLinks = {
   /** The way to the root of the dashboard: links begin with it. */
   readonly root: string;
   /** Address of the forge, without a slash at its end. */
   readonly forgeUrl: string;
   /** Returns an instant as its distance from now, with the exact time where the pointer is over it. */
   time(at: Date | string | undefined): Html | undefined;
+};
+
+/** One request for a page by a signed-in viewer. */
+export type PageRequest = PageLinks & {
+  readonly viewer: Viewer;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
   /** The fields of the form that was sent; a request for a page has none. */
   readonly fields: FormFields;
   /** Returns a form of one button, which posts to a path, with further fields. */
@@ -171,7 +175,7 @@ function pageRequestOf(
     now,
     forgeUrl,
   }: {
-    readonly sessions: Pick<Sessions, 'csrfToken'>;
+    readonly sessions: Sessions;
     readonly now: () => Date;
     readonly forgeUrl: string;
   },

@@ -2,7 +2,7 @@ import fastifyCookie from '@fastify/cookie';
 import fastifyFormbody from '@fastify/formbody';
 import type { FastifyError, FastifyInstance, FastifyPluginAsync } from 'fastify';
 import { nameOfScope, type PauseScope } from '../../engine/bounds/pauses.ts';
-import type { Clock } from '../../platform/clock.ts';
+import type { MonotonicClock } from '../../platform/clock.ts';
 import { messageOf, ReeveError } from '../../platform/errors.ts';
 import { createFailureThrottle, type FailureThrottle } from '../../platform/http/failure-throttle.ts';
 import type { FormFields } from '../../platform/http/form.ts';
@@ -49,7 +49,7 @@ export type DashboardParts = {
   readonly forge?: ForgeSignIn | undefined;
   /** Signs what a browser holds while it signs in at the forge; absent: a key of this process. */
   readonly signInKey?: Uint8Array | undefined;
-  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly clock: MonotonicClock;
   readonly log: Log;
   /** False: the metrics alone. */
   readonly hasPages: boolean;
@@ -338,7 +338,7 @@ function registerQueueForms(
     log,
   }: {
     readonly dashboardData: { readonly store: Pick<DashboardData['store'], 'readQueue'> };
-    readonly commands: Pick<DashboardCommands, 'queue'>;
+    readonly commands: DashboardCommands;
     readonly log: Log;
   },
 ): void {

@@ -10,7 +10,7 @@ interface ChangeWatch {
   stop(): void;
 }
 
-type WatchedData = Pick<DashboardData, 'rules'> & {
+type WatchedData = DashboardData & {
   readonly store: Pick<
     DashboardData['store'],
     'counts' | 'listDeliveries' | 'listRuns' | 'listAudit' | 'listPauses' | 'listQueueHistory'

@@ -12,7 +12,7 @@ import type { Delivery } from '../../store/store.ts';
 export type DeliveryAccess = 'none' | 'unknown' | 'reader' | 'administrator';
 
 /** What a delivery is about, as far as access depends on it. */
-export type DeliverySubject = Pick<Delivery, 'eventType' | 'repositoryId' | 'repository'>;
+export type DeliverySubject = Delivery;
 
 /**
  * Who looks at the dashboard. Each question rejects with `SignedOut` where the forge does not know them any more, and with a
@@ -33,7 +33,7 @@ export interface Viewer {
 }
 
 /** Returns a viewer as the store keeps them with what they did. */
-export function viewerWords({ name }: Pick<Viewer, 'name'>): string {
+export function viewerWords({ name }: Viewer): string {
   return `${name} by the dashboard`;
 }
 
@@ -127,7 +127,7 @@ function isForReaders(audience: Audience, units: ReadonlySet<ReadableUnit>): boo
 }
 
 /** Returns whether errors of a rule may be shown: a forge's answer to the bot may name what only the bot may know. */
-export function maySeeErrors(verdict: Pick<Verdict, 'level'>, viewerAccess: ViewerAccess): boolean {
+export function maySeeErrors(verdict: Verdict, viewerAccess: ViewerAccess): boolean {
   if (viewerAccess.isOperator) return true;
   // Of the repository's own file its administrators hear what is wrong.
   return viewerAccess.access === 'administrator' && isOfOwnFile(verdict, viewerAccess);
@@ -138,7 +138,7 @@ export function maySeeErrors(verdict: Pick<Verdict, 'level'>, viewerAccess: View
  * file says nothing of its origin, a folder of the operator may be called like a repository. A run of an earlier version does not
  * record the origin of its rules.
  */
-export function isOfOwnFile({ level }: Pick<Verdict, 'level'>, { repository }: ViewerAccess): boolean {
+export function isOfOwnFile({ level }: Verdict, { repository }: ViewerAccess): boolean {
   return level === 'repository' && repository !== undefined;
 }
 

@@ -1,6 +1,7 @@
 import { IncomingMessage } from 'node:http';
 import { Slots } from '../../platform/cache/slots.ts';
-import { type Clock, systemClock } from '../../platform/clock.ts';
+import type { MonotonicClock } from '../../platform/clock.ts';
+import { systemClock } from '../../platform/clock.ts';
 
 /** A pool of reused buffers: allocating memory for every request would load the garbage collector. */
 export interface BufferPool {
@@ -88,14 +89,14 @@ type OpenBody = {
 
 /** The bodies in memory, and what they hold. */
 class ArrivingBodies {
-  readonly #clock: Pick<Clock, 'monotonicMs'>;
+  readonly #clock: MonotonicClock;
   readonly #open = new Slots<OpenBody>();
   #serial = 0;
   readonly #largeOf = new Map<string, number>();
   #large = 0;
   #small = 0;
 
-  constructor(clock: Pick<Clock, 'monotonicMs'>) {
+  constructor(clock: MonotonicClock) {
     this.#clock = clock;
   }
 
@@ -220,7 +221,7 @@ export function createBodyBudget({
   clock,
 }: {
   maxBytes: number;
-  clock: Pick<Clock, 'monotonicMs'>;
+  clock: MonotonicClock;
 }): BodyBudget {
   const bodies = new ArrivingBodies(clock);
   const waiting = createWaitingLine({ clock, isGranted: (entry, bytes) => isGranted(entry, bytes) });
@@ -289,7 +290,7 @@ const lookMs = 100;
 
 /** Creates the line of bodies that wait for memory. After each change it looks which of them get it now, in order. */
 function createWaitingLine(options: {
-  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly clock: MonotonicClock;
   readonly isGranted: (entry: OpenBody, bytes: number) => boolean;
 }) {
   const { clock, isGranted } = options;
@@ -361,7 +362,7 @@ export function createBodies(options: {
   maxBytes: number;
   budgetBytes: number;
   /** Monotonic milliseconds; default `performance.now`. */
-  clock?: Pick<Clock, 'monotonicMs'>;
+  clock?: MonotonicClock;
 }): Bodies {
   const { maxBytes, budgetBytes, clock = systemClock } = options;
   const budget = createBodyBudget({ maxBytes: budgetBytes, clock });

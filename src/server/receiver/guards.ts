@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { type EventHeaders, readEventHeaders } from '../../contract/events/event-headers.ts';
 import { laneOf, parseDelivery } from '../../contract/events/events.ts';
 import { parsePayload } from '../../contract/events/parse-payload.ts';
-import type { Clock } from '../../platform/clock.ts';
+import type { WallClock } from '../../platform/clock.ts';
 import { digestOfSecret, isSameDigest } from '../../platform/http/constant-time-equal.ts';
 import { createFailureThrottle } from '../../platform/http/failure-throttle.ts';
 import type { Log } from '../../platform/log.ts';
@@ -26,11 +26,11 @@ export interface Guards {
 
 /** Creates the guards. */
 export function createGuards(options: {
-  readonly bodies: Pick<Bodies, 'refuse'>;
+  readonly bodies: Bodies;
   readonly secrets: readonly SecretEntry[];
   /** Refused requests per minute and address that get 401; further ones get 429. */
   readonly failuresPerMinute: number;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: WallClock;
   readonly log: Log;
 }): Guards {
   const { bodies, clock, log } = options;

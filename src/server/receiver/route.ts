@@ -1,8 +1,8 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { FastifyHttpOptions, FastifyInstance, FastifyRequest } from 'fastify';
-import type { Clock } from '../../platform/clock.ts';
+import type { WallClock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
-import type { Store } from '../../store/store.ts';
+import type { DeliveryIntake } from '../../store/store.ts';
 import { createAnswers, type ReceiverAnswer, ReceiverRefusal } from './answers.ts';
 import { createBodies, type HeldBody } from './body.ts';
 import { createGuards } from './guards.ts';
@@ -49,11 +49,11 @@ export function serverOptions(limits: ReceiverLimits = {}): FastifyHttpOptions<S
 }
 
 export type ReceiverOptions = {
-  readonly store: Pick<Store, 'accept'>;
+  readonly store: Pick<DeliveryIntake, 'accept'>;
   /** Entries that were validated by `examineSecrets`. */
   readonly secrets: readonly SecretEntry[];
   readonly log: Log;
-  readonly clock?: Pick<Clock, 'now'>;
+  readonly clock?: WallClock;
   /** Largest body in bytes; default 8 MiB. */
   readonly maxBodyBytes?: number | undefined;
   /** Memory limit of all large bodies together; default 32 MiB, or twice the largest body. */

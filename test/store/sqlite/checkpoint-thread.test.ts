@@ -62,12 +62,18 @@ it('the memory of the thread does not grow with its passes', async () => {
     return heap?.total_heap_size ?? Number.NaN;
   };
 
-  const before = await passes(2_000);
-  const after = await passes(12_000);
+  let before = await passes(2_000);
+  // A heap may grow once, when its thread waits for a processor; what each pass leaves makes it grow in every round.
+  const growths: number[] = [];
+  while (growths.length < 4 && (growths.at(-1) ?? Number.POSITIVE_INFINITY) > 2 ** 18) {
+    const after = await passes(12_000);
+    growths.push(after - before);
+    before = after;
+  }
 
   unsubscribe('worker_threads', note);
   // Pages of 256 KiB: 70 bytes that each pass leaves are three.
-  expect(after - before).toBeLessThanOrEqual(2 ** 18);
+  expect(Math.min(...growths)).toBeLessThanOrEqual(2 ** 18);
   database.close();
 });
 

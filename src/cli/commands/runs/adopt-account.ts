@@ -3,7 +3,7 @@ import { systemClock } from '../../../platform/clock.ts';
 import { ReeveError } from '../../../platform/errors.ts';
 import type { Settings } from '../../../server/settings/config.ts';
 import { createStoredMemory } from '../../../store/action-memory.ts';
-import type { Store } from '../../../store/store.ts';
+import type { IncidentRows } from '../../../store/store.ts';
 import { plain, type Terminal } from '../../output/terminal.ts';
 import { openStore } from '../open-store.ts';
 
@@ -37,7 +37,7 @@ export async function adoptAccount(
 }
 
 async function listChanged(
-  store: Pick<Store, 'listIncidents'>,
+  store: IncidentRows,
   { json }: { json?: boolean },
   terminal: Terminal,
 ): Promise<number> {

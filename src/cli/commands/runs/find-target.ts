@@ -1,6 +1,6 @@
 import type { Run } from '../../../engine/record.ts';
 import { ReeveError } from '../../../platform/errors.ts';
-import type { Delivery, Store } from '../../../store/store.ts';
+import type { Delivery, StoreQueries } from '../../../store/store.ts';
 
 /** Returns whether a target is the id of a delivery: those are digits, and ids of runs are not. */
 export const isDeliveryId = (target: string): boolean => /^\d+$/.test(target);
@@ -10,10 +10,7 @@ export const isDeliveryId = (target: string): boolean => /^\d+$/.test(target);
  * newest run. Empty where there is none. A change of Reeve itself causes a run in which every rule is skipped: `last` is the run
  * that made the change, and not that one.
  */
-export async function findRuns(
-  target: string,
-  store: Pick<Store, 'readRun' | 'listRuns'>,
-): Promise<readonly Run[]> {
+export async function findRuns(target: string, store: StoreQueries): Promise<readonly Run[]> {
   if (target === 'last') {
     const { items } = await store.listRuns({ limit: 50 });
     return [items.find((run) => !isAboutOwnChange(run)) ?? items[0]].filter((run) => run !== undefined);
@@ -27,7 +24,7 @@ const isAboutOwnChange = ({ rules }: Run): boolean =>
   rules.every(({ verdict }) => verdict === 'skipped') && rules.some(({ reason }) => reason === 'own');
 
 /** Returns the delivery with this id; undefined for every other target. */
-export async function describeTarget(target: string, store: Pick<Store, 'describeDelivery'>) {
+export async function describeTarget(target: string, store: Pick<StoreQueries, 'describeDelivery'>) {
   return isDeliveryId(target) ? store.describeDelivery(target) : undefined;
 }
 
@@ -35,10 +32,7 @@ export async function describeTarget(target: string, store: Pick<Store, 'describ
  * Returns the one run that a target names. Of several runs of a delivery, the one that changed something is meant. Throws `usage`
  * where there is none, and where several changed something.
  */
-export async function requireRun(
-  target: string,
-  store: Pick<Store, 'readRun' | 'listRuns' | 'describeDelivery'>,
-): Promise<Run> {
+export async function requireRun(target: string, store: StoreQueries): Promise<Run> {
   const runs = await findRuns(target, store);
   const changing = runs.length === 1 ? runs : runs.filter(({ changes }) => changes.length > 0);
   const [run] = changing;
@@ -63,7 +57,7 @@ export async function requireRun(
  */
 export async function requireDelivery(
   target: string,
-  store: Pick<Store, 'readRun' | 'listDeliveries' | 'describeDelivery'>,
+  store: StoreQueries,
   last: { readonly state?: Delivery['state']; readonly isMeant: (delivery: Delivery) => boolean },
 ): Promise<string> {
   if (target === 'last') return findLast(store, last);
@@ -76,7 +70,7 @@ export async function requireDelivery(
 }
 
 async function findLast(
-  store: Pick<Store, 'listDeliveries'>,
+  store: StoreQueries,
   {
     state,
     isMeant,

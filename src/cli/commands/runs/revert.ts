@@ -5,7 +5,7 @@ import type { Run } from '../../../engine/record.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import { ReeveError } from '../../../platform/errors.ts';
 import type { Settings } from '../../../server/settings/config.ts';
-import type { Store } from '../../../store/store.ts';
+import type { AuditRows, Store } from '../../../store/store.ts';
 import { revertKind, revertStored } from '../../../work/runs/revert.ts';
 import { printRun } from '../../output/print-run.ts';
 import type { Terminal } from '../../output/terminal.ts';
@@ -90,7 +90,7 @@ async function revertThere(id: string, settings: Settings): Promise<Run> {
   }
 }
 
-function noteRevert(id: string, store: Pick<Store, 'noteAudit'>): Promise<void> {
+function noteRevert(id: string, store: AuditRows): Promise<void> {
   const by = `${userInfo().username} by reeve revert`;
   return store.noteAudit({ by, action: 'revert', object: `run ${id}` });
 }

@@ -70,10 +70,7 @@ function moreAccess(action: Action, written: unknown): readonly Access[] {
 }
 
 /** Returns the repositories that an account has starred, with its access; archived ones take no changes. */
-export async function starredAccess(
-  client: Pick<Client, 'items'>,
-  username: string,
-): Promise<readonly RepositoryAccess[]> {
+export async function starredAccess(client: Client, username: string): Promise<readonly RepositoryAccess[]> {
   const repositories: RepositoryAccess[] = [];
   const params = { username };
   for await (const repository of client.items(operations.listStarred, { params })) {

@@ -98,7 +98,7 @@ export function connectionsFinding({ processes, connections }: PostgresState): F
 }
 
 /** Returns what the difference between the clocks of server and process means. */
-export function databaseClockFinding({ aheadMs }: Pick<PostgresState, 'aheadMs'>): Finding {
+export function databaseClockFinding({ aheadMs }: { readonly aheadMs: PostgresState['aheadMs'] }): Finding {
   const ms = Math.abs(aheadMs);
   if (ms <= mostSkewMs) return ok(`the clocks of database and process differ by ${ms} ms`);
   return wrong(

@@ -7,7 +7,7 @@ import { type FolderFile, loadRuleFiles } from '../../../rules/sources/folder.ts
 import type { Settings, Variables } from '../../../server/settings/config.ts';
 import { openStoreAt } from '../../../store/open-store.ts';
 import type { PostgresState } from '../../../store/postgres/examine.ts';
-import type { Store } from '../../../store/store.ts';
+import type { MemoryRows, Store } from '../../../store/store.ts';
 import type { Finding } from '../finding.ts';
 import { checkAccount, checkForge } from '../forge-findings.ts';
 import { type DeliveryListener, type ListenFailure, openListener } from '../hooks/listener.ts';
@@ -132,7 +132,7 @@ type HookStates = {
 async function readHookStates(
   signed: readonly Signed[],
   { webhook }: Settings,
-  store: Pick<Store, 'recall'>,
+  store: MemoryRows,
 ): Promise<HookStates> {
   const readable: HookState[] = [];
   const unreadable: string[] = [];

@@ -3,7 +3,7 @@ import { createNamedSecrets } from '../../../actions/secrets.ts';
 import { shownEvents } from '../../../contract/events/hook-events.ts';
 import type { Hook } from '../../../contract/resources/hooks.ts';
 import { createEntryScope, type SecretEntry } from '../../../server/receiver/secrets.ts';
-import type { Store } from '../../../store/store.ts';
+import type { MemoryRows } from '../../../store/store.ts';
 import { type HookLocation, locationName } from './places.ts';
 
 /** What setup remembers of a hook it made: its id, and fingerprints of what no forge shows. */
@@ -19,7 +19,7 @@ const setupHookKey = (location: HookLocation): string => `setup hook ${locationN
 
 /** Returns what is remembered of the hook at a place. */
 export async function recallSetupHook(
-  store: Pick<Store, 'recall'>,
+  store: MemoryRows,
   location: HookLocation,
 ): Promise<SetupHook | undefined> {
   const found = SetupHook.safeParse(await store.recall(setupHookKey(location)));
@@ -28,7 +28,7 @@ export async function recallSetupHook(
 
 /** Remembers the hook at a place. */
 export async function rememberSetupHook(
-  store: Pick<Store, 'remember'>,
+  store: MemoryRows,
   location: HookLocation,
   known: SetupHook,
 ): Promise<void> {

@@ -5,7 +5,7 @@ import { hookEventNames, shownEvents, wantedEvents } from '../../../contract/eve
 import type { RepositoryRef } from '../../../contract/events/subject.ts';
 import { ReeveError } from '../../../platform/errors.ts';
 import type { LoadedRule } from '../../../rules/rule.ts';
-import type { Store } from '../../../store/store.ts';
+import type { StoreQueries } from '../../../store/store.ts';
 import { servedRepositories, toRepositoryRef } from '../../../work/sweeps/targets/repositories.ts';
 import { count } from '../../output/terminal.ts';
 import { type Finding, ok, wrong } from '../finding.ts';
@@ -26,7 +26,7 @@ type ServedHooks = {
   readonly places: readonly HookLocation[];
   /** Address of the receiver; absent: every hook whose address ends in `/webhook` counts. */
   readonly url: string | undefined;
-  readonly store: Pick<Store, 'listDeliveries'> | undefined;
+  readonly store: StoreQueries | undefined;
 };
 
 /**

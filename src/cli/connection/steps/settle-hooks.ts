@@ -12,7 +12,7 @@ import {
   type SecretStore,
 } from '../../../server/settings/secrets/installation-secret.ts';
 import { openStoreAt, storeFileOf } from '../../../store/open-store.ts';
-import type { Store } from '../../../store/store.ts';
+import type { MemoryRows } from '../../../store/store.ts';
 import { count } from '../../output/terminal.ts';
 import { type Finding, ok, skipped, wrong } from '../finding.ts';
 import { type DeliveryListener, openListener } from '../hooks/listener.ts';
@@ -105,7 +105,7 @@ async function withStore(hooks: Hooks, listener: DeliveryListener | undefined): 
   }
 }
 
-type Memory = Pick<Store, 'recall' | 'remember'> & SecretStore;
+type Memory = MemoryRows & SecretStore;
 
 /** For a plan without a store: nothing is remembered. */
 const noStore: Memory = {
@@ -267,7 +267,7 @@ function planHook(match: Match, known: SetupHook | undefined, wish: WantedHook):
 
 /** Returns whether an earlier run made the hook of a place with these very values. */
 async function isRemembered(
-  store: Pick<Store, 'recall'>,
+  store: MemoryRows,
   location: HookLocation,
   { entry, key }: WantedHook,
 ): Promise<boolean> {
@@ -279,7 +279,7 @@ async function isRemembered(
 type Bringing = {
   readonly client: Client;
   readonly place: HookLocation;
-  readonly store: Pick<Store, 'recall' | 'remember'>;
+  readonly store: MemoryRows;
 };
 
 /** Looks at the hooks of a place and decides. */

@@ -12,7 +12,7 @@ import type { DashboardData } from '../data.ts';
 import { type PageView, type TableCell, table } from '../page.ts';
 import type { PageRequest } from '../page-handler.ts';
 
-type ActivityData = Pick<DashboardData, 'now'> & {
+type ActivityData = DashboardData & {
   readonly store: Pick<DashboardData['store'], 'readSamples'>;
 };
 

@@ -18,8 +18,8 @@ const actionWords: Readonly<Record<AuditAction, string>> = {
 
 /** Shows what people did with Reeve, newest first. */
 export async function auditPage(
-  { query, root, forgeUrl, time }: Pick<PageRequest, 'query' | 'root' | 'forgeUrl' | 'time'>,
-  { store }: { readonly store: Pick<DashboardData['store'], 'listAudit'> },
+  { query, root, forgeUrl, time }: PageRequest,
+  { store }: DashboardData,
 ): Promise<PageView> {
   const before = /^\d{1,15}$/.exec(query.get('before') ?? '')?.[0];
   const found = await store.listAudit({

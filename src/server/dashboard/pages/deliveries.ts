@@ -4,6 +4,7 @@ import { isObserved, observedWords } from '../../../engine/describe-change.ts';
 import type { RecordedChange, Run } from '../../../engine/record.ts';
 import { type Html, html } from '../../../platform/http/html.ts';
 import { commonSkip } from '../../../rules/verdict.ts';
+import type { StoreQueries } from '../../../store/store.ts';
 import {
   type Delivery,
   type DeliveryQuery,
@@ -11,9 +12,8 @@ import {
   type DeliveryWithBody,
   deliveryStates,
   type Page,
-  type Store,
 } from '../../../store/store.ts';
-import type { DashboardData } from '../data.ts';
+import type { DashboardData, DashboardStore } from '../data.ts';
 import { deliveryLink, personLink, subjectLink } from '../links.ts';
 import { markIds, type PageView, type TableCell, table } from '../page.ts';
 import type { PageRequest } from '../page-handler.ts';
@@ -36,10 +36,7 @@ const doors = { events: 'webhook', jobs: 'job', all: undefined } as const;
 type Shown = keyof typeof doors;
 
 /** Shows the deliveries that a visitor may see, newest first, narrowed by kind, state and a search. */
-export async function deliveriesPage(
-  pageRequest: PageRequest,
-  { store }: Pick<DashboardData, 'store'>,
-): Promise<PageView> {
+export async function deliveriesPage(pageRequest: PageRequest, { store }: DashboardData): Promise<PageView> {
   const { query, viewer, root } = pageRequest;
   const state = deliveryStates.find((one) => one === query.get('state'));
   const search = (query.get('search') ?? '').trim().slice(0, 200);
@@ -82,10 +79,7 @@ type Seen = { readonly delivery: Delivery; readonly access: 'reader' | 'administ
 type DeliveryFilter = Pick<DeliveryQuery, 'door' | 'state' | 'search' | 'before'>;
 type Visible = Page<Seen> & { readonly unknown: number };
 
-async function visibleToOperators(
-  store: Pick<Store, 'listDeliveries'>,
-  filter: DeliveryFilter,
-): Promise<Visible> {
+async function visibleToOperators(store: StoreQueries, filter: DeliveryFilter): Promise<Visible> {
   const { items, next } = await store.listDeliveries({ ...filter, limit: shown });
   return { items: items.map((delivery) => ({ delivery, access: 'administrator' })), next, unknown: 0 };
 }
@@ -97,7 +91,7 @@ async function visibleToOperators(
  */
 async function visibleTo(
   viewer: Viewer,
-  store: Pick<Store, 'listDeliveries'>,
+  store: StoreQueries,
   { door, state, search = '', before }: DeliveryFilter,
 ): Promise<Visible> {
   const repositoryId = search.includes('/') ? await viewer.findRepository(search) : undefined;
@@ -161,7 +155,7 @@ function filterForm(root: string, { show, state, search }: ListFilter): Html {
 
 async function deliveryRows(
   items: readonly Seen[],
-  store: Pick<Store, 'readLatestRuns'>,
+  store: StoreQueries,
   pageRequest: PageRequest,
 ): Promise<readonly (readonly TableCell[])[]> {
   const { root, time, forgeUrl, viewer } = pageRequest;
@@ -202,13 +196,16 @@ function viewState(
   return html`<div class="outcome">${mark} ${why}${next}</div>`;
 }
 
-function repeatNote({ repeatOf }: Pick<Delivery, 'repeatOf'>, root: string): Html | undefined {
+function repeatNote(
+  { repeatOf }: { readonly repeatOf: Delivery['repeatOf'] },
+  root: string,
+): Html | undefined {
   if (repeatOf === undefined) return undefined;
   return html`<div class="muted">repeated: the same as ${deliveryLink(repeatOf, root)}</div>`;
 }
 
 /** Returns what a delivery is about: `acme/demo#7`, where its lane is that of one issue or pull request; undefined for none. */
-function formatSubject({ repository, lane }: Pick<Delivery, 'repository' | 'lane'>): string | undefined {
+function formatSubject({ repository, lane }: Delivery): string | undefined {
   return repository && `${repository}${/#\d+$/.exec(lane ?? '')?.[0] ?? ''}`;
 }
 
@@ -288,8 +285,8 @@ const maxRuns = 20;
 
 /** Returns a delivery without its body, and the access of the viewer; undefined if the viewer may not see it. */
 export async function findDelivery(
-  { viewer, params }: Pick<PageRequest, 'viewer' | 'params'>,
-  store: Pick<Store, 'describeDelivery'>,
+  { viewer, params }: PageRequest,
+  store: StoreQueries,
   id = params.id ?? '',
 ): Promise<{ delivery: Delivery; access: 'reader' | 'administrator' } | undefined> {
   const delivery = await store.describeDelivery(id);
@@ -304,7 +301,7 @@ export async function deliveryPage(
   {
     store,
   }: {
-    store: Pick<Store, 'describeDelivery' | 'readDelivery' | 'readHeaders' | 'listRuns' | 'listPauses'>;
+    store: DashboardStore;
   },
 ): Promise<PageView | undefined> {
   const { root, viewer, time } = pageRequest;

@@ -8,10 +8,7 @@ import type { PageRequest } from '../page-handler.ts';
 const shown = 500;
 
 /** Shows what sweeps found to be otherwise than a rule wants it, and since when. */
-export async function driftPage(
-  { time, forgeUrl }: Pick<PageRequest, 'time' | 'forgeUrl'>,
-  data: Pick<DashboardData, 'drift'>,
-): Promise<PageView> {
+export async function driftPage({ time, forgeUrl }: PageRequest, data: DashboardData): Promise<PageView> {
   const found = await data.drift();
   const rows = found
     .slice(0, shown)

@@ -7,7 +7,7 @@ import {
 import { type Html, html } from '../../../platform/http/html.ts';
 import { itemLink, ruleLink } from '../links.ts';
 import { markIds, table } from '../page.ts';
-import type { PageRequest } from '../page-handler.ts';
+import type { PageLinks } from '../page-handler.ts';
 
 /** Incidents that the overview shows; the metrics count all. */
 const shown = 50;
@@ -25,7 +25,7 @@ export function incidentLines(incidents: readonly Incident[], root: string): rea
 /** Returns the table of incidents, seen last first; nothing where there is none. */
 export function incidentTable(
   incidents: readonly Incident[],
-  { root, time, forgeUrl }: Pick<PageRequest, 'root' | 'time' | 'forgeUrl'>,
+  { root, time, forgeUrl }: PageLinks,
 ): Html | undefined {
   if (incidents.length === 0) return undefined;
   const rows = incidents

@@ -61,7 +61,7 @@ type AttentionData = {
 /** Returns what needs a person: what the store and the forge refuse, every incident by name, dead deliveries, drift, runners. */
 async function viewAttention(
   pageRequest: PageRequest,
-  data: Pick<DashboardData, 'store' | 'forge' | 'refusals'>,
+  data: DashboardData,
   found: AttentionData,
 ): Promise<Html> {
   const { root } = pageRequest;
@@ -105,10 +105,7 @@ function namesOf(names: readonly string[]): string {
   return ` (${names.slice(0, named).join(', ')}${rest > 0 ? ` and ${rest} more` : ''})`;
 }
 
-async function deadTable(
-  { root, time, forgeUrl }: PageRequest,
-  { store }: Pick<DashboardData, 'store'>,
-): Promise<Html> {
+async function deadTable({ root, time, forgeUrl }: PageRequest, { store }: DashboardData): Promise<Html> {
   const { items } = await store.listDeliveries({ state: 'dead', limit: named });
   const rows = items.map((delivery) => [
     deliveryLink(delivery.id, root),

@@ -1,12 +1,12 @@
 import { type Html, html } from '../../../platform/http/html.ts';
-import type { DashboardData } from '../data.ts';
+import type { DashboardStore } from '../data.ts';
 import { type PageView, table } from '../page.ts';
 import type { PageRequest } from '../page-handler.ts';
 
 /** Shows the processes of the installation that are alive, oldest first. */
 export async function processesPage(
-  { time }: Pick<PageRequest, 'time'>,
-  { store }: { readonly store: Pick<DashboardData['store'], 'listProcesses'> },
+  { time }: { readonly time: PageRequest['time'] },
+  { store }: { readonly store: Pick<DashboardStore, 'listProcesses'> },
 ): Promise<PageView> {
   const found = await store.listProcesses();
   const rows = found.map(({ name, role, version, startedAt, seenAt, isLeader, isSelf }) => [

@@ -2,6 +2,7 @@ import type { Pause } from '../../../engine/bounds/pauses.ts';
 import type { Run } from '../../../engine/record.ts';
 import { type Html, html } from '../../../platform/http/html.ts';
 import { nameOfRule, type Verdict } from '../../../rules/verdict.ts';
+import type { StoreQueries } from '../../../store/store.ts';
 import type { DashboardData, RuleRow, TestCoverage } from '../data.ts';
 import { itemLink, ruleLink } from '../links.ts';
 import { markIds, type PageView, type TableCell, table } from '../page.ts';
@@ -12,8 +13,8 @@ import { pauseControl } from './pauses.ts';
 /** RuleEvaluations that the page lists. */
 const shown = 50;
 
-type RuleData = Pick<DashboardData, 'rules' | 'incidents'> & {
-  readonly store: Pick<DashboardData['store'], 'listRuns'>;
+type RuleData = DashboardData & {
+  readonly store: StoreQueries;
 };
 
 /** Shows one rule: what it listens to, whether it fails, how often it matched, and its latest evaluations. */
@@ -128,7 +129,7 @@ type RuleHistory = {
 };
 
 /** Reads the evaluations of all rules in the newest runs. Runs in which a rule was not considered do not count. */
-async function readRuleHistory(store: Pick<DashboardData['store'], 'listRuns'>): Promise<RuleHistory> {
+async function readRuleHistory(store: StoreQueries): Promise<RuleHistory> {
   const { items, next } = await store.listRuns({ limit: searchedRuns });
   const found = new Map<string, RuleEvaluation[]>();
   for (const run of items) {
@@ -143,10 +144,7 @@ async function readRuleHistory(store: Pick<DashboardData['store'], 'listRuns'>):
 }
 
 /** Shows the rules in force, and first the files that cannot be used, with what is wrong in them. */
-export async function rulesPage(
-  pageRequest: PageRequest,
-  data: Pick<DashboardData, 'rules' | 'incidents' | 'store'>,
-): Promise<PageView> {
+export async function rulesPage(pageRequest: PageRequest, data: DashboardData): Promise<PageView> {
   const incidents = (await data.incidents()).filter(({ kind }) => kind === 'file-broken');
   const broken = incidents.map(
     ({

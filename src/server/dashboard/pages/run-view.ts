@@ -6,7 +6,6 @@ import { type Finding, nameOfRule, type Verdict, wordsOf } from '../../../rules/
 import type { StoredHeaders } from '../../../store/stored-headers.ts';
 import { placeLink, ruleLink } from '../links.ts';
 import { type TableCell, table } from '../page.ts';
-import type { PageRequest } from '../page-handler.ts';
 import {
   isOfOwnFile,
   maySeeChange,
@@ -20,7 +19,7 @@ import {
 const notForReaders = 'not for readers of this repository';
 
 /** Where the links of a run lead; absent: it has none. */
-type RunLinks = Pick<PageRequest, 'root' | 'forgeUrl'>;
+type RunLinks = { readonly root: string; readonly forgeUrl: string };
 
 /** Shows a run: each rule’s verdict with the values it saw, the planned changes, and their outcomes. */
 export function viewRun(run: Run, viewerAccess: ViewerAccess, links?: RunLinks): Html {

@@ -7,10 +7,7 @@ import { stateMark } from './deliveries.ts';
 const order = ['offline', 'online', 'gone'] as const;
 
 /** Shows the runners that sweeps have seen. */
-export async function runnersPage(
-  { time }: Pick<PageRequest, 'time'>,
-  data: Pick<DashboardData, 'runners'>,
-): Promise<PageView> {
+export async function runnersPage({ time }: PageRequest, data: DashboardData): Promise<PageView> {
   const found = await data.runners();
   const sorted = found.toSorted(
     (a, b) => order.indexOf(a.status) - order.indexOf(b.status) || a.name.localeCompare(b.name),

@@ -1,23 +1,23 @@
 import type { Run } from '../../../engine/record.ts';
 import { type Html, html } from '../../../platform/http/html.ts';
 import { nameOfRule } from '../../../rules/verdict.ts';
-import type { Delivery, Store } from '../../../store/store.ts';
+import type { Delivery, StoreQueries } from '../../../store/store.ts';
 import { itemLink, subjectLink } from '../links.ts';
 import { type PageView, type TableCell, table } from '../page.ts';
-import type { PageRequest } from '../page-handler.ts';
+import type { PageLinks, PageRequest } from '../page-handler.ts';
 import { operatorAccess, resolveAccess } from '../visibility.ts';
 import { findDelivery, summarizeRun, viewOutcome } from './deliveries.ts';
 import { viewRun } from './run-view.ts';
 
-type RunStore = { readonly store: Pick<Store, 'listRuns' | 'readRun' | 'describeDelivery'> };
+type RunStore = { readonly store: StoreQueries };
 
 const runHeads = ['outcome', 'event', 'about', 'rules that matched', 'by', 'when'] as const;
 
 /** Returns runs as a table, each with what its delivery is about, for operators. */
 export async function runTable(
   runs: readonly Run[],
-  store: Pick<Store, 'describeDelivery'>,
-  pageRequest: Pick<PageRequest, 'root' | 'time' | 'forgeUrl'>,
+  store: Pick<StoreQueries, 'describeDelivery'>,
+  pageRequest: PageLinks,
 ): Promise<Html> {
   const rows = runs.map(async (run) => {
     const { delivery: id } = run.trigger;
@@ -30,7 +30,7 @@ export async function runTable(
 function runRow(
   run: Run,
   delivery: Delivery | undefined,
-  { root, time, forgeUrl }: Pick<PageRequest, 'root' | 'time' | 'forgeUrl'>,
+  { root, time, forgeUrl }: PageLinks,
 ): readonly TableCell[] {
   const { trigger, rules } = run;
   const activity = trigger.activity === '' ? '' : `.${trigger.activity}`;

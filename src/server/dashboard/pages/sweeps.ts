@@ -4,10 +4,7 @@ import { type PageView, table } from '../page.ts';
 import type { PageRequest } from '../page-handler.ts';
 
 /** Shows every clock of a rule: when it runs next, how it went last, how far it is now. */
-export async function sweepsPage(
-  { root, time }: PageRequest,
-  data: Pick<DashboardData, 'schedules'>,
-): Promise<PageView> {
+export async function sweepsPage({ root, time }: PageRequest, data: DashboardData): Promise<PageView> {
   const rows = (await data.schedules()).map((row) => [
     row.rule,
     html`<code>${row.clock}</code>`,

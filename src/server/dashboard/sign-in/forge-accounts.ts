@@ -2,7 +2,7 @@ import { type Client, type ClientOptions, createClient } from '../../../client/c
 import { createLimiter } from '../../../client/limiter.ts';
 import type { OAuth2, Tokens } from '../../../client/oauth2.ts';
 import { operations } from '../../../contract/operations.ts';
-import type { Clock } from '../../../platform/clock.ts';
+import type { MonotonicClock } from '../../../platform/clock.ts';
 import { ReeveError } from '../../../platform/errors.ts';
 import { SignedOut, type Viewer } from '../visibility.ts';
 import { createForgeViewer } from './forge-viewer.ts';
@@ -32,7 +32,7 @@ export function createPersonalClient(options: {
   readonly forge: Pick<ClientOptions, 'url' | 'limiter' | 'onRequest' | 'signal'>;
   readonly oauth2: Pick<OAuth2, 'refresh'>;
   readonly tokens: Tokens;
-  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly clock: MonotonicClock;
   readonly share?: ShareRenewal | undefined;
 }): () => Promise<Client> {
   const { forge, oauth2, clock, share = (renew) => renew() } = options;
@@ -102,7 +102,7 @@ const maxAtOnce = 4;
 /** Creates the accounts of a forge. */
 export function createForgeAccounts(
   { oauth2, url, onRequest, signal }: ForgeSignIn,
-  clock: Pick<Clock, 'monotonicMs'>,
+  clock: MonotonicClock,
 ): ForgeAccounts {
   const forge = { url, limiter: createLimiter({ max: maxAtOnce }), onRequest, signal };
   return {

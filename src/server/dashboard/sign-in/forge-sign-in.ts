@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Clock } from '../../../platform/clock.ts';
+import type { WallClock } from '../../../platform/clock.ts';
 import { messageOf } from '../../../platform/errors.ts';
 import { createCsrfTokens, isSameSecret } from '../../../platform/http/constant-time-equal.ts';
 import type { FailureThrottle } from '../../../platform/http/failure-throttle.ts';
@@ -22,7 +22,7 @@ type ForgeSignInParts = {
   readonly isSecure: (request: FastifyRequest) => boolean;
   /** Shows the form, with what went wrong. */
   readonly showForm: (request: FastifyRequest, reply: FastifyReply, problem: string) => FastifyReply;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: WallClock;
   readonly log: Log;
 };
 
@@ -128,7 +128,7 @@ function createSignInState({
 }: {
   readonly isSecure: (request: FastifyRequest) => boolean;
   readonly signInKey: Uint8Array | undefined;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: WallClock;
 }): SignInState {
   const csrfTokens = createCsrfTokens(signInKey);
   const nameFor = (request: FastifyRequest): string =>

@@ -4,7 +4,7 @@ import { operations } from '../../../contract/operations.ts';
 import type { Repository } from '../../../contract/resources/repositories.ts';
 import type { User } from '../../../contract/resources/users.ts';
 import { createTtlCache } from '../../../platform/cache/caches.ts';
-import type { Clock } from '../../../platform/clock.ts';
+import type { MonotonicClock } from '../../../platform/clock.ts';
 import { type ErrorCode, ReeveError } from '../../../platform/errors.ts';
 import { type DeliveryAccess, type DeliverySubject, SignedOut, type Viewer } from '../visibility.ts';
 
@@ -39,7 +39,7 @@ function audienceOf(eventType: string): ReadableUnit | 'administrators' {
  */
 export function createForgeViewer(
   clientOf: () => Promise<Client>,
-  clock: Pick<Clock, 'monotonicMs'>,
+  clock: MonotonicClock,
   known: Pick<User, 'id' | 'login' | 'is_admin'>,
 ): Viewer {
   const selves = createTtlCache<'self', User>({ maxAgeMs, maxEntries: 1, clock });

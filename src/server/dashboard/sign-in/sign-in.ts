@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Clock } from '../../../platform/clock.ts';
+import type { WallClock } from '../../../platform/clock.ts';
 import { isSameSecret, isSentByOtherSite } from '../../../platform/http/constant-time-equal.ts';
 import type { FailureThrottle } from '../../../platform/http/failure-throttle.ts';
 import { formFieldsOf } from '../../../platform/http/form.ts';
@@ -23,7 +23,7 @@ type SignInParts = {
   readonly sessions: Sessions;
   /** Creates a count of what went wrong, by address. */
   readonly makeThrottle: () => FailureThrottle;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: WallClock;
   readonly log: Log;
 };
 

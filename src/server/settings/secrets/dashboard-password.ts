@@ -37,7 +37,7 @@ export function passwordPath(data: string): string {
  */
 export async function openDashboardPassword(
   data: string,
-  { store, log }: { readonly store: SecretStore | undefined; readonly log?: Pick<Log, 'info' | 'warn'> },
+  { store, log }: { readonly store: SecretStore | undefined; readonly log?: Log },
 ): Promise<() => Promise<string>> {
   const first = firstLineOf(await loadInstallationSecret(password, { data, store, log }));
   if (!store?.isShared) return async () => first;

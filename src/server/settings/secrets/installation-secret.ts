@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { messageOf, ReeveError } from '../../../platform/errors.ts';
 import { isSameSecret } from '../../../platform/http/constant-time-equal.ts';
 import type { Log } from '../../../platform/log.ts';
-import type { Store } from '../../../store/store.ts';
+import type { MemoryRows } from '../../../store/store.ts';
 
 /** A random value that all processes of an installation have in common. It is generated once. */
 export type InstallationSecret = {
@@ -36,7 +36,7 @@ function describeKey({
 }
 
 /** What the secrets of an installation are read from, beside its data folder. */
-export type SecretStore = Pick<Store, 'isShared' | 'recall' | 'revise'>;
+export type SecretStore = MemoryRows & { readonly isShared: boolean };
 
 type SecretOptions = {
   /** Folder of the files. */
@@ -44,7 +44,7 @@ type SecretOptions = {
   /** A shared store has the secrets in the place of the files. Undefined: there is no store. */
   readonly store: SecretStore | undefined;
   /** Absent: nothing is logged. */
-  readonly log?: Pick<Log, 'info' | 'warn'> | undefined;
+  readonly log?: Log | undefined;
 };
 
 const keyOf = ({ file }: InstallationSecret): string => `installation/${file}`;
@@ -185,7 +185,7 @@ const fingerprintKey = describeKey({
  */
 export function loadFingerprintKey(
   data: string,
-  { store, log }: { readonly store: SecretStore | undefined; readonly log?: Pick<Log, 'info' | 'warn'> },
+  { store, log }: { readonly store: SecretStore | undefined; readonly log?: Log },
 ): Promise<Uint8Array> {
   return loadInstallationSecret(fingerprintKey, { data, store, log });
 }
