@@ -4,12 +4,12 @@ import { ReeveError } from '../platform/errors.ts';
 import { type ForgeAnswer, unreachable } from './failure.ts';
 
 /**
- * Returns the base URL of all paths, ending in `/api/v1`. Throws `settings` if it is not an http URL, with a message that does not repeat
- * it: what is wrong may be a password in it.
+ * Returns the base URL of all paths, ending in `/api/v1`. Throws `settings` if it is not an http URL, with a message that
+ * does not repeat it: it may contain a password.
  */
 export function apiRoot(url: string): URL {
   const parsed = URL.parse(url);
-  // Behind a `/` that is not escaped, a password looks like a path.
+  // After an unescaped `/`, a password looks like a path.
   if (url.includes('@'))
     throw new ReeveError('settings', 'FORGE_URL must not hold credentials (an @); use FORGE_TOKEN');
   if (parsed === null)
@@ -24,7 +24,7 @@ export function apiRoot(url: string): URL {
   return new URL(`${path}/api/v1`, parsed.origin);
 }
 
-/** Returns the URL of a call: the path of the row with its parameters, and the query. */
+/** Returns the URL of a call: the path of the operation with its parameters, and the query. */
 export function requestUrl(root: URL, operation: Operation, input: AnyInput): URL {
   const url = new URL(root.pathname + fillPath(operation, input.params), root);
   for (const [name, value] of Object.entries(input.query ?? {})) {
@@ -60,11 +60,11 @@ export function redirectOf(
   return target;
 }
 
-/** Time of the forge's clock and of ours, in milliseconds since 1970; undefined if it sends no `Date`. */
+/** Time of the forge's clock and of ours, in milliseconds since 1970; undefined without a `Date` header. */
 type ForgeDate = { readonly forgeMs: number; readonly ourMs: number } | undefined;
 
 /**
- * Reads the time of a forge: the `Date` header of an answer, in whole seconds. Our own time is that of the middle of the
+ * Reads the time of a forge: the `Date` header of a response, in whole seconds. Our own time is that of the middle of the
  * exchange. The request contains no credential.
  */
 export async function askForgeDate(url: string, now: () => number = Date.now): Promise<ForgeDate> {

@@ -47,8 +47,8 @@ const table = {
     forgejo: false,
     what: 'clearing the Authorization header of a hook (delete it, and it is created again)',
   },
-  runner_disabled: { since: [1, 26], forgejo: false, what: 'switching runners off' },
-  branch_update: { since: [1, 26], forgejo: false, what: 'moving a branch by the API' },
+  runner_disabled: { since: [1, 26], forgejo: false, what: 'disabling runners' },
+  branch_update: { since: [1, 26], forgejo: false, what: 'moving a branch through the API' },
   branch_name_filter: { since: [1, 27], forgejo: false, what: 'filtering branches by name' },
   code_owner_paths: {
     since: [1, 26],
@@ -89,7 +89,7 @@ const table = {
     what: 'branch filters on tags, create and delete',
   },
   authorization_hidden: { since: [1, 27], forgejo: false, what: 'hiding the authorization header of hooks' },
-  apply_to_admins: { forgejo: true, what: 'the member apply_to_admins of branch protections' },
+  apply_to_admins: { forgejo: true, what: 'the field apply_to_admins of branch protections' },
   label_delete_by_name: { forgejo: true, what: 'removing a label by its name' },
   action_run_events: { forgejo: true, what: 'hook events action_run_failure, _recover and _success' },
 } as const satisfies Record<string, CapabilityRow>;
@@ -97,7 +97,7 @@ const table = {
 /** A feature of a forge. Code checks capabilities, never a product or a version. */
 export type Capability = keyof typeof table;
 
-/** Capability that a forge needs to send an event, by the name of the event family, which is also that of the hook event. */
+/** The capability for sending an event, by the name of the event family, which is also that of the hook event. */
 export const capabilityOfEvent: Readonly<Record<string, Capability>> = {
   status: 'status_events',
   workflow_run: 'workflow_run_events',
@@ -118,8 +118,8 @@ export type Capabilities = {
 
 /**
  * Returns the capabilities of a version. Gitea numbers its releases 1.N. Forgejo is identified by
- * `+gitea-`, unless a build omits it; the number after it does not indicate features. Any other version
- * counts as Gitea, and missing features show in the forge's answers.
+ * `+gitea-`, unless a build omits it; the number after it does not indicate features. Any other version counts as Gitea,
+ * and missing features show in the forge's responses.
  */
 export function capabilitiesOf(version: string): Capabilities {
   const isForgejo = version.includes('+gitea-');
@@ -142,7 +142,7 @@ function isBefore(release: readonly [number, number], since: readonly [number, n
 }
 
 /**
- * Reads the capabilities of a forge from its version, and if that is hidden, from its settings, of which one member
+ * Reads the capabilities of a forge from its version or, if that is hidden, from its settings, of which one field
  * distinguishes Gitea from Forgejo. One request, rarely two.
  */
 export async function findCapabilities(client: CallSender): Promise<Capabilities> {
@@ -151,7 +151,7 @@ export async function findCapabilities(client: CallSender): Promise<Capabilities
   if (told.isCertain) return told;
   const settings = await unlessRefused(client.call(operations.getApiSettings, {}));
   if (version === undefined && settings === undefined) {
-    throw new ReeveError('settings', 'FORGE_URL is no forge: it has no /api/v1/version');
+    throw new ReeveError('settings', 'FORGE_URL is not a forge: it has no /api/v1/version');
   }
   const isForgejo = settings !== undefined && typeof settings.default_max_response_size !== 'number';
   const found = isForgejo ? capabilitiesOf('0.0.0+gitea-0') : told;

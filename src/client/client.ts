@@ -38,9 +38,9 @@ type ItemOf<O extends Operation> =
 
 /** Client of one forge. The credential is sent only in the `Authorization` header, and only to that forge. */
 export interface Client {
-  /** Sends one call and returns its answer, parsed by the row's shape. Rejects with a `forge-…` ReeveError. */
+  /** Sends one call and returns its answer, parsed by the operation's schema. Rejects with a `forge-…` ReeveError. */
   call<O extends Operation>(operation: O, input: InputOf<O>): Promise<AnswerOf<O>>;
-  /** Sends a call that is known only at run time (a change). Its body is validated strictly against the row. */
+  /** Sends a call that is known only at run time (a change). Its body is validated strictly against the operation. */
   send(operation: Operation, input: AnyInput): Promise<unknown>;
   /** Yields the items of a paged list, page by page, in the forge's order. */
   items<O extends Operation>(operation: O, input: InputOf<O>): AsyncGenerator<ItemOf<O>>;
@@ -50,18 +50,21 @@ export interface Client {
     input: InputOf<O>,
     from?: number,
   ): AsyncGenerator<ListPage<ItemOf<O>>>;
-  /** Requests sent so far, retries and redirects included. */
+  /** Number of requests, including retries and redirects. */
   readonly requests: number;
-  /** Number of 403 and 404 answers so far: the object does not exist, or is not accessible to this account. */
+  /** Number of 403 and 404 answers: the object does not exist, or is not accessible to this account. */
   readonly denials: number;
-  /** The first requests so far, each with its answer, without secrets. */
+  /** The first requests, each with its answer, without secrets. */
   readonly requestList: RequestList;
   /**
-   * Returns a client that shares everything with this one except the request count. With a signal, its calls end when
-   * that signal is aborted, instead of this client's signal; `tries` sets the number of tries of a read.
+   * Returns a client that shares everything with this one except the request count. With a signal, its calls end when that
+   * signal is aborted, instead of this client's signal; `tries` sets the number of tries of a read.
    */
   counted(options?: CallOptions): Client;
-  /** Returns the forge's capabilities, cached for ten minutes, and read again after an outage: the release may have changed. */
+  /**
+   * Returns the forge's capabilities, cached for ten minutes, and read again after an outage, since the release may have
+   * changed.
+   */
   capabilities(): Promise<Capabilities>;
 }
 
@@ -76,7 +79,7 @@ export type ClientOptions = TransportOptions &
   CallOptions & {
     /** Absent: anonymous requests. */
     readonly credentials?: Credentials;
-    /** Reads the credentials again after the forge has refused them; undefined if they cannot be read now. */
+    /** Reads the credentials again after the forge has refused them; undefined if they cannot be read. */
     readonly readCredentials?: () => Credentials | undefined;
   };
 
@@ -84,7 +87,7 @@ export function createClient(options: ClientOptions): Client {
   const credential = createCredential(options);
   const { redact } = credential;
 
-  // Setup must report that there is no forge; other callers continue with the capabilities of Gitea.
+  // Setup must report an unreachable forge; other callers continue with the capabilities of Gitea.
   const findOut = (): Promise<Capabilities> =>
     findCapabilities(create(options)).catch((error: unknown) => {
       if (error instanceof ReeveError && error.code === 'settings') return capabilitiesOf('');
@@ -101,7 +104,7 @@ export function createClient(options: ClientOptions): Client {
     const counts: RequestCounts = { requests: 0, denials: 0, log: new RequestLog(redact) };
     const attempts: Attempts = { tries, signal, counts };
 
-    /** Every request passes here, so that no error contains our credential. */
+    /** Every request goes through this function, so that no error contains our credential. */
     const call = async (operation: Operation, input: AnyInput) => {
       try {
         const answer = await ask(operation, input, attempts);
@@ -124,7 +127,7 @@ export function createClient(options: ClientOptions): Client {
       get requestList() {
         return counts.log.list();
       },
-      // The row determines the answer's type, and `readAnswer` has validated the answer against the row's shape.
+      // The operation determines the answer's type, and `readAnswer` has validated the answer against its schema.
       call: (operation, input) => send(operation, input as AnyInput) as Promise<never>,
       send,
       items: (operation, input) =>
@@ -138,10 +141,10 @@ export function createClient(options: ClientOptions): Client {
   return create(options);
 }
 
-/** What a client has counted so far, and its first requests. */
+/** Request counters of a client, and its first requests. */
 type RequestCounts = { requests: number; denials: number; readonly log: RequestLog };
 
-/** How a call is tried: the maximum tries of a read, what ends it, and where its requests are counted. */
+/** Options of the tries of a call: maximum tries of a read, abort signal, request counters. */
 type Attempts = {
   readonly tries: number;
   readonly signal: AbortSignal | undefined;
@@ -150,7 +153,7 @@ type Attempts = {
 
 type Sent = { readonly url: URL; readonly body: string | undefined; readonly attempt: number };
 
-/** Sends a call until it is answered: repeats reads, follows redirects of reads, and renews a refused credential. */
+/** Sends a call until it is answered: retries reads, follows redirects of reads, and renews a refused credential. */
 type TransportCall = (operation: Operation, input: AnyInput, attempts: Attempts) => Promise<ForgeAnswer>;
 
 type TransportOptions = {
@@ -177,7 +180,7 @@ type TransportParts = {
   readonly onOutage: () => void;
 };
 
-/** Creates the transport to one forge. All clients that `counted` derives from one another share it. */
+/** Creates the transport to one forge. All clients derived by `counted` share it. */
 function createTransport(options: TransportOptions, parts: TransportParts): TransportCall {
   const root = apiRoot(options.url);
   const { credential } = parts;
@@ -203,7 +206,7 @@ function createTransport(options: TransportOptions, parts: TransportParts): Tran
           hops += 1;
           continue;
         }
-        // A refused request had no effect, so it may be repeated, even a write.
+        // A refused request had no effect, so even a write may be repeated.
         if (answer.status === 401 && !isRenewed && credential.renew(used)) {
           isRenewed = true;
           continue;
@@ -218,9 +221,9 @@ function createTransport(options: TransportOptions, parts: TransportParts): Tran
       }
       if (!mayRepeat || !failure.retryable || attempt >= tries) throw failure;
       const pauseMs = failure.retryAfterMs ?? 100 * 4 ** (attempt - 1);
-      // For a longer pause, the queue keeps the delivery meanwhile.
+      // During a longer pause, the queue keeps the delivery.
       if (pauseMs > 5_000) throw failure;
-      await sleep(pauseMs, signal).catch(() => {}); // Aborted: the next try says so.
+      await sleep(pauseMs, signal).catch(() => {}); // Aborted: the next try reports it.
       attempt += 1;
     }
   };
@@ -272,7 +275,7 @@ function createRequest(
   };
 }
 
-/** Returns the body of a call as JSON, validated strictly against the row; undefined for an operation without a body. */
+/** Returns the body of a call as JSON, validated strictly against the operation; undefined for an operation without a body. */
 function encodeBody(operation: Operation, input: AnyInput): string | undefined {
   if (operation.body === undefined) return undefined;
   const checked = operation.body.safeParse(input.body ?? {});
@@ -286,7 +289,7 @@ function encodeBody(operation: Operation, input: AnyInput): string | undefined {
   return JSON.stringify(checked.data);
 }
 
-/** Returns an answer as the row's shape reads it. Throws `forge-unexpected` for an answer of another shape. */
+/** Returns an answer parsed by the operation's schema. Throws `forge-unexpected` for another shape. */
 function readAnswer(operation: Operation, answer: ForgeAnswer, redact: Redact): unknown {
   // 205 has a body that fetch does not return; callers that need it read the resource again.
   if (operation.response === undefined || answer.status === 205) return undefined;

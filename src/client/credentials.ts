@@ -8,11 +8,11 @@ export type Credentials =
   | { readonly token: string; readonly scheme?: 'token' | 'Bearer' }
   | { readonly user: string; readonly password: string };
 
-/** A forge and the credentials for it. */
+/** A forge with its credentials. */
 export type SignedIn = {
   readonly url: string;
   readonly credentials: Credentials;
-  /** Reads the credentials again if they are in a file; undefined if it cannot be read now. */
+  /** Reads the credentials again if they are in a file; undefined if it cannot be read. */
   readonly readCredentials?: () => Credentials | undefined;
 };
 
@@ -44,8 +44,8 @@ export function secretsOf(credentials: Credentials): readonly string[] {
 export interface Credential {
   headers(): { readonly authorization?: string };
   /**
-   * Reads the credential again because the forge refused the `used` one. Returns whether it is different
-   * now: then the request may be repeated.
+   * Reads the credential again because the forge refused the `used` one. Returns whether it has changed: then the request
+   * may be repeated.
    */
   renew(used: string | undefined): boolean;
   /** Redacts all credentials used so far. */
@@ -60,7 +60,7 @@ export function createCredential(options: {
 }): Credential {
   const { credentials, readCredentials, log } = options;
   let authorization = credentials && authorizationOf(credentials);
-  // Forgejo repeats an unknown token in its answer, and answers are recorded.
+  // Forgejo echoes an unknown token in its answer, and answers are recorded.
   const redactorOf = (secrets: readonly string[]): Redact => createRedactor(secrets, { minLength: 1 });
   let redact = redactorOf(credentials ? secretsOf(credentials) : []);
 

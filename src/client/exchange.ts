@@ -11,9 +11,9 @@ type ClientRequest = {
   readonly where: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | URLSearchParams | undefined;
-  /** Timeout of the whole exchange in milliseconds, including the body of the answer. */
+  /** Timeout of the whole exchange in milliseconds, including the response body. */
   readonly timeoutMs: number;
-  /** Maximum bytes of the answer's body; default: 64 MiB. */
+  /** Maximum bytes of the response body; default: 64 MiB. */
   readonly maxBytes?: number | undefined;
   /** When aborted, ends the exchange with `stopped`. */
   readonly signal?: AbortSignal | undefined;
@@ -22,9 +22,9 @@ type ClientRequest = {
 const formType = { 'content-type': 'application/x-www-form-urlencoded;charset=UTF-8' };
 
 /**
- * Sends one request and returns its answer, whatever its status. Follows no redirect: a write, or custom headers, would be sent
- * to another server. Rejects with `stopped`, `forge-timeout`, `forge-unreachable` or `forge-unexpected`; the
- * error contains no part of the request.
+ * Sends one request and returns its answer, whatever its status. Follows no redirect: a write, or custom headers, would be
+ * sent to another server. Rejects with `stopped`, `forge-timeout`, `forge-unreachable` or `forge-unexpected`; the error
+ * contains no part of the request.
  */
 export async function sendRequest({ url, where, signal, ...sent }: ClientRequest): Promise<ForgeAnswer> {
   if (signal?.aborted) throw stopped(where);
@@ -47,12 +47,12 @@ export async function sendRequest({ url, where, signal, ...sent }: ClientRequest
       redirect: 'manual',
       throwHttpErrors: false,
       retry: 0,
-      // The timeout of ky ends with the headers of the answer; this one includes a body that never arrives.
+      // The timeout of ky ends with the response headers; this one also covers a body that never arrives.
       timeout: false,
       credentials: 'omit',
-      // Bodies pass beside Request and Response, which would make streams of them.
+      // Bodies bypass Request and Response, which would turn them into streams.
       async fetch(request) {
-        // Aborted since the call: no event comes any more.
+        // Aborted since the call: no further event is emitted.
         deadline.signal.throwIfAborted();
         const { method, headers } = request as Request;
         const { maxBytes } = sent;
@@ -79,7 +79,7 @@ export async function sendRequest({ url, where, signal, ...sent }: ClientRequest
   }
 }
 
-/** Maximum bytes of an answer: the largest list page of a forge is far below. */
+/** Maximum bytes of a response: the largest list page of a forge is far below. */
 const maxAnswerBytes = 64 * 1024 * 1024;
 
 /** One HTTP request. `where` names it in errors. */
@@ -89,9 +89,9 @@ type HttpRequest = {
   readonly where: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
-  /** When aborted, closes the connection and rejects with the signal's reason, also while the body arrives. */
+  /** When aborted, closes the connection and rejects with the signal's reason, even while the body arrives. */
   readonly signal: AbortSignal;
-  /** Maximum bytes of the answer's body. */
+  /** Maximum bytes of the response body. */
   readonly maxBytes?: number | undefined;
 };
 
@@ -103,8 +103,9 @@ type HttpAnswer = {
 };
 
 /**
- * Sends a request over a connection that is kept for the next one, and reads the whole answer, up to the limit: an endless answer costs
- * one buffer, not the process. Follows no redirect. Rejects with the error of the connection, the signal's reason, or `forge-unexpected`.
+ * Sends a request over a keep-alive connection, and reads the whole answer, up to the limit: an endless answer costs one
+ * buffer, not the process. Follows no redirect. Rejects with the error of the connection, the signal's reason, or
+ * `forge-unexpected`.
  *
  * Not `fetch`, which needs three times the processor time: docs/decisions.md, Requests beside fetch.
  */
@@ -145,11 +146,11 @@ function readText(
     let size = 0;
     answer.on('data', (piece: Buffer) => {
       size += piece.length;
-      if (size > maxBytes) refuse(`the answer is over ${maxBytes} bytes`);
+      if (size > maxBytes) refuse(`the answer exceeds ${maxBytes} bytes`);
       else pieces.push(piece);
     });
     answer.on('end', () => resolve(Buffer.concat(pieces).toString('utf8')));
-    // Node reports the loss of the connection, whatever ended it.
+    // Node reports the loss of the connection, whatever caused it.
     answer.on('error', (error) => reject(signal.aborted ? signal.reason : error));
   });
 }

@@ -10,12 +10,12 @@ export type ForgeAnswer = {
   readonly text: string;
 };
 
-/** Returns the JSON of a successful answer. Throws `forge-junk` with the beginning of the text if it is not JSON. */
+/** Returns the JSON of a successful answer. Throws `forge-junk` with the beginning of the text if it is invalid. */
 export function parseAnswer(text: string, where: string, redact: Redact = redactNothing): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The parser's own message repeats a piece of the text.
+    // The parser's own message quotes a piece of the text.
     throw new ReeveError('forge-junk', `${where}: the answer is not JSON: ${beginningOf(redact(text))}`);
   }
 }
@@ -44,7 +44,7 @@ function beginningOf(text: string): string {
     .slice(0, 200);
 }
 
-/** Status → code of our error. Other 4xx are `forge-refused`, 5xx `forge-unavailable`. */
+/** Error code by status. Other 4xx are `forge-refused`, 5xx `forge-unavailable`. */
 const codeOfStatus: Readonly<Record<number, ErrorCode>> = {
   401: 'forge-unauthorized',
   403: 'forge-forbidden',
@@ -63,7 +63,7 @@ const advice: Partial<Record<ErrorCode, string>> = {
   'forge-locked': 'the repository is archived',
 };
 
-/** Who may call an operation, as the end of "this needs". */
+/** Required role of an operation, to complete "this needs". */
 const rightOf: Readonly<Record<Access, string | undefined>> = {
   anyone: undefined,
   'signed-in': undefined,
@@ -77,7 +77,7 @@ const rightOf: Readonly<Record<Access, string | undefined>> = {
   site: 'a site administrator',
 };
 
-/** Returns what an account and its token need to call an operation. */
+/** Returns the requirements for an account and its token to call an operation. */
 export function neededRight({ access, scopes, method }: Operation): string {
   const level = method === 'GET' ? 'read' : 'write';
   const names = scopes.map((scope) => `${level}:${scope}`);
@@ -86,8 +86,10 @@ export function neededRight({ access, scopes, method }: Operation): string {
   return needs === '' ? 'the account or its token lacks access' : `this needs ${needs}`;
 }
 
-/** Returns our error for an unsuccessful answer, with operation, status and the forge's message, but without headers. A 403 names what
- * the operation needs. */
+/**
+ * Returns our error for an unsuccessful answer, with operation, status and the forge's message, but without headers. A 403
+ * includes the requirements of the operation.
+ */
 export function forgeError(
   where: string,
   status: number,
@@ -118,7 +120,7 @@ export function unreachable(where: string, thrown: unknown): ReeveError {
   return new ReeveError('forge-unreachable', `${where}: the forge cannot be reached (${reason})`, { cause });
 }
 
-/** Returns an error without secrets: the same object if it has none. */
+/** Returns an error without secrets: the same object if it contains none. */
 export function withoutSecrets(error: unknown, redact: Redact): unknown {
   if (!(error instanceof ReeveError)) return error;
   const message = redact(error.message);
@@ -142,7 +144,7 @@ function networkReason(thrown: unknown): { name: string; reason: string } {
   return { name, reason: messageOf(thrown) };
 }
 
-/** Longest accepted `Retry-After`: a typing error must not delay work for years. */
+/** Longest accepted `Retry-After`: a typo must not delay work for years. */
 const maxPauseMs = 30 * 86_400_000;
 
 /** Parses `Retry-After` (seconds or a date) as milliseconds from `nowMs`; undefined if it is not usable. */

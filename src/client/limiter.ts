@@ -1,22 +1,22 @@
 /**
- * Limits concurrent calls to one forge, and adapts the limit: an answer that took much longer than the best
- * ones, a timeout or a "too many requests" halves it; quick answers increase it by one per full round.
+ * Limits concurrent calls to one forge, and adapts the limit: an answer that took much longer than the best ones, a timeout
+ * or a "too many requests" halves it; quick answers increase it by one per full round.
  */
 export interface Limiter {
-  /** Runs the work when it is its turn. Rejects with the signal's reason if that is aborted while it waits. */
+  /** Runs the work when a slot is free. Rejects with the signal's reason if that is aborted meanwhile. */
   run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
   /** Reports the result of a call; `ms` is its duration. */
   observe(ms: number, overloaded: boolean): void;
   readonly limit: number;
 }
 
-/** Creates a limiter that stays between 1 and `max` calls at once. */
+/** Creates a limiter between 1 and `max` concurrent calls. */
 export function createLimiter(options: { max: number }): Limiter {
   let limit = Math.min(4, options.max);
   let running = 0;
   let quickInARow = 0;
   let best = Number.POSITIVE_INFINITY;
-  /** In the order of their calls. */
+  /** In call order. */
   const waiting: (() => void)[] = [];
 
   const startNext = (): void => {
@@ -56,7 +56,7 @@ export function createLimiter(options: { max: number }): Limiter {
       }
     },
     observe(ms, overloaded) {
-      // The best time decays slowly, so that a permanently slower forge is not limited for ever.
+      // The best time decays slowly, so that a permanently slower forge is not limited forever.
       best = Math.min(best * 1.01, ms);
       const slow = ms > 2_000 && ms > best * 8;
       if (overloaded || slow) {

@@ -8,7 +8,7 @@ const rules: Readonly<Record<NonNullable<Operation['normalize']>, (answer: unkno
   'workflow-runs': normalizeWorkflowRuns,
 };
 
-/** Returns an answer in Gitea's form, whichever forge gave it. */
+/** Returns an answer in Gitea's form, for any forge. */
 export function normalizeAnswer({ normalize }: Operation, answer: unknown): unknown {
   return normalize === undefined ? answer : rules[normalize](answer);
 }
@@ -16,9 +16,9 @@ export function normalizeAnswer({ normalize }: Operation, answer: unknown): unkn
 type FileEntry = { readonly filename: string; readonly status?: unknown };
 
 /**
- * Returns the answer to a comparison with its files, for every forge: Gitea (1.26, 1.27) lists files per commit
- * only, Forgejo for the whole as well. Files combined from commits include all that differ, and also those that one commit
- * added and another deleted.
+ * Returns the answer to a comparison with its files, for every forge: Gitea (1.26, 1.27) lists files only per commit,
+ * Forgejo also for the whole comparison. Files combined from commits include all that differ, and also those that one
+ * commit added and another deleted.
  */
 export function normalizeCompare(answer: unknown): unknown {
   if (!isRecord(answer)) return answer;
@@ -53,8 +53,8 @@ function normalizeEntry(entry: unknown): unknown {
 }
 
 /**
- * Normalizes an answer about runners to Gitea's form: Forgejo answers a bare
- * list, labels as texts, and `idle` or `active` for a runner that is online.
+ * Normalizes an answer about runners to Gitea's form: Forgejo returns a bare list, labels as texts, and `idle` or `active`
+ * for an online runner.
  */
 function normalizeRunners(answer: unknown): unknown {
   if (Array.isArray(answer)) return { runners: answer.map(normalizeRunner) };
@@ -73,7 +73,7 @@ function normalizeRunner(runner: unknown): unknown {
   };
 }
 
-/** Forgejo's states of a run, in Gitea's two members. */
+/** Forgejo's run states, as Gitea's two fields. */
 const states: Readonly<Record<string, { readonly status: string; readonly conclusion?: string }>> = {
   waiting: { status: 'queued' },
   blocked: { status: 'waiting' },
@@ -84,7 +84,7 @@ const states: Readonly<Record<string, { readonly status: string; readonly conclu
   skipped: { status: 'completed', conclusion: 'skipped' },
 };
 
-/** Normalizes an answer about workflow runs to Gitea's form: Forgejo's runs have other members and states. */
+/** Normalizes an answer about workflow runs to Gitea's form: Forgejo's runs have other fields and states. */
 export function normalizeWorkflowRuns(answer: unknown): unknown {
   if (!isRecord(answer)) return answer;
   const { workflow_runs } = answer;
@@ -93,7 +93,7 @@ export function normalizeWorkflowRuns(answer: unknown): unknown {
 }
 
 function normalizeRun(run: unknown): unknown {
-  // Only Forgejo's runs have this member.
+  // Only Forgejo's runs have this field.
   if (!isRecord(run) || !('index_in_repo' in run)) return run;
   const state = typeof run.status === 'string' && Object.hasOwn(states, run.status) ? states[run.status] : {};
   return {

@@ -10,7 +10,7 @@ import { forgeError } from './failure.ts';
 /** The OAuth2 application for sign-in with a forge account. */
 export type SignInApplication = { readonly clientId: string; readonly clientSecret: string };
 
-/** Tokens that a forge issues for a code: they act as the user who allowed it. */
+/** Tokens that a forge issues for a code: they act as the user who granted access. */
 export type Tokens = {
   readonly accessToken: string;
   /** Absent if the forge issues none. */
@@ -20,7 +20,7 @@ export type Tokens = {
 
 /** OAuth2 client of one forge (RFC 6749, RFC 7636). Its endpoints are outside the API. */
 export interface OAuth2 {
-  /** Returns the authorization URL for a user’s browser. The forge provides it: its public host name may be another one. */
+  /** Returns the authorization URL for a user’s browser. The forge provides it: its public host name may differ. */
   authorizeUrl(asked: {
     readonly redirectUri: string;
     readonly state: string;
@@ -28,7 +28,7 @@ export interface OAuth2 {
     readonly challenge: string;
     readonly scopes: readonly string[];
   }): Promise<string>;
-  /** Returns the tokens for a code. Rejects with `forge-refused` if the forge does not accept it. */
+  /** Returns the tokens for a code. Rejects with `forge-refused` if the forge rejects it. */
   redeem(code: string, proof: { readonly verifier: string; readonly redirectUri: string }): Promise<Tokens>;
   /** Returns new tokens. Rejects with `forge-refused` if the user has revoked the access. */
   refresh(refreshToken: string): Promise<Tokens>;
@@ -117,7 +117,7 @@ export function createOAuth2(options: {
   };
 }
 
-/** Returns the tokens of an answer. Throws `forge-refused` for a refusal; its words contain nothing that was `sent`. */
+/** Returns the tokens of an answer. Throws `forge-refused` for a refusal; its message contains nothing that was `sent`. */
 function readTokens(status: number, text: string, sent: URLSearchParams): Tokens {
   const json = parse(text);
   const tokens = status === 200 ? TokenAnswer.safeParse(json) : undefined;

@@ -4,7 +4,7 @@ import type { ForgeAnswer } from './failure.ts';
 
 const maxPages = 2_000;
 const itemsPerPage = 50;
-/** Items may be hidden after paging: without a total, one empty page does not mean the end. */
+/** Items may be hidden after paging: without a total, one empty page does not mark the end. */
 const emptyPagesAtEnd = 2;
 
 /** One page of a list. `total` is the length of the whole list, if the forge sends it. */
@@ -27,11 +27,11 @@ export async function* eachItem(
 }
 
 /**
- * Yields the pages of a list, from the given one on.
+ * Yields the pages of a list, starting at the given one.
  *
  * The `Link` header is never followed: it is an absolute URL with the forge's configured host, which may not be the one we
  * use. Only the presence of `rel="next"` is read, and the next URL is built here. Without `Link` the total decides, and
- * without a total the first empty page. Lists are filtered after paging, so a short page does not mean the end.
+ * without a total the first empty page. Lists are filtered after paging, so a short page does not mark the end.
  */
 export async function* eachPage(
   operation: Operation,
@@ -52,7 +52,7 @@ export async function* eachPage(
     const { answer, value } = await ask({ ...input, query: { ...input.query, limit, page } });
     const items = listItems(value);
     if (items.length > 0 && answer.text === previous)
-      throw stuck(operation, `page ${page} repeats the one before`);
+      throw stuck(operation, `page ${page} repeats the previous one`);
     previous = answer.text;
     seen += items.length;
     if (operation.paging === 'page-count') {

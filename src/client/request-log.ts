@@ -1,38 +1,38 @@
 import type { Redact } from '../platform/redactor.ts';
 
-/** One HTTP request to the forge, as a run records it: neither headers nor bodies. */
+/** One recorded HTTP request to the forge, without headers and bodies. */
 export type ForgeRequest = {
   readonly method: string;
-  /** Below the API, with the number and size of a page and no other part of the query. */
+  /** Path relative to the API, with page number and size and no other part of the query. */
   readonly path: string;
-  /** Absent where there was no answer. */
+  /** Absent without an answer. */
   readonly status?: number;
   readonly ms: number;
   /** Number of the try, from 1. */
   readonly attempt: number;
-  /** Beginning of the forge's message in an error answer, or the reason why there was no answer. */
+  /** Beginning of the forge's message in an error answer, or the reason for the missing answer. */
   readonly error?: string;
 };
 
-/** The requests of one client: the first ones, and how many came after them. */
+/** The requests of one client: the first ones, and the count of the others. */
 export type RequestList = { readonly requests: readonly ForgeRequest[]; readonly leftOut: number };
 
-/** Requests that are kept of one client; a run with more has walked over pages. */
+/** Maximum recorded requests of one client; a run with more has paged through lists. */
 export const maxLoggedRequests = 50;
 const maxPathLength = 300;
-/** Characters of an error that are held until the run is recorded: its secrets are removed before it is cut. */
+/** Maximum characters of an error until the run is recorded: its secrets are removed before it is truncated. */
 const maxHeldError = 4_000;
-/** Parts of a query that say which page was asked for. All others are left out: they may hold anything. */
+/** Query parameters that identify the requested page. All others are omitted: they may contain anything. */
 const shownParameters = ['page', 'limit'];
 
-/** A request that has ended. */
+/** A completed request. */
 type EndedRequest = Omit<ForgeRequest, 'path' | 'status' | 'error'> & {
   readonly url: URL;
   readonly status: number | undefined;
   readonly error: string | undefined;
 };
 
-/** Keeps the first requests of a client. Every text passes `redact`. */
+/** Records the first requests of a client. Every text is passed through `redact`. */
 export class RequestLog {
   readonly #requests: ForgeRequest[] = [];
   readonly #redact: Redact;
@@ -64,7 +64,7 @@ export class RequestLog {
 
 function pathOf(url: URL): string {
   const path = url.pathname.replace(/^\S*?\/api\/v1(?=\/)/, '');
-  // The parameters of a URL are parsed when they are first asked for.
+  // Reading `searchParams` parses the query, which most URLs do not have.
   if (url.search === '') return path;
   const shown = shownParameters.flatMap((name) => {
     const value = url.searchParams.get(name);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Access, OperationTarget, ScopeCategory } from './operation.ts';
 import { inRepository, int, text } from './shape.ts';
 
-/** Fields that the rows of one target share. A row gives the access it needs, and may override any of them after it. */
+/** Fields shared by the operations of one target. An operation adds its access, and may override any of them. */
 function fieldsOf<
   const Target extends OperationTarget,
   Params extends z.core.$ZodLooseShape,
@@ -24,7 +24,7 @@ export const issuesAs = fieldsOf('issues-or-pulls', inRepository, 'issue');
 export const organizationAs = fieldsOf('organization', { org: text }, 'organization');
 export const teamAs = fieldsOf('team', { id: int }, 'organization');
 export const accountAs = fieldsOf('account', { username: text }, 'user');
-/** What belongs to the caller. */
+/** The caller's own objects. */
 export const callerAs = fieldsOf('instance', {}, 'user');
-/** What only site administrators reach. */
+/** Operations for site administrators. */
 export const siteAs = fieldsOf('instance', {}, 'admin');

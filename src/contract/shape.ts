@@ -7,7 +7,7 @@ export const flag = z.boolean();
 /** RFC 3339 text in the time zone of the forge: compare instants, not texts. */
 export const instant = z.string();
 
-/** A list as forges write it: `null` and a missing member mean empty. */
+/** A list as forges serialize it: `null` and a missing field mean empty. */
 export function list<S extends z.ZodType>(item: S) {
   return z
     .array(item)
@@ -17,7 +17,7 @@ export function list<S extends z.ZodType>(item: S) {
 
 const nullishShapes = new WeakMap<z.ZodType, z.ZodType>();
 
-/** Returns the shape that also takes null and nothing. It is made once: a thousand members of resources have few shapes. */
+/** Returns the schema that also accepts null and undefined. It is cached: a thousand resource fields use few schemas. */
 function nullish(shape: z.ZodType): z.ZodType {
   const known = nullishShapes.get(shape) ?? shape.nullish();
   nullishShapes.set(shape, known);
@@ -31,8 +31,8 @@ type Loose<O extends Record<string, z.ZodType>> = {
 };
 
 /**
- * A resource in an answer. The `required` members identify it. Every other member may be missing or null, because forges
- * and releases differ. A missing list or a null list is empty; unknown members are dropped.
+ * A resource in a response. The `required` fields identify it. Every other field may be missing or null, because forges and
+ * releases differ. A missing or null list is empty; unknown fields are dropped.
  */
 export function resource<R extends z.core.$ZodLooseShape, O extends Record<string, z.ZodType>>(
   required: R,
@@ -47,7 +47,7 @@ export function resource<R extends z.core.$ZodLooseShape, O extends Record<strin
   return z.object({ ...required, ...loose });
 }
 
-/** Query members of a paged list: 1-based page, items per page (limited by the forge, usually to 50). */
+/** Query fields of a paged list: 1-based page, items per page (limited by the forge, usually to 50). */
 export const pages = { page: int.optional(), limit: int.optional() };
 
 /** Path parameters of operations inside a repository. */

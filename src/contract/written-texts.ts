@@ -1,8 +1,8 @@
 import { operations } from './operations.ts';
 
 /**
- * Removes white space at both ends as forges do (`strings.TrimSpace` of Go: what Unicode calls White_Space, a no-break space
- * included). `String.trim` differs: it removes U+FEFF and keeps U+0085.
+ * Trims white space as forges do (Go's `strings.TrimSpace`: Unicode White_Space, including the no-break space).
+ * `String.trim` differs: it removes U+FEFF and keeps U+0085.
  */
 export function trimSpace(text: string): string {
   let [start, end] = [0, text.length];
@@ -16,7 +16,7 @@ function isSpace(unit: string): boolean {
   return /^\p{White_Space}$/u.test(unit);
 }
 
-/** Columns that a title may have: the forge shortens a longer one. */
+/** Maximum columns of a title: the forge shortens a longer one. */
 const maxTitle = 255;
 
 const shortened = (text: string): string => shortenToColumns(text, maxTitle);
@@ -30,7 +30,7 @@ const ofEdited = { title: shortened };
 const ofHook = { name: trimSpace };
 
 /**
- * What a forge makes of texts in the bodies of writes, by operation; all others are stored as they are sent. Source: forge
+ * Normalization of texts in write bodies by forges, by operation; all others are stored as sent. Source: forge
  * `models/git/commit_status.go NewCommitStatus`, `models/issues/issue_update.go NewIssueWithIndex` and `ChangeIssueTitle`,
  * `routers/api/v1/repo/tag.go CreateTagProtection`, `routers/api/v1/utils/hook.go`.
  */
@@ -49,13 +49,13 @@ export const writtenTexts: Readonly<Record<string, TextMembers>> = {
   [operations.editUserHook.id]: ofHook,
 };
 
-/** Returns a text as the forge will have it once it was sent as this member of the operation's body. */
+/** Returns a text as the forge stores it when sent in this field of the operation's body. */
 export function asWritten({ id }: { readonly id: string }, member: string, text: string): string {
   return writtenTexts[id]?.[member]?.(text) ?? text;
 }
 
 /**
- * Returns whether a title is the wanted one, which `asWritten` returned. Forgejo shortens to bytes instead of columns.
+ * Returns whether a title equals the wanted one, as returned by `asWritten`. Forgejo shortens to bytes instead of columns.
  * Source: forge (Forgejo) `modules/util/truncate.go SplitStringAtByteN`.
  */
 export function isTitle(live: string, wanted: string): boolean {
@@ -73,8 +73,8 @@ function shortenToBytes(text: string): string {
 }
 
 /**
- * Shortens a text to columns, with an ellipsis: a character beyond Latin takes two columns. As on Gitea, a text of no more
- * bytes than columns is whole.
+ * Shortens a text to columns, with an ellipsis: a character beyond Latin takes two columns. As on Gitea, a text with no
+ * more bytes than columns is unchanged.
  */
 export function shortenToColumns(text: string, columns: number): string {
   if (Buffer.byteLength(text) <= columns) return text;

@@ -1,4 +1,4 @@
-/** An account of the forge, with what it signs in with. */
+/** An account of the forge, with its credentials. */
 export type ForgeAccount = {
   readonly name: string;
   readonly password: string;
@@ -6,14 +6,14 @@ export type ForgeAccount = {
   readonly token: string;
 };
 
-/** How a forge is made. */
+/** Options of an embedded forge. */
 export type ForgeOptions = {
   /** The port on 127.0.0.1; default 0: a free one. */
   readonly port?: number;
   /** Folder of the database and the repositories, kept when the forge is closed; default: a temporary one, which is deleted. */
   readonly data?: string;
   /**
-   * What the forge has at its start: the text of a seed file (YAML or JSON), or the same as an object. `reeve forge
+   * Initial content of the forge: the text of a seed file (YAML or JSON), or the same as an object. `reeve forge
    * --seed-schema` prints the JSON Schema.
    */
   readonly seed?: string | object;
@@ -22,36 +22,36 @@ export type ForgeOptions = {
    * `['loopback']`, where the receivers of a test listen. The hooks of the site administrator reach every address.
    */
   readonly hookHosts?: readonly string[];
-  /** The time of the forge; default: the time of this machine. */
+  /** The clock of the forge; default: the time of this machine. */
   readonly now?: () => Date;
 };
 
-/** A forge that listens. */
+/** A running forge. */
 export interface Forge {
-  /** The address of the pages and of git: `http://127.0.0.1:PORT`, without a slash at the end. */
+  /** The URL of the pages and of git: `http://127.0.0.1:PORT`, without a trailing slash. */
   readonly url: string;
-  /** The address of the API: `url` and `/api/v1`. */
+  /** The URL of the API: `url` and `/api/v1`. */
   readonly apiUrl: string;
   /** The site administrator, `root`. */
   readonly admin: ForgeAccount;
-  /** Creates an account. Rejects with the message of the forge, for instance if there is one of this name. */
+  /** Creates an account. Rejects with the message of the forge, for example if the name is taken. */
   createAccount(name: string): Promise<ForgeAccount>;
-  /** Resolves when every webhook that was caused so far was sent and answered, or given up. */
+  /** Resolves when every webhook caused so far was sent and answered, or given up. */
   idle(): Promise<void>;
   /** Stops the forge and frees its port; deletes a temporary folder. */
   close(): Promise<void>;
 }
 
 /**
- * Starts an embedded forge in this process: a service that speaks the API of Gitea, with git over HTTP, webhooks and pages. It
- * listens on 127.0.0.1 alone, and needs git 2.38 or later in the PATH.
+ * Starts an embedded forge in this process: a service with Gitea's API, git over HTTP, webhooks and pages. It listens only
+ * on 127.0.0.1, and needs git 2.38 or later in the PATH.
  */
 export async function createForge(options: ForgeOptions = {}): Promise<Forge> {
   const { randomBytes } = await import('node:crypto');
   const { createForgeInstance } = await import('../forge/forge.ts');
   const { port = 0, data, hookHosts = ['loopback'], now = () => new Date() } = options;
   const seed = options.seed === undefined ? undefined : await readSeed(options.seed);
-  // A forge that goes with its tests keeps no password that a slow hash protects.
+  // A temporary forge of a test stores no password that a slow hash would protect.
   const passwordCost = data === undefined ? 1_024 : undefined;
   const forge = await createForgeInstance({ clock: now, data, seed, hookHosts, passwordCost });
   try {
@@ -95,7 +95,7 @@ async function readSeed(given: string | object) {
 
 const tokenName = 'createForge';
 
-/** Creates the token of an account, in the place of the one that an earlier start on the same folder created. */
+/** Creates the token of an account, replacing the one that an earlier start on the same folder created. */
 async function replaceToken(url: string, { name, password }: Omit<ForgeAccount, 'token'>): Promise<string> {
   const authorization = `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
   const path = `/users/${encodeURIComponent(name)}/tokens`;
@@ -113,7 +113,7 @@ async function send(
     readonly path: string;
     readonly authorization: string;
     readonly body?: object;
-    /** Whether 404 is an answer like the others. */
+    /** Whether 404 is a valid answer. */
     readonly mayMiss?: boolean;
   },
 ): Promise<unknown> {

@@ -1,17 +1,17 @@
-/** What one run of the command line reads and where it writes. */
+/** Options of one run of the command line. */
 export type RunReeveOptions = {
   /** Settings by the names of environment variables; default: none. The environment of the process is not read. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** Receives each result, without a line break at its end; default: stdout. */
+  /** Receives each result, without a trailing line break; default: stdout. */
   readonly out?: (text: string) => void;
-  /** Receives everything else, without a line break at its end; default: stderr. */
+  /** Receives everything else, without a trailing line break; default: stderr. */
   readonly error?: (text: string) => void;
 };
 
 /**
- * Runs one command, `['check', 'rules']` for instance, in this process and returns its exit status: 0 success, 1 problems
- * or failed changes, 2 usage or settings, 3 the forge cannot be reached. It never asks questions. `serve` listens to
- * SIGINT and SIGTERM of this process and returns after one of them.
+ * Runs one command, for example `['check', 'rules']`, in this process and returns its exit status: 0 success, 1 problems or
+ * failed changes, 2 usage or settings, 3 the forge cannot be reached. It never prompts. `serve` listens to SIGINT and
+ * SIGTERM of this process and returns after one of them.
  */
 export async function runReeve(args: readonly string[], options: RunReeveOptions = {}): Promise<number> {
   const { runCommandLine } = await import('../cli/cli.ts');

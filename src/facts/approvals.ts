@@ -5,7 +5,7 @@ import { type AskContext, defineFact, requestOf } from './fact.ts';
 import { baseBranch, pullRequest } from './pull-request.ts';
 import { currentReviews, reviews as reviewsRow } from './reviews.ts';
 
-/** States of a review that are an opinion, or ask for a new one; a comment is neither. Of each person, the latest counts. */
+/** States of a review that are a vote, or request a new one; a comment is neither. The latest of each person counts. */
 const opinions: ReadonlySet<string> = new Set(['APPROVED', 'REQUEST_CHANGES', 'REQUEST_REVIEW']);
 
 /** The approving reviews that count. */
@@ -32,7 +32,7 @@ export const approvals = defineFact({
   },
 });
 
-/** The reviews that hold a merge back. */
+/** The rejecting reviews that block a merge. */
 export const rejections = defineFact({
   name: 'rejections',
   meaning:
@@ -55,7 +55,7 @@ export const rejections = defineFact({
   },
 });
 
-/** Returns the latest opinion of each person that is not dismissed, oldest first. */
+/** Returns the latest vote of each person that is not dismissed, oldest first. */
 function latestOpinions(all: readonly PullReview[], author: number | undefined): PullReview[] {
   const latest = new Map<number, PullReview>();
   for (const review of all.toSorted((a, b) => a.id - b.id)) {
@@ -66,7 +66,7 @@ function latestOpinions(all: readonly PullReview[], author: number | undefined):
   return [...latest.values()];
 }
 
-/** Returns the reviews by people whose opinion counts for the base branch. */
+/** Returns the reviews by people whose vote counts for the base branch. */
 async function ofReviewers(given: readonly PullReview[], context: AskContext): Promise<PullReview[]> {
   if (given.length === 0) return [];
   const base = await context.ask(requestOf(baseBranch));

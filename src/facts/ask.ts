@@ -18,12 +18,15 @@ import {
 } from './fact.ts';
 import { findFact } from './facts.ts';
 
-/** Maximum age of a cached answer. A label that a user creates is seen after this time at the latest, earlier if a rule needs it. */
+/**
+ * Maximum age of a cached answer. A label that a user creates is visible after this time at the latest, earlier if a rule
+ * needs it.
+ */
 const memoryMs = 5 * 60_000;
 /** Maximum number of cached answers; beyond it the oldest is removed. */
 const memoryEntries = 2_000;
 
-/** Creates a cache of answers that outlives runs. `clock` is monotonic. */
+/** Creates a cache of answers shared between runs. `clock` is monotonic. */
 export function createFactMemory(clock: MonotonicClock): FactMemory {
   const entries = new BoundedMap<string, { value: unknown; atMs: number }>(memoryEntries);
   const ageMs = (key: string): number | undefined => {
@@ -43,18 +46,18 @@ export function createFactMemory(clock: MonotonicClock): FactMemory {
   };
 }
 
-/** For each fact by key: whether a cached answer must not be used, and whether it may be taken from another fact's answer. */
+/** For each fact by key: whether the cache must be bypassed, and whether another fact's answer may be used. */
 type Sharing = { readonly isAnew: (key: string) => boolean; readonly mayTake: (key: string) => boolean };
 
 type AskedFact = {
   readonly answer: Promise<unknown>;
   answeredAtMs: number;
   readonly pool: Pool;
-  /** Keys of the facts that its answer was made from. */
+  /** Keys of the facts that the answer is derived from. */
   readonly reads: ReadonlySet<string>;
 };
 
-/** What the facts of a run are asked with. */
+/** Options of the facts of a run. */
 type FactsOptions = {
   readonly client: Client;
   readonly subject: Subject;
@@ -62,13 +65,13 @@ type FactsOptions = {
   readonly clock: FactClock;
   readonly occasion?: FactOccasion | undefined;
   readonly records?: FactRecords | undefined;
-  /** Units that the patterns which one fact evaluates may cost; absent: no limit. */
+  /** Maximum units for the patterns that one fact evaluates; absent: no limit. */
   readonly units?: number | undefined;
 };
 
 /** Creates the facts of one run: each is requested when first used, and at most once. */
 export function createFacts(options: FactsOptions): Facts {
-  /** The last answer of each fact, by any part of the run: one that is new enough is not requested again. */
+  /** The latest answer of each fact within the run: a recent enough one is not requested again. */
   const latest = new Map<string, AskedFact>();
   return asking(new Map(), { isAnew: () => false, mayTake: () => true });
 
@@ -118,12 +121,12 @@ export function createFacts(options: FactsOptions): Facts {
           const entry = kept.get(key);
           const fromMs = options.clock.monotonicMs() - maxAgeMs;
           if (isSince(entry, fromMs)) return;
-          // An answer of no age at all is one that is requested from now on.
+          // A negative maximum age accepts no existing answer.
           const newer = maxAgeMs < 0 ? undefined : latest.get(key);
           if (newer && isSince(newer, fromMs)) return void kept.set(key, newer);
           kept.delete(key);
           dropped.add(key);
-          // What an answer was made from is as old as the answer, or older.
+          // The inputs of an answer are at least as old as the answer.
           for (const part of entry?.reads ?? []) if (!dropped.has(part)) drop(part);
         };
         for (const request of requests) drop(factKey(request));
@@ -147,13 +150,13 @@ export function createFacts(options: FactsOptions): Facts {
   }
 }
 
-/** Returns the monotonic ms of an answer; one that failed, or is not there yet, has no age. */
+/** Returns the monotonic ms of an answer; a failed or pending one has no age. */
 const timeOf = (asked: AskedFact | undefined): number => asked?.answeredAtMs ?? Number.POSITIVE_INFINITY;
 
 const isSince = (asked: AskedFact | undefined, fromMs: number): boolean =>
   asked !== undefined && timeOf(asked) >= fromMs;
 
-/** Takes a fact from the answer of another fact; if that does not contain it, requests it. */
+/** Reads a fact from the answer of another fact; if that does not contain it, requests it. */
 async function takeFrom(source: AskedFact, request: FactRequest, call: ForgeCall): Promise<unknown> {
   const answer = await source.answer.catch(() => undefined);
   const value: unknown =
@@ -178,7 +181,7 @@ async function askForge(
   return fact.ask(context, request.argument);
 }
 
-/** How one fact is asked. */
+/** The request state of one fact. */
 type ForgeCall = {
   readonly ask: AskContext['ask'];
   readonly anew: boolean;
@@ -187,7 +190,7 @@ type ForgeCall = {
   readonly noteAge: AskContext['noteAge'];
 };
 
-/** Returns facts of which one has this answer, whatever its argument; the others are those given. */
+/** Returns facts of which one has this answer, whatever its argument; the others are unchanged. */
 export function withAnswer(facts: Facts, name: string, answer: unknown): Facts {
   return {
     ...facts,

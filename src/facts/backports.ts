@@ -29,7 +29,7 @@ export const backports = defineFact({
       params: repositoryParams(subject),
       query,
     })) {
-      // The list has the newest first: what follows was opened before there was anything to backport.
+      // The list has the newest first: the rest was opened before the backports were possible.
       if (Date.parse(pull.created_at ?? '') < sinceMs) break;
       const isMarked = (pull.body ?? '').startsWith(backportMarkerStart(index));
       if (isMarked || isFromBackportBranch(pull, index)) found.push(pull);
@@ -40,7 +40,7 @@ export const backports = defineFact({
   narrowsForAll: true,
 });
 
-/** Maximum length of a branch name in requests of the forge. */
+/** Maximum length of a branch name in requests to the forge. */
 const maxBranchName = 100;
 
 /** Returns the beginning of the first line in the body of every backport of a pull request. */
@@ -48,12 +48,15 @@ function backportMarkerStart(number: number): string {
   return `<!-- reeve:backport of #${number} to `;
 }
 
-/** Returns the first line in the body of the backport of a pull request to a branch. The name is percent-encoded, so that it cannot end the line. */
+/**
+ * Returns the first line in the body of the backport of a pull request to a branch. The name is percent-encoded, so that it
+ * cannot end the line.
+ */
 export function backportMarker(number: number, target: string): string {
   return `${backportMarkerStart(number)}${encodeURIComponent(target.toWellFormed())} -->`;
 }
 
-/** Returns the name of the branch with the backport of a pull request to a branch; a digest stands for a long name. */
+/** Returns the branch name of the backport of a pull request to a branch; long names are replaced by a digest. */
 export function backportBranch(number: number, target: string): string {
   const name = `backport-${number}-to-${target}`;
   if (name.length <= maxBranchName) return name;
@@ -66,8 +69,8 @@ export function isBackportBranch(name: string): boolean {
 }
 
 /**
- * Returns whether a pull request goes from the branch of the backport into the branch that the backport is for, both in this
- * repository. The forge shows another `ref` for a head branch that is gone; its `label` keeps the name.
+ * Returns whether a pull request goes from a backport branch to the target of the backport, both in this repository. The
+ * forge shows another `ref` for a deleted head branch; its `label` keeps the name.
  */
 export function isFromBackportBranch({ head, base }: PullRequest, number: number): boolean {
   if (!base?.ref || head?.repo?.id === undefined || head.repo.id !== (base.repo?.id ?? base.repo_id)) {

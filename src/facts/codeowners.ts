@@ -20,15 +20,15 @@ import { absentAsUndefined, repositoryOf, repositoryParams } from './where.ts';
 const OwnedFile = z.object({ file: text, users: list(text), teams: list(text) });
 type OwnedFile = z.output<typeof OwnedFile>;
 
-/** Where forges look for the file, in order. */
+/** Locations of the file, in order of precedence. */
 const places = ['CODEOWNERS', 'docs/CODEOWNERS', '.gitea/CODEOWNERS'] as const;
 const placeOfForgejo = '.forgejo/CODEOWNERS';
 export const codeownersLimits = {
-  /** Characters of the file. */
+  /** Maximum characters of the file. */
   length: 256 * 1024,
-  /** Names that are looked up for one pull request. */
+  /** Maximum names looked up per pull request. */
   owners: 100,
-  /** Patterns that are looked up as folders for one repository. */
+  /** Maximum patterns looked up as folders per repository. */
   literals: 50,
 } as const;
 
@@ -56,7 +56,7 @@ export const codeowners = defineFact({
   },
 });
 
-/** The forge compares the two trees: a renamed file is one that is gone and one that is new. */
+/** The forge compares the two trees: a renamed file counts as deleted and added. */
 function pathsOf(changed: readonly ChangedFile[]): ReadonlySet<string> {
   return new Set(
     changed.flatMap(({ filename, previous_filename }) =>
@@ -97,7 +97,7 @@ export const codeownersProblems = defineFact({
   },
 });
 
-/** Characters of a pattern, and lines, that a sentence names. */
+/** Maximum characters of a pattern, and maximum lines, in the sentence. */
 const [maxNamed, maxLines] = [30, 3];
 
 function describeUnmatched(found: readonly UnmatchedLine[], path: string): string {
@@ -109,13 +109,13 @@ function describeUnmatched(found: readonly UnmatchedLine[], path: string): strin
   return `Of ${path}, no file matches line ${named.join(', ')}${more}.`;
 }
 
-/** Returns those of the paths that are folders: of the changed files of a pull request, or as the default branch has them. */
+/** Returns the paths that are folders: in the changed files of a pull request, or on the default branch. */
 async function foldersAmong(paths: readonly string[], context: AskContext): Promise<ReadonlySet<string>> {
   if (context.subject.kind === 'pull_request') {
     const changed = pathsOf(await context.ask(requestOf(filesRow)));
     return new Set(Array.from(changed, parentsOf).flat());
   }
-  // A repository that cannot be seen has no files either.
+  // An invisible repository has no files either.
   await context.ask(requestOf(repositoryRow));
   const asked = [...new Set(paths)].slice(0, codeownersLimits.literals);
   const found = await Promise.all(
@@ -140,7 +140,7 @@ async function readCodeowners(context: AskContext): Promise<ReadOwners> {
   return { dialect, ...(await readFirst(context, has.code_owners_of_forgejo)) };
 }
 
-/** Returns the text of the first file that exists, also if it is empty; a link has no lines that name an owner. */
+/** Returns the text of the first file that exists, even if it is empty; a symbolic link has no lines that name an owner. */
 async function readFirst(context: AskContext, isForgejo: boolean): Promise<OwnersFile> {
   for (const place of isForgejo ? [...places, placeOfForgejo] : places) {
     const file = await readDefaultFile(context, place);
@@ -153,7 +153,7 @@ async function readFirst(context: AskContext, isForgejo: boolean): Promise<Owner
   return { written: '', path: places[0] };
 }
 
-/** Replaces names by those of accounts and teams; what does not exist is left out. */
+/** Replaces names by those of accounts and teams; unknown ones are omitted. */
 async function withAccounts(found: readonly PathOwners[], context: AskContext): Promise<OwnedFile[]> {
   const names = new Set(found.flatMap(({ owners }) => [...owners]));
   if (names.size > codeownersLimits.owners)
@@ -178,7 +178,7 @@ async function withAccounts(found: readonly PathOwners[], context: AskContext): 
 /** Names as forges allow them; anything else names no owner. */
 const accountName = /^[\w.-]{1,255}$/;
 
-/** Returns the login of a user; undefined if there is none. Kept for a few minutes. */
+/** Returns the login of a user; undefined if there is none. Cached for a few minutes. */
 async function findUser(username: string, context: AskContext): Promise<string | undefined> {
   if (!accountName.test(username) || /^\.+$/.test(username)) return undefined;
   const { client, memory, subject, anew } = context;
@@ -191,8 +191,8 @@ async function findUser(username: string, context: AskContext): Promise<string |
 }
 
 /**
- * Returns a function that finds teams. The teams of an organization are visible to its members; another account sees those
- * with access to the repository, and no others count.
+ * Returns a function that finds teams. The teams of an organization are visible to its members; another account sees only
+ * those with access to the repository.
  */
 function createTeamLookup({ client, subject }: AskContext): (name: string) => Promise<string | undefined> {
   const lists = new Map<string, Promise<ReadonlySet<string>>>();

@@ -33,7 +33,7 @@ export const collaborators = defineFact({
 /** Requests in progress at a time. */
 const width = 5;
 
-/** A collaborator with the access it has in effect: through a team or as owner, it may be more than it was given. */
+/** A collaborator with the effective access, which may exceed the assigned one through a team or as owner. */
 const CollaboratorPermission = resource({ id: int, login: text, permission: text }, {});
 type CollaboratorPermission = { readonly id: number; readonly login: string; readonly permission: string };
 
@@ -71,7 +71,7 @@ type SenderPermission = (typeof permissions)[number];
 
 type NamedAccount = { readonly id: number; readonly login: string };
 
-/** The permission of the person who caused the event. */
+/** The permission of the account that caused the event. */
 export const senderPermission = defineFact({
   name: 'sender_permission',
   meaning:
@@ -96,14 +96,14 @@ async function personOf({ occasion, subject, ask }: AskContext): Promise<NamedAc
       : subject.review !== undefined
         ? (await ask(requestOf(review))).user
         : occasion?.event.sender;
-  // A deleted account has the id -1, and the name that it is shown under may belong to another.
+  // A deleted account has the id -1, and its displayed name may belong to another account.
   if (!author || author.id <= 0) throw new ReeveError('forge-not-found', 'the event names no account');
   return { id: author.id, login: author.login };
 }
 
 /**
- * Returns the permission of an account. It is asked by name: an answer about another account, which has the name now, is
- * an error.
+ * Returns the permission of an account, requested by name: an answer about another account, which has taken over the name,
+ * is an error.
  */
 export async function askPermission(
   { client, subject }: AskContext,
@@ -113,7 +113,7 @@ export async function askPermission(
   const { permission, user } = await client.call(operations.getPermission, { params });
   if (user && user.id !== id) throw new Error(`the account ${login} is another one now than in the event`);
   const known = permissions.find((name) => name === permission);
-  if (known === undefined) throw new Error(`the forge knows a permission "${permission}"`);
+  if (known === undefined) throw new Error(`the forge returned an unknown permission "${permission}"`);
   return known;
 }
 
@@ -140,7 +140,8 @@ export const permissionOf = defineFact({
       const params = { ...repositoryParams(subject), collaborator };
       const { permission, user } = await client.call(operations.getPermission, { params });
       const known = permissions.find((name) => name === permission);
-      if (known === undefined || !user) throw new Error(`the forge knows a permission "${permission}"`);
+      if (known === undefined || !user)
+        throw new Error(`the forge returned an unknown permission "${permission}"`);
       return { id: user.id, permission: known };
     } catch (error) {
       if (error instanceof ReeveError && error.code === 'forge-not-found') return null;
@@ -164,10 +165,10 @@ export const assignable = defineFact({
   ask: ({ client, subject }) => client.call(operations.listAssignees, { params: repositoryParams(subject) }),
 });
 
-/** Pull requests that are looked at; an account with more is no newcomer in any rule. */
+/** Maximum pull requests that are examined; an account with more is not a newcomer for any rule. */
 const maxPulls = 10_000;
 
-/** How many pull requests of the author were merged before. */
+/** The number of previously merged pull requests of the author. */
 export const contributions = defineFact({
   name: 'contributions',
   meaning:
@@ -182,7 +183,7 @@ export const contributions = defineFact({
   async ask({ client, subject, memory, ask }) {
     const { user } = await ask(requestOf(pullRequest));
     if (!user || user.id <= 0)
-      throw new ReeveError('forge-not-found', 'the pull request has no author any more');
+      throw new ReeveError('forge-not-found', 'the author of the pull request is deleted');
     const { index } = indexParams(subject);
     const query = { state: 'closed', poster: user.login };
     let merged = 0;
@@ -197,7 +198,7 @@ export const contributions = defineFact({
       // The name may have belonged to another account before.
       if (pull.merged && pull.number < index && pull.user?.id === user.id) merged += 1;
     }
-    // A release or a backport that Reeve opens must not be welcomed.
+    // A release or backport pull request that Reeve opens must not be welcomed.
     return merged === 0 && user.id === (await ownId(client, memory)) ? 1 : merged;
   },
 });

@@ -5,11 +5,11 @@ import { ReeveError } from '../platform/errors.ts';
 import { comment as commentRow } from './comments.ts';
 import { type AskContext, defineFact, type FactOccasion, requestOf } from './fact.ts';
 
-/** A command, found or not; `reason` says why not. */
+/** A command, found or not; `reason` explains why not. */
 const Command = z.object({ found: flag, args: list(text), text, reason: text });
 type Command = z.output<typeof Command>;
 
-/** Characters of a comment that are read; forges accept more. */
+/** Maximum characters of a comment that are read; forges accept more. */
 export const maxCommandBody = 64 * 1024;
 
 /** A command of the comment that caused the run. */
@@ -26,7 +26,7 @@ export const command = defineFact({
   elsewhere: true,
   argument: 'label',
   examineArgument: (argument) =>
-    commandName.test(argument) ? undefined : 'name the command in small letters, without the slash',
+    commandName.test(argument) ? undefined : 'name the command in lower case, without the slash',
   requests: 1,
   example: 'command("label").found && sender_permission in ["write", "admin", "owner"]',
   complete: completeCommand,
@@ -41,7 +41,7 @@ export function notFound(reason: string): Command {
   return { found: false, args: [], text: '', reason };
 }
 
-/** Returns the text of the comment that caused the run, where its commands are to be obeyed, or why they are not. */
+/** Returns the text of the comment that caused the run if its commands are accepted, or the reason why they are not. */
 async function readComment({
   occasion,
   subject,
@@ -63,8 +63,9 @@ async function readComment({
 }
 
 /**
- * Returns why a comment is not obeyed. Anyone who may write in an issue may edit the comment of another person, so that text
- * and author are those of the event: neither an edit nor a delivery that was recorded speaks in the name of the author.
+ * Returns why the commands of a comment are rejected. Anyone with write access to an issue may edit the comment of another
+ * person, so text and author are those of the event: neither an edit nor a replayed delivery acts in the name of the
+ * author.
  */
 function reasonAgainst(
   live: Comment,
@@ -78,7 +79,7 @@ function reasonAgainst(
     return 'the author of the comment is not the account that caused the event';
   if (typeof delivered !== 'string' || delivered !== live.body) return 'the comment was edited';
   const ageMs = now.getTime() - Date.parse(live.created_at ?? '');
-  // An instant that cannot be read is no age.
+  // An unparsable time has no age.
   if (!(ageMs <= maxAnnouncedAgeMs)) return 'the comment is older than the delivery lifetime';
   return delivered.length > maxCommandBody
     ? `the comment has more than ${maxCommandBody} characters`
@@ -96,7 +97,7 @@ function findCommand(body: string, name: string): Command {
   };
 }
 
-/** In a facts file: the arguments alone, or the line as it would be written. */
+/** In a facts file: only the arguments, or the whole command line. */
 function completeCommand(written: unknown): unknown {
   if (Array.isArray(written)) return { found: true, args: written, text: written.join(' '), reason: '' };
   if (written === false) return notFound('the comment has no such line');
@@ -108,44 +109,44 @@ function completeCommand(written: unknown): unknown {
 type CommandLine = {
   readonly name: string;
   readonly args: readonly string[];
-  /** What stands after the name, as written. */
+  /** Text after the name, as written. */
   readonly text: string;
 };
 
-/** A name as `command("…")` takes it. */
+/** A valid name for `command("…")`. */
 const commandName = /^[a-z][a-z0-9_-]{0,39}$/;
 
 const commandLine = /^\/([a-z][a-z0-9_-]{0,39})(?:[ \t]+(.*))?$/;
 const openingFence = /^(`{3,}|~{3,})(.*)$/;
-/** A closing fence has at most three spaces before it, as CommonMark has it: one with more is a line of the code. */
+/** A closing fence is indented by at most three spaces, per CommonMark: with more, it is a line of the code. */
 const closingFence = /^ {0,3}(`{3,}|~{3,})[ \t]*$/;
-/** What a list puts before its content. */
+/** List markers before the content. */
 const listPrefix = '[ \\t]*(?:(?:[-+*]|\\d{1,9}[.)])[ \\t]+)*';
-/** A fence inside of a list or indented: whether it ends with its list depends on more than a line shows. */
+/** A fence in a list or indented: whether it ends with its list cannot be decided from the line alone. */
 const nestedFence = new RegExp(`^(?=[ \\t\\-+*\\d])${listPrefix}(?:\`{3,}|~{3,})`);
 const quoteLine = new RegExp(`^${listPrefix}>`);
 const htmlLine = /^ {0,3}<[a-z/!?]/i;
-/** Blocks of HTML whose content is shown as it is written, or not at all. */
+/** HTML blocks whose content is shown verbatim, or not at all. */
 const openingRaw = /<!--|<(pre|code|script|style|textarea|template|xmp|listing|plaintext)\b/g;
 /** An inline code span that may or may not be open. */
 const uncertainSpan = 'uncertain';
 
-/** What of a comment is code, a quote or hidden, as far as it was read. */
+/** Parser state: which part of a comment is code, a quote or hidden. */
 type Reading = {
   /** The fence that began the code block. */
   fence: string | undefined;
-  /** The text that ends a block of HTML: `-->`, `</pre`. */
+  /** The text that ends an HTML block: `-->`, `</pre`. */
   raw: string | undefined;
-  /** The lines of a quote or a block of HTML, up to the next empty line. */
+  /** Inside a quote or an HTML block, up to the next empty line. */
   inQuote: boolean;
   inHtml: boolean;
-  /** The backticks of a code span that the paragraph so far has not closed. */
+  /** The backticks of an unclosed code span in the current paragraph. */
   span: string | undefined;
 };
 
 /**
- * Returns the commands of a comment, in order: lines that begin with a slash and a name. What the forge shows as a quote or
- * as code, and what it hides, is no command; where that is uncertain, it is none either. The time is linear in the text.
+ * Returns the commands of a comment, in order: lines that begin with a slash and a name. Text that the forge shows as a
+ * quote or as code, or hides, contains no commands; uncertain text does not either. Runs in linear time.
  */
 export function parseCommandLines(body: string): readonly CommandLine[] {
   const found: CommandLine[] = [];
@@ -171,13 +172,13 @@ export function parseCommandLines(body: string): readonly CommandLine[] {
   return found;
 }
 
-/** Returns whether a line may begin a code block or not, so that nothing after it is certain to be outside of one. */
+/** Returns whether a line may or may not begin a code block, so that the state of the following lines is uncertain. */
 function isUncertain(line: string, { fence, raw, inHtml }: Reading): boolean {
   if (fence !== undefined) return false;
   return nestedFence.test(line) || ((raw !== undefined || inHtml) && openingFence.test(line));
 }
 
-/** Returns whether a line is code, a quote or hidden by what stands before or in it, and notes what it opens and closes. */
+/** Returns whether a line is code, a quote or hidden, and updates the parser state. */
 function isHidden(line: string, reading: Reading): boolean {
   if (reading.fence !== undefined) {
     if (closingFence.exec(line)?.[1]?.startsWith(reading.fence)) reading.fence = undefined;
@@ -194,17 +195,17 @@ function isHidden(line: string, reading: Reading): boolean {
     return true;
   }
   const [, marks, info = ''] = openingFence.exec(line) ?? [];
-  // Backticks with more backticks after them in the line are a span.
+  // Backticks followed by more backticks in the line are a span.
   if (marks !== undefined && !(marks.startsWith('`') && info.includes('`'))) {
     Object.assign(reading, { fence: marks, inQuote: false, span: undefined });
     return true;
   }
-  // Markdown shows the lines of a paragraph that begins in a quote inside of it, up to the next empty line.
+  // Markdown continues a paragraph that begins in a quote up to the next empty line.
   reading.inQuote ||= quoteLine.test(line);
   return reading.inQuote;
 }
 
-/** Returns what ends the last block of HTML or comment that a line in small letters leaves open. */
+/** Returns the end marker of the last HTML block or comment that a line, in lower case, leaves open. */
 function openRaw(line: string): string | undefined {
   openingRaw.lastIndex = 0;
   for (let opened = openingRaw.exec(line); opened !== null; opened = openingRaw.exec(line)) {
@@ -219,7 +220,7 @@ function openRaw(line: string): string | undefined {
 /** Returns the backticks of a code span that is open at the end of a line. */
 function openSpan(line: string, open: string | undefined): string | undefined {
   if (open === uncertainSpan) return open;
-  // A backslash or a tag may take a backtick its meaning.
+  // A backslash or a tag may escape a backtick.
   if (line.includes('`') && /[\\<]/.test(line)) return uncertainSpan;
   let span = open;
   for (const [run] of line.matchAll(/`+/g)) {
@@ -229,7 +230,7 @@ function openSpan(line: string, open: string | undefined): string | undefined {
   return span;
 }
 
-/** Splits at white space; double quotes hold words together, and `\` before a quote or itself takes it as it is. */
+/** Splits at white space; double quotes group words, and `\` escapes a quote or itself. */
 function splitArguments(text: string): readonly string[] {
   const found: string[] = [];
   let word: string | undefined;

@@ -47,31 +47,31 @@ function toFactCommit(commit: CommitEntry): FactCommit {
   const { verified, reason } = commit.commit?.verification ?? {};
   return {
     ...commit,
-    // A forge that says nothing of a signature has verified none.
+    // A forge that omits the verification of a signature has verified none.
     verification: { verified: verified ?? false, reason: reason ?? '' },
     trailers: [...parseTrailers(commit.commit?.message ?? '')],
   };
 }
 
-/** A commit of a facts file may leave out what follows from its message. */
+/** In a facts file, fields derived from the message of a commit may be omitted. */
 function completeCommit(written: unknown): unknown {
   if (typeof written !== 'object' || written === null || 'trailers' in written) return written;
   const known = CommitEntry.safeParse(written);
   return known.success ? { ...toFactCommit(known.data), ...written } : written;
 }
 
-/** One line at the end of a commit message that names something: `Signed-off-by: Ada <ada@example.org>`. */
+/** A trailer line at the end of a commit message: `Signed-off-by: Ada <ada@example.org>`. */
 type Trailer = { readonly name: string; readonly value: string };
 
-/** A name as git accepts it: letters, digits and hyphens up to the colon. */
+/** A trailer name that git accepts: letters, digits and hyphens up to the colon. */
 const trailer = /^([A-Za-z0-9][A-Za-z0-9-]*)[ \t]*:[ \t]*(.*)$/;
-/** Lines that git writes among the trailers without the form of one. */
+/** Lines that git writes among the trailers without the trailer format. */
 const generated = /^(?:Signed-off-by: |\(cherry picked from commit )/;
 
 /**
  * Returns the trailers of a commit message as `git interpret-trailers` finds them: in the last paragraph, which must not be
- * the first, if all its lines are trailers, or at least a quarter of them with one that git itself writes. A line that begins
- * with white space continues the one before.
+ * the first, if all its lines are trailers, or at least a quarter of them including one that git itself writes. A line with
+ * leading white space continues the previous one.
  */
 export function parseTrailers(message: string): readonly Trailer[] {
   const paragraphs = paragraphsOf(message);

@@ -64,7 +64,7 @@ const hasExtended = 'forge/contents-ext';
 
 type FoundContents = ContentsEntry | 'directory';
 
-/** Returns the ref to read from; none means the default branch. */
+/** Returns the ref to read from; undefined means the default branch. */
 async function contentsRef(context: AskContext): Promise<{ ref?: string }> {
   const { subject, ask } = context;
   if (subject.kind === 'pull_request') {
@@ -87,12 +87,12 @@ async function refOfBranch(
   return { ref: await branchRef(client, await defaultBranch(ask)) };
 }
 
-/** Returns a branch as requests name it: in full, where the forge resolves a tag before a branch of the same name. */
+/** Returns a branch name for requests: the full name if the forge resolves a tag before a branch of the same name. */
 export async function branchRef(client: AskContext['client'], branch: string): Promise<string> {
   return (await client.capabilities()).has.branches_before_tags ? branch : `refs/heads/${branch}`;
 }
 
-/** A forge without this operation answers 404, like for a missing file; the plain operation then decides. */
+/** A forge without this operation returns 404, as for a missing file; the plain operation then decides. */
 async function extended(
   { client, memory }: AskContext,
   params: ContentsParams,
@@ -157,7 +157,7 @@ export const fileAt = defineFact({
   },
   async ask(context, argument = '') {
     const { ref: name, path } = splitAddress(argument);
-    // No branch is asked for by an id: that is a commit, whatever branches are called.
+    // A branch is never requested by an id: an id means a commit, whatever the names of branches.
     const query = isCommitId(name) ? { ref: name } : await refOfBranch(context, name);
     const params = { ...repositoryParams(context.subject), filepath: path };
     const entry = await absentAsUndefined(context.client.call(operations.getContents, { params, query }));
@@ -167,7 +167,7 @@ export const fileAt = defineFact({
   },
 });
 
-/** A name of a branch has no colon. */
+/** Branch names contain no colon. */
 function splitAddress(argument: string): { ref: string; path: string } {
   const colon = argument.indexOf(':');
   return { ref: argument.slice(0, colon), path: argument.slice(colon + 1) };
@@ -178,7 +178,7 @@ export function isCommitId(name: string): boolean {
   return /^([0-9a-f]{40}|[0-9a-f]{64})$/.test(name);
 }
 
-/** Returns the id that git gives to the content of a file. `like` is another id of the repository, for its object format. */
+/** Returns git's blob id for the content of a file. `like` is another id of the repository, for its object format. */
 export function gitBlobId(content: Uint8Array, like = ''): string {
   const hash = createHash(like.length === 64 ? 'sha256' : 'sha1');
   return hash.update(`blob ${content.length}\0`).update(content).digest('hex');

@@ -1,20 +1,20 @@
 import { operations } from '../contract/operations.ts';
 import { type AskedRepository, unlessLasting } from './where.ts';
 
-/** A file, link or submodule: mode, kind and id of its content, as one text. */
+/** A file, link or submodule: mode, kind and content id, as one text. */
 type Content = string;
-/** The content of a path before and after; undefined: there is none. */
+/** The content of a path before and after; undefined: absent. */
 type Difference = { readonly before: Content | undefined; readonly after: Content | undefined };
 
 type Entry = { readonly mode: string; readonly type: string; readonly sha: string };
 type Level = ReadonlyMap<string, Entry>;
-/** Reads one folder by the id of its tree, or of a commit; undefined if it cannot be read whole. */
+/** Reads one folder by the id of its tree, or of a commit; undefined if it cannot be read completely. */
 type ReadLevel = (sha: string) => Promise<Level | undefined>;
 
-/** Pages of all folders that are read for one comparison. */
+/** Maximum pages of all folders per comparison. */
 const maxPages = 400;
 const entriesPerPage = 1_000;
-/** Modes that a tree of git has, by the type of the entry. Others are in doubt. */
+/** Valid modes in a git tree, by the type of the entry. Others are treated as unknown. */
 const modes: Readonly<Record<string, readonly string[]>> = {
   tree: ['040000'],
   blob: ['100644', '100755', '120000'],
@@ -22,8 +22,8 @@ const modes: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Creates a function that reads folders of a repository, each once. Trees and commits are named by their ids, which no branch
- * replaces here. Each page of a folder is read; one that is cut off is not read at all.
+ * Creates a function that reads folders of a repository, each once. Trees and commits are addressed by id, which cannot be
+ * confused with a branch here. Each page of a folder is read; a truncated folder is not read at all.
  */
 export function createTreeReader({ client, params }: AskedRepository): ReadLevel {
   const known = new Map<string, Promise<Level | undefined>>();
@@ -55,8 +55,8 @@ export function createTreeReader({ client, params }: AskedRepository): ReadLevel
 }
 
 /**
- * Returns the paths whose content differs between the trees of two commits (of the first, if any); undefined if a tree is gone, too large, cut off, or has an
- * entry of an unknown kind. Only folders that differ are read.
+ * Returns the paths whose content differs between the trees of two commits (of the first, if any); undefined if a tree is
+ * missing, too large, truncated, or has an entry of an unknown kind. Only folders that differ are read.
  */
 export async function diffTrees(
   asked: AskedRepository,
@@ -100,7 +100,7 @@ function treeOf(entry: Entry | undefined): string | undefined {
   return entry?.type === 'tree' ? entry.sha : undefined;
 }
 
-/** Whether a content is a submodule: the commit of another repository, which nobody reads here. */
+/** Returns whether a content is a submodule: the commit of another repository, which is not read. */
 export function isSubmodule(content: Content | undefined): boolean {
   return content?.startsWith('160000 ') ?? false;
 }

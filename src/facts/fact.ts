@@ -8,14 +8,15 @@ import type { Meter } from '../patterns/meter.ts';
 import type { Clock, MonotonicClock } from '../platform/clock.ts';
 
 /**
- * Who may read the value of a fact: `repository` anyone with write access, `admin` its administrators,
+ * Readers of the value of a fact: `repository` anyone with write access, `admin` its administrators,
  * `beyond` other repositories, the organization, the instance.
  */
 export type Shows = 'repository' | 'admin' | 'beyond';
 
 /**
- * Who sees a value of a fact, or a change of an action, on the dashboard, from most to fewest users: `repository` everyone who
- * can read the repository, `subject` everyone who can read what the delivery is about, a unit everyone who can read that unit,
+ * Audience of a fact's value, or of an action's change, on the dashboard, from most to fewest users: `repository` everyone
+ * who can read the repository, `subject` everyone who can read the subject of the delivery, a unit everyone who can read
+ * that unit,
  * `administrators` administrators of the repository, `operators` operators of Reeve. Each includes those after it.
  */
 export type Audience =
@@ -30,59 +31,59 @@ export type Audience =
 declare const valueType: unique symbol;
 
 /**
- * One fact that an expression or an action asks for; `Value` is the type of its answer. Two requests are the same when name
+ * The request of one fact by an expression or an action; `Value` is the type of its answer. Two requests are equal if name
  * and argument are.
  */
 export type FactRequest<Value = unknown> = {
   readonly name: string;
   readonly argument?: string;
-  /** Present where the reader can do without the fact if there is no forge: in a rule test, it need not be given. */
+  /** Set if the reader can do without the fact when there is no forge: a rule test need not supply it. */
   readonly optional?: true;
-  /** Never present: it carries the type alone. */
+  /** Never set: carries only the type. */
   readonly [valueType]?: Value;
 };
 
-/** Asks a fact and returns its value. */
+/** Requests a fact and returns its value. */
 export type Ask = <Value>(request: FactRequest<Value>) => Promise<Value>;
 
 /** The event of a run, for facts that compare it with live state. */
 export type FactOccasion = {
   readonly event: Pick<Event, 'family' | 'activity' | 'payload' | 'sender'>;
-  /** The instant of the run. */
+  /** The time of the run. */
   readonly now: Date;
-  /** Age beyond which a comment triggers nothing; absent where past events are planned. */
+  /** Age beyond which a comment triggers nothing; absent when planning past events. */
   readonly maxAnnouncedAgeMs?: number | undefined;
 };
 
-/** Context of a fact's request. `memory` outlives the run; entries are removed by key. */
+/** Context of a fact's request. `memory` is shared between runs; entries are removed by key. */
 export type AskContext = {
   readonly client: Client;
   readonly subject: Subject;
   readonly memory: FactMemory;
-  /** True if a cached answer must not be used: a write or a rule has shown it to be stale. */
+  /** True if the cache must be bypassed: a write or a rule has shown it to be stale. */
   readonly anew: boolean;
-  /** Absent where no event started the run. */
+  /** Absent if no event started the run. */
   readonly occasion?: FactOccasion | undefined;
-  /** Pays for patterns of the repository that the fact evaluates; what it spends is charged to each rule that reads the fact. */
+  /** Charged for patterns of the repository that the fact evaluates; the cost counts for each rule that reads the fact. */
   readonly meter: Meter;
   readonly clock: FactClock;
-  /** Absent where there is no store: in a CI job, in tests of rules. */
+  /** Absent without a store: in a CI job, in rule tests. */
   readonly records?: FactRecords | undefined;
-  /** Notes that the answer is this many ms old, because it comes from the cache: a rule that needs a newer one asks again. */
+  /** Records the age of a cached answer in ms: a rule that needs a newer one requests it again. */
   noteAge(ageMs: number | undefined): void;
   /** Reads another fact of the same run (requested once). */
   readonly ask: Ask;
 };
 
-/** A clock that never goes back, for the age of answers; `sleep` waits until a forge has computed what it is asked for. */
+/** A monotonic clock, for the age of answers; `sleep` waits until a forge has computed a result. */
 export interface FactClock extends MonotonicClock {
   readonly sleep?: Clock['sleep'];
 }
 
-/** What facts keep in the store for later runs. Nothing is kept where nothing may be written. */
+/** Values that facts store for later runs. Nothing is stored in read-only mode. */
 export interface FactRecords {
   get(key: string): Promise<unknown>;
-  /** Keeps a value, with the instant of the run as `at`. */
+  /** Stores a value, with the time of the run as `at`. */
   set(key: string, value: object): Promise<void>;
 }
 
@@ -98,51 +99,51 @@ export interface FactMemory {
 
 /**
  * A value about the subject, requested lazily, complete over all pages, at most once per run.
- * `shape` is the type in conditions; the loader checks every member chain against it.
+ * `shape` is the type in conditions; the loader checks every member access against it.
  */
 export type Fact<Value = unknown> = {
   readonly name: string;
   readonly meaning: string;
   readonly shows: Shows;
-  /** The only rule files that may read it, whatever is granted to others. Absent: any, or those with the grant. */
+  /** The only rule files that may read it, regardless of grants. Absent: any, or those with the grant. */
   readonly onlyFor?: 'operator';
-  /** Who sees its values on the dashboard. A fact from outside the repository, or a narrowed one, is for operators. */
+  /** Audience of its values on the dashboard. A fact from outside the repository, or a narrowed one, is for operators. */
   readonly visibleTo: Audience;
   readonly shape: z.ZodType<Value>;
   /** Subjects that have this fact. */
   readonly of: readonly SubjectKind[];
-  /** What the account needs on the forge to read it: access, and read scopes of the token. */
+  /** Requirements for the account on the forge: access, and read scopes of the token. */
   readonly needs: {
     readonly access: Access;
     readonly scopes: readonly ScopeCategory[];
-    /** Access that it needs in cases which `meaning` names. */
+    /** Access that it needs in the cases named in `meaning`. */
     readonly sometimes?: Access;
   };
   /** Event families that have it; absent: all of them, and schedules. */
   readonly families?: readonly Family[];
-  /** A rule that listens to one of its `families` may also listen to others: there it has a value that says so. */
+  /** A rule that listens to one of its `families` may also listen to others: there it has a value that indicates its absence. */
   readonly elsewhere?: true;
   /** Name of its literal argument (`contents("path")`); absent: the fact takes none. */
   readonly argument?: string;
-  /** Returns why a literal argument cannot be meant, to continue a sentence about it. */
+  /** Returns why a literal argument is invalid, to continue a sentence about it. */
   readonly examineArgument?: (argument: string) => string | undefined;
-  /** Returns why files that are not the operator's may not use a literal argument, whatever is granted to them. */
+  /** Returns why files other than the operator's may not use a literal argument, regardless of grants. */
   readonly examineBelowOperator?: (argument: string) => string | undefined;
   /** Number of requests if the answer has one page, for the reference page. */
   readonly requests: number;
   readonly example: string;
   /**
-   * Facts whose answer contains this one as a member of its name: if one of them was read in this run, this one costs no
-   * request, and has the age of that answer.
+   * Facts whose answer contains this one under its name: if one of them was read in this run, this one costs no request,
+   * and has the age of that answer.
    */
   readonly within?: readonly string[];
-  /** Changes without an event on some forges: a rule that only this keeps from a step that awaits checks is evaluated again. */
+  /** Changes without an event on some forges: if only this fact prevents a step that awaits checks, the rule is evaluated again. */
   readonly isPolled?: true;
   /** Completes short forms in a facts file (a label by its name). Absent: values are used as written. */
   readonly complete?: (written: unknown) => unknown;
   /** Returns the part of a value that is visible to rules of repositories and organizations. Absent: all of it. */
   narrow?(value: Value, subject: Subject): unknown;
-  /** Rules of the operator see no more than others. Absent: all of the value, which is for operators on the dashboard. */
+  /** Rules of the operator see the narrowed value, too. Absent: the whole value, which is for operators on the dashboard. */
   readonly narrowsForAll?: true;
   readonly ask: (context: AskContext, argument: string | undefined) => Promise<Value>;
 };
@@ -154,41 +155,41 @@ export function defineFact<Shape extends z.ZodType>(
   return fact;
 }
 
-/** Returns the request of a fact, typed by its shape. `argument` is the fact's literal argument, where it takes one. */
+/** Returns the request of a fact, typed by its shape. `argument` is the fact's literal argument, if it takes one. */
 export function requestOf<Value>(fact: Fact<Value>, argument?: string): FactRequest<Value> {
   return argument === undefined ? { name: fact.name } : { name: fact.name, argument };
 }
 
-/** A request of a fact that its reader can do without if there is no forge. */
+/** A request of a fact that its reader can do without when there is no forge. */
 export type OptionalRequest<Value = unknown> = FactRequest<Value> & { readonly optional: true };
 
-/** Returns the request of a fact that the reader can do without if there is no forge. */
+/** Returns the request of a fact that the reader can do without when there is no forge. */
 export function optionalRequestOf<Value>(fact: Fact<Value>, argument?: string): OptionalRequest<Value> {
   return { ...requestOf(fact, argument), optional: true };
 }
 
-/** Types an `ask` that looks facts up by name: what it returns for a request has the shape of that fact. */
+/** Types an `ask` that looks facts up by name: its result has the type of the requested fact. */
 export function typedAsk(ask: (request: FactRequest) => Promise<unknown>): Ask {
   return ask as Ask;
 }
 
 /**
- * The facts of one run. `ask` rejects if the fact is not available: the condition is then `error`, and whether a later
- * attempt may succeed is the error's `retryable`.
+ * The facts of one run. `ask` rejects if the fact is not available: the condition is then `error`, and the error's
+ * `retryable` states whether a later attempt may succeed.
  */
 export interface Facts {
   readonly subject: Subject;
   readonly ask: Ask;
   /**
-   * Returns facts that request the named ones again if their answer is older than `maxAgeMs`, together with the facts that
-   * those were made from, and share the others.
+   * Returns facts that request the named ones again if their answer is older than `maxAgeMs`, together with the facts they
+   * are derived from, and share the others.
    */
   fresh(requests: readonly FactRequest[], maxAgeMs?: number): Facts;
-  /** Returns facts that know nothing yet but the answers of `kept`: each other one is requested again, and no cached answer is used. */
+  /** Returns facts with only the answers of `kept`: each other one is requested again, bypassing the cache. */
   anew(kept?: readonly FactRequest[]): Facts;
   /** Removes these facts from the cache, because a write has changed them. */
   forget(names: readonly string[]): void;
-  /** Returns whether this fact was asked: `ask` then makes no request. */
+  /** Returns whether this fact was already requested: `ask` then makes no request. */
   has(request: FactRequest): boolean;
   /** Returns the units that the patterns of an answered fact cost. */
   costOf(request: FactRequest): number;

@@ -42,10 +42,10 @@ export const fileOf = defineFact({
   async ask({ client, memory, anew }, argument = '') {
     const key = `file_of/${argument}`;
     const remembered = anew ? undefined : memory.get(key);
-    // What this key holds was set below.
+    // The value of this key was set below.
     if (remembered !== undefined) return remembered as SourceFile;
     const found = await readSource(client, argument);
-    // A sweep asks for the same file for every repository. Large ones would fill the cache.
+    // A sweep requests the same file for every repository. Large ones would fill the cache.
     if (found?.base64 && found.base64.length <= maxCached) memory.set(key, found);
     return found;
   },
@@ -69,8 +69,8 @@ async function readSource(client: AskContext['client'], argument: string): Promi
 }
 
 /**
- * Returns the ref to read from, as no one can replace it: a forge that resolves a tag before a branch of the same name gets the full
- * name. Rejects with `forge-not-found` where there is no such repository.
+ * Returns the ref to read from, protected against shadowing: a forge that resolves a tag before a branch of the same name
+ * gets the full name. Rejects with `forge-not-found` if the repository does not exist.
  */
 async function refQuery(
   client: AskContext['client'],

@@ -39,19 +39,19 @@ async function ofPush(context: AskContext): Promise<ChangedFile[]> {
   return [...((await comparePush(context))?.files ?? [])];
 }
 
-/** The status of a file of a push that may have changed in any way, because the commit before the push is not known any more. */
+/** The status of a file whose change in a push is unknown, because the commit before the push no longer exists. */
 export const anyStatus = 'unknown';
 
-/** What a push changed; `commits` is undefined where the forge cannot list them. */
+/** The changes of a push; `commits` is undefined if the forge cannot list them. */
 type Pushed = {
   readonly commits: readonly CommitEntry[] | undefined;
   readonly files: readonly ChangedFile[];
 };
 
 /**
- * Compares the commits of a ref before and after a push, because the payload's own lists are truncated after a few commits. What a
- * push takes out counts as well. If the commits cannot be compared, every file has changed: those of the new tree are listed.
- * Returns undefined if the push deleted the ref.
+ * Compares the commits of a ref before and after a push, because the payload's own lists are truncated after a few commits.
+ * Removed commits count as well. If the commits cannot be compared, every file counts as changed: those of the new tree are
+ * listed. Returns undefined if the push deleted the ref.
  */
 export async function comparePush({ client, subject, ask }: AskContext): Promise<Pushed | undefined> {
   if (subject.range === undefined) {
@@ -66,7 +66,7 @@ export async function comparePush({ client, subject, ask }: AskContext): Promise
   return changed ?? { commits: undefined, files: await everyFile(asked, after) };
 }
 
-/** A new branch has no earlier commit: what it brings is what the default branch does not have. */
+/** A new branch has no previous commit: its changes are the commits that the default branch lacks. */
 async function changedByNew(
   asked: AskedRepository,
   base: string,
@@ -82,7 +82,10 @@ async function changedByNew(
   return { commits, files: [...files.values()] };
 }
 
-/** Whether a commit is part of a branch, if the branch lacks none of its commits; it may also have nothing in common with it. */
+/**
+ * Returns whether a commit is part of a branch, given that the branch lacks none of its commits; their histories may also
+ * be unrelated.
+ */
 async function isPartOf(asked: AskedRepository, branch: string, commit: string): Promise<boolean> {
   const since = await listBetween(asked, commit, branch);
   if (since === undefined) return false;
@@ -104,12 +107,12 @@ export async function defaultBranch(ask: AskContext['ask']): Promise<string> {
   return repository.default_branch ?? 'main';
 }
 
-/** Returns whether a commit id consists of zeros, which means no commit. */
+/** Returns whether a commit id is all zeros, which means no commit. */
 export function isZeroCommit(commit: string): boolean {
   return /^0+$/.test(commit);
 }
 
-/** Maximum bytes of a patch whose text is kept. */
+/** Maximum bytes of a patch whose text is returned. */
 const maxPatchBytes = 1_048_576;
 
 /** The changes of a merged pull request as a patch. */
@@ -127,7 +130,7 @@ export const mergedPatch = defineFact({
   async ask({ client, subject, ask }) {
     const { merged, additions, deletions } = await ask(requestOf(pullRequest));
     if (!merged) return null;
-    // Every changed line has at least its sign and its end: so many need not be read to know that they are too many.
+    // Every changed line has at least its sign and its newline, which gives a lower bound without reading the patch.
     const leastBytes = 2 * ((additions ?? 0) + (deletions ?? 0));
     if (leastBytes > maxPatchBytes) return { text: null, size: leastBytes };
     const params = { ...indexParams(subject), diffType: 'diff' } as const;
@@ -136,14 +139,14 @@ export const mergedPatch = defineFact({
       const size = Buffer.byteLength(patch);
       return { text: size > maxPatchBytes ? null : patch, size };
     } catch (error) {
-      // The client reads no longer answer than its limit, which is far above that of a patch.
+      // The client's response limit is far above that of a patch.
       if (!(error instanceof ReeveError) || error.code !== 'forge-unexpected') throw error;
       return { text: null, size: maxPatchBytes + 1 };
     }
   },
 });
 
-/** What one commit changes, as text. */
+/** The changes of one commit, as text. */
 export const commitDiff = defineFact({
   name: 'commit_diff',
   meaning:
@@ -163,12 +166,12 @@ export const commitDiff = defineFact({
 });
 
 /**
- * Returns why a branch is for files of the operator alone: `owner:branch` may be in a repository that only the account of Reeve can
- * read. No branch of a repository has a colon in its name.
+ * Returns why a branch is for files of the operator only: `owner:branch` may be in a repository that only Reeve's account
+ * can read. Branch names contain no colon.
  */
 export function otherRepositoryReason(branches: string): string | undefined {
   if (!branches.includes(':')) return undefined;
-  return 'a branch of another repository (`owner:branch`) is for files of the operator alone; name a branch of this repository';
+  return 'a branch of another repository (`owner:branch`) is only for files of the operator; name a branch of this repository';
 }
 
 /** Compares two branches or commits, from their merge base. */
@@ -198,21 +201,21 @@ function completeFile(file: unknown): unknown {
   return typeof file === 'string' ? { filename: file, status: 'changed' } : file;
 }
 
-/** What is between two commits: the commits of the second that the first has not, newest first, and the files. */
+/** The difference between two commits: the commits of the second that the first lacks, newest first, and the files. */
 type Changed = { readonly commits: readonly CommitEntry[]; readonly files: readonly ChangedFile[] };
 
-/** Whether a text is the full id of a commit. A forge may resolve one to a branch of that name all the same. */
+/** Returns whether a text is a full commit id. A forge may still resolve one to a branch of that name. */
 export function isCommitId(text: string): boolean {
   return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text);
 }
 
 /**
- * Returns what changed between two commits, in both directions: what the newer one brings, and what it takes out, as after a push
- * that rewrites history. Undefined means that everything has changed: a commit is gone, a list is incomplete, or the
- * histories have nothing in common.
+ * Returns the changes between two commits, in both directions: what the newer one adds and what it removes, as after a
+ * force-push. Undefined means that everything has changed: a commit is missing, a list is incomplete, or the histories are
+ * unrelated.
  *
- * The answers list files by commit, those of a merge against its first parent. They are complete where the first parents of both
- * commits lead to one commit; where they do not (a merge that takes one side alone), the two trees are compared as well.
+ * The answers list files by commit, those of a merge against its first parent. They are complete if the first parents of
+ * both commits lead to one commit; otherwise (a merge that takes only one side), the two trees are compared as well.
  */
 async function changedSince(
   asked: AskedRepository,
@@ -225,7 +228,7 @@ async function changedSince(
     listBetween(asked, after, before),
   ]);
   if (brought === undefined || takenOut === undefined) return undefined;
-  // Nothing in either direction: they share no history.
+  // No commits in either direction: unrelated histories.
   if (brought.length + takenOut.length === 0) return undefined;
   const files = new Map<string, ChangedFile>();
   for (const [commits, statuses] of [
@@ -248,10 +251,10 @@ async function changedSince(
   return { commits: brought, files: [...files.values()] };
 }
 
-/** What became of a file of a commit that is taken out. */
+/** The inverse status of a file, for a removed commit. */
 const inverse: Readonly<Record<string, string>> = { added: 'removed', removed: 'added' };
 
-/** Returns where the first parents of a commit leave the listed ones; undefined for the beginning of a history. */
+/** Returns the commit at which the first parents of a commit leave the list; undefined for a root commit. */
 export function rootOf(tip: string, listed: readonly CommitEntry[]): string | undefined {
   const parents = new Map(listed.map(({ sha, parents: all }) => [sha, all?.[0]?.sha]));
   let at: string | undefined = tip;
@@ -260,8 +263,8 @@ export function rootOf(tip: string, listed: readonly CommitEntry[]): string | un
 }
 
 /**
- * Returns the commits of a branch or commit that another one has not, newest first; undefined if the list is incomplete, one of both is
- * gone, or the forge has compared something else: it may have a branch that is called like the commit.
+ * Returns the commits of a branch or commit that another one lacks, newest first; undefined if the list is incomplete,
+ * either is missing, or the forge has compared something else: a branch may have the name of a commit.
  */
 export async function listBetween(
   { client, params }: AskedRepository,

@@ -4,20 +4,20 @@ import type { Subject } from '../contract/events/subject.ts';
 import { type Fact, type FactRequest, type Facts, factKey, typedAsk } from './fact.ts';
 import { findFact } from './facts.ts';
 
-/** Thrown when a what-if reads a fact that was not given: there is no forge to request it from. */
+/** Thrown when a what-if simulation reads a fact that was not given: there is no forge to request it from. */
 export class FactNotGiven extends Error {}
 
 type GivenFactsOptions = {
   readonly subject: Subject;
   readonly given: Readonly<Record<string, unknown>>;
-  /** Stands in for the live subject; members that are given replace its own. */
+  /** Replaces the live subject; given fields override its own. */
   readonly payload?: Readonly<Record<string, unknown>> | undefined;
   /**
-   * Returns where the value of a fact is written. Present: reading a member that the value lacks and a forge always sends is an error
-   * that names this place. Absent: values are passed on as they are, without the time that this takes.
+   * Returns the location of a fact's value. Present: reading a missing field that a forge always sends is an error that
+   * names this location. Absent: values are passed on unchecked, which is faster.
    */
   readonly placeOf?: ((name: string, isStandIn: boolean) => string) | undefined;
-  /** Called with each fact that is read, not given, and that the reader cannot do without. */
+  /** Called with each required fact that is read but not given. */
   readonly onMissing?: ((request: FactRequest) => void) | undefined;
 };
 
@@ -72,7 +72,7 @@ function givenValue(
 
 const standIns = new Set(['repository', 'pull_request', 'issue', 'comment']);
 
-/** Returns the payload with what is given of the subject. */
+/** Returns the payload with the given fields of the subject. */
 function withGivenMembers(
   payload: Readonly<Record<string, unknown>> = {},
   given: Readonly<Record<string, unknown>>,
@@ -84,7 +84,7 @@ function withGivenMembers(
   };
 }
 
-/** Returns a value with the members that are given for it, at every depth. Lists and other values are replaced as a whole. */
+/** Returns a value with given fields merged in, at every depth. Lists and other values are replaced as a whole. */
 export function mergeGiven(value: unknown, given: unknown): unknown {
   if (!isRecord(value) || !isRecord(given)) return given;
   const merged = new Map(Object.entries(value));
@@ -92,7 +92,7 @@ export function mergeGiven(value: unknown, given: unknown): unknown {
   return Object.fromEntries(merged);
 }
 
-/** Returns the member of a value that is a fact of its own, such as `pull_request.behind`. */
+/** Returns the field of a value that is a separate fact, for example `pull_request.behind`. */
 function memberIn(value: unknown, member: string): unknown {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, member)) return undefined;
   return Reflect.get(value, member);
@@ -115,13 +115,13 @@ function headIn(carrier: unknown): { sha: string } | undefined {
   return sides.success ? sides.data.head : undefined;
 }
 
-/** Thrown when an action reads a member of a given value that is missing, or has another type. */
+/** Thrown when an action reads a field of a given value that is missing, or has another type. */
 class GivenValueUnfit extends Error {}
 
 /**
- * Returns a given value that actions read like an answer of a forge, although it was written by hand: a missing list is
- * empty. A text or object that every forge sends and that is missing throws `GivenValueUnfit` with its path, as does a
- * value of another type; other members may be missing. `path` says where the value was written (`facts.reviews`).
+ * Returns a given value that actions can read like an answer of a forge, although it was written by hand: a missing list is
+ * empty. A missing text or object that every forge sends throws `GivenValueUnfit` with its path, as does a value of another
+ * type; other fields may be missing. `path` is the location of the value (`facts.reviews`).
  */
 export function guardGiven(value: unknown, shape: z.ZodType, path: string): unknown {
   const isList = isListShape(shape);
@@ -156,7 +156,7 @@ function guardMembers(value: object, members: z.core.$ZodLooseShape, path: strin
   );
 }
 
-/** Members that decide whether there is anything to do: without them, an action would plan nothing and say nothing. */
+/** Fields that decide whether there is anything to do: without them, an action would silently plan nothing. */
 const decisive: ReadonlySet<string> = new Set(['state', 'status']);
 
 const kinds = {
@@ -168,7 +168,7 @@ const kinds = {
 };
 type GivenKind = keyof typeof kinds;
 
-/** Returns what a value of this shape is, for messages: `a list`, or the texts that it may be. */
+/** Returns a description of the type for messages: `a list`, or the texts that it may be. */
 export function describeShape(shape: z.ZodType): string {
   const inner = innerOf(shape);
   if (inner instanceof z.ZodEnum) return inner.options.join(', ').replace(/, (?=[^,]*$)/, ' or ');
@@ -189,13 +189,16 @@ function givenKindOf(value: unknown): GivenKind | undefined {
   return typeof value === 'boolean' ? 'boolean' : undefined;
 }
 
-/** A number or a flag that is missing only compares as different; of these, members and methods are read, or a word decides. */
+/**
+ * A missing number or flag only compares as different; code reads fields and methods of texts and objects, or branches on
+ * their value.
+ */
 function isTextOrObject(shape: z.ZodType): boolean {
   const inner = innerOf(shape);
   return inner instanceof z.ZodString || inner instanceof z.ZodObject || inner instanceof z.ZodEnum;
 }
 
-/** Returns what a value must be; undefined where the shape allows several kinds. */
+/** Returns the expected type of a value; undefined if the schema allows several types. */
 function expectedOf(inner: z.ZodType): GivenKind | undefined {
   if (inner instanceof z.ZodArray) return 'list';
   if (inner instanceof z.ZodObject || inner instanceof z.ZodRecord) return 'object';
@@ -204,7 +207,7 @@ function expectedOf(inner: z.ZodType): GivenKind | undefined {
   return inner instanceof z.ZodBoolean ? 'boolean' : undefined;
 }
 
-/** A list of `contract/shape.ts` is never absent in an answer: null and missing are read as empty. */
+/** A list of `contract/shape.ts` is never absent in a response: null and missing are read as empty. */
 function isListShape(shape: z.ZodType): boolean {
   return shape instanceof z.ZodPipe && innerOf(shape) instanceof z.ZodArray;
 }

@@ -23,7 +23,7 @@ export const head = defineFact({
   example: 'head.sha != ""',
   async ask(context) {
     const sha = await headOf(context);
-    if (!sha || isZeroCommit(sha)) throw new ReeveError('forge-not-found', 'there is no commit here');
+    if (!sha || isZeroCommit(sha)) throw new ReeveError('forge-not-found', 'the subject has no commit');
     return { sha };
   },
 });

@@ -55,7 +55,7 @@ async function seen(pages: AsyncIterable<Hook>): Promise<SeenHook[]> {
   return found;
 }
 
-/** Completes members that a facts file may omit: ids are numbered, lists and texts are empty. */
+/** Completes fields that a facts file may omit: ids are numbered, lists and texts are empty. */
 function completeHooks(written: unknown): unknown {
   if (!Array.isArray(written)) return written;
   return written.map((hook, place) => ({

@@ -140,7 +140,7 @@ export const trackedTimes = defineFact({
   },
 });
 
-/** The course of the issue or pull request: comments, reviews and events, oldest first. */
+/** The timeline of the issue or pull request: comments, reviews and events, oldest first. */
 export const timeline = defineFact({
   name: 'timeline',
   meaning:
@@ -161,7 +161,7 @@ export const timeline = defineFact({
   narrow: (found, subject) => found.map((entry) => narrowEntry(entry, subject)),
 });
 
-/** Commits and issues of repositories that nobody here may read can refer to this one: the account of Reeve may read them. */
+/** Commits and issues of private repositories can refer to this one: Reeve's account may be able to read them. */
 function narrowEntry(entry: TimelineEntry, subject: Subject): unknown {
   const {
     ref_issue: referring,
@@ -169,7 +169,7 @@ function narrowEntry(entry: TimelineEntry, subject: Subject): unknown {
     dependent_issue: dependent,
     tracked_time: time,
   } = entry;
-  // The entry of a commit says its title as HTML, and where it is by name alone.
+  // The entry of a commit contains its title as HTML, and identifies its repository only by name.
   const isElsewhere = entry.type === 'commit_ref' || (referring && !isHomeIssue(referring, subject));
   const changed = {
     ...(isElsewhere && { body: '', ref_commit_sha: '' }),

@@ -32,7 +32,7 @@ export const labelDefinitions = defineFact({
   async ask(context) {
     const key = `${repositoryOf(context.subject).id}/label_definitions`;
     const remembered = context.anew ? undefined : context.memory.get(key);
-    // What this key holds was set below.
+    // The value of this key was set below.
     if (remembered !== undefined) {
       context.noteAge(context.memory.ageMs(key));
       return remembered as LabelDefinition[];

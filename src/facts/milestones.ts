@@ -25,7 +25,7 @@ export const milestones = defineFact({
   },
 });
 
-/** The milestone of the issue or pull request, or null; the milestone itself where a sweep walks over milestones. */
+/** The milestone of the issue or pull request, or null; in a sweep over milestones, the item itself. */
 export const milestone = defineFact({
   name: 'milestone',
   meaning:

@@ -23,7 +23,7 @@ export const notification = defineFact({
   },
 });
 
-/** The number of unread notifications of the account, up to an instant. */
+/** The number of unread notifications of the account, up to a given time. */
 export const unreadNotifications = defineFact({
   name: 'unread_notifications',
   meaning:

@@ -74,7 +74,7 @@ export const teams = defineFact({
   },
 });
 
-/** The members of a team of the subject's organization; of a team that is not there, none. */
+/** The members of a team of the subject's organization; empty for an unknown team. */
 export const teamMembers = defineFact({
   name: 'team_members',
   meaning:
@@ -97,7 +97,7 @@ export const teamMembers = defineFact({
   },
 });
 
-/** The repositories of a team of the subject's organization; of a team that is not there, none. */
+/** The repositories of a team of the subject's organization; empty for an unknown team. */
 export const teamRepositories = defineFact({
   name: 'team_repositories',
   meaning:

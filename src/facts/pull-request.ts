@@ -25,7 +25,7 @@ export const pullRequest = defineFact({
   narrowsForAll: true,
 });
 
-/** How many commits of the base the pull request lacks. */
+/** The number of base commits that the pull request lacks. */
 export const behind = defineFact({
   name: 'pull_request.behind',
   meaning:
@@ -40,7 +40,8 @@ export const behind = defineFact({
   async ask({ client, subject, ask }) {
     const { head, base } = await ask(requestOf(pullRequest));
     if (!head?.sha || !base?.sha) throw new Error('the pull request has no head or no base');
-    // The `merge_base` of the pull request is that of the forge's last check: after an update it is the old one for seconds.
+    // The `merge_base` of the pull request is that of the forge's last check: after an update it is outdated for
+    // seconds.
     const basehead = `${head.sha}...${base.sha}`;
     const { total_commits } = await client.call(operations.compare, {
       params: { ...repositoryParams(subject), basehead },
@@ -50,7 +51,7 @@ export const behind = defineFact({
   },
 });
 
-/** Waits between reads. Their sum is the time after which a forge that still says false means a conflict. */
+/** Delays between reads. After their sum, a forge that still returns false means a conflict. */
 const waitsMs = [1_000, 2_000, 3_000, 4_100];
 const settledMs = 10_000;
 
@@ -75,7 +76,7 @@ export const mergeable = defineFact({
     for (const waitMs of waitsMs) {
       if (pull.mergeable) break;
       if (pull.state === 'closed' || pull.draft || clock.monotonicMs() - sinceMs > settledMs) return false;
-      // A stop ends the next request; without a clock that can wait, the first answer counts.
+      // A stop aborts the next request; without a clock that can sleep, the first answer counts.
       if (clock.sleep === undefined) return false;
       await clock.sleep(waitMs).catch(() => {});
       pull = await read();
@@ -89,7 +90,7 @@ export const mergeable = defineFact({
 function firstSeenMs(pull: PullRequest, context: AskContext): number {
   const { memory, clock } = context;
   const key = keyOf(pull, context);
-  // What this key holds was set below.
+  // The value of this key was set below.
   const known = memory.get(key) as number | undefined;
   if (known !== undefined) return known;
   const now = clock.monotonicMs();

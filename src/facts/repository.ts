@@ -36,7 +36,7 @@ export const repositoryId = defineFact({
     const { id, owner, name } = repositoryOf(subject);
     const key = `${id}/repository_id/${owner}/${name}`.toLowerCase();
     const remembered = anew ? undefined : memory.get(key);
-    // What this key holds was set below.
+    // The value of this key was set below.
     if (remembered !== undefined) return remembered as { id: number };
     // If a condition has read the whole repository, this costs no request.
     const found = await ask(requestOf(repository));

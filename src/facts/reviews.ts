@@ -59,15 +59,15 @@ export const review = defineFact({
   },
 });
 
-/** Reviewed commits that are compared with the head, those of the newest reviews; others are in doubt. */
+/** Maximum reviewed commits that are compared with the head, those of the newest reviews; others stay undecided. */
 const maxCompared = 20;
-/** Possible merge bases of a head into which the base was merged that are looked at. */
+/** Maximum merge base candidates for a head into which the base was merged. */
 const maxCandidates = 3;
-/** The beginning of the keys of merge bases that are kept in the store. Their values have an instant `at`. */
+/** Key prefix of merge bases in the store. Their values have a time `at`. */
 export const mergeBasePrefix = 'merge-base ';
 export const mergeBaseKeptMs = 365 * 86_400_000;
 
-/** The reviews that are about the changes as they are now. */
+/** The reviews of the current changes. */
 export const currentReviews = defineFact({
   name: 'current_reviews',
   meaning:
@@ -98,10 +98,10 @@ export const currentReviews = defineFact({
   },
 });
 
-/** The changes of a pull request at one of its heads: what is before and after at each path, as one text. */
+/** The changes of a pull request at one of its heads: the content before and after at each path, as one text. */
 type Changes = string;
 
-/** Returns for each commit whether the changes there are those at the head; undefined: in doubt. */
+/** Returns for each commit whether the changes there equal those at the head; undefined: undecided. */
 async function compareWithHead(
   commits: readonly string[],
   pull: PullRequest,
@@ -116,7 +116,8 @@ async function compareWithHead(
   const isSeen = records === undefined || (await recorded(head)) !== undefined;
   if (commits.length === 0 && isSeen) return found;
   const asked = { client, params: repositoryParams(subject) };
-  // No other branch or tag takes the place of the base: the forge is asked for what it looks for first.
+  // Prevents another branch or tag from shadowing the base: the request uses the ref type that the forge resolves
+  // first.
   const branchesFirst = (await client.capabilities()).has.branches_before_tags;
   const from = branchesFirst ? base : (pull.base?.sha ?? '');
   const mergeBase = await mergeBaseOfHead(asked, { from, head, hint: pull.merge_base ?? '' });
@@ -140,7 +141,7 @@ async function compareWithHead(
 
 const MergeBase = z.object({ mergeBase: z.string() });
 
-/** What leads out of the commits that a base does not have: their parents outside, those of the newest commits first. */
+/** Boundary of the commits that a base lacks: their parents outside, those of the newest commits first. */
 type Boundary = { readonly inside: number; readonly outside: readonly string[] };
 
 async function boundaryOf(asked: AskedRepository, from: string, to: string): Promise<Boundary | undefined> {
@@ -151,7 +152,7 @@ async function boundaryOf(asked: AskedRepository, from: string, to: string): Pro
   return { inside: inside.size, outside: [...new Set(parents)].filter((sha) => !inside.has(sha)) };
 }
 
-/** Returns the merge base of a commit where it is plain to see: where nothing of the base was merged into it. */
+/** Returns the merge base of a commit if it is unambiguous: if nothing of the base was merged into it. */
 async function onlyMergeBase(
   asked: AskedRepository,
   from: string,
@@ -162,9 +163,9 @@ async function onlyMergeBase(
 }
 
 /**
- * Returns the merge base of the head. Where the base was merged into it, several commits are parents of its own ones: it is the one
- * from which the others are reached, so that the head has as many commits beside it as beside the base. `hint` is looked at first: the
- * forge’s own answer may be that of an earlier head.
+ * Returns the merge base of the head. If the base was merged into it, several commits are parents of its own ones: the
+ * merge base is the one that reaches the others, so that the head has as many commits relative to it as relative to the
+ * base. `hint` is tried first: the forge’s own answer may be that of an earlier head.
  */
 async function mergeBaseOfHead(
   asked: AskedRepository,
@@ -192,18 +193,18 @@ async function changesOf(
   return JSON.stringify(all.map(([path, { before = '', after = '' }]) => [path, before, after]));
 }
 
-/** Pull requests that are looked at. */
+/** Maximum pull requests that are examined. */
 const maxPulls = 50;
-/** Requests for timelines in progress at a time. */
+/** Concurrent requests for timelines. */
 const width = 5;
 const perPage = 50;
 const maxPages = 20;
 
-/** One request for a review; of a user or, where a team was asked, of that team. */
+/** One review request; for a user or for a team. */
 const RecentReviewRequest = resource({ number: int, requested_at: instant }, { login: text, team: text });
 type RecentReviewRequest = z.output<typeof RecentReviewRequest>;
 
-/** Who was asked for a review in the newest pull requests, as their timelines tell it. */
+/** The accounts requested as reviewers in the newest pull requests, according to their timelines. */
 export const reviewRequests = defineFact({
   name: 'review_requests',
   meaning: `The requests for a review in the newest ${maxPulls} pull requests of the repository, open or closed, as their timelines show them. A request that was withdrawn is included.`,
@@ -242,7 +243,7 @@ async function requestsOf(
       const team = assignee_team?.name || undefined;
       if (login ?? team) found.push({ number, requested_at: created_at, login, team });
     }
-    // Forges remove single entries from a page, never half of it: two more requests to be sure would triple the cost.
+    // Forges hide single entries of a page, never half of it: two more requests to be certain would triple the cost.
     if (entries.length < perPage / 2) break;
   }
   return found;

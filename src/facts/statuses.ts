@@ -49,15 +49,15 @@ export async function readNewestStatuses(
 }
 
 const RequiredCheck = z.object({
-  /** The context that the base branch requires, as it is written there: a glob. */
+  /** The context that the base branch requires, as configured: a glob. */
   context: text,
   state: z.enum(['success', 'pending', 'failure']),
 });
 type RequiredCheck = z.output<typeof RequiredCheck>;
 
-/** Context of the status that a merge queue writes on the heads of its pull requests. No check waits for it unless it names it. */
+/** Context of the status that a merge queue writes on the heads of its pull requests. A check depends on it only if it names it. */
 export const queueContext = 'reeve/queue';
-/** The beginnings of the names that rules of the operator, of organizations and of repositories write by default. */
+/** Prefixes of the contexts that rules of the operator, of organizations and of repositories write by default. */
 const ownSpaces = ['reeve/', 'reeve-org/', 'reeve-repo/'];
 
 /** The checks that the base branch requires, with their state on the head. */
@@ -85,12 +85,12 @@ export const requiredChecks = defineFact({
   },
 });
 
-/** `unpassed`: the statuses that the check matches and that have not passed; none if it matches no status. */
+/** `unpassed`: the matching statuses that have not passed; empty if the check matches no status. */
 type JudgedCheck = RequiredCheck & { readonly unpassed: readonly CommitStatus[] };
 
 /**
- * Returns the checks that a branch requires, as the forge decides on a merge, and stricter: our own statuses do not fulfil a glob for
- * every name. Forges leave out globs that they cannot read; if they can read none, nothing passes.
+ * Returns the checks that a branch requires, as the forge evaluates them for a merge, and stricter: our own statuses do not
+ * satisfy a glob that matches every name. Forges ignore invalid globs; if all are invalid, nothing passes.
  */
 export function judgeRequiredChecks(
   base: Branch,
@@ -111,12 +111,12 @@ export function judgeRequiredChecks(
   return judged.length > 0 ? judged : contexts.map((context) => judge(context, []));
 }
 
-/** Whether a glob has no letter or digit of a name, those in classes (`[a-z]`) left out. */
+/** Returns whether a glob contains no literal letter or digit, outside of classes (`[a-z]`). */
 function isForAnyName(context: string): boolean {
   return !/[\p{L}\p{N}]/u.test(context.replace(/\[[^\]]*\]/g, ''));
 }
 
-/** Returns the statuses, if one of them was not written by a rule of Reeve; otherwise the check has none yet. */
+/** Returns the statuses, if one of them was not written by a rule of Reeve; otherwise none. */
 function forAnyName(found: readonly CommitStatus[]): readonly CommitStatus[] {
   const isForeign = ({ context }: CommitStatus): boolean =>
     !ownSpaces.some((space) => context?.toLowerCase().startsWith(space));
@@ -131,11 +131,11 @@ function judge(context: string, found: readonly CommitStatus[]): JudgedCheck {
   return { context, state: hasFailed ? 'failure' : isPassed ? 'success' : 'pending', unpassed };
 }
 
-/** One run of a workflow that was started by hand. */
+/** One manually started run of a workflow. */
 const DispatchedRun = z.object({
   /** Greater than that of earlier runs. */
   id: int,
-  /** Branch or tag, as far as the forge shows it: `main`, `refs/tags/v1`. */
+  /** Branch or tag, if the forge shows it: `main`, `refs/tags/v1`. */
   ref: text,
   /** `queued`, `waiting`, `in_progress`, `completed`. */
   status: text,
@@ -146,10 +146,10 @@ const DispatchedRun = z.object({
 });
 export type DispatchedRun = z.output<typeof DispatchedRun>;
 
-/** More than this many pages of runs are not searched for one. */
+/** Maximum pages of runs that are searched for one run. */
 const maxPages = 20;
 
-/** Runs of a workflow that were started by hand or through the API, newest first. */
+/** Runs of a workflow that were started manually or through the API, newest first. */
 export const workflowRuns = defineFact({
   name: 'workflow_runs',
   meaning:
@@ -195,7 +195,7 @@ function parseWorkflow(argument: string): { workflow: string; after: number | un
   return { workflow, after: after === undefined ? undefined : Number(after) };
 }
 
-/** Forges that know no filter by event return all runs. The path is `deploy.yml@refs/heads/main`, on Forgejo `deploy.yml`. */
+/** Forges without an event filter return all runs. The path is `deploy.yml@refs/heads/main`, on Forgejo `deploy.yml`. */
 function isRunOf({ event, path }: WorkflowRun, workflow: string): boolean {
   const [file = ''] = (path ?? '').split('@');
   return event === 'workflow_dispatch' && (workflow === '*' || file.split('/').at(-1) === workflow);

@@ -26,17 +26,17 @@ export function organizationParams(subject: Subject): { org: string } {
 /** Returns `{ owner, repo, index }` of an issue or pull request. */
 export function indexParams(subject: Subject): { owner: string; repo: string; index: number } {
   if (subject.index === undefined)
-    throw new ReeveError('forge-not-found', `this ${subject.kind} is about nothing with a number`);
+    throw new ReeveError('forge-not-found', `this ${subject.kind} is not about an issue or a pull request`);
   return { ...repositoryParams(subject), index: subject.index };
 }
 
-/** A repository as it is asked. */
+/** A repository with the client for its requests. */
 export type AskedRepository = {
   readonly client: Client;
   readonly params: { readonly owner: string; readonly repo: string };
 };
 
-/** Resolves to undefined where the forge answers 404. */
+/** Resolves to undefined if the forge returns 404. */
 export async function absentAsUndefined<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked;
@@ -46,23 +46,23 @@ export async function absentAsUndefined<T>(asked: Promise<T>): Promise<T | undef
   }
 }
 
-/** Absorbs what a later attempt does not change: a commit that is gone, or an answer that is too large. */
+/** Ignores errors that a later attempt would not change: a missing commit, or an answer that is too large. */
 export function unlessLasting(error: unknown): undefined {
   if (error instanceof ReeveError && !error.keepsWork) return undefined;
   throw error;
 }
 
-/** Returns whether a repository is the subject's. What does not say where it belongs counts as being elsewhere. */
+/** Returns whether a repository is the subject's. A resource without a repository counts as foreign. */
 function isHome(repository: { readonly id: number } | null | undefined, subject: Subject): boolean {
   return repository?.id !== undefined && repository.id === subject.repository?.id;
 }
 
-/** Returns whether an issue is of the subject's repository. */
+/** Returns whether an issue belongs to the subject's repository. */
 export function isHomeIssue(issue: Issue | null | undefined, subject: Subject): boolean {
   return isHome(issue?.repository, subject);
 }
 
-/** Returns an issue of the subject's repository as it is, and number and state of one elsewhere, which may be private. */
+/** Returns an issue of the subject's repository unchanged, and only number and state of any other one, which may be private. */
 export function narrowIssue(issue: Issue, subject: Subject): Issue | Pick<Issue, 'number' | 'state'> {
   return isHomeIssue(issue, subject) ? issue : { number: issue.number, state: issue.state };
 }
@@ -70,21 +70,21 @@ export function narrowIssue(issue: Issue, subject: Subject): Issue | Pick<Issue,
 const identityMembers = ['id', 'name', 'full_name', 'owner', 'html_url'] as const;
 const kindMembers = ['private', 'internal', 'fork', 'archived', 'mirror', 'template', 'empty'] as const;
 
-/** Returns what another repository, such as a private fork, is called and of what kind it is. */
+/** Returns name and kind of a foreign repository, for example a private fork. */
 function identityOf<Whole extends Partial<Repository>>(repository: Whole): Whole {
   const kept = [...identityMembers, ...kindMembers].flatMap((name) =>
     Object.hasOwn(repository, name) ? [[name, repository[name]]] : [],
   );
-  // What is left out are members that a forge need not send.
+  // The omitted fields are those that a forge need not send.
   return Object.fromEntries(kept) as Whole;
 }
 
-/** Returns the subject's repository without the texts of the one that it was forked from. */
+/** Returns the subject's repository without the texts of its parent. */
 export function narrowRepository(repository: Repository): Repository {
   return repository.parent ? { ...repository, parent: identityOf(repository.parent) } : repository;
 }
 
-/** Returns a pull request into the subject's repository without the texts of the repository that it comes from, if that is another one. */
+/** Returns a pull request into the subject's repository without the texts of its head repository, if that is another one. */
 export function narrowPull(pull: PullRequest, subject: Subject): PullRequest {
   const { base, head } = pull;
   const isFromHome = isHome(head?.repo, subject);
@@ -99,8 +99,8 @@ export function narrowPull(pull: PullRequest, subject: Subject): PullRequest {
 }
 
 /**
- * Returns the payload of an event as rules see it: other repositories, such as the private fork that a pull
- * request comes from, and issues there, have no texts. A forge sends them whole, and the receiver bounds their depth.
+ * Returns the payload of an event as rules see it: without the texts of other repositories, for example the private fork
+ * that a pull request comes from, and of their issues. A forge sends them in full, and the receiver bounds their depth.
  */
 export function narrowPayload(payload: object, subject: Subject): object {
   if (subject.repository === undefined) return payload;
@@ -113,13 +113,13 @@ export function narrowPayload(payload: object, subject: Subject): object {
   return walk(payload) as object;
 }
 
-/** Recognises resources by their members: which ones a payload has differs between forges and kinds of events. */
+/** Recognizes resources by their fields: which ones a payload has differs between forges and kinds of events. */
 function narrowResource(
   value: Readonly<Record<string, unknown>>,
   subject: Subject,
 ): Readonly<Record<string, unknown>> {
   const { full_name: fullName, name, owner, number, title, repository, id } = value;
-  // Issues name their repository by a few members, of which none is a text.
+  // Issues identify their repository by a few fields, none of which is a text.
   const isRepository = typeof fullName === 'string' && typeof name === 'string' && owner !== undefined;
   if (isRepository) return id === subject.repository?.id ? value : identityOf(value as Partial<Repository>);
   const isIssue = typeof number === 'number' && typeof title === 'string';

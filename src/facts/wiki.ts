@@ -43,9 +43,9 @@ export const wiki = defineFact({
 });
 
 /**
- * Returns the names in paths of the page with this title, and of the page with this address, which is the only one of most
- * titles. A title with a hyphen, or that ends in `.md`, has a mark behind it: elsewhere a hyphen stands for a space.
- * Source: forge `services/wiki/wiki_path.go UserTitleToWebPath`.
+ * Returns the path names of the page with this title, and of the page with this URL, which is the same for most titles. A
+ * title with a hyphen, or ending in `.md`, is followed by a marker: otherwise a hyphen stands for a space. Source: forge
+ * `services/wiki/wiki_path.go UserTitleToWebPath`.
  */
 function addressesOf(page: string): readonly string[] {
   const title = trimSpace(page);

@@ -56,28 +56,28 @@ import {
 import { applySeed } from './testing/seed.ts';
 import type { Seed, SeedFile } from './testing/seed-shape.ts';
 
-/** An embedded forge: the code hosting service itself, no imitation of its answers. */
+/** An embedded forge: a real code hosting service, not a mock of its responses. */
 export interface ForgeInstance {
-  /** The address it tells others; before `listenAt` without a given `rootUrl` there is none, and asking throws. */
+  /** The public URL; before `listenAt` without a given `rootUrl` there is none, and reading it throws. */
   readonly url: string;
-  /** Starts to answer; port 0 takes a free one. Throws `port-taken`. Returns the address it listens on. */
+  /** Starts to listen; port 0 picks a free one. Throws `port-taken`. Returns the URL. */
   listen(options?: { port?: number; host?: string }): Promise<string>;
-  /** Makes a site administrator, or gives an account of this name the password and the role. */
+  /** Creates a site administrator, or gives an existing account the password and the role. */
   createAdministrator(options: { name: string; password: string; email?: string }): Promise<UserRow>;
-  /** What was sent to hooks; `idle` waits until all of it is. */
+  /** The webhook deliveries; `idle` waits until all of them are sent. */
   readonly deliveries: Deliveries;
-  /** The bearer of `/-/control/`, where the routes were asked for. */
+  /** The bearer token of `/-/control/`, if the routes are enabled. */
   readonly controlToken: string | undefined;
-  /** Stops answering, waits for what is under way and closes the files; a temporary folder goes. */
+  /** Stops accepting requests, waits for pending work and closes the files; a temporary folder is removed. */
   close(): Promise<void>;
 }
 
 type ForgeInstanceOptions = {
   readonly clock: () => Date;
-  /** Folder of database and repositories, created with mode 0700 where it is missing. Absent: a temporary one that goes with the forge. */
+  /** Folder of database and repositories, created with mode 0700 if missing. Absent: a temporary one, removed on close. */
   readonly data?: string | undefined;
   readonly log?: Log | undefined;
-  /** The address the forge tells others. Absent: the one it listens on. */
+  /** The public URL of the forge. Absent: the address it listens on. */
   readonly rootUrl?: string | undefined;
   /** Settings of the instance that differ from Gitea's defaults. */
   readonly features?: Partial<Features> | undefined;
@@ -86,21 +86,21 @@ type ForgeInstanceOptions = {
    * none; the hooks of site administrators reach every address.
    */
   readonly hookHosts?: readonly string[] | undefined;
-  /** How long a hook has for an answer; default 5 s, as on Gitea. */
+  /** Timeout of a webhook delivery; default 5 s, as on Gitea. */
   readonly hookTimeoutMs?: number | undefined;
   /** Bounds of pushes that differ from the defaults. */
   readonly limits?: Partial<GitLimits> | undefined;
-  /** Brought about once the forge has an address, before `listenAt` returns. */
+  /** Created once the forge has an address, before `listenAt` returns. */
   readonly seed?: { readonly seed: Seed; readonly positionOf?: SeedFile['positionOf'] } | undefined;
   /** The cost N of scrypt for passwords, a power of 2, for an instance with many short-lived accounts; default 16,384. */
   readonly passwordCost?: number | undefined;
-  /** Starts git for several forges of one process, and outlives them; default: one of its own. */
+  /** Starts git for several forges of one process, and outlives them; default: the forge's own launcher. */
   readonly launcher?: Launcher | undefined;
-  /** Mounts `/-/control/`; the forge then listens on loopback alone. */
+  /** Mounts `/-/control/`; the forge then listens only on loopback. */
   readonly control?: boolean | undefined;
 };
 
-/** Gitea has no limit; this one holds a file of 20 MiB in base64 and keeps a stray upload out of memory. */
+/** Gitea has no limit; this one admits a file of 20 MiB in base64 and keeps a stray upload out of memory. */
 const bodyLimit = 32 * 1024 * 1024;
 
 /** Creates a forge that does not listen yet. */
@@ -113,7 +113,7 @@ export async function createForgeInstance(options: ForgeInstanceOptions): Promis
   const git = createGitStore(join(folder, 'repositories'), limits, options.launcher);
   let address = options.rootUrl?.replace(/\/+$/, '');
   const rootUrl = () => {
-    if (address === undefined) throw new ReeveError('internal', 'the forge has no address before it listens');
+    if (address === undefined) throw new ReeveError('internal', 'the forge has no URL before it listens');
     return address;
   };
   const { log = silentLog } = options;
@@ -133,7 +133,7 @@ export async function createForgeInstance(options: ForgeInstanceOptions): Promis
   };
   const background = createBackground(log);
   const attachments = createAttachmentStore(db, join(folder, 'attachments'));
-  // Files whose rows went, or were never written, in a former process.
+  // Files whose rows were deleted, or never written, by a previous process.
   attachments.sweep();
   const features = { ...defaultFeatures, ...options.features };
   const context: ForgeContext = {
@@ -152,7 +152,7 @@ export async function createForgeInstance(options: ForgeInstanceOptions): Promis
     limits,
     passwords: createPasswordGate(clock, createPasswords(options.passwordCost)),
   };
-  // What a former process had not come to, or not come to the end of.
+  // Unfinished work of a previous process.
   const finishRecovery = await recover(context);
   scheduleChecks(context);
   const stopMirrors = startMirrorSchedule(context);
@@ -168,7 +168,7 @@ export async function createForgeInstance(options: ForgeInstanceOptions): Promis
     controlToken: control?.token,
     async listen({ port = 0, host = '127.0.0.1' } = {}) {
       if (control && !isLoopback(host)) {
-        throw new ReeveError('usage', `the control routes are for loopback alone, not for ${host}`);
+        throw new ReeveError('usage', `the control routes require loopback, not ${host}`);
       }
       const listening = await listenAt(app, port, host);
       address ??= listening;
@@ -186,7 +186,7 @@ export async function createForgeInstance(options: ForgeInstanceOptions): Promis
   };
 }
 
-/** Does in the background what follows from an event, whether a hook listens or not. */
+/** Runs the background effects of an event, whether or not a webhook subscribes to it. */
 function followEmission(context: ForgeContext, { type, repository }: Emission): void {
   if (repository === undefined) return;
   if (type === 'push' || type === 'delete') context.db.afterCommit(() => followPush(context, repository.id));
@@ -202,7 +202,7 @@ function createForgeApp(context: ForgeContext, control: Control | undefined): Fa
     bodyLimit,
     schemaController: noSchemas,
     forceCloseConnections: true,
-    // A sender that trickles its request would hold a connection for ever: fastify sets no limit by itself.
+    // A client that sends its request slowly would hold a connection forever: fastify sets no limit by default.
     requestTimeout: 60_000,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength },
     // A path that is not percent-encoded text never reaches a route.

@@ -1,46 +1,46 @@
 import type { Meter } from './meter.ts';
 import { assertion, opcode, type Program } from './program.ts';
 
-/** What matching costs, in units of about one nanosecond (`scripts/calibrate.ts` measures them). */
+/** Costs of matching, in units of about one nanosecond (`scripts/calibrate.ts` measures them). */
 export const automatonCosts = {
-  /** A pattern that a meter meets for the first time, with what compiling a glob takes. */
+  /** First use of a pattern with a meter, including the compilation of a glob. */
   pattern: 4_000,
   /** Each instruction of such a pattern. */
   compiledInstruction: 50,
-  /** A text, beside its characters. */
+  /** A text, in addition to its characters. */
   match: 60,
-  /** A character that is looked at. */
+  /** A character read. */
   character: 5,
-  /** A character beyond U+00FF, where the pattern tells such characters apart. */
+  /** A character beyond U+00FF, if the pattern distinguishes such characters. */
   farCharacter: 80,
-  /** A transition that a meter takes for the first time. */
+  /** First use of a transition with a meter. */
   transition: 700,
   /** Each instruction that such a transition follows. */
   instruction: 40,
-  /** Each column of the table that such a transition may enlarge by a row. */
+  /** Each column of the table row that such a transition may add. */
   column: 8,
 } as const;
 
-/** Entries of the transition table that are no states. */
+/** Entry of the transition table without a state. */
 const unknown = 0;
 const matched = -1;
 const dead = -2;
 
-/** A table of transitions larger than this is dropped. */
+/** A larger table of transitions is dropped. */
 const maxEntries = 256 * 1024;
-/** A table that has cost more than this since it was started is dropped. */
+/** A table that has cost more than this since its creation is dropped. */
 const maxCost = 1_000_000;
 
 /**
- * Runs a program over texts by building a deterministic automaton as far as the texts need it. Every transition is
- * charged when a meter first takes it, whether it is known from another meter or not: what a match costs depends on the
- * pattern and the text alone. Time is linear in the text, and nothing is done that was not paid for.
+ * Runs a program over texts by building a deterministic automaton lazily. Every transition is charged when a meter first
+ * uses it, even if it is cached from another meter: the cost of a match depends only on the pattern and the text. Time is
+ * linear in the text, and all work is paid for.
  */
 export class Automaton {
   readonly #program: Program;
-  /** Whether nothing matches that does not begin at the beginning of the text. */
+  /** Whether every match begins at the beginning of the text. */
   readonly #anchored: boolean;
-  /** The contexts that the program asks for; others would only multiply the states. */
+  /** Contexts that the program distinguishes; others would only multiply the states. */
   readonly #contexts: number;
   readonly #columns: Columns;
   /** Columns of the table, of which the last is for the end of the text. */
@@ -53,11 +53,11 @@ export class Automaton {
   #states = new StateList();
   /** Transitions that the current meter has paid for. */
   #table = new Int32Array(0);
-  /** All transitions that are known, and what each costs. */
+  /** All cached transitions, and the cost of each. */
   #known = new Int32Array(0);
   #costs = new Int32Array(0);
   #spent = 0;
-  /** Where in the table the current meter has transitions. */
+  /** Table positions of the transitions that the current meter has paid for. */
   #taken: number[] = [];
 
   constructor(program: Program) {
@@ -72,7 +72,7 @@ export class Automaton {
     this.#drop();
   }
 
-  /** How much is remembered, in entries of four bytes. */
+  /** Size of the cache, in entries of four bytes. */
   get entries(): number {
     return this.#states.length * this.#width * 3 + this.#states.instructions;
   }
@@ -125,7 +125,7 @@ export class Automaton {
     return last === matched;
   }
 
-  /** Forgets what the meter before has paid for. What that takes was paid for with what is forgotten. */
+  /** Clears the transitions that the previous meter has paid for. The cost of clearing was included in their price. */
   #startTurn(meter: Meter): void {
     meter.charge(automatonCosts.pattern + this.#program.size * automatonCosts.compiledInstruction);
     this.#meter = meter;
@@ -138,7 +138,7 @@ export class Automaton {
     this.#spent = 0;
   }
 
-  /** Forgets all states but that at the beginning of a text. */
+  /** Drops all states but the initial one. */
   #drop(): void {
     this.#states = new StateList();
     this.#spent = 0;
@@ -147,16 +147,16 @@ export class Automaton {
     this.#table = new Int32Array(this.#width * 8);
     this.#known = new Int32Array(this.#width * 8);
     this.#costs = new Int32Array(this.#width * 8);
-    // The first row is no state: an entry of 0 in the table means that nothing is known.
+    // Row 0 is not a state: an entry of 0 in the table means that the transition is unknown.
     this.#mark += 1;
     this.#marks[this.#program.start] = this.#mark;
     this.#intern(Int32Array.of(this.#program.start), contextAtBegin & this.#contexts);
   }
 
-  /** Returns the transition of a state, paid for; it is computed at its first use. */
+  /** Returns the transition of a state, paid for; it is computed on first use. */
   #advance(row: number, column: number, rune: number, meter: Meter): number {
     const at = row + column;
-    // Asked of a known transition as well: where a run ends must not depend on the runs before.
+    // Required for a cached transition as well: the position where a run stops must not depend on earlier runs.
     meter.require(this.#costOf(this.#program.size));
     let target = this.#known[at] ?? unknown;
     if (target === unknown) target = this.#work(row, column, rune);
@@ -170,7 +170,7 @@ export class Automaton {
     return target;
   }
 
-  /** Forgets all states but the first and this one; returns its new row. */
+  /** Drops all states but the initial one and this one; returns its new row. */
   #dropAllBut(row: number): number {
     const { kernel, context } = this.#stateAt(row);
     this.#drop();
@@ -184,7 +184,7 @@ export class Automaton {
     return transition + instructions * instruction + this.#width * column;
   }
 
-  /** Works out a transition and remembers it with what it costs. */
+  /** Computes a transition and caches it with its cost. */
   #work(row: number, column: number, rune: number): number {
     const { ops, next, accepts, start } = this.#program;
     const { kernel, context } = this.#stateAt(row);
@@ -221,7 +221,7 @@ export class Automaton {
     return target;
   }
 
-  /** Collects in `#closed` what is reached from a set without reading a character; returns how many instructions. */
+  /** Collects in `#closed` the closure of a set without reading a character; returns the number of instructions. */
   #close(kernel: Int32Array, flags: number): number {
     const { ops, next, other } = this.#program;
     const marks = this.#marks;
@@ -235,7 +235,7 @@ export class Automaton {
       closed[count] = one;
       count += 1;
     }
-    // What is collected is also what is still to be followed.
+    // Collected instructions are also the work list.
     for (let place = 0; place < count; place += 1) {
       const one = closed[place] ?? 0;
       const op = ops[one];
@@ -257,7 +257,7 @@ export class Automaton {
     return count;
   }
 
-  /** Returns whether something that reads a character, or a match, is reached where these assertions hold. */
+  /** Returns whether an instruction that reads a character, or a match, is reachable under these assertions. */
   #reaches(place: number, flags: number): boolean {
     const { ops } = this.#program;
     const count = this.#close(Int32Array.of(place), flags);
@@ -270,7 +270,7 @@ export class Automaton {
     return this.#states.at(row / this.#width);
   }
 
-  /** Returns the row of the state with these instructions, which carry the current mark. */
+  /** Returns the row of the state with these instructions, which have the current mark. */
   #intern(kernel: Int32Array, context: number): number {
     const row = this.#states.add(kernel, context, this.#marks, this.#mark) * this.#width;
     if (row + this.#width > this.#table.length) this.#grow();
@@ -290,16 +290,16 @@ function doubled(numbers: Int32Array): Int32Array<ArrayBuffer> {
   return larger;
 }
 
-/** Stands for the character after the last one. */
+/** Represents the position after the last character. */
 const endOfText = -1;
 const newline = 10;
 
-/** What the next assertion of a program needs to know of the text before it. */
+/** The context before a position that assertions depend on. */
 const context = { begin: 1, newline: 2, word: 4 } as const;
 /** The context at the beginning of a text. */
 const contextAtBegin = context.begin | context.newline;
 
-/** Returns the contexts that the assertions of a program ask for; others would only multiply its states. */
+/** Returns the contexts that the assertions of a program depend on; others would only multiply its states. */
 function contextsOf({ ops, other }: Program): number {
   let contexts = 0;
   for (const [place, flags] of other.entries()) {
@@ -338,20 +338,20 @@ function isWord(rune: number): boolean {
 const maxFarColumns = 64;
 
 /**
- * Maps code points to columns of a transition table. A program tells code points apart by classes, of which a Unicode
- * group has a thousand and a text few. Classes up to U+00FF have columns of their own; those beyond get one when a text
- * has a character of them.
+ * Maps code points to columns of a transition table. A program distinguishes classes of code points, of which a Unicode
+ * group has a thousand and a text few. Classes up to U+00FF have fixed columns; those beyond get one when a text contains a
+ * character of them.
  */
 class Columns {
   /** Number of columns, without one for the end of the text. */
   readonly count: number;
   /** Columns of the code points up to U+00FF. */
   readonly latin = new Uint16Array(256);
-  /** The column of all code points beyond U+00FF; undefined where the program tells them apart. */
+  /** The column of all code points beyond U+00FF; undefined if the program distinguishes them. */
   readonly onlyFar: number | undefined;
   readonly #bounds: Int32Array;
   readonly #near: number;
-  /** Columns of the classes beyond U+00FF, 0 for none; undefined where all of them have the column of their number. */
+  /** Columns of the classes beyond U+00FF, 0 for none; undefined if every class has the column of its own number. */
   readonly #far: Uint16Array | undefined;
   #assigned = 0;
 
@@ -365,12 +365,12 @@ class Columns {
     this.count = this.#near + Math.min(far, maxFarColumns);
   }
 
-  /** Whether some class has a column that it did not have at the beginning. */
+  /** Whether a class was assigned a column since the beginning. */
   get hasAssigned(): boolean {
     return this.#assigned > 0;
   }
 
-  /** Returns the column of a code point beyond U+00FF; undefined where its class has none and none is left. */
+  /** Returns the column of a code point beyond U+00FF; undefined if its class has none and none is left. */
   find(rune: number): number | undefined {
     const found = this.#classOf(rune);
     // The last class of those up to U+00FF may reach beyond it.
@@ -385,14 +385,14 @@ class Columns {
     return column;
   }
 
-  /** Takes the columns of all classes beyond U+00FF back. */
+  /** Releases the columns of all classes beyond U+00FF. */
   reset(): void {
     if (this.#assigned === 0) return;
     this.#far?.fill(0);
     this.#assigned = 0;
   }
 
-  /** Returns the class of a code point: how many bounds are at or below it. */
+  /** Returns the class of a code point: the number of bounds at or below it. */
   #classOf(rune: number): number {
     const bounds = this.#bounds;
     let low = 0;
@@ -406,23 +406,23 @@ class Columns {
   }
 }
 
-/** A state of an automaton: the instructions it is at, and the context before them. */
+/** A state of an automaton: its instructions, and the context before them. */
 type State = { readonly kernel: Int32Array; readonly context: number };
 
 const none: State = { kernel: new Int32Array(0), context: 0 };
 
-/** The states of an automaton, each once, numbered from 1. */
+/** The distinct states of an automaton, numbered from 1. */
 class StateList {
   readonly #states: State[] = [none];
   readonly #byHash = new Map<number, number[]>();
   #instructions = 0;
 
-  /** How many there are, with the one that is no state. */
+  /** Number of states, including the reserved state 0. */
   get length(): number {
     return this.#states.length;
   }
 
-  /** How many instructions they have together. */
+  /** Total number of instructions of the states. */
   get instructions(): number {
     return this.#instructions;
   }
@@ -432,7 +432,7 @@ class StateList {
   }
 
   /**
-   * Returns the number of the state with these instructions, in whatever order, which is added where there is none. In
+   * Returns the number of the state with these instructions, in any order, which is added if missing. In
    * `marks`, exactly these instructions have the value `mark`.
    */
   add(kernel: Int32Array, context: number, marks: Int32Array, mark: number): number {
@@ -461,13 +461,13 @@ function areMarked(kernel: Int32Array, marks: Int32Array, mark: number): boolean
   return true;
 }
 
-/** Returns whether a text matches, paid for by the meter. Throws LimitExceeded where the meter has too little left. */
+/** Returns whether a text matches, charged to the meter. Throws LimitExceeded if the meter has too few units left. */
 export type Matcher = (text: string, meter: Meter) => boolean;
 
-/** Automata that have grown beyond this many entries of four bytes are left to the garbage collector between matches. */
+/** Larger automata, in entries of four bytes, are released to the garbage collector between matches. */
 const maxKeptEntries = 8 * 1024;
 
-/** Returns the matcher of a program that is made when it is first used: most patterns of a rule file never are. */
+/** Returns the matcher of a program that is built on first use: most patterns of a rule file never are. */
 export function createMatcher(compile: () => Program): Matcher {
   let program: Program | undefined;
   let kept: Automaton | undefined;

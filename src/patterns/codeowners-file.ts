@@ -4,36 +4,36 @@ import { Re2Compiler } from './re2.ts';
 
 /** One line of a CODEOWNERS file. */
 type CodeownersLine = {
-  /** From 1. */
+  /** 1-based line number. */
   readonly line: number;
   /** The pattern as the forge compiles it, without `!` and anchors. */
   readonly pattern: string;
-  /** `!`: the line is about the files that do not match. */
+  /** `!`: the line applies to the files that do not match. */
   readonly isNegative: boolean;
   /** Names of users, and of teams as `organization/team`, without `@`. */
   readonly owners: readonly string[];
 };
 
-/** How a forge reads the patterns; its versions differ. */
+/** Differences in how forge versions interpret the patterns. */
 export type CodeownersDialect = {
-  /** A leading slash stands for the root of the repository; elsewhere such a pattern matches nothing. */
+  /** A leading slash means the root of the repository; otherwise such a pattern matches nothing. */
   readonly hasRoot: boolean;
-  /** Patterns have look-ahead and other things that RE2 has not. */
+  /** Patterns support look-ahead and other features that RE2 lacks. */
   readonly hasLookaround: boolean;
 };
 
 /** White space as Go trims it. */
 const spaces = '[\\t\\n\\v\\f\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]+';
 const outerSpace = new RegExp(`^${spaces}|${spaces}$`, 'g');
-/** Units that compiling a pattern takes, beside each of its characters. */
+/** Units for compiling a pattern, in addition to its characters. */
 const perPattern = 60_000;
 const perPatternCharacter = 1_000;
-/** Units that comparing the beginning of a path takes. */
+/** Units for comparing the beginning of a path. */
 const perComparison = 30;
 
 /**
- * Returns the lines of a CODEOWNERS file that name a pattern and an owner, as the forge reads them: tokens between spaces,
- * `\` takes the next sign as it is, `#` ends the line. Lines of other forms are skipped.
+ * Returns the lines of a CODEOWNERS file that have a pattern and an owner, as the forge parses them: tokens between spaces,
+ * `\` escapes the next character, `#` starts a comment. Lines of other forms are skipped.
  */
 export function parseCodeowners(text: string, { hasRoot }: CodeownersDialect): readonly CodeownersLine[] {
   return text.split('\n').flatMap((written, place): readonly CodeownersLine[] => {
@@ -65,12 +65,12 @@ function splitTokens(line: string): readonly string[] {
   return tokens;
 }
 
-/** The owners of a path: names as the file has them, in order. */
+/** The owners of a path: names as in the file, in order. */
 export type PathOwners = { readonly path: string; readonly owners: ReadonlySet<string> };
 
 /**
- * Returns the owners of each path: those of all lines that match it, and of negative lines that do not. Paid for by the
- * meter. Throws if a pattern cannot be judged, and names its line.
+ * Returns the owners of each path: those of all lines that match it, and of negative lines that do not. Charged to the
+ * meter. Throws if a pattern cannot be evaluated, naming its line.
  */
 export function findPathOwners(
   lines: readonly CodeownersLine[],
@@ -82,8 +82,8 @@ export function findPathOwners(
   for (const one of lines) {
     meter.charge(paths.length * perComparison);
     const start = literalStart(one.pattern);
-    // Most lines are about other folders, and compiling a pattern takes longer than everything else. A negative line is
-    // about all paths, unless its pattern is broken.
+    // Most lines concern other folders, and compiling a pattern is the most expensive step. A negative line applies
+    // to all paths, unless its pattern is invalid.
     const possible = one.isNegative ? found : found.filter(({ path }) => path.startsWith(start));
     const matches = possible.length === 0 ? undefined : compileLine(one, compiler, { dialect, meter });
     if (matches === undefined) continue;
@@ -95,23 +95,23 @@ export function findPathOwners(
   return found;
 }
 
-/** A line that no file can match, and why: continues a sentence that names the line. */
+/** A line that no file can match, and the reason, which continues a sentence about the line. */
 export type UnmatchedLine = { readonly line: number; readonly written: string; readonly why: string };
 
-/** What begins or ends a pattern of other forges, where a folder stands for the files in it. */
+/** Endings of a folder pattern of other forges, where a folder stands for the files in it. */
 const endOfFolder = /(?:\/|\/[*+?]+)$/;
-/** Signs with a meaning in a pattern, apart from the dot, which names of files have. */
+/** Pattern metacharacters, except the dot, which file names contain. */
 const patternSign = /[\\^$|?*+()[\]{}]/;
 
-/** Returns the path that a pattern stands for if it has no signs of patterns, or only ends as if it named a folder. */
+/** Returns the literal path of a pattern if it has no metacharacters, or only ends like a folder pattern. */
 export function literalPath(pattern: string): string | undefined {
   const path = pattern.replace(endOfFolder, '');
   return path === '' || patternSign.test(path) ? undefined : path;
 }
 
 /**
- * Returns the lines that match no file, because their pattern is not meant as the forge reads it: a regular expression of the whole
- * path. `isFolder`: whether a path is that of a folder.
+ * Returns the lines that match no file, because the forge does not interpret their pattern as intended: it is a regular
+ * expression of the whole path. `isFolder`: returns whether a path is a folder.
  */
 export function findUnmatchedLines(
   lines: readonly CodeownersLine[],
@@ -130,13 +130,13 @@ export function findUnmatchedLines(
         : isOfFolder
           ? `is a folder: its files match ${literal}/.*`
           : 'reason' in compiled && compiled.isSyntax
-            ? 'is no regular expression'
+            ? 'is not a valid regular expression'
             : undefined;
     return why === undefined ? [] : [{ line, written: `${isNegative ? '!' : ''}${pattern}`, why }];
   });
 }
 
-/** Returns the text that every match of a pattern begins with; empty if there is none, or that is not plain to see. */
+/** Returns the literal prefix of every match of a pattern; empty if there is none, or if it is not obvious. */
 function literalStart(pattern: string): string {
   if (pattern.includes('|')) return '';
   const [start = ''] = /^[^\\^$.|?*+()[\]{}]*/.exec(pattern) ?? [];
@@ -144,7 +144,7 @@ function literalStart(pattern: string): string {
   return isRepeated ? Array.from(start).slice(0, -1).join('') : start;
 }
 
-/** Returns what matches a line; undefined for a broken pattern where the forge itself has RE2 and skips the line. */
+/** Returns the matcher of a line; undefined for an invalid pattern if the forge itself uses RE2 and skips the line. */
 function compileLine(
   { line, pattern }: CodeownersLine,
   compiler: Re2Compiler,

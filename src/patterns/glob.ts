@@ -4,32 +4,32 @@ import { buildProgram, complementOf, everyRune, type Node, uniteRanges } from '.
 
 export type GlobOptions = {
   /**
-   * What `*`, `?` and `[!a]` do not cross. `/` (default): paths and branch protections. Empty: tag protections and the
-   * branch filter of a hook, where `*` crosses `/`. `/.`: the forge's protected file patterns.
+   * Characters that `*`, `?` and `[!a]` do not match. `/` (default): paths and branch protections. Empty: tag protections
+   * and the branch filter of a hook, where `*` matches `/`. `/.`: the forge's protected file patterns.
    */
   readonly separator?: '/' | '' | '/.';
   /**
-   * Whether a whole segment `**` also stands for no segment at all, so that `a/**` before `/b` matches `a/b` (default:
-   * true where the separator is `/`). The forge's own globs know no such thing: there `**` is any text and nothing else.
+   * Whether a whole segment `**` also matches no segment at all, so that `a/**` before `/b` matches `a/b` (default: true if
+   * the separator is `/`). The forge's own globs differ: there `**` is only any text.
    */
   readonly segments?: boolean;
   /**
-   * Whether the syntax of other shells, and spaces at an end, are refused (default: true): they would be characters like any other
-   * here, and match nothing that their author means. Patterns that a forge stores keep the forge's meaning.
+   * Whether the syntax of other shells, and leading or trailing spaces, are rejected (default: true): they would be literal
+   * characters here, and not match what their author intends. Patterns that a forge stores keep the forge's meaning.
    */
   readonly strict?: boolean;
 };
 
 export const maxGlobLength = 500;
-/** Units of a comparison with a pattern that has no wildcard. */
+/** Units of a comparison with a pattern without wildcards. */
 const perComparison = 20;
 
 /**
- * Returns a function that says whether a text matches. Of a list, any entry may match; an entry that starts with `!`
- * takes out again, and the last entry that matches decides. A list that only takes out matches nothing and is refused.
- * Throws GlobError at once for a broken pattern. Matching is linear in the text, and is charged to the meter.
+ * Returns the matcher of a glob or a list. Of a list, any entry may match; an entry that starts with `!` excludes, and the
+ * last matching entry decides. A list with only exclusions matches nothing and is rejected. Throws GlobError immediately
+ * for an invalid pattern. Matching is linear in the text, and is charged to the meter.
  *
- * Globs are case-sensitive; a leading dot is a character like any other.
+ * Globs are case-sensitive; a leading dot is an ordinary character.
  */
 export function compileGlob(pattern: string | readonly string[], options: GlobOptions = {}): Matcher {
   const list = typeof pattern === 'string' ? [pattern] : pattern;
@@ -70,8 +70,8 @@ function compileEntry(pattern: string, options: GlobOptions): Matcher {
   if (pattern.length > maxGlobLength)
     throw new GlobError(pattern, `is longer than ${maxGlobLength} characters`);
   if (segments) refuseImpossiblePath(pattern);
-  // Read at once, so that a broken pattern is found. Most patterns of a rule file never meet a text: the program is made
-  // when the first one comes.
+  // Parsed immediately, so that an invalid pattern is found. Most patterns of a rule file are never matched: the
+  // program is built for the first text.
   parseGlob(pattern, separator, segments);
   if (!/[*?[\]{}\\]/.test(pattern)) return (text, meter) => equalsPattern(text, pattern, meter);
   return createMatcher(() => buildProgram(parseGlob(pattern, separator, segments)));
@@ -82,7 +82,7 @@ function equalsPattern(text: string, pattern: string, meter: Meter): boolean {
   return text === pattern;
 }
 
-/** How the groups of extended globs are written here, by the sign before the parenthesis. */
+/** Equivalents of extended glob groups, by the character before the parenthesis. */
 const groupRemedies: Readonly<Record<string, string>> = {
   '@': 'write {a,b}',
   '?': 'write {,a}',
@@ -92,12 +92,15 @@ const groupRemedies: Readonly<Record<string, string>> = {
   '': 'write {a,b}',
 };
 
-/** Refuses what other shells understand and globs here take literally. What is escaped, or alone in a class, is meant literally. */
+/**
+ * Rejects syntax of other shells that globs here take literally. Escaped characters, and those alone in a class, are
+ * intended literally.
+ */
 function refuseOtherSyntax(entry: string): void {
   const refuse = (reason: string, offset: number): never => {
     throw new GlobError(entry, reason, offset);
   };
-  // Of the same length, so that the places stay right.
+  // Of the same length, so that the positions stay right.
   const bare = entry.replace(/\\./gsu, (escaped) => '_'.repeat(escaped.length));
   if (/^!?\s|\s$/u.test(bare))
     refuse('has white space at an end, which no name has: remove it, or write [ ] for a space', 0);
@@ -139,19 +142,19 @@ const maxDepth = 8;
 const empty: Node = { kind: 'sequence', of: [] };
 
 /**
- * Returns what a glob consists of: `*`, `**`, `?`, `[abc]`, `[!a-z]`, `{a,b}` (nestable) and `\`. Braces are choices and
- * are never multiplied out, so the program stays as long as the pattern. Throws GlobError where the pattern is broken.
+ * Parses a glob: `*`, `**`, `?`, `[abc]`, `[!a-z]`, `{a,b}` (nestable) and `\`. Braces are alternatives and are never
+ * expanded, so the program stays as long as the pattern. Throws GlobError if the pattern is invalid.
  */
 function parseGlob(pattern: string, separator: string, segments: boolean): Node {
   return new GlobParser(pattern, separator, segments).alternatives();
 }
 
-/** One pass over a pattern, from left to right. */
+/** Single-pass parser of a pattern. */
 class GlobParser {
   readonly #pattern: string;
   readonly #segments: boolean;
   readonly #separators: readonly number[];
-  /** One character that is no separator. */
+  /** One character that is not a separator. */
   readonly #one: Node;
   #at = 0;
   #depth = 0;
@@ -163,7 +166,7 @@ class GlobParser {
     this.#one = { kind: 'runes', ranges: complementOf(this.#separators) };
   }
 
-  /** Reads alternatives up to the end of the pattern, or up to the brace that closes the current group. */
+  /** Parses alternatives up to the end of the pattern, or up to the closing brace of the current group. */
   alternatives(): Node {
     const ways: Node[][] = [[]];
     while (this.#at < this.#pattern.length) {
@@ -207,7 +210,7 @@ class GlobParser {
     const any: Node = { kind: 'runes', ranges: everyRune };
     const text: Node = { kind: 'any-number', of: any };
     if (!this.#segments || !opens) return text;
-    // A trailing `**` wants something below: `docs/**` is not `docs/`.
+    // A trailing `**` requires something below: `docs/**` does not match `docs/`.
     const ends = this.#at === this.#pattern.length && this.#depth === 0;
     if (this.#pattern[this.#at] !== '/') return ends ? { kind: 'sequence', of: [any, text] } : text;
     this.#at += 1;
@@ -254,7 +257,7 @@ class GlobParser {
     return [from, to];
   }
 
-  /** Reads one character, the next one where this is a backslash. */
+  /** Reads one character, or the one after a backslash. */
   #character(): string {
     if (this.#pattern[this.#at] === '\\') {
       this.#at += 1;
@@ -275,11 +278,11 @@ function runeRange(sign: string): [number, number] {
   return [rune, rune];
 }
 
-/** Raised for a glob that is broken or that nothing could ever match. `reason` continues the sentence `"PATTERN" …`. */
+/** Raised for a glob that is invalid or can never match. `reason` continues the sentence `"PATTERN" …`. */
 export class GlobError extends Error {
   readonly pattern: string;
   readonly reason: string;
-  /** Where in the pattern, counted from 0. */
+  /** 0-based position in the pattern. */
   readonly offset: number;
 
   constructor(pattern: string, reason: string, offset = 0) {
@@ -291,10 +294,7 @@ export class GlobError extends Error {
   }
 }
 
-/**
- * Returns the matcher of a glob as forges write them (no list, no leading `!`, `**` is any text), undefined for a broken
- * one.
- */
+/** Returns the matcher of a forge glob (no list, no leading `!`, `**` is any text), undefined for an invalid one. */
 export function compileForgeGlob(pattern: string, separator: '/' | '' | '/.'): Matcher | undefined {
   try {
     return compileGlob(pattern.replace(/^!/, '\\!'), { separator, segments: false, strict: false });
@@ -304,7 +304,7 @@ export function compileForgeGlob(pattern: string, separator: '/' | '' | '/.'): M
   }
 }
 
-/** Returns why a rule must not declare such a pattern on a forge: it is broken, or matches nothing that its author means. */
+/** Returns why a rule must not declare such a pattern on a forge: it is invalid, or does not match what its author intends. */
 export function forgeGlobProblem(pattern: string, separator: '/' | '' | '/.'): string | undefined {
   try {
     compileGlob(pattern.replace(/^!(?!\()/, '\\!'), { separator, segments: false });
@@ -316,9 +316,9 @@ export function forgeGlobProblem(pattern: string, separator: '/' | '' | '/.'): s
 }
 
 /**
- * Returns a function that says whether a repository (`owner/name`) or an organization (`owner`) lies in the scope.
- * `*` alone is everything, `acme/*` every repository of acme and acme itself, `!acme/attic` takes one out again.
- * Letters compare without case, since no two owners or repositories of a forge differ in case alone.
+ * Returns a matcher for repositories (`owner/name`) and organizations (`owner`) in the scope.
+ * `*` alone is everything, `acme/*` every repository of acme and acme itself, `!acme/attic` excludes one again. Matching is
+ * case-insensitive, since no two owners or repositories of a forge differ only in case.
  */
 export function compileScope(patterns: string | readonly string[]): Matcher {
   const list = typeof patterns === 'string' ? [patterns] : patterns;

@@ -1,24 +1,24 @@
-/** A part of a text: what the author of a rule wrote, or what was inserted into it. */
+/** A part of a text: written by the author of a rule, or inserted into it. */
 export type TextPart = { readonly text: string; readonly isInserted: boolean };
 
-/** Is not shown, and ends what a forge recognises. */
+/** Invisible, and breaks what a forge recognizes. */
 const gap = '\u200b';
 
-/** `owner/repo#7` and `owner/repo!7` up to the sign, and the address of an issue or pull request up to its number. */
+/** `owner/repo#7` and `owner/repo!7` up to the sign, and the URL of an issue or pull request up to its number. */
 const elsewhere = /(?<=[\w.-])[#!](?=\d)|\/(?:issues|pulls)\/(?=[+\d])/g;
 
 /**
- * The end of a word that stands before a reference. Any word: administrators of a forge choose the words that close and reopen
- * issues (`CLOSE_KEYWORDS`). In Markdown the address may be in a link, and the word before its text.
+ * The end of a word before a reference. Any word: administrators of a forge choose the words that close and reopen issues
+ * (`CLOSE_KEYWORDS`). In Markdown the URL may be in a link, and the word before its text.
  */
 const wordBefore =
   /(?<=\p{L})(?=(:?\s+(?:(?:[\w.-]+\/[\w.-]+)?[#!](?=\d)|(?:\[[^\]]{0,200}\]\()?<?(?:https?:\/)?\/[^\s<>()]{1,300}\/(?:issues|pulls)\/(?=[+\d]))))/gu;
 
 /**
  * Returns the text of these parts, in which no inserted one makes the forge act on an issue or pull request: forges close,
- * reopen and link what a title, a body, a comment or the message of a commit refers to, with the rights of its author. References to
- * other repositories and addresses end at an invisible space. `#7` and `!7` remain references: only the word before them is
- * ended. What the author of the rule wrote is left unchanged, including a sign between inserted texts.
+ * reopen and link what a title, a body, a comment or a commit message refers to, with the rights of its author. References
+ * to other repositories and URLs are broken by a zero-width space. `#7` and `!7` remain references: only the word before
+ * them is broken. Text by the author of the rule is unchanged, including a sign between inserted texts.
  *
  * Follows `modules/references` of Gitea 1.27 and Forgejo 15.
  */
@@ -34,7 +34,7 @@ export function breakReferences(parts: readonly TextPart[]): string {
     const end = match.index + (match[1] ?? '').length;
     if (gaps.has(end)) continue;
     if (isInsertedWord(text, match.index, isInserted)) gaps.add(match.index);
-    // The word is the author's: the reference is broken in its stead.
+    // The word is the author's: the reference is broken instead.
     else if (isInserted(end - 1)) gaps.add(end);
   }
   return withGaps(text, gaps);
@@ -50,7 +50,7 @@ function insertedIn(parts: readonly TextPart[]): (at: number) => boolean {
   return (at) => spans.some((span) => span.start <= at && at < span.end);
 }
 
-/** More letters than a word that closes issues has. */
+/** Longer than any word that closes issues. */
 const maxWord = 40;
 
 /** Returns whether a part of the word that ends here was inserted. */

@@ -1,4 +1,4 @@
-/** Raised where an evaluation would cost more than it may. The message names the limit and what to do. */
+/** Raised when an evaluation would exceed its limit. The message names the limit and what to do. */
 export class LimitExceeded extends Error {
   constructor(message: string) {
     super(message);
@@ -6,16 +6,16 @@ export class LimitExceeded extends Error {
   }
 }
 
-/** A part of what a pool pays for, in words, and the units that it cost. */
+/** A part charged to a pool, as text, and the units it cost. */
 export type Costliest = { readonly part: string; readonly units: number };
 
-/** Units that several meters share, and the part that has used most of them so far. */
+/** Units that several meters share, and the part that has used most of them. */
 export type Pool = { left: number; costliest?: Costliest };
 
 /**
- * Counts what an evaluation costs and stops it at its limit. A unit is about one nanosecond of the machine that
- * docs/benchmarks.md names; what is counted depends on the expression and its data alone, so that every machine stops at
- * the same place. A meter first spends a pool that it shares, then a reserve of its own.
+ * Counts the cost of an evaluation and stops it at its limit. A unit is about one nanosecond of the machine in
+ * docs/benchmarks.md; the count depends only on the expression and its data, so that every machine stops at the same point.
+ * A meter first spends a shared pool, then its own reserve.
  */
 export class Meter {
   readonly #pool: Pool;
@@ -24,10 +24,13 @@ export class Meter {
   #reserve: number;
   #spent = 0;
   #part: { readonly name: string; readonly within: string; readonly from: number } | undefined;
-  /** Made once: a rule file may have thousands of parts that meet the limit. */
+  /** Created once: a rule file may have thousands of parts that exceed the limit. */
   #exceeded: LimitExceeded | undefined;
 
-  /** `describe` says which limit was met, what has used most of the pool, and what to do. `owner`: whose parts these are, in words. */
+  /**
+   * `describe` returns which limit was exceeded, what has used most of the pool, and what to do. `owner`: the owner of
+   * these parts, as text.
+   */
   constructor(options: {
     readonly pool: Pool;
     readonly reserve: number;
@@ -40,12 +43,12 @@ export class Meter {
     this.#owner = options.owner ?? '';
   }
 
-  /** How many units are left. */
+  /** Remaining units. */
   get left(): number {
     return this.#pool.left + this.#reserve;
   }
 
-  /** Sets the name of what is paid for from now on: `sync.docs` within `step 1 set-labels`. */
+  /** Sets the name for the following charges: `sync.docs` within `step 1 set-labels`. */
   enter(name: string, within = ''): void {
     this.#leave();
     this.#part = { name, within, from: this.#spent };
@@ -60,7 +63,7 @@ export class Meter {
     this.#pool.costliest = { part, units };
   }
 
-  /** Spends units. Throws LimitExceeded where fewer are left; then nothing is spent. */
+  /** Spends units. Throws LimitExceeded if fewer are left; then nothing is spent. */
   charge(units: number): void {
     const left = this.#pool.left - units;
     if (left >= 0) this.#pool.left = left;
@@ -68,7 +71,7 @@ export class Meter {
     this.#spent += units;
   }
 
-  /** Throws LimitExceeded where fewer units are left. Called before work whose exact cost is known only afterwards. */
+  /** Throws LimitExceeded if fewer units are left. Called before work whose exact cost is known only afterwards. */
   require(units: number): void {
     if (this.#pool.left < units && this.#reserve < units) throw this.#refusal();
   }
@@ -87,7 +90,7 @@ export class Meter {
   }
 }
 
-/** Returns a meter that never stops, for patterns of the operator and of the embedded forge: they are linear anyway. */
+/** Returns a meter without a limit, for patterns of the operator and of the embedded forge: they are linear anyway. */
 export function createUnlimitedMeter(): Meter {
   return new Meter({
     pool: { left: Number.POSITIVE_INFINITY },

@@ -1,7 +1,7 @@
 /** Kinds of instructions of a pattern's program. */
 export const opcode = { fail: 0, match: 1, fork: 2, assert: 3, rune: 4 } as const;
 
-/** What an `assert` may ask of the place between two characters; several may be asked at once. */
+/** Conditions of an `assert` on the position between two characters; several can be combined. */
 export const assertion = {
   beginLine: 1,
   endLine: 2,
@@ -11,28 +11,25 @@ export const assertion = {
   noWordBoundary: 32,
 } as const;
 
-/**
- * A compiled pattern: a nondeterministic automaton in flat arrays. An automaton without captures is all that is needed to
- * say whether a text matches.
- */
+/** A compiled pattern: a nondeterministic automaton in flat arrays. Captures are not needed to decide whether a text matches. */
 export type Program = {
   readonly size: number;
   readonly start: number;
   readonly ops: Uint8Array;
-  /** Where the instruction continues. */
+  /** The following instruction. */
   readonly next: Int32Array;
-  /** The second way of a `fork`; what an `assert` asks. */
+  /** The second branch of a `fork`; the conditions of an `assert`. */
   readonly other: Int32Array;
-  /** Returns whether a `rune` instruction takes a code point. */
+  /** Returns whether a `rune` instruction accepts a code point. */
   readonly accepts: (at: number, rune: number) => boolean;
-  /** Sorted code points; no instruction tells apart two code points between neighbours of this list. */
+  /** Sorted code points; no instruction distinguishes two code points between neighbours of this list. */
   readonly bounds: Int32Array;
 };
 
 /** Sorted, disjoint ranges of code points: first, last, first, last, … */
 type Ranges = readonly number[];
 
-/** What a pattern consists of, before it is a program. */
+/** The syntax tree of a pattern. */
 export type Node =
   | { readonly kind: 'runes'; readonly ranges: Ranges }
   | { readonly kind: 'sequence'; readonly of: readonly Node[] }
@@ -44,7 +41,7 @@ const maxRune = 0x10_ffff;
 /** All code points. */
 export const everyRune: Ranges = [0, maxRune];
 
-/** Returns the code points that are in none of these ranges. */
+/** Returns the code points outside these ranges. */
 export function complementOf(ranges: Ranges): Ranges {
   const inverted: number[] = [];
   let from = 0;
@@ -56,7 +53,7 @@ export function complementOf(ranges: Ranges): Ranges {
   return inverted;
 }
 
-/** Returns the ranges sorted, with those that overlap made one. */
+/** Returns the ranges sorted, with overlapping ones merged. */
 export function uniteRanges(ranges: Ranges): Ranges {
   return merge(ranges).flat();
 }
@@ -76,7 +73,7 @@ function merge(ranges: Ranges): (readonly [number, number])[] {
   return merged;
 }
 
-/** Returns the program that matches whole texts only: from their first to their last character. */
+/** Returns the program that matches only whole texts. */
 export function buildProgram(node: Node): Program {
   const builder = new ProgramBuilder();
   const match = builder.add(opcode.match, 0, 0);
@@ -85,7 +82,7 @@ export function buildProgram(node: Node): Program {
   return builder.build(builder.add(opcode.assert, body, assertion.beginText));
 }
 
-/** Emits instructions back to front, so that each knows where it continues. */
+/** Emits instructions back to front, so that each knows its successor. */
 class ProgramBuilder {
   readonly #ops: number[] = [opcode.fail];
   readonly #next: number[] = [0];
@@ -99,7 +96,7 @@ class ProgramBuilder {
     return this.#ranges.push(ranges) - 1;
   }
 
-  /** Returns where the node begins; after it, the program continues at `after`. */
+  /** Returns the first instruction of the node; after it, the program continues at `after`. */
   emit(node: Node, after: number): number {
     switch (node.kind) {
       case 'runes':

@@ -4,21 +4,21 @@ import { createMatcher, type Matcher } from './automaton.ts';
 import { opcode, type Program } from './program.ts';
 
 export const re2Limits = {
-  /** Characters of a pattern. */
+  /** Maximum characters of a pattern. */
   length: 200,
-  /** Instructions of a pattern once its counted repetitions are written out; compiling so many takes milliseconds. */
+  /** Maximum instructions of a pattern with counted repetitions expanded; compiling that many takes milliseconds. */
   size: 2_500,
-  /** The same for all patterns that are compiled together, such as those of one rule file. */
+  /** The same for all patterns compiled together, for example those of one rule file. */
   totalSize: 50_000,
 } as const;
 
-/** A pattern compiled, or why it cannot be, to continue a sentence about it. */
+/** A compiled pattern, or the reason why it cannot be compiled, to continue a sentence about it. */
 type CompiledRe2 =
   | { readonly matches: Matcher }
-  /** `isSyntax`: it is no RE2 pattern, rather than a too large one. */
+  /** `isSyntax`: invalid RE2 syntax, rather than a pattern that is too large. */
   | { readonly reason: string; readonly isSyntax?: true };
 
-/** Compiles the RE2 patterns of one file: each once, and no more of them together than can be compiled quickly. */
+/** Compiles the RE2 patterns of one file: each once, and in total only as many as can be compiled quickly. */
 export class Re2Compiler {
   readonly #compiled = new Map<string, CompiledRe2>();
   #left = re2Limits.totalSize;
@@ -57,7 +57,7 @@ export class Re2Compiler {
   }
 }
 
-/** Operations of the library's instructions, as its version 2 numbers them. */
+/** Opcodes of the library's instructions, as in its version 2. */
 const operations = {
   alternative: 1,
   alternativeMatch: 2,
@@ -70,7 +70,7 @@ const operations = {
   lastRune: 11,
 } as const;
 
-/** The part of the library's instructions that we read. */
+/** The fields of the library's instructions that we read. */
 type Instruction = {
   readonly op: number;
   readonly out: number;
@@ -78,10 +78,11 @@ type Instruction = {
   readonly matchRune: (rune: number) => boolean;
 };
 
-/** Returns the program of an RE2 pattern. Throws what the library throws where it is no such pattern. */
+/** Returns the program of an RE2 pattern. Throws the library's error for an invalid pattern. */
 export function compileRe2Program(pattern: string): Program {
   const compiled = RE2JS.compile(pattern).re2();
-  // The library declares its program as `any`; what we read of it is named above and held against the library by a test.
+  // The library declares its program as `any`; the fields we read are named above and checked against the library by
+  // a test.
   const instructions: readonly Instruction[] = compiled.prog.inst;
   const skip = (place: number): number => {
     let at = place;
@@ -126,17 +127,17 @@ function opcodeOf(op: number): number {
       return opcode.fail;
     default:
       if (op >= operations.firstRune && op <= operations.lastRune) return opcode.rune;
-      throw new TypeError(`the RE2 library has an instruction ${op} that is not known here`);
+      throw new TypeError(`the RE2 library has an unknown instruction ${op}`);
   }
 }
 
-/** What one member of a Unicode group (`\pL`) counts as: hundreds of ranges, which the compiler copies. */
+/** Counted size of one Unicode group (`\pL`): it has hundreds of ranges, which the compiler copies. */
 const groupSize = 20;
 
 /**
- * Returns about how many instructions an RE2 pattern has once its counted repetitions are written out, without compiling
- * it: `(a{30}){30}` has 900, which takes milliseconds and not the second that a hundred times as many do. Never less than
- * there are in a valid pattern; of a broken one it says nothing.
+ * Returns approximately how many instructions an RE2 pattern has with counted repetitions expanded, without compiling it:
+ * `(a{30}){30}` has 900, which takes milliseconds and not the second that a hundred times as many take. An upper bound for
+ * a valid pattern; meaningless for an invalid one.
  */
 export function estimateRe2Size(pattern: string): number {
   return new SizeReader(pattern).read();
@@ -151,7 +152,7 @@ class SizeReader {
   }
 
   read(): number {
-    // Groups that are open, each with the size of what was read in it so far.
+    // Open groups, each with the size of what was parsed in it.
     const open: number[] = [0];
     let last = 0;
     const add = (size: number): void => {
@@ -171,23 +172,23 @@ class SizeReader {
         last = inner + 3;
         this.#at += 1;
       } else if (sign === '*' || sign === '+' || sign === '?' || sign === '|') {
-        // A loop around what may be empty has two instructions; so has a choice between something and nothing.
+        // A loop around a possibly empty node has two instructions; so has an alternative with an empty side.
         last += sign === '*' || sign === '|' ? 2 : 1;
         this.#at += 1;
       } else add(this.#atom());
     }
-    // Every program has one instruction that fails, one that matches, and one that does nothing where it is empty.
+    // Every program has one instruction that fails, one that matches, and one that does nothing if it is empty.
     return open.reduce((sum, size) => sum + size, last + 3);
   }
 
-  /** Reads `{n}`, `{n,}` or `{n,m}`; undefined where a brace is only a brace. */
+  /** Parses `{n}`, `{n,}` or `{n,m}`; undefined if the brace is a literal. */
   #repetition(): ((size: number) => number) | undefined {
     const found = /^\{(\d{1,4})(,?)(\d{0,4})\}/.exec(this.#pattern.slice(this.#at, this.#at + 12));
     if (!found) return undefined;
     this.#at += found[0].length;
     const least = Number(found[1]);
     if (found[2] === '') return (size) => size * Math.max(1, least);
-    // `{n,}` is n times and a loop; each time that may be left out has an instruction that leaves it out.
+    // `{n,}` is n times and a loop; each optional repetition has an instruction that skips it.
     const most = found[3] === '' ? least + 1 : Number(found[3]);
     return (size) => size * Math.max(1, least) + (size + 1) * Math.max(0, most - least);
   }
@@ -210,7 +211,7 @@ class SizeReader {
     const begin = this.#at;
     this.#at += 1;
     if (this.#pattern[this.#at] === '^') this.#at += 1;
-    // A bracket that closes does not do so in the first place, nor behind a backslash, nor in [:word:].
+    // A closing bracket is a literal in the first position, after a backslash, and in [:word:].
     if (this.#pattern[this.#at] === ']') this.#at += 1;
     while (this.#at < this.#pattern.length && this.#pattern[this.#at] !== ']') {
       const posix = /^\[:\^?\w+:\]/.exec(this.#pattern.slice(this.#at, this.#at + 20));

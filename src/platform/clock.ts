@@ -8,7 +8,7 @@ export interface WallClock {
 
 /** The monotonic clock. */
 export interface MonotonicClock {
-  /** Returns the milliseconds of a clock that never goes back: for durations, ages and leases. */
+  /** Returns the milliseconds of a monotonic clock: for durations, ages and leases. */
   monotonicMs(): number;
 }
 
@@ -18,22 +18,22 @@ export interface Clock extends WallClock, MonotonicClock {
   sleep(ms: number, signal?: AbortSignal): Promise<unknown>;
 }
 
-/** The clock of the system. */
+/** The system clock. */
 export const systemClock: Clock = {
   now: () => new Date(),
   monotonicMs: () => performance.now(),
   sleep: (ms, signal) => wait(ms, undefined, { signal }),
 };
 
-/** A difference between the clocks beyond which the wall clock was set, rather than corrected a little. */
+/** A larger difference between the clocks means that the wall clock was set, rather than slightly corrected. */
 const jumpMs = 60_000;
-/** Time for which a new wall time has to last before it is believed. */
+/** Time after which a new wall time is accepted. */
 const believedAfterMs = 3_600_000;
 
 /**
- * Creates a wall clock for decisions that cannot be taken back, such as giving work up for its age. It goes on steadily
- * when the wall clock jumps, and follows it once the new time has lasted for an hour: a clock that was set by mistake and
- * set back makes nothing old. `onJump` is called once for each jump.
+ * Creates a wall clock for irreversible decisions, such as discarding work for its age. It continues steadily when the wall
+ * clock jumps, and follows it once the new time has lasted for an hour: a clock that was set by mistake and set back makes
+ * nothing expire. `onJump` is called once for each jump.
  */
 export function createSteadyClock(options: {
   readonly clock: Clock;

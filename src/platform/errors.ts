@@ -1,8 +1,8 @@
 /**
- * Every way in which Reeve gives up, in one table. A code is stable: scripts, logs and the dashboard branch on it.
+ * All error codes of Reeve, in one table. A code is stable: scripts, logs and the dashboard branch on it.
  *
- * `http` is the status a door that speaks HTTP answers with, `exit` the status of the command line,
- * `retryable` whether the same work may succeed later without anybody changing anything.
+ * `http` is the status of an HTTP response, `exit` the exit status of the command line,
+ * `retryable` whether the same work may succeed later without any change.
  */
 const codes = {
   // command line and settings
@@ -49,8 +49,8 @@ const codes = {
 export type ErrorCode = keyof typeof codes;
 
 /**
- * Codes by which the forge as a whole may fail, whatever was asked: it cannot be reached or answers for nothing, something
- * before it answers in its place, or it refuses our credential.
+ * Codes that mean a failure of the forge as a whole, for any request: it is unreachable or returns invalid responses, a
+ * proxy responds in its place, or it refuses our credential.
  */
 const hostFailures: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'forge-unreachable',
@@ -65,16 +65,16 @@ export const errorCodes: Readonly<Record<ErrorCode, { http: number; exit: number
   codes;
 
 /**
- * Raised when no code further down can recover. The message says what failed, where, what was seen and what to do;
- * it never carries a credential. What caused it stands in `cause`.
+ * Raised when no caller further down can recover. The message says what failed, where, what was seen and what to do; it
+ * never contains a credential. The original error is in `cause`.
  */
 export class ReeveError extends Error {
   readonly code: ErrorCode;
-  /** Milliseconds that the other side asked us to wait, when it did (`Retry-After`). */
+  /** Delay in milliseconds that the other side requested (`Retry-After`). */
   readonly retryAfterMs: number | undefined;
-  /** The HTTP status the forge answered, when there was one. */
+  /** The HTTP status of the forge's response, if any. */
   readonly status: number | undefined;
-  /** Method and path of the request that the forge refused, below the root of its API. */
+  /** Method and path of the refused request, relative to the API root. */
   readonly request: string | undefined;
 
   constructor(
@@ -104,20 +104,21 @@ export class ReeveError extends Error {
   get retryable(): boolean {
     return codes[this.code].retryable;
   }
-  /** Whether other work at the forge would probably fail in the same way now. */
+  /** Whether other work at the forge would currently fail in the same way. */
   get isHostFailure(): boolean {
     return hostFailures.has(this.code);
   }
   /**
-   * Whether work that met this is kept and tried again: what is retryable, and what the operator has to repair. A token that
-   * runs out would otherwise cost every delivery until it is noticed; asking the same again at once is of no use, though.
+   * Whether work that failed with this error is kept and tried again: retryable errors, and those that the operator has to
+   * repair. An expired token would otherwise lose every delivery until it is noticed; an immediate retry is of no use,
+   * though.
    */
   get keepsWork(): boolean {
     return this.retryable || this.code === 'forge-unauthorized' || this.code === 'settings';
   }
 }
 
-/** Returns the text of whatever was thrown, for a message that continues a sentence. */
+/** Returns the text of a thrown value, to continue a sentence. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 import { type DestinationStream, pino } from 'pino';
 import { createRedactor } from './redactor.ts';
 
-/** What a part of Reeve may say to the operator. A record is one line on stderr: text on a terminal, JSON elsewhere. */
+/** The log for the operator. A record is one line on stderr: text on a terminal, JSON elsewhere. */
 export interface Log {
   debug(members: object, message: string): void;
   info(members: object, message: string): void;
@@ -14,14 +14,14 @@ export const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
 /**
- * Creates the log. Every value in `secrets` is replaced by `[secret]` wherever it stands in a line, also inside an
- * error's text or a nested member: a list of paths to hide covers only the foreseen places.
+ * Creates the log. Every value in `secrets` is replaced by `[secret]` anywhere in a line, also inside an error's text or a
+ * nested field: a list of paths to redact would cover only foreseen places.
  */
 export function createLog(options: {
   level?: LogLevel;
   secrets?: readonly string[];
   destination?: DestinationStream;
-  /** Whether a person reads the lines; default: where stderr is a terminal. */
+  /** Whether the lines are formatted for a terminal; default: if stderr is a terminal. */
   isReadable?: boolean;
 }): Log {
   const redact = createRedactor(options.secrets ?? []);
@@ -37,7 +37,7 @@ export function createLog(options: {
 
 const styles = { 20: 'dim', 30: 'green', 40: 'yellow', 50: 'red' } as const;
 
-/** Returns a record (one line of JSON) as a line for a person: time of day, level, message, and the members as `name=value`. */
+/** Returns a record (one line of JSON) formatted for a terminal: time of day, level, message, and the fields as `name=value`. */
 function formatRecord(record: string): string {
   const { level, time, msg, ...members } = JSON.parse(record);
   const at = new Date(time);
@@ -51,13 +51,13 @@ function formatRecord(record: string): string {
   return `${clock.join(':')} ${styleText(style, name, { stream: process.stderr })} ${text}\n`;
 }
 
-/** Returns a text of one word as it is; everything else as JSON. */
+/** Returns a single word unchanged; everything else as JSON. */
 function formatValue(value: unknown): string {
   if (typeof value === 'string' && /^[^\s"={}]+$/.test(value)) return value;
   return JSON.stringify(value) ?? '';
 }
 
-/** Escapes what could move the cursor or forge a line: texts of records come from a forge. */
+/** Escapes control characters, which could move the cursor or forge a line: texts of records come from a forge. */
 function escapeControls(text: string): string {
   return text.replace(
     /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu,

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Folder of this package: the checkout, or where it is installed. Sources and bundle lie at different depths below it. */
+/** Folder of this package: the checkout, or the installation. Sources and bundle are at different depths below it. */
 export const packageRoot: string = findRoot(dirname(fileURLToPath(import.meta.url)));
 
 function findRoot(folder: string): string {

@@ -1,8 +1,8 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs';
 
 /**
- * Creates a folder that its owner alone can enter (mode 0700). One that exists is narrowed where it is empty or `holds` a
- * file by which it is known as ours; any other (a home, a folder that everybody may write to) keeps its mode.
+ * Creates a folder that only its owner can access (mode 0700). An existing one is narrowed if it is empty or `holds` a file
+ * that identifies it as ours; any other (a home, a shared folder) keeps its mode.
  */
 export function createPrivateFolder(path: string, options: { readonly holds?: string } = {}): void {
   mkdirSync(path, { recursive: true, mode: 0o700 });
@@ -16,7 +16,7 @@ export function createPrivateFolder(path: string, options: { readonly holds?: st
 
 /** Creates an empty file with mode 0600, or narrows the mode of one that exists. */
 export function createPrivateFile(path: string): void {
-  // Never open and close a database file that exists: closing any descriptor drops this process's locks on it (POSIX).
+  // Never open and close an existing database file: closing any descriptor drops this process's locks on it (POSIX).
   if (existsSync(path)) narrow(path, 0o600);
   else closeSync(openSync(path, 'a', 0o600));
 }

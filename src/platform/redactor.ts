@@ -1,19 +1,19 @@
-/** A value that must not appear in any text, and what stands in its place. */
+/** A value that must not appear in any text, and its replacement. */
 type Secret = { readonly value: string; readonly mark: string };
 
 /** Replaces secrets in a text. */
 export type Redact = (text: string) => string;
 
-/** Leaves every text as it is: for what holds no secret. */
+/** Returns every text unchanged: for texts without secrets. */
 export const redactNothing: Redact = (text) => text;
 
-/** Shorter values are left alone by default: replacing them would tear ordinary words apart. */
+/** Minimum length by default: replacing shorter values would damage ordinary words. */
 const standardMinLength = 8;
 
 /**
- * Returns a function that replaces secrets by their mark (default `[secret]`) in every spelling in which a program may
- * repeat them: as they are, in Base64 (also in the middle of a longer value, such as `Basic user:password`), in hex, and
- * escaped for URLs, forms, JSON (as JavaScript, Go and PHP write it) and HTML.
+ * Returns a function that replaces secrets by their mark (default `[secret]`) in every encoding in which a program may
+ * repeat them: plain, in Base64 (also in the middle of a longer value, such as `Basic user:password`), in hex, and escaped
+ * for URLs, forms, JSON (as JavaScript, Go and PHP write it) and HTML.
  */
 export function createRedactor(
   secrets: readonly (string | Secret)[],
@@ -25,7 +25,7 @@ export function createRedactor(
     if (value === '' || value.length < minLength) continue;
     for (const spelling of spellingsOf(value)) if (!marks.has(spelling)) marks.set(spelling, mark);
   }
-  // The longest first: a shorter one inside it would leave the rest standing.
+  // Longest first: replacing a shorter one inside it would leave the rest visible.
   const longestFirst = [...marks].sort(([a], [b]) => b.length - a.length);
   return (text) => {
     let redacted = text;
@@ -34,14 +34,12 @@ export function createRedactor(
   };
 }
 
-/**
- * Replaces secrets in a text that may be JSON: it is parsed first and written again, so that no way of escaping hides one.
- */
+/** Replaces secrets in a text that may be JSON: it is parsed and serialized again, so that no escaping hides a secret. */
 export function redactJson(text: string, redact: Redact): string {
   try {
     return redact(JSON.stringify(JSON.parse(text)));
   } catch {
-    // No JSON, or JSON followed by something else.
+    // Not JSON, or JSON followed by other text.
     return redact(text);
   }
 }
@@ -53,12 +51,12 @@ function spellingsOf(value: string): ReadonlySet<string> {
   return found;
 }
 
-/** Lone halves of surrogate pairs cannot be written as UTF-8, and throw in encodeURIComponent. */
+/** Lone surrogates cannot be encoded as UTF-8, and throw in encodeURIComponent. */
 const encodeUrl = (text: string): string => encodeURIComponent(text.toWellFormed());
 const lowerHex = (text: string): string => text.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase());
 const strictUrl = (text: string): string =>
   encodeUrl(text).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
-/** As Go encodes forms, and as browsers do, which differ in `~` and `*`. */
+/** Form encodings of Go and of browsers, which differ in `~` and `*`. */
 const goForm = (text: string): string => strictUrl(text).replaceAll('%20', '+');
 const browserForm = (text: string): string =>
   new URLSearchParams([['', text.toWellFormed()]]).toString().slice(1);
@@ -98,8 +96,8 @@ const escapes: readonly Redact[] = [
 ];
 
 /**
- * Returns Base64 of the value wherever it begins in a longer value: at each of the three offsets within a group, without
- * the characters that its neighbours share. Standard and URL-safe alphabet, without padding.
+ * Returns the Base64 forms of the value inside a longer value: at each of the three offsets within a group, without the
+ * characters shared with its neighbours. Standard and URL-safe alphabet, without padding.
  */
 function base64SpellingsOf(value: string): readonly string[] {
   const bytes = Buffer.from(value);
@@ -109,7 +107,7 @@ function base64SpellingsOf(value: string): readonly string[] {
       .toString('base64')
       .replace(/=+$/, '');
     const isWhole = (offset + bytes.length) % 3 === 0;
-    // Of the first and the last group, a character that holds bits of a neighbour differs with that neighbour.
+    // In the first and the last group, a character that contains bits of a neighbour varies with that neighbour.
     const own = encoded.slice([0, 2, 3][offset], isWhole ? undefined : -1);
     if (own.length < 6) continue;
     found.push(own, own.replaceAll('+', '-').replaceAll('/', '_'));

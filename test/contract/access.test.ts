@@ -7,7 +7,7 @@ const roles: readonly Role[] = ['owner', 'administrator', 'writer', 'reader', 's
 const label = { name: 'x', color: 'ffffff' };
 const hook = { type: 'gitea', config: { url: 'http://localhost:1/', content_type: 'json' } };
 
-/** Request, body, and the status each role gets on a public repository, in the order of `roles`. */
+/** Request, body, and the status for each role on a public repository, in the order of `roles`. */
 const table: readonly [string, string, unknown, readonly number[]][] = [
   ['GET', '', undefined, [200, 200, 200, 200, 200, 200]],
   ['GET', '/labels', undefined, [200, 200, 200, 200, 200, 200]],
@@ -93,7 +93,7 @@ describeContract('who may do what', (forge) => {
     expect((await forge.ask('POST', `/repos/${shared}/issues`, { as: restricted, body })).status).toBe(201);
   });
 
-  it('leaves the removal of a repository to its owner', async () => {
+  it('leaves the deletion of a repository to its owner', async () => {
     const doomed = await forge.makeRepository(accounts.owner as Account);
     const share = { with: accounts.administrator as Account, permission: 'admin' };
     await forge.share(doomed, accounts.owner as Account, share);
@@ -105,7 +105,7 @@ describeContract('who may do what', (forge) => {
     expect([refused.status, done.status, gone.status]).toEqual([403, 204, 404]);
   });
 
-  it('leaves the making of accounts to site administrators', async () => {
+  it('leaves account creation to site administrators', async () => {
     const body = { username: 'x', email: 'x@example.org', password: 'y' };
 
     const anonymous = await forge.ask('POST', '/admin/users', { body });
@@ -114,7 +114,7 @@ describeContract('who may do what', (forge) => {
     expect([anonymous.status, person.status]).toEqual([401, 403]);
   });
 
-  it('says who may what: each their own, administrators of everybody', async () => {
+  it('returns permissions: callers see their own, administrators those of everyone', async () => {
     const path = (name: string) => `/repos/${open}/collaborators/${name}/permission`;
     const { owner, writer, reader, stranger } = accounts as Record<Role, Account>;
 
@@ -131,7 +131,7 @@ describeContract('who may do what', (forge) => {
     expect(anonymous.status).toBe(401);
   });
 
-  it('changes the access of a collaborator who is one already', async () => {
+  it('changes the access of an existing collaborator', async () => {
     const { owner } = accounts as Record<Role, Account>;
     const repository = await forge.makeRepository(owner);
     const other = await forge.makeUser();

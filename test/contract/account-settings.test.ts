@@ -15,7 +15,7 @@ describeContract('settings of an account', (forge) => {
     const another = freshName('another');
     const emails = ({ json }: Answer) => json.map(({ email }: { email: string }) => email);
 
-    it('are the primary one, and those that are added', async () => {
+    it('are the primary one, and added ones', async () => {
       const before = await ask('GET', '/user/emails');
       const added = await ask('POST', '/user/emails', { emails: [`${another}@Example.org`] });
 
@@ -27,7 +27,7 @@ describeContract('settings of an account', (forge) => {
       expect(added.json[1]).toMatchObject({ verified: true, primary: false });
     });
 
-    it('belong to one account, in any case of letters', async () => {
+    it('belong to one account, ignoring case', async () => {
       const taken = { emails: [`${another}@EXAMPLE.org`] };
       const user = {
         username: freshName('user'),
@@ -47,7 +47,7 @@ describeContract('settings of an account', (forge) => {
       expect([400, 422]).toContain(edited.status);
     });
 
-    it('sign in with the password, and stand for the account in commits', async () => {
+    it('sign in with the password, and identify the account in commits', async () => {
       const repository = await forge.makeRepository(ada);
       const author = { name: 'x', email: `${another}@example.org` };
       const body = { content: '', message: 'x', author };
@@ -93,7 +93,7 @@ describeContract('settings of an account', (forge) => {
     });
   });
 
-  it('are read and changed, as far as they are named', async () => {
+  it('are read and changed, field by field', async () => {
     const before = await ask('GET', '/user/settings');
     const edit = {
       full_name: 'Ada L.',
@@ -117,7 +117,7 @@ describeContract('settings of an account', (forge) => {
     expect((await ask('GET', '/user')).json).toMatchObject({ full_name: 'Ada L.', language: 'de-DE' });
   });
 
-  it('refuse texts that are too long, and websites that are none', async () => {
+  it('refuse texts that are too long, and invalid websites', async () => {
     for (const edit of [
       { full_name: 'x'.repeat(101) },
       { description: 'x'.repeat(256) },

@@ -53,7 +53,7 @@ describeContract('accounts', (forge) => {
     expect(answer.status).toBe(422);
   });
 
-  it('refuses a name and an address that are taken, in any case of letters', async () => {
+  it('refuses a name and an address that are taken, ignoring case', async () => {
     const name = freshName('user');
     const make = (username: string, email: string) =>
       forge.ask('POST', '/admin/users', {
@@ -73,7 +73,7 @@ describeContract('accounts', (forge) => {
     const make = (body: object, headers: Record<string, string> = self()) =>
       forge.ask('POST', tokens(), { headers, body });
 
-    it('show themselves once, as forty hex digits', async () => {
+    it('are shown once, as forty hex digits', async () => {
       const name = freshName('token');
 
       const made = await make({ name, scopes: ['write:issue', 'read:issue', 'read:user'] });
@@ -103,7 +103,7 @@ describeContract('accounts', (forge) => {
       expect((await make(body)).status).toBe(400);
     });
 
-    it('are made with Basic credentials alone, for oneself', async () => {
+    it('are created only with Basic credentials, for the account itself', async () => {
       const other = await forge.makeUser();
       const body = { name: freshName('token'), scopes: ['all'] };
 
@@ -123,7 +123,7 @@ describeContract('accounts', (forge) => {
       expect([wider.status, same.status]).toEqual([403, 201]);
     });
 
-    it('go by id or by name, and open nothing afterwards', async () => {
+    it('are deleted by id or by name, and grant no access afterwards', async () => {
       const byName = await make({ name: freshName('token'), scopes: ['all'] });
       const byId = await make({ name: freshName('token'), scopes: ['all'] });
 
@@ -153,7 +153,7 @@ describeContract('accounts', (forge) => {
       expect(read.json).toMatchObject({ name, username: name, full_name: 'Acme', visibility: 'public' });
     });
 
-    it('take no name that an account has', async () => {
+    it('reject a name that an account has', async () => {
       const answer = await forge.ask('POST', '/orgs', { as: ada, body: { username: ada.name } });
 
       expect(answer.status).toBe(422);
@@ -206,7 +206,7 @@ describeContract('accounts', (forge) => {
     });
 
     it.each(['', 'https://example.org:8080/x?y#z', 'http:\\\\example.org', 'HTTP:x', 'http:///x'])(
-      'take the website "%s"',
+      'accept the website "%s"',
       async (website) => {
         const name = await forge.makeOrganization(ada);
 
@@ -230,7 +230,7 @@ describeContract('accounts', (forge) => {
       expect((await forge.ask('PATCH', `/orgs/${name}`, { as: ada, body })).status).toBe(422);
     });
 
-    it('are edited by their owners and by administrators, also where others cannot see them', async () => {
+    it('are edited by their owners and by administrators, even if hidden from others', async () => {
       const name = await forge.makeOrganization(ada, { visibility: 'private' });
       const edit = (as?: Account | string) =>
         forge.ask('PATCH', `/orgs/${name}`, { as, body: { description: 'x', visibility: '' } });

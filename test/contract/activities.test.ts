@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Account, type Answer, basic, describeContract, freshName } from '../support/contract-forge.ts';
 
-/** How long a real server may take to record a push. */
+/** Time that a real server may take to record a push. */
 const patience = { interval: 100 };
 
 type Activity = { op_type: string; content: string; ref_name: string };
@@ -26,7 +26,7 @@ describeContract('activities', (forge) => {
   const feedOf = (path: string, as: Account | string | undefined = ada) =>
     ask('GET', `${path}/activities/feeds`, as);
   const kinds = ({ json }: Answer) => json.map(({ op_type }: Activity) => op_type);
-  /** Activities as `type content`, sorted: those of one second come in any order. */
+  /** Activities as `type content`, sorted: those of one second have no fixed order. */
   const told = ({ json }: Answer) =>
     json.map(({ op_type, content }: Activity) => `${op_type} ${content}`.trim()).toSorted();
 
@@ -214,7 +214,7 @@ describeContract('activities', (forge) => {
       expect([403, 404]).toContain((await feedOf(`/teams/${id}`, stranger)).status);
     });
 
-    it('come in pages, and of one day', async () => {
+    it('are paged, and filtered by day', async () => {
       const path = `/repos/${open}/activities/feeds`;
       const pages = [
         await ask('GET', `${path}?limit=1`, ada),

@@ -26,7 +26,7 @@ describeContract('administration', (forge) => {
     }
   });
 
-  it('lists tasks, and runs one that it knows', async () => {
+  it('lists tasks, and runs one by name', async () => {
     const list = await ask('GET', '/admin/cron?page=1&limit=2');
     const { exec_times: before } = (await findTask('check_repo_stats')) ?? {};
     const run = await ask('POST', '/admin/cron/check_repo_stats');
@@ -40,7 +40,7 @@ describeContract('administration', (forge) => {
     expect(Date.parse((await findTask('check_repo_stats'))?.prev)).toBeGreaterThan(0);
   });
 
-  it('knows the tasks that programs start by their names', async () => {
+  it('has the tasks that programs start by name', async () => {
     const { json } = await ask('GET', '/admin/cron?limit=50');
 
     expect(json.map(({ name }: { name: string }) => name)).toEqual(
@@ -92,7 +92,7 @@ describeContract('administration', (forge) => {
     expect(list.headers.get('link')).toContain('rel="next"');
   });
 
-  it('lists every organization, private ones too', async () => {
+  it('lists every organization, including private ones', async () => {
     const name = await forge.makeOrganization(ada, { visibility: 'private' });
     const names: string[] = [];
     for (let page = 1; page < 100; page += 1) {
@@ -105,7 +105,7 @@ describeContract('administration', (forge) => {
     expect(names).toEqual(names.toSorted());
   });
 
-  it('finds no repository to adopt where there is none, or where it is known', async () => {
+  it('finds no repository to adopt if there is none, or if it is already known', async () => {
     const known = await forge.makeRepository(ada);
     const list = await ask('GET', `/admin/unadopted?query=${freshName('absent')}/*`);
     const paths = [

@@ -31,7 +31,7 @@ describeContract('pushes for review', (forge: ContractForge) => {
     clones.push(clone);
     return clone;
   }
-  /** Returns what the person sees, without the spaces that git appends. */
+  /** Returns the output for the user, without the spaces that git appends. */
   async function push(...args: string[]): Promise<string> {
     const { complaint } = await tryGit(work.folder, ['push', ...args]);
     return complaint.replace(/ +$/gm, '');
@@ -61,7 +61,7 @@ describeContract('pushes for review', (forge: ContractForge) => {
     expect(await refs()).toEqual(['HEAD', 'refs/heads/main', 'refs/pull/1/head']);
   });
 
-  it('take topic, title and description from push options, base64 where they have lines', async () => {
+  it('take topic, title and description from push options, base64 if they have line breaks', async () => {
     const description = `{base64}${Buffer.from('one\ntwo').toString('base64')}`;
     await push(
       '-o',
@@ -200,7 +200,7 @@ describeContract('pushes for review', (forge: ContractForge) => {
     );
   });
 
-  it('keep their topic through a new name of the account', async () => {
+  it('keep their topic after the account is renamed', async () => {
     const person = await forge.makeUser();
     work = await cloneAs(person);
     await work.commit({ 'a.txt': 'a\n' });

@@ -15,13 +15,13 @@ describeContract('answers', (forge) => {
     ask(method, `/repos/${repository}${path}`, body, as);
 
   describe('have headers', () => {
-    it('that forbid guessing their type', async () => {
+    it('that forbid content type sniffing', async () => {
       const { headers } = await inRepository('GET', '');
 
       expect(headers.get('x-content-type-options')).toBe('nosniff');
     });
 
-    it('that name no page beyond the last one', async () => {
+    it('that link no page beyond the last one', async () => {
       const beyond = await inRepository('GET', '/branches?page=99&limit=1');
       const second = await inRepository('GET', '/commits?page=99&limit=1');
 
@@ -30,7 +30,7 @@ describeContract('answers', (forge) => {
   });
 
   describe('of titles', () => {
-    it('cut them to 255 columns and take spaces around them away', async () => {
+    it('cut them to 255 columns and trim white space', async () => {
       const long = await inRepository('POST', '/issues', { title: 'x'.repeat(256) });
       const whole = await inRepository('POST', '/issues', { title: 'x'.repeat(255) });
       const spaced = await inRepository('POST', '/issues', { title: '  a title  ' });
@@ -42,7 +42,7 @@ describeContract('answers', (forge) => {
   });
 
   describe('to callers without credentials', () => {
-    it('are 403 where the role is checked before the sign-in', async () => {
+    it('are 403 if the role is checked before the sign-in', async () => {
       const none = { as: undefined };
       const answers = [
         await forge.ask('GET', `/repos/${repository}/push_mirrors`, none),
@@ -61,7 +61,7 @@ describeContract('answers', (forge) => {
     expect(status).toBe(401);
   });
 
-  it('of topics say which names cannot be, and take an absent list for an empty one', async () => {
+  it('of topics list the invalid names, and treat an absent list as an empty one', async () => {
     const wrong = await inRepository('PUT', '/topics', { topics: ['fine', 'Not Fine'] });
     await inRepository('PUT', '/topics', { topics: ['fine'] });
     const cleared = await inRepository('PUT', '/topics', {});
@@ -85,7 +85,7 @@ describeContract('answers', (forge) => {
     expect(made.json).toMatchObject({ template: true, has_actions: false, has_issues: true });
   });
 
-  it('of repositories hide the address of an owner who hides it, from the owner as well', async () => {
+  it('of repositories hide the address of an owner who hides it, even from the owner', async () => {
     const shy = await forge.makeUser();
     const own = await forge.makeRepository(shy);
     await ask('PATCH', '/user/settings', { hide_email: true }, shy);
@@ -108,7 +108,7 @@ describeContract('answers', (forge) => {
     expect([before, after]).toEqual([0, 2]);
   });
 
-  it('make the members of a team watch what the team gets', async () => {
+  it('make the members of a team watch the repositories it gets', async () => {
     const organization = await forge.makeOrganization(ada);
     const teamRepository = await forge.makeRepository(ada, { in: organization });
     const units = ['repo.code'];
@@ -137,7 +137,7 @@ describeContract('answers', (forge) => {
     expect(json.map(({ name }: { name: string }) => name)).toEqual(['second', 'first']);
   });
 
-  it('of the administration refuse a short password, and keep the name of the login', async () => {
+  it('of the administration refuse a short password, and keep the login name', async () => {
     const name = freshName('user');
     const body = { username: name, email: `${name}@example.org`, password: 'x' };
     const admin = { as: forge.adminToken };

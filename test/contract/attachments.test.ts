@@ -41,7 +41,7 @@ describeContract('attachments', (forge) => {
       headers: as && as !== 'anonymous' ? { authorization: `token ${shared[as].token}` } : {},
     });
 
-  it('have limits that the forge tells', async () => {
+  it('have limits that the forge returns', async () => {
     const { status, json } = await forge.ask('GET', '/settings/attachment');
 
     expect(status).toBe(200);
@@ -86,7 +86,7 @@ describeContract('attachments', (forge) => {
     const onComment = (await upload(comment)).json;
 
     expect((await shared.ask('GET', '/issues/1')).json.assets).toEqual([onIssue]);
-    // One comment alone is shown without.
+    // A single comment is shown without files.
     expect((await shared.ask('GET', comment)).json.assets).toEqual([]);
     expect((await shared.ask('GET', '/issues/1/comments')).json[0].assets).toEqual([onComment]);
   });
@@ -95,7 +95,7 @@ describeContract('attachments', (forge) => {
     expect((await upload('/issues/1', { query: '?name=given.md' })).json.name).toBe('given.md');
   });
 
-  it('are downloaded unchanged, by accounts that read the repository', async () => {
+  it('are downloaded unchanged, by accounts that can read the repository', async () => {
     const { browser_download_url: address } = (await upload(comment, { bytes: '<script>1</script>' })).json;
 
     const owner = await download(address, 'owner');
@@ -120,12 +120,12 @@ describeContract('attachments', (forge) => {
     expect(renamed.status).toBe(422);
   });
 
-  it('must come in their part', async () => {
+  it('must be uploaded in their form part', async () => {
     expect([500, 400]).toContain((await upload('/issues/1', { part: 'file' })).status);
     expect([500, 400]).toContain((await shared.ask('POST', `${comment}/assets`, { body: {} })).status);
   });
 
-  it('are nowhere but where they hang', async () => {
+  it('exist only on the issue or comment they are attached to', async () => {
     const onIssue = (await upload('/issues/1')).json.id;
     const onComment = (await upload(comment)).json.id;
     await shared.ask('POST', '/issues', { body: { title: 'other' } });
@@ -173,7 +173,7 @@ describeContract('attachments', (forge) => {
     expect((await upload(`/issues/comments/${own}`, { as: 'owner' })).status).toBe(201);
   });
 
-  it('of a public repository ask who is not signed in to do so', async () => {
+  it('of a public repository require anonymous callers to sign in', async () => {
     await shared.ask('PATCH', '', { body: { private: false } });
 
     expect((await upload('/issues/1', { as: 'anonymous' })).status).toBe(401);
@@ -181,7 +181,7 @@ describeContract('attachments', (forge) => {
 
   it('of a comment on a kind that is switched off are an empty answer', async () => {
     const { id } = (await upload(comment)).json;
-    // An empty repository has no pull requests either: then nothing is there at all.
+    // An empty repository has no pull requests either: then nothing exists at all.
     await shared.ask('POST', '/contents/a', { body: { content: 'eA==', message: 'a' } });
     await shared.ask('PATCH', '', { body: { has_issues: false } });
 
@@ -192,7 +192,7 @@ describeContract('attachments', (forge) => {
     expect([listed.status, listed.text]).toEqual([200, '']);
   });
 
-  it('of an archived repository stay as they are', async () => {
+  it('of an archived repository are unchanged', async () => {
     const { id } = (await upload('/issues/1')).json;
     await shared.ask('PATCH', '', { body: { archived: true } });
 

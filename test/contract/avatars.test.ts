@@ -86,11 +86,11 @@ describeContract('avatars', (forge) => {
     const after = await addressAt('/user');
     expect(after).not.toBe(set);
     expect((await load(after)).bytes.toString('base64')).not.toBe(image);
-    // The former address answers a pattern.
+    // The former URL returns a pattern.
     expect((await load(set)).bytes.toString('base64')).not.toBe(image);
   });
 
-  it('are refused where they are no image, or too large', async () => {
+  it('are refused if they are not an image, or too large', async () => {
     expect((await ask('POST', '/user/avatar', { image: '***' })).status).toBe(400);
     expect((await ask('POST', '/user/avatar', {})).status).toBe(422);
     const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>').toString('base64');
@@ -100,7 +100,7 @@ describeContract('avatars', (forge) => {
     expect((await ask('POST', '/user/avatar', { image: withSize(4096, 4096) })).status).toBe(204);
   });
 
-  it('of an organization are for its owners', async () => {
+  it('of an organization are changed by its owners', async () => {
     const path = `/orgs/${organization}/avatar`;
     const body = { image: images['image/gif'] };
     const before = await addressAt(`/orgs/${organization}`);
@@ -113,7 +113,7 @@ describeContract('avatars', (forge) => {
     expect((await load(before)).type).toBe('image/png');
   });
 
-  it('of a repository are for its administrators; there is none before', async () => {
+  it('of a repository are changed by its administrators; there is none by default', async () => {
     const path = `/repos/${repository}/avatar`;
     const body = { image: images['image/gif'] };
 

@@ -42,9 +42,9 @@ describeContract('bodies', (forge) => {
     });
   }
 
-  /** Asks as the site administrator, so that every operation gets as far as its body. */
+  /** Sends requests as the site administrator, so that every operation reaches its body. */
   async function statusOf(operation: Operation, { headers, body }: Pick<Ask, 'headers' | 'body'>) {
-    // Tokens are made with a password alone, and the administrator's is unknown on a real forge.
+    // Tokens are created only with a password, and the administrator's is unknown on a real forge.
     const needsPassword = operation.id === 'user.create-token';
     const credentials = needsPassword ? basic(ada.name, ada.password) : {};
     const { status } = await forge.ask(operation.method, pathOf(operation), {
@@ -57,8 +57,8 @@ describeContract('bodies', (forge) => {
 
   describe('D1: a body that is missing or of another type is refused', () => {
     /**
-     * Returns the operations that answer something else than 422, with what they answer. One that is switched off refuses
-     * its caller before it reads the body.
+     * Returns the operations that answer with a status other than 422, with their status. A disabled one refuses its caller
+     * before it reads the body.
      */
     async function exceptions(rows: readonly Operation[], options: Pick<Ask, 'headers' | 'body'>) {
       const answers: [string, number][] = [];
@@ -82,7 +82,7 @@ describeContract('bodies', (forge) => {
       expect(await exceptions(withBody, { body: '', headers: json })).toEqual([]);
     });
 
-    it('and a list of labels stays as it was', async () => {
+    it('and a list of labels is unchanged', async () => {
       const label = (await ask('POST', '/labels', { name: freshName('bug'), color: 'fff' })).json;
       await ask('PUT', '/issues/1/labels', { labels: [label.id] });
 
@@ -93,7 +93,7 @@ describeContract('bodies', (forge) => {
       expect((await ask('GET', '/issues/1/labels')).json).toMatchObject([{ name: label.name }]);
     });
 
-    it('and a review stays as it was', async () => {
+    it('and a review is unchanged', async () => {
       const reviewer = await forge.makeUser();
       const path = `/repos/${repository}/pulls/2/reviews`;
       const body = { event: 'APPROVED', body: 'fine' };
@@ -106,7 +106,7 @@ describeContract('bodies', (forge) => {
     });
   });
 
-  describe('D1: a form is taken', () => {
+  describe('D1: a form is accepted', () => {
     it('with texts, flags and lists of texts', async () => {
       const name = freshName('label');
       const body = new URLSearchParams({ name, color: '#00aabb', exclusive: 'on' }).toString();
@@ -181,14 +181,14 @@ describeContract('bodies', (forge) => {
   });
 
   describe('D1: JSON', () => {
-    it('of `null` is an object without members', async () => {
+    it('of `null` is an object without fields', async () => {
       const create = await ask('POST', '/issues', 'null', json);
       const edit = await ask('PATCH', '/issues/1', 'null', json);
 
       expect([create.status, edit.status]).toEqual([422, 201]);
     });
 
-    it.each(['{"time":0}', '{"time":null}'])('of %s lacks the number that is required', async (body) => {
+    it.each(['{"time":0}', '{"time":null}'])('of %s lacks the required number', async (body) => {
       expect((await ask('POST', '/issues/1/times', body, json)).status).toBe(422);
     });
 
@@ -205,7 +205,7 @@ describeContract('bodies', (forge) => {
       expect(response.status).toBe(422);
     });
 
-    it('of any type that names it is taken', async () => {
+    it('of any type that names it is accepted', async () => {
       const headers = { 'content-type': 'application/vnd.api+json; charset=utf-8' };
 
       expect((await ask('POST', '/issues', '{"title":"x"}', headers)).status).toBe(201);

@@ -53,7 +53,7 @@ describeContract('branches and pull requests that move', (forge) => {
     expect([404, 500]).toContain(nothing.status);
   });
 
-  it('renames a branch, and its pull request goes with it', async () => {
+  it('renames a branch and its pull request', async () => {
     const branch = await makeBranch();
     await commit(branch, freshName('file'), 'x');
     const { number } = (await ask('POST', '/pulls', { title: 'p', head: branch, base: 'main' })).json;
@@ -102,7 +102,7 @@ describeContract('branches and pull requests that move', (forge) => {
     expect((await forge.ask('GET', `/repos/${other}/contents/README.md`, { as: ada })).status).toBe(200);
   });
 
-  it('gives a pull request as a diff and as mails', async () => {
+  it('returns a pull request as a diff and as mails', async () => {
     const branch = await makeBranch();
     await commit(branch, 'told.txt', 'a line\n');
     const { number } = (await ask('POST', '/pulls', { title: 'p', head: branch, base: 'main' })).json;
@@ -135,7 +135,7 @@ describeContract('branches and pull requests that move', (forge) => {
     expect(head.parents.length).toBe(style === 'merge' ? 2 : 1);
   });
 
-  it('updates nothing where both sides changed the same lines, nor what is closed', async () => {
+  it('updates nothing if both sides changed the same lines, or if it is closed', async () => {
     const branch = await makeBranch();
     const path = freshName('same');
     await commit(branch, path, 'ours\n');

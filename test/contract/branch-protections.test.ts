@@ -95,7 +95,7 @@ describeContract('branch protections', (forge) => {
     expect((await ask('GET', `/${encodeURIComponent('release/*')}`)).json.rule_name).toBe('release/*');
   });
 
-  it('refuses no name, a name in use, and unknown people and teams', async () => {
+  it('refuses a missing name, a name in use, and unknown people and teams', async () => {
     await make('main');
 
     expect((await ask('POST', '', {})).status).toBe(400);
@@ -212,7 +212,7 @@ describeContract('branch protections', (forge) => {
     expect(json.map((rule: { rule_name: string }) => rule.rule_name)).toEqual(['first', '*', 'm*', 'main']);
   });
 
-  it('shows on branches: the first rule alone, its name to administrators only', async () => {
+  it('shows on branches: only the first rule, its name only to administrators', async () => {
     await make('MAIN', { required_approvals: 2, enable_push: true });
     await make('*', { required_approvals: 7 });
 
@@ -234,7 +234,7 @@ describeContract('branch protections', (forge) => {
     expect(noOnes.json).toMatchObject({ protected: true, user_can_push: false, user_can_merge: false });
   });
 
-  it('is gone after its removal', async () => {
+  it('is gone after its deletion', async () => {
     await make('main');
 
     expect((await ask('DELETE', '/main')).status).toBe(204);

@@ -21,7 +21,7 @@ describeContract('branches', (forge) => {
     return (await ask('POST', `/contents/${path}`, body)).json.commit.sha;
   }
 
-  it('come with their head and what the caller may do', async () => {
+  it("have their head and the caller's permission", async () => {
     const { json } = await ask('GET', '/branches/main');
 
     expect(json).toMatchObject({
@@ -130,9 +130,9 @@ describeContract('branches', (forge) => {
     expect((await ask('GET', '/branches')).json).toHaveLength(1);
   });
 
-  it('are not made from what does not exist', async () => {
+  it('are not created from a missing ref', async () => {
     expect((await make('topic', { old_branch_name: 'nothing' })).status).toBe(404);
-    // The baseline answers 500 for an unknown ref.
+    // Gitea answers 500 for an unknown ref.
     expect([404, 500]).toContain((await make('topic', { old_ref_name: 'nothing' })).status);
     expect((await ask('POST', '/branches', {})).status).toBe(422);
   });
@@ -146,7 +146,7 @@ describeContract('branches', (forge) => {
     expect((await ask('GET', '/branches/topic')).status).toBe(404);
   });
 
-  it('are for writers to make and remove', async () => {
+  it('are created and deleted by writers', async () => {
     const reader = await forge.makeUser();
     const path = `/repos/${repository}/branches`;
 
@@ -156,7 +156,7 @@ describeContract('branches', (forge) => {
   });
 
   describe('compared', () => {
-    it('tell commits, newest first, and files from their merge base', async () => {
+    it('have commits, newest first, and files from their merge base', async () => {
       await make('topic');
       const first = await write('a', 'topic', '2030-01-01T00:00:00Z');
       const second = await write('b', 'topic', '2030-01-02T00:00:00Z');

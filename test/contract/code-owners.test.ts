@@ -27,7 +27,7 @@ describeContract('owners of code', (forge) => {
     return json.requested_reviewers.map(({ login }: { login: string }) => login).sort();
   };
 
-  it('are asked for a review of what they own, but for the author', async () => {
+  it('are requested as reviewers of what they own, except the author', async () => {
     await ownersAre(
       `docs/.*\\.md @${ben.name} @${ada.name}`,
       `.*\\.ts @${cleo.name} # of code`,
@@ -38,14 +38,14 @@ describeContract('owners of code', (forge) => {
     expect(await asked()).toEqual([ben.name]);
   });
 
-  it('of all but some files are asked for the rest', async () => {
+  it('of a negated pattern are requested for the other files', async () => {
     await ownersAre(`!docs/.* @${cleo.name}`);
     await open('Change code', 'a.ts');
 
     expect(await asked()).toEqual([cleo.name]);
   });
 
-  it('are asked for a draft once it is ready', async () => {
+  it('are requested for a draft once it is ready', async () => {
     await ownersAre(`.*\\.md @${ben.name}`);
     await open('WIP: change docs', 'a.md');
     const before = await asked();

@@ -97,7 +97,7 @@ describeContract('contents', (forge) => {
       expect((await ask('GET', '/contents/a')).status).toBe(404);
     });
 
-    it('tell a symbolic link by its target', async () => {
+    it('have the target of a symbolic link', async () => {
       await withClone(async (clone) => {
         await clone.git('config', 'core.symlinks', 'false');
         const id = (await clone.git('hash-object', '-w', '--', 'README.md')).trim();
@@ -112,7 +112,7 @@ describeContract('contents', (forge) => {
       expect(json.target).toMatch(/^# repo/);
     });
 
-    it('tell a submodule by its address, without a link to what is not here', async () => {
+    it('have the URL of a submodule, without a link to a missing page', async () => {
       const commit = '1'.repeat(40);
       await withClone(async (clone) => {
         const modules = '[submodule "x"]\n\tpath = lib/x\n\turl = https://example.org/x.git\n';
@@ -153,7 +153,7 @@ describeContract('contents', (forge) => {
   });
 
   describe('of a directory', () => {
-    it('are its entries in the order of git, without content', async () => {
+    it("are its entries in git's order, without content", async () => {
       await write('b/inner', 'x');
       await write('b.txt', 'x');
       await write('a', 'x');
@@ -285,14 +285,14 @@ describeContract('contents', (forge) => {
       expect((await ask('GET', '/contents/a')).status).toBe(404);
     });
 
-    it('go onto a new branch where one is named', async () => {
+    it('go onto a new branch if one is named', async () => {
       const { json } = await write('a', 'x', { new_branch: 'topic' });
 
       expect((await ask('GET', '/branches/topic')).json.commit.id).toBe(json.commit.sha);
       expect((await write('b', 'x', { new_branch: 'topic' })).status).toBe(422);
     });
 
-    it('carry the people and dates they are given', async () => {
+    it('have the given people and dates', async () => {
       const author = { name: 'Grace', email: 'grace@example.org' };
       const dates = { author: '2020-01-02T03:04:05Z', committer: '2021-01-02T03:04:05Z' };
 
@@ -310,7 +310,7 @@ describeContract('contents', (forge) => {
       ['inside .git', '.git/hooks/x', { content: encode('x') }, [422]],
       ['inside the short name of .git on Windows', 'git~1/x', { content: encode('x') }, [422]],
       ['inside another spelling of .git on Windows', '.git%20./x', { content: encode('x') }, [422]],
-      // The baseline answers 500 here.
+      // Gitea answers 500 here.
       ['outside', '..%2f..%2fx', { content: encode('x') }, [422, 500]],
       ['an unknown branch', 'a', { content: encode('x'), branch: 'nothing' }, [404]],
       ['a branch with an impossible name', 'a', { content: encode('x'), new_branch: '../x' }, [422]],
@@ -318,7 +318,7 @@ describeContract('contents', (forge) => {
       expect(statuses).toContain((await ask('POST', `/contents/${path}`, body)).status);
     });
 
-    it('make the first commit of an empty repository', async () => {
+    it('create the first commit of an empty repository', async () => {
       repository = await forge.makeRepository(ada);
 
       const { status } = await write('first', 'x', { branch: 'trunk' });
@@ -327,7 +327,7 @@ describeContract('contents', (forge) => {
       expect([status, json.empty, json.default_branch]).toEqual([201, false, 'trunk']);
     });
 
-    it('ask for a writer, and for a repository that is not archived', async () => {
+    it('require write access, and a repository that is not archived', async () => {
       const stranger = await forge.makeUser();
       const body = { content: encode('x') };
 
@@ -338,11 +338,11 @@ describeContract('contents', (forge) => {
       expect((await write('a', 'x')).status).toBe(423);
     });
 
-    it('are there when they were confirmed, of many that come at the same time', async () => {
+    it('exist once confirmed, for many concurrent requests', async () => {
       const answers = await Promise.all(Array.from({ length: 8 }, (_, at) => write(`file-${at}`, 'x')));
 
       const written = answers.filter(({ status }) => status === 201);
-      // A writer that finds the branch moved meanwhile gets 403, from Forgejo 500.
+      // A writer whose branch was moved meanwhile gets 403, from Forgejo 500.
       for (const { status } of answers) expect([201, 403, 500]).toContain(status);
       expect(written).not.toHaveLength(0);
       expect((await ask('GET', '/contents')).json).toHaveLength(written.length + 1);

@@ -49,7 +49,7 @@ describeContract('conventions', (forge) => {
     },
   );
 
-  it('tells in an error what is wrong and where the API is described', async () => {
+  it('includes in an error the message and the URL of the API description', async () => {
     const answer = await forge.ask('GET', `/repos/${freshName('missing')}/nothing`);
 
     expect(answer.status).toBe(404);
@@ -59,14 +59,14 @@ describeContract('conventions', (forge) => {
     });
   });
 
-  it('finds owners and repositories in any case of letters', async () => {
+  it('finds owners and repositories ignoring case', async () => {
     const answer = await forge.ask('GET', `/repos/${repository.toUpperCase()}`);
 
     expect([answer.status, answer.json.full_name]).toEqual([200, repository]);
   });
 
   it.each(['/issues/abc', '/issues/99999999999999999999', '/issues/-1', '/issues/1.5'])(
-    'takes the number in %s for none',
+    'treats the number in %s as absent',
     async (path) => {
       const answer = await forge.ask('GET', `/repos/${repository}${path}`);
 
@@ -77,7 +77,7 @@ describeContract('conventions', (forge) => {
   describe('the order of checks', () => {
     const write = { name: 'x', color: 'ffffff' };
 
-    it('asks an anonymous writer of a public repository to sign in', async () => {
+    it('requires an anonymous writer of a public repository to sign in', async () => {
       const answer = await forge.ask('POST', `/repos/${repository}/labels`, { body: write });
 
       expect(answer.status).toBe(401);
@@ -89,7 +89,7 @@ describeContract('conventions', (forge) => {
       expect(answer.status).toBe(404);
     });
 
-    it('looks at the role before the body', async () => {
+    it('checks the role before the body', async () => {
       const stranger = await forge.makeUser();
 
       const answer = await forge.ask('POST', `/repos/${repository}/labels`, { as: stranger, body: '{' });
@@ -97,7 +97,7 @@ describeContract('conventions', (forge) => {
       expect(answer.status).toBe(403);
     });
 
-    it('looks at the archive before the body', async () => {
+    it('checks the archive before the body', async () => {
       const old = await forge.makeRepository(ada);
       await forge.ask('PATCH', `/repos/${old}`, { as: ada, body: { archived: true } });
 
@@ -123,7 +123,7 @@ describeContract('conventions', (forge) => {
       expect([answer.status, Object.keys(answer.json).sort()]).toEqual([422, ['message', 'url']]);
     });
 
-    it('may have unknown members', async () => {
+    it('may have unknown fields', async () => {
       const body = { name: freshName('label'), color: 'ffffff', shape: 'round', __proto__: 1 };
 
       const answer = await forge.ask('POST', `/repos/${repository}/labels`, { as: ada, body });
@@ -132,8 +132,8 @@ describeContract('conventions', (forge) => {
     });
   });
 
-  describe('a unit that is switched off', () => {
-    it('answers 404 for what is in it', async () => {
+  describe('a disabled unit', () => {
+    it('answers 404 for its content', async () => {
       const quiet = await forge.makeRepository(ada);
       await forge.ask('POST', `/repos/${quiet}/issues`, { as: ada, body: { title: 'x' } });
       await forge.ask('PATCH', `/repos/${quiet}`, { as: ada, body: { has_issues: false } });
@@ -155,7 +155,7 @@ describeContract('conventions', (forge) => {
       ['page=2&limit=2', ['issue 3', 'issue 2']],
       ['page=3&limit=2', ['issue 1']],
       ['page=4&limit=2', []],
-    ])('of %s hold %j', async (query, titles) => {
+    ])('of %s contain %j', async (query, titles) => {
       const answer = await list(query);
 
       expect(answer.json.map((issue: { title: string }) => issue.title)).toEqual(titles);
@@ -163,7 +163,7 @@ describeContract('conventions', (forge) => {
     });
 
     it.each(['limit=0', 'limit=-1', 'limit=x', 'limit=1000', ''])(
-      'take %s for the default or the cap',
+      'treat %s as the default or the maximum',
       async (query) => {
         expect((await list(query)).json).toHaveLength(5);
       },
@@ -205,7 +205,7 @@ describeContract('conventions', (forge) => {
   });
 
   describe('a renamed repository', () => {
-    it('is answered with 301 to the new path, with the rest of the path and the query', async () => {
+    it('is redirected with 301 to the new path, with the rest of the path and the query', async () => {
       const old = await forge.makeRepository(ada);
       const name = freshName('renamed');
       await forge.ask('PATCH', `/repos/${old}`, { as: ada, body: { name } });
@@ -220,7 +220,7 @@ describeContract('conventions', (forge) => {
       expect(get.headers.get('location')).toBe(`/api/v1/repos/${ada.name}/${name}/labels?limit=2&page=1`);
     });
 
-    it('gives its old name to a new repository', async () => {
+    it('frees its old name for a new repository', async () => {
       const old = await forge.makeRepository(ada);
       await forge.ask('PATCH', `/repos/${old}`, { as: ada, body: { name: freshName('renamed') } });
 

@@ -35,7 +35,7 @@ describeContract('credentials', (forge) => {
     ['an unknown bearer token', () => ({ authorization: 'Bearer nonsense' })],
     ['a wrong password', () => basic(ada.name, 'wrong')],
     ['an unknown name', () => basic(freshName('missing'), 'wrong')],
-  ])('answers 401 to %s, also where none was needed', async (_, headers) => {
+  ])('answers 401 to %s, even if none was needed', async (_, headers) => {
     const answer = await forge.ask('GET', `/repos/${repository}`, { headers: headers() });
 
     expect(answer.status).toBe(401);
@@ -110,7 +110,7 @@ describeContract('credentials', (forge) => {
       expect(answer.status).toBe(status);
     });
 
-    it('hides private repositories from a token for public things', async () => {
+    it('hides private repositories from a token for public resources', async () => {
       const secret = await forge.makeRepository(ada, { private: true });
       const token = await tokenWith('read:repository', 'public-only');
 

@@ -62,7 +62,7 @@ describeContract('dependencies', (forge) => {
     expect([closed.status, closed.json.state]).toEqual([201, 'closed']);
   });
 
-  it('keep a pull request from being merged', async () => {
+  it('block the merge of a pull request', async () => {
     const file = { content: 'eA==', message: 'a', branch: 'main' };
     await shared.ask('POST', '/contents/a.txt', { body: file });
     await shared.ask('POST', '/contents/b.txt', { body: { ...file, new_branch: 'topic' } });
@@ -81,7 +81,7 @@ describeContract('dependencies', (forge) => {
     expect((await merge()).status).toBe(200);
   });
 
-  it('refuse a second one, a circle, and the removal of none', async () => {
+  it('refuse a duplicate, a cycle, and the removal of a missing one', async () => {
     await block(1, 2);
 
     expect([500, 409]).toContain((await block(1, 2)).status);
@@ -106,7 +106,7 @@ describeContract('dependencies', (forge) => {
     expect((await shared.ask('POST', '/issues/1/dependencies', { body })).status).toBe(404);
   });
 
-  it('are listed for readers and changed by writers; everybody else finds nothing', async () => {
+  it('are listed for readers and changed by writers; other callers get 404', async () => {
     expect(await shared.statuses('GET', '/issues/1/dependencies')).toEqual([200, 200, 200, 404, 404]);
     expect(await shared.statuses('GET', '/issues/1/blocks')).toEqual([200, 200, 200, 404, 404]);
     expect((await shared.ask('POST', '/issues/1/dependencies', { body: meta(2), as: 'writer' })).status).toBe(
@@ -123,7 +123,7 @@ describeContract('dependencies', (forge) => {
     }
   });
 
-  it('ask an anonymous writer of a public repository to sign in', async () => {
+  it('require an anonymous writer of a public repository to sign in', async () => {
     await shared.ask('PATCH', '', { body: { private: false } });
 
     expect(
@@ -148,7 +148,7 @@ describeContract('dependencies', (forge) => {
     expect(asReader.headers.get('x-total-count')).toBe('2');
   });
 
-  it('answer 404 where the repository has them switched off, and hold nothing up', async () => {
+  it('answer 404 if the repository has them disabled, and block nothing', async () => {
     await block(1, 2);
     const internal_tracker = {
       enable_issue_dependencies: false,
@@ -162,7 +162,7 @@ describeContract('dependencies', (forge) => {
     expect((await shared.ask('PATCH', '/issues/1', { body: { state: 'closed' } })).status).toBe(201);
   });
 
-  it('of an archived repository stay as they are', async () => {
+  it('of an archived repository are unchanged', async () => {
     await block(1, 2);
     await shared.ask('PATCH', '', { body: { archived: true } });
 

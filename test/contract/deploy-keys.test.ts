@@ -72,7 +72,7 @@ describeContract('deploy keys', (forge) => {
     expect(added.map(({ read_only }) => read_only)).toEqual([false, false, false]);
   });
 
-  it('are once in a repository, by key and by title', async () => {
+  it('are unique in a repository, by key and by title', async () => {
     const key = makePublicKey();
     await add(key, { title: 'taken' });
 
@@ -86,7 +86,7 @@ describeContract('deploy keys', (forge) => {
     expect([titled.status, titled.json.message]).toEqual([422, 'A key with the same name already exists']);
   });
 
-  it('share a key between repositories, until the last one is gone', async () => {
+  it('share a key between repositories, until the last one is deleted', async () => {
     const key = makePublicKey('first');
     const other = await makeSharedRepository(forge);
     const [here, there] = [await add(key), await add(key.replace('first', 'second'), {}, other)];
@@ -106,7 +106,7 @@ describeContract('deploy keys', (forge) => {
     const { json } = await add(makePublicKey(), {}, other);
 
     expect((await shared.ask('GET', `/keys/${json.id}`)).status).toBe(404);
-    // The baseline answers 500.
+    // Gitea answers 500.
     expect([403, 500]).toContain((await shared.ask('DELETE', `/keys/${json.id}`)).status);
     expect((await other.ask('GET', `/keys/${json.id}`)).status).toBe(200);
   });

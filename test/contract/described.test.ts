@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from 'vitest';
 import { type Account, basic, describeContract, freshName } from '../support/contract-forge.ts';
 
-/** The operations that the description of the service numbers, and those of notifications. */
+/** The operations that the service description numbers, and those of notifications. */
 const described = [
   ['PATCH', '/repos/REPO/hooks/1'],
   ['POST', '/repos/REPO/pulls'],
@@ -58,7 +58,7 @@ describeContract('described operations', (forge) => {
   });
 
   it.each(described.filter(([, path]) => /REPO|ORG/.test(path)))(
-    'does not find %s %s where there is nothing of the name',
+    'answers %s %s with 404 for an unknown name',
     async (method, path) => {
       const elsewhere = path.replace('REPO', `${ada.name}/nothing-here`).replace('ORG', 'missing-account');
 

@@ -1,15 +1,15 @@
 import { forgejoDifferences } from './forgejo-differences.ts';
 import { giteaDifferences } from './gitea-differences.ts';
 
-/** Cases of this suite that a real forge is known to answer otherwise, and why that is the forge's own way. */
+/** Known cases of this suite in which a real forge differs, and why that is the forge's own behaviour. */
 export type Difference = {
   /** Lines of releases: `gitea 1.26`, `forgejo 15.0`, or a whole kind: `forgejo`. */
   readonly on: readonly string[];
-  /** Names as the report prints them, joined by ` > `, without the forge's address; one that ends in `*` is a beginning. */
+  /** Names as in the report, joined by ` > `, without the forge's URL; one that ends in `*` is a prefix. */
   readonly cases: readonly string[];
-  /** What the forge does instead, and why. */
+  /** The behaviour of the forge, and why. */
   readonly reason: string;
 };
 
-/** Everything known; a case that no longer differs fails. */
+/** All known differences; a case that no longer differs fails. */
 export const differences: readonly Difference[] = [...giteaDifferences, ...forgejoDifferences];

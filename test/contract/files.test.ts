@@ -40,7 +40,7 @@ indent_size = 8
 `;
 
 const bytes = Buffer.from(Array.from({ length: 3000 }, (_, at) => (at * 7) % 256));
-/** More than a forge holds in memory at once. */
+/** Larger than a forge holds in memory at once. */
 const large = Buffer.alloc(3 * 1024 * 1024, 'line of text that repeats\n');
 
 describeContract('files', (forge) => {
@@ -130,7 +130,7 @@ describeContract('files', (forge) => {
       expect([answer.status, answer.text]).toEqual([200, text]);
     });
 
-    it('are the same bytes, whole and in part', async () => {
+    it('are the same bytes, complete and in part', async () => {
       const whole = await download('/raw/bytes.bin');
       const part = await download('/raw/bytes.bin', { range: 'bytes=5-9' });
       const rest = await download('/media/bytes.bin', { range: 'bytes=2990-' });
@@ -162,7 +162,7 @@ describeContract('files', (forge) => {
       expect([part.status, part.body.equals(large.subarray(2_000_000, 2_000_100))]).toEqual([206, true]);
     });
 
-    it('are not sent again to who has them', async () => {
+    it('are not sent again to a client that has them cached', async () => {
       const known = await download('/raw/README.md');
       const etag = known.headers.get('etag') ?? '';
 
@@ -208,7 +208,7 @@ describeContract('files', (forge) => {
       expect((await ask(path)).status).toBe(404);
     });
 
-    it('are not found at the beginning of an id', async () => {
+    it('are not found by an abbreviated id', async () => {
       expect((await ask(`/raw/${first.slice(0, 10)}/README.md`)).status).toBe(404);
     });
 
@@ -237,7 +237,7 @@ describeContract('files', (forge) => {
       ['topic/x.zip', 'topic-x.zip', 'PK\u0003\u0004'],
       ['v1.0.tar.gz', 'v1.0.tar.gz', '\u001f\u008b'],
       ['FIRST.zip', 'FIRST.zip', 'PK\u0003\u0004'],
-    ])('come as %s', async (name, file, magic) => {
+    ])('are in the format %s', async (name, file, magic) => {
       const { status, headers, body } = await download(`/archive/${name.replace('FIRST', first)}`);
 
       const [, repo] = repository.split('/');
@@ -265,7 +265,7 @@ describeContract('files', (forge) => {
       expect([missing.status, ofBundle.status]).toEqual([400, 400]);
     });
 
-    it('come with their history as a bundle, which git clones', async () => {
+    it('include their history as a bundle, which git clones', async () => {
       const { status, body } = await download('/archive/topic/x.bundle');
       const folder = await mkdtemp(join(tmpdir(), 'bundle-'));
       try {
@@ -307,14 +307,14 @@ describeContract('files', (forge) => {
       expect([status, json]).toEqual([200, settings]);
     });
 
-    it('have none where no file sets any', async () => {
+    it('have no editor settings if no file sets any', async () => {
       expect((await ask(`/editorconfig/x.go?ref=${first}`)).status).toBe(404);
       const empty = await forge.makeRepository(ada);
       expect((await forge.ask('GET', `/repos/${empty}/editorconfig/x`, { as: ada })).status).toBe(404);
     });
   });
 
-  it('are counted by language, most first', async () => {
+  it('are counted by language, largest first', async () => {
     // A real forge counts after the push, in the background.
     await expect.poll(async () => Object.keys((await ask('/languages')).json)).toHaveLength(4);
     const { json } = await ask('/languages');
@@ -341,7 +341,7 @@ describeContract('files', (forge) => {
     expect([status, json]).toEqual([200, []]);
   });
 
-  describe('at the addresses that answers name', () => {
+  describe('at the URLs in answers', () => {
     it('are downloaded', async () => {
       const { json } = await ask('/contents/README.md?ref=topic/x');
       const list = (await ask('/contents/src')).json;
@@ -363,7 +363,7 @@ describeContract('files', (forge) => {
       );
     });
 
-    it('are pages for people', async () => {
+    it('are web pages', async () => {
       const { json } = await ask('/contents/README.md?ref=topic/x');
       const folder = (await ask('/contents')).json.find(({ name }: { name: string }) => name === 'src');
       const commit = (await ask('/commits?limit=1&sha=topic/x')).json[0];
@@ -380,12 +380,12 @@ describeContract('files', (forge) => {
       const { json } = await ask('/tags/v1.0');
 
       for (const url of [json.zipball_url, json.tarball_url]) {
-        // Forgejo sends to another address while it makes the archive.
+        // Forgejo redirects while it generates the archive.
         await expect.poll(async () => (await download(url)).status).toBe(200);
       }
     });
 
-    it('are not for strangers of a private repository', async () => {
+    it('are hidden from strangers of a private repository', async () => {
       const hidden = await forge.makeRepository(ada, { auto_init: true, private: true });
       const paths = [
         'raw/branch/main/README.md',
@@ -415,7 +415,7 @@ describeContract('files', (forge) => {
       'src/branch/main/nothing',
       'commit/0000000000',
       'raw/branch/main/src',
-    ])('lead nowhere at %s', async (path) => {
+    ])('answer 404 at %s', async (path) => {
       expect((await download(`${forge.url}/${repository}/${path}`)).status).toBe(404);
     });
   });

@@ -20,7 +20,7 @@ describeContract('followers', (forge) => {
     forge.ask(method, path, { as });
   const follow = (as: Account, name: string) => ask('PUT', `/user/following/${name}`, as);
 
-  it('come and go, and are counted', async () => {
+  it('are added and removed, and counted', async () => {
     const before = await ask('GET', `/user/following/${ada.name}`, ben);
     expect((await follow(ben, ada.name)).status).toBe(204);
     expect((await follow(ben, ada.name.toUpperCase())).status).toBe(204);
@@ -59,7 +59,7 @@ describeContract('followers', (forge) => {
     const page = await ask('GET', `/users/${ada.name}/followers?limit=1&page=2`, stranger);
     const names = [ben, hidden, stranger].map(({ name }) => name).toSorted();
 
-    // A private account that follows the caller shows itself.
+    // A private account that follows the caller is visible.
     expect([own.status, logins(own).toSorted()]).toEqual([200, names]);
     expect(logins(others).toSorted()).toEqual(names.filter((name) => name !== hidden.name));
     expect([page.json.length, page.headers.get('x-total-count')]).toEqual([1, '2']);
@@ -67,7 +67,7 @@ describeContract('followers', (forge) => {
     expect(logins(await ask('GET', `/users/${stranger.name}/following`, ben))).toEqual([ada.name]);
   });
 
-  it('are for accounts that sign in', async () => {
+  it('require a signed-in account', async () => {
     for (const path of ['/user/followers', '/user/following', `/users/${ada.name}/followers`])
       expect([path, (await ask('GET', path, undefined)).status]).toEqual([path, 401]);
     const body = { name: freshName('token'), scopes: ['read:repository'] };
@@ -76,7 +76,7 @@ describeContract('followers', (forge) => {
     expect((await ask('GET', '/user/followers', json.sha1)).status).toBe(403);
   });
 
-  it('go with their account', async () => {
+  it('are removed with their account', async () => {
     const guest = await forge.makeUser();
     await follow(guest, ben.name);
     await ask('DELETE', `/admin/users/${guest.name}`, forge.adminToken);

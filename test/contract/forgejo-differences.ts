@@ -6,7 +6,7 @@ import { people } from './forgejo/people.ts';
 import { reads } from './forgejo/reads.ts';
 import { surface } from './forgejo/surface.ts';
 
-/** What Forgejo 15 answers otherwise, as it was seen to. */
+/** Observed differences of Forgejo 15. */
 export const forgejoDifferences: readonly Difference[] = [
   ...surface,
   ...people,

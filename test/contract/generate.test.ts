@@ -132,7 +132,7 @@ describeContract('templates', (forge) => {
       expect((await generate(ada, { ...body, name: freshName('copy') })).status).toBe(403);
     });
 
-    it('to other accounts from site administrators alone', async () => {
+    it('to other accounts only from site administrators', async () => {
       const body = { owner: ben.name, name: freshName('copy'), topics: true };
 
       expect((await generate(ada, body)).status).toBe(403);
@@ -228,7 +228,7 @@ describeContract('forks', (forge) => {
     const archived = await merge({ branch: 'main' });
 
     expect([unknown.status, reader.status, hidden.status, archived.status]).toEqual([404, 403, 403, 423]);
-    // The baseline answers 500.
+    // Gitea answers 500.
     expect([400, 500]).toContain(noFork.status);
   });
 });

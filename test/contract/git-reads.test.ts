@@ -48,7 +48,7 @@ describeContract('git reads', (forge) => {
   const ids = (answer: Answer) => answer.json.map(({ sha }: { sha: string }) => sha);
 
   describe('of refs', () => {
-    it('are listed by name, annotated tags as what they are', async () => {
+    it('are listed by name, annotated tags as tag objects', async () => {
       const { status, json } = await ask('/git/refs');
 
       const api = `${forge.url}/api/v1/repos/${repository}/git`;
@@ -67,7 +67,7 @@ describeContract('git reads', (forge) => {
       ]);
     });
 
-    it('are found by the beginning of their name, in a list also where there is one', async () => {
+    it('are found by the beginning of their name, also with a single match', async () => {
       expect(names(await ask('/git/refs/heads'))).toEqual(['refs/heads/main', 'refs/heads/topic/x']);
       expect(names(await ask('/git/refs/heads/topic/x'))).toEqual(['refs/heads/topic/x']);
       expect(names(await ask('/git/refs/tags/v'))).toEqual(['refs/tags/v1']);
@@ -82,7 +82,7 @@ describeContract('git reads', (forge) => {
   });
 
   describe('of an annotated tag', () => {
-    it('name its object, its commit and who made it', async () => {
+    it('have its object, its commit and its tagger', async () => {
       const { status, json } = await ask(`/git/tags/${tag}`);
 
       const api = `${forge.url}/api/v1/repos/${repository}/git`;
@@ -174,7 +174,7 @@ describeContract('git reads', (forge) => {
   });
 
   describe('of notes', () => {
-    it('show what was written about a commit, and by which commit', async () => {
+    it('return the note of a commit, and the commit of the note', async () => {
       const url = new URL(`${forge.url}/${repository}.git`);
       Object.assign(url, { username: ada.name, password: ada.token });
       const clone = await cloneRepository(url.href);
@@ -204,7 +204,7 @@ describeContract('git reads', (forge) => {
       expect(names(await ask('/git/refs/notes'))).toEqual(['refs/notes/commits']);
     });
 
-    it('are 404 without one and for an unknown commit, 422 for what is no name', async () => {
+    it('are 404 without one and for an unknown commit, 422 for an invalid name', async () => {
       expect((await ask('/git/notes/v1')).status).toBe(404);
       expect((await ask('/git/notes/nothing')).status).toBe(404);
       expect((await ask('/git/notes/a..b')).status).toBe(422);
@@ -235,13 +235,13 @@ describeContract('git reads', (forge) => {
       expect((await ask('/commits?page=9')).json).toEqual([]);
     });
 
-    it('leave out what is not asked for', async () => {
+    it('omit parts that are not requested', async () => {
       const [first] = (await ask('/commits?limit=1&stat=false&files=false&verification=false')).json;
 
       expect([first.stats, first.files, first.commit.verification]).toEqual([null, null, null]);
     });
 
-    it('begin where `sha` says and end at `not`', async () => {
+    it('begin at `sha` and end at `not`', async () => {
       for (const [query, expected] of [
         ['sha=topic/x', [3, 2, 1, 0]],
         ['sha=topic/x&not=main', [3]],
@@ -256,14 +256,14 @@ describeContract('git reads', (forge) => {
       }
     });
 
-    it('are those of a path, also of one that is gone or a folder', async () => {
+    it('are those of a path, also of a deleted one or a folder', async () => {
       expect(ids(await ask('/commits?path=src/a.txt'))).toEqual([shas[1]]);
       expect(ids(await ask('/commits?path=src'))).toEqual([shas[2], shas[1]]);
       expect(ids(await ask('/commits?sha=topic/x&path=README.md'))).toEqual([shas[3], shas[0]]);
       expect((await ask('/commits?path=nothing')).status).toBe(404);
     });
 
-    it('have pages of 50 where a path is given, though the headers follow the request', async () => {
+    it('have pages of 50 if a path is given, though the headers follow the request', async () => {
       const { json, headers } = await ask('/commits?path=src&limit=1');
 
       expect([json.length, headers.get('x-perpage'), headers.get('x-pagecount')]).toEqual([2, '1', '2']);
@@ -302,7 +302,7 @@ describeContract('git reads', (forge) => {
       expect((await forge.ask('GET', `/repos/${empty}/commits`, { as: ada })).status).toBe(409);
     });
 
-    it('lead to the pull request that they merged', async () => {
+    it('return the pull request that they merged', async () => {
       const body = { title: 'p', head: 'topic/x', base: 'main' };
       const { number } = (await forge.ask('POST', `/repos/${repository}/pulls`, { as: ada, body })).json;
       await forge.ask('POST', `/repos/${repository}/pulls/${number}/merge`, {
@@ -322,7 +322,7 @@ describeContract('git reads', (forge) => {
     });
   });
 
-  it('are not for strangers of a private repository', async () => {
+  it('are hidden from strangers of a private repository', async () => {
     const hidden = await forge.makeRepository(ada, { auto_init: true, private: true });
     for (const path of [
       'git/refs',

@@ -1,6 +1,6 @@
 import type { Difference } from './differences.ts';
 
-/** What a running Gitea does otherwise than the embedded forge. */
+/** Differences of Gitea from the embedded forge. */
 export const giteaDifferences: readonly Difference[] = [
   {
     on: ['gitea'],

@@ -23,7 +23,7 @@ describeContract('keys of OpenPGP', (forge) => {
   const add = (armored_public_key: string, as: Account = ada, armored_signature?: string) =>
     ask('POST', '/user/gpg_keys', { armored_public_key, armored_signature }, as);
 
-  it('with an address of the account are added, shown, listed and removed', async () => {
+  it('with an address of the account are added, shown, listed and deleted', async () => {
     const key = makePgpKey({ name: nameOf(ada), at: 1_700_000_000, lifetime: 86_400 * 36_500 });
     const created = await add(key.armored);
     const { id } = created.json;
@@ -64,7 +64,7 @@ describeContract('keys of OpenPGP', (forge) => {
     await add(key.armored);
 
     const again = await add(key.armored);
-    // The token changes with the minute.
+    // The token changes every minute.
     const before = await token(ben);
     const refused = await add(foreign.armored, ben);
     const tokens = [before, await token(ben)];
@@ -97,7 +97,7 @@ describeContract('keys of OpenPGP', (forge) => {
   it('are refused where they are none', async () => {
     const key = makePgpKey({ name: nameOf(ada) });
     const bytes = Buffer.from(key.armored.replace(/-----.*-----|\s/g, ''), 'base64');
-    // The name is another one than that which was certified.
+    // The name differs from the certified one.
     const forged = Buffer.from(bytes.toString('latin1').replace('Ada', 'Eva'), 'latin1').toString('base64');
     const armor = (base64: string, kind = 'PUBLIC KEY BLOCK') =>
       `-----BEGIN PGP ${kind}-----\n\n${base64}\n-----END PGP ${kind}-----\n`;
@@ -110,7 +110,7 @@ describeContract('keys of OpenPGP', (forge) => {
       expect((await forge.ask('GET', `/user/${path}`)).status).toBe(401);
   });
 
-  it('go with their account', async () => {
+  it('are deleted with their account', async () => {
     const guest = await forge.makeUser();
     const key = makePgpKey({ name: nameOf(guest) });
     await add(key.armored, guest);

@@ -16,7 +16,7 @@ describeContract('hooks of every level', (forge) => {
     organization = await forge.makeOrganization(ada);
   });
   afterAll(async () => {
-    // A system hook must not stay behind on a real forge.
+    // A system hook must not remain on a real forge.
     for (const { path, as } of made) await forge.ask('DELETE', path, { as });
     await receiver.close();
   });
@@ -33,7 +33,7 @@ describeContract('hooks of every level', (forge) => {
     return answer;
   };
 
-  it.each([0, 1, 2])('are made, read, changed and removed (%i)', async (at) => {
+  it.each([0, 1, 2])('are created, read, changed and deleted (%i)', async (at) => {
     const level = levels()[at] as ReturnType<typeof levels>[number];
     const hook = await make(level, { events: ['issues_only'], branch_filter: 'main' });
     const path = `${level.path}/${hook.json.id}`;
@@ -55,12 +55,12 @@ describeContract('hooks of every level', (forge) => {
       events: ['issues_only'.replace('_only', '')],
       branch_filter: 'main',
     });
-    // No merge patch: what is absent is reset.
+    // Not a merge patch: absent fields are reset.
     expect(edited.json).toMatchObject({ active: true, events: ['push'], branch_filter: '' });
     expect([wrong.status, gone.status]).toEqual([422, 204]);
     expect(refused).toEqual(level.others);
     expect([(await ask('GET')).status, (await ask('DELETE')).status]).toEqual([404, 404]);
-    // The baseline answers 500 for those of the instance.
+    // Gitea answers 500 for those of the instance.
     expect([404, 500]).toContain((await ask('PATCH', {})).status);
   });
 

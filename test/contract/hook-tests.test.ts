@@ -22,7 +22,7 @@ describeContract('test deliveries', (forge) => {
     await receiver.close();
   });
 
-  it('are a push that never was, of the head of a ref', async () => {
+  it('are a sample push of the head of a ref', async () => {
     const head = await forge.ask('GET', `/repos/${repository}/branches/main`, { as: ada });
 
     const plain = await forge.ask('POST', path, { as: ada });

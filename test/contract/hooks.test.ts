@@ -18,7 +18,7 @@ describeContract('hooks', (forge) => {
     forge.ask(method, `/repos/${repository}/hooks${path}`, { as: ada, body });
   const make = (more: object = {}) => ask('POST', '', { type: 'gitea', config, ...more });
 
-  it('are made inactive and for pushes, unless told otherwise', async () => {
+  it('are created inactive and for pushes by default', async () => {
     const answer = await make();
 
     expect(answer.status).toBe(201);
@@ -89,13 +89,13 @@ describeContract('hooks', (forge) => {
     expect((await make(wrong)).status).toBe(422);
   });
 
-  it('may have an address without a host', async () => {
+  it('may have a URL without a host', async () => {
     const { status, json } = await make({ config: { ...config, url: 'http://' } });
 
     expect([status, json.config.url]).toEqual([201, 'http://']);
   });
 
-  it('may be registered twice at one address', async () => {
+  it('may be registered twice with one URL', async () => {
     const [first, second] = [await make(), await make()];
 
     expect([first.status, second.status]).toEqual([201, 201]);
@@ -171,7 +171,7 @@ describeContract('hooks', (forge) => {
     });
   });
 
-  it('go, and are unknown afterwards', async () => {
+  it('are deleted, and are unknown afterwards', async () => {
     const { id } = (await make()).json;
 
     const first = await ask('DELETE', `/${id}`);
@@ -200,7 +200,7 @@ describeContract('hooks', (forge) => {
     expect(Number(answer.headers.get('x-total-count'))).toBeGreaterThan(1);
   });
 
-  it('of an organization are its owners affair', async () => {
+  it('of an organization are managed by its owners', async () => {
     const stranger = await forge.makeUser();
 
     const read = await forge.ask('GET', `/orgs/${organization}/hooks`, { as: stranger });

@@ -11,7 +11,7 @@ describeContract('the rest of issues, milestones and labels', (forge) => {
   });
 
   describe('an issue', () => {
-    it('is removed by administrators, with all that hangs on it', async () => {
+    it('is deleted by administrators, with everything attached to it', async () => {
       const comment = (await shared.ask('POST', '/issues/1/comments', { body: { body: 'hm' } })).json.id;
       await shared.ask('POST', '/issues/1/times', { body: { time: 5 } });
       const milestone = (await shared.ask('POST', '/milestones', { body: { title: 'v1' } })).json.id;
@@ -41,7 +41,7 @@ describeContract('the rest of issues, milestones and labels', (forge) => {
       expect((await shared.ask('DELETE', '/issues/1/lock')).status).toBe(204);
     });
 
-    it('is pinned behind the others, three at most', async () => {
+    it('is pinned after the others, three at most', async () => {
       const statuses = [];
       for (const index of [2, 1, 3, 4])
         statuses.push((await shared.ask('POST', `/issues/${index}/pin`)).status);
@@ -49,7 +49,7 @@ describeContract('the rest of issues, milestones and labels', (forge) => {
       const unpinned = await shared.ask('DELETE', '/issues/1/pin');
 
       expect(statuses.slice(0, 3)).toEqual([204, 204, 204]);
-      // The baseline answers 500.
+      // Gitea answers 500.
       expect([400, 500]).toContain(statuses[3]);
       expect(pinned.json.map(({ number }: { number: number }) => number)).toEqual([2, 1, 3]);
       expect(pinned.json.map(({ pin_order }: { pin_order: number }) => pin_order)).toEqual([1, 2, 3]);
@@ -98,7 +98,7 @@ describeContract('the rest of issues, milestones and labels', (forge) => {
       ['POST', '/issues/9/pin'],
       ['DELETE', '/issues/9/pin'],
       ['POST', '/issues/9/deadline'],
-    ])('that is not there answers %s %s with 404', async (method, path) => {
+    ])('that does not exist answers %s %s with 404', async (method, path) => {
       expect((await shared.ask(method, path, { body: {} })).status).toBe(404);
     });
   });
@@ -134,7 +134,7 @@ describeContract('the rest of issues, milestones and labels', (forge) => {
       expect((await shared.ask('PATCH', '/milestones/nothing', { body: {} })).status).toBe(404);
     });
 
-    it('is removed, and its issues stay', async () => {
+    it('is deleted, and its issues are kept', async () => {
       const id = await make('v1');
       await shared.ask('PATCH', '/issues/1', { body: { milestone: id } });
 
@@ -162,7 +162,7 @@ describeContract('the rest of issues, milestones and labels', (forge) => {
       id = (await forge.ask('POST', path, { as: shared.owner, body })).json.id;
     });
 
-    it('is found by id and by name, edited and removed', async () => {
+    it('is found by id and by name, edited and deleted', async () => {
       const ask = (method: string, below: string | number, body?: object) =>
         forge.ask(method, `${path}/${below}`, { as: shared.owner, body });
       const byId = await ask('GET', id);
@@ -185,13 +185,13 @@ describeContract('the rest of issues, milestones and labels', (forge) => {
       expect((await ask('PATCH', id, { name: 'x' })).status).toBe(404);
     });
 
-    it('takes no color that is none', async () => {
+    it('rejects an invalid color', async () => {
       const body = { color: 'reddish' };
 
       expect((await forge.ask('PATCH', `${path}/${id}`, { as: shared.owner, body })).status).toBe(422);
     });
 
-    it('is changed by owners alone', async () => {
+    it('is changed only by owners', async () => {
       const statuses = async (method: string, body?: object) => [
         (await forge.ask(method, `${path}/${id}`, { as: shared.stranger, body })).status,
         (await forge.ask(method, `${path}/${id}`, { body })).status,

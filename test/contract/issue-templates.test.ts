@@ -46,7 +46,7 @@ body:
 
 const form = (field: string) => `name: Form\nabout: A form\nbody:\n  - ${field.replaceAll('\n', '\n    ')}\n`;
 
-/** Files that are no templates, by what is wrong. */
+/** Files that are not templates, by the error. */
 const mistakes: Readonly<Record<string, string>> = {
   'no-name': 'about: x\nbody:\n  - type: markdown\n    attributes: {value: x}\n',
   'no-about': 'name: x\nbody:\n  - type: markdown\n    attributes: {value: x}\n',
@@ -194,7 +194,7 @@ describeContract('issue templates', (forge) => {
     expect(headers.get('x-gitea-warning')).toContain(`count=${files.length}`);
   });
 
-  it('are null where there are none', async () => {
+  it('are null if there are none', async () => {
     const empty = await forge.makeRepository(ada);
     const without = await makeWith({ 'a.md': 'a' });
 
@@ -232,7 +232,7 @@ describeContract('issue templates', (forge) => {
     it.each([
       ['contact_links: [{name: a, url: "b c", about: d}]', 'b c is not a valid URL'],
       ['blank_issues_enabled: [', ''],
-    ])('have a mistake: %s', async (text, message) => {
+    ])('have an error: %s', async (text, message) => {
       const repository = await makeWith({ '.github/ISSUE_TEMPLATE/config.yml': `${text}\n` });
       const config = await read(repository, 'issue_config');
       const { json } = await read(repository, 'issue_config/validate');

@@ -60,7 +60,7 @@ describeContract('issues', (forge) => {
       expect(Date.parse(answer.json.due_date)).toBe(Date.parse('2030-01-02T02:04:05Z'));
     });
 
-    it('lose in silence what a reader may not set', async () => {
+    it('silently lose fields that a reader may not set', async () => {
       const label = await ask('POST', '/labels', { name: 'bug', color: 'fff' });
       const body = {
         title: 'x',
@@ -89,7 +89,7 @@ describeContract('issues', (forge) => {
       expect((await ask('POST', '/issues', body)).status).toBe(422);
     });
 
-    it('take an assignee who reads pull requests here, and no other', async () => {
+    it('accept an assignee who can read pull requests, and no other', async () => {
       const body = { title: 'x', assignees: [bob.name] };
       expect((await ask('POST', '/issues', body)).json.assignees[0].login).toBe(bob.name);
       await ask('PATCH', '', { private: true });
@@ -97,7 +97,7 @@ describeContract('issues', (forge) => {
       expect((await ask('POST', '/issues', body)).status).toBe(422);
     });
 
-    it('may be closed at once', async () => {
+    it('may be closed immediately', async () => {
       const answer = await ask('POST', '/issues', { title: 'x', closed: true });
 
       expect(answer.json.state).toBe('closed');
@@ -125,7 +125,7 @@ describeContract('issues', (forge) => {
   describe('when edited', () => {
     beforeEach(() => ask('POST', '/issues', { title: 'first', body: 'text' }));
 
-    it('answer 201 and keep what is not named', async () => {
+    it('answer 201 and keep unnamed fields', async () => {
       const answer = await ask('PATCH', '/issues/1', { title: 'second' });
 
       expect([answer.status, answer.json.title, answer.json.body]).toEqual([201, 'second', 'text']);
@@ -150,7 +150,7 @@ describeContract('issues', (forge) => {
       expect((await ask('GET', '/issues/1')).json.body).toBe('mine');
     });
 
-    it('change assignees, milestone and due date, and lose them again', async () => {
+    it('change assignees, milestone and due date, and remove them again', async () => {
       const milestone = await ask('POST', '/milestones', { title: 'v1' });
       const due_date = '2031-05-06T00:00:00Z';
       const set = await ask('PATCH', '/issues/1', {
@@ -164,7 +164,7 @@ describeContract('issues', (forge) => {
       expect(unset.json).toMatchObject({ assignees: null, milestone: null, due_date: null });
     });
 
-    it('obey their author', async () => {
+    it('can be edited by their author', async () => {
       const own = await ask('POST', '/issues', { title: 'mine' }, bob);
 
       const answer = await ask(
@@ -183,7 +183,7 @@ describeContract('issues', (forge) => {
       expect([answer.status, answer.text]).toEqual([403, '']);
     });
 
-    it('answer 404 where there is none', async () => {
+    it('answer 404 if they do not exist', async () => {
       expect((await ask('PATCH', '/issues/7', { title: 'x' })).status).toBe(404);
     });
   });
@@ -223,7 +223,7 @@ describeContract('issues', (forge) => {
       const path = `/issues?${query.replace('BOB', bob.name).replace('ADA', ada.name)}`;
       const isFound = (answer: Answer): boolean => titles(answer).length === expected.length;
 
-      // A real forge puts issues into the index of its search a moment later.
+      // A real forge adds issues to its search index a moment later.
       expect(titles(await waitFor(() => ask('GET', path), isFound))).toEqual(expected);
     });
 
@@ -238,7 +238,7 @@ describeContract('issues', (forge) => {
   describe('comments', () => {
     beforeEach(() => ask('POST', '/issues', { title: 'first' }));
 
-    it('stand on their issue, oldest first, all at once', async () => {
+    it('belong to their issue, oldest first, without pages', async () => {
       for (const body of ['one', 'two', 'three']) await ask('POST', '/issues/1/comments', { body });
 
       const list = await ask('GET', '/issues/1/comments?limit=1');
@@ -248,7 +248,7 @@ describeContract('issues', (forge) => {
       expect((await ask('GET', '/issues/1')).json.comments).toBe(3);
     });
 
-    it('name the issue by its web address and no pull request', async () => {
+    it('contain the web URL of the issue and no pull request', async () => {
       const answer = await ask('POST', '/issues/1/comments', { body: 'hm' });
 
       expect(answer.status).toBe(201);
@@ -257,7 +257,7 @@ describeContract('issues', (forge) => {
       expect(answer.json.pull_request_url).toBe('');
     });
 
-    it('are narrowed by when they were written', async () => {
+    it('are filtered by time', async () => {
       await ask('POST', '/issues/1/comments', { body: 'hm' });
 
       const later = await ask('GET', '/issues/1/comments?since=2100-01-01T00:00:00Z');
@@ -266,7 +266,7 @@ describeContract('issues', (forge) => {
       expect([later.json, wrong.status]).toEqual([[], 422]);
     });
 
-    it('obey their author and writers, and answer strangers with an empty 403', async () => {
+    it('can be edited by their author and writers, and return an empty 403 to strangers', async () => {
       const own = (await ask('POST', '/issues/1/comments', { body: 'mine' }, bob)).json.id;
       const others = (await ask('POST', '/issues/1/comments', { body: 'hers' })).json.id;
 
@@ -279,7 +279,7 @@ describeContract('issues', (forge) => {
       expect([byStranger.status, byStranger.text, removal.status, removal.text]).toEqual([403, '', 403, '']);
     });
 
-    it('go, and are unknown afterwards', async () => {
+    it('are deleted, and are unknown afterwards', async () => {
       const { id } = (await ask('POST', '/issues/1/comments', { body: 'hm' })).json;
 
       const gone = await ask('DELETE', `/issues/comments/${id}`);
@@ -303,11 +303,11 @@ describeContract('issues', (forge) => {
       expect(answers.map((answer) => answer.status)).toEqual([404, 404, 404]);
     });
 
-    it('need a text', async () => {
+    it('require a text', async () => {
       expect((await ask('POST', '/issues/1/comments', { body: '' })).status).toBe(422);
     });
 
-    it('of an unknown issue are no mistake of the forge, except on the baseline', async () => {
+    it('of an unknown issue are a client error, except on Gitea', async () => {
       const list = await ask('GET', '/issues/77/comments');
       const write = await ask('POST', '/issues/77/comments', { body: 'x' });
 

@@ -26,7 +26,7 @@ describeContract('labels', (forge) => {
       ['0052CC', '0052cc'],
       ['#f0A', 'ff00aa'],
       ['abc', 'aabbcc'],
-    ])('keep the color %s as %s', async (color, kept) => {
+    ])('store the color %s as %s', async (color, kept) => {
       const answer = await ask('POST', '/labels', { name: 'x', color });
 
       expect([answer.status, answer.json.color]).toEqual([201, kept]);
@@ -36,7 +36,7 @@ describeContract('labels', (forge) => {
       expect((await ask('POST', '/labels', { name: 'x', color })).status).toBe(422);
     });
 
-    it('may have one name twice', async () => {
+    it('may have duplicate names', async () => {
       const first = await make('same');
       const second = await make('same');
 
@@ -59,7 +59,7 @@ describeContract('labels', (forge) => {
       await expect.poll(async () => namesOf((await ask('GET', `/labels${query}`)).json)).toEqual(names);
     });
 
-    it('are found by id, and by a name that is no number', async () => {
+    it('are found by id, and by a name that is not a number', async () => {
       const id = await make('kind/bug');
 
       const byId = await ask('GET', `/labels/${id}`);
@@ -79,14 +79,14 @@ describeContract('labels', (forge) => {
       expect(reset.json).toMatchObject({ name: 'old', description: 'd', color: 'ffffff' });
     });
 
-    it('answer 404 to an edit of an unknown one, 204 to its removal', async () => {
+    it('answer 404 to an edit of an unknown one, 204 to its deletion', async () => {
       const edit = await ask('PATCH', '/labels/999999999', { name: 'x' });
       const removal = await ask('DELETE', '/labels/999999999');
 
       expect([edit.status, removal.status]).toEqual([404, 204]);
     });
 
-    it('leave the issues that carry them when they go', async () => {
+    it('are removed from their issues when they are deleted', async () => {
       const id = await make('gone');
       const issue = await ask('POST', '/issues', { title: 'i', labels: [id] });
 
@@ -95,7 +95,7 @@ describeContract('labels', (forge) => {
       expect((await ask('GET', `/issues/${issue.json.number}`)).json.labels).toEqual([]);
     });
 
-    it('leave out those of the organization', async () => {
+    it('exclude those of the organization', async () => {
       await forge.ask('POST', `/orgs/${organization}/labels`, {
         as: ada,
         body: { name: 'everywhere', color: 'fff' },
@@ -109,7 +109,7 @@ describeContract('labels', (forge) => {
       expect(namesOf(shared.json)).toContain('everywhere');
     });
 
-    it('may be written in an archived repository, too', async () => {
+    it('may be changed in an archived repository, too', async () => {
       const id = await make('x');
       await ask('PATCH', '', { archived: true });
 
@@ -151,7 +151,7 @@ describeContract('labels', (forge) => {
       expect(namesOf((await ask('GET', labels)).json)).toEqual(names);
     });
 
-    it('all go where the list is missing', async () => {
+    it('are all removed if the list is missing', async () => {
       await put(['bug']);
 
       const answer = await ask('PUT', labels, {});
@@ -208,7 +208,7 @@ describeContract('labels', (forge) => {
       expect((await put([foreign.json.id])).json).toEqual([]);
     });
 
-    it('go one by one, 204 also where the issue does not carry it', async () => {
+    it('are removed one by one, 204 even if the issue does not have it', async () => {
       await put(['bug']);
 
       const carried = await ask('DELETE', `${labels}/${ids.bug}`);
@@ -219,7 +219,7 @@ describeContract('labels', (forge) => {
       expect([404, 422]).toContain(unknown.status);
     });
 
-    it('go all at once', async () => {
+    it('are removed all at once', async () => {
       await put(['bug', 'docs']);
 
       expect((await ask('DELETE', labels)).status).toBe(204);

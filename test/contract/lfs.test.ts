@@ -14,7 +14,7 @@ function textOf({ oid, size }: Pointer): string {
   return `version https://git-lfs.github.com/spec/v1\noid sha256:${oid}\nsize ${size}\n`;
 }
 
-/** A client of Git LFS, as its specification describes one. */
+/** A Git LFS client according to the specification. */
 function createClient(forge: ContractForge, repository: string, sender: Sender) {
   const root = `${forge.url}/${repository}.git/info/lfs`;
   const credentials: Record<string, string> = sender ? basic(sender.name, sender.password) : {};
@@ -37,7 +37,7 @@ function createClient(forge: ContractForge, repository: string, sender: Sender) 
   return {
     call,
     batch,
-    /** Asks for leave, sends the bytes where the answer says, and has them verified there. */
+    /** Requests an upload, sends the bytes to the returned URL, and verifies them there. */
     async upload(content: Buffer): Promise<readonly number[]> {
       const pointer = pointerOf(content);
       const { actions } = (await batch('upload', pointer)).json.objects[0];
@@ -105,7 +105,7 @@ describeContract('Git LFS', (forge: ContractForge) => {
       expect(beyond.response.status).toBe(416);
     });
 
-    it('are offered with the credentials of the request, and refused each for itself', async () => {
+    it('are offered with the credentials of the request, and refused one by one', async () => {
       await as(owner).upload(content);
       const other = pointerOf(randomBytes(10));
       const wrong = { oid: 'x', size: 1 };
@@ -134,7 +134,7 @@ describeContract('Git LFS', (forge: ContractForge) => {
       ]);
     });
 
-    it('must have the size and the hash that their address names', async () => {
+    it('must have the size and the hash of their URL', async () => {
       const client = as(owner);
       const put = async (path: string, body: Buffer) => {
         const { status, json } = await client.call('PUT', `/objects/${path}`, body);
@@ -164,7 +164,7 @@ describeContract('Git LFS', (forge: ContractForge) => {
       expect(await as(stranger, mine).upload(content)).toEqual([200, 200]);
     });
 
-    it('answer what is no request of the protocol', async () => {
+    it('reject invalid requests of the protocol', async () => {
       const client = as(owner);
       const statuses = [
         await client.call('POST', '/objects/batch', { operation: 'x', objects: [] }),
@@ -178,7 +178,7 @@ describeContract('Git LFS', (forge: ContractForge) => {
       expect(statuses).toEqual([400, 400, 415, 422, 422, 404]);
     });
 
-    it('go to a fork, and stay there when their repository goes', async () => {
+    it('are copied to a fork, and stay there when their repository is deleted', async () => {
       await as(owner).upload(content);
       const fork = `${stranger.name}/${repository.split('/')[1]}`;
       await forge.ask('POST', `/repos/${repository}/forks`, { as: stranger, body: {} });
@@ -240,7 +240,7 @@ describeContract('Git LFS', (forge: ContractForge) => {
   });
 
   describe('locks', () => {
-    it('are made once for a path, listed, and taken back by their owner', async () => {
+    it('are created once for a path, listed, and removed by their owner', async () => {
       const client = as(owner);
       const made = await client.call('POST', '/locks', { path: 'a/../b/File.bin' });
       const again = await client.call('POST', '/locks', { path: 'b/file.bin' });
@@ -270,7 +270,7 @@ describeContract('Git LFS', (forge: ContractForge) => {
       expect((await client.call('GET', '/locks')).json).toEqual({ locks: [] });
     });
 
-    it('of others are told apart, and are taken away by force alone', async () => {
+    it('of others are listed separately, and are removed only by force', async () => {
       await forge.share(repository, owner, { with: stranger, permission: 'write' });
       const { json } = await as(owner).call('POST', '/locks', { path: 'ours' });
       await as(stranger).call('POST', '/locks', { path: 'theirs' });
@@ -287,7 +287,7 @@ describeContract('Git LFS', (forge: ContractForge) => {
       expect(forced.status).toBe(200);
     });
 
-    it('come page by page where a limit is given', async () => {
+    it('are paged if a limit is given', async () => {
       const client = as(owner);
       for (const path of ['a', 'b', 'c']) await client.call('POST', '/locks', { path });
       const first = (await client.call('GET', '/locks?limit=2')).json;

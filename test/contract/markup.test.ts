@@ -29,7 +29,7 @@ describeContract('markup', (forge) => {
     }
   });
 
-  it('of a whole body is HTML, whatever its content type', async () => {
+  it('of a whole body is HTML, for any content type', async () => {
     for (const type of ['text/plain', 'application/json', 'text/markdown']) {
       const headers = { 'content-type': type };
       const answer = await forge.ask('POST', '/markdown/raw', { as: ada, headers, body: '**raw**' });
@@ -82,7 +82,7 @@ describeContract('markup', (forge) => {
     expect((await forge.ask('POST', path, { body: { Text: 'x' } })).status).toBe(401);
   });
 
-  describe('has nothing that runs', () => {
+  describe('contains nothing executable', () => {
     it.each([
       '<script>alert(1)</script>',
       '<img src=x onerror=alert(1)>',

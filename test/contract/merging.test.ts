@@ -58,7 +58,7 @@ describeContract('merging', (forge) => {
     expect((await ask('GET', '/contents/b.txt')).status).toBe(200);
   });
 
-  it('names who merged, except in lists', async () => {
+  it('includes who merged, except in lists', async () => {
     await merge({ do: 'merge' });
 
     expect((await ask('GET', '/pulls/1')).json.merged_by).toMatchObject({ login: ada.name });
@@ -66,14 +66,14 @@ describeContract('merging', (forge) => {
     expect([listed.merged, listed.merged_by]).toEqual([true, null]);
   });
 
-  it('has the pull request in the message, or what the caller wants', async () => {
+  it('has the pull request in the message, or the requested message', async () => {
     await merge({ Do: 'merge' });
     const message = (await ask('GET', '/branches/main')).json.commit.message;
 
     expect(message).toMatch(/^Merge pull request 'A change' \(#1\) from topic into main\n/);
   });
 
-  it('takes the members as Go clients spell them', async () => {
+  it('accepts the field names of Go clients', async () => {
     await merge({ Do: 'squash', MergeTitleField: 'Mine', MergeMessageField: 'And why' });
 
     const { message } = (await ask('GET', '/branches/main')).json.commit;
@@ -97,10 +97,10 @@ describeContract('merging', (forge) => {
     expect((await ask('GET', '/branches/topic')).status).toBe(status);
   });
 
-  it('leaves a head branch that another pull request uses, and the default branch', async () => {
+  it('keeps a head branch that another pull request uses, and the default branch', async () => {
     await ask('POST', '/branches', { new_branch_name: 'next', old_branch_name: 'main' });
     await ask('POST', '/pulls', { title: 'Another', head: 'topic', base: 'next' });
-    // Forgejo merges, and tells with 403 that the branch stays.
+    // Forgejo merges, and reports with 403 that the branch is kept.
     expect([200, 403]).toContain((await merge({ do: 'merge', delete_branch_after_merge: true })).status);
     expect((await ask('GET', '/branches/topic')).status).toBe(200);
 
@@ -112,7 +112,7 @@ describeContract('merging', (forge) => {
     expect((await ask('GET', '/branches/main')).status).toBe(200);
   });
 
-  it('is refused twice, for drafts, for closed ones, for unknown words and for moved heads', async () => {
+  it('is refused twice, for drafts, for closed ones, for unknown styles and for moved heads', async () => {
     expect((await merge({ do: 'octopus' })).status).toBe(422);
     expect((await merge({ do: 'merge', head_commit_id: '0'.repeat(40) })).status).toBe(409);
     await ask('PATCH', '/pulls/1', { title: 'WIP: x' });
@@ -125,9 +125,10 @@ describeContract('merging', (forge) => {
     expect((await ask('PATCH', '/pulls/1', { state: 'open' })).status).toBe(412);
   });
 
-  it('is refused where the branches conflict', async () => {
+  it('is refused if the branches conflict', async () => {
     await write('a.txt', 'other\n');
-    // A server looks for conflicts on its own time. Asked before, Forgejo tries, and answers 500 for a fast-forward.
+    // A server checks for conflicts in the background. Called before, Forgejo tries, and answers 500 for a
+    // fast-forward.
     const isMergeable = async () => (await ask('GET', '/pulls/1')).json.mergeable;
     await expect.poll(isMergeable).toBe(false);
 
@@ -136,13 +137,13 @@ describeContract('merging', (forge) => {
         as: ada,
         body: { do: style },
       });
-      // 405 for a conflict that is known, 409 where the merge is tried.
+      // 405 for a known conflict, 409 if the merge is tried.
       expect([405, 409], answer.text).toContain(answer.status);
     }
     expect((await ask('GET', '/pulls/1')).json).toMatchObject({ state: 'open', mergeable: false });
   });
 
-  it('is refused in a way that the repository does not allow', async () => {
+  it('is refused in a style that the repository does not allow', async () => {
     await ask('PATCH', '', { has_pull_requests: true, allow_squash_merge: false });
 
     expect((await merge({ do: 'squash' })).status).toBe(405);
@@ -195,7 +196,7 @@ describeContract('merging', (forge) => {
       expect((await ask('POST', '/forks', {}, other)).status).toBe(409);
       expect((await ask('POST', '/forks', { organization })).status).toBe(202);
       const misnamed = await ask('POST', '/forks', { name: 'bad/name' }, await forge.makeUser());
-      // The baseline answers 500.
+      // Gitea answers 500.
       expect([422, 500]).toContain(misnamed.status);
     });
   });

@@ -60,7 +60,7 @@ describeContract('mirrors', (forge) => {
       expect((await forge.ask('POST', `/repos/${json.full_name}/mirror-sync`, { as: ben })).status).toBe(400);
     });
 
-    it('are kept up to date', async () => {
+    it('are synchronized periodically', async () => {
       const { status, json } = await migrate(ben, { mirror: true, mirror_interval: '1h30m' });
       const mirror = json.full_name;
       await add(source, 'b.txt');
@@ -139,7 +139,7 @@ describeContract('mirrors', (forge) => {
     const sync = (repository: string) =>
       forge.ask('POST', `/repos/${repository}/push_mirrors-sync`, { as: ada });
 
-    it('get every push on demand, and lose what is gone', async () => {
+    it('receive every push on demand, and lose deleted refs', async () => {
       const { from, to, created } = await makePair({ interval: '8h' });
       const name = created.json.remote_name;
       await add(from, 'a.txt', { new_branch: 'side' });
@@ -179,7 +179,7 @@ describeContract('mirrors', (forge) => {
       expect(shown.text).not.toContain(ben.password);
     });
 
-    it('follow each push where that is asked for', async () => {
+    it('follow each push if requested', async () => {
       const { from, to } = await makePair({ sync_on_commit: true });
       await add(from, 'a.txt');
       const tip = await tipOf(from, ada);
@@ -192,7 +192,7 @@ describeContract('mirrors', (forge) => {
       ).toBe(tip);
     });
 
-    it('are listed and removed', async () => {
+    it('are listed and deleted', async () => {
       const { from, created } = await makePair();
       const path = `/repos/${from}/push_mirrors`;
       const list = await forge.ask('GET', path, { as: ada });
@@ -220,7 +220,7 @@ describeContract('mirrors', (forge) => {
       expect(text).not.toContain('wrong-password');
     });
 
-    it('have addresses and intervals with limits', async () => {
+    it('have URLs and intervals with limits', async () => {
       for (const [more, status] of [
         [{ interval: '' }, 400],
         [{ interval: 'soon' }, 400],

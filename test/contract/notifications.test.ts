@@ -28,7 +28,7 @@ describeContract('notifications', (forge) => {
     return (await list(as, '?all=true')).json[0];
   }
 
-  it('tell a watcher of a new issue, with everything about it', async () => {
+  it('notify a watcher of a new issue, with all fields', async () => {
     await open('crash');
 
     const thread = await first(shared.owner);
@@ -53,7 +53,7 @@ describeContract('notifications', (forge) => {
     expect([single.status, single.json]).toEqual([200, thread]);
   });
 
-  it('do not tell of what one does oneself', async () => {
+  it("are not sent for one's own actions", async () => {
     await open('my own', shared.owner, { body: `@${shared.owner.name}`, assignees: [shared.owner.name] });
     await shared.ask('POST', '/issues/1/comments', { body: { body: 'hm' } });
     await open('another', shared.writer);
@@ -61,7 +61,7 @@ describeContract('notifications', (forge) => {
     expect(await titles(shared.owner, 1)).toEqual(['another']);
   });
 
-  it('tell who is mentioned and can read, not who cannot', async () => {
+  it('notify mentioned accounts that can read, and no others', async () => {
     const text = `see (@${shared.reader.name}), @${shared.stranger.name} and mail@${shared.owner.name}.example`;
     await open('mention', shared.owner, { body: text });
     await shared.ask('POST', '/issues/1/comments', { body: { body: `@${shared.writer.name}: you too` } });
@@ -71,14 +71,14 @@ describeContract('notifications', (forge) => {
     expect(await titles(shared.stranger, 0)).toEqual([]);
   });
 
-  it('tell who is assigned', async () => {
+  it('notify assignees', async () => {
     await open('work', shared.owner, { assignees: [shared.writer.name] });
 
     expect(await titles(shared.writer, 1)).toEqual(['work']);
     expect(await titles(shared.reader, 0)).toEqual([]);
   });
 
-  it('tell who takes part of comments and of changes of state', async () => {
+  it('notify participants of comments and state changes', async () => {
     await open('talk', shared.reader);
     await shared.ask('POST', '/issues/1/comments', { body: { body: 'an answer' } });
     const thread = await first(shared.reader);
@@ -122,7 +122,7 @@ describeContract('notifications', (forge) => {
     expect(json[0].subject.state).toBe('merged');
   });
 
-  it('tell the author of a review, and the reviewer of what follows', async () => {
+  it('notify the author of a review, and the reviewer of later activity', async () => {
     const more = { body: { content: 'eA==', message: 'a', new_branch: 'topic' }, as: 'writer' as const };
     await shared.ask('POST', '/contents/a.txt', more);
     const body = { title: 'a change', head: 'topic', base: 'main' };
@@ -137,7 +137,7 @@ describeContract('notifications', (forge) => {
     expect(await titles(shared.reader, 1)).toEqual(['a change']);
   });
 
-  it('tell whom a repository is offered to', async () => {
+  it('notify the recipient of a repository transfer', async () => {
     await shared.ask('POST', '/transfer', { body: { new_owner: shared.reader.name } });
 
     const { subject } = await first(shared.reader);
@@ -149,7 +149,7 @@ describeContract('notifications', (forge) => {
     });
   });
 
-  it('say nothing to watchers of what happens to a draft', async () => {
+  it('do not notify watchers about a draft', async () => {
     const more = { body: { content: 'eA==', message: 'a', new_branch: 'topic' }, as: 'writer' as const };
     await shared.ask('POST', '/contents/a.txt', more);
     const body = { title: 'WIP: a change', head: 'topic', base: 'main' };
@@ -164,7 +164,7 @@ describeContract('notifications', (forge) => {
     expect(await titles(shared.owner, 2)).toEqual(['a change', 'marker']);
   });
 
-  it('end with a subscription, except for mentions', async () => {
+  it('stop with a subscription, except for mentions', async () => {
     await open('quiet', shared.reader);
     await shared.ask('DELETE', `/issues/1/subscriptions/${shared.reader.name}`, { as: 'reader' });
     await shared.ask('POST', '/issues/1/comments', { body: { body: 'nothing for you' } });
@@ -177,7 +177,7 @@ describeContract('notifications', (forge) => {
     expect(await titles(shared.reader, 2)).toEqual(['loud', 'quiet']);
   });
 
-  it('stay pinned whatever happens, and read ones come back', async () => {
+  it('stay pinned whatever happens, and read ones become unread again', async () => {
     await open('pinned');
     await open('read');
     await titles(shared.owner, 2);
@@ -278,7 +278,7 @@ describeContract('notifications', (forge) => {
     });
   });
 
-  it('are of one repository where that is asked for', async () => {
+  it('are filtered by repository', async () => {
     const other = await forge.makeRepository(shared.owner);
     await forge.ask('POST', `/repos/${other}/issues`, { as: shared.stranger, body: { title: 'elsewhere' } });
     await open('here');
@@ -291,7 +291,7 @@ describeContract('notifications', (forge) => {
     expect(await titles(shared.owner, 1)).toEqual(['elsewhere']);
   });
 
-  it('are their own account’s alone', async () => {
+  it('are visible only to their own account', async () => {
     await open('private');
     const { id } = await first(shared.owner);
     const path = `/notifications/threads/${id}`;
@@ -318,7 +318,7 @@ describeContract('notifications', (forge) => {
     ['GET', '/notifications/new'],
     ['GET', '/notifications/threads/1'],
     ['PATCH', '/notifications/threads/1'],
-  ])('ask an anonymous %s %s to sign in', async (method, path) => {
+  ])('require an anonymous %s %s to sign in', async (method, path) => {
     expect((await forge.ask(method, path)).status).toBe(401);
   });
 

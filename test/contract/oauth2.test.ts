@@ -32,7 +32,7 @@ describeContract('OAuth2 applications', (forge) => {
     expect(list.headers.get('link')).toBeNull();
   });
 
-  it('get another secret with an edit', async () => {
+  it('get a new secret with an edit', async () => {
     const made = await make();
     const body = { name: 'Board', redirect_uris: [`${address}/2`], confidential_client: true };
 
@@ -58,11 +58,11 @@ describeContract('OAuth2 applications', (forge) => {
     );
   });
 
-  it('may have no address at all', async () => {
+  it('may have no redirect URL', async () => {
     expect((await make({ redirect_uris: [] })).status).toBe(201);
   });
 
-  it('are hidden from all others', async () => {
+  it('are hidden from other accounts', async () => {
     const { id } = (await make()).json;
     const other = await forge.makeUser();
     const body = { name: 'x', redirect_uris: [address] };
@@ -76,7 +76,7 @@ describeContract('OAuth2 applications', (forge) => {
 
     const [read, edited, removed] = await statuses(other);
     expect([read, removed]).toEqual([404, 404]);
-    // The baseline answers 500.
+    // Gitea answers 500.
     expect([404, 500]).toContain(edited);
     expect(await statuses(undefined)).toEqual([401, 401, 401]);
     expect((await forge.ask('GET', path)).status).toBe(401);
@@ -95,7 +95,7 @@ describeContract('OAuth2 applications', (forge) => {
     expect([open.status, other.status]).toEqual([403, 403]);
   });
 
-  it('go for good', async () => {
+  it('are deleted', async () => {
     const { id } = (await make()).json;
 
     const gone = await forge.ask('DELETE', `${path}/${id}`, { as: ada });

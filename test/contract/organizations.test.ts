@@ -51,7 +51,7 @@ describeContract('organizations and accounts', (forge) => {
       expect([names(byOwner.json), names(byAdministrator.json)]).toEqual([[], [owner.name]]);
     });
 
-    it('are looked up by members, and strangers are sent to what is public', async () => {
+    it('are looked up by members, and strangers are redirected to the public list', async () => {
       const check = (as: Account, who: Account) =>
         ask('GET', `/orgs/${organization}/members/${who.name}`, as);
       const sent = await check(stranger, bob);
@@ -106,7 +106,7 @@ describeContract('organizations and accounts', (forge) => {
     expect((await ask('GET', `/orgs/${secret}/members`, stranger)).status).toBe(404);
   });
 
-  it('say what an account may do in them', async () => {
+  it('have permissions for an account', async () => {
     const of = (who: Account, as: Account) =>
       ask('GET', `/users/${who.name}/orgs/${organization}/permissions`, as);
 
@@ -126,7 +126,7 @@ describeContract('organizations and accounts', (forge) => {
     expect((await of(stranger, ada)).json).toMatchObject({ can_read: false });
   });
 
-  it('keep their old name leading to the new one', async () => {
+  it('redirect their old name to the new one', async () => {
     const old = await forge.makeOrganization(ada);
     const repository = (await forge.makeRepository(ada, { in: old })).split('/')[1];
     const fresh = freshName('org');
@@ -207,7 +207,7 @@ describeContract('organizations and accounts', (forge) => {
       expect((await ask('GET', '/user', cid)).status).toBe(403);
     });
 
-    it('get another name, and the old one leads there', async () => {
+    it('are renamed, and the old name redirects', async () => {
       const cid = await forge.makeUser();
       const fresh = freshName('user');
 
@@ -223,7 +223,7 @@ describeContract('organizations and accounts', (forge) => {
       expect((await ask('GET', '/user', cid)).json.login).toBe(fresh);
     });
 
-    it('go once they own nothing, and what they wrote stays', async () => {
+    it('are deleted once they own nothing, and their content is kept', async () => {
       const cid = await forge.makeUser();
       const own = await forge.makeRepository(cid);
       const repository = await forge.makeRepository(ada);
@@ -239,7 +239,7 @@ describeContract('organizations and accounts', (forge) => {
       expect((await ask('GET', `/users/${cid.name}`)).status).toBe(404);
     });
 
-    it('are purged with all they own', async () => {
+    it('are purged with everything they own', async () => {
       const cid = await forge.makeUser();
       const owned = await forge.makeOrganization(cid);
       const repository = await forge.makeRepository(cid, { in: owned });
@@ -249,7 +249,7 @@ describeContract('organizations and accounts', (forge) => {
       expect((await ask('GET', `/orgs/${owned}`)).status).toBe(404);
     });
 
-    it('have organizations made for them, and show their repositories', async () => {
+    it('have organizations created for them, and show their repositories', async () => {
       const username = freshName('org');
       const repository = await forge.makeRepository(bob);
       const secret = await forge.makeRepository(bob, { private: true });

@@ -92,7 +92,7 @@ describeContract('packages', (forge) => {
     expect(await list('type=npm')).toEqual(['0', []]);
   });
 
-  it('go by version, and a version goes with its last file', async () => {
+  it('are deleted by version, and a version is deleted with its last file', async () => {
     const name = freshName('tool');
     for (const path of ['1/a', '1/b', '2/a', '3/a']) await put(`${ada.name}/generic/${name}/${path}`, 'x');
     const at = (version: string) => `/packages/${ada.name}/generic/${name}/${version}`;
@@ -144,7 +144,7 @@ describeContract('packages', (forge) => {
       expect((await send('GET', path)).status).toBe(200);
     });
 
-    it('members where the organization is private, with the access of their teams', async () => {
+    it('members if the organization is private, with the access of their teams', async () => {
       const [reader, writer] = await Promise.all([forge.makeUser(), forge.makeUser()]);
       for (const [member, permission] of [
         [reader, 'read'],
@@ -201,7 +201,7 @@ describeContract('packages', (forge) => {
     });
   });
 
-  it('keep their owner from being removed', async () => {
+  it('prevent the deletion of their owner', async () => {
     const owner = await forge.makeOrganization(ada);
     const path = `${owner}/generic/tool/1/f`;
     await put(path, 'x');

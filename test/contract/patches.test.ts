@@ -20,7 +20,7 @@ describeContract('patches', (forge) => {
     const body = { content: encode('intro\none\ntwo\nthree\nend\n'), message: 'a' };
     await shared.ask('POST', '/contents/a.txt', { body });
   });
-  // Forgejo requires `sha` and does not read it.
+  // Forgejo requires `sha` and ignores it.
   const apply = (content: string, more: object = {}) =>
     shared.ask('POST', '/diffpatch', { body: { content, sha: 'x', ...more } });
   const read = async (path: string, ref = 'main') => {
@@ -29,7 +29,7 @@ describeContract('patches', (forge) => {
   };
   const tip = async (branch: string) => (await shared.ask('GET', `/branches/${branch}`)).json.commit;
 
-  it('are one commit on the branch, by the caller, with a message of their own', async () => {
+  it('are one commit on the branch, by the caller, with its own message', async () => {
     const before = (await tip('main')).id;
     const { status, json } = await apply(diffOf('a.txt', 'two', '2') + newFile('b/c.txt'));
 
@@ -43,7 +43,7 @@ describeContract('patches', (forge) => {
     expect(after.message.trim()).toBe('apply-patch');
   });
 
-  it('go onto a new branch, by the people and with the message that are given', async () => {
+  it('create a new branch, with the given people and message', async () => {
     const author = { name: 'Grace', email: 'grace@example.org' };
     const date = '2020-02-03T04:05:06Z';
     const { status, json } = await apply(diffOf('a.txt', 'two', '2'), {
@@ -62,12 +62,12 @@ describeContract('patches', (forge) => {
     expect((await tip('backport-1')).message.trim()).toBe('fix\n\n(cherry picked from commit 1)');
   });
 
-  it('lose whitespace at the ends of added lines', async () => {
+  it('lose trailing white space of added lines', async () => {
     expect((await apply(diffOf('a.txt', 'two', '2  \t'))).status).toBe(201);
     expect(await read('a.txt')).toBe('intro\none\n2\nthree\nend\n');
   });
 
-  it('apply to a branch that went on, where the lines around are still there', async () => {
+  it('apply to a branch that has moved, if the context lines are still there', async () => {
     const { sha } = (await shared.ask('GET', '/contents/a.txt')).json;
     const body = { content: encode('zero\nintro\none\ntwo\nthree\nend\n'), message: 'b', sha };
     await shared.ask('PUT', '/contents/a.txt', { body });
@@ -83,7 +83,7 @@ describeContract('patches', (forge) => {
     ['no patch', 'hello\n'],
     ['a path outside', newFile('../x')],
     ['a path inside of .git', newFile('.git/hooks/x')],
-  ])('for %s are refused, and nothing is left of them', async (_, content) => {
+  ])('for %s are refused, and leave nothing behind', async (_, content) => {
     const before = (await tip('main')).id;
     // Both forges answer 500.
     expect([422, 500]).toContain((await apply(content, { new_branch: 'refused' })).status);
@@ -92,7 +92,7 @@ describeContract('patches', (forge) => {
     expect((await shared.ask('GET', '/branches/refused')).status).toBe(404);
   });
 
-  it('need a branch that is there, and a new one that is not', async () => {
+  it('require an existing branch, and a new one that does not exist', async () => {
     const content = diffOf('a.txt', 'two', '2');
 
     expect((await apply(content, { branch: 'nothing' })).status).toBe(404);
@@ -125,7 +125,7 @@ describeContract('patches', (forge) => {
   });
 
   describe('of a pull request', () => {
-    it('come as a diff and apply to another branch', async () => {
+    it('are available as a diff and apply to another branch', async () => {
       await shared.ask('POST', '/branches', {
         body: { new_branch_name: 'release', old_branch_name: 'main' },
       });

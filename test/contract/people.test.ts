@@ -23,7 +23,7 @@ describeContract('people of a repository', (forge) => {
     forge.ask('GET', `/repos/${repository}${path}`, { as });
   const logins = ({ json }: Answer) => json.map(({ login }: { login: string }) => login);
 
-  it('can be assigned where they write, the owner last', async () => {
+  it('can be assigned if they can write, the owner last', async () => {
     const answer = await ask('/assignees', stranger);
 
     expect([answer.status, logins(answer)]).toEqual([200, [ben.name, ada.name]]);
@@ -94,7 +94,7 @@ describeContract('people of a repository', (forge) => {
     expect((await ask('/forks', undefined)).status).toBe(200);
   });
 
-  it('are not listed to strangers of a private repository', async () => {
+  it('are hidden from strangers of a private repository', async () => {
     const hidden = await forge.makeRepository(ada, { private: true });
     for (const path of [
       'forks',
@@ -131,7 +131,7 @@ describeContract('people of a repository', (forge) => {
     ): Promise<Answer> => forge.ask(method, `/repos/${place}${path}`, { as, body });
     const ids = ({ json }: Answer) => json.map(({ id }: { id: number }) => id);
 
-    it('on all issues, in one list, page by page, of a time', async () => {
+    it('on all issues, in one list, page by page, filtered by time', async () => {
       const all = await at('GET', '/issues/comments', undefined);
       const page = await at('GET', '/issues/comments?limit=2&page=2');
 
@@ -180,7 +180,7 @@ describeContract('people of a repository', (forge) => {
     const pinned = async () =>
       (await at('GET', '/issues/pinned')).json.map(({ title }: { title: string }) => title);
 
-    it('issues in an order of theirs', async () => {
+    it('issues in their own order', async () => {
       expect((await at('PATCH', '/issues/3/pin/1')).status).toBe(204);
       expect(await pinned()).toEqual(['c', 'a', 'b']);
       expect((await at('PATCH', '/issues/3/pin/2')).status).toBe(204);
@@ -192,7 +192,7 @@ describeContract('people of a repository', (forge) => {
       expect((await at('PATCH', '/issues/3/pin/1', stranger)).status).toBe(403);
     });
 
-    it('no more than are allowed, pull requests apart', async () => {
+    it('no more than allowed, pull requests separately', async () => {
       const allowed = await at('GET', '/new_pin_allowed', undefined);
 
       expect([allowed.status, allowed.json]).toEqual([200, { issues: false, pull_requests: true }]);

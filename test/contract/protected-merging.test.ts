@@ -49,7 +49,7 @@ describeContract('merging into a protected branch', (forge) => {
     expect(await merge()).toBe(200);
   });
 
-  it('counts stale approvals unless told not to', async () => {
+  it('counts stale approvals by default', async () => {
     await protect({ required_approvals: 1, ignore_stale_approvals: true });
     const { id } = (await approve(bob)).json;
     await write('b.txt', 'more', { branch: 'topic' });
@@ -61,7 +61,7 @@ describeContract('merging into a protected branch', (forge) => {
     expect(await merge()).toBe(200);
   });
 
-  it('is stopped by a rejection until that is dismissed', async () => {
+  it('is blocked by a rejection until that is dismissed', async () => {
     await protect({ block_on_rejected_reviews: true });
     const { json } = await ask('POST', '/pulls/1/reviews', { event: 'REQUEST_CHANGES', body: 'No' }, bob);
 
@@ -70,7 +70,7 @@ describeContract('merging into a protected branch', (forge) => {
     expect(await merge()).toBe(200);
   });
 
-  it('is stopped by an official request until it is answered', async () => {
+  it('is blocked by an official request until it is fulfilled', async () => {
     await protect({ block_on_official_review_requests: true });
     await ask('POST', '/pulls/1/requested_reviewers', { reviewers: [bob.name] });
 
@@ -92,7 +92,7 @@ describeContract('merging into a protected branch', (forge) => {
     expect(await merge()).toBe(200);
   });
 
-  it('takes all statuses together where no pattern is named', async () => {
+  it('requires all statuses if there is no pattern', async () => {
     await protect({ enable_status_check: true });
     expect(await merge()).toBe(405);
     await report('success', 'a');
@@ -103,10 +103,10 @@ describeContract('merging into a protected branch', (forge) => {
     expect(await merge()).toBe(200);
   });
 
-  it('is stopped while the head is behind its base', async () => {
+  it('is blocked while the head is behind its base', async () => {
     await protect({ block_on_outdated_branch: true, enable_push: true });
     await write('elsewhere', 'x', { branch: 'main' });
-    // How far a pull request is behind is counted in the background, and at once for a new one.
+    // The distance to the base is computed in the background, and immediately for a new pull request.
     await ask('PATCH', '/pulls/1', { state: 'closed' });
     await ask('POST', '/pulls', { title: 'Late', head: 'topic', base: 'main' });
     const mergeLate = async () => (await ask('POST', '/pulls/2/merge', { do: 'merge' }, bob)).status;
@@ -124,7 +124,7 @@ describeContract('merging into a protected branch', (forge) => {
     expect(await merge()).toBe(200);
   });
 
-  it('is for those on the list alone', async () => {
+  it('is only for accounts on the allowlist', async () => {
     await protect({ enable_merge_whitelist: true, merge_whitelist_usernames: [bob.name] });
 
     expect(await merge(ada)).toBe(405);
@@ -147,7 +147,7 @@ describeContract('merging into a protected branch', (forge) => {
     expect(await merge(bob, { force_merge: true })).toBe(200);
   });
 
-  it('is forced by an administrator where nothing blocks it', async () => {
+  it('is forced by an administrator if nothing prevents it', async () => {
     await protect({ required_approvals: 9 });
 
     expect(await merge(ada, { force_merge: true })).toBe(200);
@@ -183,7 +183,7 @@ describeContract('merging into a protected branch', (forge) => {
     expect(await status('DELETE', '/branches/topic')).toBe(204);
   });
 
-  it('lets accounts that may not push write unprotected files, and none write protected ones', async () => {
+  it('lets accounts without push permission write unprotected files, and none write protected ones', async () => {
     await protect({ unprotected_file_patterns: '*.md', protected_file_patterns: 'secret.*' });
     const content = Buffer.from('x').toString('base64');
 
@@ -194,7 +194,7 @@ describeContract('merging into a protected branch', (forge) => {
     expect((await ask('POST', '/contents/Secret.txt', { content })).status).toBe(403);
   });
 
-  it('stops a protected head from being brought up to date, by rebase unless force push is on', async () => {
+  it('blocks updating a protected head, by rebase unless force-push is enabled', async () => {
     await ask('POST', '/branch_protections', { rule_name: 'topic' });
     await write('elsewhere', 'x', { branch: 'main' });
     const update = async (style: string) => (await ask('POST', `/pulls/1/update?style=${style}`)).status;
@@ -205,7 +205,7 @@ describeContract('merging into a protected branch', (forge) => {
     expect(await update('merge')).toBe(200);
   });
 
-  it('keeps tags from those that no matching rule names', async () => {
+  it('protects tags from accounts that no matching rule names', async () => {
     const protectTag = (name_pattern: string, name: string) =>
       ask('POST', '/tag_protections', { name_pattern, whitelist_usernames: [name] });
     await protectTag('v*', ada.name);

@@ -74,7 +74,7 @@ describeContract('pull requests', (forge) => {
       expect((await open({ title })).json.draft).toBe(draft);
     });
 
-    it('carry labels, assignees, milestone and due date, unknown labels dropped', async () => {
+    it('have labels, assignees, milestone and due date, unknown labels dropped', async () => {
       const label = (await ask('POST', '/labels', { name: 'bug', color: '#ff0000' })).json.id;
       const milestone = (await ask('POST', '/milestones', { title: 'one' })).json.id;
 
@@ -119,7 +119,7 @@ describeContract('pull requests', (forge) => {
       expect((await open()).status).toBe(409);
       await ask('PATCH', '/pulls/1', { state: 'closed' });
       expect((await open()).status).toBe(201);
-      // The baseline looks only when one is made.
+      // Gitea checks this only at creation.
       expect((await ask('PATCH', '/pulls/1', { state: 'open' })).status).toBe(201);
     });
 
@@ -172,7 +172,7 @@ describeContract('pull requests', (forge) => {
       expect(answer.json[0].assignees).toBeNull();
     });
 
-    it('narrow by poster, label and milestone', async () => {
+    it('are filtered by poster, label and milestone', async () => {
       const label = (await ask('POST', '/labels', { name: 'bug', color: '#ff0000' })).json.id;
       const milestone = (await ask('POST', '/milestones', { title: 'one' })).json.id;
       await ask('PATCH', '/pulls/3', { labels: [label], milestone });
@@ -197,7 +197,7 @@ describeContract('pull requests', (forge) => {
       expect((await ask('GET', '/pulls/one')).status).toBe(404);
     });
 
-    it('by their branches is the oldest of several, although it is closed', async () => {
+    it('by their branches are the oldest of several, even if it is closed', async () => {
       await open();
       await ask('PATCH', '/pulls/1', { state: 'closed' });
       await open();
@@ -229,7 +229,7 @@ describeContract('pull requests', (forge) => {
       expect((await ask('GET', '/pulls/9/files')).status).toBe(404);
     });
 
-    it('with the head commit in the addresses of a deleted file', async () => {
+    it('with the head commit in the URLs of a deleted file', async () => {
       const { sha } = (await ask('GET', '/contents/README.md?ref=topic')).json;
       const body = { branch: 'topic', sha, message: 'No description' };
       expect((await ask('DELETE', '/contents/README.md', body)).status).toBe(200);
@@ -277,7 +277,7 @@ describeContract('pull requests', (forge) => {
       expect((await edit({ state: 'merged' })).status).toBe(412);
     });
 
-    it('move onto another base', async () => {
+    it('move to another base', async () => {
       await ask('POST', '/branches', { new_branch_name: 'next', old_ref_name: 'main' });
 
       expect((await edit({ base: 'next' })).json.base.ref).toBe('next');
@@ -296,7 +296,7 @@ describeContract('pull requests', (forge) => {
       expect((await edit({ labels: [] })).json.labels).toEqual([]);
     });
 
-    it('are for their author and for writers; others hear a bare 403', async () => {
+    it('are for their author and for writers; others get a bare 403', async () => {
       const stranger = await forge.makeUser();
 
       const { status, text } = await edit({ title: 'mine' }, stranger);

@@ -50,12 +50,12 @@ describeContract('reactions', (forge) => {
       ]);
     });
 
-    it('are of a few kinds alone', async () => {
+    it('are limited to a few kinds', async () => {
       for (const content of ['tada', '', 'EYES', ':eyes:'])
         expect((await shared.ask('POST', pathOf(subject), { body: { content } })).status).toBe(403);
     });
 
-    it('are read by readers, and added and removed by those who sign in', async () => {
+    it('are read by readers, and added and removed by signed-in accounts', async () => {
       const body = { content: 'heart' };
 
       expect(await shared.statuses('GET', pathOf(subject))).toEqual([200, 200, 200, 404, 404]);
@@ -73,7 +73,7 @@ describeContract('reactions', (forge) => {
       expect((await shared.ask('POST', pathOf(subject), { body, as: 'writer' })).status).toBe(201);
     });
 
-    it('without a content are removed all at once, of the caller alone', async () => {
+    it('without a content are removed all at once, for the caller only', async () => {
       for (const content of ['laugh', 'hooray'])
         await shared.ask('POST', pathOf(subject), { body: { content }, as: 'reader' });
       await shared.ask('POST', pathOf(subject), { body: { content: 'confused' }, as: 'writer' });
@@ -83,7 +83,7 @@ describeContract('reactions', (forge) => {
     });
   });
 
-  it('to an issue and to its comment are kept apart, and go with them', async () => {
+  it('to an issue and to its comment are separate, and are deleted with them', async () => {
     await shared.ask('POST', pathOf('issue'), { body: { content: '+1' } });
     await shared.ask('POST', pathOf('comment'), { body: { content: '-1' } });
 
@@ -94,7 +94,7 @@ describeContract('reactions', (forge) => {
     expect(await contents(pathOf('issue'))).toEqual([['+1', shared.owner.name]]);
   });
 
-  it('to an issue come in pages with a count', async () => {
+  it('to an issue are paged with a count', async () => {
     for (const content of ['+1', '-1', 'laugh']) {
       await shared.ask('POST', pathOf('issue'), { body: { content } });
     }
@@ -106,7 +106,7 @@ describeContract('reactions', (forge) => {
     expect([first.json.length, second.json.length, third.json]).toEqual([2, 1, null]);
   });
 
-  it.each(['GET', 'POST', 'DELETE'])('answer %s with 404 where there is no such subject', async (method) => {
+  it.each(['GET', 'POST', 'DELETE'])('answer %s with 404 if there is no such subject', async (method) => {
     const body = method === 'GET' ? undefined : { content: '+1' };
     const elsewhere = await makeSharedRepository(forge);
 

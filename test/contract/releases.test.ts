@@ -83,7 +83,7 @@ describeContract('releases', (forge) => {
     expect((await ask('GET', '')).json.release_counter).toBe(1);
   });
 
-  it('use a tag that is there, whose target is not looked at', async () => {
+  it('use an existing tag, whose target is ignored', async () => {
     await ask('POST', '/tags', { tag_name: 'v1' });
 
     const { status, json } = await make('v1', { target_commitish: 'nowhere' });
@@ -93,7 +93,7 @@ describeContract('releases', (forge) => {
     expect(plain.status).toBe(404);
   });
 
-  it('take tags with slashes, of another branch', async () => {
+  it('create tags with slashes, on another branch', async () => {
     await ask('POST', '/branches', { new_branch_name: 'topic' });
 
     const { status, json } = await make('rel/v1', { target_commitish: 'topic' });
@@ -112,7 +112,7 @@ describeContract('releases', (forge) => {
     expect((await ask('GET', '/releases')).json).toEqual([]);
   });
 
-  it('are refused twice for one tag, whatever its case, and in an empty repository', async () => {
+  it('are refused twice for one tag, ignoring case, and in an empty repository', async () => {
     await make('v1');
     const empty = await forge.makeRepository(ada);
 
@@ -162,7 +162,7 @@ describeContract('releases', (forge) => {
       expect((await ask('GET', '')).json.release_counter).toBe(1);
     });
 
-    it('are published by a push of their tag, and are drafts again when it is removed by one', async () => {
+    it('are published by a push of their tag, and become drafts again when a push deletes it', async () => {
       const { id } = (await make('v1', { draft: true })).json;
       const url = new URL(`${forge.url}/${repository}.git`);
       Object.assign(url, { username: ada.name, password: ada.token });
@@ -180,7 +180,7 @@ describeContract('releases', (forge) => {
     });
   });
 
-  it('are listed newest first, page by page, narrowed by kind', async () => {
+  it('are listed newest first, page by page, filtered by kind', async () => {
     for (const [tag, more] of [
       ['v1', {}],
       ['v2', { prerelease: true }],
@@ -203,7 +203,7 @@ describeContract('releases', (forge) => {
     expect((await ask('GET', '')).json.release_counter).toBe(3);
   });
 
-  it('change what an edit names, and keep texts that are empty', async () => {
+  it('change named fields, and keep texts if given empty', async () => {
     const { id } = (await make('v1', { name: 'One', body: 'notes' })).json;
 
     const edited = await ask('PATCH', `/releases/${id}`, { name: 'Two', body: '', prerelease: true });
@@ -223,7 +223,7 @@ describeContract('releases', (forge) => {
     expect([409, 500]).toContain(await statusOf(ask('PATCH', `/releases/${id}`, { tag_name: 'v3' })));
   });
 
-  it('leave their tag when they are deleted', async () => {
+  it('keep their tag when they are deleted', async () => {
     const { id } = (await make('v1')).json;
     await make('v2');
 
@@ -273,7 +273,7 @@ describeContract('releases', (forge) => {
     expect(await statusOf(ask('GET', '/releases'))).toBe(200);
   });
 
-  it('are not made in an archive', async () => {
+  it('are not created in an archived repository', async () => {
     const { id } = (await make('v1')).json;
     await ask('PATCH', '', { archived: true });
 
@@ -283,7 +283,7 @@ describeContract('releases', (forge) => {
   });
 
   describe('with files', () => {
-    it('take them in a form or as the whole body, and list and rename them', async () => {
+    it('are uploaded in a form or as the whole body, listed and renamed', async () => {
       const { id } = (await make('v1')).json;
 
       const first = await upload(id, 'a.txt', 'one');
@@ -322,7 +322,7 @@ describeContract('releases', (forge) => {
       expect((await ask('GET', '/releases/latest')).json.assets).toEqual(list.json);
     });
 
-    it('let them be downloaded, and count it', async () => {
+    it('are downloaded and counted', async () => {
       const { id } = (await make('rel/v1')).json;
       const { json } = await upload(id, 'a b.txt', 'content');
       const [listed] = (await ask('GET', `/releases/${id}/assets`)).json;
@@ -352,7 +352,7 @@ describeContract('releases', (forge) => {
       expect(anonymous.status).not.toBe(200);
     });
 
-    it('lose them one by one, and with the release', async () => {
+    it('are deleted one by one, and with the release', async () => {
       const { id } = (await make('v1')).json;
       const [one, two] = [await upload(id, 'a.txt', 'x'), await upload(id, 'b.txt', 'y')];
 
@@ -390,7 +390,7 @@ describeContract('releases', (forge) => {
     });
     afterAll(() => receiver.close());
 
-    it('that they are published, changed and deleted, and nothing of drafts', async () => {
+    it('that they are published, changed and deleted, and nothing for drafts', async () => {
       const config = { url: receiver.url, content_type: 'json' };
       const hook = { type: 'gitea', config, events: ['release', 'create'], active: true };
       await ask('POST', '/hooks', hook);
@@ -422,7 +422,7 @@ describeContract('releases', (forge) => {
     }
   });
 
-  it('have pages for people', async () => {
+  it('have web pages', async () => {
     const { json } = await make('rel/v1', { name: '<b>One</b>' });
 
     const page = await fetch(json.html_url);

@@ -48,13 +48,13 @@ describeContract('repositories', (forge) => {
     expect(labels.json.map((label: { name: string }) => label.name)).toContain('wontfix');
   });
 
-  it('D2: are made with sha1 where the object format is empty', async () => {
+  it('D2: are created with sha1 if the object format is empty', async () => {
     const answer = await create({ name: freshName('repo'), object_format_name: '' });
 
     expect([answer.status, answer.json.object_format_name]).toEqual([201, 'sha1']);
   });
 
-  it('D2: are made for others by the site administrator alone', async () => {
+  it('D2: are created for others only by the site administrator', async () => {
     const other = await forge.makeUser();
     const organization = await forge.makeOrganization(other);
     const name = freshName('repo');
@@ -89,14 +89,14 @@ describeContract('repositories', (forge) => {
     expect((await create(body)).status).toBe(status);
   });
 
-  it('of one name exist once, in any case of letters', async () => {
+  it('of one name exist once, ignoring case', async () => {
     const name = freshName('repo');
     await create({ name });
 
     expect((await create({ name: name.toUpperCase() })).status).toBe(409);
   });
 
-  it('of one name asked for at once are made once', async () => {
+  it('of one name requested concurrently are created once', async () => {
     const name = freshName('repo');
 
     const answers = await Promise.all([create({ name }), create({ name }), create({ name })]);
@@ -105,7 +105,7 @@ describeContract('repositories', (forge) => {
   });
 
   describe('when edited', () => {
-    it('keep what is not named', async () => {
+    it('keep unnamed fields', async () => {
       const repository = await forge.makeRepository(ada, { description: 'about' });
 
       const answer = await forge.ask('PATCH', `/repos/${repository}`, {
@@ -129,7 +129,7 @@ describeContract('repositories', (forge) => {
       });
     });
 
-    it('go into the archive and come back', async () => {
+    it('are archived and unarchived', async () => {
       const repository = await forge.makeRepository(ada);
       const edit = (archived: boolean) =>
         forge.ask('PATCH', `/repos/${repository}`, { as: ada, body: { archived } });
@@ -142,7 +142,7 @@ describeContract('repositories', (forge) => {
       expect(new Date(back.json.archived_at).getTime()).toBe(0);
     });
 
-    it('take no name that another one has', async () => {
+    it('reject a name that another one has', async () => {
       const [one, two] = [await forge.makeRepository(ada), await forge.makeRepository(ada)];
       const body = { name: two.split('/')[1] };
 
@@ -159,7 +159,7 @@ describeContract('repositories', (forge) => {
   });
 
   describe('in lists', () => {
-    it('of an organization show what the caller can read, counted before that', async () => {
+    it('of an organization show what the caller can read, counted before filtering', async () => {
       const organization = await forge.makeOrganization(ada);
       const stranger = await forge.makeUser();
       const open = await forge.makeRepository(ada, { in: organization });
@@ -175,7 +175,7 @@ describeContract('repositories', (forge) => {
       expect(await list()).toEqual([[open], '1']);
     });
 
-    it('of the caller hold what they own and work on', async () => {
+    it('of the caller contain those they own and work on', async () => {
       const bob = await forge.makeUser();
       const shared = await forge.makeRepository(ada, { private: true });
       const own = await forge.makeRepository(bob);
@@ -190,7 +190,7 @@ describeContract('repositories', (forge) => {
   });
 
   describe('stars', () => {
-    it('are given and taken back, and counted once', async () => {
+    it('are added and removed, and counted once', async () => {
       const bob = await forge.makeUser();
       const repository = await forge.makeRepository(ada);
       const count = async () => (await forge.ask('GET', `/repos/${repository}`)).json.stars_count;
@@ -205,7 +205,7 @@ describeContract('repositories', (forge) => {
       expect(list.json.map((starred: { full_name: string }) => starred.full_name)).toEqual([repository]);
     });
 
-    it('show the rights of the account that gave them, and private ones to no other', async () => {
+    it('show the permissions of the account that gave them, and private ones to no other', async () => {
       const bob = await forge.makeUser();
       const shared = await forge.makeRepository(ada, { private: true });
       await forge.share(shared, ada, { with: bob, permission: 'write' });
@@ -218,7 +218,7 @@ describeContract('repositories', (forge) => {
       expect([foreign.json, foreign.headers.get('x-total-count')]).toEqual([[], '1']);
     });
 
-    it('drop what their giver can no longer read', async () => {
+    it('are dropped if their giver can no longer read the repository', async () => {
       const bob = await forge.makeUser();
       const repository = await forge.makeRepository(ada);
       await forge.ask('PUT', `/user/starred/${repository}`, { as: bob });
@@ -229,14 +229,14 @@ describeContract('repositories', (forge) => {
       expect([answer.json, answer.headers.get('x-total-count')]).toEqual([[], '0']);
     });
 
-    it('are shown to those who signed in', async () => {
+    it('are shown to signed-in callers', async () => {
       const anonymous = await forge.ask('GET', `/users/${ada.name}/starred`);
       const unknown = await forge.ask('GET', `/users/${freshName('missing')}/starred`, { as: ada });
 
       expect([anonymous.status, unknown.status]).toEqual([401, 404]);
     });
 
-    it('cannot be given to what one cannot see', async () => {
+    it('cannot be given to an invisible repository', async () => {
       const secret = await forge.makeRepository(ada, { private: true });
       const bob = await forge.makeUser();
 

@@ -6,7 +6,7 @@ describeContract('the search for repositories', (forge) => {
   let ben: Account;
   let uid: number;
   let benId: number;
-  /** A word that is in the names of these repositories alone. */
+  /** A word that only the names of these repositories contain. */
   const word = freshName('needle');
   beforeAll(async () => {
     [ada, ben] = [await forge.makeUser(), await forge.makeUser()];
@@ -33,7 +33,7 @@ describeContract('the search for repositories', (forge) => {
     return { names, headers, data: json.data };
   }
 
-  it('finds parts of names, in the order of names, that the caller can read', async () => {
+  it('finds substrings of names, in name order, that the caller can read', async () => {
     expect((await find(`q=${word}`)).names).toEqual(['a', 'b', 'c', 'fork', 'hidden']);
     expect((await find(`q=${word.toUpperCase()}`, ben)).names).toEqual(['a', 'b', 'c', 'fork', 'hidden']);
     expect((await forge.ask('GET', `/repos/search?q=${word}`)).json.data).toHaveLength(4);
@@ -53,7 +53,7 @@ describeContract('the search for repositories', (forge) => {
     expect(data[0].owner.login).toBe(ben.name);
   });
 
-  it('narrows by what the query says', async () => {
+  it('filters by the query', async () => {
     for (const [query, expected] of [
       [`uid=${uid}`, ['a', 'b', 'hidden']],
       [`uid=${benId}&exclusive=true`, ['c', 'fork']],
@@ -72,7 +72,7 @@ describeContract('the search for repositories', (forge) => {
     }
   });
 
-  it('finds topics, and descriptions where asked', async () => {
+  it('finds topics, and descriptions if requested', async () => {
     expect((await find(`q=${word}topic&topic=true`)).names).toEqual(['a']);
     expect((await find(`q=${word}top&topic=true`)).names).toEqual([]);
     expect((await find(`q=${word}text`)).names).toEqual([]);

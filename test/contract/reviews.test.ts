@@ -30,13 +30,13 @@ describeContract('reviews', (forge) => {
   const review = (as: Account, event: string | undefined, body = '', more: object = {}): Promise<Answer> =>
     ask('POST', '/pulls/1/reviews', { event, body, ...more }, as);
   const get = async (id: number) => (await ask('GET', `/pulls/1/reviews/${id}`)).json;
-  /** A real forge looks at what was pushed in the background. */
+  /** A real forge processes pushes in the background. */
   const soon = (id: number) => expect.poll(() => get(id));
   const list = async (as: Account = ada) => (await ask('GET', '/pulls/1/reviews', undefined, as)).json;
   const request = (names: string[], as: Account = ada): Promise<Answer> =>
     ask('POST', '/pulls/1/requested_reviewers', { reviewers: names }, as);
 
-  it('has all 14 members', async () => {
+  it('has all 14 fields', async () => {
     const { status, json } = await review(bob, 'APPROVED', 'Good.');
 
     expect(status).toBe(200);
@@ -70,7 +70,7 @@ describeContract('reviews', (forge) => {
     expect(await get(json.id)).toMatchObject({ ...json, user: { login: bob.name } });
   });
 
-  it('counts officially where its author can write, or stands on the rule’s list', async () => {
+  it('counts as official if its author can write, or is on the rule’s list', async () => {
     expect((await review(eve, 'APPROVED')).json.official).toBe(false);
     await ask('POST', '/branch_protections', {
       rule_name: 'main',
@@ -92,7 +92,7 @@ describeContract('reviews', (forge) => {
     expect(await list()).toEqual([]);
   });
 
-  it('lets a newer vote dismiss the older one and take its weight, a comment leaves both', async () => {
+  it('lets a newer vote supersede the older one, a comment keeps both', async () => {
     const first = (await review(bob, 'APPROVED')).json.id;
     await review(bob, 'COMMENT', 'By the way');
     expect(await get(first)).toMatchObject({ dismissed: false, official: true });
@@ -173,7 +173,7 @@ describeContract('reviews', (forge) => {
     await soon(fresh.id).toMatchObject({ stale: false });
   });
 
-  it('loses its approvals to a push where the rule says so, its rejections never', async () => {
+  it('loses its approvals by a push if the rule says so, its rejections never', async () => {
     await ask('POST', '/branch_protections', { rule_name: 'main', dismiss_stale_approvals: true });
     await forge.share(repository, ada, { with: eve, permission: 'write' });
     const [approval, rejection] = [
@@ -187,7 +187,7 @@ describeContract('reviews', (forge) => {
     await soon(rejection).toMatchObject({ dismissed: false, stale: true });
   });
 
-  it('is dismissed and taken back by administrators', async () => {
+  it('is dismissed and restored by administrators', async () => {
     const { id } = (await review(bob, 'APPROVED')).json;
     const path = `/pulls/1/reviews/${id}`;
 
@@ -203,7 +203,7 @@ describeContract('reviews', (forge) => {
     expect([back.status, back.json.dismissed]).toEqual([200, false]);
   });
 
-  it('is dismissed with all that its author said before', async () => {
+  it('is dismissed with all earlier reviews of its author', async () => {
     const old = (await review(bob, 'APPROVED')).json.id;
     const { id } = (await review(bob, 'REQUEST_CHANGES', 'No')).json;
     await ask('POST', `/pulls/1/reviews/${old}/undismissals`);
@@ -230,7 +230,7 @@ describeContract('reviews', (forge) => {
     expect((await review(bob, 'COMMENT', 'Later')).status).toBe(200);
   });
 
-  it('is deleted by its author, who then counts by what was said before', async () => {
+  it('is deleted by its author, whose earlier review counts again', async () => {
     const first = (await review(bob, 'APPROVED')).json.id;
     const { id } = (await review(bob, 'REQUEST_CHANGES', 'No')).json;
 
@@ -240,7 +240,7 @@ describeContract('reviews', (forge) => {
     expect((await get(first)).official).toBe(true);
   });
 
-  it('is asked for, shown, answered and taken back', async () => {
+  it('is requested, shown, fulfilled and withdrawn', async () => {
     const asked = await request([bob.name]);
 
     expect([asked.status, asked.json.length]).toEqual([201, 1]);
@@ -274,7 +274,7 @@ describeContract('reviews', (forge) => {
     expect((await get(id)).official).toBe(true);
   });
 
-  it('refuses unknown reviewers, the author, and callers without the right to request', async () => {
+  it('refuses unknown reviewers, the author, and callers without permission to request', async () => {
     expect((await request(['missing-account'])).status).toBe(404);
     expect((await request([ada.name])).status).toBe(422);
     expect((await request([bob.name], eve)).status).toBe(422);
@@ -288,7 +288,7 @@ describeContract('reviews', (forge) => {
     expect((await request([eve.name])).status).toBe(201);
   });
 
-  it('pages, and is read by everybody who reads the repository', async () => {
+  it('is paged, and read by everyone who can read the repository', async () => {
     for (const text of ['1', '2', '3']) await review(bob, 'COMMENT', text);
 
     const page = await ask('GET', '/pulls/1/reviews?page=2&limit=2', undefined, eve);

@@ -13,7 +13,7 @@ describeContract('runners', (forge) => {
     await forge.share(repository, owner, { with: member, permission: 'admin' });
   });
 
-  /** Each level: who has it, and who has not although they are close. */
+  /** Each level: its owner, and a related account without access. */
   const levels = (): readonly (readonly [string, Account | string, Account | undefined])[] => [
     [`/orgs/${organization}`, owner, member],
     [`/repos/${repository}`, owner, member],

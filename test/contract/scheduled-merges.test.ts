@@ -19,7 +19,7 @@ describeContract('scheduled merges', (forge, name) => {
     await ask('POST', '/pulls', { title: 'A change', head: 'topic', base: 'main' });
     const terms = { enable_status_check: true, status_check_contexts: ['ci'] };
     await ask('POST', '/branch_protections', { rule_name: 'main', enable_push: true, ...terms });
-    // A server finds out in the background whether it merges.
+    // A server computes mergeability in the background.
     await waitFor(
       () => ask('GET', '/pulls/1'),
       ({ json }) => json.mergeable === true,
@@ -41,7 +41,7 @@ describeContract('scheduled merges', (forge, name) => {
   const report = (state: string, context = 'ci'): Promise<Answer> =>
     ask('POST', `/statuses/${head}`, { state, context });
   const isMerged = async () => (await ask('GET', '/pulls/1/merge')).status === 204;
-  /** A busy Forgejo forgets a merge that is scheduled while it looks at the pull request; the next status reminds it. */
+  /** A busy Forgejo skips a scheduled merge while it checks the pull request; the next status triggers it again. */
   async function becomesMerged(): Promise<boolean> {
     for (let tries = 0; name.startsWith('http') && tries < 30; tries++) {
       if (await isMerged()) return true;
@@ -53,7 +53,7 @@ describeContract('scheduled merges', (forge, name) => {
   const eventsOf = async (): Promise<string[]> =>
     (await ask('GET', '/issues/1/timeline')).json.map(({ type }: { type: string }) => type);
 
-  it('happen as soon as the checks have passed, as they were wished for', async () => {
+  it('happen as soon as the checks have passed, with the requested options', async () => {
     const message = { MergeTitleField: 'Title', MergeMessageField: 'Text' };
     const wish = { do: 'merge', ...message, delete_branch_after_merge: true };
     const scheduled = await schedule(wish);
@@ -75,7 +75,7 @@ describeContract('scheduled merges', (forge, name) => {
     expect(await eventsOf()).toEqual(expect.arrayContaining(['pull_scheduled_merge', 'merge_pull']));
   });
 
-  it('happen where the checks have passed already', async () => {
+  it('happen immediately if the checks have passed already', async () => {
     await report('success');
     const { status } = await schedule();
 
@@ -108,7 +108,7 @@ describeContract('scheduled merges', (forge, name) => {
     expect(await becomesMerged()).toBe(true);
   });
 
-  it('are cancelled by those who may merge, and end with the merge', async () => {
+  it('are cancelled by accounts that may merge, and end with the merge', async () => {
     const reader = await forge.makeUser();
     await schedule();
     const byReader = await ask('DELETE', '/pulls/1/merge', undefined, reader);
@@ -122,7 +122,7 @@ describeContract('scheduled merges', (forge, name) => {
     expect((await ask('DELETE', '/pulls/1/merge', undefined, bob)).status).toBe(404);
   });
 
-  it('are refused twice, and where the merge would be', async () => {
+  it('are refused twice, and if the merge would be refused', async () => {
     const reader = await forge.makeUser();
     const byReader = await schedule({}, reader);
     const first = await schedule();

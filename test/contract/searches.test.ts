@@ -6,7 +6,7 @@ describeContract('searches', (forge) => {
   let ada: Account;
   let ben: Account;
   let organization: string;
-  /** A word that is in the titles of these issues alone. */
+  /** A word that only the titles of these issues contain. */
   const word = freshName('needle').replace('-', '');
   let created: string;
 
@@ -54,12 +54,12 @@ describeContract('searches', (forge) => {
       as: ben,
       body: { reviewers: [ada.name] },
     });
-    // Forgejo's index sees the request with the next comment.
+    // Forgejo's index includes the request with the next comment.
     await forge.ask('POST', `/repos/${open}/issues/${pull.json.number}/comments`, {
       as: ben,
       body: { body: 'please' },
     });
-    // A server with an index finds an issue a moment after it is made.
+    // A server with an index finds an issue a moment after its creation.
     await waitFor(
       () => find('state=all'),
       ({ titles }) => titles.length === 6,
@@ -83,18 +83,18 @@ describeContract('searches', (forge) => {
       expect((await find('', forge.adminToken)).titles).toContain('hidden');
     });
 
-    it('count what the caller can read alone', async () => {
+    it('count only what the caller can read', async () => {
       expect((await find('', ben)).headers.get('x-total-count')).toBe('4');
     });
 
-    it('give pages with links', async () => {
+    it('have pages with links', async () => {
       const { titles, headers } = await find('limit=2&page=2');
 
       expect([titles.length, headers.get('x-total-count')]).toEqual([2, '5']);
       expect(headers.get('link')).toContain('rel="next"');
     });
 
-    it('narrow by what the query says', async () => {
+    it('filter by the query', async () => {
       for (const [query, expected] of [
         ['state=closed', ['closed']],
         ['state=all&type=pulls', ['pull']],
@@ -130,7 +130,7 @@ describeContract('searches', (forge) => {
       expect((await find(`created_by=${word}`)).status).toBe(404);
     });
 
-    it('show to a token for public resources what is public', async () => {
+    it('show public issues to a token for public resources', async () => {
       const body = { name: freshName('public'), scopes: ['read:issue', 'public-only'] };
       const { json } = await forge.ask('POST', `/users/${ada.name}/tokens`, {
         headers: basic(ada.name, ada.password),
@@ -140,7 +140,7 @@ describeContract('searches', (forge) => {
       expect((await find('', json.sha1)).titles).toEqual(['one', 'pull', 'team', 'two']);
     });
 
-    it('refuse what is not there', async () => {
+    it('refuse unknown values', async () => {
       for (const [query, status] of [
         [`owner=${word}`, 400],
         ['team=owners', 400],
@@ -151,7 +151,7 @@ describeContract('searches', (forge) => {
       }
     });
 
-    it('need the scope of issues', async () => {
+    it('require the issue scope', async () => {
       const body = { name: freshName('token'), scopes: ['read:repository'] };
       const { json } = await forge.ask('POST', `/users/${ada.name}/tokens`, {
         headers: basic(ada.name, ada.password),
@@ -162,7 +162,7 @@ describeContract('searches', (forge) => {
     });
   });
 
-  it('for topics find parts of names, and count repositories', async () => {
+  it('for topics find substrings of names, and count repositories', async () => {
     const topic = `t${word}`.slice(0, 30);
     const [one, two] = [await forge.makeRepository(ada), await forge.makeRepository(ada)];
     const put = (repository: string, topics: string[]) =>

@@ -17,7 +17,7 @@ describeContract('secrets and variables', (forge) => {
     await forge.ask('PUT', `/teams/${team.json.id}/members/${member.name}`, { as: owner });
   });
 
-  /** Each level: who has it, and who has not although they are close. */
+  /** Each level: its owner, and a related account without access. */
   const levels = (): readonly (readonly [string, Account, Account | undefined])[] => [
     [`/orgs/${organization}/actions`, owner, member],
     [`/repos/${repository}/actions`, owner, member],
@@ -160,7 +160,7 @@ describeContract('secrets and variables', (forge) => {
     expect([write.status, read.status]).toEqual([403, 403]);
   });
 
-  it('of an organization go with it', async () => {
+  it('of an organization are deleted with it', async () => {
     const name = await forge.makeOrganization(owner);
     const at = `/orgs/${name}/actions/variables/A`;
     await forge.ask('POST', at, { as: owner, body: { value: 'x' } });

@@ -32,7 +32,7 @@ describeContract('approvals and pushes', (forge) => {
     const body = { event: 'APPROVED', body: '', ...(commit === undefined ? {} : { commit_id: commit }) };
     return (await ask('POST', '/pulls/1/reviews', body, bob)).json;
   };
-  /** Reviews are judged in the background on a real forge, and before the webhook. */
+  /** Reviews are evaluated in the background on a real forge, and before the webhook. */
   async function pushAndWait(): Promise<void> {
     const head = (await work.git('rev-parse', 'HEAD')).trim();
     await work.git('push', '--quiet', '--force', 'origin', 'topic');

@@ -28,7 +28,7 @@ describeContract('stars', (forge) => {
     expect((await forge.ask('GET', '/user/starred', { as: ada })).json).toEqual([]);
   });
 
-  it('D2: are for callers who are signed in and can read the repository', async () => {
+  it('D2: are for signed-in callers who can read the repository', async () => {
     const repository = await forge.makeRepository(ada, { private: true });
 
     const anonymous = await forge.ask('GET', '/user/starred');
@@ -72,7 +72,7 @@ describeContract('stars', (forge) => {
     expect((await forge.ask('GET', '/user/starred', { as: guest })).json).toEqual([]);
   });
 
-  it('A6: and watched repositories are shown to a token for public resources where they are public', async () => {
+  it('A6: and watched repositories are shown to a token for public resources if they are public', async () => {
     const giver = await forge.makeUser();
     const body = { name: 'public', scopes: ['read:user', 'read:repository', 'public-only'] };
     const headers = basic(giver.name, giver.password);

@@ -23,7 +23,7 @@ describeContract('statuses', (forge) => {
   const report = (state: string, context: string, more: object = {}): Promise<Answer> =>
     ask('POST', `/statuses/${sha}`, { state, context, ...more });
 
-  it('is reported with every member, counted within its commit', async () => {
+  it('is reported with every field, numbered within its commit', async () => {
     const first = await report('pending', 'ci', {
       target_url: 'https://ci.example/1',
       description: ' runs ',

@@ -21,7 +21,7 @@ describeContract('stopwatches', (forge) => {
     return json.map(({ type }: { type: string }) => type);
   };
 
-  it('measure what becomes tracked time', async () => {
+  it('measure tracked time', async () => {
     const started = await start();
     const { json, headers } = await running();
     const stopped = await stop();
@@ -52,7 +52,7 @@ describeContract('stopwatches', (forge) => {
     expect(await eventsOf()).toEqual(['start_tracking', 'cancel_tracking']);
   });
 
-  it('run once, and stop only where they run', async () => {
+  it('run once, and stop only on their issue', async () => {
     const before = [await stop(), await cancel()];
     await start();
     const again = await start();
@@ -62,7 +62,7 @@ describeContract('stopwatches', (forge) => {
     expect((await running()).json).toHaveLength(1);
   });
 
-  it('end where another one starts, and with their issue', async () => {
+  it('end when another one starts, and with their issue', async () => {
     await start(1);
     await start(2);
     const [watch, ...others] = (await running()).json;
@@ -72,7 +72,7 @@ describeContract('stopwatches', (forge) => {
     expect([await timesOf(1), await timesOf(2), (await running()).json]).toEqual([1, 1, []]);
   });
 
-  it('are those of one account', async () => {
+  it('belong to one account', async () => {
     await start(1, shared.writer);
     await start(1);
     await stop();
@@ -89,7 +89,7 @@ describeContract('stopwatches', (forge) => {
     expect((await running(shared.writer)).json).toEqual([]);
   });
 
-  it('are for writers, where time is tracked', async () => {
+  it('are for writers, if time tracking is enabled', async () => {
     for (const [method, path, success] of [
       ['POST', '/issues/1/stopwatch/start', 201],
       ['POST', '/issues/1/stopwatch/stop', 201],

@@ -13,14 +13,14 @@ describeContract('subscriptions', (forge) => {
   const names = (json: { full_name: string }[]) => json.map(({ full_name }) => full_name);
 
   describe('to a repository', () => {
-    it('are begun by making it', async () => {
+    it('begin with the creation of the repository', async () => {
       const { json } = await shared.ask('GET', '/subscribers');
 
       expect(logins(json)).toEqual([shared.owner.name]);
       expect((await shared.ask('GET', '')).json.watchers_count).toBe(1);
     });
 
-    it('are begun, seen, listed and ended', async () => {
+    it('are created, read, listed and deleted', async () => {
       const before = await shared.ask('GET', '/subscription', { as: 'reader' });
       const begun = await shared.ask('PUT', '/subscription', { as: 'reader' });
       await shared.ask('PUT', '/subscription', { as: 'reader' });
@@ -56,7 +56,7 @@ describeContract('subscriptions', (forge) => {
       expect(own.headers.get('link')).toBeNull();
     });
 
-    it('are listed for oneself, and to others where the repository is public', async () => {
+    it('are listed for their own account, and to others if the repository is public', async () => {
       const path = `/users/${shared.owner.name}/subscriptions`;
       const own = await forge.ask('GET', '/user/subscriptions', { as: shared.owner });
       const hidden = await forge.ask('GET', path, { as: shared.stranger });
@@ -74,7 +74,7 @@ describeContract('subscriptions', (forge) => {
       expect((await forge.ask('GET', '/user/subscriptions')).status).toBe(401);
     });
 
-    it('are for accounts that read it', async () => {
+    it('are for accounts that can read it', async () => {
       expect(await shared.statuses('PUT', '/subscription')).toEqual([200, 200, 200, 404, 404]);
       expect(await shared.statuses('GET', '/subscription')).toEqual([200, 200, 200, 404, 404]);
       expect(await shared.statuses('DELETE', '/subscription')).toEqual([204, 204, 204, 404, 404]);
@@ -94,7 +94,7 @@ describeContract('subscriptions', (forge) => {
       expect((await shared.ask('GET', '')).json.watchers_count).toBe(0);
     });
 
-    it('ask an anonymous caller to sign in', async () => {
+    it('require an anonymous caller to sign in', async () => {
       await shared.ask('PATCH', '', { body: { private: false } });
 
       for (const method of ['GET', 'PUT', 'DELETE'])
@@ -105,7 +105,7 @@ describeContract('subscriptions', (forge) => {
   describe('to an issue', () => {
     const path = () => `/issues/1/subscriptions/${shared.reader.name}`;
 
-    it('are begun, seen, listed and ended; 200 says that it was so', async () => {
+    it('are created, read, listed and deleted; 200 means unchanged', async () => {
       const before = await shared.ask('GET', '/issues/1/subscriptions/check', { as: 'reader' });
       const begun = await shared.ask('PUT', path(), { as: 'reader' });
       const again = await shared.ask('PUT', path(), { as: 'reader' });
@@ -139,14 +139,14 @@ describeContract('subscriptions', (forge) => {
       ]);
     });
 
-    it('are one’s own, and everybody’s for a site administrator', async () => {
+    it('belong to their account, and site administrators change those of everyone', async () => {
       expect((await shared.ask('PUT', path(), { as: 'writer' })).status).toBe(403);
       expect((await shared.ask('DELETE', path(), { as: 'owner' })).status).toBe(403);
       const address = `/repos/${shared.fullName}${path()}`;
       expect((await forge.ask('PUT', address, { as: forge.adminToken })).status).toBe(201);
     });
 
-    it('answer 404 for an issue or account that is not there', async () => {
+    it('answer 404 for an unknown issue or account', async () => {
       for (const [method, where] of [
         ['GET', '/issues/9/subscriptions'],
         ['GET', '/issues/9/subscriptions/check'],
@@ -157,7 +157,7 @@ describeContract('subscriptions', (forge) => {
         expect((await shared.ask(method, where)).status, `${method} ${where}`).toBe(404);
     });
 
-    it('are for accounts that read it', async () => {
+    it('are for accounts that can read it', async () => {
       expect(await shared.statuses('GET', '/issues/1/subscriptions')).toEqual([200, 200, 200, 404, 404]);
       expect(await shared.statuses('GET', '/issues/1/subscriptions/check')).toEqual([
         200, 200, 200, 404, 404,

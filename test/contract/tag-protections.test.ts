@@ -18,7 +18,7 @@ describeContract('tag protections', (forge) => {
   const make = (name_pattern: string, names: string[] = [ada.name]): Promise<Answer> =>
     ask('POST', '', { name_pattern, whitelist_usernames: names });
 
-  it('is made, listed, read, changed and removed', async () => {
+  it('is created, listed, read, changed and deleted', async () => {
     const made = await make(' v* ');
     const { id } = made.json;
 
@@ -61,7 +61,7 @@ describeContract('tag protections', (forge) => {
     expect((await ask('PATCH', '/99999999', {})).status).toBe(404);
   });
 
-  it('knows teams on the repositories of an organization alone', async () => {
+  it('accepts teams only on repositories of an organization', async () => {
     const organization = await forge.makeOrganization(ada);
     const theirs = await forge.makeRepository(ada, { in: organization });
     const body = { name_pattern: 'v*', whitelist_teams: ['Owners'] };
@@ -78,7 +78,7 @@ describeContract('tag protections', (forge) => {
     expect([onPersons.status, onPersons.json.whitelist_teams]).toEqual([201, []]);
   });
 
-  it('is for administrators alone, and archived repositories keep all but removals', async () => {
+  it('is only for administrators, and archived repositories allow only deletions', async () => {
     const { id } = (await make('v*')).json;
 
     expect((await ask('GET', '', undefined, writer)).status).toBe(403);

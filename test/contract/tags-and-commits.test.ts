@@ -18,7 +18,7 @@ describeContract('tags and commits', (forge) => {
   const ask = (method: string, path: string, body?: unknown, as: Account | undefined = ada) =>
     forge.ask(method, `/repos/${repository}${path}`, { as, body });
 
-  it('makes a plain tag and an annotated one, and lists the youngest first', async () => {
+  it('creates lightweight and annotated tags, and lists the newest first', async () => {
     const plain = await ask('POST', '/tags', { tag_name: 'v1' });
     const annotated = await ask('POST', '/tags', { tag_name: 'releases/v2', message: 'two', target: 'main' });
 
@@ -46,7 +46,7 @@ describeContract('tags and commits', (forge) => {
     expect(object.json.message).toBe(expected);
   });
 
-  it('counts the lines of a file whose name has a tab', async () => {
+  it('counts the lines of a file whose name contains a tab', async () => {
     const content = base64('one\ntwo\n');
     for (const [at, path] of ['a\tb.txt', 'x\t\ty', 'c\t1\td.txt'].entries()) {
       const files = [{ operation: 'create', path, content }];
@@ -70,7 +70,7 @@ describeContract('tags and commits', (forge) => {
     expect(statuses).toContain((await ask('POST', '/tags', body)).status);
   });
 
-  it('removes a tag once', async () => {
+  it('deletes a tag once', async () => {
     await ask('POST', '/tags', { tag_name: 'gone' });
 
     const statuses = [await ask('DELETE', '/tags/gone'), await ask('DELETE', '/tags/gone')];
@@ -79,7 +79,7 @@ describeContract('tags and commits', (forge) => {
     expect((await ask('GET', '/tags/gone')).status).toBe(404);
   });
 
-  it('lets writers alone make and remove tags', async () => {
+  it('lets only writers create and delete tags', async () => {
     const made = await ask('POST', '/tags', { tag_name: 'mine' }, reader);
     const removed = await ask('DELETE', '/tags/v1', undefined, reader);
     const anonymous = await forge.ask('POST', `/repos/${repository}/tags`, { body: { tag_name: 'x' } });
@@ -88,7 +88,7 @@ describeContract('tags and commits', (forge) => {
     expect((await ask('GET', '/tags', undefined, reader)).status).toBe(200);
   });
 
-  it('returns one commit, by id and by branch, with what it changes', async () => {
+  it('returns one commit, by id and by branch, with its changes', async () => {
     const byId = await ask('GET', `/git/commits/${head}`);
     const byBranch = await ask('GET', '/git/commits/main?stat=false&files=false&verification=false');
 
@@ -109,7 +109,7 @@ describeContract('tags and commits', (forge) => {
     expect((await ask('GET', '/git/commits/a..b')).status).toBe(422);
   });
 
-  it('gives what a commit changes against its first parent, as a diff and as a mail', async () => {
+  it('returns the changes of a commit against its first parent, as a diff and as a mail', async () => {
     const body = { content: base64('one\n'), message: 'add one\n\nwith a reason', branch: 'main' };
     const sha = (await ask('POST', '/contents/one.txt', body)).json.commit.sha;
     const binary = { content: 'AP8BAgM=', message: 'add bytes', branch: 'main' };
@@ -130,7 +130,7 @@ describeContract('tags and commits', (forge) => {
     expect((await ask('GET', '/git/commits/main.diff')).text).toBe(text);
   });
 
-  it('gives the changes of a merge against what it was merged into, and of a first commit all of it', async () => {
+  it('returns the changes of a merge against its first parent, and the full content of a root commit', async () => {
     const other = await forge.makeRepository(ada, { auto_init: true });
     const at = (method: string, path: string, body?: unknown) =>
       forge.ask(method, `/repos/${other}${path}`, { as: ada, body });
@@ -155,13 +155,13 @@ describeContract('tags and commits', (forge) => {
     expect(asMail).toMatch(new RegExp(`^From ${first} .*^diff --git a/README\\.md`, 'ms'));
   });
 
-  it('gives nothing of a commit that is not there, in no other form, and of no name with a dot', async () => {
+  it('answers 404 for an unknown commit, another format, and a name with a dot', async () => {
     await ask('POST', '/tags', { tag_name: 'v1.2', target: head });
 
     expect((await ask('GET', '/git/commits/v1.2')).json.sha).toBe(head);
     // The name ends at the first dot.
     expect((await ask('GET', '/git/commits/v1.2.diff')).status).toBe(404);
-    // The baseline answers 500.
+    // Gitea answers 500.
     expect([404, 500]).toContain((await ask('GET', '/git/commits/0123456789.diff')).status);
     expect([404, 500]).toContain((await ask('GET', '/git/commits/nothing.patch')).status);
     expect((await ask('GET', `/git/commits/${head}.zip`)).status).toBe(404);
@@ -170,7 +170,7 @@ describeContract('tags and commits', (forge) => {
     expect((await forge.ask('GET', path, { as: reader })).status).toBe(404);
   });
 
-  it('returns the bytes of a file by the id of its object, also after the file has changed', async () => {
+  it('returns the bytes of a file by blob id, also after the file has changed', async () => {
     const path = '/contents/blob.bin';
     const bytes = Buffer.from([0, 255, 10, 13]).toString('base64');
     const { content: first } = (await ask('POST', path, { content: bytes })).json;
@@ -184,7 +184,7 @@ describeContract('tags and commits', (forge) => {
       { sha: first.sha, size: 4, encoding: 'base64', content: bytes, url: first.git_url },
     ]);
     expect(none.json).toMatchObject({ size: 0, content: '' });
-    // A commit is an object as well, and no file.
+    // A commit is an object as well, but not a file.
     const others = ['0'.repeat(40), 'main', 'abcdef'].map((sha) => ask('GET', `/git/blobs/${sha}`));
     for (const { status } of await Promise.all(others)) expect([400, 404]).toContain(status);
   });
@@ -224,7 +224,7 @@ describeContract('tags and commits', (forge) => {
     ['an unknown operation', { operation: 'copy', path: 'x' }, [422, 500]],
     ['a file that is there', { operation: 'create', path: 'README.md', content: '' }, [422]],
     ['a wrong sha', { operation: 'update', path: 'README.md', content: '', sha: '1'.repeat(40) }, [422]],
-    // The baseline answers 500.
+    // Gitea answers 500.
     ['a path out of the tree', { operation: 'create', path: '../x', content: '' }, [422, 500]],
     ['no base64', { operation: 'create', path: 'x', content: '!' }, [422]],
   ])('refuses several files with %s, and writes none of them', async (_, wrong, statuses) => {
@@ -240,7 +240,7 @@ describeContract('tags and commits', (forge) => {
     const files = [{ operation: 'create', path: 'no.txt', content: '' }];
     expect((await ask('POST', '/contents', { files }, reader)).status).toBe(403);
     expect((await forge.ask('POST', `/repos/${repository}/contents`, { body: { files } })).status).toBe(401);
-    // A commit that changes nothing is one.
+    // A commit without changes is still a commit.
     const nothing = await ask('POST', '/contents', { files: [] });
     expect([nothing.status, nothing.json.files]).toEqual([201, null]);
   });

@@ -12,7 +12,7 @@ describeContract('teams', (forge) => {
   let organization: string;
   let name: string;
   let repository: string;
-  /** Ada owns the organization, Bob and Eve are in a team of it each. */
+  /** Ada owns the organization, Bob and Eve are each in one of its teams. */
   let bobs: Team;
   beforeAll(async () => {
     [ada, bob, eve, stranger] = await Promise.all(
@@ -53,7 +53,7 @@ describeContract('teams', (forge) => {
     expect(made.status).toBe(201);
     expect(made.json).toMatchObject({
       description: 'who reads',
-      // By unit, and not as a whole.
+      // Per unit, and not for the team as a whole.
       permission: 'none',
       units_map: readers.units_map,
       visibility: 'limited',
@@ -83,7 +83,7 @@ describeContract('teams', (forge) => {
     expect(accepted).toContain((await makeTeam(more)).status);
   });
 
-  it('are made by owners alone', async () => {
+  it('are created only by owners', async () => {
     expect((await statuses('POST', `/orgs/${organization}/teams`, { name: '' })).slice(1)).toEqual([
       403, 403, 403, 401,
     ]);
@@ -165,7 +165,7 @@ describeContract('teams', (forge) => {
     expect((await forge.ask('PUT', `/teams/${id}/members/${freshName('x')}`, { as: ada })).status).toBe(404);
   });
 
-  it('keep the last of the owners', async () => {
+  it('keep the last owner', async () => {
     const { json } = await forge.ask('GET', `/orgs/${organization}/teams`, { as: ada });
     const owners = json.find((team: Team) => team.name === 'Owners');
 
@@ -174,7 +174,7 @@ describeContract('teams', (forge) => {
     expect([422, 500]).toContain(out.status);
   });
 
-  it('give access to the repositories they have, as far as their units go', async () => {
+  it('give access to their repositories, within their units', async () => {
     const at = `/repos/${organization}/${name}`;
     const before = await forge.ask('GET', at, { as: bob });
     await must('PUT', `/teams/${bobs.id}/repos/${organization}/${name}`);
@@ -195,7 +195,7 @@ describeContract('teams', (forge) => {
     expect(seen[0]?.json.permissions).toEqual({ admin: false, push: false, pull: true });
   });
 
-  it('of issues and pull requests alone give access to no code: no fork, comparison or pull request', async () => {
+  it('of issues and pull requests give no access to code: no fork, comparison or pull request', async () => {
     const at = `/repos/${organization}/${name}`;
     await must('PUT', `/teams/${bobs.id}/repos/${organization}/${name}`);
     const own = await forge.ask('POST', '/user/repos', { as: bob, body: { name: 'own', auto_init: true } });
@@ -221,11 +221,11 @@ describeContract('teams', (forge) => {
     await must('PATCH', `/teams/${bobs.id}`, readers);
 
     expect([issues, refused]).toEqual([200, [403, 403, 403, 403]]);
-    // The baseline looks no further where the two are no forks of each other.
+    // Gitea checks no further if the two are not forks of each other.
     for (const status of elsewhere) expect([400, 404]).toContain(status);
   });
 
-  it('tell their repositories, and repositories their teams', async () => {
+  it('list their repositories, and repositories their teams', async () => {
     const at = `/teams/${bobs.id}/repos`;
     await must('PUT', `${at}/${organization}/${name}`);
     const list = await forge.ask('GET', at, { as: bob });
@@ -239,7 +239,7 @@ describeContract('teams', (forge) => {
     expect(teams.json.map((row: Team) => row.name)).toEqual(['Owners', bobs.name]);
   });
 
-  it('are given a repository and robbed of it by owners, from either side', async () => {
+  it('are given a repository and lose it by owners, from either side', async () => {
     const { id, name: team } = (await makeTeam(readers)).json;
     const at = `/repos/${repository}/teams/${team}`;
     const given = await forge.ask('PUT', at, { as: ada });
@@ -262,7 +262,7 @@ describeContract('teams', (forge) => {
     ]);
   });
 
-  it('that may, make repositories in the organization and administer those', async () => {
+  it('with the permission create repositories in the organization and administer those', async () => {
     const path = `/orgs/${organization}/repos`;
     const refused = await forge.ask('POST', path, { as: bob, body: { name: freshName('repo') } });
     await must('PATCH', `/teams/${bobs.id}`, { can_create_org_repo: true });
@@ -273,7 +273,7 @@ describeContract('teams', (forge) => {
     expect(made.json.permissions.admin).toBe(true);
   });
 
-  it('go for good, and take with them what they gave', async () => {
+  it('are deleted with the access they gave', async () => {
     const { id } = (await makeTeam(readers)).json;
     const cid = await forge.makeUser();
     await must('PUT', `/teams/${id}/members/${cid.name}`);

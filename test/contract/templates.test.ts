@@ -8,7 +8,7 @@ describeContract('templates', (forge) => {
   });
 
   it.each(['/gitignore/templates', '/label/templates', '/licenses'])(
-    'of %s are listed for everyone, and one of an unknown name is not found',
+    'of %s are listed for everyone, and an unknown name is not found',
     async (path) => {
       const list = await forge.ask('GET', path);
       const names = list.json.map((entry: string | { key: string }) =>
@@ -87,14 +87,14 @@ describeContract('templates', (forge) => {
     expect(gitignore.text.startsWith(`# ---> C\n${c.json.source}\n# ---> C++\n# Prerequisites\n`)).toBe(true);
     // Lines of .gitignore and README.md, of which the last one has no newline.
     expect(commits.json[0].stats.additions).toBe(gitignore.text.split('\n').length - 1 + 2);
-    // From the library, from its folder for editors and systems, under another name there, and of our own.
+    // From the library, from its folder for editors and systems, from a linked name there, and our own.
     expect(names).toEqual(
       expect.arrayContaining(['C', 'VisualStudioCode', 'Kotlin', 'Fortran', 'MATLAB', 'JBoss', 'Zig']),
     );
     expect(names).toEqual([...names].sort());
   });
 
-  it('end the first README.md with the description, or where that would stand', async () => {
+  it('end the first README.md with the description, or its blank line', async () => {
     const repository = await forge.makeRepository(ada, { auto_init: true });
 
     const readme = await forge.ask('GET', `/repos/${repository}/raw/README.md`, { as: ada });
@@ -104,11 +104,11 @@ describeContract('templates', (forge) => {
 
   it.each([
     ['readme', { readme: 'Other' }, [400]],
-    // The baseline answers 500 to these two.
+    // Gitea answers 500 to these two.
     ['gitignores', { gitignores: 'Node,Other' }, [400, 500]],
     ['license', { license: 'Other' }, [400, 500]],
     ['issue_labels', { issue_labels: 'Other' }, [422]],
-  ])('of an unknown name in %s make no repository', async (_, members, statuses) => {
+  ])('of an unknown name in %s create no repository', async (_, members, statuses) => {
     const name = freshName('repo');
 
     const refused = await forge.ask('POST', '/user/repos', {
@@ -158,7 +158,7 @@ describeContract('node info', (forge) => {
 });
 
 describeContract('the deprecated path of new repositories', (forge) => {
-  it('makes one in an organization, for those who may', async () => {
+  it('creates one in an organization, for permitted members', async () => {
     const [ada, stranger] = await Promise.all([forge.makeUser(), forge.makeUser()]);
     const organization = await forge.makeOrganization(ada);
     const path = `/org/${organization}/repos`;

@@ -32,7 +32,7 @@ describeContract('the timeline', (forge) => {
       expect((await shared.ask('GET', '/issues/1/timeline')).json).toBeNull();
     });
 
-    it('has comments among the events, in their order, with ids of one sequence', async () => {
+    it('has comments among the events, in order, with ids of one sequence', async () => {
       const first = (await shared.ask('POST', '/issues/1/comments', { body: { body: 'why' } })).json;
       await edit({ state: 'closed' });
       const second = (await shared.ask('POST', '/issues/1/comments', { body: { body: 'so' }, as: 'reader' }))
@@ -48,7 +48,7 @@ describeContract('the timeline', (forge) => {
       expect(new Set(found.map(({ id }) => id)).size).toBe(4);
     });
 
-    it('tells who was assigned and who no longer is', async () => {
+    it('includes added and removed assignees', async () => {
       await edit({ assignees: [shared.writer.name] });
       await edit({ assignees: [] });
 
@@ -63,7 +63,7 @@ describeContract('the timeline', (forge) => {
       ]);
     });
 
-    it('tells labels, milestones, titles, due dates and branches', async () => {
+    it('includes labels, milestones, titles, due dates and branches', async () => {
       const label = (await shared.ask('POST', '/labels', { body: { name: 'bug', color: 'fff' } })).json.id;
       const milestone = (await shared.ask('POST', '/milestones', { body: { title: 'v1' } })).json.id;
       await shared.ask('POST', '/issues/1/labels', { body: { labels: [label] } });
@@ -83,7 +83,7 @@ describeContract('the timeline', (forge) => {
       ]);
     });
 
-    it('tells due dates by their days', async () => {
+    it('includes due dates as days', async () => {
       await edit({ due_date: '2030-05-06T10:00:00Z' });
       await edit({ due_date: '2031-05-06T10:00:00Z' });
       await shared.ask('POST', '/issues/1/deadline', { body: { due_date: null } });
@@ -112,7 +112,7 @@ describeContract('the timeline', (forge) => {
       ]);
     });
 
-    it('tells tracked times in words, and dependencies at both ends', async () => {
+    it('includes tracked times in words, and dependencies at both ends', async () => {
       const [owner, repo] = shared.fullName.split('/');
       await shared.ask('POST', '/issues', { body: { title: 'two' } });
       await shared.ask('POST', '/issues/1/times', { body: { time: 3660 } });
@@ -133,7 +133,7 @@ describeContract('the timeline', (forge) => {
       ]);
     });
 
-    it('begins with what the issue was opened with', async () => {
+    it('begins with the initial state of the issue', async () => {
       const label = (await shared.ask('POST', '/labels', { body: { name: 'bug', color: 'fff' } })).json.id;
       const milestone = (await shared.ask('POST', '/milestones', { body: { title: 'v1' } })).json.id;
       const body = { title: 'two', labels: [label], milestone, assignees: [shared.writer.name] };
@@ -142,7 +142,7 @@ describeContract('the timeline', (forge) => {
       expect(await types(2)).toEqual(['milestone', 'label', 'assignees']);
     });
 
-    it('tells which issues and comments refer to it, and which no longer do', async () => {
+    it('includes the issues and comments that refer to it, and those that no longer do', async () => {
       await shared.ask('POST', '/issues', { body: { title: 'see #1', body: 'and #1 again, not `#1`' } });
       const path = '/issues/2/comments';
       const comment = (await shared.ask('POST', path, { body: { body: 'like #1' }, as: 'reader' })).json;
@@ -164,12 +164,12 @@ describeContract('the timeline', (forge) => {
       expect((await refers()).map(({ ref_action }) => ref_action)).toEqual(['neutered', 'neutered']);
     });
 
-    it('tells commits that refer to it, once each', async () => {
+    it('includes commits that refer to it, once each', async () => {
       const body = { content: '', message: 'fix <it>, see #1 and #1' };
       const { sha } = (await shared.ask('POST', '/contents/x', { body: { ...body, new_branch: 'fix' } })).json
         .commit;
       const told = async () => (await ofType('commit_ref')).map(({ ref_commit_sha }) => ref_commit_sha);
-      // A commit that is on two branches by the time a forge looks at the push is new on neither.
+      // A commit that is on two branches when a forge processes the push is new on neither.
       await expect.poll(told).toEqual([sha]);
       await shared.ask('POST', '/branches', { body: { new_branch_name: 'again', old_branch_name: 'fix' } });
 
@@ -179,7 +179,7 @@ describeContract('the timeline', (forge) => {
       );
     });
 
-    it('comes in pages that count themselves, between two instants', async () => {
+    it('has pages that count themselves, between two times', async () => {
       for (const body of ['a', 'b', 'c']) await shared.ask('POST', '/issues/1/comments', { body: { body } });
       const page = (query: string) => shared.ask('GET', `/issues/1/timeline?${query}`);
       const [first, second, third] = [
@@ -198,7 +198,7 @@ describeContract('the timeline', (forge) => {
 
     it('is read by readers', async () => {
       expect(await shared.statuses('GET', '/issues/1/timeline')).toEqual([200, 200, 200, 404, 404]);
-      // The baseline answers 500.
+      // Gitea answers 500.
       expect([404, 500]).toContain((await shared.ask('GET', '/issues/9/timeline')).status);
     });
   });
@@ -217,7 +217,7 @@ describeContract('the timeline', (forge) => {
     const review = (event: string, as: 'writer' | Account = 'writer') =>
       shared.ask('POST', '/pulls/1/reviews', { body: { event, body: event }, as });
 
-    it('tells the commits that are pushed', async () => {
+    it('includes the pushed commits', async () => {
       const next = await write('b.txt', { branch: 'topic' });
 
       await expect
@@ -229,14 +229,14 @@ describeContract('the timeline', (forge) => {
       expect((await entries())[0]?.pull_request_url).toMatch(/\/pulls\/1$/);
     });
 
-    it('tells an issue that it would close it', async () => {
+    it('includes in an issue that it would close it', async () => {
       await shared.ask('POST', '/issues', { body: { title: 'broken' } });
       await shared.ask('PATCH', '/pulls/1', { body: { body: 'Fixes #2' } });
 
       expect(await ofType('pull_ref', 2)).toMatchObject([{ ref_issue: { number: 1 }, ref_action: 'closes' }]);
     });
 
-    it('tells whose review was requested and whose request was taken back, and by whom', async () => {
+    it('includes requested reviews and withdrawn requests, and their authors', async () => {
       const reviewers = [shared.writer.name];
       const path = '/pulls/1/requested_reviewers';
       const asked = (await shared.ask('POST', path, { body: { reviewers } })).json[0].id;
@@ -258,7 +258,7 @@ describeContract('the timeline', (forge) => {
       ]);
     });
 
-    it('tells requests to teams', async () => {
+    it('includes requests to teams', async () => {
       const organization = await forge.makeOrganization(shared.owner);
       const repository = await forge.makeRepository(shared.owner, { in: organization, auto_init: true });
       const units_map = { 'repo.code': 'write', 'repo.pulls': 'write' };
@@ -282,7 +282,7 @@ describeContract('the timeline', (forge) => {
       ]);
     });
 
-    it('tells reviews and their dismissal, and forgets both with the review', async () => {
+    it('includes reviews and their dismissal, and drops both with the review', async () => {
       const first = (await review('APPROVED')).json.id;
       await shared.ask('POST', `/pulls/1/reviews/${first}/dismissals`, { body: { message: 'too soon' } });
       const ofReviews = async () =>
@@ -296,7 +296,7 @@ describeContract('the timeline', (forge) => {
       expect(await ofReviews()).toEqual([]);
     });
 
-    it('tells a new base, the merge and the removed branch', async () => {
+    it('includes a new base, the merge and the deleted branch', async () => {
       await shared.ask('POST', '/branches', { body: { new_branch_name: 'next', old_branch_name: 'main' } });
       await shared.ask('PATCH', '/pulls/1', { body: { base: 'next' } });
       const body = { do: 'merge', delete_branch_after_merge: true };
@@ -307,7 +307,7 @@ describeContract('the timeline', (forge) => {
         old_ref: 'main',
         new_ref: 'next',
       });
-      // Forgejo adds that the commit of the merge refers to the pull request itself.
+      // Forgejo adds that the merge commit refers to the pull request itself.
       const own = found.filter(({ type }) => type !== 'commit_ref');
       expect(own.slice(-2)).toMatchObject([
         { type: 'merge_pull', user: { login: shared.owner.name } },
@@ -315,7 +315,7 @@ describeContract('the timeline', (forge) => {
       ]);
     });
 
-    it('tells that it is closed and opened', async () => {
+    it('includes closing and reopening', async () => {
       await edit({ state: 'closed' });
       await edit({ state: 'open' });
 

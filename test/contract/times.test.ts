@@ -25,7 +25,7 @@ describeContract('tracked times', (forge) => {
       },
     });
 
-  it('are seconds with who, when and on what', async () => {
+  it('are seconds with account, time and issue', async () => {
     const before = Date.now();
     const { status, json } = await track(90);
 
@@ -37,12 +37,12 @@ describeContract('tracked times', (forge) => {
     });
     expect(json.issue_id).toBe(json.issue.id);
     expect(json.user_id).toEqual(expect.any(Number));
-    // The clock of a server may be another one.
+    // The clock of a server may differ.
     expect(Date.parse(json.created)).toBeGreaterThan(before - 60_000);
     expect(Date.parse(json.created)).toBeLessThan(Date.now() + 60_000);
   });
 
-  it('are listed by issue, repository, account and for oneself', async () => {
+  it('are listed by issue, repository, account and for the caller', async () => {
     await track(10);
     await track(20, shared.writer);
 
@@ -71,7 +71,7 @@ describeContract('tracked times', (forge) => {
     expect([own.json.length, own.headers.get('x-total-count')]).toEqual([1, '3']);
   });
 
-  it('are narrowed by account and by when they were made, both bounds inclusive', async () => {
+  it('are filtered by account and by time, both bounds inclusive', async () => {
     const { created } = (await track(10)).json;
     await track(20, shared.writer);
     const at = encodeURIComponent(created);
@@ -103,7 +103,7 @@ describeContract('tracked times', (forge) => {
     expect((await shared.ask('POST', '/issues/1/times', { body })).status).toBe(422);
   });
 
-  it('of others are shown to writers alone', async () => {
+  it('of others are shown only to writers', async () => {
     await tracker({ allow_only_contributors_to_track_time: false });
     await track(10);
     await track(30, shared.reader);
@@ -118,7 +118,7 @@ describeContract('tracked times', (forge) => {
     expect([refused.status, refusedList.status, refusedUser.status]).toEqual([403, 403, 403]);
   });
 
-  it('are for signed-in accounts that read the repository', async () => {
+  it('are for signed-in accounts that can read the repository', async () => {
     const readable = [200, 200, 200, 404, 404];
     expect(await shared.statuses('GET', '/issues/1/times')).toEqual(readable);
     expect(await shared.statuses('GET', '/times')).toEqual(readable);
@@ -139,7 +139,7 @@ describeContract('tracked times', (forge) => {
     expect(unknown.status).toBe(404);
   });
 
-  it('are removed one by one by their author', async () => {
+  it('are deleted one by one by their author', async () => {
     const entry = (await track(10, shared.writer)).json.id;
     const path = `/issues/1/times/${entry}`;
 
@@ -151,7 +151,7 @@ describeContract('tracked times', (forge) => {
     expect((await shared.ask('GET', '/issues/1/times')).json).toEqual([]);
   });
 
-  it('are reset for oneself, and there must be some', async () => {
+  it('are reset for the caller, and must exist', async () => {
     await track(10);
     await track(20, shared.writer);
 
@@ -163,7 +163,7 @@ describeContract('tracked times', (forge) => {
     expect(amounts((await shared.ask('GET', '/issues/1/times')).json)).toEqual([20]);
   });
 
-  it('answer 404 for an issue or account that is not there', async () => {
+  it('answer 404 for an unknown issue or account', async () => {
     expect((await shared.ask('GET', '/issues/9/times')).status).toBe(404);
     expect((await shared.ask('POST', '/issues/9/times', { body: { time: 1 } })).status).toBe(404);
     expect((await shared.ask('GET', '/issues/1/times?user=missing-account')).status).toBe(404);
@@ -171,7 +171,7 @@ describeContract('tracked times', (forge) => {
     expect((await shared.ask('GET', '/times/missing-account')).status).toBe(404);
   });
 
-  it('are not to be had where the tracker is off', async () => {
+  it('are not available if the tracker is disabled', async () => {
     const { id } = (await track(10)).json;
     await tracker({ enable_time_tracker: false });
 

@@ -10,7 +10,7 @@ describeContract('topics', (forge) => {
   const replace = (topics: readonly string[]) => shared.ask('PUT', '/topics', { body: { topics } });
   const read = async () => (await shared.ask('GET', '/topics')).json.topics;
 
-  it('are none at first, replaced as a whole, and part of the repository', async () => {
+  it('are empty at first, replaced as a whole, and part of the repository', async () => {
     expect(await read()).toEqual([]);
     expect((await replace(['web', ' Tools ', 'web', ''])).status).toBe(204);
     expect(await read()).toEqual(['tools', 'web']);
@@ -36,7 +36,7 @@ describeContract('topics', (forge) => {
     expect(await read()).toEqual([]);
   });
 
-  it('are 25 at most, and come in pages', async () => {
+  it('are limited to 25, and are paged', async () => {
     const many = Array.from({ length: 25 }, (_, at) => `t${at + 10}`);
 
     expect((await replace([...many, 'more'])).status).toBe(422);

@@ -72,7 +72,7 @@ describeContract('giving a repository away', (forge) => {
     expect(rejected.json.repo_transfer).toBeUndefined();
   });
 
-  it('happens at once into an organization where the giver may make repositories, for its teams', async () => {
+  it('happens immediately into an organization in which the giver may create repositories, for its teams', async () => {
     const organization = await forge.makeOrganization(ada);
     const body = { name: 'crew', permission: 'read', units_map: { 'repo.code': 'read' } };
     const team = await forge.ask('POST', `/orgs/${organization}/teams`, { as: ada, body });
@@ -86,11 +86,11 @@ describeContract('giving a repository away', (forge) => {
     expect([moved.status, moved.json.full_name]).toEqual([202, `${organization}/${nameOf(repository)}`]);
     const teams = await forge.ask('GET', `${at}/teams`, { as: ada });
     expect(teams.json.map((row: { name: string }) => row.name)).toEqual(['Owners', 'crew']);
-    // A member of the new owner is no collaborator any more.
+    // A member of the new owner is no longer a collaborator.
     expect((await forge.ask('GET', `${at}/collaborators/${eve.name}`, { as: ada })).status).toBe(404);
   });
 
-  it('takes the labels of the old organization off', async () => {
+  it('removes the labels of the old organization', async () => {
     const organization = await forge.makeOrganization(ada);
     const repository = await forge.makeRepository(ada, { in: organization });
     const label = await forge.ask('POST', `/orgs/${organization}/labels`, {
@@ -108,7 +108,7 @@ describeContract('giving a repository away', (forge) => {
     expect([moved.status, json.labels]).toEqual([202, []]);
   });
 
-  it('is refused for who cannot have it, and to who does not own it', async () => {
+  it('is refused for an invalid new owner, and to callers who do not own it', async () => {
     const repository = await forge.makeRepository(ada);
     const name = nameOf(repository);
     const organization = await forge.makeOrganization(ada);
@@ -133,7 +133,7 @@ describeContract('giving a repository away', (forge) => {
     expect(answers.map(({ status }) => status)).toEqual([404, 404, 422, 422, 422, 422, 403, 403, 403]);
   });
 
-  it('happens at once for administrators of the site', async () => {
+  it('happens immediately for site administrators', async () => {
     const repository = await forge.makeRepository(ada);
 
     const moved = await give(repository, bob.name, {}, forge.adminToken);

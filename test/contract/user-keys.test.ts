@@ -58,7 +58,7 @@ describeContract('public keys of accounts', (forge) => {
     expect((await ask('GET', `/user/keys/${id}`)).status).toBe(404);
   });
 
-  it('are of one account or of repositories, under titles of their own', async () => {
+  it('belong to one account or to repositories, with unique titles', async () => {
     const [key, other] = [makePublicKey(), makePublicKey()];
     const repository = await forge.makeRepository(ben);
     await ask('POST', '/user/keys', { title: 'one', key });
@@ -77,7 +77,7 @@ describeContract('public keys of accounts', (forge) => {
     expect(own.json.message).toBe('Key content has been used as non-deploy key');
   });
 
-  it('are refused where they are none, or without a title', async () => {
+  it('are refused if invalid, or without a title', async () => {
     for (const body of [
       { title: 'x', key: 'ssh-ed25519 AAAA' },
       { title: 'x', key: '-----BEGIN OPENSSH PRIVATE KEY-----\n' },
@@ -98,7 +98,7 @@ describeContract('public keys of accounts', (forge) => {
     expect(page.headers.get('link')).toContain('rel="prev"');
   });
 
-  it('are added and removed by administrators', async () => {
+  it('are added and deleted by administrators', async () => {
     const path = `/admin/users/${ada.name}/keys`;
     const body = { title: 'by root', key: makePublicKey() };
 
@@ -113,7 +113,7 @@ describeContract('public keys of accounts', (forge) => {
     expect((await ask('POST', path, body)).status).toBe(403);
   });
 
-  it('go with their account, and with the repositories that they are for', async () => {
+  it('are deleted with their account, and with their repositories', async () => {
     const guest = await forge.makeUser();
     const [key, other] = [makePublicKey(), makePublicKey()];
     const repository = await forge.makeRepository(ada);

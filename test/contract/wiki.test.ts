@@ -19,7 +19,7 @@ describeContract('wikis', (forge) => {
     repository = await forge.makeRepository(ada);
   });
 
-  it('is not there before its first page', async () => {
+  it('does not exist before its first page', async () => {
     const fresh = await forge.makeRepository(ada);
     const answers = await Promise.all(
       ['/pages', '/page/Home', '/revisions/Home'].map((path) =>
@@ -29,7 +29,7 @@ describeContract('wikis', (forge) => {
     const gone = await forge.ask('DELETE', `/repos/${fresh}/wiki/page/Home`, { as: ada });
 
     expect(answers.map(({ status }) => status)).toEqual([404, 404, 404]);
-    // The baseline answers 500.
+    // Gitea answers 500.
     expect([404, 500]).toContain(gone.status);
   });
 
@@ -42,7 +42,7 @@ describeContract('wikis', (forge) => {
     'a/b-c',
     'ends in.-',
     '-',
-  ])('has a page with the title %j, which the fact finds by it, whatever its address', async (title) => {
+  ])('has a page with the title %j, which the fact finds by it, whatever its URL', async (title) => {
     const [owner = '', name = ''] = repository.split('/');
     const made = await write(title, `text of ${title}`);
     const client = createClient({ timeoutMs: 60_000, url: forge.url, credentials: { token: ada.token } });
@@ -61,7 +61,7 @@ describeContract('wikis', (forge) => {
       });
   });
 
-  it('takes a page, shows it, and counts its revisions', async () => {
+  it('stores a page, shows it, and counts its revisions', async () => {
     const made = await write('Home', 'welcome');
     const body = { title: 'Home', content_base64: base64('welcome back'), message: 'warmer' };
     const edited = await forge.ask('PATCH', wiki('/page/Home'), { as: ada, body });
@@ -124,7 +124,7 @@ describeContract('wikis', (forge) => {
     expect(old.status).toBe(404);
   });
 
-  it('removes a page', async () => {
+  it('deletes a page', async () => {
     await write('Doomed', 'x');
 
     const gone = await forge.ask('DELETE', wiki('/page/Doomed'), { as: ada });
@@ -201,7 +201,7 @@ describeContract('wikis', (forge) => {
     expect(answers.map(({ status }) => status)).toEqual([401, 401, 401]);
   });
 
-  it('is closed in the archive and gone where the unit is off', async () => {
+  it('is read-only in an archived repository and missing if the unit is disabled', async () => {
     const old = await forge.makeRepository(ada);
     const at = `/repos/${old}`;
     const page = { title: 'Home', content_base64: base64('x') };
@@ -220,7 +220,7 @@ describeContract('wikis', (forge) => {
     expect([read.status, off.status]).toEqual([200, 404]);
   });
 
-  describe('tells its hooks', () => {
+  describe('emits events', () => {
     let receiver: HookReceiver;
     beforeAll(async () => {
       receiver = await startReceiver();
@@ -229,7 +229,7 @@ describeContract('wikis', (forge) => {
 
     const heard = (count: number) => expect.poll(() => receiver.received.length).toBe(count);
 
-    it('what became of a page', async () => {
+    it('for changes of a page', async () => {
       const repository = await forge.makeRepository(ada);
       const at = `/repos/${repository}`;
       const hook = {

@@ -147,7 +147,7 @@ describeContract('workflows', (forge) => {
       expect(await count('event=push')).toBe(0);
       expect(await count('status=success&status=failure')).toBe(0);
       expect((await shared.ask('GET', '/actions/runs?status=odd')).status).toBe(400);
-      // The baseline answers 500.
+      // Gitea answers 500.
       expect([404, 500]).toContain((await shared.ask('GET', '/actions/runs?actor=unknown-account')).status);
     });
   });

@@ -9,10 +9,10 @@ const yearOne = '0001-01-01T00:00:00Z';
 const config = { url: 'http://localhost:9/', content_type: 'json' };
 const units = ['repo.code'];
 
-/** What a call needs: the members that are required or decide what happens, and path parameters of its own. */
+/** Input of a call: required or decisive fields, and its own path parameters. */
 type Call = { readonly body: object; readonly params?: Readonly<Record<string, string | number>> };
 
-/** Returns the zero value that a Go client sends for a member it does not set. */
+/** Returns the zero value that a Go client sends for an unset field. */
 function zeroOf(schema: z.ZodType, name: string): unknown {
   if (schema instanceof z.ZodObject) return zerosOf(schema, name === 'dates');
   if (schema instanceof z.ZodBoolean) return false;
@@ -29,7 +29,7 @@ function zerosOf(schema: z.ZodObject, areDates = false): Record<string, unknown>
   return Object.fromEntries(members);
 }
 
-/** Returns a name that a variable or secret may have. */
+/** Returns a valid name for a variable or secret. */
 function variableName(): string {
   return freshName('v').replace('-', '_');
 }

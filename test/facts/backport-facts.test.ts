@@ -78,7 +78,7 @@ describe('on a forge', () => {
   });
 });
 
-describe('over many and large things', () => {
+describe('many and large inputs', () => {
   const servers: BareServer[] = [];
   afterEach(async () => {
     for (const server of servers.splice(0)) await server.close();
@@ -86,7 +86,7 @@ describe('over many and large things', () => {
 
   const day = (date: number): string => new Date(Date.UTC(2026, 0, 400 - date)).toISOString();
 
-  /** A pull request #7, merged on the day before that of #`since`; the list has #400 to #1, one a day. */
+  /** A pull request #7, merged on the day before that of #`since`; the list contains #400 to #1, one a day. */
   async function setUp({ additions = 1, patch = '' }: { additions?: number; patch?: string }) {
     const paths: string[] = [];
     const server = await startBareServer((seen, response) => {
@@ -125,7 +125,7 @@ describe('over many and large things', () => {
     expect(paths).toEqual(['/pulls/7', '/pulls', '/pulls', '/pulls']);
   });
 
-  it('a patch over 1 MiB has no text, and is not read where its lines are too many', async () => {
+  it('a patch over 1 MiB has no text, and is not read if it has too many lines', async () => {
     const large = await setUp({ patch: 'x'.repeat(1_048_577) });
     expect(await large.facts.ask(requestOf(mergedPatch))).toEqual({ text: null, size: 1_048_577 });
 
@@ -139,7 +139,7 @@ describe('over many and large things', () => {
 });
 
 describe('names of backports', () => {
-  it('are of one number and one branch, and never too long', () => {
+  it('contain one number and one branch, and are never too long', () => {
     expect(backportBranch(12, 'release/1')).toBe('backport-12-to-release/1');
     const [one, other] = [`${'x'.repeat(200)}1`, `${'x'.repeat(200)}2`];
     expect(backportBranch(12, one)).not.toBe(backportBranch(12, other));
@@ -149,7 +149,7 @@ describe('names of backports', () => {
     ).toEqual([true, true, false, false]);
   });
 
-  it('end no marker, whatever the branch is called', () => {
+  it('cannot end a marker, whatever the name of the branch', () => {
     expect(backportMarker(12, 'a-->b')).toBe('<!-- reeve:backport of #12 to a--%3Eb -->');
     expect(backportMarker(12, 'a\ud800')).toContain('%EF%BF%BD');
   });

@@ -41,7 +41,7 @@ describe('a line of CODEOWNERS', () => {
     expect(parseCodeowners(text, gitea)).toHaveLength(expected.length);
   });
 
-  it('keeps a leading slash on a forge that gives it no meaning', () => {
+  it('keeps a leading slash on a forge where it has no meaning', () => {
     expect(ownersOf('/a @ada', 'a', forgejo)).toEqual([]);
     expect(ownersOf('/a @ada', 'a', gitea)).toEqual(['ada']);
   });
@@ -68,7 +68,7 @@ describe('the owners of a path', () => {
     else expect(ownersOf(text, path)).toEqual(expected);
   });
 
-  it('are an error if a pattern has what RE2 lacks, on a forge that has it, and name the line', () => {
+  it('are an error that names the line if a pattern uses features that RE2 lacks, on a forge that supports them', () => {
     expect(() => ownersOf('a @eve\nsrc/(?!lib).* @ada', 'src/a')).toThrow('line 2 of CODEOWNERS');
     expect(ownersOf('src/(?!lib).* @ada\nsrc/.* @eve', 'src/a', forgejo)).toEqual(['eve']);
     expect(() => ownersOf(`${'a'.repeat(300)} @ada\n!${'b'.repeat(300)} @ada`, 'x', forgejo)).toThrow(
@@ -76,7 +76,7 @@ describe('the owners of a path', () => {
     );
   });
 
-  it('are paid for, by lines as well as by paths', () => {
+  it('are charged to the meter, by lines as well as by paths', () => {
     const units = (lines: number, paths: number): number => {
       const pool = { left: 1e12 };
       const meter = new Meter({ pool, reserve: 0, describe: () => 'used up' });
@@ -100,7 +100,7 @@ describe('the owners of a path', () => {
 const pull = { id: 1, number: 7, title: 't', state: 'open', base: { ref: 'release' } };
 const repository = { id: 1, full_name: 'acme/demo', default_branch: 'main' };
 
-/** Asks the fact of a forge with these files, users and teams. */
+/** Requests the fact from a forge with these files, users and teams. */
 async function ask(options: {
   files?: Readonly<Record<string, string>>;
   changed?: readonly object[];
@@ -185,7 +185,7 @@ describe('codeowners', () => {
     expect((await ask({ files })).value).toEqual([{ file: 'src/a.ts', users, teams: [] }]);
   });
 
-  it('knows teams as the account sees them', async () => {
+  it('sees teams as the account sees them', async () => {
     const files = { CODEOWNERS: '.* @acme/UI @acme/gone @acme/a/b @other/x @../x @acme/' };
     const value = (teams: string[]) => [{ file: 'src/a.ts', users: [], teams }];
 
@@ -197,7 +197,7 @@ describe('codeowners', () => {
     await expect(ask({ files, teams: { acme: ['UI'] }, down: '/orgs' })).rejects.toThrow('500');
   });
 
-  it('never sends a name that no account can have', async () => {
+  it('never sends an invalid account name', async () => {
     const files = { CODEOWNERS: '.* @.. @a?b @a%2fb @a@b.c @ada @ADA' };
     const { asked, value } = await ask({ files });
 
@@ -205,7 +205,7 @@ describe('codeowners', () => {
     expect(value).toEqual([{ file: 'src/a.ts', users: ['ada'], teams: [] }]);
   });
 
-  it('asks for the owners of changed files alone', async () => {
+  it('requests only the owners of changed files', async () => {
     const { asked } = await ask({ files: { CODEOWNERS: 'docs/.* @ada\nsrc/.* @eve' } });
 
     expect(asked.filter((path) => path.startsWith('/users/'))).toEqual(['/users/eve']);
@@ -222,7 +222,7 @@ describe('codeowners', () => {
     await expect(ask({ files: { CODEOWNERS: '.* @ada' }, down: '/users' })).rejects.toThrow('500');
   });
 
-  it('has a cost, which each rule that reads it pays', async () => {
+  it('has a cost, which is charged to each rule that reads it', async () => {
     const { cost } = await ask({ files: { CODEOWNERS: 'src/.* @ada' }, units: 24_000_000 });
 
     expect(cost).toBeGreaterThan(50_000);

@@ -17,7 +17,7 @@ describe('the commands of a comment', () => {
     ['/label a"b c"d', ['ab cd']],
     ['/label', []],
     ['/label @ada ${{ x }} $(rm) `x`', ['@ada', '${{', 'x', '}}', '$(rm)', '`x`']],
-  ])('%s has its words', (body, args) => {
+  ])('%s has its arguments', (body, args) => {
     expect(parseCommandLines(body)).toMatchObject([{ name: 'label', args }]);
   });
 
@@ -77,7 +77,7 @@ describe('the commands of a comment', () => {
     ['backticks', '` '.repeat(30_000)],
     ['quotes', `/merge ${'"a" '.repeat(15_000)}`],
     ['backslashes', `/merge ${'\\"'.repeat(30_000)}`],
-  ])('are read in time that is linear in %s', (_, body) => {
+  ])('are parsed in linear time for %s', (_, body) => {
     const before = process.cpuUsage();
     parseCommandLines(body);
     const { user, system } = process.cpuUsage(before);
@@ -91,7 +91,7 @@ const now = new Date('2026-03-10T12:00:00Z');
 const ada = { id: 7, login: 'ada' };
 const live = { id: 9, body: '/label bug\ntext\n/label ui', user: ada, created_at: '2026-03-10T11:59:00Z' };
 
-/** Asks command("label") for an event and the comment as it is now. */
+/** Requests command("label") for an event and the current comment. */
 function ask(
   options: { action?: string; delivered?: string; sender?: object; live?: unknown; maxAgeMs?: number } = {},
 ) {
@@ -118,7 +118,7 @@ function ask(
 }
 
 describe('command("label")', () => {
-  it('adds up the lines of a new comment by its author', async () => {
+  it('collects the lines of a new comment by its author', async () => {
     expect(await ask()).toEqual({ found: true, args: ['bug', 'ui'], text: 'bug\nui', reason: '' });
   });
 
@@ -152,7 +152,7 @@ describe('command("label")', () => {
     });
   });
 
-  it('fails where the comment cannot be read', async () => {
+  it('fails if the comment cannot be read', async () => {
     await expect(ask({ live: new ReeveError('forge-timeout', 'slow') })).rejects.toThrow('slow');
   });
 });

@@ -32,8 +32,8 @@ async function ask(subject: Subject, request: FactRequest, answers: Readonly<Rec
   );
 }
 
-describe('what lies in other repositories', () => {
-  it('is number and state for rules of other levels', () => {
+describe('resources of other repositories', () => {
+  it('are number and state for rules of other levels', () => {
     expect(dependencies.narrow?.([here, there, hidden], issue)).toEqual([
       here,
       { number: 9, state: 'open' },
@@ -44,7 +44,7 @@ describe('what lies in other repositories', () => {
   it.each([
     ['all', 'Theirs'],
     ['repository', undefined],
-  ] as const)('reaches conditions as they may see it: %s', async (sees, title) => {
+  ] as const)('are visible to conditions only as far as allowed: %s', async (sees, title) => {
     const facts = makeFacts({ dependencies: [there] }, { subject: issue });
     const knowledge = new Learning(facts, {}, { sees });
     await knowledge.learn([{ name: 'dependencies' }]);
@@ -56,7 +56,7 @@ describe('what lies in other repositories', () => {
 });
 
 it.each(['all', 'repository'] as const)(
-  'is not told by items of a sweep, which come from lists: %s',
+  'are hidden in items of a sweep, which come from lists: %s',
   async (sees) => {
     const text = 'of the private fork';
     const repo = {
@@ -81,8 +81,8 @@ const at = '/repos/acme/site/issues';
 const file = { id: 11, name: 'a.log', size: 3 };
 const other = { id: 12, name: 'b.png', size: 4 };
 
-describe('what is asked of the forge', () => {
-  it('dependencies and tracked times, over the list', async () => {
+describe('requests to the forge', () => {
+  it('dependencies and tracked times come from their lists', async () => {
     expect(await ask(issue, { name: 'dependencies' }, { [`${at}/7/dependencies`]: [here] })).toMatchObject([
       { title: 'Ours' },
     ]);
@@ -96,7 +96,7 @@ describe('what is asked of the forge', () => {
     ).toMatchObject([{ time: 60, user_name: 'ada' }]);
   });
 
-  it('a tracker that is switched off cannot be asked', async () => {
+  it('a disabled tracker cannot be read', async () => {
     await expect(ask(issue, { name: 'tracked_times' }, {})).rejects.toMatchObject({
       code: 'forge-not-found',
     });
@@ -120,7 +120,7 @@ describe('what is asked of the forge', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('the organization that is the subject, else the owner of the repository', async () => {
+  it('the organization is the subject, or else the owner of the repository', async () => {
     const answers = { '/orgs/acme': { id: 2, name: 'acme' }, '/orgs/other': { id: 3, name: 'other' } };
 
     expect(await ask(issue, { name: 'organization' }, answers)).toMatchObject({ name: 'acme' });
@@ -129,7 +129,7 @@ describe('what is asked of the forge', () => {
     expect(await ask(subject, { name: 'organization' }, answers)).toMatchObject({ name: 'other' });
   });
 
-  it('hooks without the value of their header', async () => {
+  it('hooks omit the value of their header', async () => {
     const hooks = [
       { id: 1, events: ['push'], authorization_header: 'Bearer clear-text' },
       { id: 2, events: ['push'], authorization_header: '' },

@@ -54,7 +54,7 @@ describeContract('reviews and what changed since', (forge) => {
     const [owner = '', name = ''] = pull.repository.split('/');
     return { id, owner, name };
   };
-  /** Facts as a run has them; `memory`: with a store. */
+  /** Facts of a run; `memory`: with a store. */
   function factsOf(subject: Subject, memory?: ActionMemory): Facts & { requests(): number } {
     const client = createClient({ url: forge.url, credentials: { token: ada?.token ?? '' } });
     const records = memory && {
@@ -90,7 +90,7 @@ describeContract('reviews and what changed since', (forge) => {
       await review('APPROVED');
     });
 
-    it('counts after a rebase where its merge base was recorded', async () => {
+    it('counts after a rebase if its merge base was recorded', async () => {
       const memory = createActionMemory();
       expect(await countOf(memory)).toBe(1);
 
@@ -98,11 +98,12 @@ describeContract('reviews and what changed since', (forge) => {
       await push();
 
       expect(await countOf(memory)).toBe(1);
-      // Forgejo no longer lists the merge commit among those that the reviewed head has and the base has not: one candidate is left.
+      // Forgejo no longer lists the merge commit among those that the reviewed head has and the base lacks: one
+      // candidate is left.
       expect(await countOf()).toBe(isForgejo(forge.url) ? 1 : 0);
     });
 
-    it('does not count where the base changed the same file since', async () => {
+    it('does not count if the base has changed the same file since', async () => {
       const memory = createActionMemory();
       expect(await countOf(memory)).toBe(1);
 
@@ -117,7 +118,7 @@ describeContract('reviews and what changed since', (forge) => {
     });
   });
 
-  it('an approval of changes that go into another base now is judged by that base', async () => {
+  it('an approval is evaluated against the current base after the base changes', async () => {
     await ask('POST', '/branches', { new_branch_name: 'older', old_branch_name: 'main' });
     await review('APPROVED');
     await work.git('checkout', '--quiet', 'main');
@@ -130,11 +131,11 @@ describeContract('reviews and what changed since', (forge) => {
 
     expect((await ask('PATCH', '/pulls/1', { base: 'older' })).status).toBe(201);
 
-    // The rebase brings a commit of main into the older branch, which nobody approved.
+    // The rebase brings a commit of main into the older branch, which was not approved.
     expect(await countOf()).toBe(0);
   });
 
-  it('in doubt, an approval does not count and a rejection stays', async () => {
+  it('if undecided, an approval does not count and a rejection stays', async () => {
     await work.git('update-index', '--add', '--cacheinfo', `160000,${pull.commits.base},module`);
     await work.git('commit', '--quiet', '-m', 'submodule');
     await push();
@@ -169,7 +170,7 @@ describeContract('reviews and what changed since', (forge) => {
     expect(await countOf()).toBe(0);
   });
 
-  it('a branch that is called like a commit changes nothing', async () => {
+  it('a branch named like a commit changes nothing', async () => {
     await review('APPROVED');
     await work.git('push', '--quiet', 'origin', `${pull.commits.base}:refs/heads/${pull.commits.last}`);
     await work.git('reset', '--quiet', '--hard', pull.commits.base);
@@ -177,7 +178,7 @@ describeContract('reviews and what changed since', (forge) => {
     await push();
     expect(await countOf()).toBe(0);
 
-    // The base, as it would be called by its commit, is where only the last commit is beside it.
+    // Compared by its commit name, the base would contain all but the last commit.
     await work.git('push', '--quiet', 'origin', `${pull.commits.first}:refs/heads/${pull.commits.base}`);
     await work.git('cherry-pick', pull.commits.last);
     await push();
@@ -185,7 +186,7 @@ describeContract('reviews and what changed since', (forge) => {
     expect(await countOf()).toBe(0);
   });
 
-  it('is compared once for each reviewed commit, and costs one comparison where all are of the head', async () => {
+  it('is compared once for each reviewed commit, and costs one comparison if all are of the head', async () => {
     await review('APPROVED');
     await work.git('commit', '--quiet', '--amend', '-m', 'same');
     await push();
@@ -200,7 +201,7 @@ describeContract('reviews and what changed since', (forge) => {
     expect(run.requests() - first).toBeLessThanOrEqual(4);
   });
 
-  describe('what changed since a commit', () => {
+  describe('the changes since a commit', () => {
     const since = async (commit: string) =>
       (await facts().ask(requestOf(changedSinceFact, commit)))?.map(({ filename }) => filename).sort();
     const pushed = (before: string, after: string) =>
@@ -208,7 +209,7 @@ describeContract('reviews and what changed since', (forge) => {
     const filesOf = async (before: string, after: string) =>
       (await pushed(before, after).ask(requestOf(filesRow))).map(({ filename }) => filename).sort();
 
-    it('has what a forced push took out', async () => {
+    it('include what a force-push removed', async () => {
       await work.git('reset', '--quiet', '--hard', 'main');
       const after = await work.commit({ 'docs.md': 'docs\n' });
       await push();
@@ -220,7 +221,7 @@ describeContract('reviews and what changed since', (forge) => {
       expect(statuses.find(({ filename }) => filename === 'b.txt')?.status).toBe('removed');
     });
 
-    it('has what a merge drops by taking the other side alone', async () => {
+    it('include what a merge drops by taking only the other side', async () => {
       await work.git('checkout', '--quiet', '--detach', 'main');
       await work.git('merge', '--quiet', '--no-edit', '-s', 'ours', 'topic');
       await work.git('branch', '--force', 'topic');
@@ -231,7 +232,7 @@ describeContract('reviews and what changed since', (forge) => {
       expect(await filesOf(pull.commits.last, await head())).toEqual(['a.txt', 'b.txt', 'gone.txt']);
     });
 
-    it('is everything where the commit is gone or shares no history', async () => {
+    it('are everything if the commit is missing or the history is unrelated', async () => {
       const gone = 'd'.repeat(40);
       expect(await facts().ask(requestOf(changedSinceFact, gone))).toBeNull();
       const lost = await pushed(gone, pull.commits.last).ask(requestOf(filesRow));
@@ -248,7 +249,7 @@ describeContract('reviews and what changed since', (forge) => {
       expect(all).toContain('lone.txt');
     });
 
-    it('of a new branch is what the default branch does not have', async () => {
+    it('of a new branch are the commits that the default branch lacks', async () => {
       expect(await filesOf('0'.repeat(40), pull.commits.last)).toEqual(['a.txt', 'b.txt', 'gone.txt']);
       expect(await filesOf('0'.repeat(40), pull.commits.base)).toEqual([]);
     });

@@ -28,7 +28,7 @@ async function setUp(answer: (seen: ReceivedRequest) => unknown, subject: Subjec
 
 const labels = [{ id: 1, name: 'bug' }];
 
-it('asks a fact once a run, however many ask for it', async () => {
+it('requests a fact once per run, for any number of readers', async () => {
   const { server, facts } = await setUp(() => labels);
   const run = facts();
 
@@ -38,7 +38,7 @@ it('asks a fact once a run, however many ask for it', async () => {
   expect(server.requests).toHaveLength(1);
 });
 
-it('asks anew what is older than it may be, and shares the rest', async () => {
+it('requests again what is older than allowed, and shares the rest', async () => {
   const { server, facts, later } = await setUp((seen) => (seen.path.includes('files') ? [] : labels));
   const run = facts();
   await run.ask({ name: 'labels' });
@@ -54,7 +54,7 @@ it('asks anew what is older than it may be, and shares the rest', async () => {
   expect(server.requests).toHaveLength(3);
 });
 
-it('label definitions of an earlier run are as old as they are, and are read again once by all who need newer ones', async () => {
+it('label definitions of an earlier run keep their age, and are read again once for all readers that need newer ones', async () => {
   const { server, facts, later } = await setUp((seen) => (seen.path.includes('/orgs/') ? [] : labels));
   const definitions = { name: 'label_definitions' };
   const readings = () => server.requests.filter(({ path }) => path.includes('/repos/')).length;
@@ -73,7 +73,7 @@ it('label definitions of an earlier run are as old as they are, and are read aga
   expect(readings()).toBe(3);
 });
 
-it('a fact that is kept is not read again when all others are', async () => {
+it('a kept fact is not read again when all others are', async () => {
   const { server, facts } = await setUp((seen) => (seen.path.includes('files') ? [] : labels));
   const run = facts();
   await run.ask({ name: 'labels' });
@@ -88,7 +88,7 @@ it('a fact that is kept is not read again when all others are', async () => {
   expect(server.requests).toHaveLength(4);
 });
 
-it('asks anew what an answer was made from, which is as old as the oldest of it', async () => {
+it('requests the inputs of an answer again, whose age is that of its oldest input', async () => {
   const { server, facts, later } = await setUp((seen) =>
     seen.path.includes('/pulls/')
       ? {
@@ -118,7 +118,7 @@ it('asks anew what an answer was made from, which is as old as the oldest of it'
   );
 });
 
-it('takes labels out of the pull request that was asked anyway, as old as that answer', async () => {
+it('takes labels from an already requested pull request, with the age of that answer', async () => {
   const { server, facts, later } = await setUp((seen) =>
     seen.path.includes('/pulls/')
       ? { id: 1, number: 7, state: 'open', title: 't', labels }
@@ -136,7 +136,7 @@ it('takes labels out of the pull request that was asked anyway, as old as that a
   expect(server.requests).toHaveLength(2);
 });
 
-it('asks for labels itself where the pull request cannot be asked', async () => {
+it('requests labels directly if the pull request cannot be read', async () => {
   const { facts } = await setUp((seen) => (seen.path.includes('/pulls/') ? undefined : labels));
   const run = facts();
   await expect(run.ask({ name: 'pull_request' })).rejects.toThrow('404');
@@ -144,7 +144,7 @@ it('asks for labels itself where the pull request cannot be asked', async () => 
   expect(await run.ask({ name: 'labels' })).toEqual(labels);
 });
 
-it('remembers label definitions across runs, by repository, until one is made or time has passed', async () => {
+it('caches label definitions across runs, by repository, until one is created or time has passed', async () => {
   const { server, facts, later } = await setUp((seen) =>
     seen.path.startsWith('/api/v1/orgs') ? undefined : labels,
   );
@@ -162,7 +162,7 @@ it('remembers label definitions across runs, by repository, until one is made or
   expect(server.requests).toHaveLength(6);
 });
 
-it('does not ask a subject for what it does not have', async () => {
+it('does not request facts that a subject does not have', async () => {
   const { server, facts } = await setUp(() => labels, {
     kind: 'repository',
     repository: { id: 1, owner: 'acme', name: 'demo' },
@@ -223,14 +223,14 @@ describe('the files of a push', () => {
 describe('given facts', () => {
   const payload = { pull_request: { number: 7, labels: [{ id: 1, name: 'bug' }] } };
 
-  it('complete what a file may write shorter', async () => {
+  it('complete short forms of a file', async () => {
     const facts = createGivenFacts({ subject: pull, given: { labels: ['bug'], files: ['a/b'] } });
 
     expect(await facts.ask({ name: 'labels' })).toEqual([{ id: 1, name: 'bug' }]);
     expect(await facts.ask({ name: 'files' })).toEqual([{ filename: 'a/b', status: 'changed' }]);
   });
 
-  it('take the subject from the payload, and nothing else', async () => {
+  it('take only the subject from the payload', async () => {
     const facts = createGivenFacts({ subject: pull, given: {}, payload });
 
     expect(await facts.ask({ name: 'pull_request' })).toEqual(payload.pull_request);
@@ -240,7 +240,7 @@ describe('given facts', () => {
   });
 });
 
-it('has a table that speaks for each fact', () => {
+it('has a table that describes each fact', () => {
   for (const fact of table) {
     expect(fact.meaning, fact.name).toMatch(/^[A-Z].*\.$/s);
     expect(fact.of.length, fact.name).toBeGreaterThan(0);

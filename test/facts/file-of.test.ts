@@ -7,7 +7,7 @@ import { type BareServer, json, startBareServer } from '../support/bare-server.t
 let server: BareServer;
 afterEach(() => server.close());
 
-/** Returns the ref with which a forge of this version is asked for the file. */
+/** Returns the ref with which the file is requested from a forge of this version. */
 async function refAsked(version: string, argument: string): Promise<string | null> {
   let asked: string | null = 'nothing';
   server = await startBareServer(({ path }, response) => {
@@ -41,7 +41,7 @@ async function refAsked(version: string, argument: string): Promise<string | nul
 const [forgejo, gitea] = ['15.0.3+gitea-1.22.0', '1.27.0'];
 const commit = 'c'.repeat(40);
 
-// A forge that resolves tags first lets the one who may push a tag `main` replace what the branch holds.
+// On a forge that resolves tags first, a pushed tag `main` could replace the content of the branch.
 it.each([
   ['a branch in full', forgejo, '@main', 'refs/heads/main'],
   ['the default branch in full', forgejo, '', 'refs/heads/trunk'],
@@ -49,6 +49,6 @@ it.each([
   ['a commit by its id', forgejo, `@${commit}`, commit],
   ['a branch by its name', gitea, '@main', 'main'],
   ['the default branch without a ref', gitea, '', null],
-])('file_of asks for %s of a forge %s', async (_title, version, ref, expected) => {
+])('file_of requests %s from a forge %s', async (_title, version, ref, expected) => {
   expect(await refAsked(version, `acme/templates:ci.yml${ref}`)).toBe(expected);
 });

@@ -13,7 +13,7 @@ type Read = z.output<typeof Shape>;
 const guarded = (value: unknown): Read => guardGiven(value, Shape, 'facts.thing') as Read;
 
 describe('a given value', () => {
-  it('is read like an answer: missing and null lists are empty, what a forge may leave out is missing', () => {
+  it('is read like an answer: missing and null lists are empty, optional fields are absent', () => {
     const value = guarded({ title: 'a', people: null, owner: { login: 'ada' } });
 
     expect([value.people, value.note, value.owner.email]).toEqual([[], undefined, undefined]);
@@ -66,11 +66,11 @@ describe('a given value', () => {
       'facts.thing.people[0] must be an object, but is text',
     ],
     ['a list for an object', [], (value) => value, 'facts.thing must be an object, but is a list'],
-  ])('names its path where %s is missing or wrong', (_, value, read, message) => {
+  ])('names its path if %s is missing or wrong', (_, value, read, message) => {
     expect(() => read(guarded(value))).toThrow(message);
   });
 
-  it('has the members that were written, and no others', () => {
+  it('has exactly the given fields', () => {
     const written = { title: 'a', extra: [1] };
 
     expect(JSON.parse(JSON.stringify(guarded(written)))).toEqual(written);
@@ -80,7 +80,7 @@ describe('a given value', () => {
 });
 
 it.each(facts.map((fact) => [fact.name, fact] as const))(
-  'the shape of %s has a name in messages',
+  'the type of %s has a name in messages',
   (_, fact) => {
     expect(describeShape(fact.shape)).toMatch(
       /^(a list|an object|text|a number|true or false|none, .* or owner)$/,

@@ -14,9 +14,9 @@ type Reading = {
   readonly about?: (setup: ReadingSetup) => Partial<Subject>;
   readonly argument?: (setup: ReadingSetup) => string;
   readonly occasion?: (setup: ReadingSetup) => FactOccasion;
-  /** The account that reads it, where it is another one than the declared access gives. */
+  /** The reading account, if it differs from that of the declared access. */
   readonly as?: Access;
-  /** True where the account needs what the fact needs `sometimes`. */
+  /** True if the account needs what the fact needs `sometimes`. */
   readonly sometimes?: true;
 };
 
@@ -39,7 +39,7 @@ const byComment: readonly Reading[] = [
   { kind: 'pull_request', about: onPull },
 ];
 
-/** Facts that are read in other situations than about each of their subjects. */
+/** Facts that are read in situations other than for each of their subjects. */
 const special: Readonly<Record<string, readonly Reading[]>> = {
   comment: byComment,
   command: byComment.map((one) => ({
@@ -59,7 +59,7 @@ const special: Readonly<Record<string, readonly Reading[]>> = {
   // Only a push has files and commits.
   files: [{ kind: 'pull_request' }, { kind: 'branch', about: pushed }],
   commits: [{ kind: 'pull_request' }, { kind: 'branch', about: pushed }],
-  // Members of the organization see teams that have no access to the repository.
+  // Members of the organization see teams without access to the repository.
   codeowners: [{ kind: 'pull_request' }, { kind: 'pull_request', as: 'member' }],
   approvals: [
     { kind: 'pull_request' },
@@ -87,7 +87,7 @@ const argumentsOf: Readonly<Record<string, (setup: ReadingSetup) => string>> = {
   unread_notifications: () => '2099-12-31T00:00:00Z',
 };
 
-/** Less access than this; undefined where nothing is less. `self` without an account is anonymous. */
+/** A lower access level; undefined if there is none. `self` without an account is anonymous. */
 const lessThan: Readonly<Partial<Record<Access, Access | 'outsider' | 'anonymous'>>> = {
   reader: 'outsider',
   member: 'outsider',
@@ -103,7 +103,7 @@ beforeAll(async () => {
 afterAll(() => setup.close());
 
 it.each(facts.map((fact) => [fact.name, fact] as const))(
-  '%s can be read with the access and the scopes that it declares, and not with less',
+  '%s can be read with its declared access and scopes, and not with less',
   async (_, fact) => {
     const { scopes } = fact.needs;
     const unneeded = new Set<ScopeCategory>(scopes);
@@ -142,7 +142,7 @@ function readingsOf(fact: Fact): readonly Reading[] {
   return special[fact.name] ?? fact.of.map((kind) => ({ kind }));
 }
 
-/** What an administrator of a repository is, for an organization, is an owner. */
+/** For an organization, the counterpart of a repository administrator is an owner. */
 function accessFor({ needs }: Fact, { kind, as: other, sometimes }: Reading): Access {
   if (other) return other;
   const access = sometimes && needs.sometimes ? needs.sometimes : needs.access;

@@ -14,8 +14,8 @@ const subject: Subject = { kind: 'pull_request', repository: home, index: 1 };
 const elsewhereId = 999;
 
 /**
- * What the request of a fact reads from the subject's own repository alone, by its place in the shape. Everything else that looks
- * like an issue, a comment, a repository or a pull request may be of any other repository.
+ * Parts of a fact's answer that are from the subject's own repository, by their position in the type. Everything else that
+ * looks like an issue, a comment, a repository or a pull request may be of any other repository.
  */
 const ownByRequest: ReadonlySet<string> = new Set([
   'repository',
@@ -38,12 +38,12 @@ const ownByRequest: ReadonlySet<string> = new Set([
   'timeline[]',
 ]);
 
-/** What a repository is called, and who owns it, is said by every page that names it. */
+/** Name and owner of a repository are visible on every page that mentions it. */
 const identity = new Set(['name', 'full_name', 'html_url', 'owner']);
 
 type Kind = 'issue' | 'comment' | 'repository' | 'pull request';
 
-/** Returns what the members of an object make it look like; no table of shapes, so that a new one counts as well. */
+/** Returns the resource kind that an object's fields suggest; not a table of types, so that a new one counts as well. */
 function kindOf(members: Readonly<Record<string, unknown>>): Kind | undefined {
   const has = (...names: string[]) => names.every((name) => name in members);
   if (has('full_name', 'name') && !has('username')) return 'repository';
@@ -59,8 +59,8 @@ type Sample = {
 };
 
 /**
- * Returns a value of a shape with every member. Each object that looks like a nested resource is of another repository, and each of its
- * texts says where it is. `own` and `nested` are the places of resources.
+ * Returns a value of a type with every field. Each object that looks like a nested resource is of another repository, and
+ * each of its texts names its position. `own` and `nested` are the positions of resources.
  */
 function sampleOf(shape: z.ZodType, root: string): Sample {
   const own: string[] = [];
@@ -108,7 +108,10 @@ function isForOperators({ shows, onlyFor, visibleTo }: Fact): boolean {
   return onlyFor === 'operator' || (shows === 'beyond' && visibleTo === 'operators');
 }
 
-/** Returns what rules below the operator's level see of a sample, and what the dashboard shows to others than operators. */
+/**
+ * Returns the parts of a sample that rules below the operator's level see, and that the dashboard shows to others than
+ * operators.
+ */
 function shownBy(fact: Fact): { readonly files: readonly string[]; readonly dashboard: readonly string[] } {
   const { value } = sampleOf(fact.shape, fact.name);
   const narrowed = fact.narrow ? fact.narrow(value, subject) : value;
@@ -127,9 +130,9 @@ function narrowed(entry: object): Record<string, unknown> {
   return (knowledge as Record<string, unknown>[])[0] ?? {};
 }
 
-describe('what a fact nests of other repositories', () => {
+describe('nested resources of other repositories in a fact', () => {
   it.each(facts.map((fact) => [fact.name, fact] as const))(
-    '%s: neither rules of repositories nor readers of the dashboard see its texts',
+    '%s: neither rules of repositories nor readers of the dashboard see their texts',
     (_, fact) => {
       expect(shownBy(fact)).toEqual({ files: [], dashboard: [] });
     },
@@ -144,7 +147,7 @@ describe('what a fact nests of other repositories', () => {
       'an object that looks like an issue',
       z.object({ number: z.number(), title: z.string(), state: z.string() }),
     ],
-  ])('is found where nobody narrows it: %s', (_, nested) => {
+  ])('are detected without narrowing: %s', (_, nested) => {
     const { narrow: _narrow, ...row } = timeline;
     const fact: Fact = {
       ...row,
@@ -157,7 +160,7 @@ describe('what a fact nests of other repositories', () => {
     expect(shown.dashboard).toEqual(shown.files);
   });
 
-  it('is in facts that have it: the walk reaches them', () => {
+  it('exist in facts that have them: the walk reaches them', () => {
     const samples = facts.map(({ shape, name }) => sampleOf(shape, name));
 
     expect(samples.flatMap(({ nested }) => nested)).toEqual(
@@ -174,11 +177,11 @@ describe('what a fact nests of other repositories', () => {
         'dependencies[]',
       ]),
     );
-    // A place that is gone from the shapes does not go on as an exception.
+    // A position that no longer exists in the types must not remain as an exception.
     expect(samples.flatMap(({ own }) => own).toSorted()).toEqual([...ownByRequest].toSorted());
   });
 
-  it('is kept where it is of the subject’s repository', () => {
+  it('are kept if they are of the subject’s repository', () => {
     const { value } = sampleOf(timeline.shape, 'timeline');
     const [entry] = value as Record<string, Record<string, unknown>>[];
     const ours = { ...entry?.ref_issue, repository: { id: home.id } };
@@ -193,7 +196,7 @@ describe('what a fact nests of other repositories', () => {
     expect(seen.dependent_issue).toEqual({ number: 7, state: 'open' });
   });
 
-  it('is not told by the entry of a commit, which names its repository in a text', () => {
+  it('are hidden in the entry of a commit, which names its repository in a text', () => {
     const body = '<a href="/acme/secret/commit/abc">a title of secret</a>';
     const entry = { id: 1, type: 'commit_ref', body, ref_commit_sha: 'abc', html_url: 'x' };
 

@@ -18,7 +18,7 @@ afterAll(() => privilegeForge.close());
 
 type Sender = { readonly id: number; readonly login: string };
 
-/** Asks a fact as an account, in the run of an event by a sender. */
+/** Requests a fact as an account, in the run of an event by a sender. */
 function ask(
   name: string,
   options: {
@@ -51,14 +51,14 @@ function ask(
 const person = ({ id, name }: { id: number; name: string }): Sender => ({ id, login: name });
 
 describe('sender_permission', () => {
-  it('is the permission of the person who caused the event', async () => {
+  it('is the permission of the sender of the event', async () => {
     expect(await ask('sender_permission', { sender: person(setup.ada) })).toBe('write');
     expect(await ask('sender_permission', { sender: person(setup.owner) })).toMatch(/^(admin|owner)$/);
     const stranger = await privilegeForge.make({ access: 'reader', scopes: [] });
     expect(await ask('sender_permission', { sender: person(stranger.ada) })).toBe('none');
   });
 
-  it('is that of the live author of a comment, also when another account sent the event', async () => {
+  it('is that of the live author of a comment, even if another account sent the event', async () => {
     const { client } = setup.ada;
     const at = { ...setup.at, index: setup.pull.number };
     const { id } = await client.call(operations.createComment, { params: at, body: { body: '/merge' } });
@@ -68,7 +68,7 @@ describe('sender_permission', () => {
     await expect(ask('sender_permission', { sender, subject: { comment: 1e9 } })).rejects.toThrow('404');
   });
 
-  it('is an error without administration, without a person, and when the name is that of another account', async () => {
+  it('is an error without administration, without a person, and if the name now belongs to another account', async () => {
     const { client } = setup.underprivileged;
     await expect(ask('sender_permission', { client, sender: person(setup.ada) })).rejects.toMatchObject({
       code: 'forge-forbidden',
@@ -99,14 +99,14 @@ describe('team', () => {
       setup.ada.name,
     ]);
     await expect(ask('team', { client, argument: `${org}/nope` })).rejects.toThrow('no team "nope"');
-    // Of an organization that the account is no member of, it sees no team.
+    // In an organization of which the account is not a member, it sees no team.
     await expect(ask('team', { argument: `${org}/release` })).rejects.toThrow();
     await expect(ask('team', { client, argument: 'no-such-org/release' })).rejects.toThrow('404');
   });
 });
 
 describe('contributions', () => {
-  it('counts what was merged before, by this author alone', async () => {
+  it('counts earlier merged pull requests of this author only', async () => {
     const { ada, holder, at, pull } = setup;
     const open = async (client: Client, merge: boolean): Promise<number> => {
       const branch = freshName('topic');
@@ -127,10 +127,10 @@ describe('contributions', () => {
     await open(ada.client, false);
     const last = await open(ada.client, true);
 
-    // What the account that asks opened itself is no first contribution.
+    // A pull request by the requesting account itself is not a first contribution.
     const own = await ask('contributions', { subject: { index: pull.number }, client: ada.client });
     expect(own).toBe(1);
-    // What was opened later does not count, however early it was merged.
+    // Later pull requests do not count, however early they were merged.
     expect(await of(pull.number)).toBe(0);
     expect(await of(last)).toBe(1);
   });
@@ -171,7 +171,7 @@ describe('approvals', () => {
     await approve(holder.client);
     await approve(owner.client);
     expect(await counted()).toEqual([holder.name, owner.name]);
-    // A comment does not take an approval back, a rejection does.
+    // A comment does not revoke an approval, a rejection does.
     await approve(owner.client, 'COMMENT');
     expect(await counted()).toEqual([holder.name, owner.name]);
     await approve(owner.client, 'REQUEST_CHANGES');
@@ -182,7 +182,7 @@ describe('approvals', () => {
     await expect(counted(setup.ada.client)).rejects.toMatchObject({ code: 'forge-forbidden' });
   });
 
-  it('end with a new request, and with new commits', async () => {
+  it('are revoked by a new request, and by new commits', async () => {
     const { ada, holder, owner, at } = setup;
     const params = { ...at, index };
     await approve(owner.client);
@@ -203,7 +203,7 @@ describe('approvals', () => {
     await expect(counted(ada.client, 'rejections')).rejects.toMatchObject({ code: 'forge-forbidden' });
   });
 
-  it('are the official ones on a protected base, which a reader may ask', async () => {
+  it('are the official ones on a protected base, which a reader can read', async () => {
     const { ada, holder, owner, at } = setup;
     await owner.client.call(operations.createBranchProtection, {
       params: at,
@@ -219,14 +219,14 @@ describe('approvals', () => {
     expect(await counted(ada.client)).toEqual([owner.name]);
   });
 
-  it('rejections are the latest opinions that request changes, official, and not dismissed', async () => {
+  it('rejections are the latest votes that request changes, official, and not dismissed', async () => {
     const { ada, holder, owner, underprivileged, at } = setup;
     const params = { ...at, index };
     const rejecting = (client?: Client) => counted(client, 'rejections');
     expect(await rejecting(ada.client)).toEqual([]);
     for (const { client } of [holder, owner, underprivileged]) await approve(client, 'REQUEST_CHANGES');
 
-    // The allow list has the owner alone.
+    // The allowlist contains only the owner.
     expect(await rejecting(ada.client)).toEqual([owner.name]);
     await approve(owner.client, 'COMMENT');
     await addFile(ada.client, at, 'reviewed', 'src/last.ts');
@@ -261,7 +261,7 @@ describe('required_checks', () => {
       body: rule,
     });
 
-  it('are what the base requires, each with its state', async () => {
+  it('are the checks required by the base, each with its state', async () => {
     sha = setup.pull.head?.sha ?? '';
     expect(await checks()).toEqual([]);
     await protect({ enable_status_check: true, status_check_contexts: ['ci/*', 'lint', '[broken', '!*'] });
@@ -289,7 +289,7 @@ describe('required_checks', () => {
 });
 
 describe('commits', () => {
-  it('have their accounts, the verdict on their signature, and their trailers', async () => {
+  it('have their accounts, the verification of their signature, and their trailers', async () => {
     const { ada, at } = setup;
     await ada.client.call(operations.createFile, {
       params: { ...at, filepath: 'src/signed.ts' },

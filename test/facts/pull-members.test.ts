@@ -22,7 +22,7 @@ afterEach(async () => {
   for (const server of servers.splice(0)) await server.close();
 });
 
-/** Facts of a pull request that is as each next answer says, on a clock that advances only during waits. */
+/** Facts of a pull request with a sequence of answers, on a clock that advances only during waits. */
 async function setUp(answers: readonly object[]) {
   const reads: string[] = [];
   let place = 0;
@@ -63,7 +63,7 @@ async function setUp(answers: readonly object[]) {
 const mergeable: FactRequest = { name: 'pull_request.mergeable' };
 
 describe('pull_request.mergeable', () => {
-  it('is true at once', async () => {
+  it('is true immediately', async () => {
     const { reads, waitedMs, facts } = await setUp([{ mergeable: true }]);
     const run = facts();
     await run.ask({ name: 'pull_request' });
@@ -79,7 +79,7 @@ describe('pull_request.mergeable', () => {
     expect(reads).toHaveLength(3);
   });
 
-  it('is false after it has stayed so for over 10 s, and then at once in later runs of this head', async () => {
+  it('is false after staying so for over 10 s, and then immediately in later runs of this head', async () => {
     const { reads, waitedMs, facts } = await setUp([{ mergeable: false }]);
     expect(await facts().ask(mergeable)).toBe(false);
     expect(waitedMs()).toBeGreaterThan(10_000);
@@ -98,7 +98,7 @@ describe('pull_request.mergeable', () => {
 });
 
 describe('pull_request.behind', () => {
-  it('counts the commits of the base that the head lacks, whatever merge base the forge still shows', async () => {
+  it('counts the base commits that the head lacks, whatever merge base the forge still shows', async () => {
     const { reads, facts } = await setUp([{ merge_base: 'b' }]);
 
     expect(await facts().ask({ name: 'pull_request.behind' })).toBe(3);
@@ -112,7 +112,7 @@ describe('pull_request.behind', () => {
   });
 });
 
-describe('a member that is a fact of its own', () => {
+describe('a field that is a separate fact', () => {
   const onPull: Occasion = { family: 'pull_request', subject: 'pull_request' };
   const compile = (source: string, occasions: readonly Occasion[] = [onPull]) =>
     compileCondition(source, contextOf(createEnvironment({ registry, level: 'operator', occasions })), {
@@ -131,7 +131,7 @@ describe('a member that is a fact of its own', () => {
     };
   };
 
-  it('is asked alone, and shown by its name', async () => {
+  it('is requested separately, and shown by its name', async () => {
     const given = { pull_request: { title: 'x', behind: 3, mergeable: true } };
 
     expect(await answer('pull_request.behind > 2 && pull_request.mergeable', given)).toMatchObject({

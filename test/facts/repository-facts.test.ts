@@ -34,7 +34,7 @@ describe('contents', () => {
   const file = (argument: string): FactRequest => ({ name: 'contents', argument });
   beforeAll(() => addFile(setup.ada.client, setup.at, 'work', 'docs/ü b.md', 'größe'));
 
-  it('is the text of a file, with its last commit, of a pull request as its base has it', async () => {
+  it('is the text of a file with its last commit; of a pull request, from its base', async () => {
     const readme = await ask(file('README.md'));
 
     expect(readme).toMatchObject({ path: 'README.md', type: 'file', content: expect.stringContaining('#') });
@@ -42,20 +42,20 @@ describe('contents', () => {
     expect(await ask(file('docs/ü b.md'))).toBeNull();
   });
 
-  it('is what a push brought', async () => {
+  it('is the file as pushed', async () => {
     expect(await ask(file('docs/ü b.md'), branch({}))).toMatchObject({ content: 'größe' });
     const before = setup.pull.head?.sha ?? '';
     expect(await ask(file('docs/ü b.md'), branch({ range: { before, after: before } }))).toBeNull();
   });
 
-  it('has no text of a folder, and no file of what is not there', async () => {
+  it('has no text for a folder, and is null for a missing file', async () => {
     expect(await ask(file('docs'), branch({}))).toEqual({ path: 'docs', type: 'dir', content: null });
     expect(await ask(file('nope/at/all'))).toBeNull();
   });
 });
 
 describe('wiki', () => {
-  it('is null, and has no pages, while there is none', async () => {
+  it('is null, and has no pages, if there is none', async () => {
     expect(await ask({ name: 'wiki', argument: 'Home' })).toBeNull();
     expect(await ask({ name: 'wiki_pages' })).toEqual([]);
   });
@@ -76,7 +76,7 @@ describe('wiki', () => {
 });
 
 describe('reviews', () => {
-  it('are all there are, and the review of an event is the newest of its state by the same reviewer', async () => {
+  it('are complete, and the review of an event is the newest of its state by the same reviewer', async () => {
     const params = { ...setup.at, index: setup.pull.number };
     const give = (event: string, body: string) =>
       setup.owner.client.call(operations.createReview, { params, body: { event, body } });
@@ -121,14 +121,14 @@ describe('statuses', () => {
     expect(await ask({ name: 'statuses' }, branch({}))).toHaveLength(3);
   });
 
-  it('are those of the default branch for a repository, and of none for a branch that is gone', async () => {
+  it('are those of the default branch for a repository, and none for a deleted branch', async () => {
     expect(await ask({ name: 'statuses' }, setup.subjects.repository)).toEqual([]);
     const gone = branch({ range: { before: 'a'.repeat(40), after: '0'.repeat(40) } });
     await expect(ask({ name: 'head' }, gone)).rejects.toThrow('no commit');
   });
 });
 
-it('lists of the repository are whole', async () => {
+it('lists of the repository are complete', async () => {
   const names = async (name: string, member: string) =>
     ((await ask({ name })) as Record<string, unknown>[]).map((one) => one[member]).toSorted();
 
@@ -140,7 +140,7 @@ it('lists of the repository are whole', async () => {
   expect((await ask({ name: 'commits' })) as unknown[]).toHaveLength(2);
 });
 
-it('commits of a push are those it brought', async () => {
+it('commits of a push are those it added', async () => {
   const { client } = setup.ada;
   const tip = async () =>
     (await client.call(operations.getBranch, { params: { ...setup.at, branch: 'work' } })).commit?.id;
@@ -156,7 +156,7 @@ it('commits of a push are those it brought', async () => {
   expect(found).toHaveLength(2);
 });
 
-it('a milestone is null where there is none', async () => {
+it('a milestone is null if there is none', async () => {
   expect(await ask({ name: 'milestone' })).toBeNull();
   const { id } = await setup.owner.client.call(operations.createMilestone, {
     params: setup.at,
@@ -174,7 +174,7 @@ it('a milestone is null where there is none', async () => {
 });
 
 describe('between branches', () => {
-  it('is what the second has and the first has not, and the pull request that is open', async () => {
+  it('compare returns the commits that the second has and the first lacks, and open_pull the open pull request', async () => {
     expect(await ask({ name: 'compare', argument: 'work...main' })).toMatchObject({ total_commits: 0 });
     expect(await ask({ name: 'open_pull', argument: 'main...work' })).toMatchObject({
       number: setup.pull.number,
@@ -182,7 +182,7 @@ describe('between branches', () => {
     expect(await ask({ name: 'open_pull', argument: 'work...main' })).toBeNull();
   });
 
-  it('is the one that is open, although an older one between the branches is closed', async () => {
+  it('open_pull is the open one, even if an older one between the branches is closed', async () => {
     const { client } = setup.owner;
     const [head, base, params] = ['again', 'main', setup.at];
     await addFile(client, params, head, 'again.txt');
@@ -200,7 +200,7 @@ describe('between branches', () => {
   });
 });
 
-it('own issues are those of our account alone, closed ones too', async () => {
+it('own issues are those of our account only, including closed ones', async () => {
   const { client } = setup.holder;
   const made = await client.call(operations.createIssue, { params: setup.at, body: { title: 'Ours' } });
   await client.call(operations.editIssue, {

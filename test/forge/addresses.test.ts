@@ -6,7 +6,7 @@ import { operations } from '../../src/contract/operations.ts';
 import { createForge, type Forge } from '../../src/exports/embedded-forge.ts';
 import { packageRoot } from '../../src/platform/package.ts';
 
-/** What stands for the names of a path; a read with other names is reached by the addresses in answers. */
+/** Values for the parameters of a path; a read with other parameters is reached through the URLs in answers. */
 const parameters: Readonly<Record<string, readonly string[]>> = {
   '{owner}/{repo}': ['acme/shop', 'acme/api', 'acme/docs', 'globex/reactor', 'globex/secret'],
   '{org}': ['acme', 'globex'],
@@ -26,10 +26,10 @@ function startPaths(): readonly string[] {
   return paths.filter((path) => !path.includes('{'));
 }
 
-/** An address that an answer names: in which member, and in the answer of which address. */
+/** A URL in an answer: its field, and the URL of that answer. */
 type Found = { readonly url: string; readonly member: string; readonly from: string };
 
-describe('the addresses in the answers of a populated forge', () => {
+describe('the URLs in the answers of a populated forge', () => {
   let forge: Forge;
   beforeAll(async () => {
     forge = await createForge({ seed: await readFile(join(packageRoot, 'examples/seed.yml'), 'utf8') });
@@ -62,12 +62,12 @@ describe('the addresses in the answers of a populated forge', () => {
     return await answer.json();
   }
 
-  /** Returns the addresses below the forge in a JSON value. */
+  /** Returns the URLs of the forge in a JSON value. */
   function addressesIn(value: unknown, from: string, member = ''): readonly Found[] {
     if (typeof value === 'string')
       return value.startsWith(`${forge.url}/`) ? [{ url: value, member, from }] : [];
     if (typeof value !== 'object' || value === null) return [];
-    // Gitea, too, names the tree of a folder as a blob here, and answers 400.
+    // Gitea, too, labels the tree of a folder as a blob here, and answers 400.
     const isFolder = 'type' in value && value.type === 'dir';
     return Object.entries(value).flatMap(([name, inner]) =>
       isFolder && ['git_url', '_links'].includes(name)
@@ -76,7 +76,7 @@ describe('the addresses in the answers of a populated forge', () => {
     );
   }
 
-  it('all lead somewhere: API, pages, files, archives, git', async () => {
+  it('all resolve: API, pages, files, archives, git', async () => {
     const queue: Found[] = startPaths().map((path) => ({
       url: `${forge.apiUrl}${path}`,
       member: '',
@@ -90,7 +90,8 @@ describe('the addresses in the answers of a populated forge', () => {
       const answer = await fetch(url, { headers: { authorization: `token ${forge.admin.token}` } });
       const isJson = answer.headers.get('content-type')?.includes('json') ?? false;
       const text = await answer.text();
-      // A path that this test composed may name what is not there, such as the pull request of an issue's number.
+      // A path that this test composed may name something that does not exist, such as the pull request of an issue's
+      // number.
       if (answer.status >= (member === '' ? 500 : 400))
         dead.push(`${member} ${url}: ${answer.status}, in ${from}`);
       if (!isJson || !answer.ok || !url.startsWith(forge.apiUrl)) continue;

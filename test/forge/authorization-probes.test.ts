@@ -4,11 +4,11 @@ import { operations } from '../../src/contract/operations.ts';
 import { type Account, basic, startEmbedded } from '../support/contract-forge.ts';
 import { type HiddenData, makeHiddenData } from '../support/hidden-data.ts';
 
-/** Each caller asks every tenth path of an operation, beginning with another one; `LONG=1` asks all of them. */
+/** Each caller requests every tenth path of an operation, with a different start; `LONG=1` requests all of them. */
 const step = process.env.LONG ? 1 : 10;
 const reads = Object.values<Operation>(operations).filter(({ method }) => method === 'GET');
 
-describe('every read of the API, asked by everybody', { timeout: 600_000 }, () => {
+describe('every read of the API, by every caller', { timeout: 600_000 }, () => {
   let forge: Awaited<ReturnType<typeof startEmbedded>>;
   let setup: HiddenData;
   beforeAll(async () => {
@@ -17,7 +17,7 @@ describe('every read of the API, asked by everybody', { timeout: 600_000 }, () =
   });
   afterAll(() => forge.close());
 
-  /** Returns the paths of an operation, one for each combination of what its names may stand for. */
+  /** Returns the paths of an operation, one for each combination of parameter values. */
   function pathsOf({ path }: Operation): string[] {
     const isInRepository = path.includes('{owner}/{repo}');
     let paths = isInRepository
@@ -33,7 +33,7 @@ describe('every read of the API, asked by everybody', { timeout: 600_000 }, () =
     return paths;
   }
 
-  it('A6: shows hidden names, repositories and addresses to no one', async () => {
+  it('A6: reveals hidden names, repositories and addresses to no caller', async () => {
     const leaks = new Set<string>();
     const statuses = new Map<number, number>();
     for (const [number, [caller, as]] of [...setup.callers].entries()) {
@@ -46,7 +46,7 @@ describe('every read of the API, asked by everybody', { timeout: 600_000 }, () =
         );
         for (const [path, { status, text }] of answers) {
           statuses.set(status, (statuses.get(status) ?? 0) + 1);
-          // What the caller named itself may come back in a refusal.
+          // Names that the caller sent may appear in a refusal.
           const leaked = status < 300 ? hidden.filter((canary) => text.includes(canary.text)) : [];
           for (const canary of leaked) leaks.add(`${caller} reads ${canary.text} at ${operation.id} ${path}`);
           if (status >= 500) leaks.add(`${caller} gets ${status} at ${path}`);
@@ -55,12 +55,12 @@ describe('every read of the API, asked by everybody', { timeout: 600_000 }, () =
     }
 
     expect([...leaks]).toEqual([]);
-    // The probes get through to what is open, and do not all end at a guard.
+    // The probes reach open resources, and do not all end at a guard.
     expect(statuses.get(200)).toBeGreaterThan(2_000 / step);
     expect([...statuses.values()].reduce((sum, count) => sum + count, 0)).toBeGreaterThan(15_000 / step);
   });
 
-  it('A6: tells those who may see it', async () => {
+  it('A6: reveals them to authorized callers', async () => {
     for (const { text, seenBy } of setup.canaries) {
       for (const caller of [...seenBy, 'root']) {
         const as = setup.callers.get(caller);
@@ -84,7 +84,7 @@ describe('every read of the API, asked by everybody', { timeout: 600_000 }, () =
     return false;
   }
 
-  it('A6: shows no page with more than the API tells', async () => {
+  it('A6: shows no page with more than the API shows', async () => {
     const leaks: string[] = [];
     for (const [caller, as] of setup.callers) {
       if (caller === 'root' || typeof as === 'string') continue;

@@ -29,7 +29,7 @@ describe('the embedded forge under garbage', () => {
   });
   afterAll(() => forge.close());
 
-  /** Values that mean something, and values that mean nothing anywhere. */
+  /** Meaningful and meaningless values. */
   const member = fc.oneof(
     fc.constantFrom<unknown>(
       'bug',
@@ -153,7 +153,7 @@ describe('the embedded forge under garbage', () => {
       .map(([name, value]) => `?${name}=${value}`),
   );
 
-  it('never answers 500, never hangs and never shows a stack', { timeout: 3_600_000 }, async () => {
+  it('never answers 500, never hangs and never shows a stack trace', { timeout: 3_600_000 }, async () => {
     const call = fc.record({
       row: fc.constantFrom(...rows),
       own: fc.boolean(),
@@ -172,7 +172,7 @@ describe('the embedded forge under garbage', () => {
           if (parameter === 'repo') return name;
           return rest.pop() ?? '1';
         });
-        // The repository that everything else is tried on stays.
+        // The repository that the other requests use is kept.
         const isDeadly = row.id === 'repository.delete' || row.id === 'repository.edit';
         if (own && isDeadly) return;
         const token = { ada: ada.token, admin: forge.adminToken, anonymous: undefined }[who];
@@ -186,7 +186,7 @@ describe('the embedded forge under garbage', () => {
     );
   });
 
-  /** Sends a path as it is: `fetch` would tidy it up. */
+  /** Sends a path unchanged: `fetch` would normalize it. */
   function send(method: string, path: string, token: string | undefined, given: string | undefined) {
     const { hostname, port } = new URL(forge.url);
     return new Promise<{ status: number; text: string }>((resolve, reject) => {

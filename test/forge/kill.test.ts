@@ -16,9 +16,9 @@ import {
   prepareWrites,
 } from '../support/kill/kinds-of-write.ts';
 
-/** At least so many kills, and so many confirmed writes. */
+/** Minimum number of kills, and of confirmed writes. */
 const [kills, writes] = process.env.LONG ? [40, 1_000] : [3, 20];
-/** Between two kills, of each kind: the quick ones leave the slow ones room. */
+/** Maximum per kind between two kills, so that quick writes leave room for slow ones. */
 const perRound = 2;
 
 const timeout = process.env.LONG ? 3_600_000 : 600_000;
@@ -53,7 +53,7 @@ describe('the embedded forge killed in the middle of writes', { timeout }, () =>
     return { url, ask, kill };
   }
 
-  it('keeps every write it has confirmed, of every kind, and git and the database in line', async () => {
+  it('keeps every confirmed write, of every kind, and git and the database consistent', async () => {
     const confirmed: ConfirmedWrite[] = [];
     let server = await open();
     const prepared = await prepareWrites(server.ask, server.url);
@@ -66,13 +66,13 @@ describe('the embedded forge killed in the middle of writes', { timeout }, () =>
           const name = `${kind.replaceAll(' ', '-')}-${round}-${at}`;
           const found = await write({ url, ask, name, ...prepared }).catch(() => undefined);
           if (found) confirmed.push({ kind, name, found });
-          // One that is refused at once leaves the others room.
+          // One that is refused immediately leaves room for others.
           else await new Promise((resolve) => setTimeout(resolve, 5));
         }
       };
       const writers = Object.entries(kindsOfWrite).map(([kind, write]) => writer(kind, write));
-      // Another moment each time, in the middle of what follows these writes.
-      // Every fifth time all come to their end: a merge is the last of three writes.
+      // A different moment each time, in the middle of the effects of these writes. Every fifth time all complete: a
+      // merge is the last of three writes.
       const enough = round % 5 === 4 ? Number.POSITIVE_INFINITY : confirmed.length + 5 + ((round * 7) % 30);
       let isDone = false;
       const all = Promise.all(writers).then(() => {
@@ -107,12 +107,12 @@ describe('the embedded forge killed in the middle of writes', { timeout }, () =>
     }
   });
 
-  it('brings in line a repository whose push was cut off, and takes back one half made', async () => {
+  it('reconciles a repository whose push was interrupted, and removes a half-created one', async () => {
     const first = await open();
     await first.ask('POST', '/user/repos', { name: 'pushed' });
     await first.ask('POST', '/user/repos', { name: 'half' });
     await first.kill('SIGTERM');
-    // As a process leaves it that dies after git has moved a branch, or before git has made the folder.
+    // The state left by a process that died after git moved a branch, or before git created the folder.
     const db = openDatabase(join(data, 'forge.db'));
     const idOf = (name: string) =>
       db.get<{ id: number }>('SELECT id FROM repositories WHERE name = ?', name)?.id ?? 0;
@@ -135,7 +135,7 @@ describe('the embedded forge killed in the middle of writes', { timeout }, () =>
     expect([json.empty, json.default_branch, half.status, again.status]).toEqual([false, 'trunk', 404, 201]);
   });
 
-  it('goes on with the deliveries that were waiting', async () => {
+  it('resumes the deliveries that were waiting', async () => {
     let isWell = false;
     const receiver = await startReceiver(() => (isWell ? { status: 200 } : undefined));
     const first = await open();
@@ -151,7 +151,7 @@ describe('the embedded forge killed in the middle of writes', { timeout }, () =>
 
     const second = await open();
 
-    // Four were on their way to a receiver that never answered: those are lost, as the baseline loses them.
+    // Four were being sent to a receiver that never answered: those are lost, as on Gitea.
     await expect.poll(() => receiver.received.length).toBe(before + count - 4);
     const titles = receiver.payloads('issues').map(({ issue }) => issue.title);
     await second.kill('SIGTERM');

@@ -18,14 +18,14 @@ function listOpenPaths(folder: string): string[] {
     .map((path) => relative(folder, path));
 }
 
-describe('data that is for its owner alone', () => {
+describe('private data', () => {
   let folder: string;
   let data: string;
   let umask: number;
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'private-'));
     data = join(folder, 'data');
-    // Child processes inherit it: what they create is open to all unless they see to it.
+    // Child processes inherit it: their files are open to all unless they restrict the mode.
     umask = process.umask(0);
   });
   afterEach(() => {
@@ -33,7 +33,7 @@ describe('data that is for its owner alone', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('A6: is all that `reeve forge` writes, git repositories and attachments included', async () => {
+  it('A6: includes everything that `reeve forge` writes, with git repositories and attachments', async () => {
     const args = ['forge', '--port', '0', '--data', data, '--admin', 'root:password', '--control', '--json'];
     const child = start(args);
     const url = /"url":"([^"]+)"/.exec(await waitForOutput(child, /\{"url"/))?.[1] ?? '';
@@ -67,7 +67,7 @@ describe('data that is for its owner alone', () => {
     expect(open).toEqual([]);
   });
 
-  it('A6: is all that `reeve serve` and the forge of its demo write', async () => {
+  it('A6: includes everything that `reeve serve` and the forge of its demo write', async () => {
     const environment = { REEVE_DATA: data, PORT: '0', FORGE_PORT: '0', LOG_LEVEL: 'warn' };
     const child = start(['serve'], { environment, cwd: folder });
     await waitForOutput(child, /Everything is up/);
@@ -81,7 +81,7 @@ describe('data that is for its owner alone', () => {
     expect(open).toEqual([]);
   });
 
-  it('A6: is closed at the next start where an earlier version left it open', async () => {
+  it('A6: is restricted at the next start if an earlier version left it open', async () => {
     const first = await createForgeInstance({ passwordCost, clock: () => new Date(), data });
     await first.close();
     const paths = ['', 'forge.db', 'repositories', 'repositories/git.config'].map((name) => join(data, name));
@@ -98,7 +98,7 @@ describe('data that is for its owner alone', () => {
     ['a folder with our file', 0o755, ['forge.db', 'else'], '700'],
     ['a folder of another account', 0o755, ['else'], '755'],
     ['a folder that everybody may write to', 0o1777, ['forge.db'], '777'],
-  ])('A6: narrows %s as far as it is ours', (_, mode, names, expected) => {
+  ])('A6: narrows %s if it is ours', (_, mode, names, expected) => {
     const path = join(folder, 'given');
     mkdirSync(path);
     for (const name of names) writeFileSync(join(path, name), '');

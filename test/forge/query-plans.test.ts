@@ -24,12 +24,12 @@ import { silentLog } from '../../src/platform/log.ts';
 import { basic } from '../support/contract-forge.ts';
 import { passwordCost } from '../support/password-cost.ts';
 
-/** Tables that grow with the forge: reading one of them whole is what this test is against. */
+/** Tables that grow with the forge: this test forbids full reads of them. */
 const growing =
   /SCAN (users|repositories|issues|comments|labels|issue_labels|pulls|hooks|hook_tasks|stars|notifications|watches|issue_watches|tracked_times|attachments|dependencies|activities|activity_receivers|follows|blocks|public_keys|gpg_keys|email_addresses|avatars|r|i|u|c|l|s|a|f)\b/;
-/** The search for repositories finds parts of names, which no index does; what counts the use of the instance counts all of it. */
+/** The repository search finds substrings, which no index supports; usage statistics count all rows. */
 const isSearch = (sql: string) => /\/\* (search|usage) \*\//.test(sql);
-/** Reads that are whole and small: what waits to be sent, by an index of its own, and a page that was cut already. */
+/** Small full reads: pending deliveries, with their own index, and a page that is already limited. */
 const isSmall = (detail: string, sql: string) =>
   /INDEX hook_tasks_(queued|sending)/.test(detail) || (detail === 'SCAN r' && sql.includes('OFFSET ?) r'));
 
@@ -106,7 +106,7 @@ describe('statements of the forge', () => {
     return answer.statusCode;
   }
 
-  it('read no growing table whole, whatever is asked', async () => {
+  it('never scan a growing table, for any request', async () => {
     await ask('POST', '/orgs', { username: 'acme' });
     await ask('POST', '/orgs/acme/repos', { name: 'app', auto_init: true, issue_labels: 'Default' });
     await ask('POST', '/repos/acme/app/issues', { title: 'x', labels: [1], assignees: ['root'] });
@@ -135,7 +135,7 @@ describe('statements of the forge', () => {
     expect(scans).toEqual([]);
   });
 
-  /** Enough of a body that each write gets as far as its statements. */
+  /** A minimal body with which each write reaches its statements. */
   function bodyFor(id: string): unknown {
     const config = { url: 'http://127.0.0.1:9/', content_type: 'json' };
     const common = {

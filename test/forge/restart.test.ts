@@ -19,7 +19,7 @@ describe('the embedded forge', () => {
     expect(Object.keys(handlers).sort()).toEqual(Object.keys(operations).sort());
   });
 
-  it('finds everything again after a restart', async () => {
+  it('keeps its state over a restart', async () => {
     const first = await startEmbedded({ data });
     const ada = await first.makeUser();
     const repository = await first.makeRepository(ada, { auto_init: true });
@@ -34,7 +34,7 @@ describe('the embedded forge', () => {
     expect([issue.json.title, file.json.type]).toEqual(['kept', 'file']);
   });
 
-  it('says which port is taken', async () => {
+  it('reports which port is in use', async () => {
     const first = await startEmbedded();
     const second = await createForgeInstance({ passwordCost, clock: () => new Date(), data });
     const port = Number(new URL(first.url).port);
@@ -43,7 +43,7 @@ describe('the embedded forge', () => {
     await Promise.all([first.close(), second.close()]);
   });
 
-  it('tells others the address it was given', async () => {
+  it('uses the configured public URL', async () => {
     const forge = await createForgeInstance({
       passwordCost,
       clock: () => new Date(),
@@ -60,7 +60,7 @@ describe('the embedded forge', () => {
     expect(body.html_url).toBe('https://forge.example/root');
   });
 
-  it('takes the time from its clock', async () => {
+  it('uses its clock', async () => {
     const forge = await createForgeInstance({
       passwordCost,
       clock: () => new Date('2020-02-03T04:05:06.789Z'),
@@ -76,7 +76,7 @@ describe('the embedded forge', () => {
     expect(body.created).toBe('2020-02-03T04:05:06Z');
   });
 
-  it('gives an administrator who exists already the new password', async () => {
+  it('sets the new password of an existing administrator', async () => {
     const forge = await createForgeInstance({ passwordCost, clock: () => new Date(), data });
     await forge.listen();
     await forge.createAdministrator({ name: 'root', password: 'old' });

@@ -10,11 +10,11 @@ import { basic } from '../support/contract-forge.ts';
 import { passwordCost } from '../support/password-cost.ts';
 
 const isLong = Boolean(process.env.LONG);
-/** Requests of one run of the property; with the garbage of its neighbour 100,000 in the long run. */
+/** Requests of one run of the property; with the garbage test beside it 100,000 in the long run. */
 const together = 10;
 const runs = isLong ? 5_000 : 60;
 
-/** Operations that would delete what later requests need: tried with names that do not exist. */
+/** Operations that would delete what later requests need: called with unknown names. */
 const deadly =
   /^(repository|organization|user|admin|token|team)\.(delete|edit|rename|transfer|accept|reject|delete-.*|edit-.*|rename-.*)/;
 
@@ -100,7 +100,7 @@ describe('the embedded forge under random requests of the right types', () => {
       { numRuns: runs },
     );
 
-    // The requests reach what they are meant for, and do not all end at a guard.
+    // The requests reach their targets, and do not all end at a guard.
     expect(statuses.get(200) ?? 0).toBeGreaterThan(runs / 2);
     expect(failures).toEqual([]);
     expect((await fetch(`${forge.url}/api/v1/version`)).status).toBe(200);

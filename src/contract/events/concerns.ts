@@ -2,10 +2,10 @@ import type { Family } from './event-families.ts';
 import type { Event } from './events.ts';
 import { readMember } from './payload-members.ts';
 
-/** How an event concerns pull requests that it does not name: by their head commit, or by the branch they merge into. */
+/** Relation of an event to pull requests that it does not name: by their head commit, or by their base branch. */
 export type Concern = { readonly head: string } | { readonly base: string };
 
-/** Member of the payload with the commit, as a path. */
+/** Path of the payload field that contains the commit. */
 const commits: Partial<Readonly<Record<Family, readonly string[]>>> = {
   status: ['sha'],
   workflow_run: ['workflow_run', 'head_sha'],
@@ -15,12 +15,12 @@ const commits: Partial<Readonly<Record<Family, readonly string[]>>> = {
   action_run_success: ['run', 'commit_sha'],
 };
 
-/** Returns whether events of a family concern pull requests that they do not name. */
+/** Returns whether events of a family can affect pull requests that they do not name. */
 export function concernsPulls(family: Family): boolean {
   return family === 'push' || commits[family] !== undefined;
 }
 
-/** Returns which pull requests an event concerns; undefined if none, such as those of a push to a tag. */
+/** Returns the pull requests that an event affects; undefined if none, as for a push to a tag. */
 export function concernOf({ family, payload, subject }: Event): Concern | undefined {
   if (family === undefined) return undefined;
   if (family === 'push') {

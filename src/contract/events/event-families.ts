@@ -1,7 +1,7 @@
 import type { MemberKind } from './payload-members.ts';
 import type { SubjectKind } from './subject.ts';
 
-/** Members of Forgejo's Actions events in addition to the run: which of them are present differs between its releases. */
+/** Fields of Forgejo's Actions events besides the run: which of them are present differs between its releases. */
 const ofRun = {
   repository: 'optionalRepository',
   organization: 'optionalAccount',
@@ -146,16 +146,16 @@ const families = {
   },
 } as const satisfies Record<string, FamilyRow>;
 
-/** A part of a repository that an account may have access to without the others. */
+/** A part of a repository with its own access level. */
 export type ReadableUnit = 'issues' | 'pulls' | 'code';
 
 type FamilyRow = {
-  /** Event-Type → its activities; empty if the kind has no `action` member. */
+  /** Event-Type → its activities; empty if the kind has no `action` field. */
   readonly types: Readonly<Record<string, readonly string[]>>;
   readonly subject: SubjectKind;
-  /** Who sees deliveries of this family on the dashboard: readers of a unit of the repository, or only its administrators. */
+  /** Audience of deliveries of this family on the dashboard: readers of a unit of the repository, or only its administrators. */
   readonly visibleTo: ReadableUnit | 'administrators';
-  /** Members a body of this kind must have: the signature covers the body alone, so a changed header must not fit. */
+  /** Required fields of a body of this kind: the signature covers only the body, so a changed header must not fit. */
   readonly members: Readonly<Record<string, MemberKind>>;
 };
 

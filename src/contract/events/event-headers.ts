@@ -1,11 +1,11 @@
 /** Event headers of a delivery. */
 export type EventHeaders = {
-  /** UUID the forge gave the delivery; a redelivery has a new one. */
+  /** UUID of the delivery; a redelivery has a new one. */
   readonly delivery: string;
   readonly eventType: string;
 };
 
-/** Header names in the order asked: Forgejo's own, Gitea's, Gogs', GitHub's. */
+/** Header names in order of precedence: Forgejo's own, Gitea's, Gogs', GitHub's. */
 const prefixes = ['x-forgejo', 'x-gitea', 'x-gogs', 'x-github'];
 
 /** Returns the event headers of a request (names in lower case), or undefined if one is missing or empty. */

@@ -3,13 +3,13 @@ import { eventFamilies, type Family, familyOf } from './event-families.ts';
 import { checkMembers, isRecord } from './payload-members.ts';
 import type { RepositoryRef, Subject, SubjectKind } from './subject.ts';
 
-/** The sender of an event. The bot recognises itself by `id`; names change. */
+/** The sender of an event. The bot recognizes itself by `id`; names change. */
 type Sender = { readonly id: number; readonly login: string };
 
-/** An event from a delivery. It only shows where to look: decisions about writes use live state. */
+/** A parsed event of a delivery. It only identifies its subject: decisions about writes use live state. */
 export type Event = {
   readonly eventType: string;
-  /** Undefined for a kind that is not in the table: it is stored and counted, and reaches no rule. */
+  /** Undefined for an unknown kind: it is stored and counted, and matches no rule. */
   readonly family: Family | undefined;
   readonly activity: string;
   readonly payload: Readonly<Record<string, unknown>>;
@@ -48,8 +48,8 @@ export function parseEvent(eventType: string, payload: unknown): Event {
 }
 
 /**
- * Parses the payload of a webhook as an event. Throws `delivery-malformed` also if the sender is missing: without one,
- * the bot's own changes cannot be recognised.
+ * Parses the payload of a webhook as an event. Throws `delivery-malformed` also if the sender is missing: without one, the
+ * bot's own changes cannot be recognized.
  */
 export function parseDelivery(eventType: string, payload: unknown): Event {
   const event = parseEvent(eventType, payload);
@@ -88,7 +88,7 @@ function subjectOf(kind: SubjectKind, repository: RepositoryRef, payload: Record
     const inner = isRecord(payload.pull_request) ? payload.pull_request : payload.issue;
     const index = payload.number ?? (isRecord(inner) ? inner.number : undefined);
     if (!Number.isSafeInteger(index))
-      throw new ReeveError('delivery-malformed', `the body has no number of the ${kind}`);
+      throw new ReeveError('delivery-malformed', `the body has no ${kind} number`);
     const comment = isRecord(payload.comment) ? payload.comment.id : undefined;
     const about = { kind, repository, index: index as number };
     return Number.isSafeInteger(comment) ? { ...about, comment: comment as number } : about;
@@ -131,17 +131,17 @@ function senderOf(sender: unknown): Sender | undefined {
 }
 
 /**
- * Returns the account that started a run of Forgejo's Actions by hand or through the API. Events of runs have no sender there:
- * without this, a rule that starts a workflow when one has ended would follow its own runs for ever. Runs that a push has
- * started stay without one, since they report the checks of whatever was pushed.
+ * Returns the account that started a run of Forgejo's Actions manually or through the API. Events of runs have no sender:
+ * without this, a rule that starts a workflow when one has ended would react to its own runs forever. Runs started by a
+ * push have no sender, since they report the checks of the pushed commits.
  */
 function dispatcherOf(run: unknown): Sender | undefined {
   return isRecord(run) && run.trigger_event === 'workflow_dispatch' ? senderOf(run.trigger_user) : undefined;
 }
 
 /**
- * Returns the lane of a delivery, within which order is kept: `repository id # index`; without an index the repository's
- * id; without a repository the owner's id; otherwise one common lane.
+ * Returns the lane of a delivery, which preserves order: `repository id # index`; without an index the repository's id;
+ * without a repository the owner's id; otherwise one common lane.
  */
 export function laneOf(event: Event): string {
   if (event.repository) {

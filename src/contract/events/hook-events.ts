@@ -31,7 +31,7 @@ export function enabledEvents(names: readonly string[] | undefined): readonly st
 }
 
 /**
- * Returns the sorted kinds of a hook from the names in an answer: two lists are equivalent if these are equal. A hook for
+ * Returns the sorted kinds of a hook from the names in a response: two lists are equivalent if these are equal. A hook for
  * all events lists reviews as three kinds, which are equivalent to the single name that can be sent.
  */
 export function shownEvents(names: readonly string[]): readonly string[] {

@@ -2,7 +2,7 @@ import { ReeveError } from '../../platform/errors.ts';
 import { activitiesOf, eventFamilies, type Family, familyOf } from './event-families.ts';
 import { type Event, parseEvent } from './events.ts';
 
-/** Returns the event of a payload whose kind is given as a family or an Event-Type. Throws `usage` if it fits none. */
+/** Returns the event of a payload whose kind is given as a family or an Event-Type. Throws `usage` if it matches neither. */
 export function namedEvent(kind: string, payload: Record<string, unknown>): Event {
   if (familyOf(kind) !== undefined) return parseEvent(kind, payload);
   const types = Object.hasOwn(eventFamilies, kind) ? eventFamilies[kind as Family].types : undefined;

@@ -45,7 +45,7 @@ function depthOf(body: Uint8Array): number {
   return deepest;
 }
 
-/** Returns where the string that began before `from` ends. */
+/** Returns the end of the string that began before `from`. */
 function endOfString(body: Uint8Array, from: number): number {
   let end = body.indexOf(quote, from);
   while (end !== -1) {

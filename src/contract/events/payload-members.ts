@@ -54,14 +54,14 @@ const checks = {
   numbered: object({ number: positive }),
   /** A comment. */
   identified: object({ id: positive }),
-  /** A package or a run of Forgejo's Actions: the repository, if any, is a member of it. */
+  /** A package or a run of Forgejo's Actions, which contains the repository, if any. */
   holder: object({ repository: optional(repository), owner: optional(account) }),
 } as const satisfies Record<string, MemberCheck>;
 
-/** Types of the payload members that an event is read from. */
+/** Types of the payload fields from which an event is parsed. */
 export type MemberKind = keyof typeof checks;
 
-/** Checks the types of a payload's members. Throws `delivery-malformed` with the first wrong one. */
+/** Checks the types of a payload's fields. Throws `delivery-malformed` with the first wrong one. */
 export function checkMembers(
   eventType: string,
   payload: Readonly<Record<string, unknown>>,
@@ -74,7 +74,7 @@ export function checkMembers(
   }
 }
 
-/** Returns whether a value is an object with members. */
+/** Returns whether a value is an object with fields. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -88,7 +88,7 @@ function describeFound(value: unknown): string {
   return `found a ${typeof value === 'string' ? 'text' : typeof value}`;
 }
 
-/** Returns a member of a value of unknown shape; undefined where the value is no object. */
+/** Returns a field of a value of unknown type; undefined if the value is not an object. */
 export function readMember(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }

@@ -31,7 +31,7 @@ const extraOfPull = {
   requested_reviewer: User,
   review: resource({}, { type: text, content: text }),
   commit_id: text,
-  /** True if Reeve missed the delivery and catch-up found the event. */
+  /** Set if the event comes from catch-up because the delivery was missed. */
   caught_up: flag,
 };
 const PullRequestPayload = resource(pullEvent, extraOfPull);
@@ -108,7 +108,7 @@ const WorkflowJob = resource(
   },
 );
 
-/** Events of Forgejo's Actions; the members of the run differ between its releases. */
+/** Events of Forgejo's Actions; the fields of the run differ between its releases. */
 const ActionRun = resource(
   {
     action: text,
@@ -120,8 +120,8 @@ const ActionRun = resource(
 const inRepository = { repository: Repository, sender: User };
 
 /**
- * Shape of `event` for the kinds of a family: the payload of a delivery as documented for Gitea. Members that only
- * some activities or forges send may be missing; a condition must check them with `has()`, otherwise it fails.
+ * Shape of `event` for the kinds of a family: the payload of a delivery as documented for Gitea. Fields that only some
+ * activities or forges send may be missing; a condition must check them with `has()`, otherwise it fails.
  */
 export const payloadShapes: Readonly<Record<Family, z.ZodObject>> = {
   pull_request: PullRequestPayload,
@@ -134,7 +134,7 @@ export const payloadShapes: Readonly<Record<Family, z.ZodObject>> = {
     {
       compare_url: text,
       commits: z.array(Commit),
-      /** The real number, though `commits` is cut at 5 (Forgejo 15). */
+      /** The actual number, though `commits` is truncated at 5 (Forgejo 15). */
       total_commits: int,
       head_commit: Commit,
       pusher: User,
@@ -144,7 +144,7 @@ export const payloadShapes: Readonly<Record<Family, z.ZodObject>> = {
   create: resource({ ref: text, ref_type: text, ...inRepository }, { sha: text, caught_up: flag }),
   delete: resource({ ref: text, ref_type: text, ...inRepository }, { pusher_type: text, caught_up: flag }),
   fork: resource({ forkee: Repository, ...inRepository }, {}),
-  /** `organization` is the owner in the shape of an account, even if it is a user. */
+  /** `organization` is the owner in the form of an account, even if it is a user. */
   repository: resource({ action: text, ...inRepository }, { organization: User }),
   release: resource({ action: text, release: Release, ...inRepository }, {}),
   wiki: resource({ action: text, page: text, ...inRepository }, { comment: text }),

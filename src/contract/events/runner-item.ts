@@ -11,7 +11,7 @@ const length = z.number().meta({ holds: 'duration' });
 export const RunnerItem = z.object({
   id: int,
   name: text,
-  /** `online`, `offline`, or once `gone` when it is no longer listed. */
+  /** `online`, `offline`, or, once it is no longer listed, `gone`. */
   status: z.enum(['online', 'offline', 'gone']),
   busy: flag,
   disabled: flag,
@@ -22,7 +22,7 @@ export const RunnerItem = z.object({
   owner: text,
   /** Time offline, as observed by Reeve; zero while it is online. */
   offline_for: length,
-  /** Time online without a job, as observed by Reeve; zero while it works or is offline. */
+  /** Time online without a job, as observed by Reeve; zero while it is busy or offline. */
   idle_for: length,
   /** Changes between online and offline within the last hour. */
   flaps: int,

@@ -3,7 +3,7 @@ import { defineOperation } from '../operation.ts';
 import { callerAs } from '../row-fields.ts';
 import { flag, int, list, resource, text } from '../shape.ts';
 
-/** An e-mail address of an account; `user_id` and `username` are filled in only by searches of administrators. */
+/** An e-mail address of an account; `user_id` and `username` are set only in searches of administrators. */
 export const Email = resource(
   { email: text },
   { verified: flag, primary: flag, user_id: int, username: text },
@@ -37,9 +37,9 @@ export const EditUserSettings = z.strictObject({
   language: text.optional(),
   theme: text.optional(),
   diff_view_style: text.optional(),
-  /** Shows the no-reply address in place of the account's own. */
+  /** Shows the no-reply address instead of the account's own. */
   hide_email: flag.optional(),
-  /** Shows activities and the heat map to the account itself and administrators alone. */
+  /** Shows activities and the heat map only to the account itself and to administrators. */
   hide_activity: flag.optional(),
 });
 export type EditUserSettings = z.output<typeof EditUserSettings>;

@@ -25,7 +25,7 @@ export const EditUser = z.strictObject({
 });
 export type EditUser = z.output<typeof EditUser>;
 
-/** Search of accounts, and their administration by site administrators. */
+/** Operations to search accounts, and to administer them as a site administrator. */
 export const accountOperations = {
   searchUsers: defineOperation({
     id: 'user.search',

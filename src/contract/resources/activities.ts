@@ -6,11 +6,11 @@ import { Comment } from './comments.ts';
 import { Repository } from './repositories.ts';
 import { User } from './users.ts';
 
-/** Something that an account did in a repository. */
+/** An activity of an account in a repository. */
 const Activity = resource(
   { id: int },
   {
-    /** Id of the account in whose feed it is. */
+    /** Id of the account whose feed contains it. */
     user_id: int,
     /** `create_repo`, `commit_repo`, `create_issue` … */
     op_type: text,
@@ -28,10 +28,10 @@ const Activity = resource(
   },
 );
 
-/** `date` is a day, such as `2026-01-31`, in UTC; anything else is passed over. */
+/** `date` is a day in UTC, for example `2026-01-31`; anything else is ignored. */
 const ofDay = { ...pages, date: text.optional() };
 
-/** Feeds of what happened in repositories that the caller can read, newest first. */
+/** Feeds of activities in repositories that the caller can read, newest first. */
 export const activityOperations = {
   listUserActivities: defineOperation({
     id: 'user.list-activities',

@@ -11,14 +11,14 @@ const Cron = resource(
     schedule: text,
     next: instant,
     prev: instant,
-    /** How often it has run; servers count from their start. */
+    /** Number of runs; servers count since their start. */
     exec_times: int,
   },
 );
 
 const unadopted = z.object({ username: text, reponame: text });
 
-/** What site administrators see and do beyond accounts, hooks and runners. */
+/** Operations of site administrators besides accounts, hooks and runners. */
 export const administrationOperations = {
   listCronTasks: defineOperation({
     id: 'admin.list-cron-tasks',

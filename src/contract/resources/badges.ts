@@ -3,11 +3,11 @@ import { defineOperation } from '../operation.ts';
 import { accountAs } from '../row-fields.ts';
 import { int, list, resource, text } from '../shape.ts';
 
-/** A badge, with the members of Gitea's table: it names none of them for the API. */
+/** A badge, with the field names of Gitea's table: Gitea defines no API names for them. */
 const Badge = resource({ Slug: text }, { ID: int, Description: text, ImageURL: text });
 const badgeSlugs = z.strictObject({ badge_slugs: z.array(text) });
 
-/** Badges of accounts. No operation makes a badge: on Gitea that is a page, on the embedded forge the seed file. */
+/** Badges of accounts. No operation creates a badge: Gitea has a web page for it, the embedded forge the seed file. */
 export const badgeOperations = {
   listUserBadges: defineOperation({
     id: 'admin.list-badges',

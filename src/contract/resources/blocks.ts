@@ -6,7 +6,7 @@ import { User } from './users.ts';
 
 const named = z.object({ username: text });
 const inOrganization = z.object({ org: text, username: text });
-/** A remark for those who read the list of blocks on the pages of a forge. */
+/** A note in the block list, shown on the forge's web pages. */
 const noted = z.object({ note: text.optional() });
 const source = 'routers/api/v1/shared/block.go';
 

@@ -66,13 +66,13 @@ export const CommitEntry = resource(
         verification: Verification,
       },
     ),
-    /** The accounts behind the addresses; null if none has the address. */
+    /** The accounts with these addresses; null if no account has the address. */
     author: User,
     committer: User,
     parents: z.array(resource({ sha: text }, { url: text, created: instant })),
     /** `status` is added, removed or modified. Not in every list. */
     files: z.array(resource({ filename: text }, { status: text })),
-    /** Lines. */
+    /** Line counts. */
     stats: resource({}, { total: int, additions: int, deletions: int }),
   },
 );

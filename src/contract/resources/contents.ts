@@ -58,9 +58,9 @@ const FilesResponse = FileResponse.omit({ content: true }).extend({
   files: z.array(ContentsEntry.nullable()).nullish(),
 });
 
-/** One file change of a commit. */
+/** The change of one file in a commit. */
 const ChangeFile = z.strictObject({
-  /** create, update, upload (either), rename or delete. */
+  /** create, update, upload (create or update), rename or delete. */
   operation: text,
   path: text,
   /** base64. */
@@ -164,7 +164,7 @@ export const contentsOperations = {
       ...writing,
       /** Unified diff, or mails of `git format-patch`, which become one commit. */
       content: text,
-      /** Not read; Forgejo requires any text here. */
+      /** Ignored; Forgejo requires any text here. */
       sha: text.optional(),
     }),
     success: 201,

@@ -4,13 +4,13 @@ import { repositoryAs } from '../row-fields.ts';
 import { flag, inRepository, instant, int, list, pages, resource, text } from '../shape.ts';
 import { Repository } from './repositories.ts';
 
-/** A public key of SSH that reads one repository, or writes to it as well. Another repository may have the same key. */
+/** An SSH public key with read access, or also write access, to one repository. Another repository may have the same key. */
 export const DeployKey = resource(
   { id: int },
   {
     /** Id of the key itself, which all repositories with this key share. */
     key_id: int,
-    /** The line of OpenSSH. */
+    /** The OpenSSH line. */
     key: text,
     url: text,
     title: text,
@@ -18,7 +18,7 @@ export const DeployKey = resource(
     fingerprint: text,
     created_at: instant,
     read_only: flag,
-    /** For the owner and site administrators alone; absent in the answer of `create`. `permissions` are those of the key. */
+    /** Only for the owner and site administrators; absent in the response of `create`. `permissions` are those of the key. */
     repository: Repository,
   },
 );

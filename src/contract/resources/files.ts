@@ -7,7 +7,7 @@ const path = '/repos/{owner}/{repo}';
 const atPath = z.object({ ...inRepository, filepath: text });
 const query = z.object({ ref: text.optional() });
 
-/** Properties of EditorConfig; each absent where no section of the file sets it. */
+/** EditorConfig properties; absent if no section of the file sets them. */
 const EditorConfig = resource(
   {},
   { charset: text, indent_style: text, indent_size: text, end_of_line: text },

@@ -6,7 +6,7 @@ import { User } from './users.ts';
 
 const named = z.object({ username: text });
 
-/** Who follows whom. Lists leave out accounts that the caller cannot see. */
+/** Followers. Lists omit accounts that the caller cannot see. */
 export const followerOperations = {
   listOwnFollowers: defineOperation({
     id: 'user.list-own-followers',

@@ -4,7 +4,7 @@ import { codeAs } from '../row-fields.ts';
 import { flag, text } from '../shape.ts';
 import { Repository } from './repositories.ts';
 
-/** Repositories made from templates. */
+/** Operations that generate repositories from templates. */
 export const generateOperations = {
   generateRepository: defineOperation({
     id: 'repository.generate',

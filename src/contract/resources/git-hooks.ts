@@ -3,7 +3,7 @@ import { defineOperation } from '../operation.ts';
 import { repositoryAs } from '../row-fields.ts';
 import { flag, inRepository, list, resource, text } from '../shape.ts';
 
-/** A program that git runs when something is pushed. */
+/** A program that git runs on a push. */
 export const GitHook = resource({ name: text }, { is_active: flag, content: text });
 export type GitHook = z.output<typeof GitHook>;
 
@@ -13,7 +13,7 @@ const inFile = 'routers/api/v1/repo/git_hook.go';
 const refused =
   '403 unless the site administrator allows the account to edit git hooks; the embedded forge runs none.';
 
-/** Members that the rows of git hooks share. */
+/** Fields shared by the git hook operations. */
 const shared = { ...repositoryAs('admin'), switchedOff: 'must be allowed to edit Git hooks' } as const;
 
 /** Git hooks: `pre-receive`, `update`, `post-receive`. */

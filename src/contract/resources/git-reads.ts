@@ -5,13 +5,13 @@ import { flag, inRepository, int, list, pages, resource, text } from '../shape.t
 import { CommitEntry } from './branches.ts';
 import { PullRequest } from './pulls.ts';
 
-/** A ref with its full name; `object.type` is `tag` for an annotated tag, else `commit`. */
+/** A ref with its full name; `object.type` is `tag` for an annotated tag, otherwise `commit`. */
 const GitRef = resource(
   { ref: text },
   { url: text, object: resource({}, { type: text, sha: text, url: text }) },
 );
 
-/** An annotated tag: the object of the tag, not its name. */
+/** The object of an annotated tag. */
 const TagObject = resource(
   { tag: text, sha: text },
   {
@@ -34,10 +34,10 @@ const Tree = resource(
   },
 );
 
-/** `commit` is the commit that wrote the note, not the one that the note is about. */
+/** `commit` is the commit that wrote the note, not the annotated one. */
 const Note = resource({ message: text }, { commit: CommitEntry });
 
-/** Members of a commit that `false` omits. */
+/** Parts of a commit to omit with `false`. */
 const parts = { stat: flag.optional(), verification: flag.optional(), files: flag.optional() };
 const path = '/repos/{owner}/{repo}';
 const bySha = z.object({ ...inRepository, sha: text });

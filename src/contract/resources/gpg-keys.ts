@@ -8,21 +8,21 @@ const keyMembers = {
   primary_key_id: text,
   /** 16 hexadecimal digits in upper case. */
   key_id: text,
-  /** Base64 of the packet of the key alone, without names and subkeys. */
+  /** Base64 of the key packet only, without user ids and subkeys. */
   public_key: text,
   can_sign: flag,
   can_encrypt_comms: flag,
   can_encrypt_storage: flag,
   can_certify: flag,
-  /** The account has shown that it can sign with the key. */
+  /** The account has proved that it can sign with the key. */
   verified: flag,
   /** When the key was added. */
   created_at: instant,
-  /** Year one for a key without an end. */
+  /** Year one for a key without expiry. */
   expires_at: instant,
 };
 
-/** A key of OpenPGP. `emails` are those of its addresses that belong to the account. */
+/** An OpenPGP key. `emails` are those of its addresses that belong to the account. */
 const GpgKey = resource(
   { id: int },
   {

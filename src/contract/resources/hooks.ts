@@ -10,7 +10,7 @@ export const Hook = resource(
     /** Absent on Forgejo and before 1.26. */
     name: text,
     active: flag,
-    /** Event names as the forge stores them, in no order; the answer cannot be sent back unchanged (see the families). */
+    /** Event names as the forge stores them, unordered; the response cannot be sent back unchanged (see the families). */
     events: z.array(text),
     branch_filter: text,
     /** Always empty from 1.27 on; the value cannot be read back. */
@@ -35,8 +35,8 @@ const CreateHook = z.strictObject({
 });
 
 /**
- * No merge patch: an absent `events` becomes push only, an absent `branch_filter` or `authorization_header` is cleared,
- * `config.secret` is never changed. Always send the three together.
+ * Not a merge patch: an absent `events` becomes push only, an absent `branch_filter` or `authorization_header` is cleared,
+ * `config.secret` never changes. Always send the three together.
  */
 const EditHookOption = CreateHook.omit({ type: true }).partial();
 
@@ -119,7 +119,10 @@ export const hookOperations = {
   }),
 } as const;
 
-/** Hooks above repositories: hooks of an account or an organization receive events of all its repositories, those of the instance of every repository. */
+/**
+ * Hooks above repository level: hooks of an account or an organization receive events of all its repositories, those of the
+ * instance of every repository.
+ */
 export const ownerHookOperations = {
   listUserHooks: defineOperation({
     id: 'user.list-hooks',

@@ -63,12 +63,12 @@ const UserInterfaceSettings = resource(
   { default_theme: text, allowed_reactions: z.array(text), custom_emojis: z.array(text) },
 );
 
-/** What the instance says of itself in the form of https://nodeinfo.diaspora.software, version 2.1. */
+/** Description of the instance in the format of https://nodeinfo.diaspora.software, version 2.1. */
 const NodeInfo = resource(
   { version: text },
   {
     software: resource({ name: text, version: text }, { repository: text, homepage: text }),
-    /** Protocols of federation: none on the embedded forge. */
+    /** Federation protocols: none on the embedded forge. */
     protocols: z.array(text),
     services: resource({}, { inbound: z.array(text), outbound: z.array(text) }),
     openRegistrations: flag,

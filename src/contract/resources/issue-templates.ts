@@ -6,11 +6,11 @@ import { flag, list, resource, text } from '../shape.ts';
 const FormField = resource(
   { type: text },
   {
-    /** Number of the field where the file gives none. */
+    /** Position of the field if the file has no id. */
     id: text,
     attributes: z.record(text, z.unknown()),
     validations: z.record(text, z.unknown()),
-    /** Where the field is shown: `form`, `content`. */
+    /** Positions of the field: `form`, `content`. */
     visible: z.array(text),
   },
 );

@@ -253,7 +253,7 @@ export const issueOperations = {
       /** Name of a team of `owner`. */
       team: text.optional(),
       created_by: text.optional(),
-      /** The following five are about the caller, and ignored for anonymous callers. */
+      /** The following five refer to the caller, and are ignored for anonymous callers. */
       created: flag.optional(),
       assigned: flag.optional(),
       mentioned: flag.optional(),

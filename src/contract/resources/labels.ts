@@ -28,7 +28,7 @@ const CreateLabel = z.strictObject({
 const EditLabel = CreateLabel.partial();
 
 const onIssue = z.object({ ...inRepository, index: int });
-/** All ids or all names, never mixed. */
+/** All ids or all names, never a mixture. */
 const LabelRefs = z.strictObject({ labels: z.union([z.array(int), z.array(text)]) });
 
 export const labelOperations = {

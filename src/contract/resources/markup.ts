@@ -12,7 +12,7 @@ const shared = {
   media: 'file',
 } as const;
 
-/** Text to render. `Mode`: `markdown` (or none), `comment`, `gfm`, `wiki`; `Context`: `OWNER/REPO`, for links and references. */
+/** Text to render. `Mode`: `markdown` (default), `comment`, `gfm`, `wiki`; `Context`: `OWNER/REPO`, for links and references. */
 const MarkdownText = {
   Text: text.optional(),
   Mode: text.optional(),
@@ -21,7 +21,7 @@ const MarkdownText = {
   Wiki: flag.optional(),
 };
 
-/** Text as HTML without scripts. The answer is of the type `text/html`; what text looks like differs between forges. */
+/** Operations that render text as HTML without scripts. The response has the type `text/html`; the HTML differs between forges. */
 export const markupOperations = {
   renderMarkdown: defineOperation({
     id: 'markup.markdown',

@@ -4,7 +4,7 @@ import { callerAs, codeAs, repositoryAs } from '../row-fields.ts';
 import { flag, inRepository, instant, int, list, pages, resource, text } from '../shape.ts';
 import { Repository } from './repositories.ts';
 
-/** An address that a repository is pushed to. */
+/** A remote that a repository is pushed to. */
 export const PushMirror = resource(
   { remote_name: text },
   {
@@ -14,9 +14,9 @@ export const PushMirror = resource(
     created: instant,
     /** The Unix epoch: never. */
     last_update: instant,
-    /** Empty: the last push arrived. */
+    /** Empty: the last push succeeded. */
     last_error: text,
-    /** Go's form: `8h0m0s`; `0s`: on demand alone. */
+    /** Go duration: `8h0m0s`; `0s`: only on demand. */
     interval: text,
     sync_on_commit: flag,
   },
@@ -27,7 +27,7 @@ const path = '/repos/{owner}/{repo}/push_mirrors';
 const byName = z.object({ ...inRepository, name: text });
 const inFile = 'routers/api/v1/repo/mirror.go';
 
-/** Copies of repositories on other servers, and from them. */
+/** Mirrors and migrations: copies of repositories to and from other servers. */
 export const mirrorOperations = {
   migrateRepository: defineOperation({
     id: 'repository.migrate',
@@ -50,7 +50,7 @@ export const mirrorOperations = {
       description: text.optional(),
       private: flag.optional(),
       mirror: flag.optional(),
-      /** Go's form, such as `8h`; `0`: on demand alone. Default: 8 hours; at least 10 minutes. */
+      /** Go duration, for example `8h`; `0`: only on demand. Default: 8 hours; at least 10 minutes. */
       mirror_interval: text.optional(),
     }),
     success: 201,
@@ -109,7 +109,7 @@ export const mirrorOperations = {
       remote_address: text.optional(),
       remote_username: text.optional(),
       remote_password: text.optional(),
-      /** Go's form, such as `8h`; `0`: on demand alone; otherwise at least 10 minutes. */
+      /** Go duration, for example `8h`; `0`: only on demand; otherwise at least 10 minutes. */
       interval: text.optional(),
       sync_on_commit: flag.optional(),
     }),

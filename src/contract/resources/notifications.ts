@@ -9,7 +9,7 @@ const NotificationSubject = resource(
   { type: z.enum(['Issue', 'Pull', 'Commit', 'Repository']) },
   {
     title: text,
-    /** API address of an issue or pull request; web address of a commit; relative web path of a repository. */
+    /** API URL of an issue or pull request; web URL of a commit; relative web path of a repository. */
     url: text,
     html_url: text,
     /** Empty if there are no comments. */
@@ -50,15 +50,15 @@ const narrowed = z.object({
 });
 const marked = z.object({
   ...statuses,
-  /** Only threads that changed at or before this instant. */
+  /** Only threads that changed at or before this time. */
   last_read_at: instant.optional(),
   /** read (default), unread or pinned; any other value means read. */
   'to-status': text.optional(),
 });
 
 /**
- * The caller's notifications. The answers of 205 have bodies that many clients never see (`fetch` drops them): read the
- * list again instead.
+ * The caller's notifications. Responses with status 205 have bodies that many clients never see (`fetch` drops them): read
+ * the list again instead.
  */
 export const notificationOperations = {
   listNotifications: defineOperation({

@@ -3,12 +3,12 @@ import { defineOperation } from '../operation.ts';
 import { callerAs } from '../row-fields.ts';
 import { flag, instant, int, list, pages, resource, text } from '../shape.ts';
 
-/** An OAuth2 application: a program that users sign in to with their forge account. */
+/** An OAuth2 application, which users sign in to with their forge account. */
 export const OAuth2Application = resource(
   { id: int, name: text },
   {
     client_id: text,
-    /** Only in answers to create and edit, which each generate a new one; otherwise empty. */
+    /** Only in responses to create and edit, which each generate a new one; otherwise empty. */
     client_secret: text,
     confidential_client: flag,
     skip_secondary_authorization: flag,
@@ -20,7 +20,7 @@ export type OAuth2Application = z.output<typeof OAuth2Application>;
 
 export const CreateOAuth2Application = z.strictObject({
   name: text,
-  /** http or https addresses, at least one; compared exactly at sign-in. */
+  /** http or https URLs, at least one; compared exactly at sign-in. */
   redirect_uris: z.array(text),
   /** Default false: a public client, which must use PKCE. */
   confidential_client: flag.optional(),

@@ -4,7 +4,7 @@ import { accountAs, callerAs, organizationAs, siteAs } from '../row-fields.ts';
 import { flag, list, pages, resource, text } from '../shape.ts';
 import { CreateOrganization, Organization, User } from './users.ts';
 
-/** A merge patch: absent members are unchanged. */
+/** A merge patch: absent fields are unchanged. */
 export const EditOrganization = z.strictObject({
   /** At most 100 characters. */
   full_name: text.optional(),

@@ -7,7 +7,7 @@ import { User } from './users.ts';
 
 const path = '/repos/{owner}/{repo}';
 
-/** Who has to do with a repository, and its forks. */
+/** Accounts related to a repository, and its forks. */
 export const peopleOperations = {
   listForks: defineOperation({
     id: 'repository.list-forks',

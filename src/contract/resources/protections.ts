@@ -3,7 +3,7 @@ import { defineOperation } from '../operation.ts';
 import { repositoryAs } from '../row-fields.ts';
 import { flag, inRepository, instant, int, list, resource, text } from '../shape.ts';
 
-/** Members of a branch protection except its name; the resource and both bodies have the same ones. */
+/** Fields of a branch protection except its name; the resource and both bodies have the same ones. */
 const terms = {
   /** 1 wins over 2; 0 at creation means last. */
   priority: int,
@@ -37,7 +37,7 @@ const terms = {
   block_on_outdated_branch: flag,
   dismiss_stale_approvals: flag,
   ignore_stale_approvals: flag,
-  /** The embedded forge has no keys: it stores and returns this, and does not check it. */
+  /** The embedded forge has no signing keys: it stores and returns this, and does not check it. */
   require_signed_commits: flag,
   /** Globs separated by `;`, of files that neither push nor merge may change. */
   protected_file_patterns: text,
@@ -47,8 +47,9 @@ const terms = {
 };
 
 /**
- * One rule for branches. `branch_name` is its name if that is not a glob, otherwise empty. The lists of names are those
- * that can read the repository now, sorted. Forgejo lacks `priority`, the force-push, bypass and override members.
+ * A branch protection rule. `branch_name` is its name if that is not a glob, otherwise empty. The lists contain the names
+ * that can currently read the repository, sorted. Forgejo lacks `priority` and the fields for force-push, bypass and
+ * override.
  */
 export const BranchProtection = resource(
   { rule_name: text },
@@ -56,7 +57,7 @@ export const BranchProtection = resource(
 );
 export type BranchProtection = z.output<typeof BranchProtection>;
 
-/** Members of a request, all optional. */
+/** Fields of a request, all optional. */
 export const EditBranchProtection = z.strictObject(terms).partial();
 export type EditBranchProtection = z.output<typeof EditBranchProtection>;
 

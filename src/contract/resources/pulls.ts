@@ -8,13 +8,13 @@ import { Milestone } from './milestones.ts';
 import { Repository } from './repositories.ts';
 import { Team, User } from './users.ts';
 
-/** One side of a pull request. `repo` is null and `repo_id` -1 when the head repository is gone. */
+/** One side of a pull request. `repo` is null and `repo_id` -1 if the head repository is deleted. */
 const PRBranchInfo = resource({ ref: text, sha: text }, { label: text, repo_id: int, repo: Repository });
 
 export const PullRequest = resource(
   { id: int, number: int, title: text, state: z.enum(['open', 'closed']) },
   {
-    /** The web address: unlike an issue's, a pull request's `url` is not an API URL. */
+    /** The web URL: unlike an issue's, a pull request's `url` is not an API URL. */
     url: text,
     html_url: text,
     diff_url: text,
@@ -179,7 +179,7 @@ export const pullOperations = {
       merge_title_field: text.optional(),
       merge_message_field: text.optional(),
       merge_commit_id: text.optional(),
-      /** Older spellings of the four, which Go clients send; used if the newer one is empty. */
+      /** Older spellings of the four fields, which Go clients send; used if the newer one is empty. */
       Do: text.optional(),
       MergeTitleField: text.optional(),
       MergeMessageField: text.optional(),

@@ -18,7 +18,7 @@ const onIssue = '/repos/{owner}/{repo}/issues/{index}/reactions';
 const onComment = '/repos/{owner}/{repo}/issues/comments/{id}/reactions';
 const inFile = 'routers/api/v1/repo/issue_reaction.go';
 
-/** Reactions to issues, pull requests and comments, review comments included. No webhook is sent for any of them. */
+/** Reactions to issues, pull requests and comments, including review comments. No webhook is sent. */
 export const reactionOperations = {
   listIssueReactions: defineOperation({
     id: 'reaction.list-on-issue',

@@ -293,7 +293,7 @@ export const repositoryOperations = {
   }),
 } as const;
 
-/** Older paths of operations that have another one. */
+/** Operations under a deprecated path, each with a current equivalent. */
 export const deprecatedOperations = {
   createOrgRepository: defineOperation({
     id: 'organization.create-repository-deprecated',

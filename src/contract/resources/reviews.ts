@@ -5,8 +5,9 @@ import { flag, inRepository, instant, int, list, pages, resource, text } from '.
 import { Team, User } from './users.ts';
 
 /**
- * One review of a pull request, or a review request (`REQUEST_REVIEW`). `user` is null and `team` is set if a team
- * was asked. A dismissed review keeps its state and has `dismissed`; `stale` means that a file differs from the reviewed head and from the merge base.
+ * One review of a pull request, or a review request (`REQUEST_REVIEW`). `user` is null and `team` is set for a request to a
+ * team. A dismissed review keeps its state and has `dismissed`; `stale` means that a file differs from the reviewed head
+ * and from the merge base.
  */
 export const PullReview = resource(
   { id: int },
@@ -31,7 +32,7 @@ export const PullReview = resource(
 );
 export type PullReview = z.output<typeof PullReview>;
 
-/** A comment on a line: `position` counts in the new file, `original_position` in the old; the other one is 0. */
+/** A line comment: `position` is the line in the new file, `original_position` in the old; the other one is 0. */
 const PullReviewComment = resource(
   { id: int },
   {

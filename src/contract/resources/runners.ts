@@ -34,7 +34,7 @@ type Shared = Pick<Operation, 'params' | 'target' | 'access' | 'scopes' | 'publi
 /** A level of runners: four levels have the same five operations. */
 type RunnerLevel<Prefix extends string, All extends Shared, One extends z.ZodObject> = {
   readonly id: string;
-  /** Ends a sentence: `of an organization`. */
+  /** Completes a sentence: `of an organization`. */
   readonly whose: string;
   readonly prefix: Prefix;
   readonly shared: All;
@@ -148,7 +148,7 @@ const ofSite = defineLevel({
   file: 'admin/runners.go',
 });
 
-/** Runners of the four levels; an unknown runner, or one of another level, is 404. */
+/** Runners of the four levels; an unknown runner, or one of another level, gives 404. */
 export const runnerOperations = {
   listOrganizationRunners: ofOrganization.list,
   getOrganizationRunner: ofOrganization.get,
@@ -174,7 +174,7 @@ export const runnerOperations = {
 
 const row = { method: 'GET', success: 200, response: RegistrationToken } as const;
 
-/** The older form of the registration tokens: a GET. Gitea 1.27 serves the POST alone, Forgejo both. */
+/** The older registration token operations: a GET. Gitea 1.27 serves only the POST, Forgejo both. */
 export const registrationTokenOperations = {
   getOrganizationRunnerToken: defineOperation({
     id: 'organization-runner.get-registration-token',

@@ -3,7 +3,7 @@ import { defineOperation } from '../operation.ts';
 import { callerAs, organizationAs, repositoryAs } from '../row-fields.ts';
 import { inRepository, instant, list, pages, resource, text } from '../shape.ts';
 
-/** A secret of Actions, without its value: no operation answers that. Names are in capitals. */
+/** An Actions secret, without its value: no operation returns that. Names are in upper case. */
 const ActionSecret = resource(
   { name: text },
   {
@@ -13,7 +13,7 @@ const ActionSecret = resource(
   },
 );
 
-/** Letters, digits and `_`, not first a digit; not `CI`, and nothing that begins with `GITEA_` or `GITHUB_`. */
+/** Letters, digits and `_`, not starting with a digit; not `CI`, and not starting with `GITEA_` or `GITHUB_`. */
 const secretname = text;
 const SecretValue = z.strictObject({ data: text, description: text.optional() });
 
@@ -28,7 +28,7 @@ const putRow = { method: 'PUT', body: SecretValue, success: 201 } as const;
 const deleteRow = { method: 'DELETE', success: 204 } as const;
 const ofSelf = { ...callerAs('self'), params: z.object({ secretname }), publicOnly: 'closed' } as const;
 
-/** Secrets of an organization, a repository and an account: written, listed by name, and never read back. */
+/** Secrets of an organization, a repository and an account: written and listed by name, but never read back. */
 export const secretOperations = {
   listOrganizationSecrets: defineOperation({
     id: 'organization-secret.list',

@@ -5,7 +5,7 @@ import { inRepository, instant, int, list, pages, resource, text } from '../shap
 import { Repository } from './repositories.ts';
 import { User } from './users.ts';
 
-/** A commit status. The member with the state is `status`; `id` is unique within the commit. */
+/** A commit status. The field with the state is `status`; `id` is unique within the commit. */
 export const CommitStatus = resource(
   { id: int },
   {

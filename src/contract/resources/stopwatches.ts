@@ -3,7 +3,7 @@ import { defineOperation } from '../operation.ts';
 import { callerAs, issuesAs } from '../row-fields.ts';
 import { inRepository, instant, int, list, pages, resource, text } from '../shape.ts';
 
-/** A running measurement of the time that an account spends on an issue or pull request. */
+/** A running stopwatch of an account for an issue or pull request. */
 export const Stopwatch = resource(
   { issue_index: int },
   {
@@ -23,7 +23,7 @@ const path = '/repos/{owner}/{repo}/issues/{index}/stopwatch';
 const atIndex = z.object({ ...inRepository, index: int });
 const inFile = 'routers/api/v1/repo/issue_stopwatch.go';
 
-/** Stopwatches; no webhook is sent. Writers alone have them, and a bare 403 answers all others. */
+/** Stopwatches; no webhook is sent. Only writers have them; other callers get a bare 403. */
 export const stopwatchOperations = {
   startStopwatch: defineOperation({
     id: 'stopwatch.start',

@@ -3,7 +3,7 @@ import { defineOperation } from '../operation.ts';
 import { codeAs } from '../row-fields.ts';
 import { inRepository, instant, list, pages, resource, text } from '../shape.ts';
 
-/** A tag. `id` is the tag object of an annotated tag, else the commit; `message` is its text, or the commit's. */
+/** A tag. `id` is the tag object of an annotated tag, otherwise the commit; `message` is its text, or the commit's. */
 const Tag = resource(
   { name: text },
   {

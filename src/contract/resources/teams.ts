@@ -31,7 +31,7 @@ const atMember = z.object({ ...atTeam, username: text });
 const atRepository = z.object({ ...atTeam, org: text, repo: text });
 const inRepositoryAtTeam = z.object({ ...inRepository, team: text });
 
-/** Teams of organizations: their members and their repositories. */
+/** Teams of organizations: members and repositories. */
 export const teamOperations = {
   listTeams: defineOperation({
     id: 'team.list',

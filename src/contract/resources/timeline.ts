@@ -10,7 +10,7 @@ import { TrackedTime } from './times.ts';
 import { Team, User } from './users.ts';
 
 /**
- * One entry in the course of an issue or pull request: a comment, a review or an event. `type` decides which members are
+ * One entry in the timeline of an issue or pull request: a comment, a review or an event. `type` decides which fields are
  * set; the others are null, empty or 0.
  */
 export const TimelineEntry = resource(
@@ -24,7 +24,7 @@ export const TimelineEntry = resource(
     type: text,
   },
   {
-    /** Who caused it. */
+    /** The acting account. */
     user: User,
     /**
      * Text of a comment or review; `1` for an added label; the reason of a lock; JSON (`is_force_push`, `commit_ids`) for a
@@ -39,10 +39,10 @@ export const TimelineEntry = resource(
     label: Label,
     milestone: Milestone,
     old_milestone: Milestone,
-    /** Who is assigned, or is asked for a review. */
+    /** The assignee or requested reviewer. */
     assignee: User,
     assignee_team: Team,
-    /** Whether an assignment or the request for a review is taken back. */
+    /** Whether an assignment was removed or a review request withdrawn. */
     removed_assignee: flag,
     review_id: int,
     old_title: text,
@@ -62,7 +62,7 @@ export const TimelineEntry = resource(
 );
 export type TimelineEntry = z.output<typeof TimelineEntry>;
 
-/** An entry that refers to an issue which is gone is `null` on Gitea. */
+/** An entry that refers to a deleted issue is `null` on Gitea. */
 const entries = z
   .array(TimelineEntry.nullable())
   .nullish()

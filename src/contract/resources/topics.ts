@@ -7,7 +7,7 @@ import { inRepository, instant, int, pages, resource, text } from '../shape.ts';
 export const TopicSummary = resource(
   { id: int, topic_name: text },
   {
-    /** All repositories with it, also those that the caller cannot read. */
+    /** All repositories with the topic, including those that the caller cannot read. */
     repo_count: int,
     created: instant,
     updated: instant,

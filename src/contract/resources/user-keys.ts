@@ -4,11 +4,11 @@ import { accountAs, callerAs } from '../row-fields.ts';
 import { flag, instant, int, list, pages, resource, text } from '../shape.ts';
 import { User } from './users.ts';
 
-/** A public key of SSH. `user` and `key_type` are for its owner and site administrators alone. */
+/** An SSH public key. `user` and `key_type` are only for its owner and site administrators. */
 const PublicKey = resource(
   { id: int },
   {
-    /** The line of OpenSSH. */
+    /** The OpenSSH line. */
     key: text,
     url: text,
     title: text,
@@ -18,7 +18,7 @@ const PublicKey = resource(
     last_used_at: instant,
     user: User,
     read_only: flag,
-    /** `user`, or `deploy` for the key of repositories. */
+    /** `user`, or `deploy` for a deploy key. */
     key_type: text,
   },
 );

@@ -3,7 +3,7 @@ import { defineOperation } from '../operation.ts';
 import { callerAs, organizationAs, repositoryAs } from '../row-fields.ts';
 import { inRepository, int, list, pages, resource, text } from '../shape.ts';
 
-/** A variable of Actions. Names are in capitals; of `owner_id` and `repo_id`, one is 0. */
+/** An Actions variable. Names are in upper case; one of `owner_id` and `repo_id` is 0. */
 const ActionVariable = resource(
   { name: text },
   {
@@ -16,7 +16,7 @@ const ActionVariable = resource(
   },
 );
 
-/** Letters, digits and `_`, not first a digit; not `CI`, and nothing that begins with `GITEA_` or `GITHUB_`. */
+/** Letters, digits and `_`, not starting with a digit; not `CI`, and not starting with `GITEA_` or `GITHUB_`. */
 const variablename = text;
 const NewVariable = z.strictObject({ value: text, description: text.optional() });
 /** `name` renames the variable. */

@@ -21,9 +21,9 @@ export const WikiPage = resource(identity, {
   /** Base64; empty above 10 MiB. */
   content_base64: text,
   commit_count: int,
-  /** Base64, too; empty where there is none. */
+  /** Also base64; empty if there is none. */
   sidebar: text,
-  /** Base64, too; empty where there is none. */
+  /** Also base64; empty if there is none. */
   footer: text,
 });
 export type WikiPage = z.output<typeof WikiPage>;

@@ -24,7 +24,7 @@ export const Workflow = resource(
 );
 export type Workflow = z.output<typeof Workflow>;
 
-/** One run of a workflow. Forgejo's members are converted by the client, as far as they have a counterpart. */
+/** One run of a workflow. The client converts Forgejo's fields, as far as they have a counterpart. */
 export const WorkflowRun = resource(
   { id: int },
   {
@@ -32,12 +32,12 @@ export const WorkflowRun = resource(
     html_url: text,
     previous_attempt_url: text,
     display_title: text,
-    /** File name and ref: `build.yml@refs/heads/main`; on Forgejo the file name alone. */
+    /** File name and ref: `build.yml@refs/heads/main`; on Forgejo only the file name. */
     path: text,
-    /** What started it: `push`, `workflow_dispatch`. */
+    /** The triggering event: `push`, `workflow_dispatch`. */
     event: text,
     run_attempt: int,
-    /** Counts the runs of the repository. */
+    /** Sequence number within the repository. */
     run_number: int,
     head_sha: text,
     head_branch: text,
@@ -56,7 +56,7 @@ export const WorkflowRun = resource(
 );
 export type WorkflowRun = z.output<typeof WorkflowRun>;
 
-/** What a dispatch has started: Gitea's members, then Forgejo's. */
+/** The dispatched run: Gitea's fields, then Forgejo's. */
 const DispatchedRun = resource(
   {},
   { workflow_run_id: int, run_url: text, html_url: text, id: int, run_number: int, jobs: z.array(text) },
@@ -76,7 +76,7 @@ const narrowed = {
 const runs = resource({}, { total_count: int, workflow_runs: z.array(WorkflowRun) });
 const inFile = 'routers/api/v1/repo/action.go';
 
-/** Workflows of the forge's own CI. Forgejo has the dispatch and the runs alone. */
+/** Workflows of the forge's own CI. Forgejo has only the dispatch and the runs. */
 export const workflowOperations = {
   listWorkflows: defineOperation({
     id: 'workflow.list',

@@ -20,7 +20,7 @@ function toUserSettings(user: UserRow) {
   };
 }
 
-/** The pages have one language, one theme and one style of differences: these names are kept for clients alone. */
+/** The pages have one language, theme and diff style; these values are stored only for API clients. */
 const longestName = 255;
 
 function assertNames(edit: EditUserSettings): void {
@@ -65,7 +65,7 @@ function listAddresses(db: Database, user: UserRow) {
   const sql = 'SELECT id, email, is_primary FROM email_addresses WHERE user_id = ? ORDER BY id';
   return db.all<EmailRow>(sql, user.id).map(({ email, is_primary }) => ({
     email,
-    // No mail is sent, so no address waits for a confirmation.
+    // No mail is sent, so no address requires confirmation.
     verified: true,
     primary: is_primary === 1,
     user_id: 0,

@@ -7,8 +7,8 @@ import { removeRepository } from '../repositories/repositories-service.ts';
 import { assertNameIsFree } from './users-service.ts';
 
 /**
- * Gives a person or an organization another name; the old name redirects until another account takes it. Nothing
- * moves on disk. Ends the request with 422 where the name is taken or unusable.
+ * Renames a person or an organization; the old name redirects until another account takes it. Nothing moves on disk. Ends
+ * the request with 422 if the name is taken or invalid.
  */
 export function renameAccount(context: ForgeContext, account: UserRow, name: string): void {
   const { db, clock } = context;
@@ -36,7 +36,7 @@ export function renameAccount(context: ForgeContext, account: UserRow, name: str
   });
 }
 
-/** The name of its account begins the name of a topic that was pushed for review. */
+/** The topic name of a pull request pushed for review starts with the name of its account. */
 function renameTopics(db: Database, { id, lower_name }: UserRow, lower: string): void {
   const begin = `${lower_name}/`;
   db.run(
@@ -50,12 +50,12 @@ function renameTopics(db: Database, { id, lower_name }: UserRow, lower: string):
   );
 }
 
-/** Removes the redirect of a name: another account has it now. */
+/** Removes the redirect of a name that another account has taken. */
 export function freeName({ db }: Pick<ForgeContext, 'db'>, name: string): void {
   db.run('DELETE FROM account_redirects WHERE lower_name = ?', name.toLowerCase());
 }
 
-/** Id of the account that stands for people who are gone. It has no password, and no path leads to it. */
+/** Id of the account that stands for deleted people. It has no password and no route. */
 const ghostId = -1;
 
 function countRepositories({ db }: ForgeContext, owner: UserRow): number {
@@ -127,7 +127,7 @@ function removeAllRepositories(context: ForgeContext, owner: UserRow, actor: Use
   }
 }
 
-/** What others wrote down of a person who is gone (issues, comments, merges) is the ghost's from now on. */
+/** Reassigns the content of a deleted person (issues, comments, merges) to the ghost account. */
 function removeRow({ db }: ForgeContext, account: UserRow): void {
   db.run(
     `INSERT OR IGNORE INTO users (id, type, name, lower_name, is_active, prohibit_login, created_at, updated_at)

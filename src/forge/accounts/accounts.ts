@@ -22,7 +22,7 @@ function assertTexts(edit: EditUser): void {
   }
 }
 
-/** Unlike when an account is made, an address that cannot be is the caller's mistake with 400 here. */
+/** Unlike in account creation, an invalid address is a client error with 400 here. */
 function assertEmail({ db }: ForgeContext, account: UserRow, email: string | undefined): void {
   if (email === undefined) return;
   if (!isEmail(email)) throw new ForgeProblem(400, `e-mail invalid [email: ${email}]`);
@@ -70,7 +70,7 @@ type AccountListing = {
   readonly reply: { total(count: number): void };
 };
 
-/** People of the forge whose names, or shown address, have the word in them; `where` narrows them further. */
+/** Returns people whose name or visible address contains the word; `where` narrows the search. */
 function listOf(
   { context, caller, page, reply }: AccountListing,
   { word, where, values }: { word: string | undefined; where: string; values: readonly (string | number)[] },
@@ -90,7 +90,7 @@ function listOf(
   return rows.map((row) => toUser(context, row, caller));
 }
 
-/** A search does not reach an address that its account hides: it would confirm a guess. */
+/** A search skips addresses that their account hides: a match would confirm a guess. */
 function showsAddress(caller: UserRow | undefined): string {
   if (caller?.is_admin) return '1';
   return `(u.keep_email_private = 0 OR u.id = ${caller?.id ?? 0})`;
@@ -112,7 +112,7 @@ function personOnly(account: UserRow): void {
   if (account.type === 'organization') throw new ForgeProblem(422, 'target is an organization but not user');
 }
 
-/** Handlers for finding accounts, and for what site administrators do with them. */
+/** Handlers for account search and for the account operations of site administrators. */
 export const accountHandlers = defineHandlers({
   searchUsers(call) {
     const { q, uid } = call.query;

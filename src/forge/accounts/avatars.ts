@@ -7,7 +7,7 @@ import { defineHandlers } from '../platform/http/handler.ts';
 import { sendFailure } from '../platform/http/respond.ts';
 import { secondsOf } from '../platform/time.ts';
 
-/** What has an avatar: an account or organization, or a repository. */
+/** Owner of an avatar: an account, an organization or a repository. */
 type AvatarOwner = { readonly table: 'users' | 'repositories'; readonly id: number };
 
 type AvatarRow = { readonly uuid: string; readonly type: string; readonly size: number };
@@ -15,7 +15,7 @@ type AvatarRow = { readonly uuid: string; readonly type: string; readonly size: 
 const maxBytes = 1024 * 1024;
 const maxSide = 4096;
 
-/** `Buffer` alone would skip over characters that are none of base64. */
+/** `Buffer` alone would skip characters that are not base64. */
 function decodeImage(base64: string): Buffer {
   const text = base64.replace(/[\r\n]/g, '');
   if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text) || text.length % 4 !== 0)
@@ -41,7 +41,7 @@ function setAvatar(context: ForgeContext, { table, id }: AvatarOwner, base64: st
   const { db, attachments, clock } = context;
   const bytes = decodeImage(base64);
   const { type } = assertImage(bytes);
-  // The id is part of the hash: equal images of two owners go one by one.
+  // The id is part of the hash: equal images of two owners are deleted separately.
   const hash = createHash('sha256').update(`${id}-`).update(bytes).digest('hex');
   const uuid = randomUUID();
   attachments.keep(uuid, bytes, () => {
@@ -86,8 +86,8 @@ export const avatarHandlers = defineHandlers({
 });
 
 /**
- * Serves avatars at `/avatars/{hash}` and `/repo-avatars/{hash}`, to everyone who knows the address; any other name is answered with
- * the pattern that is derived from it, as on Gitea.
+ * Serves avatars at `/avatars/{hash}` and `/repo-avatars/{hash}` to anyone who knows the URL; for any other name, returns
+ * the pattern derived from it, as Gitea does.
  */
 export function registerAvatarFiles(app: FastifyInstance, context: ForgeContext): void {
   for (const [prefix, column] of [
@@ -126,13 +126,13 @@ const cellSize = 40;
 const margin = 20;
 const size = cells * cellSize + 2 * margin;
 
-/** Dark enough to be seen on the light ground, and on a dark page around it. */
+/** Dark enough to be visible on a light background and on a dark page around it. */
 const colours: readonly number[] = [
   0x1f6feb, 0x8250df, 0xbf3989, 0xcf222e, 0xbc4c00, 0x9a6700, 0x1a7f37, 0x0a7e8c, 0x57606a, 0x6639ba,
 ];
 const ground = 0xf6f8fa;
 
-/** Returns the PNG of a symmetric pattern: for equal texts the same, for different texts most likely another. */
+/** Returns the PNG of a symmetric pattern: equal texts give equal patterns, different texts almost always different ones. */
 export function drawIdenticon(seed: string): Buffer {
   const digest = createHash('sha256').update(seed).digest();
   const colour = colours[digest.readUInt16BE(0) % colours.length] ?? ground;
@@ -143,7 +143,7 @@ export function drawIdenticon(seed: string): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(size, 0);
   header.writeUInt32BE(size, 4);
-  // One bit for each pixel, an index of the palette; no other compression, filter or interlacing than the default.
+  // One bit per pixel (a palette index); default compression, filter and interlacing.
   header.set([1, 3, 0, 0, 0], 8);
   return Buffer.concat([
     Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
@@ -159,7 +159,7 @@ function bytesOf(colour: number): number[] {
 }
 
 function pixelsOf(isFilled: (row: number, column: number) => boolean): Buffer {
-  // Each line begins with the number of its filter.
+  // Each line begins with its filter type.
   const stride = 1 + size / 8;
   const lines = Buffer.alloc(size * stride);
   const cellOf = (pixel: number) => Math.floor((pixel - margin) / cellSize);
@@ -181,14 +181,14 @@ function chunk(type: string, data: Buffer): Buffer {
   return Buffer.concat([length, body, check]);
 }
 
-/** Kind and size of an image, as its first bytes tell them. */
+/** Type and size of an image, read from its first bytes. */
 type ImageHeader = {
   readonly type: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
   readonly width: number;
   readonly height: number;
 };
 
-/** Returns kind and size of an image; undefined for bytes that are no PNG, JPEG, GIF or WebP. Reads no pixels. */
+/** Returns type and size of an image; undefined for bytes that are not PNG, JPEG, GIF or WebP. Reads no pixels. */
 function readImageHeader(bytes: Buffer): ImageHeader | undefined {
   const header = readPng(bytes) ?? readGif(bytes) ?? readWebp(bytes) ?? readJpeg(bytes);
   return header && header.width > 0 && header.height > 0 ? header : undefined;
@@ -226,9 +226,9 @@ function readWebp(bytes: Buffer): ImageHeader | undefined {
   return { type, width: bytes.readUInt16LE(26) & 0x3fff, height: bytes.readUInt16LE(28) & 0x3fff };
 }
 
-/** Markers that no length follows: the start of the image, restarts, and a temporary one. */
+/** Markers without a length field: start of image, restarts, and a temporary marker. */
 const isBare = (marker: number) => marker === 0x01 || (marker >= 0xd0 && marker <= 0xd8);
-/** Starts of a frame that decoders of browsers read: baseline, extended, progressive. */
+/** Frame types that browsers decode: baseline, extended, progressive. */
 const isFrame = (marker: number) => marker >= 0xc0 && marker <= 0xc2;
 
 /** Walks the segments up to the start of the frame. Source: ITU T.81, annex B. */
@@ -239,7 +239,7 @@ function readJpeg(bytes: Buffer): ImageHeader | undefined {
     const marker = bytes[at + 1] ?? 0;
     if (isFrame(marker))
       return { type: 'image/jpeg', height: bytes.readUInt16BE(at + 5), width: bytes.readUInt16BE(at + 7) };
-    // 0xFF before a marker is filling; pixels begin with 0xDA.
+    // 0xFF before a marker is padding; pixel data begins with 0xDA.
     if (marker === 0xff) at += 1;
     else if (isBare(marker)) at += 2;
     else if (marker === 0xda || marker === 0xd9) return undefined;

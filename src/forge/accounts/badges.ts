@@ -9,7 +9,7 @@ type BadgeRow = {
   readonly image_url: string;
 };
 
-/** Makes a badge, unless there is one of this name. */
+/** Creates a badge if no badge has this name. */
 export function ensureBadge(
   { db }: ForgeContext,
   badge: {

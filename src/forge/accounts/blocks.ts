@@ -11,7 +11,7 @@ import { toUser } from './users-rows.ts';
 
 type BlockListing = { readonly context: ForgeContext; readonly page: PageRange; readonly reply: Reply };
 
-/** The list shows accounts as the one who blocks them sees them. */
+/** The list shows accounts as the blocking account sees them. */
 function listBlocked({ context, page, reply }: BlockListing, blocker: UserRow) {
   const from = 'FROM blocks b JOIN users u ON u.id = b.blocked_id WHERE b.blocker_id = ?';
   const count = context.db.get<{ count: number }>(`SELECT count(*) AS count ${from}`, blocker.id);
@@ -53,7 +53,7 @@ function block(
   const account = accountNamed(db, params.username, caller);
   if (account.type === 'organization') throw new ForgeProblem(400, 'cannot block an organization');
   const isMember = blocker.type === 'organization' && isOrganizationMember(db, blocker, account);
-  // An administrator can be blocked, without an effect as long as they are one.
+  // An administrator can be blocked; the block takes effect when they lose the role.
   if (
     account.id === blocker.id ||
     account.id === caller.id ||
@@ -85,7 +85,7 @@ function unblock({ context, caller, params }: BlockCall, blocker: UserRow): unde
   return undefined;
 }
 
-/** Ends everything that one account has to do with another and its repositories. */
+/** Removes every relation between one account and another account and its repositories. */
 function separate(context: ForgeContext, one: UserRow, other: UserRow): void {
   const { db } = context;
   const ofOther = 'repo_id IN (SELECT id FROM repositories WHERE owner_id = ?)';

@@ -58,7 +58,7 @@ function isFollowing({ db }: ForgeContext, follower: UserRow, followed: UserRow)
   return db.get(sql, follower.id, followed.id) !== undefined;
 }
 
-/** Handlers for who follows whom. */
+/** Handlers for followers. */
 export const followerHandlers = defineHandlers({
   listOwnFollowers: (call) => followersOf(call, call.caller),
   listOwnFollowing: (call) => followedBy(call, call.caller),

@@ -13,7 +13,7 @@ import {
 import type { Bit, Seconds, UserRow } from '../platform/rows.ts';
 import { accountByEmail } from './users-rows.ts';
 
-/** A key of OpenPGP, or a subkey of one. */
+/** An OpenPGP key or subkey. */
 export type GpgKeyRow = {
   readonly id: number;
   readonly user_id: number;
@@ -23,14 +23,14 @@ export type GpgKeyRow = {
   readonly key_id: string;
   /** Base64 of the packet. */
   readonly content: string;
-  /** JSON list of the account's addresses in the key, in lower case. */
+  /** JSON list of the account's addresses that the key contains, in lower case. */
   readonly emails: string;
   readonly can_sign: Bit;
   readonly can_encrypt: Bit;
-  /** Signatures of commits are verified with it. */
+  /** Usable to verify commit signatures. */
   readonly is_signer: Bit;
   readonly is_verified: Bit;
-  /** When it was added, as on Gitea; not when it was made. */
+  /** When the key was added, as on Gitea; not when it was generated. */
   readonly created_at: Seconds;
   readonly expires_at: Seconds;
 };
@@ -43,8 +43,9 @@ type SignatureVerdict = {
 };
 
 /**
- * Returns what the forge says of a commit's signature: verified with the signer if the key of an account made it, whose address is
- * in the key or which has shown that it owns the key. Signatures of SSH are never verified: no operation shows who owns their key.
+ * Returns the verification of a commit's signature: verified, with the signer, if the key of an account made it and the
+ * committer address is in the key, or the account has proved ownership of the key. SSH signatures are never verified: no
+ * operation proves ownership of their key.
  */
 export function toVerification(db: Database, commit: CommitData) {
   const { reason, signer } = verdictOf(db, commit);
@@ -72,7 +73,7 @@ function verdictOf(db: Database, commit: CommitData): SignatureVerdict {
   return byCommitter(db, signature, commit) ?? named ?? { reason: noKey };
 }
 
-/** Looks at the keys that the signature names. One that did not make it is suspicious. */
+/** Checks the keys that the signature names. A named key that did not make the signature makes it suspicious. */
 function byKeyId(db: Database, signature: PgpSignature, commit: CommitData): SignatureVerdict | undefined {
   if (signature.issuer === '') return undefined;
   const keys = db.all<GpgKeyRow>('SELECT * FROM gpg_keys WHERE key_id = ? LIMIT 20', signature.issuer);
@@ -89,7 +90,7 @@ function byKeyId(db: Database, signature: PgpSignature, commit: CommitData): Sig
   return { reason: 'gpg.error.probable_bad_signature' };
 }
 
-/** A signature without a key id may be by any key of the committer with their address. */
+/** A signature without a key id may be made by any key of the committer that contains their address. */
 function byCommitter(
   db: Database,
   signature: PgpSignature,
@@ -117,7 +118,7 @@ function namedAddresses({ emails }: GpgKeyRow): readonly string[] {
   return JSON.parse(emails) as string[];
 }
 
-/** An address that the account gave up says nothing of it any more. */
+/** An address that the account has removed no longer counts. */
 function addressesOf(db: Database, userId: number): ReadonlySet<string> {
   const sql = 'SELECT lower_email FROM email_addresses WHERE user_id = ? ORDER BY id';
   return new Set(
@@ -143,7 +144,7 @@ function verdictBy(
   };
 }
 
-/** Git signs the bytes of a commit. */
+/** Returns whether the key signed the bytes of the commit, as git does. */
 function hasSigned(key: GpgKeyRow, signature: PgpSignature, text: string): boolean {
   if (!key.is_signer || signature.type !== signatureTypes.binary) return false;
   const [packet] = readPackets(Buffer.from(key.content, 'base64'));

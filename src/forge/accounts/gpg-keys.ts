@@ -41,7 +41,7 @@ function toKeyMembers(key: GpgKeyRow, primaryKeyId: string) {
   };
 }
 
-/** Returns a key as the API shows it; an address that the account gave up is not shown any more. */
+/** Returns a key as the API shows it; addresses that the account has removed are omitted. */
 function toGpgKey({ db }: ForgeContext, key: GpgKeyRow) {
   const subkeys = db.all<GpgKeyRow>('SELECT * FROM gpg_keys WHERE primary_id = ? ORDER BY id', key.id);
   const emails = db.all<{ email: string }>(
@@ -67,21 +67,24 @@ function listGpgKeysOf({ context, page, reply }: GpgKeyListing, account: UserRow
   return rows.map((row) => toGpgKey(context, row));
 }
 
-/** Returns the text that shows whose key it is, `minutes` from now. It is no secret: only a signature of it says something. */
+/**
+ * Returns the text that proves ownership of a key once signed, valid `minutes` from now. It is not a secret: only its
+ * signature matters.
+ */
 function verificationToken({ clock }: ForgeContext, user: UserRow, minutes: number): string {
   const minute = Math.floor(secondsOf(clock()) / 60) + minutes;
   const parts = [minute, user.created_at, user.name, user.email, user.id];
   return createHash('sha256').update(parts.join(':')).digest('hex');
 }
 
-/** The token of the next minute is given out, so that there is at least a minute to sign it. */
+/** Issues the token of the next minute, so that at least a minute remains to sign it. */
 function currentToken(context: ForgeContext, user: UserRow): string {
   return verificationToken(context, user, 1);
 }
 
 function hasSignedToken(context: ForgeContext, user: UserRow, isSigned: (text: string) => boolean): boolean {
   const tokens = [currentToken(context, user), verificationToken(context, user, 0)];
-  // Programs end a text with a line end of their own.
+  // Some programs append a line end to the signed text.
   return tokens.some((token) => ['', '\n', '\r\n', '\n\n'].some((end) => isSigned(`${token}${end}`)));
 }
 
@@ -101,7 +104,7 @@ function tryReadSignature(text: string): PgpSignature | undefined {
   }
 }
 
-/** Returns the keys of a text, or answers 422 with the reason. */
+/** Returns the keys in a text, or ends the request with 422 and the reason. */
 function readEntities(text: string): readonly PgpEntity[] {
   try {
     return readKeyRing(text);
@@ -112,7 +115,7 @@ function readEntities(text: string): readonly PgpEntity[] {
   }
 }
 
-/** Returns the key of a text that made a signature of the token, or answers 422. */
+/** Returns the key of a text that signed the token, or ends the request with 422. */
 function findSigner(
   context: ForgeContext,
   user: UserRow,
@@ -141,7 +144,7 @@ function findSigner(
   return signer;
 }
 
-/** Returns those addresses of a key that belong to an account. */
+/** Returns the addresses of a key that belong to an account. */
 function ownAddresses(db: Database, user: UserRow, entity: PgpEntity): readonly string[] {
   const sql = `SELECT lower_email FROM email_addresses
     WHERE user_id = ? AND lower_email IN (SELECT value FROM json_each(?)) ORDER BY id`;
@@ -179,7 +182,7 @@ function storeGpgKey({ db, clock }: ForgeContext, user: UserRow, stored: StoredK
   ).lastId;
 }
 
-/** Of an account, subkeys included. A commit without a key id is tried with every key of its committer. */
+/** Per account, subkeys included. A commit without a key id is checked against every key of its committer. */
 const maxKeys = 100;
 
 function assertRoom({ db }: ForgeContext, user: UserRow, more: number): void {
@@ -220,7 +223,7 @@ function keyOfRow({ content }: GpgKeyRow): PgpPublicKey {
   return readPublicKeyPacket(packet?.body ?? Buffer.alloc(0));
 }
 
-/** Handlers for keys of OpenPGP. */
+/** Handlers for OpenPGP keys. */
 export const gpgKeyHandlers = defineHandlers({
   listOwnGpgKeys: (call) => listGpgKeysOf(call, call.caller),
   listGpgKeys: (call) => listGpgKeysOf(call, call.account),
@@ -243,7 +246,7 @@ export const gpgKeyHandlers = defineHandlers({
   deleteGpgKey({ context, caller, params }) {
     const sql = 'SELECT * FROM gpg_keys WHERE id = ? AND user_id = ?';
     const key = context.db.get<GpgKeyRow>(sql, params.id, caller.id);
-    // Gitea deletes the subkey alone where its id is named.
+    // Gitea deletes only the subkey if its id is given.
     if (key) context.db.run('DELETE FROM gpg_keys WHERE id = ?', key.id);
     return undefined;
   },

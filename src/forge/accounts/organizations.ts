@@ -28,9 +28,9 @@ type MemberListing = {
 };
 
 /**
- * Returns members: to site administrators and to members all of them, to others those with a public membership. A restricted
- * member sees the teams of their own, and the public members. The list of public members is the same for administrators, as
- * on Gitea.
+ * Returns members: all of them for site administrators and members, those with a public membership for others. A restricted
+ * member sees the teams they belong to and the public members. The list of public members is the same for administrators,
+ * as on Gitea.
  */
 function listOf({ context, organization, caller, page, reply }: MemberListing, isPublic: boolean) {
   const { db } = context;
@@ -49,7 +49,7 @@ function listOf({ context, organization, caller, page, reply }: MemberListing, i
     .map((user) => toUser(context, user, caller));
 }
 
-/** Takes a person out of every team of an organization. Ends the request with 422 for the last of its owners. */
+/** Removes a person from every team of an organization. Ends the request with 422 for the last owner. */
 function removeMember({ db }: Pick<ForgeContext, 'db'>, organization: UserRow, user: UserRow): void {
   db.transaction(() => {
     const teams = db.all<TeamRow>(
@@ -68,7 +68,7 @@ type MemberChange = {
   readonly params: { readonly username: string };
 };
 
-/** Returns whose membership is shown or hidden: one's own, or anybody's for an owner. */
+/** Returns the user whose membership visibility the caller may change: the caller, or any member for an owner. */
 function changeable({ context: { db }, organization, caller, params }: MemberChange): UserRow {
   const user = accountNamed(db, params.username, caller);
   if (user.id !== caller.id && !isOrganizationOwner(db, organization, caller)) {
@@ -125,7 +125,7 @@ const memberHandlers = defineHandlers({
   },
 });
 
-/** Makes the team `Owners`, which an organization always has, with its first member. */
+/** Creates the `Owners` team, which every organization has, with its first member. */
 function createOwnersTeam(context: ForgeContext, organizationId: number, owner: UserRow): void {
   const { db } = context;
   const { lastId } = db.run(
@@ -179,7 +179,7 @@ function updateOrganization(context: ForgeContext, organization: UserRow, edit: 
   return found(context.db.get<UserRow>('SELECT * FROM users WHERE id = ?', organization.id));
 }
 
-/** Makes an organization with its team of owners. Ends the request with 422 where the name is taken or unusable. */
+/** Creates an organization with its team of owners. Ends the request with 422 if the name is taken or invalid. */
 function insertOrganization(context: ForgeContext, owner: UserRow, wanted: CreateOrganization): UserRow {
   const { db } = context;
   const visibility = readVisibility(wanted.visibility) ?? 'public';
@@ -209,11 +209,14 @@ function insertOrganization(context: ForgeContext, owner: UserRow, wanted: Creat
   });
 }
 
-/** Whether `?1` lets everybody see the membership. */
+/** Whether the membership of `?1` is public. */
 const publicMembership = `EXISTS (SELECT 1 FROM public_memberships p WHERE p.org_id = u.id AND p.user_id = ?1)`;
 const membersOnly = `FROM users u WHERE u.id IN (SELECT org_id FROM team_members WHERE user_id = ?1)`;
 
-/** Public ones for every caller, limited ones for accounts, private ones for administrators; for a restricted account its own. */
+/**
+ * Public organizations for every caller, limited ones for accounts, private ones for administrators; a restricted account
+ * sees only its own.
+ */
 function seen(caller: UserRow | undefined): string {
   if (!caller || caller.is_public_only) return `u.visibility = 'public'`;
   if (caller.is_admin) return '1';
@@ -294,7 +297,7 @@ export const organizationHandlers = defineHandlers({
   listUserOrganizations({ account, caller, context, page, reply }) {
     const sight = { caller, page, reply };
     const isAll = !caller.is_public_only && (caller.is_admin || caller.id === account.id);
-    // Others learn of memberships that were made public alone.
+    // Other callers see only public memberships.
     return pageOf(
       context,
       sight,
@@ -311,7 +314,7 @@ export const organizationHandlers = defineHandlers({
     const sql = `SELECT t.permission FROM teams t JOIN team_members m ON m.team_id = t.id
       WHERE t.org_id = ? AND m.user_id = ?`;
     const teams = db.all<{ permission: string }>(sql, organization.id, account.id);
-    // A team that has its permissions by unit counts for nothing here.
+    // Teams with per-unit permissions are ignored here.
     const levels = teams.map(({ permission }) => ranks.indexOf(permission)).filter((level) => level > 2);
     const level = Math.max(0, ...levels);
     return {

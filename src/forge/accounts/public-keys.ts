@@ -2,7 +2,7 @@ import { createHash, createPublicKey, type JsonWebKey } from 'node:crypto';
 import { ForgeProblem } from '../platform/errors.ts';
 import type { Seconds } from '../platform/rows.ts';
 
-/** A public key: of an account, or, without one, of deploy keys. `content` is the line of OpenSSH. */
+/** A public key of an account or, without one, of deploy keys. `content` is the OpenSSH line. */
 export type PublicKeyRow = {
   readonly id: number;
   readonly user_id: number | null;
@@ -13,7 +13,7 @@ export type PublicKeyRow = {
   readonly updated_at: Seconds;
 };
 
-/** The right of a public key to one repository, with the key itself. */
+/** A deploy key: the access of a public key to one repository, with the key itself. */
 export type DeployKeyRow = {
   readonly id: number;
   readonly key_id: number;
@@ -25,11 +25,11 @@ export type DeployKeyRow = {
   readonly content: string;
 };
 
-/** A public key of OpenSSH. `line` is what is stored and shown: type, base64 and comment, in one line. */
+/** An OpenSSH public key. `line` is stored and shown: type, base64 and comment, in one line. */
 export type SshPublicKey = KeyBlob & {
   readonly line: string;
   readonly comment: string;
-  /** `SHA256:` and base64 without padding, as `ssh-keygen -l` prints it. Equal for equal keys, whatever their comments. */
+  /** `SHA256:` and base64 without padding, as `ssh-keygen -l` prints it. Equal for equal keys, regardless of comments. */
   readonly fingerprint: string;
 };
 
@@ -37,7 +37,10 @@ const maxBase64Bytes = Math.floor((4096 * 4) / 3);
 /** Room for header, footer and comment. */
 const maxContentBytes = maxBase64Bytes + 4 * 1024;
 
-/** Least sizes by family; a family that is not listed is refused. RSA leaves one bit for a modulus that starts with a zero. */
+/**
+ * Minimum sizes by family; a family that is not listed is refused. RSA allows one bit less for a modulus that starts with a
+ * zero.
+ */
 const minimumBits = new Map<KeyFamily, number>([
   ['ed25519', 256],
   ['ed25519-sk', 256],
@@ -50,7 +53,7 @@ const ssh2Start = '---- BEGIN SSH2 PUBLIC KEY ----';
 
 type KeyText = { readonly type: string; readonly base64: string; readonly comment: string };
 
-/** Returns the bytes of base64 in its strict form: `Buffer` alone would skip over characters that are none. */
+/** Returns the bytes of strict base64: `Buffer` alone would skip invalid characters. */
 function decodeBase64(base64: string): Buffer {
   if (base64.length > maxBase64Bytes) throw new PublicKeyError('SSH public key base64 is too long');
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64) || base64.length % 4 !== 0) {
@@ -59,7 +62,7 @@ function decodeBase64(base64: string): Buffer {
   return Buffer.from(base64, 'base64');
 }
 
-/** Reads the format of SSH2 (RFC 4716), without its headers: lines with a colon, and the lines that continue them. */
+/** Parses the SSH2 format (RFC 4716), skipping its headers: lines with a colon, and their continuation lines. */
 function readSsh2(content: string): KeyText {
   let base64 = '';
   let continues = false;
@@ -81,7 +84,7 @@ const member = (base64: string | undefined) => Buffer.from(base64 ?? '', 'base64
 const number = (bytes: Buffer) =>
   field((bytes[0] ?? 0) > 127 ? Buffer.concat([Buffer.alloc(1), bytes]) : bytes);
 
-/** Returns the bytes of OpenSSH for a key in DER: SubjectPublicKeyInfo, or RSAPublicKey of PKCS #1. */
+/** Returns the OpenSSH bytes of a DER key: SubjectPublicKeyInfo, or RSAPublicKey of PKCS #1. */
 function blobOfDer(der: Buffer): Buffer {
   for (const type of ['spki', 'pkcs1'] as const) {
     let jwk: JsonWebKey;
@@ -114,7 +117,7 @@ function readPem(content: string): KeyText {
   return { type: typeOfBlob(blob), base64: blob.toString('base64'), comment: '' };
 }
 
-/** Reads `type base64 comment`; the type may be absent. Line ends inside, as terminals break long lines, are removed. */
+/** Parses `type base64 comment`; the type may be absent. Line ends inside, which terminals insert in long lines, are removed. */
 function readLine(content: string): KeyText {
   const [first = '', second, ...comment] = content.replace(/\r?\n/g, '').split(' ');
   const base64 = second ?? first;
@@ -150,9 +153,9 @@ function readPublicKey(text: string): SshPublicKey {
 }
 
 /**
- * Returns the public key in a text: a line of OpenSSH, the format of SSH2, or PEM. Answers 422 with the reason where there is
- * none, where it is a private key or a certificate, and where its kind or size is not accepted (DSA; RSA below 3071 bits).
- * Source: models/asymkey/ssh_key_parse.go CheckPublicKeyString.
+ * Returns the public key in a text: an OpenSSH line, the SSH2 format, or PEM. Ends the request with 422 and the reason if
+ * there is none, if it is a private key or a certificate, or if its type or size is not accepted (DSA; RSA below 3071
+ * bits). Source: models/asymkey/ssh_key_parse.go CheckPublicKeyString.
  */
 export function parsePublicKey(text: string): SshPublicKey {
   try {
@@ -163,15 +166,15 @@ export function parsePublicKey(text: string): SshPublicKey {
   }
 }
 
-/** A key as its bytes describe it: the family that minimum sizes are given for, and its size. */
+/** A key as its bytes describe it: size, and the family for which minimum sizes are defined. */
 type KeyBlob = { readonly type: string; readonly family: KeyFamily; readonly bits: number };
 
 type KeyFamily = 'rsa' | 'dsa' | 'ecdsa' | 'ed25519' | 'ecdsa-sk' | 'ed25519-sk';
 
-/** Thrown where text or bytes are not a public key. */
+/** Thrown if text or bytes are not a public key. */
 class PublicKeyError extends Error {}
 
-/** The largest RSA modulus: verification takes time with the square of its length. */
+/** The largest RSA modulus: verification time grows with the square of its length. */
 const maxRsaBits = 8192;
 
 const curves = new Map([
@@ -180,7 +183,7 @@ const curves = new Map([
   ['nistp521', { crv: 'P-521', bits: 521 }],
 ]);
 
-/** Reads fields with a length of 32 bits before them (RFC 4251, section 5). */
+/** Reads fields with a 32-bit length prefix (RFC 4251, section 5). */
 function createReader(bytes: Buffer) {
   let at = 0;
   function next(): Buffer {
@@ -200,7 +203,7 @@ function typeOfBlob(bytes: Buffer): string {
   return createReader(bytes).next().toString('latin1');
 }
 
-/** Reads a positive number. A first byte above 127 makes the number negative, which no member of a key is. */
+/** Reads a positive number. A first byte above 127 makes the number negative, which no key field is. */
 function readNumber(reader: Reader): bigint {
   const bytes = reader.next();
   if ((bytes[0] ?? 0) > 127) throw new PublicKeyError('ssh: negative number');
@@ -218,7 +221,7 @@ function readRsa(reader: Reader): number {
   return bits;
 }
 
-/** Reads curve and point. A point that is not on the curve would let its sender learn the secret of the other side. */
+/** Reads curve and point. A point off the curve would let its sender learn the secret of the other side. */
 function readPoint(reader: Reader, expected: string): number {
   const name = reader.next().toString('latin1');
   const curve = curves.get(name);
@@ -243,7 +246,7 @@ function readEd25519(reader: Reader): number {
   return 256;
 }
 
-/** Reads the members after the type. A key of a security key ends with the application that it is for. */
+/** Reads the fields after the type. A security key (FIDO) ends with the application it is for. */
 function readMembers(reader: Reader, type: string): Omit<KeyBlob, 'type'> {
   const curve = /^ecdsa-sha2-(nistp\d+)$/.exec(type)?.[1];
   if (curve !== undefined) return { family: 'ecdsa', bits: readPoint(reader, curve) };
@@ -271,8 +274,8 @@ function readMembers(reader: Reader, type: string): Omit<KeyBlob, 'type'> {
 }
 
 /**
- * Returns type and size of a key by its bytes (RFC 4253, section 6.6; RFC 5656; RFC 8709; PROTOCOL.u2f of OpenSSH).
- * Throws `PublicKeyError` if they are no key, if bytes follow it, or if its numbers cannot be those of a key.
+ * Returns type and size of a key from its bytes (RFC 4253, section 6.6; RFC 5656; RFC 8709; PROTOCOL.u2f of OpenSSH).
+ * Throws `PublicKeyError` if they are not a key, if bytes follow it, or if its numbers cannot belong to a key.
  */
 function readKeyBlob(bytes: Buffer): KeyBlob {
   const reader = createReader(bytes);

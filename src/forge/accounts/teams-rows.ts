@@ -3,7 +3,7 @@ import type { ForgeContext } from '../platform/context.ts';
 import type { TeamRow, UserRow } from '../platform/rows.ts';
 import { loadUsers, toOrganization } from './users-rows.ts';
 
-/** Returns a team as the API shows it; its organization is null where the operation does not tell it. */
+/** Returns a team as the API shows it; its organization is null if the operation omits it. */
 export function toTeam(context: ForgeContext, team: TeamRow, organization?: UserRow) {
   const isAdministrator = team.permission === 'admin' || team.permission === 'owner';
   // The column holds what `teams.ts` wrote.
@@ -17,7 +17,7 @@ export function toTeam(context: ForgeContext, team: TeamRow, organization?: User
     description: team.description,
     organization: organization ? toOrganization(context, organization) : null,
     includes_all_repositories: team.includes_all_repositories === 1,
-    // What the others may do is said by unit alone.
+    // Other teams have only per-unit permissions.
     permission: isAdministrator ? team.permission : ('none' as const),
     units: Object.keys(units),
     units_map: units,
@@ -26,7 +26,7 @@ export function toTeam(context: ForgeContext, team: TeamRow, organization?: User
   };
 }
 
-/** Returns teams of many organizations, each with its own. */
+/** Returns teams of many organizations, each with its organization. */
 export function toTeams(context: ForgeContext, teams: readonly TeamRow[]) {
   const organizations = loadUsers(
     context,

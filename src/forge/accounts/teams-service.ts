@@ -3,7 +3,7 @@ import type { Database } from '../platform/database.ts';
 import { ForgeProblem } from '../platform/errors.ts';
 import type { TeamRow, UserRow } from '../platform/rows.ts';
 
-/** Takes a person out of a team. Ends the request with 422 for the last of the owners. */
+/** Removes a person from a team. Ends the request with 422 for the last owner. */
 export function removeTeamMember(db: Database, team: TeamRow, user: UserRow): void {
   const count = 'SELECT count(*) AS count FROM team_members WHERE team_id = ?';
   const isLast = db.get<{ count: number }>(count, team.id)?.count === 1;

@@ -32,7 +32,7 @@ function removeTeamRepository(db: Database, team: TeamRow, repository: Repositor
   db.run('DELETE FROM team_repositories WHERE team_id = ? AND repo_id = ?', team.id, repository.id);
 }
 
-/** The organization in the path is not looked at, as on Gitea: a team has repositories of its own one alone. */
+/** Ignores the organization in the path, as Gitea does: a team has only repositories of its own organization. */
 function repositoryNamed(db: Database, { organization }: TeamTarget, name: string): RepositoryRow {
   const sql = 'SELECT * FROM repositories WHERE owner_id = ? AND lower_name = ?';
   return found(db.get<RepositoryRow>(sql, organization.id, name.toLowerCase()));
@@ -44,7 +44,10 @@ type TeamRepositoryChange = TeamTarget & {
   readonly name: string;
 };
 
-/** Returns the repository whose teams the caller may change: owners may, and its administrators where they are let. */
+/**
+ * Returns the repository whose teams the caller may change: owners may, and its administrators where the organization
+ * allows it.
+ */
 function changeable({ db, caller, name, ...target }: TeamRepositoryChange): RepositoryRow {
   const { organization } = target;
   const repository = repositoryNamed(db, target, name);
@@ -63,7 +66,7 @@ function teamNamed(db: Database, { owner }: RepositoryTarget, name: string): Tea
   return found(db.get<TeamRow>(sql, owner.id, name.toLowerCase()), 'team does not exist');
 }
 
-/** Returns the team that a repository's administrator may give it, or take from it. */
+/** Returns the team that a repository administrator may add to the repository, or remove from it. */
 function changeableTeam(db: Database, target: RepositoryTarget, name: string): TeamRow {
   if (target.owner.type !== 'organization')
     throw new ForgeProblem(405, 'repo is not owned by an organization');
@@ -73,7 +76,7 @@ function changeableTeam(db: Database, target: RepositoryTarget, name: string): T
   return teamNamed(db, target, name);
 }
 
-/** Handlers for the repositories of teams, asked from either side. */
+/** Handlers for team repositories, from the team or from the repository. */
 const teamRepositoryHandlers = defineHandlers({
   listTeamRepositories({ context, team, caller, page, reply }) {
     const { db } = context;
@@ -154,7 +157,7 @@ const teamRepositoryHandlers = defineHandlers({
   },
 });
 
-/** Takes a person into a team, and so into its organization; they watch what the team has. Members stay members. */
+/** Adds a person to a team, and so to its organization; they watch the repositories of the team. Existing members stay members. */
 function addTeamMember({ db, clock }: ForgeContext, team: TeamRow, user: UserRow): void {
   db.run(
     'INSERT INTO team_members (team_id, user_id, org_id) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
@@ -205,10 +208,10 @@ const teamMemberHandlers = defineHandlers({
   },
 });
 
-/** What a team is made from; the members as the API names them. */
+/** Input for a new team, in the API's field names. */
 type NewTeam = EditTeam & { readonly name: string };
 
-/** Makes a team in an organization and returns its row. Ends the request with 422 where it cannot be. */
+/** Creates a team in an organization and returns its row. Ends the request with 422 if the input is invalid. */
 function insertTeam(context: ForgeContext, organization: UserRow, wanted: NewTeam): TeamRow {
   const { db } = context;
   const permission = readPermission(wanted.permission);
@@ -232,7 +235,7 @@ function insertTeam(context: ForgeContext, organization: UserRow, wanted: NewTea
   return found(db.get<TeamRow>('SELECT * FROM teams WHERE id = ?', lastId));
 }
 
-/** A word that no team can have is none. */
+/** A permission that no team can have counts as absent. */
 function readPermission(word: string | undefined): Permission {
   return word === 'read' || word === 'write' || word === 'admin' ? word : 'none';
 }
@@ -243,7 +246,7 @@ function allUnits(permission: Permission): Record<string, string> {
   );
 }
 
-/** Returns the units that were given, by name or with a permission each; undefined where none were. Unknown ones are dropped. */
+/** Returns the given units, by name or with a permission each; undefined if none were given. Unknown units are dropped. */
 function readUnits(given: EditTeam): Record<string, string> | undefined {
   const known = new Set<string>(unitNames);
   const levels = new Set(['none', 'read', 'write', 'admin', 'owner']);
@@ -275,13 +278,13 @@ function assertTeamNameIsFree({ db }: ForgeContext, organizationId: number, name
   }
 }
 
-/** The team of the owners keeps its permission, its units, its name's meaning and its repositories. */
+/** The owners team keeps its permission, units, name and repositories. */
 function updateTeam(context: ForgeContext, team: TeamRow, edit: EditTeam): TeamRow {
   const isOwners = team.permission === 'owner';
   assertTexts(edit);
   const name = edit.name || team.name;
   assertTeamNameIsFree(context, team.org_id, name, team.id);
-  // Gitea looks at these two only where the permission is given too.
+  // Gitea reads these two only if the permission is given too.
   const isGiven = !isOwners && Boolean(edit.permission);
   const permission = isGiven ? readPermission(edit.permission) : team.permission;
   const includesAll = isGiven ? edit.includes_all_repositories : undefined;
@@ -310,7 +313,7 @@ type TeamSearch = {
   readonly reply: { total(count: number): void };
 };
 
-/** Returns the teams a member may see: owners all of them, others their own and those that are not private. */
+/** Returns the teams a member may see: all for owners; for others, their own teams and those that are not private. */
 function searchTeams(
   { context, organization, caller, page, reply }: TeamSearch,
   word = '',

@@ -5,7 +5,7 @@ import { ForgeProblem } from '../platform/errors.ts';
 import type { UserRow, Visibility } from '../platform/rows.ts';
 import { secondsOf } from '../platform/time.ts';
 
-/** What a person's account is made from; without a password, password sign-in is off. */
+/** Input for a new person's account; without a password, password sign-in is disabled. */
 type NewAccount = {
   readonly name: string;
   readonly email: string;
@@ -17,7 +17,7 @@ type NewAccount = {
   readonly mustChangePassword?: boolean | undefined;
 };
 
-/** Makes a person's account and returns its row. Ends the request with 422 where name or address are taken or unusable. */
+/** Creates a person's account and returns its row. Ends the request with 422 if name or address is taken or invalid. */
 export async function createAccount(context: ForgeContext, account: NewAccount): Promise<UserRow> {
   const { db, clock } = context;
   const hash = account.password ? await context.passwords.hash(account.password) : '';
@@ -49,7 +49,7 @@ export async function createAccount(context: ForgeContext, account: NewAccount):
   });
 }
 
-/** Sets the password of an account and makes it a site administrator, making the account where there is none. */
+/** Sets the password of an account and makes it a site administrator; creates the account if it does not exist. */
 export async function ensureAdministrator(context: ForgeContext, account: NewAccount): Promise<UserRow> {
   if (!userNamed(context.db, account.name)) return createAccount(context, { ...account, isAdmin: true });
   const hash = await context.passwords.hash(account.password ?? '');
@@ -63,7 +63,7 @@ export async function ensureAdministrator(context: ForgeContext, account: NewAcc
 
 function userOrThrow(context: ForgeContext, name: string): UserRow {
   const row = userNamed(context.db, name);
-  if (!row) throw new TypeError(`account ${name} is gone right after it was written`);
+  if (!row) throw new TypeError(`account ${name} is missing right after it was inserted`);
   return row;
 }
 
@@ -74,12 +74,12 @@ const reservedNames = new Set([
   ...['swagger.v1.json', 'openapi3.v1.json', 'ghost', 'gitea-actions'],
 ]);
 
-/** Names that are paths of the service, and endings that its pages of an account have. */
+/** Names that are paths of the service, and suffixes of its account pages. */
 function isReserved(name: string): boolean {
   return reservedNames.has(name.toLowerCase()) || /\.(keys|gpg|rss|atom|png)$/i.test(name);
 }
 
-/** Ends the request with 422 where a person or organization cannot have this name. */
+/** Ends the request with 422 if a person or organization cannot have this name. */
 export function assertNameIsFree(context: ForgeContext, name: string): void {
   const isUsable = /^[a-zA-Z0-9](?:[a-zA-Z0-9]|[-_.](?![-_.]))*$/.test(name) && /[a-zA-Z0-9]$/.test(name);
   if (!isUsable || name.length > 40 || isReserved(name)) {
@@ -93,21 +93,21 @@ function assertEmailIsFree(context: ForgeContext, email: string): void {
   if (isEmailTaken(context.db, email)) throw new ForgeProblem(422, `e-mail already in use [email: ${email}]`);
 }
 
-/** Returns whether an account, except one, has an address, as its primary or as a further one. */
+/** Returns whether an account other than the excepted one has an address, as its primary or as a further one. */
 export function isEmailTaken(db: Database, email: string, exceptId = 0): boolean {
   const sql =
     'SELECT 1 AS one FROM email_addresses WHERE lower_email = lower(?) AND NOT (is_primary = 1 AND user_id = ?)';
   return db.get(sql, email, exceptId) !== undefined;
 }
 
-/** Returns whether a text may stand as an e-mail address. */
+/** Returns whether a text is a valid e-mail address. */
 export function isEmail(text: string): boolean {
   return text.length <= 254 && /^[^\s@<>()[\],;:"\\-][^\s@<>()[\],;:"\\]*@[^\s@<>()[\],;:"\\]+$/.test(text);
 }
 
 /**
- * Returns whether a text is an http or https address by Gitea's rule, which also takes what has no host (`http:x`). A text
- * for people only: nothing opens it.
+ * Returns whether a text is an http or https URL by Gitea's rule, which also accepts a URL without a host (`http:x`). The
+ * text is for display only: the forge never opens it.
  */
 export function isWebsite(text: string): boolean {
   const [, rest] = /^https?:(.*)$/i.exec(text) ?? [];
@@ -124,7 +124,7 @@ const longest: Readonly<Record<string, number>> = {
   description: 255,
 };
 
-/** Ends the request with 422 where a text of a profile is too long, or the website no address. */
+/** Ends the request with 422 if a profile text is too long, or the website is not a URL. */
 export function assertPersonalTexts(edit: Readonly<Record<string, unknown>>): void {
   for (const [member, size] of Object.entries(longest)) {
     const value = edit[member];
@@ -136,12 +136,12 @@ export function assertPersonalTexts(edit: Readonly<Record<string, unknown>>): vo
     throw new ForgeProblem(422, '[Website]: Url');
 }
 
-/** Reads a visibility; empty or absent text is undefined, other text ends the request with 422. */
+/** Parses a visibility; empty or absent text is undefined, other text ends the request with 422. */
 export function readVisibility(text: string | undefined): Visibility | undefined {
   if (text === undefined || text === '') return undefined;
   if (text === 'public' || text === 'limited' || text === 'private') return text;
   throw new ForgeProblem(422, `[Visibility]: In(,public,limited,private)`);
 }
 
-/** Characters of a password that an administrator gives at least. */
+/** Minimum length of a password that an administrator sets. */
 export const shortestPassword = 8;

@@ -8,7 +8,7 @@ import { secondsOf, toInstant } from '../platform/time.ts';
 import { toUser } from './users-rows.ts';
 import { createAccount, readVisibility, shortestPassword } from './users-service.ts';
 
-/** What answers `/user`, `/users/{username}` and the making of accounts. */
+/** Handlers for `/user`, `/users/{username}` and account creation. */
 export const userHandlers = defineHandlers({
   getSelf: ({ caller, context }) => toUser(context, caller, caller),
 
@@ -23,14 +23,14 @@ export const userHandlers = defineHandlers({
       full_name: body.full_name,
       visibility: readVisibility(body.visibility),
       isRestricted: body.restricted,
-      // Gitea's default for an account that an administrator makes.
+      // Gitea's default for an account created by an administrator.
       mustChangePassword: body.must_change_password ?? true,
     });
     return toUser(context, account, caller);
   },
 });
 
-/** Returns a token as the API shows it; `sha1` is the token itself, known only in the answer that made it. */
+/** Returns a token as the API shows it; `sha1` is the token itself, known only in the response that created it. */
 function toToken(token: TokenRow, sha1 = '') {
   return {
     id: token.id,
@@ -55,12 +55,12 @@ function readScopes(actor: Actor, wanted: readonly string[]): readonly string[] 
   return normal.scopes;
 }
 
-/** A token tells of itself only where it came in the header by itself: not as a password, not in the query. */
+/** A token can be read by itself only if it is sent alone in the header: not as a password, not in the query. */
 function currentToken({ actor }: { readonly actor: Actor }): TokenRow {
   return found(actor.isBasic || actor.isQuery ? undefined : actor.token, 'invalid access token');
 }
 
-/** Handlers for personal access tokens. Of a token only its SHA-256 is kept. */
+/** Handlers for personal access tokens. Only the SHA-256 of a token is stored. */
 export const tokenHandlers = defineHandlers({
   createToken({ account, actor, body, context }) {
     const { db, clock } = context;
@@ -89,7 +89,7 @@ export const tokenHandlers = defineHandlers({
 
   getCurrentToken({ actor, context }) {
     const token = currentToken({ actor });
-    // The owner of the token, also where an administrator acts as another account.
+    // The owner of the token, even if an administrator acts as another account.
     const sql = 'SELECT * FROM users WHERE id = ?';
     const user = found(context.db.get<UserRow>(sql, token.user_id));
     const { id, name, scopes, created_at, last_used_at } = toToken(token);
@@ -115,7 +115,7 @@ export const tokenHandlers = defineHandlers({
   },
 
   deleteToken({ account, context, params }) {
-    // A number is an id first; a token whose name is a number is still found by it.
+    // A number is an id first; a token named by a number is still found by name.
     const byId = /^\d{1,15}$/.test(params.token) ? Number(params.token) : 0;
     const token = found(
       context.db.get<TokenRow>(

@@ -13,7 +13,7 @@ import { secondsOf, toInstant, yearOne } from '../platform/time.ts';
 import { assertRepositoryName, insertRepository, isTaken } from '../repositories/repositories-service.ts';
 import { type CronTask, cronTasks } from './cron-tasks.ts';
 
-/** Tasks that wait or run now, by the database of their forge: asked for again meanwhile, a task runs once. */
+/** Tasks that wait or run, by the database of their forge: a task requested again meanwhile runs once. */
 const waiting = new WeakMap<ForgeContext['db'], Set<string>>();
 
 function startTask(context: ForgeContext, task: CronTask): void {
@@ -37,7 +37,7 @@ function startTask(context: ForgeContext, task: CronTask): void {
   });
 }
 
-/** Handlers for the tasks of the administration. None has a schedule: they run when they are asked for. */
+/** Handlers for administration tasks. None has a schedule: they run on request. */
 export const cronHandlers = defineHandlers({
   listCronTasks({ context, page, reply }) {
     const runs = context.db.all<{ name: string; previous_at: Seconds; runs: number }>(
@@ -65,7 +65,7 @@ type FoundEmail = {
   readonly username: string;
 };
 
-/** Addresses with the word in them, in the name or in the full name of their account. */
+/** Returns addresses that contain the word, or whose account has it in its name or full name. */
 function searchEmails({ context, page, reply }: EmailListing, word: string) {
   const from = `FROM email_addresses e JOIN users u ON u.id = e.user_id WHERE u.type = 'user' AND (?1 = ''
     OR instr(e.lower_email, ?1) > 0 OR instr(u.lower_name, ?1) > 0 OR instr(lower(u.full_name), ?1) > 0)`;
@@ -81,7 +81,7 @@ function searchEmails({ context, page, reply }: EmailListing, word: string) {
   return rows.map(({ is_primary, ...row }) => ({ ...row, verified: true, primary: is_primary === 1 }));
 }
 
-/** Handlers for the addresses of all accounts. */
+/** Handlers for the e-mail addresses of all accounts. */
 export const siteEmailHandlers = defineHandlers({
   listSiteEmails: (call) => searchEmails(call, ''),
   searchSiteEmails: (call) => searchEmails(call, call.query.q ?? ''),
@@ -93,7 +93,7 @@ type Unadopted = {
   readonly folder: UnadoptedName;
 };
 
-/** Ends the request with 404 where there is no account, no such folder, or a repository of this name already. */
+/** Ends the request with 404 if the account or the folder does not exist, or a repository has this name already. */
 function findUnadopted(
   context: ForgeContext,
   { username, reponame }: { readonly username: string; readonly reponame: string },
@@ -106,7 +106,7 @@ function findUnadopted(
   return { owner, name: reponame, folder };
 }
 
-/** Makes the folder a private repository of its owner; hooks hear nothing of it, as on Gitea. */
+/** Turns the folder into a private repository of its owner; no webhook is sent, as on Gitea. */
 async function adoptRepository(context: ForgeContext, unadopted: Unadopted, actor: UserRow): Promise<void> {
   const { db, git } = context;
   const { owner, name, folder } = unadopted;
@@ -117,7 +117,7 @@ async function adoptRepository(context: ForgeContext, unadopted: Unadopted, acto
     await git.adopt(folder, row.id);
     await readAdopted(context, row);
   } catch (error) {
-    // A row without its folder would answer 500 for ever.
+    // A row without its folder would answer 500 forever.
     db.run('DELETE FROM repositories WHERE id = ?', row.id);
     await git.remove(row.id);
     const isRefused = error instanceof ReeveError && /\bfsck\b/.test(error.message);
@@ -159,7 +159,7 @@ function fitsPattern(pattern: string, name: string): boolean {
   return new RegExp(`^${source}$`).test(name);
 }
 
-/** Handlers for repositories on disk that no row names. */
+/** Handlers for unadopted repositories: folders on disk without a row. */
 export const unadoptedHandlers = defineHandlers({
   async listUnadopted({ context, query, page, reply }) {
     const [owners = '', names] = (query.query ?? '').split('/');

@@ -6,7 +6,7 @@ import { secondsOf } from '../platform/time.ts';
 import { scheduleChecks } from '../pulls/checks.ts';
 import { queueDueMirrors } from '../repositories/mirrors-service.ts';
 
-/** Work on the whole instance that an administrator asks for, under Gitea's name where it has one. */
+/** An instance-wide task that an administrator runs, named as on Gitea if it exists there. */
 export type CronTask = { readonly name: string; readonly run: (context: ForgeContext) => Promise<void> };
 
 const recounts = [
@@ -21,7 +21,7 @@ const recounts = [
      num_following = (SELECT count(*) FROM follows f WHERE f.follower_id = users.id)`,
 ];
 
-/** Runs a git command in every repository and its wiki; what fails is logged, and the others follow. */
+/** Runs a git command in every repository and its wiki; failures are logged, and the rest continue. */
 async function inEachRepository(context: ForgeContext, args: readonly string[]): Promise<void> {
   const { db, git, log } = context;
   for (const { id } of db.all<{ id: number }>('SELECT id FROM repositories ORDER BY id')) {
@@ -31,13 +31,13 @@ async function inEachRepository(context: ForgeContext, args: readonly string[]):
         await program.run(args, { folder, timeoutMs: 600_000 });
         cache.forgetObjects();
       } catch (error) {
-        log.error({ err: error, repository: one }, `git ${args[0]} found fault with a repository`);
+        log.error({ err: error, repository: one }, `git ${args[0]} failed for a repository`);
       }
     }
   }
 }
 
-/** Repositories that lost their folder; one that is being created has none yet. */
+/** Returns repositories whose folder is missing, except those still being created. */
 function listMissing({ db, git }: ForgeContext): readonly RepositoryRow[] {
   const rows = db.all<RepositoryRow>(
     `SELECT * FROM repositories r WHERE NOT EXISTS
@@ -46,7 +46,7 @@ function listMissing({ db, git }: ForgeContext): readonly RepositoryRow[] {
   return rows.filter(({ id }) => !git.exists(id));
 }
 
-/** Accounts that were never activated go; those that own something or belong to an organization stay. */
+/** Removes accounts that were never activated, except those that own something or belong to an organization. */
 function removeInactive(context: ForgeContext): void {
   const { db, clock, log } = context;
   const sql = `SELECT * FROM users WHERE type = 'user' AND id > 0 AND is_active = 0 AND created_at < ?`;
@@ -67,9 +67,9 @@ const deliveriesKept = 7 * 86_400;
 const activitiesKept = 365 * 86_400;
 
 /**
- * Tasks whose result always holds here, for programs that start Gitea's tasks by name: archives are made for each
- * request, keys and hooks are read from the database and not from files of their own, searches read the database, licences the
- * default branch, and patterns in place of avatars are drawn for each request.
+ * Tasks that have nothing to do here, accepted for programs that start Gitea's tasks by name: archives are generated per
+ * request, keys and hooks are read from the database and not from separate files, searches read the database, licences the
+ * default branch, and avatar patterns are drawn per request.
  */
 const settled: readonly string[] = [
   'archive_cleanup',
@@ -82,7 +82,7 @@ const settled: readonly string[] = [
   'delete_generated_repository_avatars',
 ];
 
-/** Every task, in the order of the list. */
+/** Every task, in list order. */
 export const cronTasks: readonly CronTask[] = [
   { name: 'update_mirrors', run: async (context) => queueDueMirrors(context) },
   {

@@ -7,10 +7,10 @@ import { defineHandlers } from '../platform/http/handler.ts';
 import { defaultLimit, maxLimit } from '../platform/paging.ts';
 import { secondsOf } from '../platform/time.ts';
 
-/** The release whose behaviour the embedded forge has. */
+/** The Gitea release whose behaviour the embedded forge implements. */
 export const baselineVersion = '1.27.0';
 
-/** What tells a client which forge this is. */
+/** Handlers that identify the forge to clients. */
 export const instanceHandlers = defineHandlers({
   getVersion: () => ({ version: baselineVersion }),
 
@@ -26,17 +26,17 @@ export const instanceHandlers = defineHandlers({
 const daySeconds = 24 * 3600;
 const rows: readonly Operation[] = Object.values(operations);
 
-/** A kind of repository that no operation makes is one that this forge does not have. */
+/** A repository kind that no operation creates does not exist on this forge. */
 function hasOperation(pattern: RegExp): boolean {
   return rows.some(({ path }) => pattern.test(path));
 }
 
-/** Counts rows by an index alone: milliseconds for a million of them. */
+/** Counts rows by an index only: milliseconds for a million of them. */
 function countOf(db: Database, sql: string, ...values: number[]): number {
   return db.get<{ count: number }>(`/* usage */ SELECT count(*) AS count FROM ${sql}`, ...values)?.count ?? 0;
 }
 
-/** Handlers for settings and use of the instance. */
+/** Handlers for the settings and usage of the instance. */
 export const instanceSettingsHandlers = defineHandlers({
   getRepositorySettings: () => ({
     mirrors_disabled: !hasOperation(/\/mirror-sync$/),
@@ -56,7 +56,7 @@ export const instanceSettingsHandlers = defineHandlers({
   getNodeInfo({ context: { db, clock } }) {
     const now = secondsOf(clock());
     const people = `users WHERE type = 'user' AND id > 0`;
-    // Accounts have no time of their last request; their tokens tell when they were used last.
+    // Accounts have no time of their last request; the last use of their tokens stands in for it.
     const active = (days: number): number =>
       countOf(db, '(SELECT DISTINCT user_id FROM tokens WHERE last_used_at > ?)', now - days * daySeconds);
     return {

@@ -10,7 +10,7 @@ import { contentDisposition, contentHeaders, type FileAnswer, tooManyFiles } fro
 type ArchiveKind = 'zip' | 'tar.gz' | 'bundle';
 const kinds: readonly ArchiveKind[] = ['zip', 'tar.gz', 'bundle'];
 
-/** Returns the archive that a name such as `main.zip` means, as git writes it; 400 for other forms, 404 for unknown refs. */
+/** Returns the archive for a name such as `main.zip`, as git writes it; 400 for other formats, 404 for unknown refs. */
 export async function serveArchive(
   context: ForgeContext,
   { repository, owner }: RepositoryTarget,
@@ -64,7 +64,7 @@ function archive(
   return git.git.stream(args, { folder: git.folder });
 }
 
-/** What `git bundle create` writes, without a ref that other readers could see meanwhile: a header and a pack. */
+/** Writes the output of `git bundle create` (a header and a pack) without a ref that other readers could see meanwhile. */
 function bundle(git: GitRepository, commitId: string) {
   const isSha256 = commitId.length === 64;
   const header = [

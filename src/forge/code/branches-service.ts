@@ -11,7 +11,7 @@ import type { GitRepository } from '../platform/git/repository.ts';
 import type { RepositoryRow, UserRow } from '../platform/rows.ts';
 import { escapePath, type RepositoryAddress, toChangeSummary, toCommitEntry } from './commits-rows.ts';
 
-/** Returns a commit as a list shows it, with the accounts behind its addresses as an anonymous viewer sees them. */
+/** Returns a commit as a list shows it, with the accounts of its addresses as an anonymous viewer sees them. */
 export function toEntry(context: ForgeContext, address: RepositoryAddress, commit: CommitData) {
   return toCommitEntry(context.db, address, commit, (email) => {
     const account = accountByEmail(context.db, email);
@@ -19,7 +19,7 @@ export function toEntry(context: ForgeContext, address: RepositoryAddress, commi
   });
 }
 
-/** Returns commits as lists of the API show them, each with what it changes. */
+/** Returns commits as API lists show them, each with its changes. */
 export async function toEntries<Entry extends object>(
   git: GitRepository,
   commits: readonly CommitData[],
@@ -30,7 +30,7 @@ export async function toEntries<Entry extends object>(
   return commits.map((commit) => ({ ...toOne(commit), ...toChangeSummary(changes.get(commit.id) ?? []) }));
 }
 
-/** Returns a file that a commit changed as the API shows it. The addresses of a deleted file name that commit as well, as Gitea does. */
+/** Returns a changed file of a commit as the API shows it. The URLs of a deleted file also use that commit, as Gitea does. */
 export function toChangedFile(address: RepositoryAddress, change: FileChange, commit: string) {
   const path = escapePath(change.path);
   return {
@@ -46,13 +46,14 @@ export function toChangedFile(address: RepositoryAddress, change: FileChange, co
   };
 }
 
-/** A branch somewhere: its repository and its short name. */
+/** A branch of any repository: its repository and its short name. */
 export type HeadBranch = RepositoryTarget & { readonly name: string };
 
 /**
- * Reads the `head` of a pull request or comparison, seen from the base: `branch`, `owner:branch` (the owner's fork of
- * the base) or `owner/repo:branch`. Ends the request with 404 where the owner or the named repository is unknown or the caller may
- * not read its code, with 400 where the owner has no fork. Colons are in no branch name, so the first one always separates.
+ * Parses the `head` of a pull request or comparison, relative to the base: `branch`, `owner:branch` (the owner's fork of
+ * the base) or `owner/repo:branch`. Ends the request with 404 if the owner or the named repository is unknown or the caller
+ * may not read its code, with 400 if the owner has no fork. Branch names contain no colon, so the first one always
+ * separates.
  */
 export function findHead(
   context: ForgeContext,
@@ -81,7 +82,7 @@ function requireReadable(head: RepositoryTarget): RepositoryTarget {
   return head;
 }
 
-/** Looks through the whole network of forks: a fork of a fork, a sister fork, the source itself. */
+/** Searches the whole fork network: a fork of a fork, a sister fork, the source itself. */
 function findFork(context: ForgeContext, base: RepositoryRow, owner: UserRow): RepositoryRow | undefined {
   return context.db.get<RepositoryRow>(
     `WITH RECURSIVE

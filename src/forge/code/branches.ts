@@ -25,7 +25,7 @@ import { findHead, toEntries, toEntry } from './branches-service.ts';
 import { repositoryAddress, toPayloadCommit } from './commits-rows.ts';
 import { emitRename, withPush } from './pushes.ts';
 
-/** Branches, read from git and made and removed there. */
+/** Handlers for branches, which are read and written in git. */
 export const branchHandlers = defineHandlers({
   listBranches: async ({ context, query, page, reply, caller, ...target }) => {
     const git = context.git.open(target.repository.id);
@@ -89,7 +89,7 @@ async function findOrigin(
   body: { old_ref_name?: string | undefined; old_branch_name?: string | undefined },
 ): Promise<CommitData> {
   if (body.old_ref_name) {
-    // Gitea answers 500 here; Forgejo tells the caller that there is no such ref.
+    // Gitea answers 500 here; Forgejo reports that the ref does not exist.
     return found(await resolveRef(git, body.old_ref_name), 'The given ref does not exist').commit;
   }
   const name = body.old_branch_name || repository.default_branch;
@@ -100,14 +100,14 @@ async function guardName(git: GitRepository, name: string): Promise<void> {
   if (!isRefName(name)) throw new ForgeProblem(422, `"${name}" is no name of a branch`);
   if (await readRef(git, `refs/heads/${name}`)) throw new ForgeProblem(409, 'The branch already exists.');
   if (await readTag(git, name)) throw new ForgeProblem(409, 'The branch with the same tag already exists.');
-  // A ref is a file on disk or beside one: `a` and `a/b` cannot both be.
+  // A ref is a file or a packed entry: `a` and `a/b` cannot both exist.
   const others = (await listRefs(git, ['refs/heads'])).map((ref) => ref.name.slice('refs/heads/'.length));
   if (others.some((other) => other.startsWith(`${name}/`) || name.startsWith(`${other}/`))) {
     throw new ForgeProblem(409, `branch name conflicts with an existing one [name: ${name}]`);
   }
 }
 
-/** Returns what shows branches of one repository as the API does, for the eyes of a caller; the rules are read once. */
+/** Returns a function that converts branches of one repository to the API form for a caller; the rules are read once. */
 function createBranchShape(
   context: ForgeContext,
   { repository, owner, permission }: RepositoryTarget,
@@ -130,7 +130,7 @@ function createBranchShape(
       status_check_contexts: rule ? rule.status_check_contexts && [...rule.status_check_contexts] : [],
       user_can_push: isHeld ? mayPush(place, rule, caller) : writes,
       user_can_merge: isHeld ? mayMerge(place, rule, caller) : writes,
-      // Only administrators of the repository hear which rule it is.
+      // Only repository administrators see the name of the rule.
       effective_branch_protection_name: rule && reaches(permission, 'admin') ? rule.rule_name : '',
     };
   };
@@ -142,7 +142,7 @@ async function requireCommits(git: GitRepository): Promise<void> {
   if (await hasNoBranch(git)) throw new ForgeProblem(404, 'Git Repository is empty.');
 }
 
-/** Pull requests, the default branch and the repository's HEAD go with the new name; closes nothing. */
+/** Updates pull requests, the default branch and the repository's HEAD to the new name; closes nothing. */
 async function rename(place: BranchMove, from: string, to: string): Promise<void> {
   const { context, repository, owner, caller, permission } = place;
   const git = context.git.open(repository.id);
@@ -186,7 +186,7 @@ async function rename(place: BranchMove, from: string, to: string): Promise<void
   });
 }
 
-/** `a` cannot become `a/b` in one step: one of the two names is a file where the other needs a folder. */
+/** `a` cannot become `a/b` in one step: one name is a file where the other needs a folder. */
 async function moveName(
   git: GitRepository,
   { from, to, id }: { from: string; to: string; id: string },
@@ -200,7 +200,7 @@ async function moveName(
   if (!isDone) throw new ForgeProblem(422, 'the branch was moved by another request meanwhile');
 }
 
-/** Branches moved to another commit or name. */
+/** Handlers that move branches to another commit or name. */
 export const branchMoveHandlers = defineHandlers({
   async updateBranch(call) {
     const { context, params, body, repository, owner, caller } = call;
@@ -240,7 +240,7 @@ export const branchMoveHandlers = defineHandlers({
   },
 });
 
-/** Two refs or commits compared. Files are named at each commit alone, as Gitea does. */
+/** Handlers for comparisons of two refs or commits. Files are listed for each commit only, as Gitea does. */
 export const compareHandlers = defineHandlers({
   compare: async ({ context, params, caller, ...target }) => {
     const range = await openComparison(context, target, params.basehead, caller);
@@ -257,7 +257,7 @@ export const compareHandlers = defineHandlers({
       };
     };
     if (range.headId === id) return await answer(context.git.open(id));
-    // Objects that are written to a repository, even for a moment, can be fetched from it by all who read it.
+    // Objects written to a repository, even briefly, can be fetched by everyone who can read it.
     const permit = requireCopy(context, caller, range.headId);
     return await context.git.withObjectsOf(id, { id: range.headId, permit }, answer);
   },
@@ -268,12 +268,12 @@ const maxCommits = 10_000;
 type CompareRange = {
   readonly base: string;
   readonly head: string;
-  /** The repository that has the head. */
+  /** The repository that contains the head. */
   readonly headId: number;
   readonly isDirect: boolean;
 };
 
-/** Reads `base...head` (from the merge base) or `base..head`; a word alone is compared with the default branch. */
+/** Parses `base...head` (from the merge base) or `base..head`; a single name is compared with the default branch. */
 async function openComparison(
   context: ForgeContext,
   target: RepositoryTarget,

@@ -7,10 +7,10 @@ import { type CommitData, instantOf, type Signature } from '../platform/git/comm
 import type { UserRow } from '../platform/rows.ts';
 import { secondsOf, toInstant, yearOne } from '../platform/time.ts';
 
-/** Where a repository is found: its address in the API and its address for people. */
+/** URLs of a repository: for the API and for the browser. */
 export type RepositoryAddress = { readonly api: string; readonly html: string };
 
-/** Returns the addresses of a repository below ROOT_URL. */
+/** Returns the URLs of a repository under ROOT_URL. */
 export function repositoryAddress(rootUrl: string, owner: string, name: string): RepositoryAddress {
   const path = `${encodeURIComponent(owner)}/${encodeURIComponent(name)}`;
   return { api: `${rootUrl}/api/v1/repos/${path}`, html: `${rootUrl}/${path}` };
@@ -22,8 +22,8 @@ export function escapePath(path: string): string {
 }
 
 /**
- * Returns a commit as branches and pushes carry it. A push tells the paths but leaves the verification `null`, a branch
- * the reverse. `timestamp` is the author's date.
+ * Returns a commit as branches and pushes carry it. A push has the paths and a `null` verification, a branch the reverse.
+ * `timestamp` is the author's date.
  */
 export function toPayloadCommit(
   db: Database,
@@ -54,7 +54,7 @@ function toMeta(address: RepositoryAddress, kind: 'commits' | 'trees', sha: stri
   return { url: `${address.api}/git/${kind}/${sha}`, sha, created };
 }
 
-/** Returns a commit as the lists of commits carry it. */
+/** Returns a commit as commit lists carry it. */
 export function toCommitEntry<Person>(
   db: Database,
   address: RepositoryAddress,
@@ -78,7 +78,7 @@ export function toCommitEntry<Person>(
       author: person(commit.author),
       committer: person(commit.committer),
       message: commit.message,
-      // Gitea tells the id of the commit instead of that of its tree.
+      // Gitea reports the id of the commit instead of that of its tree.
       tree: toMeta(address, 'trees', commit.id, created),
       verification: toVerification(db, commit),
     },
@@ -88,7 +88,7 @@ export function toCommitEntry<Person>(
   };
 }
 
-/** Returns a commit as the answer to a changed file carries it. */
+/** Returns a commit as the response to a file change carries it. */
 export function toFileCommit(address: RepositoryAddress, commit: CommitData) {
   const person = ({ name, email, seconds }: Signature) => ({ name, email, date: toInstant(seconds) });
   return {
@@ -102,7 +102,7 @@ export function toFileCommit(address: RepositoryAddress, commit: CommitData) {
   };
 }
 
-/** Returns the files that a commit touches and how many lines it changes, as the API tells them of commits. */
+/** Returns the files that a commit touches and its line counts, as the API shows them. */
 export function toChangeSummary(changes: readonly FileChange[]) {
   const sum = (member: 'additions' | 'deletions') =>
     changes.reduce((total, change) => total + change[member], 0);
@@ -118,7 +118,7 @@ export function toChangeSummary(changes: readonly FileChange[]) {
 
 /**
  * Returns the signature, dated now, of commits and tags that the API writes for an account. Every reader of the repository
- * sees its address, so an account that is not public, or hides its address, signs with its no-reply address.
+ * sees its address, so an account that is not public or hides its address signs with its no-reply address.
  */
 export function signatureOf({ clock }: Pick<ForgeContext, 'clock'>, user: UserRow): Signature {
   const isShown = user.visibility === 'public' && user.email !== '' && user.keep_email_private === 0;

@@ -9,14 +9,14 @@ import { defineHandlers } from '../platform/http/handler.ts';
 import { repositoryAddress } from './commits-rows.ts';
 import { toDetailed } from './git-reads-service.ts';
 
-/** Returns a commit by its id or by a branch or tag; an id comes first, because a branch may be called like one. */
+/** Returns a commit by id, branch or tag; an id takes precedence, because a branch can have the name of an id. */
 async function findCommit(git: GitRepository, sha: string): Promise<CommitData> {
   const byId = isIdPrefix(sha) ? await readCommit(git, `${sha}^{commit}`) : undefined;
   const byName = byId || !isRefName(sha) ? undefined : (await resolveRef(git, sha))?.commit;
   return found(byId ?? byName, `commit doesn't exist: ${sha}`);
 }
 
-/** One commit by its id or by a branch or tag, and the bytes of a file by their id. */
+/** Handlers for one commit (by id, branch or tag) and for the bytes of a file by blob id. */
 export const commitHandlers = defineHandlers({
   async getCommit({ context, params, query, caller, repository, owner, permission }) {
     const { sha } = params;

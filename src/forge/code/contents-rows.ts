@@ -5,7 +5,7 @@ import { findEntry, readBlob, type TreeEntry } from '../platform/git/tree.ts';
 import { escapePath, type RepositoryAddress } from './commits-rows.ts';
 import { maxPointerBytes, parsePointer } from './lfs-rows.ts';
 
-/** The fields of an entry beside its name. */
+/** Optional fields of an entry. */
 export type Includes = {
   readonly fileContent: boolean;
   readonly lfs: boolean;
@@ -13,7 +13,7 @@ export type Includes = {
   readonly message: boolean;
 };
 
-/** A commit to look into, and the word by which the caller named it. */
+/** A commit, and the ref name by which the caller requested it. */
 export type ContentsRevision = { readonly ref: Resolved; readonly word: string };
 
 type EntrySource = {
@@ -24,7 +24,7 @@ type EntrySource = {
   readonly path: string;
 };
 
-/** Returns an entry of a tree as the API shows it; `last` is the commit that changed it last, where the API shows it. */
+/** Returns a tree entry as the API shows it; `last` is the commit that changed it last, if the API shows it. */
 export async function toContentsEntry(
   place: EntrySource,
   entry: TreeEntry,
@@ -71,7 +71,7 @@ function lastCommitMembers(includes: Includes, last: CommitData | undefined) {
   };
 }
 
-/** The part of a web address that names what is looked at. */
+/** Returns the ref part of a web URL. */
 function linkOf({ ref, word }: ContentsRevision): string {
   if (ref.kind === 'commit') return `commit/${ref.commit.id}`;
   return `${ref.kind}/${escapePath(word.replace(/^refs\/(heads|tags)\//, ''))}`;
@@ -98,7 +98,7 @@ function pointerMembers(content: Buffer): { lfs_oid?: string; lfs_size?: number 
   return pointer ? { lfs_oid: pointer.oid, lfs_size: pointer.size } : {};
 }
 
-/** Reads `.gitmodules` at the root: sections with a `path` and a `url`. */
+/** Parses `.gitmodules` at the root: sections with a `path` and a `url`. */
 async function readSubmoduleUrl({ repository, view, path }: EntrySource): Promise<string | null> {
   const file = await findEntry(repository, view.ref.commit.id, '.gitmodules');
   const blob = file?.kind === 'file' ? await readBlob(repository, file.id, 64 * 1024) : undefined;

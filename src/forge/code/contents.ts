@@ -27,7 +27,7 @@ type ContentsRequest = RepositoryTarget & {
 
 type EntryView = Awaited<ReturnType<typeof toContentsEntry>>;
 
-/** `contents` and `contents-ext`: what stands in a tree, read from git. */
+/** Handlers for reading `contents` and `contents-ext` from git. */
 export const contentsHandlers = defineHandlers({
   listContents: async ({ query, ...call }) => {
     const includes = { fileContent: true, lfs: false, commit: true, message: false };
@@ -45,10 +45,10 @@ export const contentsHandlers = defineHandlers({
     try {
       const found = await readContents({ ...call, filepath, ref: query.ref || undefined }, includes);
       if (!Array.isArray(found)) return { file_contents: found };
-      // An empty list is left out like one that was never there.
+      // An empty list is omitted, like a missing one.
       return found.length === 0 ? {} : { dir_contents: found };
     } catch (error) {
-      // Gitea goes on after the error and writes its empty answer behind it.
+      // Gitea continues after the error and appends its empty response.
       if (error instanceof ForgeProblem)
         throw new ForgeProblem(error.status, error.message, 'followed-by-null');
       throw error;
@@ -79,7 +79,7 @@ async function readContents(asked: ContentsRequest, includes: Includes): Promise
   const git = context.git.open(repository.id);
   const path = cleanTreePath(withoutClimbing(filepath));
   const word = ref ?? repository.default_branch;
-  // A whole name of a ref is none here, nor is the beginning of an id: only a branch, a tag or a commit is.
+  // Neither a full ref name nor an abbreviated id is accepted: only a branch, a tag or a commit.
   const resolved = word.startsWith('refs/') ? undefined : await resolveRef(git, word);
   const isShort = resolved?.kind === 'commit' && !isObjectId(word.toLowerCase());
   if (resolved === undefined || isShort)
@@ -99,7 +99,7 @@ async function readContents(asked: ContentsRequest, includes: Includes): Promise
   return await describeEntry(asked, git, view, { path, entry }, includes);
 }
 
-/** Takes `..` away with the segment before it, and alone at the top: what is read never leaves the tree. */
+/** Removes `..` with the segment before it, also at the top: reads never leave the tree. */
 function withoutClimbing(filepath: string): string {
   return filepath.split('/').includes('..') ? posix.join('/', filepath).slice(1) : filepath;
 }
@@ -135,7 +135,7 @@ async function listDirectory(
   const wantsCommit = (includes.commit || includes.message) && names.length > 0;
   const last = wantsCommit ? await lastCommits(git, view.ref.commit.id, path, names) : undefined;
   const address = repositoryAddress(context.rootUrl(), owner.name, repository.name);
-  // The content of files is for single files alone; a list would grow without bound.
+  // Only single files include their content; a list would grow without bound.
   const inList = { ...includes, fileContent: false };
   return await Promise.all(
     entries.map((entry) => {
@@ -152,7 +152,7 @@ async function listDirectory(
 
 type Person = { readonly name?: string | undefined; readonly email?: string | undefined };
 
-/** Members that every way of writing a file shares. */
+/** Fields shared by all file writes. */
 type FileWrite = {
   readonly message?: string | undefined;
   readonly branch?: string | undefined;
@@ -167,7 +167,7 @@ type FileWrite = {
 
 type Writer = RepositoryTarget & Pick<HandlerCall, 'context'> & { readonly caller: UserRow };
 
-/** `contents` written: each call is a commit, and a push like any other. */
+/** Handlers for writing `contents`: each call creates a commit and has the effects of a push. */
 export const fileHandlers = defineHandlers({
   createFile: ({ params, body, ...call }) =>
     writeFile(call, body, {
@@ -271,14 +271,14 @@ async function describe(
 ) {
   const git = context.git.open(repository.id);
   const commit = await readCommit(git, commitId);
-  if (!commit) throw new TypeError(`commit ${commitId} is gone right after it was written`);
+  if (!commit) throw new TypeError(`commit ${commitId} is missing right after it was written`);
   const view = { ref: { kind: 'branch' as const, commit }, word: target };
   const includes = { fileContent: true, lfs: false, commit: true, message: false };
   const address = repositoryAddress(context.rootUrl(), owner.name, repository.name);
   const entries = await Promise.all(
     paths.map(async (path) => {
       const entry = await findEntry(git, commitId, path);
-      // What was written just now was changed last by this very commit: no walk through history.
+      // The new commit is the last change of what it wrote: no history walk is needed.
       const place = { repository: git, address, view, path };
       return entry ? await toContentsEntry(place, entry, includes, commit) : null;
     }),
@@ -286,7 +286,7 @@ async function describe(
   return { entries, commit: toFileCommit(address, commit), verification: toVerification(context.db, commit) };
 }
 
-/** Returns author and committer: a single name is both; without names, the caller is both. */
+/** Returns author and committer: one given name is used for both; without names, the caller is used. */
 function signaturesOf(
   { context, caller }: Pick<Writer, 'context' | 'caller'>,
   { author, committer, dates }: FileWrite,
@@ -321,7 +321,7 @@ const verbs = [
   ['Delete', ['delete']],
 ] as const;
 
-/** Returns the message of a commit: the given one, or one that names the files; with a line of who signs it off. */
+/** Returns the commit message: the given one, or one that names the files; with a sign-off line if requested. */
 function commitMessage(
   requests: readonly FileEditRequest[],
   writing: FileWrite,
@@ -338,21 +338,21 @@ function commitMessage(
   return `${text}${sign}\n`;
 }
 
-/** What a caller wants done to one path. */
+/** A requested edit of one path. */
 type FileEditRequest = {
-  /** `upload` writes over what is there without asking what it was; `rename` keeps the content. */
+  /** `upload` overwrites without checking the previous content; `rename` keeps the content. */
   readonly kind: 'create' | 'update' | 'upload' | 'rename' | 'delete';
   readonly path: string;
   readonly content?: Buffer;
-  /** The path the file has now, where it moves. */
+  /** The current path of a file that moves. */
   readonly from?: string | undefined;
-  /** Id of the content that the caller has seen. */
+  /** Blob id of the content that the caller has seen. */
   readonly sha?: string | undefined;
 };
 
 /**
- * Returns the edits of a commit that does what was asked, or ends the request where the tree of `commitId` (undefined:
- * nothing there yet) does not allow it.
+ * Returns the edits of a commit for the requests, or ends the request if the tree of `commitId` (undefined: the repository
+ * is empty) does not allow them.
  */
 async function planEdit(
   git: GitRepository,
@@ -372,7 +372,7 @@ async function planEdit(
   return from === path ? [write] : [{ path: from, content: undefined }, write];
 }
 
-/** Returns what is at the path before; an upload takes whatever that is, and nothing too. */
+/** Returns the current entry at the path; an upload accepts any entry, or none. */
 async function findBefore(
   git: GitRepository,
   commitId: string | undefined,
@@ -399,7 +399,7 @@ async function findOld(
   return entry;
 }
 
-/** No part of the way may be a file, and the end must be a file that may be written over, or nothing. */
+/** No parent of the path may be a file, and the target must be absent or a file that may be overwritten. */
 async function guardTarget(
   git: GitRepository,
   commitId: string,
@@ -422,7 +422,7 @@ async function guardTarget(
   }
 }
 
-/** A patch as a commit: applied by git to the tip of a branch, and a push like any other. */
+/** Handlers for patches: git applies a patch to the tip of a branch, with the effects of a push. */
 export const patchHandlers = defineHandlers({
   async applyDiffPatch({ body, ...call }) {
     const { context, repository, owner, caller } = call;
@@ -453,7 +453,7 @@ export const patchHandlers = defineHandlers({
       }
       return { result: await readCommit(git, after), changes: [change] };
     });
-    if (!commit) throw new TypeError('the commit of a patch is gone right after it was written');
+    if (!commit) throw new TypeError('the commit of a patch is missing right after it was written');
     const address = repositoryAddress(context.rootUrl(), owner.name, repository.name);
     return {
       content: null,

@@ -6,16 +6,16 @@ import type { RepositoryRow } from '../platform/rows.ts';
 import { languageTable } from './language-table.ts';
 import { licenseSketches } from './license-sketches.ts';
 
-/** Bytes of a file that decide about its language where its name does not. */
+/** Bytes of a file that decide its language if the name does not. */
 const headBytes = 16 * 1024;
-/** Larger files are judged by their name alone. */
+/** Larger files are classified by name only. */
 const maxReadBytes = 1024 * 1024;
-/** Files that are looked at; of a larger repository, the first ones. */
+/** Maximum number of files examined; of a larger repository, the first ones. */
 const maxFiles = 50_000;
-/** Files whose sizes are asked for at a time. */
+/** Files whose sizes are requested at a time. */
 const atOnce = 500;
 
-/** Returns the bytes of each language on the default branch, most first. */
+/** Returns the bytes of each language on the default branch, largest first. */
 export async function countLanguages(
   git: GitRepository,
   repository: RepositoryRow,
@@ -51,7 +51,7 @@ async function countFile(
   return size > 0 ? { language: name, size } : undefined;
 }
 
-/** Returns the beginning of a file whose name alone does not tell its language. */
+/** Returns the beginning of a file whose name does not determine its language. */
 async function needsHead(git: GitRepository, path: string, id: string): Promise<string | undefined> {
   const name = path.slice(path.lastIndexOf('/') + 1);
   if (name.includes('.') && !/\.(h|m)$/i.test(name)) return undefined;
@@ -69,7 +69,7 @@ export async function listLicenses(
   return text === undefined ? [] : licensesOf(text);
 }
 
-/** Returns the text of a file of at most 1 MiB; undefined where there is none. */
+/** Returns the text of a file of at most 1 MiB; undefined if there is none. */
 export async function readTextFile(
   git: GitRepository,
   commitId: string,
@@ -90,7 +90,7 @@ for (const entry of languageTable.split(/[;\n]/)) {
   for (const interpreter of interpreters.split(' ').filter(Boolean)) byInterpreter.set(interpreter, name);
 }
 
-/** Folders and files that come from elsewhere, are written by programs, or explain; source: linguist `vendor.yml`. */
+/** Vendored, generated and documentation paths; source: linguist `vendor.yml`. */
 const uncounted = [
   /(^|\/)(node_modules|bower_components|vendors?|third[-_]?party|3rd[-_]?party|extern(als?)?|deps|dist|Godeps|Pods)\//i,
   /(^|\/)(docs?|documentation|javadoc|man|examples?|samples|demos?)\//i,
@@ -99,13 +99,16 @@ const uncounted = [
   /(^|\/)(gradlew|mvnw|configure|config\.(guess|sub)|ltmain\.sh|aclocal\.m4|package-lock\.json)(\.bat|\.cmd)?$/,
 ];
 
-/** Returns whether the path alone says that a file is not the project's own code. */
+/** Returns whether the path alone shows that a file is not the project's own code. */
 function isUncounted(path: string): boolean {
   const name = path.slice(path.lastIndexOf('/') + 1);
   return name.startsWith('.') || uncounted.some((pattern) => pattern.test(path));
 }
 
-/** Returns the language of a file by its name, an interpreter in its first line where the name says nothing; undefined if it is not code. */
+/**
+ * Returns the language of a file by name or, if the name is ambiguous, by the interpreter in its first line; undefined if
+ * it is not code.
+ */
 function languageOf(path: string, head: string): string | undefined {
   const name = path.slice(path.lastIndexOf('/') + 1);
   const known = byFileName.get(name);
@@ -122,7 +125,7 @@ function languageOf(path: string, head: string): string | undefined {
   return byInterpreter.get(program) ?? byInterpreter.get(program.replace(/[\d.]+$/, ''));
 }
 
-/** Extensions of several languages that their content tells apart. */
+/** Decides between the languages of an ambiguous extension by content. */
 function decide(extension: string, language: string, head: string): string {
   if (extension === 'h') {
     if (/^\s*(@(interface|protocol|class|property|end)\b|#import\b)/m.test(head)) return 'Objective-C';
@@ -140,14 +143,14 @@ function decide(extension: string, language: string, head: string): string {
   return language;
 }
 
-/** What `.gitattributes` says of how a path counts. */
+/** The attributes in `.gitattributes` that decide whether a path counts. */
 type LinguistAttributes = {
-  /** `linguist-vendored`, `-generated`, `-documentation` or `-detectable=false`: not counted; the reverse: counted. */
+  /** `linguist-vendored`, `-generated`, `-documentation` or `-detectable=false`: not counted; negated: counted. */
   readonly isCounted?: boolean;
   readonly language?: string;
 };
 
-/** Reads the lines about languages of a `.gitattributes`; returns what they say of a path, the last one that matches. */
+/** Parses the language lines of a `.gitattributes`; returns a lookup by path in which the last match wins. */
 function readLinguistAttributes(text: string): (path: string) => LinguistAttributes {
   const lines = text.split(/\r?\n/).filter((line) => /linguist-/.test(line) && !line.startsWith('#'));
   const rules = lines.flatMap((line) => {
@@ -187,7 +190,7 @@ function attributesOf(words: readonly string[]): LinguistAttributes {
   return says;
 }
 
-/** Names are written without regard to case, with `-` for spaces. */
+/** Names are case-insensitive, with `-` for spaces. */
 function byName(value: string): string {
   const wanted = value.toLowerCase().replaceAll('-', ' ');
   for (const name of new Set([...byExtension.values(), ...byFileName.values()])) {
@@ -196,14 +199,14 @@ function byName(value: string): string {
   return value;
 }
 
-/** Share of a licence's text that a file must have, as on Gitea. */
+/** Share of a licence text that a file must contain, as on Gitea. */
 const minShare = 0.85;
-/** A licence is at the beginning of its file; what follows may be anything. */
+/** A licence is at the beginning of its file; anything may follow. */
 const maxCharacters = 200_000;
 
 /**
- * Returns the SPDX ids of the licences whose text a file has, by name. Of licences with much of the same text, the one that the
- * file has most of is listed, or the longer one: `BSD-2-Clause` is part of `BSD-3-Clause`.
+ * Returns the SPDX ids of the licences whose text a file contains, by name. Of licences with similar texts, the best match
+ * is listed, or the longer one: `BSD-2-Clause` is part of `BSD-3-Clause`.
  */
 function licensesOf(text: string): readonly string[] {
   const present = shinglesOf(text.slice(0, maxCharacters));
@@ -220,12 +223,12 @@ function licensesOf(text: string): readonly string[] {
     .map(({ id }) => id);
 }
 
-/** Words that one shingle has. */
+/** Words per shingle. */
 const width = 5;
 
 /**
- * Returns the hashes of all runs of five words of a text, without case, punctuation, and lines that name who has the
- * copyright: two copies of one licence have the same ones.
+ * Returns the hashes of all five-word runs of a text, ignoring case, punctuation and copyright lines: two copies of one
+ * licence have equal hashes.
  */
 export function shinglesOf(text: string): ReadonlySet<number> {
   const plain = text
@@ -240,7 +243,7 @@ export function shinglesOf(text: string): ReadonlySet<number> {
   return hashes;
 }
 
-/** FNV-1a of 32 bits. */
+/** Returns the 32-bit FNV-1a hash. */
 function hashOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1) {

@@ -9,11 +9,11 @@ import { findEntry, type TreeEntry } from '../platform/git/tree.ts';
 import type { RepositoryRow } from '../platform/rows.ts';
 import type { ServedFile } from './serve-file.ts';
 
-/** A place in the files of a repository: a commit, and a path below it as the caller wrote it. */
+/** A location in the files of a repository: a commit, and a path within it as the caller wrote it. */
 export type TreePlace = { readonly commit: CommitData; readonly path: string };
 
 /**
- * Returns what a path means that may begin with a branch, a tag or the whole id of a commit; any other path is one of the
+ * Returns the location of a path that may begin with a branch, a tag or a full commit id; any other path refers to the
  * default branch. `ref` is put before the path. Ends the request with 404 for an unknown commit.
  */
 export async function findTreePlace(
@@ -37,7 +37,7 @@ export async function findTreePlace(
   return { commit: found(commit, 'unable to find a git ref'), path: rest };
 }
 
-/** Returns what an address such as `branch/main/README.md` means; 404 for an unknown branch, tag or commit. */
+/** Returns the location of an address such as `branch/main/README.md`; 404 for an unknown branch, tag or commit. */
 export async function findAddress(
   git: GitRepository,
   kind: string,
@@ -56,7 +56,7 @@ export async function findAddress(
   throw new ForgeProblem(404, 'not found');
 }
 
-/** Returns the file at a place as it is to be sent; 404 for folders, submodules and paths that lead nowhere. */
+/** Returns the file at a location, ready to send; 404 for folders, submodules and paths that do not exist. */
 export async function findServedFile(
   git: GitRepository,
   { commit, path }: TreePlace,

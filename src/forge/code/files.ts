@@ -30,7 +30,7 @@ type FileCall = RepositoryTarget & {
   readonly reply: Reply;
 };
 
-/** Files as bytes, archives, and what the files of a repository say about it. */
+/** Handlers for raw files, archives, and metadata derived from the files of a repository. */
 export const fileReadHandlers = defineHandlers({
   getRawFile: async (call) => {
     const { git, file } = await openFile(call);
@@ -82,7 +82,7 @@ function send(reply: Reply, { status, headers, body }: FileAnswer): FileBody | u
   return body;
 }
 
-/** Returns a file as an answer to a request; in place of a pointer of Git LFS what it stands for, where the repository has that. */
+/** Returns a file as a response; a Git LFS pointer is replaced by its object if the repository has it. */
 async function serveMedia(
   context: ForgeContext,
   git: GitRepository,
@@ -132,7 +132,7 @@ async function serveContent(
   return { status: 206, headers: { ...headers, 'content-range': part }, body };
 }
 
-/** What an `.editorconfig` sets for a file, of the properties that the API shows. */
+/** Properties that an `.editorconfig` sets for a file, of those that the API shows. */
 type EditorProperties = {
   readonly charset?: string;
   readonly indent_style?: string;
@@ -142,7 +142,7 @@ type EditorProperties = {
 
 const shown = new Set(['charset', 'indent_style', 'indent_size', 'end_of_line']);
 
-/** Returns what the text of an `.editorconfig` sets for a file name: of sections that match, the last one counts. */
+/** Returns the properties that an `.editorconfig` sets for a file name; the last matching section wins. */
 function editorPropertiesOf(text: string, fileName: string): EditorProperties {
   const properties: Record<string, string> = {};
   let isMatch = false;
@@ -161,7 +161,7 @@ function editorPropertiesOf(text: string, fileName: string): EditorProperties {
   return properties;
 }
 
-/** A pattern without a slash means files of that name in any folder. A broken pattern matches nothing. */
+/** A pattern without a slash matches files of that name in any folder. An invalid pattern matches nothing. */
 function matchesSection(pattern: string, fileName: string): boolean {
   const anywhere = pattern.includes('/') ? pattern.replace(/^\//, '') : `**/${pattern}`;
   try {
@@ -174,10 +174,10 @@ function matchesSection(pattern: string, fileName: string): boolean {
   }
 }
 
-/** Numbers that one range stands for at most. */
+/** Maximum count of numbers in one range. */
 const maxRange = 1000;
 
-/** Writes `{1..3}` as its numbers, and braces around a single name as they stand, both of which globs do not know. */
+/** Expands `{1..3}` to its numbers and escapes braces around a single name; globs support neither. */
 function expandRanges(pattern: string): string[] {
   const [range, from, to] = /\{([+-]?\d+)\.\.([+-]?\d+)\}/.exec(pattern) ?? [];
   if (range === undefined) return [pattern.replace(/\{([^{},]*)\}/g, '\\{$1\\}')];

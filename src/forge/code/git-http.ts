@@ -19,24 +19,23 @@ type GitTarget = RepositoryTarget & { readonly isWiki: boolean };
 type GitRequest = GitTarget & {
   readonly caller: UserRow | undefined;
   readonly service: Service;
-  /** The git repository: the repository's own, or its wiki's. */
+  /** The id of the git repository: the repository's own, or its wiki's. */
   readonly gitId: number;
-  /** Asks for credentials and permission again: a body may take longer to come than the access lasts. */
+  /** Checks credentials and permission again: the upload of a body may outlast the access. */
   readonly comeIn: () => Promise<GitTarget & { readonly caller: UserRow | undefined }>;
 };
 
-/** A clone that takes longer is ended; more at a time are turned away. */
+/** Time limit of a clone; clones beyond the concurrency limit are rejected. */
 const uploadMs = 600_000;
 const maxUploads = 32;
-/** What a client has and wants, a line of some fifty bytes for each ref. */
+/** The negotiation of wants and haves: about fifty bytes for each ref. */
 const maxNegotiationBytes = 32 * 1024 * 1024;
 
 const services: readonly string[] = ['git-upload-pack', 'git-receive-pack'];
 
 /**
- * Registers git's smart HTTP below `/{owner}/{repo}` (with or without `.git`) and `/{owner}/{repo}.wiki`: what `git
- * clone`, `fetch` and `push` speak.
- * Credentials are Basic, with a password or a token in its place.
+ * Registers git's smart HTTP under `/{owner}/{repo}` (with or without `.git`) and `/{owner}/{repo}.wiki`, for `git clone`,
+ * `fetch` and `push`. Authentication is Basic, with a password or a token in its place.
  */
 export function registerGitHttp(app: FastifyInstance, context: ForgeContext): void {
   const enter = createEntrance(context);
@@ -102,7 +101,7 @@ function createEntrance(context: ForgeContext) {
   };
 }
 
-/** No form of a page can have this content type. */
+/** HTML forms cannot send this content type. */
 function guardContentType({ method, headers }: FastifyRequest, service: string): void {
   const expected = `application/x-${service}-request`;
   if (method === 'POST' && headers['content-type'] !== expected) {
@@ -127,7 +126,7 @@ function findTarget(context: ForgeContext, request: FastifyRequest, caller: User
   }
 }
 
-/** A push makes the wiki where there is none yet; a clone of it finds nothing. */
+/** A push creates the wiki if it does not exist; a clone of a missing wiki fails. */
 async function gitIdOf(
   context: ForgeContext,
   { repository, isWiki }: GitTarget,
@@ -140,7 +139,10 @@ async function gitIdOf(
   return wikiIdOf(repository);
 }
 
-/** Who may read the code may push: the commands decide whether they write it or ask for pull requests. A wiki takes none. */
+/**
+ * Read access to the code admits a push: the commands decide whether it writes the code or opens pull requests. A wiki
+ * accepts no pull requests.
+ */
 function guardPush({ repository, permission, isWiki }: GitTarget, caller: UserRow | undefined): void {
   if (caller === undefined) throw new ForgeProblem(401, 'credentials are needed');
   if (isWiki && !reaches(permission, 'write')) throw new ForgeProblem(404, 'Repository not found');
@@ -163,7 +165,7 @@ function refuse(request: FastifyRequest, reply: FastifyReply, error: unknown): F
   return reply.type('text/plain; charset=utf-8').send(`${error.message}\n`);
 }
 
-/** Only what a client of the protocol sends; anything else is as if it had not been sent. */
+/** Returns the protocol header only if a git client could have sent it; other values are ignored. */
 function protocolOf(request: FastifyRequest): Record<string, string> {
   const given = request.headers['git-protocol'];
   const isPlain = typeof given === 'string' && /^[0-9a-zA-Z=:-]{1,100}$/.test(given);
@@ -203,7 +205,7 @@ async function upload(
   child.stderr.resume();
   child.on('error', (error) => child.stdout.destroy(error));
   const timer = setTimeout(() => child.kill(), uploadMs);
-  // A client that goes away in the middle leaves no process behind.
+  // A client that disconnects midway leaves no process behind.
   reply.raw.on('close', () => {
     clearTimeout(timer);
     child.kill();

@@ -15,14 +15,14 @@ export function addressOf({ context, owner, repository }: ReadTarget) {
   return repositoryAddress(context.rootUrl(), owner.name, repository.name);
 }
 
-/** What `false` omits of a commit; absent means all of it. */
+/** Parts of a commit to omit with `false`; absent includes them all. */
 type Parts = {
   readonly stat?: boolean | undefined;
   readonly verification?: boolean | undefined;
   readonly files?: boolean | undefined;
 };
 
-/** Returns commits as answers about single commits show them, with one comparison for all. */
+/** Returns commits with full details, with one comparison for all. */
 export async function toDetailed(
   { context, caller, ...call }: ReadTarget,
   commits: readonly CommitData[],

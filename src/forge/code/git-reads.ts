@@ -21,7 +21,7 @@ import { toPull } from '../pulls/pulls-rows.ts';
 import { escapePath } from './commits-rows.ts';
 import { addressOf, type ReadTarget, toDetailed } from './git-reads-service.ts';
 
-/** Refs, tags, trees, notes and lists of commits, read from git. */
+/** Handlers for refs, tags, trees, notes and commit lists, read from git. */
 export const gitReadHandlers = defineHandlers({
   listRefs: async (call) => await listRefsUnder(call, ''),
   findRefs: async (call) => await listRefsUnder(call, call.params.ref),
@@ -32,7 +32,7 @@ export const gitReadHandlers = defineHandlers({
     if (tag === undefined) {
       throw new ForgeProblem(400, `object does not exist [id: ${params.sha}, rel_path: ]`);
     }
-    // The commit is that of the tag's name, which may have moved on.
+    // The commit is that of the tag name, which may have moved.
     const commit = await readTag(git, tag.name);
     if (commit === undefined)
       throw new ForgeProblem(400, `object does not exist [id: ${tag.name}, rel_path: ]`);
@@ -95,7 +95,7 @@ export const gitReadHandlers = defineHandlers({
     const filter = { ...(await openFilter(call, git, query)), since, until, path };
     const count = await countFiltered(git, filter);
     if (path !== undefined && count === 0) await assertPathHasHistory(git, filter);
-    // A path has pages of its own size, whatever the request says; the headers follow the request.
+    // Path history has a fixed page size, whatever the request asks; the headers follow the request.
     const size = path === undefined ? page.limit : commitsPerPath;
     const ids = await listFiltered(git, filter, { skip: (page.page - 1) * size, limit: size });
     const commits = await Promise.all(ids.map((id) => readCommit(git, id)));
@@ -126,9 +126,9 @@ export const gitReadHandlers = defineHandlers({
   },
 });
 
-/** Entries of a tree on one page at most. */
+/** Maximum tree entries per page. */
 const treesPerPage = 1000;
-/** Commits of a path on one page. */
+/** Commits of a path per page. */
 const commitsPerPath = 50;
 
 async function listRefsUnder(call: ReadTarget, name: string) {
@@ -142,7 +142,7 @@ async function listRefsUnder(call: ReadTarget, name: string) {
   }));
 }
 
-/** Returns how git is asked for a tree; a commit comes first where a name is that of a branch and of a tag. */
+/** Returns the git name of a tree; a commit takes precedence over a branch and a tag of the same name. */
 async function treeName(git: GitRepository, word: string): Promise<string> {
   if (word.includes(':')) return word;
   const commit = await findRevision(git, word);
@@ -164,7 +164,7 @@ async function toTreeEntry(git: GitRepository, api: string, entry: TreeEntry & {
 
 const notesRef = 'refs/notes/commits';
 
-/** Notes lie under the id of their commit, cut into folders of two digits where there are many. */
+/** Notes are stored under the id of their commit, split into two-digit folders if there are many. */
 async function findNote(git: GitRepository, commitId: string) {
   const notes = await readCommit(git, notesRef);
   if (notes === undefined) return undefined;
@@ -184,7 +184,7 @@ function splitPath(path: string): [string, string] {
   return at < 0 ? ['', path] : [path.slice(0, at), path.slice(at + 1)];
 }
 
-/** Go's RFC 3339: seconds and a zone are needed. */
+/** Parses Go's RFC 3339: seconds and a zone are required. */
 function secondsOfQuery(text: string | undefined, name: string): number | undefined {
   if (!text) return undefined;
   const isInstant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d([.,]\d+)?(Z|[+-]\d\d:\d\d)$/.test(text);
@@ -195,7 +195,7 @@ function secondsOfQuery(text: string | undefined, name: string): number | undefi
   return Math.floor(at / 1000);
 }
 
-/** A path that leads out of the tree; both forges answer 500. */
+/** Rejects a path that leads out of the tree; both forges answer 500. */
 function readPath(text: string): string {
   const path = text.startsWith('/') ? undefined : cleanTreePath(text);
   if (!path) throw new ForgeProblem(422, `the path is outside of the repository [path: ${text}]`);
@@ -215,7 +215,7 @@ async function openFilter(
   return { to, ...(not ? { not: await idOf(not) } : {}) };
 }
 
-/** A path that no commit touches is unknown; one that none touched at the time in question has an empty list. */
+/** A path without any commit is unknown; one without commits in the requested period gives an empty list. */
 async function assertPathHasHistory(git: GitRepository, filter: CommitFilter): Promise<void> {
   const isLimited = filter.since !== undefined || filter.until !== undefined;
   const ever = isLimited

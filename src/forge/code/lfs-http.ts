@@ -23,7 +23,7 @@ import {
 } from './lfs-rows.ts';
 import { contentDisposition } from './serve-file.ts';
 
-/** A path that one account works on, with the name of that account; null where it is gone. */
+/** A lock of a path, with the name of its account; null if the account is deleted. */
 type LfsLockRow = {
   readonly id: number;
   readonly repo_id: number;
@@ -36,12 +36,12 @@ type LfsLockRow = {
 const locks = /* sql */ `
 SELECT l.id, l.repo_id, l.owner_id, l.path, l.created_at, u.name AS owner FROM lfs_locks l LEFT JOIN users u ON u.id = l.owner_id`;
 
-/** Returns a lock as the API of Git LFS shows it. */
+/** Returns a lock as the Git LFS API shows it. */
 function toLfsLock({ id, path, created_at, owner }: LfsLockRow) {
   return { id: String(id), path, locked_at: toInstant(created_at), owner: { name: owner ?? 'Ghost' } };
 }
 
-/** Returns a path below the root of a repository in its plain form. */
+/** Returns a normalized path relative to the repository root. */
 function cleanLockPath(path: string): string {
   return (
     posix
@@ -51,7 +51,7 @@ function cleanLockPath(path: string): string {
   );
 }
 
-/** Returns the locks of a repository, the oldest first; `limit` 0 means all. */
+/** Returns the locks of a repository, oldest first; `limit` 0 means all. */
 function listLfsLocks(
   db: Database,
   repositoryId: number,
@@ -69,7 +69,7 @@ function findLfsLock(db: Database, repositoryId: number, id: number): LfsLockRow
   return db.get<LfsLockRow>(`${locks} WHERE l.repo_id = ? AND l.id = ?`, repositoryId, id);
 }
 
-/** Returns the lock of a path, whatever its case. */
+/** Returns the lock of a path, case-insensitively. */
 function findLfsLockOfPath(db: Database, repositoryId: number, path: string): LfsLockRow | undefined {
   const lower = cleanLockPath(path).toLowerCase();
   return db.get<LfsLockRow>(`${locks} WHERE l.repo_id = ? AND l.lower_path = ?`, repositoryId, lower);
@@ -91,7 +91,7 @@ function createLfsLock(
     secondsOf(clock()),
   );
   const lock = findLfsLockOfPath(db, wanted.repositoryId, path);
-  if (!lock) throw new TypeError('the lock that was inserted is not there');
+  if (!lock) throw new TypeError('the inserted lock is missing');
   return { lock, isNew: changes === 1 };
 }
 
@@ -101,13 +101,13 @@ function deleteLfsLock(db: Database, id: number): void {
 
 type LfsHandler = (visit: LfsVisit) => Promise<FastifyReply>;
 type RouteNeed = LfsNeed & {
-  /** The client has to accept the media type. */
+  /** Whether the client must accept the Git LFS media type. */
   readonly isApi?: boolean;
-  /** The level that the scope of a token must have, where it is another than that of the access. */
+  /** The required level of a token's scope, if it differs from that of the access. */
   readonly scope?: 'read' | 'write';
 };
 
-/** Registers Git LFS below `/{owner}/{repo}/info/lfs`: the batch API with basic transfers, and locks. */
+/** Registers Git LFS under `/{owner}/{repo}/info/lfs`: the batch API with basic transfers, and locks. */
 export function registerLfs(app: FastifyInstance, context: ForgeContext): void {
   const enter = createLfsEntrance(context);
   refuseCrossSiteWrites(app, context);
@@ -152,8 +152,8 @@ function createLfsEntrance(context: ForgeContext) {
 }
 
 /**
- * What is not there is refused like what the caller may not see. Gitea answers 404 to the first and 401 to the second, and so
- * shows strangers which private repositories there are.
+ * A missing repository is refused like one that the caller may not see. Gitea answers 404 to the first and 401 to the
+ * second, which reveals private repositories to strangers.
  */
 function findLfsTarget(
   context: ForgeContext,
@@ -184,10 +184,10 @@ function refuseLfs(
     const { method, url } = request;
     context.log.error({ err: error, method, path: url.split('?')[0] }, 'Git LFS could not answer');
   }
-  // What was not read of a body goes: the connection serves the next request, and the client reads the answer.
+  // The unread body is discarded: the connection serves the next request, and the client can read the response.
   request.raw.resume();
   reply.code(problem.status).headers(problem.headers);
-  // Gitea has another member for the message of a lock.
+  // Gitea names the message of a lock response differently.
   if (problem.status === 403) return reply.type('text/plain; charset=utf-8').send('Forbidden\n');
   return lockAction
     ? sendLock(reply, { message: problem.message })
@@ -199,10 +199,10 @@ const batchShape = z.object({
   objects: z.array(z.object({ oid: z.string().catch(''), size: z.number().catch(0) })).catch([]),
 });
 
-/** More objects than a client sends at a time: git-lfs asks for a hundred. */
+/** More objects than a client sends at a time: git-lfs requests a hundred. */
 const maxObjects = 10_000;
 
-/** Answers where a client fetches objects from, or sends those to that the repository does not have. */
+/** Returns download URLs for objects, or upload URLs for objects that the repository lacks. */
 async function answerBatch(visit: LfsVisit): Promise<FastifyReply> {
   const { operation, objects } = await readLfsBody(visit.request, batchShape, 400);
   if (operation !== 'upload' && operation !== 'download') throw new ForgeProblem(400, 'Bad Request');
@@ -235,7 +235,7 @@ function answerDownload(visit: LfsVisit, pointer: LfsPointer): ObjectAnswer {
   return { actions: { download: linkTo(visit, `objects/${pointer.oid}`) } };
 }
 
-/** What another repository has must be sent again: only who has the bytes may have them here. */
+/** Objects of another repository must be uploaded again: only a client that has the bytes may store them here. */
 function answerUpload(visit: LfsVisit, pointer: LfsPointer): ObjectAnswer {
   const known = findLfsObject(visit.context.db, visit.repository.id, pointer.oid);
   if (known) return known.size === pointer.size ? {} : wrongSize(pointer);
@@ -253,7 +253,7 @@ function wrongSize({ oid, size }: LfsPointer): ObjectAnswer {
   return failure(422, `Object ${oid} is not ${size} bytes`);
 }
 
-/** A client sends the same credentials again: those of its own request. */
+/** The client sends the credentials of its own request again. */
 function linkTo({ context, owner, repository, request }: LfsVisit, path: string, more = {}): Link {
   const { authorization } = request.headers;
   const header = { ...(authorization ? { Authorization: authorization } : {}), ...more };
@@ -268,7 +268,7 @@ const longestPath = 4_000;
 
 type LockPage = { readonly locks: readonly LfsLockRow[]; readonly next: Readonly<Record<string, string>> };
 
-/** Lists locks: the one of an id or a path, else all, page by page where a limit is given. */
+/** Lists locks: the one of an id or a path, or all, paginated if a limit is given. */
 async function listLocks(visit: LfsVisit): Promise<FastifyReply> {
   const { context, repository, reply } = visit;
   const query = lockQueryOf(visit);
@@ -286,7 +286,7 @@ async function listLocks(visit: LfsVisit): Promise<FastifyReply> {
   return sendLock(reply, { locks: locks.map(toLfsLock), ...next });
 }
 
-/** Lists the locks of the caller apart from those of others: a push must not change what others have locked. */
+/** Lists the caller's locks separately from other locks: a push must not change paths locked by others. */
 async function verifyLocks(visit: LfsVisit): Promise<FastifyReply> {
   const caller = signedIn(visit);
   const { locks, next } = readLockPage(visit);
@@ -327,14 +327,14 @@ async function createLock(visit: LfsVisit): Promise<FastifyReply> {
 
 const unlockShape = z.object({ force: z.boolean().catch(false) });
 
-/** Removes a lock: one's own, or with `force` that of another account. */
+/** Removes a lock: the caller's own, or with `force` that of another account. */
 async function removeLock(visit: LfsVisit): Promise<FastifyReply> {
   const { context, repository, request, reply } = visit;
   const caller = signedIn(visit);
   const { force } = await readLfsBody(request, unlockShape, 400);
   const id = /^\d{1,15}$/.test(request.params.id ?? '') ? Number(request.params.id) : 0;
   const lock = findLfsLock(context.db, repository.id, id);
-  // Gitea answers every failure with this.
+  // Gitea answers every failure with this message.
   if (!lock || (!force && lock.owner_id !== caller.id)) {
     return sendLock(reply.code(500), { message: 'unable to delete lock : Internal Server Error' });
   }
@@ -342,13 +342,13 @@ async function removeLock(visit: LfsVisit): Promise<FastifyReply> {
   return sendLock(reply, { lock: toLfsLock(lock) });
 }
 
-/** The entrance lets accounts alone in. */
+/** Returns the signed-in account; the access check admits accounts only. */
 function signedIn({ actor }: LfsVisit): UserRow {
   if (!actor.user) throw lfsRefusal(undefined);
   return actor.user;
 }
 
-/** Takes an object whose id and size the address names. */
+/** Receives an object whose id and size are in the URL. */
 async function uploadObject(visit: LfsVisit): Promise<FastifyReply> {
   const { context, repository, request, reply } = visit;
   const { oid = '', size = '' } = request.params;
@@ -369,7 +369,7 @@ async function uploadObject(visit: LfsVisit): Promise<FastifyReply> {
   return sendLfs(reply, { Message: 'OK' });
 }
 
-/** Sends an object, whole or from where a client had stopped. */
+/** Sends an object, whole or from the position where a client had stopped. */
 async function downloadObject(visit: LfsVisit): Promise<FastifyReply> {
   const { context, request, reply } = visit;
   const { oid = '', filename = '' } = request.params;
@@ -398,7 +398,7 @@ async function downloadObject(visit: LfsVisit): Promise<FastifyReply> {
     .send(body);
 }
 
-/** One range of bytes with a start is served; what is none means the whole object, as on Gitea. */
+/** Serves one range with a start; an invalid range means the whole object, as on Gitea. */
 function readLfsRange(
   header: string | undefined,
   size: number,
@@ -413,7 +413,7 @@ function readLfsRange(
 
 const pointerShape = z.object({ oid: z.string().catch(''), size: z.number().catch(-1) });
 
-/** Tells the client whether the object that it uploaded is stored. */
+/** Confirms to the client that the uploaded object is stored. */
 async function verifyObject(visit: LfsVisit): Promise<FastifyReply> {
   const pointer = await readLfsBody(visit.request, pointerShape, 422);
   findObject(visit, pointer);
@@ -427,10 +427,10 @@ function findObject({ context, repository }: LfsVisit, pointer: LfsPointer): Lfs
   return row;
 }
 
-/** Ten thousand objects with room to spare; a request has no reason to be longer. */
+/** Enough for ten thousand objects with a margin; no valid request is longer. */
 const maxRequestBytes = 4 * 1024 * 1024;
 
-/** Returns the body of a request, which must be JSON of a shape; ends the request with `status` where it is not. */
+/** Returns the JSON body of a request, validated by a schema; ends the request with `status` if it is invalid. */
 async function readLfsBody<T>(request: FastifyRequest, shape: ZodType<T>, status: number): Promise<T> {
   const body = await text(readGitBody(request, maxRequestBytes));
   let value: unknown;
@@ -445,13 +445,13 @@ async function readLfsBody<T>(request: FastifyRequest, shape: ZodType<T>, status
   return parsed.data;
 }
 
-/** The content type of the API of Git LFS, which its clients have to accept. */
+/** The content type of the Git LFS API, which clients must accept. */
 const lfsMediaType = 'application/vnd.git-lfs+json';
 
 type LfsPath = { readonly owner: string; readonly repo: string };
 type LfsRequest = FastifyRequest<{ Params: LfsPath & { readonly [name: string]: string } }>;
 
-/** A request to the Git LFS of a repository that its sender may make. */
+/** An authorized request to the Git LFS API of a repository. */
 type LfsVisit = RepositoryTarget & {
   readonly context: ForgeContext;
   readonly actor: Actor;
@@ -459,14 +459,14 @@ type LfsVisit = RepositoryTarget & {
   readonly reply: FastifyReply;
 };
 
-/** What a request needs of the access to the code. */
+/** Required access to the code. */
 type LfsNeed = {
   readonly level: 'read' | 'write';
-  /** What a caller without access reads; locks are for accounts alone. */
+  /** Error text for a caller without access; locks require an account. */
   readonly lockAction?: string;
 };
 
-/** Ends the request where the caller may not do as much with the repository. */
+/** Ends the request if the caller lacks the required access to the repository. */
 function requireLfsAccess(
   { permission }: RepositoryTarget,
   actor: Actor,
@@ -485,7 +485,7 @@ function sendLfs(reply: FastifyReply, body: object): FastifyReply {
   return reply.type(lfsMediaType).serializer(JSON.stringify).send(body);
 }
 
-/** Sends what is about locks: plain JSON, as on Gitea. */
+/** Sends a lock response: plain JSON, as on Gitea. */
 function sendLock(reply: FastifyReply, body: object): FastifyReply {
   return reply.type('application/json;charset=utf-8').serializer(JSON.stringify).send(body);
 }

@@ -6,7 +6,7 @@ import { ForgeProblem } from '../platform/errors.ts';
 import type { CopyPermit } from '../platform/git/repository.ts';
 import { secondsOf } from '../platform/time.ts';
 
-/** What a small file says that stands for a large one, which is kept by Git LFS. */
+/** A parsed Git LFS pointer: the small file in git that stands for a large object. */
 export type LfsPointer = {
   /** SHA-256 of the content, hex. */
   readonly oid: string;
@@ -14,17 +14,17 @@ export type LfsPointer = {
   readonly size: number;
 };
 
-/** A file of this size or more is no pointer. */
+/** A file of this size or larger is not a pointer. */
 export const maxPointerBytes = 1024;
 
 const firstLine = 'version https://git-lfs.github.com/spec/v1';
 
-/** Returns whether an id and a size can be those of a content. */
+/** Returns whether an id and a size form a valid pointer. */
 export function isLfsPointer({ oid, size }: LfsPointer): boolean {
   return /^[0-9a-f]{64}$/.test(oid) && Number.isSafeInteger(size) && size >= 0;
 }
 
-/** Reads a pointer; undefined where the bytes are none. */
+/** Parses a pointer; undefined if the bytes are not one. */
 export function parsePointer(bytes: Buffer): LfsPointer | undefined {
   if (bytes.length >= maxPointerBytes) return undefined;
   const [first, oidLine = '', sizeLine = ''] = bytes.toString('utf8').split('\n');
@@ -34,7 +34,7 @@ export function parsePointer(bytes: Buffer): LfsPointer | undefined {
   return oid === undefined || size === undefined ? undefined : { oid, size: Number(size) };
 }
 
-/** A content that a repository has; its bytes are in the attachment store under `uuid`. */
+/** An LFS object of a repository; its bytes are in the attachment store under `uuid`. */
 export type LfsObjectRow = {
   readonly oid: string;
   readonly size: number;
@@ -42,7 +42,7 @@ export type LfsObjectRow = {
   readonly created_at: number;
 };
 
-/** Returns the content of a repository; undefined where it has none of this id. */
+/** Returns an LFS object of a repository; undefined if it has none with this id. */
 export function findLfsObject(db: Database, repositoryId: number, oid: string): LfsObjectRow | undefined {
   return db.get<LfsObjectRow>(
     `SELECT c.oid, c.size, c.uuid, o.created_at FROM lfs_objects o JOIN lfs_contents c ON c.oid = o.oid
@@ -52,7 +52,7 @@ export function findLfsObject(db: Database, repositoryId: number, oid: string): 
   );
 }
 
-/** Returns how many bytes the contents of a repository have. */
+/** Returns the total bytes of the LFS objects of a repository. */
 export function lfsSizeOf(db: Database, repositoryId: number): number {
   const row = db.get<{ size: number }>(
     `SELECT coalesce(sum(c.size), 0) AS size FROM lfs_objects o JOIN lfs_contents c ON c.oid = o.oid WHERE o.repo_id = ?`,
@@ -61,7 +61,7 @@ export function lfsSizeOf(db: Database, repositoryId: number): number {
   return row?.size ?? 0;
 }
 
-/** Gives a repository the contents of another: a fork, or what was made of a template. */
+/** Copies the LFS objects of a repository to another: a fork, or a repository created from a template. */
 export function copyLfsObjects(
   { db, clock }: ForgeContext,
   { from: fromId }: CopyPermit,
@@ -76,8 +76,8 @@ export function copyLfsObjects(
 }
 
 /**
- * Keeps a content for a repository. A client has to send all of it, even where the forge has it for another
- * repository. Ends the request with 422 where the bytes are not what the pointer says.
+ * Stores an LFS object for a repository. A client must send all bytes, even if the forge has the object for another
+ * repository. Ends the request with 422 if the bytes do not match the pointer.
  */
 export async function receiveLfsObject(
   context: ForgeContext,
@@ -96,7 +96,7 @@ export async function receiveLfsObject(
       size,
       uuid,
     );
-    // The forge has these bytes already: the new file goes.
+    // The forge has these bytes already: the new file is deleted.
     if (changes === 0) db.run('INSERT INTO file_trash (uuid) VALUES (?)', uuid);
     db.run(
       'INSERT INTO lfs_objects (repo_id, oid, created_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',

@@ -7,22 +7,22 @@ import { isObjectId, isZeroId } from '../platform/git/names.ts';
 import type { RefChange } from '../platform/git/refs.ts';
 import type { GitRepository } from '../platform/git/repository.ts';
 
-/** A push as it came in: its commands, what its client can read, and where its pack starts. */
+/** A received push: its commands, the capabilities of its client, and the offset of its pack. */
 export type PushRequest = {
   readonly changes: readonly RefChange[];
   readonly capabilities: readonly string[];
-  /** What stands before the commands: the boundaries of a shallow clone. */
+  /** Lines before the commands: the boundaries of a shallow clone. */
   readonly shallow: readonly string[];
   /** Push options in the order given, each `key=value` or `key`. */
   readonly options: readonly string[];
-  /** Undefined: nothing but removals, so no pack follows. */
+  /** Undefined: the push only deletes refs, so no pack follows. */
   readonly packAt: number | undefined;
 };
 
-/** More commands than any person's push has; the rest of a body is never read into memory. */
+/** More commands than any real push has; the rest of a body is never read into memory. */
 const maxCommandBytes = 4 * 1024 * 1024;
 
-/** Reads what a push asks for from the body of its request. Ends the request with 400 where that cannot be read. */
+/** Parses the commands of a push from the body of its request. Ends the request with 400 if they are invalid. */
 export async function readPush(file: string): Promise<PushRequest> {
   const handle = await open(file);
   try {
@@ -64,8 +64,8 @@ function parsePush(bytes: Buffer): PushRequest {
 }
 
 /**
- * Returns whether the client of a push can do something. Git reads a word and a word with a value alike: read in another way, the pack
- * would start at another place here than in git.
+ * Returns whether the client of a push has a capability. Git treats a word and a word with a value alike: a different
+ * reading would place the start of the pack at another offset than git does.
  */
 export function hasCapability({ capabilities }: Pick<PushRequest, 'capabilities'>, name: string): boolean {
   return capabilities.some((word) => word === name || word.startsWith(`${name}=`));
@@ -93,7 +93,7 @@ function malformed(): ForgeProblem {
   return new ForgeProblem(400, 'the push has no commands that can be read');
 }
 
-/** Where a push lies before git takes it, and how the program that unpacks it is bounded. */
+/** Location of a push before git accepts it, and the limits of the program that unpacks it. */
 export type Aside = {
   /** The body of the request. */
   readonly file: string;
@@ -103,8 +103,8 @@ export type Aside = {
 };
 
 /**
- * Unpacks a push beside the repository, which is not touched; returns a repository that has both. Undefined where the pack is
- * broken.
+ * Unpacks a push into a quarantine folder, without touching the repository; returns a repository that has both. Undefined
+ * if the pack is broken.
  */
 export async function unpackAside(
   git: GitRepository,
@@ -134,12 +134,12 @@ export async function unpackAside(
   return { ...git, git: { ...git.git, run } };
 }
 
-/** Outcome of one command of a push. */
+/** Result of one command of a push. */
 export type CommandStatus = {
   readonly ref: string;
-  /** Why it was refused; absent: it was taken. */
+  /** Reason for the refusal; absent if accepted. */
   readonly error?: string | undefined;
-  /** The ref that was moved in place of the named one. */
+  /** The ref that was moved instead of the named one. */
   readonly instead?:
     | {
         readonly ref: string;
@@ -151,14 +151,14 @@ export type CommandStatus = {
 };
 
 type PushReport = {
-  /** `ok`, or what failed. */
+  /** `ok`, or the error. */
   readonly unpacked: string;
   readonly statuses: readonly CommandStatus[];
-  /** Text for the person, which git shows behind `remote:`. */
+  /** Text for the user, which git shows after `remote:`. */
   readonly message: string;
 };
 
-/** Returns the answer to a push, in the form that its client reads. */
+/** Returns the response to a push, in the format of its client's capabilities. */
 export function encodeReport(push: PushRequest, { unpacked, statuses, message }: PushReport): Buffer {
   const isSecond = push.capabilities.includes('report-status-v2');
   const isAsked = isSecond || push.capabilities.includes('report-status');
@@ -184,14 +184,14 @@ function encodeStatus({ ref, error, instead }: CommandStatus, isSecond: boolean)
   return [`ok ${ref}\n`, ...options.map((option) => `option ${option}\n`)].map(encodeLine);
 }
 
-/** Returns an answer of git with a message for the person at its end; without side bands there is no place for one. */
+/** Returns git's response with a message for the user; without side bands it is returned unchanged. */
 export function appendMessage(push: PushRequest, answer: Buffer, message: string): Buffer {
   const isBanded = push.capabilities.includes('side-band-64k') && answer.subarray(-4).equals(flush);
   if (message === '' || !isBanded) return answer;
   return Buffer.concat([answer.subarray(0, -4), ...inBand(2, Buffer.from(message)), flush]);
 }
 
-/** Reads the answer of `git receive-pack` that was asked for `report-status` alone. */
+/** Parses the response of `git receive-pack` when only `report-status` was requested. */
 export function readReport(answer: Buffer): { unpacked: string; errors: ReadonlyMap<string, string> } {
   const errors = new Map<string, string>();
   let unpacked = 'failed';
@@ -207,7 +207,7 @@ export function readReport(answer: Buffer): { unpacked: string; errors: Readonly
   return { unpacked, errors };
 }
 
-/** Returns the commands of a push as `git receive-pack` reads them, up to where the pack follows. */
+/** Returns the commands of a push as `git receive-pack` reads them, up to the pack. */
 export function encodeCommands(
   push: PushRequest,
   commands: readonly { readonly ref: string; readonly before: string; readonly after: string }[],
@@ -220,7 +220,7 @@ export function encodeCommands(
   return Buffer.concat([...push.shallow.map(encodeLine), ...lines, flush]);
 }
 
-/** Returns the reason of a refused push as the person at the other end reads it. */
+/** Returns the reason of a refused push as the user reads it. */
 export function refusalMessage(reason: string): string {
   return `\nerror:\nerror: ${reason}\nerror:\n`;
 }

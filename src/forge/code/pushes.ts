@@ -25,13 +25,13 @@ export type Pushed = {
   readonly pusher: UserRow;
 };
 
-/** Moves whose commits are read and held at a time. */
+/** Ref moves whose commits are read and held at a time. */
 const gatheredAtOnce = 50;
 
 /**
- * Runs work that moves refs, alone in its repository, and then what follows from the moves, whichever way they came: the
+ * Runs work that moves refs, with the repository locked, then applies the effects of the moves, whatever their origin: the
  * repository's row, the events of push, creation and removal in the order of the moves, then the pull requests of the
- * branches. Returns what the work returned; all of it has happened by then.
+ * branches. Returns the result of the work once all of it has happened.
  */
 export async function withPush<T>(
   context: ForgeContext,
@@ -45,7 +45,8 @@ export async function withPush<T>(
       await recordPush(context, pushed, done.changes);
       return done;
     });
-    // After the repository was let go: a fork's push must not wait for its base while the base waits for the fork.
+    // After the repository lock is released: a fork's push must not wait for its base while the base waits for the
+    // fork.
     for (const { ref } of changes) {
       if (!ref.startsWith('refs/heads/')) continue;
       const branch = { repositoryId: pushed.repository.id, name: ref.slice('refs/heads/'.length) };
@@ -86,7 +87,7 @@ function tellChange(context: ForgeContext, told: Pushed, change: RefChange, news
   });
 }
 
-/** Brings a repository's row in line with its branches; returns the row as it is then. */
+/** Updates a repository's row from its branches; returns the updated row. */
 export async function refreshRepository(
   context: ForgeContext,
   git: GitRepository,
@@ -102,7 +103,7 @@ export async function refreshRepository(
   const names = branches.map(({ name }) => name.slice('refs/heads/'.length));
   const isFirst = repository.is_empty === 1 && names.length > 0;
   const fresh = changes.find(({ ref, after }) => after !== undefined && ref.startsWith('refs/heads/'));
-  // The first branch pushed becomes the default, unless the one the repository was made with came too.
+  // The first pushed branch becomes the default, unless the configured default branch was pushed too.
   const isRenamed = isFirst && !names.includes(repository.default_branch) && fresh !== undefined;
   const defaultBranch = isRenamed ? fresh.ref.slice('refs/heads/'.length) : repository.default_branch;
   if (isRenamed) await context.git.setDefaultBranch(repository.id, defaultBranch);
@@ -142,7 +143,7 @@ function toActivityCommit({ id, message, author, committer, timestamp }: PushedC
   };
 }
 
-/** New branch: its creation and the push are two activities. A tag is one, and so is a branch that goes. */
+/** A new branch records two activities: its creation and the push. A tag or a deleted branch records one. */
 function notePush(context: ForgeContext, pushed: Pushed, change: RefChange, news: PushNews): void {
   const { ref, before, after } = change;
   const isTag = ref.startsWith('refs/tags/');
@@ -216,11 +217,11 @@ function emitRef(
   context.emit({ type, repository, owner, ref, payload });
 }
 
-/** Commits that a push tells of; more are only counted. */
+/** Commits included in a push event; further ones are only counted. */
 const maxCommits = 5;
-/** A new branch has no commit before it to count from: Gitea looks back this far. */
+/** A new branch has no previous commit to count from: Gitea looks back this far. */
 const maxOfNewBranch = 10;
-/** Messages of a push that are read for what they close. */
+/** Messages of a push that are searched for closing references. */
 const maxRead = 1000;
 
 type PushedCommit = {
@@ -231,20 +232,20 @@ type PushedCommit = {
   readonly timestamp: string;
 };
 
-/** What a push tells of one move. */
+/** Data of a push event for one ref move. */
 type PushNews = {
   readonly commits: readonly PushedCommit[];
-  /** Those whose messages are read, newest first. */
+  /** Commits whose messages are read, newest first. */
   readonly read: readonly CommitData[];
   readonly total: number;
   readonly head: PushedCommit | null;
-  /** Path of the comparison below ROOT_URL; empty where there is nothing to compare with. */
+  /** Path of the comparison under ROOT_URL; empty if there is nothing to compare with. */
   readonly comparison: string;
 };
 
 const nothing: PushNews = { commits: [], read: [], total: 0, head: null, comparison: '' };
 
-/** A move that leaves a commit behind, and the commits that come with it. */
+/** A move that leaves a commit on the ref, and the commits that it adds. */
 type ReadMove = RefChange & {
   readonly after: string;
   readonly head: CommitData;
@@ -253,7 +254,7 @@ type ReadMove = RefChange & {
 
 type Home = Pick<RepositoryTarget, 'repository' | 'owner'>;
 
-/** Returns what moves of branches and tags tell, by the names of the refs. New branches share their processes of git. */
+/** Returns the push data of branch and tag moves, by ref name. New branches share git processes. */
 async function gatherNews(
   context: ForgeContext,
   git: GitRepository,
@@ -304,7 +305,7 @@ async function toNews(
     return { ...nothing, head: told(head), comparison: `${path}/${zeroIdLike(after)}...${after}` };
   }
   const isCut = commits.length === maxRead;
-  // What came before a new branch: the parent of the oldest commit told, else the default branch.
+  // The commit before a new branch: the parent of the oldest included commit, or the default branch.
   const origin = before ?? commits.at(-1)?.parents[0] ?? originOf(repository, ref);
   return {
     commits: commits.slice(0, maxCommits).map(told),

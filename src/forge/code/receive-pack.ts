@@ -41,16 +41,16 @@ import {
 import { withPush } from './pushes.ts';
 
 /**
- * Takes a push and returns what git reports to its client. The body is taken whole before the repository is held: a client
- * that trickles its push must not stop the others. What moved is found by comparing the refs, so that it is right whatever
- * git accepted and refused. Permissions and protections are asked before git is.
+ * Receives a push and returns git's report for the client. The body is stored completely before the repository is locked: a
+ * client that sends its push slowly must not block the others. Moved refs are found by comparison, so that the result is
+ * right whatever git accepted and refused. Permissions and protections are checked before git runs.
  */
 export async function receivePush(
   context: ForgeContext,
   { comeIn, ...target }: PushTarget,
   { body, environment: protocol }: { readonly body: Readable; readonly environment: Record<string, string> },
 ): Promise<Buffer> {
-  // An object that git would have to hold in more memory than this ends the push.
+  // An object that needs more memory than this aborts the push.
   const environment = { GIT_ALLOC_LIMIT: String(context.limits.objectBytes) };
   const room = await mkdtemp(join(tmpdir(), 'forge-push-'));
   try {
@@ -101,17 +101,17 @@ async function receiveCode(context: ForgeContext, arrived: ArrivedPush): Promise
   return appendMessage(push, answer, pullInvitations(context, arrived, changes));
 }
 
-/** Returns why all of a push is refused; undefined where git may take it. To be called where the refs stand still. */
+/** Returns why all of a push is refused; undefined if git may take it. Call it with the refs locked. */
 async function refusalOf(context: ForgeContext, arrived: ArrivedPush): Promise<string | undefined> {
   const { repository, owner, caller: user, push, aside } = arrived;
   const git = context.git.open(arrived.gitId);
-  // Others may have pushed for a while since the push came.
+  // Other pushes may have completed since this one arrived.
   const permission = codePermission(context.db, user, repository.id);
   const pusher = { db: context.db, repository, owner, user, git, permission };
   return await pushRefusal(pusher, push.changes, () => unpackAside(git, push, aside));
 }
 
-/** Refuses all commands, as where a hook of Gitea declines. */
+/** Refuses all commands, like a declining Gitea hook. */
 function refuse(push: PushRequest, reason: string): Buffer {
   const statuses = push.changes.map(({ ref }) => ({ ref, error: 'pre-receive hook declined' }));
   return encodeReport(push, { unpacked: 'ok', statuses, message: refusalMessage(reason) });
@@ -135,7 +135,7 @@ async function takePack(
   return { result: stdout, changes: compareRefs(before, await listRefs(git)) };
 }
 
-/** A command of the push, and the ref under which git takes its commit; undefined where git is not asked. */
+/** A command of the push, and the ref under which git stores its commit; undefined if git is not involved. */
 type PushCommand = { readonly change: RefChange; readonly kept: string | undefined; readonly error?: string };
 
 type Received = {
@@ -148,9 +148,9 @@ type Received = {
 const notRun = 'fail to run proc-receive hook';
 
 /**
- * Takes a push that asks for pull requests, besides whatever else it moves, and returns the answer. Git takes the commits under
- * refs that no client sees, with all its checks; the pull requests follow, and the refs go again. `guard` returns why all of
- * the push is refused.
+ * Handles a push that opens pull requests, along with its other commands, and returns the response. Git stores the commits
+ * under hidden refs, with all its checks; the pull requests are created, and the refs are removed. `guard` returns why all
+ * of the push is refused.
  */
 async function takeReviews(
   context: ForgeContext,
@@ -212,7 +212,7 @@ async function refusalOfBases(
   return undefined;
 }
 
-/** Where all commands stand or fall together, what a pull request is refused for must be known before git moves a ref. */
+/** In an atomic push, the reason to refuse a pull request must be known before git moves a ref. */
 async function refuseAtomic(
   context: ForgeContext,
   arrived: ArrivedPush,
@@ -310,25 +310,25 @@ async function openAll(
   return encodeReport(push, { unpacked: received.unpacked, statuses, message: messages.join('') + ending });
 }
 
-/** Where a push goes: the repository's own git repository, or its wiki's. */
+/** Target of a push: the repository's own git repository, or its wiki's. */
 type PushTarget = RepositoryTarget & {
   readonly caller: UserRow | undefined;
   readonly gitId: number;
   readonly isWiki: boolean;
-  /** Returns the rest as it is now, or ends the request where the push may not be made any more. */
+  /** Returns the current target, or ends the request if the push is no longer allowed. */
   readonly comeIn: () => Promise<Pick<PushTarget, 'repository' | 'owner' | 'permission' | 'caller'>>;
 };
 
-/** A push that is complete on disk, by an account. */
+/** A push that is complete on disk, with its account. */
 type ArrivedPush = Omit<PushTarget, 'caller' | 'comeIn'> & {
   readonly caller: UserRow;
   readonly push: PushRequest;
   readonly aside: Aside;
-  /** What git's own program is given besides the bounds of `aside`. */
+  /** Settings of git's own program besides the limits of `aside`. */
   readonly protocol: Readonly<Record<string, string>>;
 };
 
-/** Returns what moved between two readings of the refs, by name. */
+/** Returns the refs that differ between two listings, by name. */
 function compareRefs(before: readonly Ref[], after: readonly Ref[]): RefChange[] {
   const old = new Map(before.map(({ name, id }) => [name, id]));
   const now = new Map(after.map(({ name, id }) => [name, id]));
@@ -344,8 +344,8 @@ type OptionPush = Omit<RepositoryTarget, 'permission'> & {
 };
 
 /**
- * Does what `repo.private` and `repo.template` ask for, which count for the first push to an empty repository alone. Returns the
- * message for a pusher who may not ask for it.
+ * Applies `repo.private` and `repo.template`, which are valid only for the first push to an empty repository. Returns the
+ * message for a pusher who may not set them.
  */
 function applyPushOptions(
   { db }: ForgeContext,
@@ -366,7 +366,7 @@ function applyPushOptions(
   return undefined;
 }
 
-/** Unlike those of a pull request, these options need a value: `repo.private` alone says nothing, as on Gitea. */
+/** Unlike those of a pull request, these options need a value: `repo.private` alone has no effect, as on Gitea. */
 function readFlag(options: readonly string[], key: string): Bit | undefined {
   const values = options.filter((option) => option.startsWith(`${key}=`));
   const value = values.at(-1)?.slice(key.length + 1);
@@ -375,7 +375,7 @@ function readFlag(options: readonly string[], key: string): Bit | undefined {
   return /^(0|f|F|FALSE|false|False)$/.test(value) ? 0 : undefined;
 }
 
-/** Returns what a person reads after a push of branches: where each could become a pull request, or is one. */
+/** Returns the text after a push of branches: for each branch the URL of its pull request, or of a new one. */
 function pullInvitations(
   context: ForgeContext,
   { repository, owner }: Pick<RepositoryTarget, 'repository' | 'owner'>,
@@ -405,7 +405,7 @@ function pullInvitations(
   return invitations.join('');
 }
 
-/** Returns what a person reads after a push to a pull request. */
+/** Returns the text after a push to a pull request. */
 function existingPull(address: string): string {
   return `\nVisit the existing pull request:\n  ${address}\n\n`;
 }

@@ -6,10 +6,10 @@ import { followHead, refreshPulls } from '../pulls/refresh.ts';
 import { refreshRepository } from './pushes.ts';
 
 /**
- * Brings git and database in line where a former process died between the two: a half-created repository is removed, as no one
- * was told of it; one whose refs were moving is read again, its row and its pull requests following what git says. To be
- * called before anybody asks; what events a push would have told died with the process that took it. Returns what is
- * left to do once the forge has an address, since it tells hooks: the pull requests.
+ * Reconciles git and database after a process died between the two: a half-created repository is removed, since its
+ * creation was never reported; one whose refs were moving is read again, and its row and pull requests follow git. Call it
+ * before the first request; push events of the dead process are lost. Returns the work that remains once the forge has an
+ * address, since it sends webhooks: the pull requests.
  */
 export async function recover(context: ForgeContext): Promise<() => void> {
   const { db, git } = context;
@@ -17,7 +17,10 @@ export async function recover(context: ForgeContext): Promise<() => void> {
     'SELECT DISTINCT repo_id, work FROM unfinished',
   );
   for (const { repo_id } of rows.filter(({ work }) => work === 'creating')) {
-    context.log.warn({ repository: repo_id }, 'a repository was half made when the forge stopped; it goes');
+    context.log.warn(
+      { repository: repo_id },
+      'a repository was half created when the forge stopped; it is removed',
+    );
     db.run('DELETE FROM repositories WHERE id = ?', repo_id);
     await git.remove(repo_id);
   }
@@ -29,20 +32,23 @@ export async function recover(context: ForgeContext): Promise<() => void> {
   }
   return () => {
     for (const repository of pushed) followPulls(context, repository);
-    // Until here a second death would leave them as they were.
+    // Until this completes, a second crash leaves them unchanged.
     context.background.add(async () => {
       for (const { repo_id } of rows) db.run('DELETE FROM unfinished WHERE repo_id = ?', repo_id);
     });
   };
 }
 
-/** Removes pull requests that have no head yet, which no one was told of, and folders of repositories that are gone. */
+/** Removes pull requests without a head, whose creation was never reported, and folders of deleted repositories. */
 async function removeRemains({ db, git, log }: ForgeContext): Promise<void> {
   const half = db.all<{ issue_id: number; repo_id: number; number: number }>(
     `SELECT issue_id, repo_id, number FROM pulls WHERE head_sha = ''`,
   );
   for (const { issue_id, repo_id, number } of half) {
-    log.warn({ repository: repo_id, number }, 'a pull request was half made when the forge stopped; it goes');
+    log.warn(
+      { repository: repo_id, number },
+      'a pull request was half created when the forge stopped; it is removed',
+    );
     const name = `refs/pull/${number}/head`;
     const before = await readRef(git.open(repo_id), name);
     if (before !== undefined) await moveRefs(git.open(repo_id), [{ name, before, after: undefined }]);
@@ -53,7 +59,7 @@ async function removeRemains({ db, git, log }: ForgeContext): Promise<void> {
 
 async function readAgain(context: ForgeContext, repository: RepositoryRow): Promise<RepositoryRow> {
   const repositoryGit = context.git.open(repository.id);
-  // What a push for review left behind.
+  // Leftovers of a push for review.
   const left = await listRefs(repositoryGit, ['refs/reeve']);
   const going = left.map(({ name, id }) => ({ name, before: id, after: undefined }));
   if (going.length > 0) await moveRefs(repositoryGit, going);

@@ -5,10 +5,10 @@ import { ForgeProblem } from '../platform/errors.ts';
 import type { GitRepository } from '../platform/git/repository.ts';
 import type { Seconds } from '../platform/rows.ts';
 
-/** Bytes at the beginning of a file that decide how it is shown. */
+/** Bytes at the beginning of a file that determine its type. */
 export const sniffedBytes = 1024;
 
-/** Kinds that a browser shows by itself, by how their files begin; the rest is text, or bytes without a kind. */
+/** Types that a browser displays, by their first bytes; everything else is text or untyped bytes. */
 const signatures: readonly (readonly [type: string, pattern: RegExp])[] = [
   ['image/png', /^\x89PNG\r\n\x1a\n/],
   ['image/jpeg', /^\xff\xd8\xff/],
@@ -33,8 +33,8 @@ const signatures: readonly (readonly [type: string, pattern: RegExp])[] = [
 const svg = /^\s*(<\?xml[^>]*\?>\s*)?(<!--.*?-->\s*)*(<!DOCTYPE svg[^>]*>\s*)?(<!--.*?-->\s*)*<svg[\s/>]/is;
 
 /**
- * Returns the type by which a file is sent, from its first bytes: what browsers show by themselves, `text/plain` for any text
- * (also HTML, which must not run), else bytes. Source: forge `modules/typesniffer/typesniffer.go`.
+ * Returns the content type of a file, from its first bytes: types that browsers display, `text/plain` for any text (also
+ * HTML, which must not run), else bytes. Source: forge `modules/typesniffer/typesniffer.go`.
  */
 export function sniffContentType(head: Buffer): string {
   const bytes = head.subarray(0, sniffedBytes);
@@ -47,35 +47,35 @@ export function sniffContentType(head: Buffer): string {
   return svg.test(latin1) ? 'image/svg+xml' : 'text/plain; charset=utf-8';
 }
 
-/** Text has none of the control characters that no text has. */
+/** Text contains no binary control characters. */
 function isText(bytes: Buffer): boolean {
   return !/[\0-\x08\x0b\x0e-\x1a\x1c-\x1f]/.test(bytes.toString('latin1'));
 }
 
-/** A file of a repository as it is to be sent. */
+/** A file of a repository, ready to send. */
 export type ServedFile = {
   readonly id: string;
   /** Bytes. */
   readonly size: number;
   /** Without folders. */
   readonly name: string;
-  /** When its last commit was made. */
+  /** Time of its last commit. */
   readonly modifiedAt: Seconds;
-  /** Anyone may keep a copy. */
+  /** Whether shared caches may keep a copy. */
   readonly isPublic: boolean;
 };
 
-/** An answer with a file, a part of one, or nothing where the client has it. */
+/** A response with a file, a range of it, or no body if the client has it cached. */
 export type FileAnswer = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: FileBody | undefined;
 };
 
-/** Larger files are passed on as git writes them, and never held whole. */
+/** Larger files are streamed from git, and never held in memory whole. */
 const heldBytes = 1024 * 1024;
 
-/** Returns a file of a repository as an answer to a request: whole, the part of `Range`, or 304. */
+/** Returns a file of a repository as a response: whole, the requested range, or 304. */
 export async function serveFile(
   git: GitRepository,
   file: ServedFile,
@@ -111,7 +111,7 @@ export async function serveFile(
   };
 }
 
-/** Returns the headers that keep what users uploaded from running in the forge's own origin. */
+/** Returns the headers that prevent uploads of users from running in the forge's own origin. */
 export function contentHeaders(type: string): Readonly<Record<string, string>> {
   const policy = type.startsWith('application/pdf')
     ? "default-src 'none'; style-src 'unsafe-inline'"
@@ -123,7 +123,7 @@ export function contentHeaders(type: string): Readonly<Record<string, string>> {
   };
 }
 
-/** Returns the header of a file's name: plain where it can be (RFC 6266), percent-encoded where it cannot. */
+/** Returns the Content-Disposition header of a file: plain where possible (RFC 6266), percent-encoded otherwise. */
 export function contentDisposition(kind: 'inline' | 'attachment', name: string): string {
   if (/^[\w.!#$&^`|~+-]+$/.test(name)) return `${kind}; filename=${name}`;
   if (/^[\x20-\x7e]+$/.test(name)) return `${kind}; filename="${name.replace(/["\\]/g, '\\$&')}"`;
@@ -166,12 +166,12 @@ async function openBlob(
   return { head, body };
 }
 
-/** Returns the refusal of a further large file where many are being read already. */
+/** Returns the error for a further large file when too many are being read. */
 export function tooManyFiles(): ForgeProblem {
   return new ForgeProblem(503, 'too many files are being read, try again', 'error', { 'retry-after': '5' });
 }
 
-/** Reads the part of a file that `Range` asks for. One range is served; several, and units other than bytes, mean the whole file. */
+/** Parses the `Range` header. One range is served; several ranges, and units other than bytes, mean the whole file. */
 export function readRange(
   header: string | undefined,
   size: number,
@@ -185,7 +185,7 @@ export function readRange(
   return { start, end };
 }
 
-/** Passes on the bytes from `start` to `end`, and ends the source after them. */
+/** Streams the bytes from `start` to `end`, and closes the source after them. */
 function cut(source: Exclude<FileBody, Buffer>, start: number, end: number): Transform {
   let at = 0;
   const part = new Transform({

@@ -9,7 +9,7 @@ import type { UserRow } from '../platform/rows.ts';
 import { guardMove } from '../pulls/enforcement.ts';
 import { signatureOf } from './commits-rows.ts';
 
-/** What a protection holds back is a mistake of the request here, not a refusal. */
+/** A tag protection makes the request invalid here, rather than forbidden. */
 export async function guardTag(
   ...[mover, move, verb]: [...Parameters<typeof guardMove>, 'create' | 'delete']
 ): Promise<void> {
@@ -21,7 +21,7 @@ export async function guardTag(
   }
 }
 
-/** Creates a tag in git, annotated where it has a message; returns the move for `withPush`, inside of which this runs. */
+/** Creates a tag in git, annotated if it has a message; returns the move for `withPush`, inside which this runs. */
 export async function makeTag(
   context: ForgeContext,
   {
@@ -46,13 +46,13 @@ export async function makeTag(
   return { ref, before: undefined, after };
 }
 
-/** Returns whether a tag has a release, a draft too. */
+/** Returns whether a tag has a release, drafts included. */
 export function hasRelease(db: Database, repositoryId: number, tag: string): boolean {
   const sql = 'SELECT 1 AS one FROM releases WHERE repo_id = ? AND lower_tag = ?';
   return db.get(sql, repositoryId, tag.toLowerCase()) !== undefined;
 }
 
-/** A release whose tag goes becomes a draft, and a draft whose tag is pushed is published; no event tells of either. */
+/** A release whose tag is deleted becomes a draft, and a draft whose tag is pushed is published; neither sends an event. */
 export function followTag(db: Database, repositoryId: number, { ref, after }: RefChange): void {
   const tag = ref.replace(/^refs\/tags\//, '');
   const sql = 'UPDATE releases SET is_draft = ? WHERE repo_id = ? AND lower_tag = ?';

@@ -27,7 +27,7 @@ function toTag({ context, repository, owner }: TagRequest, tag: TagData) {
   };
 }
 
-/** Tags, read from git and made and removed there; each is a push like any other. */
+/** Handlers for tags in git; creation and deletion have the effects of a push. */
 export const tagHandlers = defineHandlers({
   async listTags(call) {
     const { context, repository, page, reply } = call;

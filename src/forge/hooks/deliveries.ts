@@ -29,17 +29,17 @@ export type DeliveryOptions = {
   readonly hosts?: readonly string[];
 };
 
-/** How often old deliveries are removed. */
+/** Interval between removals of old deliveries. */
 const cleaningMs = 3600_000;
 
-/** Deliveries of one hook on their way at a time: a dead receiver keeps its own waiting, never another's. */
+/** Concurrent deliveries per hook: an unreachable receiver delays only its own deliveries. */
 const perHook = 4;
 const inAll = 64;
 
 /**
- * Creates the sender and continues with what a former process had queued; what that one was sending when it died is
- * lost, as on Gitea, and recorded as failed. A private address is a target only where the list has it, or where a site
- * administrator set it: an account must not talk through the forge to what only the forge reaches.
+ * Creates the sender and resumes the queue of a previous process; a delivery that was being sent when the process died is
+ * lost, as on Gitea, and recorded as failed. A private address is a valid target only if the list contains it, or a site
+ * administrator set it: an account must not reach through the forge what only the forge can reach.
  */
 export function createDeliveries(options: DeliveryOptions): Deliveries {
   const { database, log, now, timeoutMs = 5_000 } = options;
@@ -81,7 +81,7 @@ export function createDeliveries(options: DeliveryOptions): Deliveries {
   function wake(): void {
     if (isWoken || isClosed) return;
     isWoken = true;
-    // The answer to the call that caused the delivery goes out first.
+    // The response to the call that caused the delivery is sent first.
     setImmediate(pump);
   }
 
@@ -120,19 +120,19 @@ type Sending = Required<Pick<DeliveryOptions, 'database' | 'log' | 'timeoutMs'>>
   readonly hosts: ReachableHosts;
 };
 
-/** Creates the hosts of a list as `createReachableHosts` reads it, in which `loopback` stands for this machine. */
+/** Creates the hosts of a list in the syntax of `createReachableHosts`, in which `loopback` means this machine. */
 export function createHookHosts(listed: readonly string[]): ReachableHosts {
   return createReachableHosts(listed.flatMap((one) => (one === 'loopback' ? ['127.0.0.0/8', '::1'] : [one])));
 }
 
-/** Returns whether a site administrator set the address of a hook. Only they write the hooks of the instance. */
+/** Returns whether a site administrator set the URL of a hook. Only administrators write the hooks of the instance. */
 function isSetByAdministrator(database: Database, { repo_id, owner_id, url_by }: HookRow): boolean {
   if (repo_id === null && owner_id === null) return true;
   const sql = 'SELECT is_admin FROM users WHERE id = ? AND is_admin = 1';
   return url_by !== null && database.get(sql, url_by) !== undefined;
 }
 
-/** Sends one delivery and records its answer; one that `stop` interrupts is queued again. */
+/** Sends one delivery and records its response; one that `stop` interrupts is queued again. */
 async function send(sending: Sending, task: HookTaskRow, stop: AbortSignal): Promise<void> {
   const { database, history, log, timeoutMs, hosts } = sending;
   const hook = database.get<HookRow>('SELECT * FROM hooks WHERE id = ?', task.hook_id);
@@ -170,7 +170,7 @@ async function send(sending: Sending, task: HookTaskRow, stop: AbortSignal): Pro
     const reason = isRefused
       ? `${error.message}; a site administrator may set it, or list it with --hook-hosts`
       : messageOf(error);
-    // What a private address does instead of answering says as much as an answer; the refusal says nothing of it.
+    // An error of a private address reveals as much as a response; the record omits the reason.
     const answer = { body: `Delivery: ${reason}`, isPrivate: isPrivate && !isRefused };
     history.recordAnswer(task.id, 'failed', answer);
     log.info({ delivery: task.uuid, hook: hook.id, reason }, 'a delivery failed');
@@ -189,7 +189,7 @@ function targetTypeOf(database: Database, hook: HookRow): string {
   return owner?.type ?? 'user';
 }
 
-/** Both content types sign the JSON text. Without a secret the headers are sent all the same, with nothing in them. */
+/** Both content types sign the JSON text. Without a secret the headers are sent empty. */
 function headersOf(task: HookTaskRow, hook: HookRow, targetType: string): Record<string, string> {
   const sign = (algorithm: 'sha256' | 'sha1'): string =>
     hook.secret === '' ? '' : createHmac(algorithm, hook.secret).update(task.payload).digest('hex');
@@ -213,34 +213,34 @@ function headersOf(task: HookTaskRow, hook: HookRow, targetType: string): Record
   };
 }
 
-/** How long a delivery that is over stays in the history. */
+/** Retention of completed deliveries in the history. */
 const keptSeconds = 7 * 24 * 3600;
 
-/** The answer to a delivery, or the reason why there is none. */
+/** The response to a delivery, or the error. */
 type RecordedAnswer = {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Whether it is from an address that is not public. */
+  /** Whether the response came from a private address. */
   readonly isPrivate?: boolean;
 };
 
-/** The deliveries in the database: queued, on their way, and over. */
+/** The deliveries in the database: queued, in progress and completed. */
 interface DeliveryHistory {
-  /** Marks the oldest queued delivery as on its way and returns it; hooks in `full` are passed over. */
+  /** Marks the oldest queued delivery as in progress and returns it; hooks in `full` are skipped. */
   takeNext(full: readonly number[]): HookTaskRow | undefined;
-  /** Records what is sent, without the `Authorization` header. */
+  /** Records the request, without the `Authorization` header. */
   recordRequest(id: number, headers: Readonly<Record<string, string>>, body: string): void;
   recordAnswer(id: number, state: 'delivered' | 'failed', answer: RecordedAnswer): void;
   queueAgain(id: number): void;
-  /** Returns the newest deliveries of a hook first. */
+  /** Returns the deliveries of a hook, newest first. */
   list(hookId: number, limit?: number): readonly HookTaskRow[];
   /** Queues the same payload under a new id and returns that id; undefined for an unknown one. */
   repeat(uuid: string): string | undefined;
   removeOld(): void;
 }
 
-/** Opens the history. Deliveries that were on their way when the last process ended are recorded as failed. */
+/** Opens the history. Deliveries in progress when the last process ended are recorded as failed. */
 function createDeliveryHistory(database: Database, now: () => number): DeliveryHistory {
   database.run(
     `UPDATE hook_tasks SET state = 'failed', response_body = ?, is_answer_private = 0 WHERE state = 'sending'`,
@@ -304,7 +304,7 @@ function createDeliveryHistory(database: Database, now: () => number): DeliveryH
   };
 }
 
-/** Bytes of an answer that are kept. */
+/** Bytes of a response that are stored. */
 const maxAnswerBytes = 1024 * 1024;
 const maxRedirects = 10;
 
@@ -312,9 +312,9 @@ type WebhookRequest = {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Ends the whole exchange: connecting, sending, redirects, reading. */
+  /** Aborts the whole exchange: connecting, sending, redirects, reading. */
   readonly signal: AbortSignal;
-  /** Whether an address may be connected to, to which the host of a URL resolves. Asked before each connection. */
+  /** Returns whether a connection to a resolved address of a URL's host is allowed. Called before each connection. */
   readonly permits: (address: string, host: string) => boolean;
 };
 
@@ -328,9 +328,9 @@ type WebhookAnswer = {
 type Hop = { readonly method: 'POST' | 'GET'; readonly url: URL; readonly headers: Record<string, string> };
 
 /**
- * Posts a body and returns the answer. Redirects go as Gitea's HTTP client takes them: at most ten, 301, 302 and
- * 303 turn into a GET without body, 307 and 308 stay a POST, `Authorization` is not sent to another host. Throws `HostRefused`
- * for an address that is not permitted, of a redirect as well.
+ * Posts a body and returns the response. Redirects are followed as Gitea's HTTP client does: at most ten; 301, 302 and 303
+ * turn into a GET without body, 307 and 308 stay a POST, `Authorization` is not sent to another host. Throws `HostRefused`
+ * for an address that is not allowed, including that of a redirect.
  */
 async function sendWebhook({ url, headers, body, ...guards }: WebhookRequest): Promise<WebhookAnswer> {
   let hop: Hop = { method: 'POST', url: new URL(url), headers: { ...headers } };
@@ -362,12 +362,12 @@ function request(
     throw new Error(`unsupported protocol scheme "${hop.url.protocol}"`);
   }
   const host = hostOfUrl(hop.url);
-  // No name is looked up for an address.
+  // IP addresses need no DNS lookup.
   if (isIP(host) !== 0 && !permits(host, host))
     throw new HostRefused('its address is not public, and not listed');
   const length = body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(body)) };
   const program = hop.url.protocol === 'https:' ? https : http;
-  // No kept connection: a receiver that restarted would turn a reused one into a lost delivery.
+  // No keep-alive: a restarted receiver would turn a reused connection into a lost delivery.
   const sent = program.request(hop.url, {
     method: hop.method,
     agent: false,
@@ -399,7 +399,7 @@ function request(
   return promise;
 }
 
-/** Sends a delivery of a hook again and returns the new id; undefined where the hook has no such delivery. */
+/** Sends a delivery of a hook again and returns the new id; undefined if the hook has no such delivery. */
 export function redeliverOf(context: ForgeContext, hookId: number, uuid: string): string | undefined {
   const sql = 'SELECT * FROM hook_tasks WHERE uuid = ? AND hook_id = ?';
   const task = context.db.get<HookTaskRow>(sql, uuid, Number.isSafeInteger(hookId) ? hookId : 0);

@@ -4,7 +4,7 @@ import type { Emission, Emit, ForgeContext } from '../platform/context.ts';
 import { secondsOf } from '../platform/time.ts';
 import type { HookRow } from './hooks-rows.ts';
 
-/** Event-Types whose `Event` header says something broader, or something else. */
+/** Event types whose `Event` header is broader or different. */
 const eventNames: Readonly<Record<string, string>> = {
   issue_assign: 'issues',
   issue_label: 'issues',
@@ -20,17 +20,17 @@ const eventNames: Readonly<Record<string, string>> = {
   pull_request_review_comment: 'pull_request_comment',
 };
 
-/** Kinds whose refs the branch filter looks at; nothing else is ever filtered. */
+/** Event types to which the branch filter applies; others are never filtered. */
 const filtered: ReadonlySet<string> = new Set(['push', 'create', 'delete']);
 /** Gitea indents these two by one space and everything else by two. */
 const narrow: ReadonlySet<string> = new Set(['repository', 'wiki']);
 
-/** Returns what the header `X-Gitea-Event` says for an Event-Type. */
+/** Returns the `X-Gitea-Event` header of an event type. */
 function eventNameOf(type: string): string {
   return eventNames[type] ?? type;
 }
 
-/** Returns a payload as the text that is sent and signed. */
+/** Returns a payload as the text to send and sign. */
 export function formatEventPayload(type: string, payload: object): string {
   return JSON.stringify(payload, null, narrow.has(type) ? 1 : 2);
 }
@@ -42,8 +42,8 @@ SELECT * FROM (SELECT *, 0 AS level FROM hooks WHERE repo_id = ?1
 WHERE is_active = 1 ORDER BY level, id`;
 
 /**
- * Creates `emit`. The payload is built once for all hooks that listen, at the time of the event: later changes do not
- * alter what is sent. `wake` is called after the commit.
+ * Creates `emit`. The payload is built once for all subscribed hooks, at the time of the event: later changes do not alter
+ * it. `wake` is called after the commit.
  */
 export function createEmit(context: Pick<ForgeContext, 'db' | 'clock'>, wake: () => void): Emit {
   const { db } = context;
@@ -58,7 +58,7 @@ export function createEmit(context: Pick<ForgeContext, 'db' | 'clock'>, wake: ()
   };
 }
 
-/** Queues one payload for one hook, whatever that hook subscribes to; returns the delivery's id. */
+/** Queues one payload for one hook, regardless of its subscriptions; returns the delivery's id. */
 export function queueDelivery(
   { db, clock }: Pick<ForgeContext, 'db' | 'clock'>,
   hookId: number,
@@ -92,11 +92,11 @@ export function wants(
   return !filtered.has(type) || ref === undefined || passesFilter(hook.branch_filter, ref);
 }
 
-/** Whole match of the short branch name, else of the full ref; a tag has only its full ref. `*` crosses slashes. */
+/** Matches the short branch name in full, else the full ref; a tag has only its full ref. `*` matches slashes. */
 function passesFilter(filter: string, ref: string): boolean {
   if (filter === '' || filter === '*' || filter === '**') return true;
   try {
-    // The forge's globs know no leading "!".
+    // The forge's globs do not support a leading "!".
     const matches = createGlob(filter.replace(/^!/, '\\!'), { separator: '', strict: false });
     return matches(ref) || (ref.startsWith('refs/heads/') && matches(ref.slice('refs/heads/'.length)));
   } catch (error) {

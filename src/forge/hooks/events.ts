@@ -8,7 +8,7 @@ import { toPull } from '../pulls/pulls-rows.ts';
 import { toRepository } from '../repositories/repositories-rows.ts';
 import { commentPayload, issuePayload, type PayloadChanges, pullPayload } from './payloads.ts';
 
-/** An issue or pull request, where it is, and who does something to it. */
+/** An issue or pull request, with its repository and the acting account. */
 export type IssueScene = {
   readonly issueId: number;
   readonly repository: RepositoryRow;
@@ -17,17 +17,17 @@ export type IssueScene = {
 };
 
 type IssueChange = {
-  /** Which of the kind's Event-Types: absent is the kind itself (`issues`, `pull_request`). */
+  /** The event type within the kind: absent means the kind itself (`issues`, `pull_request`). */
   readonly topic?: 'assign' | 'label' | 'milestone';
   readonly action: string;
   readonly changes?: PayloadChanges;
-  /** Set where a commit's message, or the merge of a pull request, closed or reopened it. */
+  /** Set if a commit message, or the merge of a pull request, closed or reopened it. */
   readonly commitId?: string | undefined;
-  /** Leaves the labels out of the payload. */
+  /** Omits the labels from the payload. */
   readonly hidesLabels?: boolean;
 };
 
-/** Notifies hooks of what happened to an issue or pull request, as it is now. */
+/** Emits an event of an issue or pull request in its current state. */
 export function emitIssue(context: ForgeContext, scene: IssueScene, news: IssueChange): void {
   const issue = readIssue(context, scene.issueId);
   const kind = issue.is_pull ? 'pull_request' : 'issue';
@@ -47,7 +47,7 @@ export function emitIssue(context: ForgeContext, scene: IssueScene, news: IssueC
       };
       const told = {
         ...(news.hidesLabels ? { labels: [] } : {}),
-        // What is gone has no lines to count.
+        // A deleted pull request has no lines to count.
         ...(news.action === 'deleted' && issue.is_pull ? uncounted : {}),
       };
       return issue.is_pull
@@ -60,7 +60,7 @@ export function emitIssue(context: ForgeContext, scene: IssueScene, news: IssueC
   });
 }
 
-/** Notifies hooks of what happened to a comment; for a removed one the row that was. */
+/** Emits an event of a comment; for a deleted one, with its last row. */
 export function emitComment(
   context: ForgeContext,
   scene: IssueScene,
@@ -84,15 +84,15 @@ export function emitComment(
   });
 }
 
-/** Members left out of the text. */
+/** Fields omitted from the text. */
 const uncounted = { additions: undefined, deletions: undefined, changed_files: undefined };
 
-/** A payload shows what the actor sees, whatever its reader may see, as on Gitea. */
+/** A payload shows what the actor can see, whatever the access of its reader, as on Gitea. */
 function asActor({ repository, owner, actor }: IssueScene) {
   return { repository, owner, viewer: actor };
 }
 
-/** The repository comes with the actor's permissions. */
+/** The repository includes the actor's permissions. */
 function surroundings(context: ForgeContext, { repository, owner, actor }: IssueScene) {
   const permission = permissionOf(context.db, actor, repository, owner);
   return {
@@ -103,11 +103,11 @@ function surroundings(context: ForgeContext, { repository, owner, actor }: Issue
 
 function readIssue(context: ForgeContext, id: number): IssueRow {
   const issue = context.db.get<IssueRow>('SELECT * FROM issues WHERE id = ?', id);
-  if (!issue) throw new TypeError(`issue ${id} is gone while it is announced`);
+  if (!issue) throw new TypeError(`issue ${id} is missing while its event is sent`);
   return issue;
 }
 
-/** Where a pull request stands and who does something to it. */
+/** A pull request with its repository and the acting account. */
 export type PullContext = {
   readonly repository: RepositoryRow;
   readonly owner: UserRow;
@@ -115,7 +115,7 @@ export type PullContext = {
 };
 
 type PullEvent = {
-  /** The Event-Type, such as `pull_request_sync`. */
+  /** The event type, such as `pull_request_sync`. */
   readonly type: string;
   readonly action: string;
   readonly changes?: PayloadChanges | undefined;
@@ -126,7 +126,7 @@ type PullEvent = {
   readonly commitId?: string | undefined;
 };
 
-/** Emits an event of the pull request family, as the pull request is in the database now. */
+/** Emits an event of the pull request family, with the current state of the pull request. */
 export function emitPull(context: ForgeContext, place: PullContext, issueId: number, event: PullEvent): void {
   const { repository, owner, actor } = place;
   const { type, requestedReviewer, ...rest } = event;
@@ -137,7 +137,7 @@ export function emitPull(context: ForgeContext, place: PullContext, issueId: num
     payload: () => {
       const { db } = context;
       const issue = db.get<IssueRow>('SELECT * FROM issues WHERE id = ?', issueId);
-      if (!issue) throw new TypeError(`issue ${issueId} is gone while its event is sent`);
+      if (!issue) throw new TypeError(`issue ${issueId} is missing while its event is sent`);
       const permission = permissionOf(db, actor, repository, owner);
       return pullPayload({
         ...rest,

@@ -13,7 +13,7 @@ export type HookRow = {
   readonly url: string;
   readonly content_type: 'json' | 'form';
   readonly secret: string;
-  /** JSON: the further `config` members of chat hooks. */
+  /** JSON: the additional `config` fields of chat hooks. */
   readonly meta: string;
   /** JSON list of enabled internal names. */
   readonly events: string;
@@ -22,7 +22,7 @@ export type HookRow = {
   readonly is_active: Bit;
   readonly created_at: Seconds;
   readonly updated_at: Seconds;
-  /** The account that set the address; null where it is gone, or not known. */
+  /** The account that set the URL; null if it is deleted or unknown. */
   readonly url_by: number | null;
 };
 
@@ -47,7 +47,7 @@ export function toHook(hook: HookRow) {
   };
 }
 
-/** Gives a new repository its copies of the instance's default hooks. */
+/** Copies the instance's default hooks to a new repository. */
 export function copyDefaultHooks({ db, clock }: ForgeContext, repositoryId: number): void {
   const copied =
     'type, name, url, content_type, secret, meta, events, branch_filter, authorization_header, is_active, url_by';

@@ -16,7 +16,7 @@ import { formatEventPayload, queueDelivery, wants } from './emit.ts';
 import { type HookRow, toHook } from './hooks-rows.ts';
 import { pushPayload } from './payloads.ts';
 
-/** Whose hooks: a repository's, those of a person or organization, or the instance's. */
+/** Owner of hooks: a repository, a person or organization, or the instance. */
 type HookHolder = { readonly column: 'repo_id' | 'owner_id'; readonly id: number } | 'instance';
 type Config = Readonly<Record<string, string>>;
 type HookText = {
@@ -45,7 +45,7 @@ const types = new Set([
 ]);
 
 function readUrl(text: string): string {
-  // An address without a host is taken, too; its deliveries fail.
+  // A URL without a host is accepted, too; its deliveries fail.
   const isEmpty = /^https?:\/\/$/i.test(text);
   if (!isEmpty && !(/^https?:\/\//i.test(text) && URL.canParse(text))) {
     throw new ForgeProblem(422, 'Invalid url');
@@ -76,7 +76,7 @@ function readName(text: string): string {
   return name;
 }
 
-/** Chat hooks carry a few more members; of them only Slack's are shown again. */
+/** Chat hooks have additional fields; only Slack's are shown again. */
 function readMeta(type: string, config: Config): string {
   if (type !== 'slack') return '{}';
   const { channel = '', username = '', icon_url = '', color = '' } = config;
@@ -84,7 +84,7 @@ function readMeta(type: string, config: Config): string {
   return JSON.stringify({ channel: channel.trim(), username, icon_url, color });
 }
 
-/** The texts that Go takes for a truth value; anything else is the caller's mistake. */
+/** The texts that Go parses as a boolean; anything else is a client error. */
 function readSystemFlag(text: string): boolean {
   if (['1', 't', 'T', 'TRUE', 'true', 'True'].includes(text)) return true;
   if (['', '0', 'f', 'F', 'FALSE', 'false', 'False'].includes(text)) return false;
@@ -131,8 +131,8 @@ function insertHook(
 }
 
 /**
- * No merge patch: absent events, filter and header are reset; the secret never changes. An edit that repeats the address leaves
- * it to the one who set it, unless a site administrator makes it their own.
+ * Not a merge patch: absent events, filter and header are reset; the secret never changes. An edit that repeats the URL
+ * keeps the account that set it, unless a site administrator claims it.
  */
 function updateHook({ context, caller }: HookWriter, hook: HookRow, edit: HookText): HookRow {
   const { db, clock } = context;
@@ -178,7 +178,7 @@ function listOf({ context, page, reply }: ListCall, { sql, values }: HookConditi
 
 type HookCall = { readonly context: ForgeContext; readonly params: { readonly id: number } };
 
-/** Returns a hook of the holder's own, or ends the request with 404. */
+/** Returns a hook that belongs to the owner, or ends the request with 404. */
 function hookOf({ context, params }: HookCall, holder: HookHolder): HookRow {
   const { sql, values } = conditionOf(holder);
   return found(context.db.get<HookRow>(`SELECT * FROM hooks WHERE id = ? AND ${sql}`, params.id, ...values));
@@ -253,18 +253,18 @@ export const hookHandlers = defineHandlers({
   deleteSystemHook: (call) => removeHook(call, 'instance'),
 });
 
-/** Test deliveries: a push that never was, of the head of a ref. */
+/** Handlers for test deliveries: a sample push event of the head of a ref. */
 export const hookTestHandlers = defineHandlers({
   async testHook({ context, params, query, caller, ...target }) {
     const { repository, owner } = target;
     const hook = findHook({ context, repository, params });
     const git = context.git.open(repository.id);
     const given = query.ref ? await resolveRef(git, query.ref) : undefined;
-    // A ref that is none counts as none given.
+    // An invalid ref counts as absent.
     const word = given && query.ref ? query.ref : `refs/heads/${repository.default_branch}`;
     const resolved = (await hasNoBranch(git)) ? undefined : (given ?? (await resolveRef(git, word)));
     const { commit } = found(resolved, 'repository is empty');
-    // Gitea asks subscription and filter here too, so that 204 may mean that nothing was queued.
+    // Gitea applies subscription and filter here too, so 204 may mean that nothing was queued.
     if (!wants(hook, { type: 'push', ref: word })) return undefined;
     const address = repositoryAddress(context.rootUrl(), owner.name, repository.name);
     const shape = toPayloadCommit(context.db, address, commit);

@@ -1,21 +1,24 @@
-/** A resource as the API writes it (`toIssue`, `toRepository` …). */
+/** A resource in the API's form (`toIssue`, `toRepository` …). */
 type Resource = object;
 
-/** What an edit changed: the texts before. Only the members that changed. */
+/** Previous texts of an edit. Only the fields that changed. */
 export type PayloadChanges = { readonly title?: string; readonly body?: string; readonly ref?: string };
 
-/** What every event of a repository carries. */
+/** Fields of every repository event. */
 type Surroundings = { readonly repository: Resource; readonly sender: Resource };
 
 type SubjectEvent = Surroundings & {
   readonly action: string;
   readonly number: number;
   readonly changes?: PayloadChanges | undefined;
-  /** Set where a commit's message closed it. */
+  /** Set if a commit message closed it. */
   readonly commitId?: string | undefined;
 };
 
-/** Builds the payload of `issues`, `issue_assign`, `issue_label` and `issue_milestone`. Which label or assignee changed is not told. */
+/**
+ * Builds the payload of `issues`, `issue_assign`, `issue_label` and `issue_milestone`. It does not name the changed label
+ * or assignee.
+ */
 export function issuePayload(event: SubjectEvent & { readonly issue: Resource }): Resource {
   return {
     action: event.action,
@@ -28,7 +31,7 @@ export function issuePayload(event: SubjectEvent & { readonly issue: Resource })
   };
 }
 
-/** Builds the payload of `issue_comment` and `pull_request_comment`; `pullRequest` where the issue is one. */
+/** Builds the payload of `issue_comment` and `pull_request_comment`; with `pullRequest` if the issue is one. */
 export function commentPayload(
   event: Surroundings & {
     readonly action: 'created' | 'edited' | 'deleted';
@@ -50,7 +53,7 @@ export function commentPayload(
   };
 }
 
-/** Builds the payload of every event of the pull request family. `before` and `after` come with `synchronized` alone. */
+/** Builds the payload of every event of the pull request family. `before` and `after` exist only for `synchronized`. */
 export function pullPayload(
   event: SubjectEvent & {
     readonly pullRequest: Resource;
@@ -75,7 +78,7 @@ export function pullPayload(
   };
 }
 
-/** Label lists are never filled; a member that did not change is left out. */
+/** Label lists are always empty; unchanged fields are omitted. */
 function changesOf(changes: PayloadChanges | undefined): { changes?: Resource } {
   if (changes === undefined) return {};
   const texts = Object.entries(changes).map(([name, from]) => [name, { from }]);
@@ -135,12 +138,12 @@ export function deletePayload(
   };
 }
 
-/** Builds the payload of `fork`. The names mean the reverse of what they say: `forkee` is the source. */
+/** Builds the payload of `fork`. The names are reversed: `forkee` is the source. */
 export function forkPayload(event: { source: Resource; fork: Resource; sender: Resource }): Resource {
   return { forkee: event.source, repository: event.fork, sender: event.sender };
 }
 
-/** Builds the payload of `repository`; `owner` stands in `organization`, even where it is a person. */
+/** Builds the payload of `repository`; `owner` is in `organization`, even if it is a person. */
 export function repositoryPayload(
   event: Surroundings & { readonly action: 'created' | 'deleted'; readonly owner: Resource },
 ): Resource {
@@ -164,7 +167,7 @@ export function releasePayload(
   };
 }
 
-/** Builds the payload of `wiki`: `page` is the page's name in addresses, `comment` the message of its commit. */
+/** Builds the payload of `wiki`: `page` is the page's name in URLs, `comment` the message of its commit. */
 export function wikiPayload(
   event: Surroundings & {
     readonly action: 'created' | 'edited' | 'deleted';

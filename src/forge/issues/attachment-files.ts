@@ -11,8 +11,8 @@ import { readIssueRow } from './changes.ts';
 import { loadHomes } from './issues-rows.ts';
 
 /**
- * Serves attached files at `/attachments/{uuid}` to accounts that may read their repository; others get 404. A file
- * is never shown in the forge's own origin: it comes as a download, of no kind that a browser would run.
+ * Serves attached files at `/attachments/{uuid}` to accounts that may read their repository; others get 404. A file is
+ * never displayed in the forge's own origin: it is sent as a download, with a type that no browser runs.
  */
 export function registerAttachmentFiles(app: FastifyInstance, context: ForgeContext): void {
   const readActor = createActorReader(context);
@@ -40,7 +40,7 @@ type AttachedFile = {
   readonly size: number;
 };
 
-/** Sends a file as a download, and counts it. */
+/** Sends a file as a download, and counts the download. */
 export async function sendAttachment(
   context: ForgeContext,
   reply: FastifyReply,
@@ -58,7 +58,7 @@ export async function sendAttachment(
     .send(bytes);
 }
 
-/** A file, what it asks of a token, and who may read it. */
+/** A file, the required token scope, and who may read it. */
 type FoundFile = {
   readonly file: AttachedFile;
   readonly scopes: readonly Scope[];
@@ -83,7 +83,7 @@ function findAsset(context: ForgeContext, uuid: string): FoundFile | undefined {
   const { repository, owner } = found(loadHomes(context, [asset.repo_id]).get(asset.repo_id));
   const mayRead = (actor: Actor): boolean => {
     const permission = permissionOf(context.db, actor.user, repository, owner, 'releases');
-    // The files of a draft are for writers, as the draft is.
+    // Files of a draft release are visible to writers only, like the draft.
     return asset.is_draft
       ? reaches(permission, 'write') && hasScopes(actor, ['write:repository'])
       : reaches(permission, 'read');
@@ -91,7 +91,7 @@ function findAsset(context: ForgeContext, uuid: string): FoundFile | undefined {
   return { file: { ...asset, table: 'release_assets' }, scopes: ['read:repository'], mayRead };
 }
 
-/** RFC 6266: a plain name for old clients, the whole one percent-encoded. */
+/** RFC 6266: an ASCII name for old clients, and the full one percent-encoded. */
 function dispositionOf(name: string): string {
   const plain = name.replace(/[^\x20-\x7e]|["\\%]/g, '_');
   const encoded = encodeURIComponent(name.toWellFormed()).replace(

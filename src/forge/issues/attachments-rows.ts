@@ -2,7 +2,7 @@ import type { ForgeContext } from '../platform/context.ts';
 import type { Seconds } from '../platform/rows.ts';
 import { toInstant } from '../platform/time.ts';
 
-/** A file on an issue, or on a comment of it; its bytes lie in the attachment store under `uuid`. */
+/** A file attached to an issue or to one of its comments; its bytes are in the attachment store under `uuid`. */
 export type AttachmentRow = {
   readonly id: number;
   readonly uuid: string;
@@ -30,7 +30,7 @@ export function toAttachment(context: ForgeContext, attachment: AttachmentRow) {
   };
 }
 
-/** Returns the files of issues (without those of their comments) or of comments by the thing's id, in one query. */
+/** Returns the files of issues (without those of their comments) or of comments, by owner id, in one query. */
 export function loadAttachments(
   context: ForgeContext,
   holder: 'issue' | 'comment',

@@ -14,7 +14,7 @@ import { type AttachmentRow, loadAttachments, toAttachment } from './attachments
 import { readIssueRow } from './changes.ts';
 import type { CommentRow } from './comments-rows.ts';
 
-/** What may be attached: Gitea's kinds of files, smaller ones than it takes since they pass through memory. */
+/** Limits of attachments: Gitea's file types, with smaller sizes than Gitea's since files pass through memory. */
 const attachmentLimits = {
   maxMiB: 25,
   maxFiles: 5,
@@ -38,7 +38,7 @@ function issueOf(call: OnIssue): AttachmentHolder {
   return { issue: findIssue(call) };
 }
 
-/** Returns the comment of the path; undefined where it stands on a kind of issue that is switched off. */
+/** Returns the comment in the path; undefined if its kind of issue is disabled. */
 function commentOf(call: OnComment): Required<AttachmentHolder> | undefined {
   guardEnabled(call);
   const { context, repository, params } = call;
@@ -52,7 +52,10 @@ function commentOf(call: OnComment): Required<AttachmentHolder> | undefined {
   return (issue.is_pull ? has_pull_requests : has_issues) ? { issue, comment } : undefined;
 }
 
-/** The author and writers may change the files of an issue; of a comment its author, who must write, and administrators. */
+/**
+ * Files of an issue may be changed by its author and by writers; files of a comment by its author, with write access, and
+ * by administrators.
+ */
 function guardChange(
   call: AttachmentTarget & { readonly caller: UserRow },
   { issue, comment }: AttachmentHolder,
@@ -76,7 +79,7 @@ function findAttachment(
     repository.id,
     issue.id,
   );
-  // The files of an issue's comments are found through the issue as well, as on Gitea.
+  // Files of an issue's comments are also reachable through the issue, as on Gitea.
   const isIts = comment === undefined || attachment?.comment_id === comment.id;
   return found(isIts ? attachment : undefined, 'no such attachment');
 }
@@ -125,7 +128,7 @@ async function attach(
   });
 }
 
-/** A new file counts as an edit of the text that it hangs on, though the text stays. */
+/** A new file counts as an edit of its issue or comment, though the text is unchanged. */
 function emitEdited(call: AttachmentWrite, { issue, comment }: AttachmentHolder): void {
   const { context, repository, owner, caller } = call;
   const now = secondsOf(context.clock());
@@ -165,12 +168,10 @@ function remove(call: AttachmentWrite, holder: AttachmentHolder, id: number): un
   return undefined;
 }
 
-/** A comment whose kind of issue is switched off ends a write with 404; reading it is answered without a body. */
+/** For a comment whose kind of issue is disabled, writes end with 404; reads return no body. */
 const writable = (holder: Required<AttachmentHolder> | undefined) => found(holder);
 
-/**
- * What Gitea writes where a comment's kind of issue cannot be read: 200 without a body, which no row describes.
- */
+/** Gitea's response if a comment's kind of issue cannot be read: 200 without a body, which no operation describes. */
 const nothing = undefined as never;
 
 /** Handlers for files on issues and comments. */

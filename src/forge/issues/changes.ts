@@ -23,8 +23,8 @@ import { stopWithIssue } from './stopwatches-service.ts';
 import { recordEvent } from './timeline-rows.ts';
 
 /**
- * Single changes of an issue or pull request, each with the webhook it emits. They run inside their caller's
- * transaction, and change nothing and send no event where the issue is already in the desired state.
+ * Single changes of an issue or pull request, each with the webhook it emits. They run inside their caller's transaction;
+ * if the issue is already in the desired state, they change nothing and send no event.
  */
 
 type NewIssue = {
@@ -38,7 +38,7 @@ type NewIssue = {
   readonly dueAt?: Seconds | undefined;
 };
 
-/** Writes an issue, or the issue side of a pull request, under the next number; returns its row. Emits nothing. */
+/** Inserts an issue, or the issue side of a pull request, under the next number; returns its row. Emits nothing. */
 export function insertIssue(context: ForgeContext, issue: NewIssue): IssueRow {
   const { db, clock } = context;
   const now = secondsOf(clock());
@@ -71,7 +71,7 @@ export function readIssueRow(context: ForgeContext, id: number): IssueRow {
   return found(context.db.get<IssueRow>('SELECT * FROM issues WHERE id = ?', id));
 }
 
-/** Marks an issue as updated where none of its columns changes. */
+/** Marks an issue as updated when none of its columns changes. */
 export function touchIssue(context: ForgeContext, id: number): void {
   update(context, id, {});
 }
@@ -100,13 +100,13 @@ function update(
   );
 }
 
-/** Notes in the timelines of other issues that the title or body of an issue refers to them. */
+/** Records in the timelines of other issues that the title or body of an issue refers to them. */
 export function noteReferences(context: ForgeContext, scene: IssueScene): void {
   const { title, body } = readIssueRow(context, scene.issueId);
   recordReferences(context, scene, { plain: title, markdown: body });
 }
 
-/** Changes the title; hooks hear `edited` with the old one. */
+/** Changes the title; webhooks receive `edited` with the old one. */
 export function changeTitle(context: ForgeContext, scene: IssueScene, given: string): void {
   const issue = readIssueRow(context, scene.issueId);
   const title = asWritten(operations.editIssue, 'title', given);
@@ -118,11 +118,11 @@ export function changeTitle(context: ForgeContext, scene: IssueScene, given: str
   noteReferences(context, scene);
   emitIssue(context, scene, { action: 'edited', changes: { title: from } });
   const { is_pull } = readIssueRow(context, scene.issueId);
-  // Watchers have heard nothing of the draft so far.
+  // Watchers were not notified of the draft.
   if (is_pull && isDraftTitle(from) && !isDraftTitle(title)) notifyActivity(context, scene);
 }
 
-/** Changes the body; a `version` that is not the issue's own ends the request with 409. */
+/** Changes the body; a `version` other than the current one ends the request with 409. */
 export function changeBody(
   context: ForgeContext,
   scene: IssueScene,
@@ -141,7 +141,7 @@ export function changeBody(
   emitIssue(context, scene, { action: 'edited', changes: { body: from } });
 }
 
-/** Changes the ref an issue belongs to. Hooks hear nothing. */
+/** Changes the ref of an issue. No webhook is sent. */
 export function changeRef(context: ForgeContext, scene: IssueScene, ref: string): void {
   const { ref: from } = readIssueRow(context, scene.issueId);
   if (ref === from) return;
@@ -150,7 +150,7 @@ export function changeRef(context: ForgeContext, scene: IssueScene, ref: string)
   recordEvent(context, scene, { type: 'change_issue_ref', refers });
 }
 
-/** Changes the due date, 0 for none. Hooks hear nothing. */
+/** Changes the due date, 0 for none. No webhook is sent. */
 export function changeDueDate(context: ForgeContext, scene: IssueScene, dueAt: Seconds): void {
   const { due_at: from } = readIssueRow(context, scene.issueId);
   if (dueAt === from) return;
@@ -170,8 +170,8 @@ function withoutPrefix(ref: string): string {
 }
 
 /**
- * Opens or closes; any other text, and closing what waits for an open issue, ends the request with 412. `commitId` is the
- * commit that asked for it.
+ * Opens or closes; any other state, and closing an issue blocked by an open one, ends the request with 412. `commitId` is
+ * the commit that caused the change.
  */
 export function changeState(
   context: ForgeContext,
@@ -216,7 +216,7 @@ export function changeMilestone(context: ForgeContext, scene: IssueScene, milest
   emitIssue(context, scene, { topic: 'milestone', action });
 }
 
-/** Notes in the timeline that an issue has another milestone, 0 for none. */
+/** Records in the timeline that an issue has another milestone, 0 for none. */
 export function recordMilestone(
   context: ForgeContext,
   scene: IssueScene,
@@ -225,15 +225,15 @@ export function recordMilestone(
   recordEvent(context, scene, { type: 'milestone', refers: { oldMilestone: from, milestone: to } });
 }
 
-/** Returns whether a milestone is one of the repository's. */
+/** Returns whether a milestone belongs to the repository. */
 export function hasMilestone(context: ForgeContext, repository: RepositoryRow, id: number): boolean {
   const sql = 'SELECT 1 AS one FROM milestones WHERE id = ? AND repo_id = ?';
   return context.db.get(sql, id, repository.id) !== undefined;
 }
 
 /**
- * Returns the accounts that names mean. Ends the request with 422 for one unknown, or one that has no part in the repository, and with
- * 403 for one who blocks the caller.
+ * Returns the accounts with these names. Ends the request with 422 for an unknown account or one without access to the
+ * repository, and with 403 for one who blocks the caller.
  */
 export function findAssignees(
   context: ForgeContext,
@@ -251,7 +251,7 @@ export function findAssignees(
   });
 }
 
-/** Accounts that may read pull requests, or write anything, can be assigned. */
+/** Returns whether an account can be assigned: it can read pull requests, or write any unit. */
 function mayBeAssigned(
   { db }: ForgeContext,
   { repository, owner }: { readonly repository: RepositoryRow; readonly owner: UserRow },
@@ -263,7 +263,7 @@ function mayBeAssigned(
   return reaching('pulls', 'read') || units.some((unit) => reaching(unit, 'write'));
 }
 
-/** Gives an issue assignees; hooks and they hear of it by `emitAssignees`. */
+/** Adds assignees to an issue; `emitAssignees` sends the webhooks and notifications. */
 export function attachAssignees(context: ForgeContext, scene: IssueScene, users: readonly UserRow[]): void {
   for (const { id } of users) {
     context.db.run('INSERT INTO assignees (issue_id, user_id) VALUES (?, ?)', scene.issueId, id);
@@ -271,7 +271,7 @@ export function attachAssignees(context: ForgeContext, scene: IssueScene, users:
   }
 }
 
-/** Notifies hooks of each assignee of a new issue, and each of them. */
+/** Emits the webhook for each assignee of a new issue, and notifies each of them. */
 export function emitAssignees(context: ForgeContext, scene: IssueScene, users: readonly UserRow[]): void {
   for (const user of users) {
     emitIssue(context, scene, { topic: 'assign', action: 'assigned' });
@@ -279,7 +279,7 @@ export function emitAssignees(context: ForgeContext, scene: IssueScene, users: r
   }
 }
 
-/** Leaves exactly these assignees; then one webhook for each who went and for each who came, all with who is left. */
+/** Sets exactly these assignees; then sends one webhook for each removed and each added one, all with the resulting list. */
 export function changeAssignees(context: ForgeContext, scene: IssueScene, wanted: readonly UserRow[]): void {
   const { db } = context;
   const held = db.all<{ user_id: number }>('SELECT user_id FROM assignees WHERE issue_id = ?', scene.issueId);

@@ -19,7 +19,7 @@ type CommentTarget = RepositoryTarget & {
   readonly params: { readonly id: number };
 };
 
-/** Returns the comment that the path names, with the issue it stands on. */
+/** Returns the comment in the path, with its issue. */
 function findComment({ context, repository, params }: CommentTarget) {
   const sql = 'SELECT * FROM comments WHERE id = ? AND repo_id = ?';
   const comment = found(context.db.get<CommentRow>(sql, params.id, repository.id));
@@ -30,7 +30,7 @@ function sceneOf(place: RepositoryTarget & { readonly caller: UserRow }, issueId
   return { repository: place.repository, owner: place.owner, actor: place.caller, issueId };
 }
 
-/** One comment alone is shown without its files, on Gitea too. */
+/** A single comment is shown without its files, as on Gitea. */
 function withoutAssets(comment: ReturnType<typeof toComment>): ReturnType<typeof toComment> {
   return { ...comment, assets: [] };
 }

@@ -5,7 +5,7 @@ import type { IssueRow, RepositoryRow, UserRow } from '../platform/rows.ts';
 import { secondsOf } from '../platform/time.ts';
 import { recordEvent, type TimelineReferences, type TimelineRow } from './timeline-rows.ts';
 
-/** An issue or pull request that a text names, and what the word before it asks for. */
+/** A reference to an issue or pull request in a text, with the keyword before it. */
 export type Reference = {
   /** `owner/name` in lower case; absent for the repository that the text is in. */
   readonly repository?: string;
@@ -13,15 +13,15 @@ export type Reference = {
   readonly asks: 'close' | 'reopen' | undefined;
 };
 
-// Standing free: what surrounds a reference is looked at and not taken, so that two may stand side by side.
+// Delimiters around a reference are checked by lookaround, not consumed, so that two may be adjacent.
 const reference =
   /(?<=\s|^|\(|\[|'|")([0-9a-zA-Z-_.]+\/[0-9a-zA-Z-_.]+)?[#!]([0-9]{1,15})(?=\s|$|\)|\]|'|"|[:;,.?!](?:\s|$))/g;
 const closing = /(?:\s|^|\(|\[)(?:close[sd]?|fix(?:es|ed)?|resolve[sd]?):? $/i;
 const reopening = /(?:\s|^|\(|\[)reopen(?:s|ed)?:? $/i;
-/** The longest word before a reference, with what surrounds it. */
+/** Length of the longest keyword before a reference, with its delimiters. */
 const reach = 16;
 
-/** A text full of references asks the database for no more than these. */
+/** Maximum references per text that are looked up in the database. */
 const maxReferences = 100;
 
 /** Returns the references of a text, in order: `#7`, `!7` and `owner/name#7`, with the closing words of Gitea. */
@@ -40,12 +40,12 @@ export function parseReferences(text: string): readonly Reference[] {
   return references;
 }
 
-/** Returns a Markdown text without its code, which names nothing. */
+/** Returns a Markdown text without its code, which contains no references. */
 export function withoutCode(markdown: string): string {
   return markdown.replace(/```[\s\S]*?(?:```|$)/g, ' ').replace(/`[^`\n]*`/g, ' ');
 }
 
-/** A repository in which a text stands, and who wrote it. */
+/** The repository and the author of a text. */
 type ReferencePlace = {
   readonly repository: RepositoryRow;
   readonly owner: UserRow;
@@ -58,7 +58,7 @@ export type ReferencedIssue = {
   readonly owner: UserRow;
 };
 
-/** Returns the issue or pull request that a reference names; undefined where there is none. */
+/** Returns the issue or pull request of a reference; undefined if it does not exist. */
 export function findReferenced(
   { db }: ForgeContext,
   { repository, owner }: Omit<ReferencePlace, 'actor'>,
@@ -78,9 +78,9 @@ export function findReferenced(
 
 type RefAction = NonNullable<TimelineReferences['refAction']>;
 
-/** A text that may refer to issues: of an issue itself, or of a comment on it. */
+/** A text with possible references: that of an issue, or of a comment on it. */
 type ReferringText = {
-  /** Without marks of Markdown: a title. */
+  /** Text without Markdown: a title. */
   readonly plain?: string;
   readonly markdown: string;
   /** Absent: the text of the issue itself. */
@@ -88,8 +88,8 @@ type ReferringText = {
 };
 
 /**
- * Notes in the timelines of other issues that a text refers to them. After an edit, earlier notes that no longer hold become
- * `neutered`. A reference into a repository that its author cannot read is none.
+ * Records references of a text in the timelines of other issues. After an edit, earlier references that are gone become
+ * `neutered`. References into a repository that the author cannot read are ignored.
  */
 export function recordReferences(context: ForgeContext, scene: IssueScene, text: ReferringText): void {
   const { db } = context;
@@ -115,7 +115,7 @@ export function recordReferences(context: ForgeContext, scene: IssueScene, text:
   }
 }
 
-/** Notes that a comment no longer refers to anything, because it goes. */
+/** Marks the references of a comment as removed, because the comment is deleted. */
 export function neuterReferences(context: ForgeContext, issueId: number, commentId: number): void {
   for (const row of activeReferences(context, issueId, commentId)) neuter(context, row);
 }
@@ -137,7 +137,10 @@ function findWanted(
   return wanted;
 }
 
-/** Only a pull request closes or reopens issues, and only those that its author may; undefined where the author sees nothing. */
+/**
+ * Only a pull request closes or reopens issues, and only those its author may change; undefined if the author cannot see
+ * the issue.
+ */
 function actionOf(
   { db }: ForgeContext,
   { actor, repository }: IssueScene,
@@ -157,7 +160,7 @@ function actionOf(
   if (!reaches(permission, 'read')) return undefined;
   if (isBlockedBy(db, actor, [issue.poster_id, place.owner.id])) return undefined;
   if (asks === undefined || issue.is_pull || !given.origin.is_pull) return 'none';
-  // The merger answers for what a pull request asks of its own repository.
+  // The merger's permissions decide about references within the pull request's own repository.
   const isMergers = isHere && !given.isComment;
   const mayAct = actor.id === issue.poster_id || reaches(permission, 'write') || isMergers;
   if (!mayAct) return 'none';

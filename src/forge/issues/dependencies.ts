@@ -20,12 +20,12 @@ type DependencyWrite = DependencyTarget & {
   readonly caller: UserRow;
   readonly body: { readonly index: number; readonly owner: string; readonly repo: string };
 };
-/** An issue, where it is, and what the caller may do there. */
+/** An issue with its repository and the caller's permission. */
 type End = OwnedRepository & { readonly issue: IssueRow; readonly permission: Permission };
 
 const sameRepositoryFirst = 'CASE WHEN i.repo_id = ? THEN 0 ELSE i.repo_id END, i.created_at DESC, i.id';
 
-/** Returns the issue of the path, and the one that the body names in this or another repository. */
+/** Returns the issue in the path, and the one in the body, from this or another repository. */
 function findEnds(call: DependencyWrite): { readonly named: End; readonly here: End } {
   const { context, body, repository, owner, permission, caller } = call;
   const here = { issue: findIssue(call), repository, owner, permission };
@@ -46,7 +46,7 @@ function findHome({ db }: ForgeContext, ownerName: string, name: string): OwnedR
   return { owner, repository: found(db.get<RepositoryRow>(sql, owner.id, name.toLowerCase())) };
 }
 
-/** Everything that forbids a change is 404. */
+/** Any reason that forbids the change gives 404. */
 function assertCanChange(waiting: End, blocker: End): void {
   const isOpen = waiting.repository.archived_at === 0 && hasDependencies(waiting.repository);
   const isAllowed = reaches(waiting.permission, 'write') && reaches(blocker.permission, 'read');
@@ -59,7 +59,7 @@ function add(call: DependencyWrite, waiting: End, blocker: End): void {
   const has = (issue: number, by: number) =>
     context.db.get('SELECT 1 AS one FROM dependencies WHERE issue_id = ? AND blocker_id = ?', issue, by);
   if (has(waiting.issue.id, blocker.issue.id)) throw new ForgeProblem(409, 'dependency exists already');
-  // Longer circles go unnoticed, as on Gitea, and so does an issue that waits for itself.
+  // Longer cycles and self-dependencies are not detected, as on Gitea.
   if (has(blocker.issue.id, waiting.issue.id)) {
     throw new ForgeProblem(409, 'circular dependency: the two would wait for each other');
   }
@@ -73,7 +73,7 @@ function add(call: DependencyWrite, waiting: End, blocker: End): void {
   record(call, 'add_dependency', waiting, blocker);
 }
 
-/** Both issues note the change in their timelines. */
+/** Records the change in the timelines of both issues. */
 function record({ context, caller }: DependencyWrite, type: string, waiting: End, blocker: End): void {
   for (const [one, other] of [
     [waiting, blocker],
@@ -96,7 +96,7 @@ function remove(call: DependencyWrite, waiting: End, blocker: End): void {
   record(call, 'remove_dependency', waiting, blocker);
 }
 
-/** Changes something between the issue of the path and the one of the body, and answers the former. */
+/** Changes the dependency between the issue in the path and the one in the body, and returns the former. */
 function between(call: DependencyWrite, change: (here: End, named: End) => void) {
   const issue = call.context.db.transaction(() => {
     const { here, named } = findEnds(call);
@@ -106,7 +106,7 @@ function between(call: DependencyWrite, change: (here: End, named: End) => void)
   return toIssue(call.context, issue, { ...call, viewer: call.caller });
 }
 
-/** Handlers for dependencies. Hooks hear nothing of them. */
+/** Handlers for dependencies. They send no webhooks. */
 export const dependencyHandlers = defineHandlers({
   listDependencies(call) {
     const { context, page, reply, repository, caller } = call;
@@ -137,7 +137,7 @@ export const dependencyHandlers = defineHandlers({
   listBlocks(call) {
     const { context, query, repository, caller } = call;
     const issue = findIssue(call);
-    // A reading of its own: one item a page is not to be had, and there is no bound.
+    // Special pagination: a page size of one is not available, and there is no maximum.
     const limit = (query.limit ?? 0) <= 1 ? defaultLimit : (query.limit ?? defaultLimit);
     const rows = context.db.all<IssueRow>(
       `SELECT i.* FROM dependencies d JOIN issues i ON i.id = d.issue_id WHERE d.blocker_id = ?
@@ -160,7 +160,7 @@ export const dependencyHandlers = defineHandlers({
   removeBlock: (call) => between(call, (here, named) => remove(call, named, here)),
 });
 
-/** Beyond this, no client waits for the answer. */
+/** No client waits for a longer list. */
 const maxBlocks = 1_000_000;
 
 function createReadable(
@@ -185,7 +185,7 @@ function unitOfIssue(issue: IssueRow): 'pulls' | 'issues' {
   return issue.is_pull ? 'pulls' : 'issues';
 }
 
-/** What stands for an issue that the caller cannot read: writers get none of its fields, its state included. */
+/** Returns the placeholder for an issue that the caller cannot read: writers get none of its fields, not even its state. */
 function toStub(isWriter: boolean) {
   return {
     id: 0,

@@ -15,7 +15,7 @@ const configs = ['.gitea/', '.github/']
   .flatMap((name) => [`${name}.yaml`, `${name}.yml`]);
 
 const maxBytes = 1024 * 1024;
-/** More than a person chooses from; the rest is not read. */
+/** More than a user can choose from; further ones are not read. */
 const maxTemplates = 200;
 
 type TemplateTarget = RepositoryTarget & { readonly context: ForgeContext };
@@ -46,7 +46,7 @@ async function listEntries(git: GitRepository, commitId: string) {
   return entries.slice(0, maxTemplates);
 }
 
-/** Returns the configuration of the first file that there is. Throws `TemplateError` if it is none. */
+/** Returns the configuration of the first existing file. Throws `TemplateError` if it is invalid. */
 async function readConfig(target: TemplateTarget): Promise<IssueConfig> {
   const { git, commit } = await defaultCommit(target);
   if (!commit) return defaultConfig;
@@ -76,7 +76,7 @@ export const issueTemplateHandlers = defineHandlers({
     }
     if (mistakes > 0)
       call.reply.header('X-Gitea-Warning', `error occurs when parsing issue template: count=${mistakes}`);
-    // A list without anything is written as null, as Gitea does.
+    // An empty list is serialized as null, as Gitea does.
     return templates.length > 0 ? templates.map(toTemplate) : null;
   },
 
@@ -120,7 +120,7 @@ function toTemplate({ labels, assignees, body, ...rest }: IssueTemplateText) {
   };
 }
 
-/** What the page for new issues offers beside templates. */
+/** Options of the new-issue page besides templates. */
 type IssueConfig = {
   readonly blank_issues_enabled: boolean;
   readonly contact_links: readonly ContactLink[];
@@ -130,13 +130,13 @@ type ContactLink = { readonly name: string; readonly url: string; readonly about
 
 const defaultConfig: IssueConfig = { blank_issues_enabled: true, contact_links: [] };
 
-/** Returns whether a text is an absolute address, or a path from the root. */
+/** Returns whether a text is an absolute URL, or an absolute path. */
 function isAddress(text: string): boolean {
   const isClean = [...text].every((character) => character >= ' ' && character !== '\x7f');
   return isClean && (text.startsWith('/') || URL.canParse(text));
 }
 
-/** Returns the configuration in a file. Throws `TemplateError` with the first mistake. */
+/** Returns the configuration in a file. Throws `TemplateError` with the first error. */
 export function parseIssueConfig(text: string): IssueConfig {
   const { document, value } = parseYamlMap(text);
   const { blank_issues_enabled = true, contact_links = [] } = value;
@@ -170,10 +170,10 @@ type IssueTemplateText = {
   readonly file_name: string;
 };
 
-/** Thrown where a file is no template, for any reason; the reason is not shown. */
+/** Thrown if a file is not a valid template; the reason is not shown. */
 class TemplateError extends Error {}
 
-/** Parses YAML into a map. Aliases are bounded: a few lines of them can name a billion values. */
+/** Parses YAML into a map. Aliases are limited: a few lines of them can expand to a billion values. */
 function parseYamlMap(text: string): {
   readonly document: Document;
   readonly value: Record<string, unknown>;
@@ -192,7 +192,7 @@ function parseYamlMap(text: string): {
   return { document, value };
 }
 
-/** Returns a member as it is written, also a number or boolean; '' where it is absent. */
+/** Returns a field as written, also a number or boolean; '' if it is absent. */
 function textMember(document: Document, path: readonly (string | number)[]): string {
   const node = document.getIn(path, true);
   if (node === undefined || node === null) return '';
@@ -201,7 +201,7 @@ function textMember(document: Document, path: readonly (string | number)[]): str
   return typeof node.value === 'string' ? node.value : (node.source ?? String(node.value));
 }
 
-/** Returns a list of names, given as a list or as one text with commas; null where it is absent. */
+/** Returns a list of names, given as a list or as comma-separated text; null if it is absent. */
 function namesMember(document: Document, name: string): readonly string[] | null {
   const node = document.get(name, true);
   if (node === undefined) return null;
@@ -222,7 +222,7 @@ function fieldsOf(document: Document, body: unknown): FormField[] | null {
     const { attributes, validations, visible } = field;
     for (const member of [attributes, validations])
       if (member !== undefined && member !== null && !isRecord(member))
-        throw new TemplateError(`body[${index}] has members that are no map`);
+        throw new TemplateError(`body[${index}] has fields that are not a map`);
     if (visible !== undefined && visible !== null && !Array.isArray(visible))
       throw new TemplateError(`body[${index}].visible is not a list`);
     return {
@@ -245,7 +245,7 @@ function metadataOf(text: string) {
   return {
     name: textOf('name'),
     title: textOf('title'),
-    // Files of other forges say `description`.
+    // Templates of other forges use `description`.
     about: textOf('about') || textOf('description'),
     labels: namesMember(document, 'labels'),
     assignees: namesMember(document, 'assignees'),
@@ -256,7 +256,7 @@ function metadataOf(text: string) {
 
 const isSeparator = (line: string) => /^ *-{3,} *$/.test(line);
 
-/** Returns front matter and text of a Markdown file; undefined where it has none. */
+/** Returns front matter and text of a Markdown file; undefined if it has none. */
 function splitFrontMatter(text: string): { readonly front: string; readonly rest: string } | undefined {
   const lines = text.split('\n');
   const end = lines.findIndex((line, index) => index > 0 && isSeparator(line));
@@ -278,23 +278,23 @@ function parseMarkdown(fileName: string, text: string) {
   return { ...nothing, name, about: shortenToColumns(text, 80), content: text };
 }
 
-/** Returns whether a file of this name is a template, by its extension. */
+/** Returns whether the file extension is that of a template. */
 function isTemplateName(name: string): boolean {
   return /\.(md|ya?ml)$/.test(name) && !/^config\.ya?ml$/.test(name);
 }
 
-/** Returns the template in a file. Throws `TemplateError` where it is none. Source: modules/issue/template. */
+/** Returns the template in a file. Throws `TemplateError` if it is invalid. Source: modules/issue/template. */
 export function parseTemplate(fileName: string, text: string): IssueTemplateText {
   const isMarkdown = fileName.endsWith('.md');
   const template = isMarkdown ? parseMarkdown(fileName, text) : { ...metadataOf(text), content: '' };
   if (template.name.trim() === '' || template.about.trim() === '')
-    throw new TemplateError('name and about are needed');
+    throw new TemplateError('name and about are required');
   if (!isMarkdown && !isForm(template.body ?? [])) throw new TemplateError('body is not a form');
   const ref = template.ref.startsWith('refs/') ? template.ref : `refs/heads/${template.ref}`;
   return { ...template, ref, file_name: fileName };
 }
 
-/** One field of a form as the file says it, with the defaults filled in. */
+/** One field of a form as written in the file, with the defaults filled in. */
 type FormField = {
   readonly type: string;
   readonly id: string;
@@ -305,7 +305,7 @@ type FormField = {
 
 type FormMembers = Readonly<Record<string, unknown>> | null;
 
-/** Returns whether members are texts where they are there. The first that is missing ends the check, as on Gitea. */
+/** Returns whether the fields that exist are texts. The first missing one ends the check, as on Gitea. */
 function areTexts(members: FormMembers, names: readonly string[], isRequired = false): boolean {
   for (const name of names) {
     const value = members?.[name];
@@ -316,7 +316,7 @@ function areTexts(members: FormMembers, names: readonly string[], isRequired = f
   return true;
 }
 
-/** As `areTexts`, for booleans. */
+/** Like `areTexts`, for booleans. */
 function areFlags(members: FormMembers, names: readonly string[]): boolean {
   for (const name of names) {
     const value = members?.[name];
@@ -352,7 +352,7 @@ function hasOptions({ attributes }: FormField, isOption: (option: unknown) => bo
 
 const texts = ['description', 'placeholder', 'value'];
 
-/** The rules of each kind of field. */
+/** Validation of each field type. */
 const kinds: Readonly<Record<string, (field: FormField) => boolean>> = {
   markdown: ({ attributes }) => areTexts(attributes, ['value'], true),
   textarea: ({ attributes }) => areTexts(attributes, [...texts, 'render']),
@@ -379,7 +379,7 @@ function isField(field: FormField, ids: Set<string>): boolean {
   return field.validations?.required !== true || field.visible.length === 0 || field.visible.includes('form');
 }
 
-/** Returns whether the fields of a form keep the rules: known kinds, unique ids, options where they are needed. */
+/** Returns whether the fields of a form are valid: known types, unique ids, options where required. */
 function isForm(fields: readonly FormField[]): boolean {
   const ids = new Set<string>();
   return fields.length > 0 && fields.every((field) => isField(field, ids));

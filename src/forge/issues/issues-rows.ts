@@ -6,7 +6,7 @@ import { loadAttachments, toAttachment } from './attachments-rows.ts';
 import { loadLabels, toLabel } from './labels-rows.ts';
 import { type MilestoneRow, toMilestone } from './milestones-rows.ts';
 
-/** Whose eyes see what repository's issues. */
+/** The viewer and the repository for issues to show. */
 export type IssuePlace = {
   readonly repository: RepositoryRow;
   readonly owner: UserRow;
@@ -18,7 +18,7 @@ export function isDraftTitle(title: string): boolean {
   return /^\s*(wip:|\[wip\])/i.test(title);
 }
 
-/** Returns the web address of an issue or pull request. */
+/** Returns the web URL of an issue or pull request. */
 export function issueAddress(context: ForgeContext, issue: IssueRow, place: IssuePlace): string {
   const kind = issue.is_pull ? 'pulls' : 'issues';
   return `${context.rootUrl()}/${place.owner.name}/${place.repository.name}/${kind}/${issue.number}`;
@@ -27,11 +27,11 @@ export function issueAddress(context: ForgeContext, issue: IssueRow, place: Issu
 /** Returns one issue, or the issue side of a pull request, as the API shows it. */
 export function toIssue(context: ForgeContext, issue: IssueRow, place: IssuePlace) {
   const [shape] = toIssues(context, [issue], place);
-  if (!shape) throw new TypeError('one row gives one issue');
+  if (!shape) throw new TypeError('one row returns one issue');
   return shape;
 }
 
-/** Returns issues of one repository in the order given; what they refer to is read at once for all of them. */
+/** Returns issues of one repository in the given order; related rows are loaded in one batch. */
 export function toIssues(context: ForgeContext, issues: readonly IssueRow[], place: IssuePlace) {
   const loaded = loadRelated(context, issues);
   return issues.map((issue) => toShape(context, issue, place, loaded));
@@ -65,7 +65,7 @@ function loadRelated(context: ForgeContext, issues: readonly IssueRow[]) {
   };
 }
 
-/** Members that say what an issue is about and how it stands. */
+/** Returns the content and state fields of an issue. */
 function toContent(context: ForgeContext, issue: IssueRow, place: IssuePlace, related: Related) {
   const { labels, assignees, milestones, users } = related;
   const userOf = (id: number, viewer: UserRow | undefined) => {
@@ -73,7 +73,7 @@ function toContent(context: ForgeContext, issue: IssueRow, place: IssuePlace, re
     return user ? toUser(context, user, viewer) : null;
   };
   const assigned = (assignees.get(issue.id) ?? [])
-    // Gitea shows assignees as to an anonymous caller, to every caller.
+    // Gitea shows assignees to every caller as to an anonymous one.
     .map((row) => userOf(row.user_id, undefined))
     .filter((user) => user !== null);
   const milestone = issue.milestone_id === null ? undefined : milestones.get(issue.milestone_id);
@@ -86,7 +86,7 @@ function toContent(context: ForgeContext, issue: IssueRow, place: IssuePlace, re
     labels: (labels.get(issue.id) ?? []).map((label) => toLabel(context, label, place)),
     milestone: milestone ? toMilestone(milestone) : null,
     assignee: assigned[0] ?? null,
-    // A list without anybody is written as null, as Gitea does.
+    // An empty list is serialized as null, as Gitea does.
     assignees: assigned.length > 0 ? assigned : null,
     state,
     is_locked: issue.is_locked === 1,
@@ -133,7 +133,7 @@ function toPullMeta(issue: IssueRow, pull: PullRow, html_url: string) {
 /** A repository with its owner. */
 export type OwnedRepository = { readonly repository: RepositoryRow; readonly owner: UserRow };
 
-/** Returns repositories with their owners by id, in two queries; one that is not there is missing in the map. */
+/** Returns repositories with their owners by id, in two queries; unknown ids are missing in the map. */
 export function loadHomes(
   context: ForgeContext,
   ids: Iterable<number>,

@@ -7,7 +7,7 @@ import type { PageRange } from '../platform/paging.ts';
 import type { IssueRow, UserRow } from '../platform/rows.ts';
 import { parseTimestamp } from '../platform/time.ts';
 
-/** Gitea's default; a site can name others. */
+/** Gitea's default; a site can configure others. */
 export const allowedReactions: ReadonlySet<string> = new Set([
   '+1',
   '-1',
@@ -19,17 +19,17 @@ export const allowedReactions: ReadonlySet<string> = new Set([
   'eyes',
 ]);
 
-/** Pinned issues, and pinned pull requests, of one repository at most. */
+/** Maximum of pinned issues, and of pinned pull requests, per repository. */
 export const maxPinned = 3;
 
-/** Ends the request with a bare 403 unless the caller wrote the thing or may write to the repository. */
+/** Ends the request with a bare 403 unless the caller is the author or may write to the repository. */
 export function requireAuthorOrWriter(target: RepositoryTarget, caller: UserRow, authorId: number): void {
   if (caller.id !== authorId && !reaches(target.permission, 'write')) throw forbiddenInSilence();
 }
 
 type OptionalText = string | undefined;
 
-/** What a list of issues is narrowed by. */
+/** Filters of an issue list. */
 type IssueFilter = {
   readonly [Name in
     | 'state'
@@ -44,10 +44,10 @@ type IssueFilter = {
     | 'mentioned_by']?: OptionalText;
 };
 
-/** A part of the condition on issues `i`, with its values. */
+/** A part of the condition on issues `i`, with its parameters. */
 export type IssueCondition = { readonly sql: string; readonly values: readonly (string | number)[] };
 
-/** Returns one page of a repository's issues, newest first, and how many there are. */
+/** Returns one page of a repository's issues, newest first, and the total count. */
 export function listIssueRows(
   context: ForgeContext,
   place: RepositoryTarget,
@@ -101,7 +101,7 @@ export function kindCondition(type: OptionalText): IssueCondition | undefined {
   return { sql: 'i.is_pull = ?', values: [type === 'pulls' ? 1 : 0] };
 }
 
-/** Every known name is needed; unknown ones are dropped, and with none known the filter vanishes. */
+/** All known names must match; unknown ones are dropped, and if none is known the filter is dropped. */
 function labelsOf(
   context: ForgeContext,
   place: RepositoryTarget,
@@ -152,7 +152,7 @@ function person(context: ForgeContext, name: OptionalText, sql: string): IssueCo
   return { sql, values: [user.id] };
 }
 
-/** A mention is the name after an at sign, in the text or in a comment. */
+/** A mention is an account name after an at sign, in the text or in a comment. */
 function mentionOf(context: ForgeContext, name: OptionalText): IssueCondition | undefined {
   const known = person(context, name, '1');
   return known && textCondition(`@${name}`);

@@ -59,10 +59,10 @@ type IssueText = {
   readonly closed?: boolean | undefined;
 };
 
-/** Opens an issue and tells the hooks, in Gitea's order: opened, labels, milestone, each assignee, closed. */
+/** Opens an issue and sends the webhooks, in Gitea's order: opened, labels, milestone, each assignee, closed. */
 function openIssue(place: IssueTarget, text: IssueText): IssueRow {
   const { context, repository, caller } = place;
-  // What a caller without write access adds is dropped in silence.
+  // Fields that require write access are silently dropped for other callers.
   const given: IssueText = reaches(place.permission, 'write')
     ? text
     : { title: text.title, body: text.body, ref: text.ref };
@@ -138,7 +138,7 @@ function isMerged(context: ForgeContext, issue: IssueRow): boolean {
   return issue.is_pull === 1 && context.db.get(sql, issue.id) !== undefined;
 }
 
-/** Handlers for issues, and for what a pull request shares with them. */
+/** Handlers for issues, and for operations that pull requests share with them. */
 export const issueHandlers = defineHandlers({
   listIssues(call) {
     const { context, reply, page, caller } = call;
@@ -196,14 +196,14 @@ function pin({ db }: ForgeContext, issue: IssueRow): void {
   db.run('UPDATE issues SET pin_order = ? WHERE id = ?', (held?.last ?? 0) + 1, issue.id);
 }
 
-/** Handlers for what administrators do to the course of an issue. Of all this hooks hear of the removal alone. */
+/** Handlers for moderation of an issue by administrators. Only the deletion sends a webhook. */
 export const issueModerationHandlers = defineHandlers({
   deleteIssue(call) {
     const { context } = call;
     context.db.transaction(() => {
       const issue = findIssue(call);
       emitIssue(context, { ...call, actor: call.caller, issueId: issue.id }, { action: 'deleted' });
-      // The counters of the repository follow changes of state, not removals.
+      // The counters of the repository follow state changes, not deletions.
       context.db.run('UPDATE issues SET is_closed = 1 WHERE id = ?', issue.id);
       context.db.run('UPDATE issues SET milestone_id = NULL WHERE id = ?', issue.id);
       context.db.run('DELETE FROM issues WHERE id = ?', issue.id);
@@ -220,7 +220,7 @@ export const issueModerationHandlers = defineHandlers({
     context.db.transaction(() => {
       changeDueDate(context, { ...call, actor: caller, issueId: issue.id }, dueAt);
     });
-    // Gitea tells of a due date that is taken away as of the first second there was.
+    // Gitea returns a removed due date as the first second of the epoch.
     return { due_date: toInstant(dueAt) };
   },
 
@@ -262,14 +262,14 @@ export const issueModerationHandlers = defineHandlers({
 
 type IssueSearch = HandlerCall<(typeof operations)['searchIssues']>;
 
-/** The search for issues and pull requests in all repositories. */
+/** Handlers for the search of issues and pull requests in all repositories. */
 export const issueSearchHandlers = defineHandlers({
   searchIssues(call) {
     const { context, caller, page, reply } = call;
     const { db } = context;
     const conditions = [readableCondition(caller), ...conditionsOf(call)];
     const values = conditions.flatMap((condition) => condition.values);
-    // The word in front names statements that read every issue: no index finds parts of texts.
+    // The leading word marks statements that read every issue: no index finds substrings.
     const from = `/* search */ FROM issues i JOIN repositories r ON r.id = i.repo_id JOIN users o ON o.id = r.owner_id
       WHERE ${conditions.map(({ sql }) => sql).join(' AND ')}`;
     const counted = db.get<{ count: number }>(`SELECT count(*) AS count ${from}`, ...values);
@@ -314,7 +314,7 @@ function conditionsOf(call: IssueSearch): IssueCondition[] {
   return candidates.filter((condition) => condition !== undefined);
 }
 
-/** Narrows by owner, and by the repositories of one of its teams. */
+/** Filters by owner, and by the repositories of one of its teams. */
 function homeConditions({ context, query }: IssueSearch): IssueCondition[] {
   const { db } = context;
   const { owner: ownerName, team: teamName } = query;
@@ -334,7 +334,7 @@ function homeConditions({ context, query }: IssueSearch): IssueCondition[] {
   return [ofOwner, { sql: ofTeam, values: [team.id, team.id] }];
 }
 
-/** Any of the names is enough; unknown ones are dropped, and with none known the filter vanishes. */
+/** Any of the names may match; unknown ones are dropped, and if none is known the filter is dropped. */
 function labelCondition({ db }: ForgeContext, names: string | undefined): IssueCondition | undefined {
   const sql = '/* search */ SELECT id FROM labels WHERE name IN (SELECT value FROM json_each(?))';
   const ids = db.all<{ id: number }>(sql, JSON.stringify(splitList(names))).map(({ id }) => id);
@@ -344,7 +344,7 @@ function labelCondition({ db }: ForgeContext, names: string | undefined): IssueC
   return { sql: held, values: [JSON.stringify(ids)] };
 }
 
-/** As with labels. */
+/** Like labels. */
 function milestoneCondition({ db }: ForgeContext, names: string | undefined): IssueCondition | undefined {
   const sql = '/* search */ SELECT id FROM milestones WHERE title IN (SELECT value FROM json_each(?))';
   const ids = db.all<{ id: number }>(sql, JSON.stringify(splitList(names))).map(({ id }) => id);
@@ -360,7 +360,7 @@ function personConditions({ context, query, caller }: IssueSearch): (IssueCondit
     ? found(userNamed(context.db, query.created_by), 'user does not exist')
     : undefined;
   if (!caller) return [author && { sql: 'i.poster_id = ?', values: [author.id] }];
-  // One's own issues take the place of those of another account.
+  // The caller's own issues take precedence over those of another account.
   const poster = query.created ? caller : author;
   const isMine = (wanted: boolean | undefined, sql: string) =>
     wanted ? { sql, values: [caller.id] } : undefined;

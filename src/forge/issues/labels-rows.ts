@@ -1,7 +1,7 @@
 import type { ForgeContext } from '../platform/context.ts';
 import type { Bit, RepositoryRow, Seconds, UserRow } from '../platform/rows.ts';
 
-/** The rows of issues and pull requests and of what belongs to them, as `rows.ts` describes rows. */
+/** Rows of issues and pull requests and their parts, as `rows.ts` describes rows. */
 
 /** A label of a repository or of an organization. */
 export type LabelRow = {
@@ -19,7 +19,7 @@ export type LabelRow = {
   readonly updated_at: Seconds;
 };
 
-/** Where a label is shown: its repository, and the repository's owner (or the organization alone). */
+/** The repository of a label, with its owner (or the organization alone). */
 type LabelPlace = { readonly repository?: RepositoryRow; readonly owner: UserRow };
 
 /** Returns a label as the API shows it. */

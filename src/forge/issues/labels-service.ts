@@ -6,10 +6,10 @@ import { secondsOf } from '../platform/time.ts';
 import { type LabelRow, loadLabels } from './labels-rows.ts';
 import { recordEvent } from './timeline-rows.ts';
 
-/** Whose labels: a repository's or an organization's. */
+/** Owner of labels: a repository or an organization. */
 export type LabelHolder = { readonly column: 'repo_id' | 'org_id'; readonly id: number };
 
-/** What a label is made from; the color as it was given. */
+/** Input for a new label; the color as given. */
 export type NewLabel = {
   readonly name: string;
   readonly color: string;
@@ -25,7 +25,7 @@ export function normalizeColor(text: string): string {
   return digits.length === 3 ? [...digits].map((digit) => digit + digit).join('') : digits;
 }
 
-/** Makes a label of a repository or organization and returns its row; names need not be unique. */
+/** Creates a label of a repository or organization and returns its row; names need not be unique. */
 export function insertLabel(context: ForgeContext, holder: LabelHolder, label: NewLabel): LabelRow {
   const { db, clock } = context;
   const now = secondsOf(clock());
@@ -44,7 +44,7 @@ export function insertLabel(context: ForgeContext, holder: LabelHolder, label: N
   return found(db.get<LabelRow>('SELECT * FROM labels WHERE id = ?', lastId));
 }
 
-/** Returns the text before the last slash of an exclusive label: an issue carries one label of each scope. */
+/** Returns the scope of an exclusive label, the text before its last slash: an issue carries one label of each scope. */
 function labelScope(label: Pick<LabelRow, 'name' | 'exclusive'>): string | undefined {
   const slash = label.name.lastIndexOf('/');
   const isScoped = label.exclusive === 1 && slash > 0 && slash < label.name.length - 1;
@@ -52,8 +52,8 @@ function labelScope(label: Pick<LabelRow, 'name' | 'exclusive'>): string | undef
 }
 
 /**
- * Returns the labels that ids or names mean in a repository, by name: its own and those of its organization. What is
- * unknown or belongs elsewhere is dropped in silence; a name that both have gives both.
+ * Returns the labels with these ids or names in a repository, by name: its own and those of its organization. Labels that
+ * are unknown or belong elsewhere are silently dropped; a name that both have gives both.
  */
 export function findLabels(
   context: ForgeContext,
@@ -69,7 +69,7 @@ export function findLabels(
   );
 }
 
-/** Puts labels onto an issue; each exclusive one takes the place of its scope's others, the last one winning. */
+/** Adds labels to an issue; each exclusive one replaces the others of its scope, and the last one wins. */
 export function attachLabels(context: ForgeContext, scene: IssueScene, labels: readonly LabelRow[]): void {
   const { issueId } = scene;
   for (const label of labels) {
@@ -88,7 +88,7 @@ export function attachLabels(context: ForgeContext, scene: IssueScene, labels: r
   }
 }
 
-/** Takes labels off an issue. */
+/** Removes labels from an issue. */
 export function detachLabels(context: ForgeContext, scene: IssueScene, labels: readonly LabelRow[]): void {
   for (const label of labels) {
     const { changes } = context.db.run(
@@ -102,7 +102,7 @@ export function detachLabels(context: ForgeContext, scene: IssueScene, labels: r
   }
 }
 
-/** Leaves exactly these labels on an issue; of several exclusive ones of a scope the last in the list stays. */
+/** Sets exactly these labels on an issue; of several exclusive ones of a scope the last in the list stays. */
 export function replaceLabels(context: ForgeContext, scene: IssueScene, wanted: readonly LabelRow[]): void {
   const { issueId } = scene;
   const labels = wanted.filter((label, at) => {

@@ -40,7 +40,7 @@ function countOf(context: ForgeContext, holder: LabelHolder): number {
   return context.db.get<{ count: number }>(sql, holder.id)?.count ?? 0;
 }
 
-/** Returns a label by id, or by name where a text is given. */
+/** Returns a label by id, or by name if a text is given. */
 function labelOf(context: ForgeContext, holder: LabelHolder, id: number | string): LabelRow | undefined {
   const by = typeof id === 'number' ? 'id' : 'name';
   const sql = `SELECT * FROM labels WHERE ${holder.column} = ? AND ${by} = ? ORDER BY id LIMIT 1`;
@@ -136,7 +136,7 @@ type LabelCall = RepositoryTarget & {
   readonly params: { readonly index: number };
 };
 
-/** Changes the labels of the issue in the path, then tells the hooks, whether or not anything changed. */
+/** Changes the labels of the issue in the path, then sends the webhook, even if nothing changed. */
 function changeLabels(
   call: LabelCall & { readonly caller: UserRow },
   news: { readonly action: 'label_updated' | 'label_cleared'; readonly hidesLabels?: boolean },
@@ -157,11 +157,11 @@ function labelsOf(call: LabelCall, issue: IssueRow) {
   return rows.map((row) => toLabel(call.context, row, call));
 }
 
-/** Handlers for the labels of an issue or pull request. Every write emits one webhook, also when nothing changed. */
+/** Handlers for the labels of an issue or pull request. Every write emits one webhook, even if nothing changed. */
 export const issueLabelHandlers = defineHandlers({
   listIssueLabels: (call) => labelsOf(call, findIssue(call)),
 
-  // Gitea forgets the labels it has read, and tells of none, whichever are there now.
+  // Gitea drops the labels it has read, and returns an empty list whatever the current labels.
   replaceIssueLabels: (call) =>
     changeLabels(call, { action: 'label_updated', hidesLabels: true }, (scene) =>
       replaceLabels(call.context, scene, findLabels(call.context, call, call.body.labels)),

@@ -14,15 +14,15 @@ import {
   type RenderRequest,
 } from './render-markdown.ts';
 
-/** This much text takes a thread a second or two. */
+/** A text of this length takes the thread a second or two. */
 const maxCharacters = 128 * 1024;
-/** Names in one text that are looked up. */
+/** Maximum names per text that are looked up. */
 const maxMentions = 100;
-/** Texts that wait for the thread; more are refused. */
+/** Maximum texts waiting for the thread; more are refused. */
 const maxWaiting = 100;
-/** Processor time is short on a busy machine; a text that takes longer ends the thread. */
+/** Wall-clock limit, generous for a busy machine; a text that takes longer ends the thread. */
 const maxRenderMs = 60_000;
-/** The thread ends after this time without a text. */
+/** The thread ends after this idle time. */
 const idleMs = 30_000;
 
 type Rendering = { readonly context: ForgeContext; readonly caller: UserRow; readonly reply: Reply };
@@ -49,7 +49,7 @@ async function answerHtml(rendering: Rendering, wanted: MarkupText): Promise<Buf
   return Buffer.from(html);
 }
 
-/** Returns the addresses of the accounts whose names a text has after an `@`. */
+/** Returns the URLs of the accounts that a text mentions with `@`. */
 function addressesIn(rendering: Rendering, text: string): ReadonlyMap<string, string> {
   const names = new Set<string>();
   for (const [, name = ''] of text.matchAll(/@([\w][\w.-]*[\w]|[\w])/g)) {
@@ -61,7 +61,7 @@ function addressesIn(rendering: Rendering, text: string): ReadonlyMap<string, st
   return new Map(found.flatMap(([name, user]) => (user === undefined ? [] : [[name, `${root}/${user}`]])));
 }
 
-/** An account that the caller may not see is not found: a link would tell that it exists. */
+/** An account that the caller may not see is not found: a link would reveal its existence. */
 function findVisible({ context, caller }: Rendering, name: string): string | undefined {
   const user = userNamed(context.db, name);
   return user && isVisible(context.db, user, caller) ? user.name : undefined;
@@ -78,8 +78,9 @@ let idling: NodeJS.Timeout | undefined;
 const waiting: Waiting[] = [];
 
 /**
- * Renders a text in a thread of its own, one after the other: a text that is made for it takes seconds, in which the process
- * answers others. Ends the request where too many wait, and where a text takes too long. The thread is one for all forges of the process.
+ * Renders a text in a separate thread, one text at a time: a crafted text takes seconds, in which the process serves other
+ * requests. Ends the request if too many texts wait, or if a text takes too long. All forges of the process share one
+ * thread.
  */
 function renderAside(text: string, options: MarkdownOptions): Promise<string> {
   if (waiting.length >= maxWaiting) throw new ForgeProblem(503, 'too many texts wait to be rendered');
@@ -90,7 +91,7 @@ function renderAside(text: string, options: MarkdownOptions): Promise<string> {
   return promise;
 }
 
-/** Gives the first text that waits to the thread; it waits until it is answered. */
+/** Sends the first waiting text to the thread; it stays queued until its answer arrives. */
 function renderNext(): void {
   clearTimeout(idling);
   const [next] = waiting;
@@ -119,7 +120,7 @@ function renderNext(): void {
       message.html === undefined ? next.reject(new Error(message.error)) : next.resolve(message.html),
     );
   };
-  /** The thread ended: it was out of memory, or is stopped. */
+  /** Handles the end of the thread: it ran out of memory, or was stopped. */
   const onEnd = (): void => {
     thread = undefined;
     settle(() => next.reject(new ForgeProblem(422, 'the text takes too much to be rendered')));
@@ -129,14 +130,14 @@ function renderNext(): void {
   worker.postMessage({ id, text, options } satisfies RenderRequest);
 }
 
-/** Starts the thread: its program is a file beside this one in the sources, and one of the entries of a build. */
+/** Starts the thread: its program is a file beside this one in the sources, or an entry file of a build. */
 function startThread(): Worker {
   const places = ['./render-markdown.ts', './render-thread.js', '../render-thread.js'];
   const addresses = places.map((place) => new URL(place, import.meta.url));
-  // Of a missing program, the thread reports an error.
+  // If the program is missing, the thread reports an error.
   const program = addresses.find((address) => existsSync(fileURLToPath(address))) ?? new URL(import.meta.url);
   const started = new Worker(program, { resourceLimits: { maxOldGenerationSizeMb: 256 } });
-  // An error that comes while nothing is rendered ends the thread, not the process.
+  // An error while nothing is rendered ends the thread, not the process.
   started.on('error', () => {
     if (thread === started) thread = undefined;
   });
@@ -145,19 +146,19 @@ function startThread(): Worker {
 
 const modes = new Set(['', 'markdown', 'comment', 'gfm', 'wiki', 'file']);
 
-/** Returns the mode of a request, or ends the request with 422 where there is none of this name. */
+/** Returns the mode of a request, or ends the request with 422 for an unknown mode. */
 function modeOf(body: { readonly Mode?: string | undefined; readonly Wiki?: boolean | undefined }): string {
   const mode = body.Wiki ? 'wiki' : (body.Mode ?? '');
   if (!modes.has(mode)) throw new ForgeProblem(422, `unsupported render mode: ${mode}`);
   return mode;
 }
 
-/** What answers with text as HTML. */
+/** Handlers that render text as HTML. */
 export const markupHandlers = defineHandlers({
   renderMarkdown(call) {
     const { Text = '', Context } = call.body;
     const mode = modeOf(call.body);
-    // There is no path that would say how a file is written.
+    // Without a file path, the markup type is unknown.
     if (mode === 'file') throw new ForgeProblem(422, 'unable to find a render');
     return answerHtml(call, { text: Text, mode, place: Context });
   },

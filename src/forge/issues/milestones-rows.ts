@@ -1,7 +1,7 @@
 import type { Bit, Seconds } from '../platform/rows.ts';
 import { toInstant, toInstantOrNull } from '../platform/time.ts';
 
-/** A milestone; its counters are kept by triggers. */
+/** A milestone; database triggers maintain its counters. */
 export type MilestoneRow = {
   readonly id: number;
   readonly repo_id: number;

@@ -5,7 +5,7 @@ import { defineHandlers } from '../platform/http/handler.ts';
 import { parseTimestamp, secondsOf, toEndOfDay } from '../platform/time.ts';
 import { type MilestoneRow, toMilestone } from './milestones-rows.ts';
 
-/** Returns a milestone by id, or by title where no id fits. */
+/** Returns a milestone by id, or by title if no id matches. */
 function findMilestone({ context, repository, params }: MilestoneTarget): MilestoneRow {
   const { db } = context;
   const byId = 'SELECT * FROM milestones WHERE repo_id = ? AND id = ?';
@@ -20,7 +20,7 @@ type MilestoneTarget = RepositoryTarget & {
   readonly params: { readonly id: number | string };
 };
 
-/** Removes white space at both ends, as Go does: what Unicode calls so, a no-break space included. */
+/** Trims white space as Go does: Unicode white space, including the no-break space. */
 function trimTitle(title: string): string {
   const isSpace = (at: number): boolean => /^\p{White_Space}$/u.test(title.charAt(at));
   let [start, end] = [0, title.length];

@@ -6,14 +6,14 @@ import type { IssueRow } from '../platform/rows.ts';
 import { toPull } from '../pulls/pulls-rows.ts';
 import { maxPinned } from './issues-service.ts';
 
-/** The order of pinned issues and pull requests. */
+/** Handlers for pinned issues and pull requests, and their order. */
 export const pinHandlers = defineHandlers({
   movePin(call) {
     const { context, params } = call;
     const to = params.position;
     context.db.transaction(() => {
       const issue = findIssue(call);
-      // Both forges answer 500 to a position below 1.
+      // Both forges answer 500 for a position below 1.
       if (to < 1) throw new ForgeProblem(422, "the position can't be lower than 1");
       const from = found(issue.pin_order > 0 ? issue.pin_order : undefined, 'the issue is not pinned');
       if (from === to) return;

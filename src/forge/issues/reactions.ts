@@ -20,7 +20,7 @@ type ReactionRow = {
   readonly created_at: Seconds;
 };
 
-/** An issue, or a comment of it. */
+/** An issue, or one of its comments. */
 type Reactable = { readonly issue: IssueRow; readonly commentId: number; readonly authorId: number };
 
 type ReactionTarget = RepositoryTarget & { readonly context: ForgeContext };
@@ -30,7 +30,7 @@ type Reacting = ReactionTarget & {
   readonly reply: Reply;
 };
 
-/** Comments of issues and comments on lines are counted together; one that belongs to a draft review is hidden. */
+/** Issue comments and line comments share one id sequence; comments of a draft review are hidden. */
 function findReactableComment({
   context,
   repository,
@@ -98,7 +98,7 @@ function react(call: Reacting, find: () => Reactable) {
   });
 }
 
-/** Without a content all of the caller's reactions go, as on Gitea. */
+/** Without a content, all reactions of the caller are removed, as on Gitea. */
 function unreact(call: Reacting, find: () => Reactable): undefined {
   const { context, caller, body } = call;
   context.db.transaction(() => {
@@ -116,7 +116,7 @@ function unreact(call: Reacting, find: () => Reactable): undefined {
   return undefined;
 }
 
-/** Handlers for reactions. Hooks hear nothing of them, and the issue does not count as updated. */
+/** Handlers for reactions. They send no webhooks, and the issue does not count as updated. */
 export const reactionHandlers = defineHandlers({
   listIssueReactions(call) {
     const { context, caller, page, reply } = call;

@@ -4,18 +4,18 @@ import type MarkdownIt from 'markdown-it';
 import type sanitizeHtml from 'sanitize-html';
 import { messageOf } from '../../platform/errors.ts';
 
-/** Where a text stands: links in it are relative to this place. */
+/** Location of a text: its links are relative to it. */
 type TextPlace = {
-  /** Address of the repository. */
+  /** URL of the repository. */
   readonly repository: string;
-  /** Part of the address below which files are, and images: `src/branch/main` and `media/branch/main`; empty for a comment. */
+  /** URL parts of files and images: `src/branch/main` and `media/branch/main`; empty for a comment. */
   readonly files: string;
   readonly images: string;
-  /** Folder of the text, without slashes at its ends. */
+  /** Folder of the text, without leading and trailing slashes. */
   readonly folder: string;
 };
 
-/** Returns the repository that a context names (`OWNER/REPO`, or a path of one of its files), and what the mode makes of it. */
+/** Returns the repository of a context (`OWNER/REPO`, or a path of one of its files), interpreted by the mode. */
 export function placeOfText(
   rootUrl: string,
   mode: string,
@@ -35,7 +35,7 @@ export function placeOfText(
   return { repository, files: `src${suffix}`, images: `media${suffix}`, folder };
 }
 
-/** Returns the address of a link or image; what has a scheme or a host of its own stays as it is. */
+/** Returns the URL of a link or image; a URL with its own scheme or host is unchanged. */
 function resolveLink(link: string, place: TextPlace | undefined, isImage: boolean): string {
   if (link.startsWith('#')) return `#user-content-${link.slice(1)}`;
   if (place === undefined || link === '' || /^([a-z][a-z0-9+.-]*:|\/\/|\\)/i.test(link)) return link;
@@ -46,21 +46,21 @@ function resolveLink(link: string, place: TextPlace | undefined, isImage: boolea
   return `${place.repository}${root === '' ? '' : `/${root}`}${path}`;
 }
 
-/** How a text is rendered. */
+/** Options of the Markdown renderer. */
 export type MarkdownOptions = {
-  /** A line end is a line break, as in comments. */
+  /** Newlines become line breaks, as in comments. */
   readonly breaks: boolean;
-  /** Addresses, mentions and numbers of issues become links, and headings get an id. */
+  /** URLs, mentions and issue numbers become links, and headings get an id. */
   readonly references: boolean;
   readonly place: TextPlace | undefined;
-  /** Addresses of the accounts that may be mentioned, by name. */
+  /** URLs of the accounts that may be mentioned, by name. */
   readonly addresses: ReadonlyMap<string, string>;
 };
 
 type Libraries = { readonly Parser: typeof MarkdownIt; readonly sanitize: typeof sanitizeHtml };
 type Token = ReturnType<InstanceType<typeof MarkdownIt>['parse']>[number];
 
-/** Loaded at the first use: most instances never render a text. */
+/** Loaded on first use: most instances never render a text. */
 async function loadLibraries(): Promise<Libraries> {
   const [parser, sanitizer] = await Promise.all([import('markdown-it'), import('sanitize-html')]);
   return { Parser: parser.default, sanitize: sanitizer.default };
@@ -75,7 +75,7 @@ const inline =
     ' ',
   );
 
-/** Elements and attributes that stay, whether Markdown or the text itself wrote them; all others are removed. */
+/** Allowed elements and attributes, whether from Markdown or from HTML in the text; all others are removed. */
 const allowed = {
   allowedTags: [...headings, ...blocks, ...inline],
   allowedAttributes: {
@@ -94,11 +94,11 @@ const allowed = {
   allowedClasses: { code: [/^language-[\w+#.-]{1,40}$/] },
   allowedSchemes: ['http', 'https', 'mailto'],
   allowProtocolRelative: false,
-  // What a browser would run or show otherwise is removed with its contents.
+  // Elements that a browser would run or display differently are removed with their contents.
   nonTextTags: ['script', 'style', 'textarea', 'option', 'noscript', 'iframe', 'object', 'svg', 'math'],
 } satisfies Omit<sanitizeHtml.IOptions, 'allowedAttributes'> & { allowedAttributes: object };
 
-/** Renders Markdown as HTML that holds no script, no style and no address of another scheme than http, https and mailto. */
+/** Renders Markdown as HTML without scripts, styles and URLs of schemes other than http, https and mailto. */
 async function renderMarkdown(text: string, options: MarkdownOptions): Promise<string> {
   const { Parser, sanitize } = await loadLibraries();
   const parser = new Parser({ html: true, breaks: options.breaks, linkify: options.references });
@@ -111,7 +111,7 @@ async function renderMarkdown(text: string, options: MarkdownOptions): Promise<s
     transformTags: {
       a: (tagName, attributes) => ({ tagName, attribs: { ...attributes, rel: 'nofollow' } }),
       img: (tagName, attributes) => ({ tagName, attribs: { ...attributes, loading: 'lazy' } }),
-      // The checkbox of a task is the only input; an id stands in a name space of its own.
+      // The checkbox of a task is the only allowed input; ids get a prefix of their own.
       input: (tagName, { checked }) => ({
         tagName,
         attribs: { type: 'checkbox', disabled: '', ...(checked === undefined ? {} : { checked: '' }) },
@@ -125,7 +125,7 @@ function keepOwnId(tagName: string, { id, ...attributes }: sanitizeHtml.Attribut
   return { tagName, attribs: id?.startsWith('user-content-') ? { ...attributes, id } : attributes };
 }
 
-/** Changes the tokens of a text: directions, ids of headings, addresses, references, tasks. */
+/** Transforms the tokens of a text: text direction, heading ids, URLs, references, tasks. */
 function decorate(tokens: readonly Token[], options: MarkdownOptions): void {
   const ids = new Map<string, number>();
   for (const [at, token] of tokens.entries()) {
@@ -139,7 +139,7 @@ function decorate(tokens: readonly Token[], options: MarkdownOptions): void {
   }
 }
 
-/** A style would be removed: the alignment of a cell becomes an attribute. */
+/** Replaces the style of a cell, which would be removed, by an alignment attribute. */
 function alignCell(cell: Token): void {
   const [, side] = /^text-align:(left|center|right)$/.exec(String(cell.attrGet('style'))) ?? [];
   if (side !== undefined) cell.attrs = [['align', side]];
@@ -169,14 +169,14 @@ function decorateInline(children: readonly Token[], options: MarkdownOptions, is
     else {
       if (at === 0 && isInItem) result.push(...taskBox(token));
       if (!options.references || depth > 0) result.push(token);
-      // A text may have more references than a call has arguments.
+      // A text may have more references than a call can have arguments.
       else for (const part of splitReferences(token, options)) result.push(part);
     }
   }
   return result;
 }
 
-/** Takes `[ ]` or `[x]` from the beginning of a text, and returns the checkbox in its place. */
+/** Removes `[ ]` or `[x]` from the beginning of a text, and returns the checkbox for it. */
 function taskBox(text: Token): Token[] {
   const [mark, state] = /^\[([ xX])\]\s+/.exec(text.content) ?? [];
   if (mark === undefined) return [];
@@ -187,7 +187,7 @@ function taskBox(text: Token): Token[] {
 
 const reference = /(?<![\w/@#])(?:@([\w][\w.-]*[\w]|[\w])|#(\d{1,12}))(?!\w)/g;
 
-/** Makes mentions of accounts, and numbers of issues where the text has a repository, links. */
+/** Turns account mentions, and issue numbers if the text has a repository, into links. */
 function splitReferences(token: Token, { place, addresses }: MarkdownOptions): Token[] {
   const parts: Token[] = [];
   let end = 0;
@@ -208,7 +208,7 @@ function copyToken(like: Token, content: string): Token {
   return Object.assign(Object.create(Object.getPrototypeOf(like)) as Token, like, { content });
 }
 
-/** The renderer writes the contents of such a token as they are. */
+/** The renderer outputs the content of such a token unescaped. */
 function htmlToken(like: Token, content: string): Token {
   return Object.assign(copyToken(like, content), { type: 'html_inline' });
 }
@@ -217,7 +217,7 @@ function htmlToken(like: Token, content: string): Token {
 
 /** A text to render. */
 export type RenderRequest = { readonly id: number; readonly text: string; readonly options: MarkdownOptions };
-/** Its HTML, or why there is none. */
+/** Its HTML, or the error. */
 export type RenderAnswer = { readonly id: number; readonly html?: string; readonly error?: string };
 
 parentPort?.on('message', async ({ id, text, options }: RenderRequest) => {

@@ -17,14 +17,17 @@ type StopwatchPlace = RepositoryTarget & {
   readonly params: { readonly index: number };
 };
 
-/** Returns the issue whose time a writer measures; a bare 403 for all others, and where no time is tracked. */
+/**
+ * Returns the issue whose time the caller tracks; a bare 403 for callers without write access, and if time tracking is
+ * disabled.
+ */
 function findMeasured(place: StopwatchPlace): IssueRow {
   const issue = findIssue(place);
   if (!reaches(place.permission, 'write') || !hasTracker(place.repository)) throw forbiddenInSilence();
   return issue;
 }
 
-/** Handlers for stopwatches. An account has one at most: starting another one ends it. Hooks hear nothing of them. */
+/** Handlers for stopwatches. An account has at most one: starting another one stops it. They send no webhooks. */
 export const stopwatchHandlers = defineHandlers({
   startStopwatch(call) {
     const { context, caller } = call;
@@ -79,7 +82,7 @@ export const stopwatchHandlers = defineHandlers({
     return watches.slice(page.offset, page.offset + page.limit).flatMap((watch) => {
       const home = homes.get(watch.repo_id);
       const unit = watch.is_pull ? 'pulls' : 'issues';
-      // What the caller can no longer read is counted and not shown.
+      // Issues that the caller can no longer read are counted and not shown.
       if (!home || permissionOf(db, caller, home.repository, home.owner, unit) === 'none') return [];
       const seconds = Math.max(0, secondsOf(context.clock()) - watch.created_at);
       const shape = {

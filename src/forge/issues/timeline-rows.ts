@@ -4,19 +4,19 @@ import { found } from '../platform/errors.ts';
 import type { Seconds, UserRow } from '../platform/rows.ts';
 import { secondsOf } from '../platform/time.ts';
 
-/** What an entry of the timeline refers to: ids of rows, or names as they were then. */
+/** References of a timeline entry: ids of rows, or the names at that time. */
 export type TimelineReferences = {
   readonly label?: number;
   readonly milestone?: number;
   readonly oldMilestone?: number;
   readonly assignee?: number;
   readonly assigneeTeam?: number;
-  /** An assignment or a request that is taken back. */
+  /** A removed assignment or a withdrawn request. */
   readonly isRemoved?: true;
   readonly review?: number;
   readonly dependency?: number;
   readonly time?: number;
-  /** The issue that refers to this one, and the comment of it where it is a comment that does. */
+  /** The issue that refers to this one, and the comment if the reference is in a comment. */
   readonly refIssue?: number;
   readonly refComment?: number;
   /** Absent: none. `neutered`: the text no longer refers to this issue. */
@@ -28,7 +28,7 @@ export type TimelineReferences = {
   readonly newRef?: string;
 };
 
-/** An event in the course of an issue or pull request, or a review; `timeline.ts` in `events` writes them. */
+/** An event in the timeline of an issue or pull request, or a review; `timeline.ts` in `events` writes them. */
 export type TimelineRow = {
   readonly id: number;
   readonly issue_id: number;
@@ -40,10 +40,7 @@ export type TimelineRow = {
   readonly created_at: Seconds;
 };
 
-/**
- * Takes the next id of the comments: reviews, their comments and the entries of the timeline
- * are counted with the comments of issues.
- */
+/** Takes the next comment id: reviews, their comments and timeline entries share the sequence of issue comments. */
 export function takeCommentId(db: Database): number {
   db.run(
     `INSERT INTO sqlite_sequence (name, seq) SELECT 'comments', 0
@@ -54,15 +51,15 @@ export function takeCommentId(db: Database): number {
 }
 
 type TimelineEvent = {
-  /** Gitea's word for the kind: `close`, `review_request`. */
+  /** Gitea's name of the kind: `close`, `review_request`. */
   readonly type: string;
   readonly body?: string;
   readonly refers?: TimelineReferences;
-  /** Default: the next one of the comments. */
+  /** Default: the next comment id. */
   readonly id?: number;
 };
 
-/** Adds an event to the timeline of an issue or pull request. No webhook is sent for it: the change itself sends its own. */
+/** Adds an event to the timeline of an issue or pull request. It sends no webhook: the change itself sends its own. */
 export function recordEvent(
   { db, clock }: ForgeContext,
   { issueId, actor }: { readonly issueId: number; readonly actor: UserRow },

@@ -11,12 +11,12 @@ import { type MilestoneRow, toMilestone } from './milestones-rows.ts';
 import type { TimelineReferences, TimelineRow } from './timeline-rows.ts';
 import type { TrackedTimeRow } from './times-rows.ts';
 
-/** A row of the timeline, or a comment in its form. */
+/** A timeline row, or a comment in the same form. */
 export type TimelineEntryRow = TimelineRow & { readonly updated_at: number };
 
 type Referring = { readonly row: TimelineEntryRow; readonly refers: TimelineReferences };
 
-/** Returns entries of the timeline of one issue in the order given; what is gone, or hidden from the viewer, is left out. */
+/** Returns timeline entries of one issue in the given order; entries that are deleted, or hidden from the viewer, are omitted. */
 export function toTimeline(
   context: ForgeContext,
   rows: readonly TimelineEntryRow[],
@@ -28,7 +28,7 @@ export function toTimeline(
   const found = loadReferences(context, entries, issue, place);
   const address = issueAddress(context, issue, place);
   return entries.flatMap(({ row, refers }) => {
-    // A reference from what the viewer cannot read is left out; one from what is gone stays without it.
+    // A reference from an issue the viewer cannot read is omitted; one from a deleted issue stays without it.
     if (refers.refIssue !== undefined && found.hidden.has(refers.refIssue)) return [];
     const userOf = (id: number | undefined) => {
       const user = id === undefined ? undefined : found.users.get(id);
@@ -75,13 +75,13 @@ export function toTimeline(
   });
 }
 
-/** Tracked times are written in words: hours and minutes. */
+/** Tracked times are written as hours and minutes. */
 function bodyOf({ type, body }: TimelineEntryRow): string {
   const isTime = ['add_time_manual', 'delete_time_manual', 'stop_tracking'].includes(type);
   return isTime && body.startsWith('|') ? durationInWords(Number(body.slice(1))) : body;
 }
 
-/** Returns a duration as hours and minutes, or as seconds where it is less than a minute. */
+/** Returns a duration as hours and minutes, or as seconds if it is less than a minute. */
 export function durationInWords(seconds: number): string {
   const count = (value: number, name: string) =>
     value > 0 ? [`${value} ${name}${value === 1 ? '' : 's'}`] : [];
@@ -151,8 +151,8 @@ function toEntryTimes(
 }
 
 /**
- * Returns other issues that entries name, with comments on them. Gitea shows dependencies of every repository; those that the
- * viewer cannot read stay hidden on this forge.
+ * Returns the other issues of entries, with comments on them. Gitea shows dependencies of every repository; this forge
+ * hides those that the viewer cannot read.
  */
 function toOtherIssues(
   context: ForgeContext,

@@ -3,7 +3,7 @@ import { defineHandlers } from '../platform/http/handler.ts';
 import { parseTimestamp } from '../platform/time.ts';
 import { type TimelineEntryRow, toTimeline } from './timeline-views.ts';
 
-/** Comments stand in their own table; in the timeline they are entries like the others. */
+/** Comments have their own table; in the timeline they are entries like the others. */
 const entriesOf = /* sql */ `
 SELECT id, issue_id, poster_id, 'comment' AS type, body, '{}' AS refers, created_at, updated_at FROM comments
   WHERE issue_id = ?1 AND updated_at BETWEEN ?2 AND ?3
@@ -12,7 +12,7 @@ SELECT id, issue_id, poster_id, type, body, refers, created_at, created_at FROM 
   WHERE issue_id = ?1 AND created_at BETWEEN ?2 AND ?3
 ORDER BY created_at, id LIMIT ?4 OFFSET ?5`;
 
-/** Handlers for the course of an issue or pull request. */
+/** Handlers for the timeline of an issue or pull request. */
 export const timelineHandlers = defineHandlers({
   listTimeline(call) {
     const { context, query, page, reply } = call;
@@ -26,7 +26,7 @@ export const timelineHandlers = defineHandlers({
       page.limit,
       page.offset,
     );
-    // Not the length of the list: Gitea counts the entries of the page.
+    // Not the length of the whole list: Gitea counts the entries of the page.
     reply.total(rows.length);
     return rows.length === 0 ? null : toTimeline(context, rows, issue, { ...call, viewer: call.caller });
   },

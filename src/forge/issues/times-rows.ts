@@ -1,7 +1,7 @@
 import { settingsOf } from '../platform/repository-settings.ts';
 import type { Bit, RepositoryRow, Seconds } from '../platform/rows.ts';
 
-/** Time tracked on an issue; a removed entry stays, marked. */
+/** Time tracked on an issue; a deleted entry stays, marked as deleted. */
 export type TrackedTimeRow = {
   readonly id: number;
   readonly issue_id: number;
@@ -13,7 +13,7 @@ export type TrackedTimeRow = {
   readonly created_at: Seconds;
 };
 
-/** Returns whether time is tracked in a repository. Without issues of its own it keeps the default: it is. */
+/** Returns whether time is tracked in a repository. Without an issue tracker the default applies: yes. */
 export function hasTracker(repository: RepositoryRow): boolean {
   const { has_issues, external_tracker, internal_tracker } = settingsOf(repository);
   return !has_issues || external_tracker !== undefined || internal_tracker.enable_time_tracker !== false;

@@ -16,7 +16,7 @@ import { hasTracker, type TrackedTimeRow } from './times-rows.ts';
 
 const disabled = 'time tracking disabled';
 
-/** The author, assignees and writers may track; everybody may where the repository says so. */
+/** Returns whether the caller may track time: the author, assignees and writers, or everyone if the repository allows it. */
 function mayTrack(call: TimeWrite, issue: IssueRow): boolean {
   const { internal_tracker } = settingsOf(call.repository);
   if (internal_tracker.allow_only_contributors_to_track_time === false) return true;
@@ -42,7 +42,7 @@ type TimeQuery = { readonly user?: string | undefined } & TimeSpan;
 type TimeSpan = { readonly since?: string | undefined; readonly before?: string | undefined };
 type TimeListing = RepositoryTarget & { readonly context: ForgeContext; readonly caller: UserRow };
 
-/** Returns whose times a caller is shown, 0 for everybody's. Who cannot write sees their own alone. */
+/** Returns the account whose times a caller may see, 0 for all. Callers without write access see only their own. */
 function whose(call: TimeListing, name: string | undefined): number {
   const wanted = name?.trim() ? found(userNamed(call.context.db, name.trim()), 'user does not exist').id : 0;
   if (wanted === call.caller.id || reaches(call.permission, 'write')) return wanted;
@@ -52,7 +52,7 @@ function whose(call: TimeListing, name: string | undefined): number {
 
 type TimeFilter = { readonly issueId?: number; readonly repositoryId?: number; readonly userId?: number };
 
-/** Returns one page of entries in the order they were made, and how many there are. */
+/** Returns one page of entries in creation order, and the total count. */
 function select(context: ForgeContext, filter: TimeFilter, span: TimeSpan, page: PageRange | undefined) {
   const bounds = { since: parseTimestamp(span.since) ?? 0, before: parseTimestamp(span.before) ?? 0 };
   const conditions = [
@@ -77,7 +77,7 @@ function select(context: ForgeContext, filter: TimeFilter, span: TimeSpan, page:
   return { rows, total: counted?.count ?? 0 };
 }
 
-/** Returns entries as the API shows them; those of repositories that the viewer cannot read are left out. */
+/** Returns entries as the API shows them; those of repositories that the viewer cannot read are omitted. */
 function toTimes(context: ForgeContext, times: readonly TrackedTimeRow[], viewer: UserRow) {
   const { db } = context;
   const homes = new Map(
@@ -118,7 +118,7 @@ function toBare(time: TrackedTimeRow, user: UserRow | undefined) {
   };
 }
 
-/** Returns for whom time is added: an administrator may name an account; the field is ignored for all others. */
+/** Returns the account for which time is added: an administrator may name one; the field is ignored for all others. */
 function trackedFor(call: TimeWrite, name: string | undefined): UserRow {
   const mayName = reaches(call.permission, 'admin');
   return name && mayName ? found(userNamed(call.context.db, name), 'user does not exist') : call.caller;
@@ -145,7 +145,7 @@ function insertTime(
   return found(db.get<TrackedTimeRow>('SELECT * FROM tracked_times WHERE id = ?', lastId));
 }
 
-/** Notes in the timeline that an account's times on one issue are removed. */
+/** Records in the timeline that an account's times on one issue were deleted. */
 function recordRemoval(context: ForgeContext, times: readonly TrackedTimeRow[], user: UserRow): void {
   const issueId = times[0]?.issue_id;
   if (issueId === undefined) return;
@@ -154,7 +154,7 @@ function recordRemoval(context: ForgeContext, times: readonly TrackedTimeRow[], 
   touchIssue(context, issueId);
 }
 
-/** Handlers for tracked times. Hooks hear nothing of them. */
+/** Handlers for tracked times. They send no webhooks. */
 export const timeHandlers = defineHandlers({
   listTimes(call) {
     const { context, query, page, reply, repository, caller } = call;
@@ -174,7 +174,7 @@ export const timeHandlers = defineHandlers({
     const user = trackedFor(call, body.user_name);
     const row = context.db.transaction(() => insertTime(call, issue, { seconds: body.time, user }));
     const [shape] = toTimes(context, [row], caller);
-    // The instant given comes back in this answer; what is kept is when the entry was made.
+    // The given time is returned in this response only; the stored time is that of creation.
     return { ...found(shape), ...(created === undefined ? {} : { created: toInstant(created) }) };
   },
 
@@ -201,7 +201,7 @@ export const timeHandlers = defineHandlers({
       const time = found(context.db.get<TrackedTimeRow>(sql, params.id, issue.id));
       if (!caller.is_admin && time.user_id !== caller.id) throw forbiddenInSilence();
       context.db.run('UPDATE tracked_times SET is_deleted = 1 WHERE id = ?', time.id);
-      // The timeline names whose time it was, not who removed it, as on Gitea.
+      // The timeline names the account whose time it was, not the one that deleted it, as on Gitea.
       recordRemoval(context, [time], loadUsers(context, [time.user_id]).get(time.user_id) ?? caller);
     });
     return undefined;

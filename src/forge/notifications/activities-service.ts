@@ -2,7 +2,7 @@ import type { ForgeContext } from '../platform/context.ts';
 import type { Seconds } from '../platform/rows.ts';
 import { secondsOf } from '../platform/time.ts';
 
-/** What an account did in a repository, by the word of Gitea. */
+/** Type of an account's activity in a repository, as Gitea names it. */
 type ActivityType =
   | 'create_repo'
   | 'rename_repo'
@@ -47,12 +47,12 @@ type NewActivity = {
   readonly commentId?: number;
 };
 
-/** Gitea's column holds no more. */
+/** Maximum size of Gitea's column. */
 const longestContent = 65_535;
 
 /**
- * Records what an account did in a repository, for the feeds of the account, of the organization that owns the repository, and of
- * those who watch it. Runs inside the caller's transaction. Who may read what is decided when a feed is read.
+ * Records an account's activity in a repository, for the feeds of the account, of the organization that owns the
+ * repository, and of the watchers. Runs inside the caller's transaction. Read access is checked when a feed is read.
  */
 export function recordActivity(
   { db, clock }: Pick<ForgeContext, 'db' | 'clock'>,
@@ -79,7 +79,7 @@ export function recordActivity(
   );
 }
 
-/** JSON that is cut says nothing. */
+/** Truncated JSON would be invalid. */
 function shortenContent(content: string): string {
   if (content.length <= longestContent) return content;
   return content.startsWith('{"') ? '{}' : `${content.slice(0, longestContent - 1)}…`;

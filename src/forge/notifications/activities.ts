@@ -25,13 +25,13 @@ function both(...conditions: readonly FeedCondition[]): FeedCondition {
   };
 }
 
-/** Returns whether an account shows what it does to a caller. */
+/** Returns whether an account shows its activities to a caller. */
 function showsActivities(account: UserRow, caller: UserRow | undefined): boolean {
   if (!account.keep_activity_private) return true;
   return caller !== undefined && (caller.is_admin === 1 || caller.id === account.id);
 }
 
-/** Activities by accounts `p` that show what they do to the caller, in repositories `r` of owners `o` that the caller can read. */
+/** Activities of accounts `p` that are visible to the caller, in repositories `r` of owners `o` that the caller can read. */
 function visibleTo(caller: UserRow | undefined): FeedCondition {
   const readable = readableCondition(caller);
   if (caller?.is_admin && !caller.is_public_only) return readable;
@@ -61,7 +61,7 @@ type FeedCall = {
 const places = `JOIN repositories r ON r.id = a.repo_id JOIN users o ON o.id = r.owner_id JOIN users p ON p.id = a.actor_id`;
 const ofReceiver = `FROM activity_receivers f JOIN activities a ON a.id = f.activity_id ${places}`;
 
-/** `from` has the activities `a`; `receiver` is in whose feed they are, by default that of who did it. */
+/** `from` selects the activities `a`; `receiver` is the account whose feed contains them, by default the acting account. */
 function listFeed(call: FeedCall, from: string, where: FeedCondition, receiver?: UserRow) {
   const { context, caller, query, page, reply } = call;
   const { sql, values } = both(where, visibleTo(caller), ofDate(query.date));
@@ -76,14 +76,14 @@ function listFeed(call: FeedCall, from: string, where: FeedCondition, receiver?:
   return toActivities(context, rows, caller, receiver);
 }
 
-/** The unit of a repository that an activity says something of. */
+/** Returns the repository unit that an activity belongs to. */
 function unitOfActivity({ type }: ActivityRow): Unit | undefined {
   if (/pull/.test(type)) return 'pulls';
   if (/issue/.test(type)) return 'issues';
   return /commit|tag|branch/.test(type) ? 'code' : type === 'publish_release' ? 'releases' : undefined;
 }
 
-/** A caller who may read one unit of a repository alone sees nothing of the others. */
+/** A caller with access to one unit of a repository sees only its activities. */
 function toActivities(
   context: ForgeContext,
   rows: readonly ActivityRow[],
@@ -129,7 +129,7 @@ function loadRepositories({ db }: ForgeContext, rows: readonly ActivityRow[]) {
   return new Map(db.all<RepositoryRow>(sql, ids).map((row) => [row.id, row]));
 }
 
-/** A comment that is gone is left out. */
+/** A deleted comment is omitted. */
 function commentOf(
   context: ForgeContext,
   { comment_id, repo_id }: ActivityRow,

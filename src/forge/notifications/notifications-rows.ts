@@ -6,7 +6,7 @@ import type { IssueRow, PullRow, Seconds, UserRow } from '../platform/rows.ts';
 import { toInstant } from '../platform/time.ts';
 import { toRepository } from '../repositories/repositories-rows.ts';
 
-/** One account's thread of news about an issue, a pull request, a commit or a repository. */
+/** One account's notification thread about an issue, a pull request, a commit or a repository. */
 export type NotificationRow = {
   readonly id: number;
   readonly user_id: number;
@@ -21,7 +21,7 @@ export type NotificationRow = {
 
 type LoadedThreads = ReturnType<typeof load>;
 
-/** Returns threads as the API shows them, in the order given; what they are about is read at once for all of them. */
+/** Returns threads as the API shows them, in the given order; their subjects are loaded in one batch. */
 export function toThreads(context: ForgeContext, rows: readonly NotificationRow[]) {
   const loaded = load(context, rows);
   const repositoryOf = createRepositoryShapes(context, loaded);
@@ -30,7 +30,7 @@ export function toThreads(context: ForgeContext, rows: readonly NotificationRow[
     const repository = repositoryOf(row);
     return {
       id: row.id,
-      // Who lost access keeps the thread and learns nothing from it.
+      // An account that lost access keeps the thread, without any details.
       repository,
       subject: home && repository ? toSubject(context, row, { home, loaded }) : null,
       unread: row.status === 'unread',
@@ -66,7 +66,7 @@ function load(context: ForgeContext, rows: readonly NotificationRow[]) {
   };
 }
 
-/** Returns a function that gives the repository of a thread, without permissions; null where its account cannot read it. */
+/** Returns a function that gives the repository of a thread, without permissions; null if its account cannot read it. */
 function createRepositoryShapes(context: ForgeContext, { homes, users }: LoadedThreads) {
   const make = (home: OwnedRepository | undefined, user: UserRow | undefined) => {
     if (!home || !user) return null;
@@ -95,7 +95,7 @@ function toSubject(
   const web = `${context.rootUrl()}/${name}`;
   const quiet = { latest_comment_url: '', latest_comment_html_url: '', state: '' };
   if (row.source === 'repository') {
-    // A relative path: Gitea keeps it for those who rely on it.
+    // A relative path: Gitea keeps it for compatibility.
     return { ...quiet, type: 'Repository' as const, title: name, url: `/${name}`, html_url: web };
   }
   if (row.source === 'commit') {

@@ -7,19 +7,22 @@ import { secondsOf } from '../platform/time.ts';
 
 type MentionContext = { readonly repository: RepositoryRow; readonly owner: UserRow };
 
-/** `@name` and `@organization/team`, standing free: a mail address is no mention. */
+/** `@name` and `@organization/team`, delimited: an e-mail address is not a mention. */
 const mention = /(?<=\s|^|\(|\[)@([-\w][-.\w]*?(?:\/[-\w][-.\w]*?)?)(?=\s|$|[:,;.?!](?:\s|$)|'|\)|\])/g;
 
-/** A text full of names asks the database for no more than these. */
+/** Maximum names per text that are looked up in the database. */
 const maxNames = 50;
 
-/** Returns the names that a text mentions, in lower case, each once: accounts, and teams as `organization/team`. */
+/** Returns the names that a text mentions, in lower case, without duplicates: accounts, and teams as `organization/team`. */
 export function parseMentions(text: string): readonly string[] {
   const names = [...text.matchAll(mention)].map(([, name = '']) => name.toLowerCase());
   return [...new Set(names)].slice(0, maxNames);
 }
 
-/** Returns the ids of those whom a text mentions, whether or not they can read it; never the author's, nor those of accounts that block the author. */
+/**
+ * Returns the ids of the accounts that a text mentions, regardless of their access; without the author and accounts that
+ * block the author.
+ */
 function findMentioned(
   { db }: ForgeContext,
   place: MentionContext,
@@ -50,8 +53,8 @@ function findMentioned(
 }
 
 /**
- * Threads of news, made by what happens. Each account has one thread an issue or pull request; news put a read thread
- * back to unread, leave a pinned one pinned, and move it to the front. Everything runs inside the caller's transaction.
+ * Creation of notification threads. Each account has one thread per issue or pull request; new activity marks a read thread
+ * as unread, leaves a pinned one pinned, and moves it to the front. Everything runs inside the caller's transaction.
  */
 
 type ThreadRepository = { readonly repository: RepositoryRow; readonly owner: UserRow };
@@ -59,14 +62,14 @@ type ThreadRepository = { readonly repository: RepositoryRow; readonly owner: Us
 /** An action of an account on an issue or pull request. */
 type ThreadNews = ThreadRepository & {
   readonly issueId: number;
-  /** Who did it: they never hear of it. */
+  /** The acting account, which is never notified. */
   readonly actor: UserRow;
 };
 
 /**
- * Notifies everybody who takes part in an issue or pull request (author, commenters, reviewers, subscribers) or watches its
- * repository, and those whom `text` mentions: a comment, a review, a change of state, a push. An account that unsubscribed
- * hears only when mentioned; watchers of the repository hear nothing of drafts.
+ * Notifies all participants of an issue or pull request (author, commenters, reviewers, subscribers), watchers of its
+ * repository, and accounts that `text` mentions, of a comment, a review, a state change or a push. An account that
+ * unsubscribed is notified only of mentions; watchers of the repository are not notified of drafts.
  */
 export function notifyActivity(context: ForgeContext, news: ThreadNews & { readonly text?: string }): void {
   const issue = readIssue(context, news.issueId);
@@ -75,7 +78,7 @@ export function notifyActivity(context: ForgeContext, news: ThreadNews & { reado
   write(context, news, issue, [...audienceOf(context, issue, { isQuiet, actor: news.actor }), ...mentioned]);
 }
 
-/** Notifies of a new issue or pull request: watchers, drafts included, and those whom its body mentions. */
+/** Notifies of a new issue or pull request: watchers, also of drafts, and accounts that its body mentions. */
 export function notifyOpened(context: ForgeContext, news: ThreadNews): void {
   const issue = readIssue(context, news.issueId);
   const mentioned = findMentioned(context, news, issue.body, news.actor);
@@ -85,7 +88,7 @@ export function notifyOpened(context: ForgeContext, news: ThreadNews): void {
   ]);
 }
 
-/** Notifies certain accounts of an assignment, a request for a review. The actor is left out. */
+/** Notifies the given accounts of an assignment or a review request. The actor is excluded. */
 export function notifyPersons(
   context: ForgeContext,
   news: ThreadNews & { readonly receivers: readonly Pick<UserRow, 'id'>[] },
@@ -94,7 +97,7 @@ export function notifyPersons(
   write(context, news, readIssue(context, news.issueId), ids);
 }
 
-/** Notifies accounts that a repository waits for them, as a transfer does. Each call makes new threads. */
+/** Notifies accounts that a repository awaits their decision, such as a transfer. Each call creates new threads. */
 export function notifyOfRepository(
   context: ForgeContext,
   news: { readonly repository: RepositoryRow; readonly receivers: readonly Pick<UserRow, 'id'>[] },
@@ -165,11 +168,11 @@ function write(
 
 function readIssue({ db }: ForgeContext, id: number): IssueRow {
   const issue = db.get<IssueRow>('SELECT * FROM issues WHERE id = ?', id);
-  if (!issue) throw new TypeError(`issue ${id} is gone while its news are told`);
+  if (!issue) throw new TypeError(`issue ${id} is missing while its notifications are created`);
   return issue;
 }
 
-/** Marks what an account was told of an issue as read: it has dealt with the issue. */
+/** Marks an account's notifications of an issue as read: it has acted on the issue. */
 export function markIssueRead({ db, clock }: ForgeContext, userId: number, issueId: number): void {
   const now = secondsOf(clock());
   const sql = `UPDATE notifications SET status = 'read', updated_at = ? WHERE user_id = ? AND issue_id = ? AND status = 'unread'`;

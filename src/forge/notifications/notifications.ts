@@ -24,7 +24,7 @@ function statusOf(text: string): (typeof statuses)[number] | undefined {
   return statuses.find((known) => known === text.trim().toLowerCase());
 }
 
-/** Unknown words are dropped; where none is known there is no condition at all. */
+/** Unknown values are dropped; if none is known there is no condition at all. */
 function oneOf(column: string, wanted: readonly string[]): NotificationCondition[] {
   if (wanted.length === 0) return [];
   return [{ sql: `${column} IN (${wanted.map(() => '?').join(', ')})`, values: [...new Set(wanted)] }];
@@ -86,9 +86,9 @@ type Marking = {
   readonly 'to-status'?: QueryText;
 };
 
-/** Marks everything that fits, in one step; marking counts as a change and moves the thread to the front. */
+/** Marks all matching threads, in one step; marking counts as a change and moves the thread to the front. */
 function markThreads(context: ForgeContext, whose: Whose, marking: Marking) {
-  // A malformed bound must be told as such, with a status of its own.
+  // A malformed bound must be reported as such, with its own status.
   parseTimestamp(marking.last_read_at, { status: 400 });
   const wanted = { all: marking.all, 'status-types': marking['status-types'], before: marking.last_read_at };
   const { sql, values } = conditionsOf(whose, wanted, ['unread']);
@@ -107,7 +107,7 @@ function markThreads(context: ForgeContext, whose: Whose, marking: Marking) {
   return toThreads(context, rows);
 }
 
-/** Returns a thread that the caller may see: their own, or anybody's for a site administrator. */
+/** Returns a thread that the caller may see: their own, or any thread for a site administrator. */
 function findThread({ db }: ForgeContext, id: number, caller: UserRow): NotificationRow {
   const row = found(
     db.get<NotificationRow>('SELECT * FROM notifications WHERE id = ?', id),

@@ -2,7 +2,7 @@ import type { ForgeContext } from '../platform/context.ts';
 import type { IssueRow } from '../platform/rows.ts';
 import { secondsOf } from '../platform/time.ts';
 
-/** Makes an account a watcher of a repository; the creator of a repository watches it. */
+/** Makes an account a watcher of a repository; the creator of a repository becomes a watcher. */
 export function watchRepository(context: ForgeContext, userId: number, repositoryId: number): void {
   context.db.run(
     'INSERT INTO watches (user_id, repo_id, created_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
@@ -12,7 +12,7 @@ export function watchRepository(context: ForgeContext, userId: number, repositor
   );
 }
 
-/** Ends what `watchRepository` began. */
+/** Reverts `watchRepository`. */
 export function unwatchRepository({ db }: ForgeContext, userId: number, repositoryId: number): void {
   db.run('DELETE FROM watches WHERE user_id = ? AND repo_id = ?', userId, repositoryId);
 }
@@ -24,8 +24,8 @@ export function isWatching({ db }: ForgeContext, userId: number, repositoryId: n
 }
 
 /**
- * Returns whether an account hears of an issue: as it said itself, else because it watches the repository, wrote the
- * issue or commented on it.
+ * Returns whether an account is subscribed to an issue: by its explicit choice, or because it watches the repository, wrote
+ * the issue or commented on it.
  */
 export function isSubscribedToIssue(context: ForgeContext, userId: number, issue: IssueRow): boolean {
   const { db } = context;
@@ -40,7 +40,7 @@ export function isSubscribedToIssue(context: ForgeContext, userId: number, issue
   return db.get(sql, issue.id, userId) !== undefined;
 }
 
-/** Keeps what an account said about hearing of an issue. */
+/** Stores an account's explicit subscription choice for an issue. */
 export function setIssueSubscription(
   { db }: ForgeContext,
   userId: number,

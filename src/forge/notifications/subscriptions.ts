@@ -41,7 +41,7 @@ type SubscriptionListing = {
   readonly reply: Reply;
 };
 
-/** `given` ends in a condition; its rows are accounts `u`. Accounts that are hidden from the viewer are left out. */
+/** `given` ends in a condition; its rows are accounts `u`. Accounts hidden from the viewer are omitted. */
 function listAccounts(call: SubscriptionListing, given: string, id: number, viewer: UserRow | undefined) {
   const { context, page, reply } = call;
   const from = `${given} AND ${isShownTo(viewer)}`;
@@ -80,7 +80,7 @@ function say(call: Saying, wanted: boolean): undefined {
 
 const isActive = 'u.is_active = 1 AND u.prohibit_login = 0';
 
-/** Handlers for watched repositories and subscribed issues. Hooks hear nothing of them. */
+/** Handlers for watched repositories and issue subscriptions. They send no webhooks. */
 export const subscriptionHandlers = defineHandlers({
   getSubscription(call) {
     found(isWatching(call.context, call.caller.id, call.repository.id) ? call : undefined);

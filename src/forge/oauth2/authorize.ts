@@ -12,20 +12,20 @@ import { ForgeProblem } from '../platform/errors.ts';
 import type { OAuth2ApplicationRow, UserRow } from '../platform/rows.ts';
 import { allowsAddress, applicationOf, grantOf, insertCode, insertGrant } from './oauth2-service.ts';
 
-/** A browser on the pages where people sign in to authorize a program. */
+/** A browser session on the pages where users sign in to authorize an application. */
 type ForgeSession = { readonly id: string; readonly userId: number | undefined };
 
 /**
- * Sessions of browsers, kept in memory: after a restart people sign in again. A form carries a mark that only a page of
- * this forge, shown to this very session for this very purpose, could have given.
+ * Browser sessions, kept in memory: after a restart users sign in again. A form carries a CSRF token that only a page of
+ * this forge, shown in this session for this purpose, can contain.
  */
 interface ForgeSessions {
-  /** Returns the session of a browser; a new one, and its cookie, where it has none. */
+  /** Returns the session of a browser; creates one, with its cookie, if it has none. */
   open(request: FastifyRequest, reply: FastifyReply): ForgeSession;
-  /** Makes the session that of a person, under a new id, which no one can have known before. */
+  /** Binds the session to a user, under a new id, which no one can have known before. */
   signIn(session: ForgeSession, reply: FastifyReply, userId: number): ForgeSession;
   csrfToken(session: ForgeSession, purpose: string): string;
-  /** Returns whether a mark is right, and no other site made the browser send it. */
+  /** Returns whether a CSRF token is valid, and the request did not come from another site. */
   hasCsrfToken(request: FastifyRequest, session: ForgeSession, purpose: string, mark: string): boolean;
 }
 
@@ -33,7 +33,7 @@ const cookie = 'forge_session';
 const lifeSeconds = 3600;
 const maxSessions = 10_000;
 
-/** Creates the sessions; `isSecure` tells whether people reach the forge over HTTPS. */
+/** Creates the session store; `isSecure` states whether users reach the forge over HTTPS. */
 function createForgeSessions(options: { clock: () => Date; isSecure: () => boolean }): ForgeSessions {
   const csrfTokens = createCsrfTokens();
   const kept = new BoundedMap<string, { readonly userId: number | undefined; readonly endsAt: number }>(
@@ -66,7 +66,7 @@ function createForgeSessions(options: { clock: () => Date; isSecure: () => boole
   };
 }
 
-/** What a program requests when it redirects a browser here (RFC 6749, section 4.1.1; RFC 7636, section 4.3). */
+/** Parameters of an authorization request (RFC 6749, section 4.1.1; RFC 7636, section 4.3). */
 const members = [
   ...['client_id', 'redirect_uri', 'response_type', 'state', 'scope', 'nonce'],
   ...['code_challenge', 'code_challenge_method'],
@@ -82,7 +82,7 @@ type AuthorizeRequest = {
   readonly application: OAuth2ApplicationRow;
 };
 
-/** What the pages share. */
+/** Context shared by the pages. */
 type AuthorizeContext = {
   readonly context: ForgeContext;
   readonly sessions: ForgeSessions;
@@ -90,8 +90,8 @@ type AuthorizeContext = {
 };
 
 /**
- * Registers the pages on which a person signs in and allows a program something: without scripts, and with forms that
- * only this forge's own pages can send. A program whose address is not registered is never sent anything.
+ * Registers the pages where a user signs in and authorizes an application: without scripts, and with forms that only this
+ * forge's own pages can send. No redirect goes to an address that the application has not registered.
  */
 export function registerAuthorize(app: FastifyInstance, context: ForgeContext): void {
   const isSecure = () => context.rootUrl().startsWith('https:');
@@ -111,7 +111,7 @@ export function registerAuthorize(app: FastifyInstance, context: ForgeContext): 
   );
 }
 
-/** Checks what the program asks for, then answers within the session of the browser. */
+/** Validates the authorization request, then responds within the session of the browser. */
 async function visit(
   { context, sessions }: AuthorizeContext,
   request: FastifyRequest,
@@ -139,7 +139,7 @@ function signedInUser({ db }: ForgeContext, { userId }: ForgeSession): UserRow |
   return user?.is_active && !user.prohibit_login && !user.must_change_password ? user : undefined;
 }
 
-/** Shows the sign-in form, the consent form, or sends the code at once where the person has allowed the program before. */
+/** Shows the sign-in form or the consent form, or sends the code at once if the user has authorized the application before. */
 function showFirstPage({ context, sessions }: AuthorizeContext, seen: AuthorizeRequest): FastifyReply {
   const { reply, asked, application, session } = seen;
   const user = signedInUser(context, session);
@@ -159,14 +159,14 @@ async function acceptPassword(
   const words = `${form.get('user_name')}:${form.get('password')}`;
   try {
     const authorization = `Basic ${Buffer.from(words).toString('base64')}`;
-    // A token in place of the password would allow a program more than the token allows.
+    // A token in place of the password would allow an application more than the token allows.
     const actor = await readActor({ ...headerCredentials(request), authorization }, 'password');
     if (!actor.user) throw new ForgeProblem(401, 'only a password signs in here');
     sessions.signIn(session, reply, actor.user.id);
   } catch (error) {
     if (!(error instanceof ForgeProblem)) throw error;
     const isGuesser = error.status === 429;
-    const text = isGuesser ? 'Too many wrong passwords: wait a minute.' : 'Name or password are wrong.';
+    const text = isGuesser ? 'Too many wrong passwords: wait a minute.' : 'Wrong name or password.';
     return show(reply.code(error.status).headers(error.headers), 'Sign in', signInForm(sessions, seen, text));
   }
   return reply.redirect(`/login/oauth/authorize?${new URLSearchParams(asked)}`, 303);
@@ -208,9 +208,9 @@ function consentForm(
 <p><button name="granted" value="true">Allow</button> <button name="granted" value="false">Refuse</button></p></form>`;
 }
 
-const stale = 'this form is out of date: start again from the program';
+const stale = 'this form has expired: start again from the application';
 
-/** A consent stands for exactly what was shown. */
+/** A consent applies only to exactly the request that was shown. */
 function purposeOf(asked: AuthorizeQuery): string {
   return JSON.stringify(members.map((name) => asked[name]));
 }
@@ -260,7 +260,7 @@ function show(reply: FastifyReply, title: string, content: Html): FastifyReply {
   return reply.type('text/html; charset=utf-8').send(page({ title, content }));
 }
 
-/** A browser also asks the policy about where a form leads in the end: the program's address must be in it. */
+/** Browsers also apply the form policy to redirects: the application's address must be included. */
 function setPageHeaders(reply: FastifyReply, address: string | undefined): void {
   const origin = address === undefined ? '' : ` ${new URL(address).origin}`;
   reply.headers({

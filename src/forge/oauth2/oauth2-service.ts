@@ -8,7 +8,7 @@ import { secondsOf } from '../platform/time.ts';
 
 type GrantContext = Pick<ForgeContext, 'db' | 'clock'>;
 
-/** Seconds that a code is good for. */
+/** Lifetime of a code, in seconds. */
 const codeSeconds = 600;
 
 export function applicationOf({ db }: GrantContext, clientId: string): OAuth2ApplicationRow | undefined {
@@ -16,8 +16,8 @@ export function applicationOf({ db }: GrantContext, clientId: string): OAuth2App
 }
 
 /**
- * Returns whether an application may be sent back to an address: one of its own, up to the case of letters and a slash at
- * the end, as on Gitea. A public client on loopback may be on any port (RFC 8252, section 7.3).
+ * Returns whether an application may redirect to an address: a registered one, ignoring case and a trailing slash, as on
+ * Gitea. A public client on loopback may use any port (RFC 8252, section 7.3).
  */
 export function allowsAddress(application: OAuth2ApplicationRow, address: string): boolean {
   // The column holds what `applications.ts` wrote.
@@ -33,12 +33,12 @@ function comparable(address: string): string {
   return address.replace(/[A-Z]/g, (letter) => letter.toLowerCase()).replace(/\/$/, '');
 }
 
-/** Returns whether a secret is the application's. */
+/** Returns whether a secret belongs to the application. */
 export function isSecretOf(application: OAuth2ApplicationRow, secret: string): boolean {
   return isSameSecret(tokenDigest(secret), application.secret_digest);
 }
 
-/** Returns what a person has allowed an application, or undefined. */
+/** Returns a user's grant for an application, or undefined. */
 export function grantOf(
   { db }: GrantContext,
   application: OAuth2ApplicationRow,
@@ -48,7 +48,7 @@ export function grantOf(
   return db.get<OAuth2GrantRow>(sql, application.id, user.id);
 }
 
-/** Writes down that a person allows an application these scopes, and returns the grant. */
+/** Records a user's grant of these scopes to an application, and returns it. */
 export function insertGrant(
   { db, clock }: GrantContext,
   application: OAuth2ApplicationRow,
@@ -65,7 +65,7 @@ export function insertGrant(
   return found(db.get<OAuth2GrantRow>('SELECT * FROM oauth2_grants WHERE id = ?', lastId));
 }
 
-/** What a code is bound to: where it is sent, and the challenge of who asked for it (RFC 7636). */
+/** Constraints of a code: its redirect address, and the requester's PKCE challenge (RFC 7636). */
 type CodeTerms = {
   readonly redirectUri: string;
   readonly challenge: string;
@@ -73,7 +73,7 @@ type CodeTerms = {
   readonly nonce: string;
 };
 
-/** Makes a code, good once and for ten minutes, and returns it. */
+/** Creates a code, valid once and for ten minutes, and returns it. */
 export function insertCode({ db, clock }: GrantContext, grant: OAuth2GrantRow, terms: CodeTerms): string {
   const code = makeClientSecret('gta');
   const now = secondsOf(clock());
@@ -101,10 +101,10 @@ type CodeRow = {
   readonly expires_at: number;
 };
 
-/** What was wrong with a code, in the words of the standard (RFC 6749, section 5.2). */
+/** The error of a code, as the standard names it (RFC 6749, section 5.2). */
 type CodeFailure = { readonly error: string; readonly error_description: string };
 
-/** Takes a code for good and returns its grant, or what is wrong with it; a wrong verifier leaves it as it is. */
+/** Consumes a code and returns its grant, or the error; a wrong verifier does not consume it. */
 export function takeCode(
   { db, clock }: GrantContext,
   application: OAuth2ApplicationRow,
@@ -133,7 +133,7 @@ function meetsChallenge({ challenge, challenge_method }: CodeRow, verifier: stri
   return isSameSecret(derived, challenge);
 }
 
-/** Returns a secret of 256 bits behind a prefix by which scanners know what they found. */
+/** Returns a 256-bit secret with a prefix that secret scanners recognize. */
 export function makeClientSecret(prefix: 'gto' | 'gta'): string {
   const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
   const bits = [...randomBytes(32)].map((byte) => byte.toString(2).padStart(8, '0')).join('');

@@ -8,7 +8,7 @@ import type { OAuth2ApplicationRow, UserRow } from '../platform/rows.ts';
 import { secondsOf, toInstant } from '../platform/time.ts';
 import { makeClientSecret } from './oauth2-service.ts';
 
-/** Returns an application as the API shows it; the secret is known only in the answer that made it. */
+/** Returns an application as the API shows it; the secret is known only in the response that created it. */
 function toApplication(row: OAuth2ApplicationRow, secret = '') {
   return {
     id: row.id,
@@ -66,7 +66,7 @@ function ownApplication({ context, caller, params }: OwnCall): OAuth2Application
   return found(context.db.get<OAuth2ApplicationRow>(sql, params.id, caller.id));
 }
 
-/** Handlers for OAuth2 applications. Of a secret only its SHA-256 is kept; an edit makes a new one. */
+/** Handlers for OAuth2 applications. Only the SHA-256 of a secret is stored; an edit generates a new one. */
 export const oauth2Handlers = defineHandlers({
   createOAuth2Application({ context, caller, body }) {
     assertAddresses(body.redirect_uris);

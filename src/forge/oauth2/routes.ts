@@ -23,10 +23,10 @@ import { applicationOf, isSecretOf, takeCode } from './oauth2-service.ts';
 
 type TokenFailure = { readonly error: string; readonly error_description: string };
 
-/** Bytes that a form may have. */
+/** Maximum size of a form, in bytes. */
 const maxFormBytes = 65_536;
 
-/** Registers what stands outside the API for programs that people sign in to: code for token, refresh, user information. */
+/** Registers the OAuth2 routes outside the API: token exchange, refresh, user information. */
 export async function registerOAuth2(app: FastifyInstance, context: ForgeContext): Promise<void> {
   const readActor = createActorReader(context);
   app.removeAllContentTypeParsers();
@@ -70,7 +70,7 @@ export async function registerOAuth2(app: FastifyInstance, context: ForgeContext
   });
 }
 
-/** Programs send forms, as the standard says, or JSON. */
+/** Clients send forms, as the standard requires, or JSON. */
 function readForm({ body, headers }: FastifyRequest): FormFields {
   if (typeof body !== 'string') return formFieldsOf(body);
   if (!/^application\/json\b/i.test(headers['content-type'] ?? '')) return formFieldsOf({});
@@ -79,7 +79,7 @@ function readForm({ body, headers }: FastifyRequest): FormFields {
     const entries = typeof given === 'object' && given !== null ? Object.entries(given) : [];
     return formFieldsOf(Object.fromEntries(entries.filter(([, value]) => typeof value === 'string')));
   } catch {
-    // Not JSON: as if nothing had been sent, which names no client.
+    // Invalid JSON counts as an empty body, without a client.
     return formFieldsOf({});
   }
 }
@@ -96,7 +96,7 @@ function readBasic(request: FastifyRequest): OAuth2Client | undefined {
     : undefined;
 }
 
-/** Who the program says it is: in the form, in the header, or in both when they agree. */
+/** Returns the client's credentials: from the form, the header, or both if they agree. */
 function readClient(request: FastifyRequest, form: FormFields): OAuth2Client | TokenFailure {
   const [id, secret] = [form.get('client_id'), form.get('client_secret')];
   if ((id !== '' && secret !== '') || !request.headers.authorization) return { id, secret };
@@ -200,7 +200,7 @@ function identityOf(
   };
 }
 
-/** Groups are the organizations of a person, and their teams as `organization:team`; null where there are none. */
+/** Groups are the organizations of a user, and their teams as `organization:team`; null if there are none. */
 function informationOf(context: ForgeContext, user: UserRow, isLimited: boolean) {
   const rows = context.db.all<{ organization: string; team: string }>(
     `SELECT o.name AS organization, t.lower_name AS team FROM team_members m JOIN teams t ON t.id = m.team_id
@@ -219,7 +219,10 @@ function informationOf(context: ForgeContext, user: UserRow, isLimited: boolean)
   };
 }
 
-/** Answers a program, which authenticates by the header, whether an access token was issued to it and is still valid. */
+/**
+ * Token introspection: tells a client, authenticated by the header, whether an access token was issued to it and is still
+ * valid.
+ */
 function introspect(context: ForgeContext, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const client = readBasic(request);
   const application = client && applicationOf(context, client.id);

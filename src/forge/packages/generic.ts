@@ -30,8 +30,8 @@ type PackageVisit = {
 const longestName = 255;
 
 /**
- * Registers the registry of generic packages at `/api/packages/OWNER/generic/NAME/VERSION/FILE`: a file is the body of a PUT,
- * and is on disk as it comes. Refusals are plain text; one for want of access asks for Basic credentials.
+ * Registers the generic package registry at `/api/packages/OWNER/generic/NAME/VERSION/FILE`: a file is the body of a PUT,
+ * and is streamed to disk. Errors are plain text; missing access requests Basic credentials.
  */
 export function registerGenericPackages(app: FastifyInstance, context: ForgeContext): void {
   const enter = createPackageEntrance(context);
@@ -99,7 +99,7 @@ function refusePackage(
     const { method, url } = request;
     context.log.error({ err: error, method, path: url.split('?')[0] }, 'a package could not be served');
   }
-  // What was not read of a body goes: the connection serves the next request, and the client reads the answer.
+  // The unread body is discarded: the connection serves the next request, and the client can read the response.
   request.raw.resume();
   return reply
     .code(problem.status)
@@ -108,7 +108,7 @@ function refusePackage(
     .send(`${problem.message}\n`);
 }
 
-/** Who may write is signed in. */
+/** Returns the signed-in account; writers are always signed in. */
 function signedIn({ user }: Actor): UserRow {
   if (!user) throw noAccess();
   return user;
@@ -138,7 +138,7 @@ async function upload(
   if (/^multipart\//i.test(headers['content-type'] ?? '') || headers['content-encoding'] !== undefined)
     throw new ForgeProblem(400, 'the file must be the whole body, as it is');
   const known = findVersion(context.db, owner, named);
-  // Asked before the bytes come, and again when they are there.
+  // Checked before the bytes arrive, and again afterwards.
   if (known && findPackageFile(context.db, known, file))
     throw new ForgeProblem(409, 'package file already exists');
   const uuid = randomUUID();

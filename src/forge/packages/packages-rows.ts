@@ -9,7 +9,7 @@ import { ForgeProblem } from '../platform/errors.ts';
 import type { Permission, Seconds, UserRow } from '../platform/rows.ts';
 import { secondsOf, toInstant } from '../platform/time.ts';
 
-/** A version with the names of its package. */
+/** A version with the name and type of its package. */
 export type PackageVersionRow = {
   readonly id: number;
   readonly package_id: number;
@@ -31,7 +31,7 @@ export type PackageFileRow = ReceivedFile & {
   readonly created_at: Seconds;
 };
 
-/** What a path names, in any case of letters. */
+/** A package name from a path, in any letter case. */
 export type PackageName = { readonly type: string; readonly name: string; readonly version: string };
 
 export const versionColumns = 'v.*, p.type, p.name, p.lower_name';
@@ -70,7 +70,7 @@ export function findPackageFile(
   return db.get<PackageFileRow>(sql, version.id, name.toLowerCase());
 }
 
-/** Returns versions of one account as the API shows them, in the order given. */
+/** Returns versions of one account as the API shows them, in the given order. */
 export function toPackages(
   context: ForgeContext,
   owner: UserRow,
@@ -100,7 +100,7 @@ export function toPackages(
 
 type Package = { readonly owner: UserRow; readonly actor: UserRow };
 
-/** Adds a file to a version, which it makes where there is none. Ends the request with 409 where the file is there already. */
+/** Adds a file to a version, creating the version if it does not exist. Ends the request with 409 if the file exists already. */
 export function insertFile(
   context: ForgeContext,
   { owner, actor }: Package,
@@ -154,7 +154,7 @@ function insertVersion(
     named.name.toLowerCase(),
   );
   const row = findVersion(db, owner, named);
-  if (!row) throw new TypeError('the version that was inserted is not there');
+  if (!row) throw new TypeError('the inserted version is missing');
   return row;
 }
 
@@ -193,8 +193,8 @@ function emitPackage(
 type TeamAccess = { readonly permission: Permission; readonly unit: Permission | null };
 
 /**
- * Returns what a caller may do with the packages of an account. Those of an organization are for its teams: with the access of
- * the team, or of its unit of packages; everybody who sees an account may read them.
+ * Returns a caller's access to the packages of an account. For an organization, teams have the access of the team, or of
+ * its packages unit; everyone who sees an account may read its packages.
  */
 function packageAccess(db: Database, owner: UserRow, user: UserRow | undefined): Permission {
   if (user?.is_admin || user?.id === owner.id) return 'owner';
@@ -212,12 +212,12 @@ function packageAccess(db: Database, owner: UserRow, user: UserRow | undefined):
   return levels.find((level) => held.some((one) => reaches(one, level))) ?? open;
 }
 
-/** Packages of a person with a private account are for that person alone, even if others see the account. */
+/** Packages of a person with a private account are visible to that person only, even if others see the account. */
 function openToAll(owner: UserRow, user: UserRow | undefined): boolean {
   return owner.visibility === 'public' || (owner.visibility === 'limited' && user !== undefined);
 }
 
-/** Returns whether a caller may do this with the packages of an account, also with a token for public resources. */
+/** Returns whether a caller has this access to the packages of an account, also with a token for public resources. */
 export function mayUsePackages(db: Database, owner: UserRow, actor: Actor, level: 'read' | 'write'): boolean {
   if (isPublicOnly(actor.scopes) && owner.visibility !== 'public') return false;
   return reaches(packageAccess(db, owner, actor.user), level);

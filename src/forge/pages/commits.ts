@@ -21,7 +21,7 @@ import {
 import type { PageContent } from './page.ts';
 import type { SendFile, Show } from './page-handler.ts';
 
-/** Files of a change that are listed; all are in its diff. */
+/** Maximum files of a change in the list; the diff has all of them. */
 const shownFiles = 1_000;
 
 /** Registers the pages of commits, branches and tags. */
@@ -65,7 +65,7 @@ function nameOf({ repository, owner }: CodeVisit): string {
   return `${owner.name}/${repository.name}`;
 }
 
-/** Shows commits in a table, each with a link to its page. */
+/** Shows commits in a table, each linked to its page. */
 export function viewCommits(home: string, commits: readonly CommitData[]): Html {
   const lines = commits.map(
     ({
@@ -111,7 +111,7 @@ ${await viewChange(git, { from: parent, to: commit.id }, `${home}/commit/${commi
   return { title: `Commit ${commit.id.slice(0, 10)}`, content };
 }
 
-/** Shows what changes between two commits: the files, then their lines. `whole` is the address of the whole diff. */
+/** Shows the changes between two commits: the files, then their lines. `whole` is the URL of the full diff. */
 export async function viewChange(
   git: GitRepository,
   range: { readonly from: string | undefined; readonly to: string },
@@ -176,13 +176,16 @@ ${pagingLinks(`${home}/${path}`, { number, hasNext, more: wanted === '' ? {} : {
   return { title: `${title} of ${owner.name}/${repository.name}`, content };
 }
 
-/** Bytes of a change that a page reads, and lines of it that it shows; the address of the diff has the rest. */
+/** Maximum bytes of a change that a page reads, and lines that it shows; the URL of the diff has the rest. */
 const shownDiffBytes = 512 * 1024;
 const shownDiffLines = 4_000;
-/** A longer line is cut: minified files are one line. */
+/** Longer lines are truncated: minified files are one line. */
 const shownColumns = 1_000;
 
-/** Shows a change as git prints it, file by file. `whole` is the address of all of it, if it has one; `isCut`: the text ends before its end. */
+/**
+ * Shows a change as git prints it, file by file. `whole` is the URL of the full diff, if it has one; `isCut`: the text is
+ * truncated.
+ */
 function viewDiff(text: string, { whole, isCut }: { whole: string | undefined; isCut: boolean }): Html {
   const files = text.split(/^(?=diff --git )/m).filter((part) => part.startsWith('diff --git '));
   let left = shownDiffLines;
@@ -210,13 +213,13 @@ function viewFileDiff(lines: readonly string[], most: number): Html {
   return html`<details open><summary>${pathOf(head)}</summary>${notes}${code}</details>`;
 }
 
-/** Returns the path after the change, or before it for a file that goes. */
+/** Returns the path after the change, or before it for a deleted file. */
 function pathOf(head: readonly string[]): string {
   const read = (sign: string): string | undefined => {
     const line = head.find((one) => one.startsWith(sign));
     return line === undefined || line.endsWith('/dev/null') ? undefined : line.slice(sign.length);
   };
-  // Git ends a path with spaces in it by a tab.
+  // Git appends a tab to a path with spaces.
   const path = read('+++ b/') ?? read('rename to ') ?? read('--- a/') ?? read('+++ ') ?? read('--- ');
   return path?.replace(/\t$/, '') ?? (head[0] ?? '').slice('diff --git '.length);
 }

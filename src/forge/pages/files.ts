@@ -14,12 +14,12 @@ import { type CodeVisit, enterCode, repositoryNav } from './navigation.ts';
 import type { PageContent } from './page.ts';
 import type { PageVisit, SendFile, Show } from './page-handler.ts';
 
-/** Text of a file that a page shows at most; the raw file has the rest. */
+/** Maximum text of a file on a page; the raw file has the rest. */
 const shownBytes = 512 * 1024;
-/** Entries of a folder that a page shows. */
+/** Maximum entries of a folder on a page. */
 const shownEntries = 2_000;
 
-/** Registers the web addresses of files, folders and archives that answers of the API name. */
+/** Registers the web URLs of files, folders and archives that API responses contain. */
 export function registerFilePages(
   app: FastifyInstance,
   context: ForgeContext,
@@ -44,7 +44,7 @@ export function registerFilePages(
         return serveFile(git, { ...file, isPublic: isPublic({ repository, owner }) }, request.headers);
       }),
     );
-    // The address of earlier releases, without saying what the ref is.
+    // The URL format of earlier releases, without the ref type.
     app.get(`/:owner/:repo/${folder}/*`, (request, reply) =>
       sendFile(request, reply, async (visit) => {
         const entered = enter(visit);
@@ -94,7 +94,7 @@ async function viewTree(entered: CodeVisit): Promise<PageContent> {
   };
 }
 
-/** Shows the folders above a place, each as a link. */
+/** Shows the parent folders of a path, each as a link. */
 function viewPath(base: string, root: string, path: string): Html {
   const segments = path === '' ? [] : path.split('/');
   const links = segments.map((name, at) => {
@@ -121,7 +121,7 @@ async function viewFile(git: GitRepository, entry: TreeEntry, raw: string): Prom
   if (entry.kind === 'submodule') return html`<p>A submodule, at commit <code>${entry.id}</code>.</p>`;
   const blob = await readBlob(git, entry.id, shownBytes);
   const link = html`<p>${blob?.size ?? 0} bytes, <a href="${raw}">raw</a></p>`;
-  if (blob?.content === undefined) return html`${link}<p>The file is too large to be shown.</p>`;
+  if (blob?.content === undefined) return html`${link}<p>The file is too large to display.</p>`;
   if (blob.content.includes(0)) return html`${link}<p>The file is binary.</p>`;
   const target = entry.kind === 'symlink' ? html`<p>A symbolic link to:</p>` : undefined;
   return html`${link}${target}<pre>${blob.content.toString('utf8')}</pre>`;

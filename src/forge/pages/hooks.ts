@@ -13,10 +13,10 @@ import { repositoryNav } from './navigation.ts';
 import type { PageContent } from './page.ts';
 import type { Act, FormGuard, PageVisit, Show } from './page-handler.ts';
 
-/** How many deliveries a page shows. */
+/** Maximum deliveries on a page. */
 const shown = 50;
 
-/** Whose hooks a page is about; only those who may change them see it. */
+/** Owner of the hooks on a page; only accounts that may change the hooks see it. */
 type HooksOwner = {
   readonly title: string;
   /** Path of the list. */
@@ -51,7 +51,7 @@ const ofCaller = ({ caller }: PageVisit): HooksOwner => {
   return { title, path: '/user/settings/hooks', column: 'owner_id', id };
 };
 
-/** Registers the pages of hooks and their history, with a button that sends a delivery again. */
+/** Registers the pages of hooks and their history, with a redeliver button. */
 export function registerHookPages(
   app: FastifyInstance,
   context: ForgeContext,
@@ -93,11 +93,11 @@ function hooksPage({ db }: ForgeContext, holder: HooksOwner): PageContent {
     (hook) => html`<tr><td><a href="${holder.path}/${hook.id}">${hook.url}</a></td>
 <td class="short">${hook.is_active ? 'active' : 'inactive'}</td><td>${JSON.parse(hook.events).join(', ')}</td></tr>`,
   );
-  const content = lines.length > 0 ? html`<table>${lines}</table>` : html`<p>There is no hook.</p>`;
+  const content = lines.length > 0 ? html`<table>${lines}</table>` : html`<p>There are no hooks.</p>`;
   return { title: `Hooks of ${holder.title}`, content, ...navOf(holder) };
 }
 
-/** Newest first: what was sent, what came back, and which delivery repeats which. */
+/** Newest first: request, response, and the original of a redelivery. */
 function historyPage(
   context: ForgeContext,
   guard: FormGuard,
@@ -113,7 +113,7 @@ function historyPage(
     }),
   );
   const content = html`<p><a href="${holder.path}">All hooks</a></p><p>${hook.url}, ${hook.is_active ? 'active' : 'inactive'}</p>
-${entries.length > 0 ? entries : html`<p>Nothing was sent yet.</p>`}`;
+${entries.length > 0 ? entries : html`<p>No deliveries yet.</p>`}`;
   return { title: `Deliveries of hook ${hook.id} of ${holder.title}`, content, ...navOf(holder) };
 }
 
@@ -125,7 +125,7 @@ function viewDelivery(
   delivery: HookTaskRow,
   form: { readonly action: string; readonly mark: string; readonly maySeePrivate: boolean },
 ): Html {
-  // An account that may add hooks must not read through the forge what only the forge reaches.
+  // An account that may add hooks must not read through the forge what only the forge can reach.
   const answer =
     delivery.is_answer_private === 1 && !form.maySeePrivate
       ? html`<p>Only site administrators see the answer of an address that is not public.</p>`

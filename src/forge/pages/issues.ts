@@ -23,7 +23,7 @@ import type { PageContent } from './page.ts';
 import type { PageVisit, SendFile, Show } from './page-handler.ts';
 import { viewPull } from './pulls.ts';
 
-/** Shows labels with their colours: a disc, since the policy of the pages allows no styles of an element and text stays readable. */
+/** Shows labels with their colours as a disc: the content security policy allows no inline styles, and text stays readable. */
 export function viewLabels(labels: readonly LabelRow[]): Html {
   return html`${labels.map(
     ({ name, color }) =>
@@ -31,10 +31,10 @@ export function viewLabels(labels: readonly LabelRow[]): Html {
   )}`;
 }
 
-/** Comments that a page shows; the next page has more. */
+/** Maximum comments on a page; the next page has more. */
 const shownComments = 200;
 
-/** Registers the lists of issues and pull requests, their pages, and the files with what pull requests change. */
+/** Registers the lists of issues and pull requests, their pages, and the diff files of pull requests. */
 export function registerIssuePages(
   app: FastifyInstance,
   context: ForgeContext,
@@ -69,7 +69,7 @@ function listPage(context: ForgeContext, visit: PageVisit, unit: 'issues' | 'pul
   };
 }
 
-/** Shows a part of the issues or pull requests of a repository, the newest first. */
+/** Shows a page of the issues or pull requests of a repository, newest first. */
 export function viewIssues(
   context: ForgeContext,
   target: RepositoryTarget,

@@ -11,18 +11,18 @@ import { settingsOf } from '../platform/repository-settings.ts';
 import type { RepositoryRow, UserRow } from '../platform/rows.ts';
 import type { PageVisit } from './page-handler.ts';
 
-/** Lines of a list that a page shows; the next page has more. */
+/** Maximum lines of a list on a page; the next page has more. */
 export const shownLines = 50;
 
 /** The code of a repository as a visitor may see it. */
 export type CodeVisit = RepositoryTarget & {
   readonly git: GitRepository;
   readonly visit: PageVisit;
-  /** Path of the page of the repository. */
+  /** Path of the repository page. */
   readonly home: string;
 };
 
-/** Returns the repository of an address if the visitor may read this part of it; ends the request with 404 otherwise. */
+/** Returns the repository of a URL if the visitor may read this unit of it; ends the request with 404 otherwise. */
 export function enterUnit(context: ForgeContext, visit: PageVisit, unit: Unit): RepositoryTarget {
   const target = enterRepository(context, visit, unit);
   const hidesCode = unit === 'pulls' && !mayReadCode(context.db, visit.caller, target.repository.id);
@@ -31,13 +31,13 @@ export function enterUnit(context: ForgeContext, visit: PageVisit, unit: Unit): 
   return target;
 }
 
-/** Returns the repository of an address, with what the visitor may do with it as a whole or with one part of it. */
+/** Returns the repository of a URL, with the visitor's permission for the whole or for one unit. */
 export function enterRepository(
   context: ForgeContext,
   { names, caller }: PageVisit,
   unit?: Unit,
 ): RepositoryTarget {
-  // `clone_url` is also the address of a page, as on Gitea.
+  // `clone_url` is also the URL of a page, as on Gitea.
   return findRepository(context.db, names.owner, names.repo.replace(/\.git$/, ''), caller, unit);
 }
 
@@ -46,7 +46,7 @@ export function enterCode(context: ForgeContext, visit: PageVisit): CodeVisit {
   return { ...target, git: context.git.open(target.repository.id), visit, home: homeOf(target) };
 }
 
-/** Returns the path of the page of a repository. */
+/** Returns the path of the repository page. */
 export function homeOf({ repository, owner }: Pick<RepositoryTarget, 'repository' | 'owner'>): string {
   return `/${owner.name}/${repository.name}`;
 }
@@ -56,7 +56,7 @@ function isSwitchedOff(repository: RepositoryRow, unit: Unit): boolean {
   return (unit === 'issues' && !has_issues) || (unit === 'pulls' && !has_pull_requests);
 }
 
-/** Returns whether a visitor may read a part of a repository that is switched on. */
+/** Returns whether a visitor may read an enabled unit of a repository. */
 export function showsUnit(
   context: ForgeContext,
   { repository, owner }: Pick<RepositoryTarget, 'repository' | 'owner'>,
@@ -69,7 +69,7 @@ export function showsUnit(
   );
 }
 
-/** Returns the links to all pages of a repository that a visitor may read, and to its owner. */
+/** Returns the links to the owner and to all pages of a repository that a visitor may read. */
 export function repositoryNav(
   context: ForgeContext,
   target: Pick<RepositoryTarget, 'repository' | 'owner'>,
@@ -91,7 +91,7 @@ export function repositoryNav(
     ...(shows('issues') ? [['issues', 'Issues'] as const] : []),
     ...(shows('pulls') ? [['pulls', 'Pull requests'] as const] : []),
     ...(shows('releases') ? [['releases', 'Releases'] as const] : []),
-    // A browser sends credentials only after it was asked for them, which a public page does not do.
+    // A browser sends credentials only after a challenge, which a public page does not send.
     ['settings/hooks', 'Hooks'] as const,
     ['settings/branches', 'Protections'] as const,
     ['settings/actions/runners', 'Runners'] as const,
@@ -102,13 +102,13 @@ export function repositoryNav(
 <a href="${home}">${repository.name}</a></p><ul>${items}</ul></nav>`;
 }
 
-/** Returns the number of the page of a list that a visitor asks for, from 1 on. */
+/** Returns the requested page number of a list, from 1 on. */
 export function pageNumberOf({ query }: PageVisit): number {
   const text = query.get('page');
   return /^[1-9]\d{0,6}$/.test(text) ? Number(text) : 1;
 }
 
-/** Returns links to the page before and after one; `more` is what else the query of this list has. */
+/** Returns links to the previous and next page; `more` is the rest of the list's query. */
 export function pagingLinks(
   path: string,
   { number, hasNext, more = {} }: { number: number; hasNext: boolean; more?: Record<string, string> },

@@ -3,13 +3,13 @@ import type { Operation } from '../../contract/operation.ts';
 import { operations } from '../../contract/operations.ts';
 import { baselineVersion } from '../administration/instance.ts';
 
-/** Returns the OpenAPI description of everything the forge answers, made from the contract. */
+/** Returns the OpenAPI description of the forge's API, generated from the contract. */
 export function describeApi(rootUrl: string): object {
   const paths: Record<string, Record<string, object>> = {};
   const known = new Map<string, string>();
   for (const operation of Object.values<Operation>(operations)) {
     const own = operation.path.replace(/\*\}/g, '}');
-    // Two paths that differ in the names of their parameters alone are one path: the first one names them.
+    // Two paths that differ only in their parameter names are one path: the first one names the parameters.
     const shape = own.replace(/\{\w+\}/g, '{}');
     const path = known.get(shape) ?? own;
     known.set(shape, path);
@@ -21,7 +21,7 @@ export function describeApi(rootUrl: string): object {
     info: {
       title: 'Forge API',
       version: baselineVersion,
-      description: 'The API of the embedded forge; lists may be `null` where nothing is there.',
+      description: 'The API of the embedded forge; empty lists may be `null`.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: `${rootUrl}/api/v1` }],
@@ -48,7 +48,7 @@ export function describeApi(rootUrl: string): object {
   };
 }
 
-/** Returns for each parameter of one path what the other path of the same shape calls it. */
+/** Returns, for each parameter of one path, its name in the other path of the same shape. */
 function namesBetween(own: string, other: string): ReadonlyMap<string, string> {
   const names = (path: string): string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
   const others = names(other);
@@ -85,18 +85,18 @@ function describeParameters(
 }
 
 const failures: Readonly<Record<number, string>> = {
-  400: 'The request cannot be read.',
-  401: 'No credentials, or wrong ones.',
-  403: 'The role or the scope of the token does not reach.',
-  404: 'There is no such thing for this caller.',
-  422: 'The body or what it asks for is not valid.',
+  400: 'The request is malformed.',
+  401: 'Missing or invalid credentials.',
+  403: 'Insufficient role or token scope.',
+  404: 'The resource does not exist, or the caller may not see it.',
+  422: 'The body or a requested value is invalid.',
   423: 'The repository is archived.',
 };
 
 function describeResponses(operation: Operation): object {
   const { success, response, media } = operation;
   const content = response && (media === undefined ? asJson(response) : contentOf[media]);
-  // What every operation can answer, beside what its row names.
+  // Statuses that every operation can return, besides those of its row.
   const statuses = new Set([401, 403, 404, ...operation.errors]);
   const refusal = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
   const refusals = [...statuses].map((status) => [
@@ -114,7 +114,7 @@ const contentOf = {
   file: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } },
 };
 
-/** What a request carries: a file in a form, JSON, or nothing. */
+/** Returns the request body: a file in a form, JSON, or none. */
 function describeBody({ upload, body }: Operation): object {
   if (upload !== undefined) {
     const file = { type: 'string', format: 'binary' };

@@ -11,7 +11,7 @@ import { ForgeProblem } from '../platform/errors.ts';
 import type { UserRow } from '../platform/rows.ts';
 import { type PageContent, page, policy } from './page.ts';
 
-/** Names that the path of a page carries; those it has not are undefined. */
+/** Path parameters of a page; absent ones are undefined. */
 type PathNames = {
   readonly owner: string;
   readonly repo: string;
@@ -22,35 +22,35 @@ type PathNames = {
   readonly sha: string;
   readonly '*': string;
 };
-/** Who looks at which page, and what they look for: fields of the query. */
+/** The visitor of a page, the path, and the query. */
 export type PageVisit = {
   readonly names: PathNames;
   readonly caller: UserRow | undefined;
   readonly query: FormFields;
 };
 
-/** Answers a request with what a visitor may see. */
+/** Renders a page for a visitor. */
 export type Show = (
   request: FastifyRequest,
   reply: FastifyReply,
   view: (visit: PageVisit) => PageContent | Promise<PageContent>,
 ) => Promise<FastifyReply>;
 
-/** Answers a request with a file of a repository, whose access is the code's alone. */
+/** Sends a file of a repository, with access to the code checked. */
 export type SendFile = (
   request: FastifyRequest,
   reply: FastifyReply,
   serve: (visit: PageVisit) => Promise<FileAnswer>,
 ) => Promise<FastifyReply>;
 
-/** Answers a form: does what it asks, then leads to a page. `act` returns the path of that page. */
+/** Handles a form: performs its action, then redirects. `act` returns the path of the target page. */
 export type Act = (
   request: FastifyRequest,
   reply: FastifyReply,
   act: (visit: PageVisit) => string | Promise<string>,
 ) => Promise<FastifyReply>;
 
-/** Creates the handler of pages and forms. Basic credentials identify the caller; the browser asks for them. */
+/** Creates the handler of pages and forms. Basic credentials identify the caller; the browser prompts for them. */
 export function createForgePageHandler(context: ForgeContext): {
   readonly show: Show;
   readonly act: Act;
@@ -60,9 +60,9 @@ export function createForgePageHandler(context: ForgeContext): {
 
   async function visitOf(request: FastifyRequest, scopes: readonly Scope[]): Promise<PageVisit> {
     const actor = await readActor(headerCredentials(request), scopes);
-    // Pages show what is public beside what is not.
+    // Pages mix public and private content.
     if (isPublicOnly(actor.scopes)) throw new ForgeProblem(403, 'this token is limited to public resources');
-    // The router fills in the names of the path, texts all of them.
+    // The router fills in the path parameters, all of them strings.
     const names = request.params as PathNames;
     return { names, caller: actor.user, query: formFieldsOf(request.query) };
   }
@@ -109,7 +109,7 @@ export function createForgePageHandler(context: ForgeContext): {
 const readScopes = ['read:repository', 'read:issue'] as const;
 const writeScopes = ['write:repository', 'write:issue'] as const;
 
-/** A page that is missing for this caller may exist for another one: 404, no request for credentials. */
+/** A page that is hidden from this caller may be visible to another one: 404, without a challenge. */
 function refuse(reply: FastifyReply, error: unknown): FastifyReply {
   if (error instanceof Redirect) return reply.redirect(error.locationOf(reply.request.url), 301);
   if (!(error instanceof ForgeProblem)) throw error;
@@ -122,11 +122,11 @@ function refuse(reply: FastifyReply, error: unknown): FastifyReply {
     .send(page({ title: error.message || 'forbidden', content: html`` }));
 }
 
-/** Guards the forms of the pages, which people who sign in with Basic credentials are shown. */
+/** CSRF protection of the forms for users who sign in with Basic credentials. */
 export interface FormGuard {
-  /** Returns the mark of a form for what it does. */
+  /** Returns the CSRF token of a form for its purpose. */
   csrfToken(caller: UserRow | undefined, purpose: string): string;
-  /** Ends the request with 403 where the mark is missing or of another form, or where another site sent it. */
+  /** Ends the request with 403 if the token is missing or belongs to another form, or if another site sent it. */
   check(request: FastifyRequest, caller: UserRow | undefined, purpose: string): void;
 }
 

@@ -1,9 +1,9 @@
 import { type Html, html } from '../../platform/http/html.ts';
 
-/** What a page shows: `nav` is the way to the other pages of a repository. */
+/** Content of a page: `nav` links to the other pages of a repository. */
 export type PageContent = { readonly title: string; readonly content: Html; readonly nav?: Html };
 
-/** Returns a whole page. It is complete without scripts, and its policy allows none. */
+/** Returns a complete HTML page. It works without scripts, and its policy allows none. */
 export function page({ title, content, nav }: PageContent): string {
   return html`<!doctype html>
 <html lang="en">
@@ -35,6 +35,6 @@ input,textarea,select,button{font:inherit;max-width:100%;box-sizing:border-box}
 form p{margin:.5rem 0}label{display:block}.wide{width:100%}
 `;
 
-/** What a browser may load for a page: the style sheet and nothing else. Forms go to this forge alone. */
+/** Content security policy of a page: only the style sheet is loaded. Forms go only to this forge. */
 export const policy =
   "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";

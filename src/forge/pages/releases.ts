@@ -8,10 +8,10 @@ import { type ReleaseRow, toReleases } from '../releases/releases-rows.ts';
 import { repositoryNav } from './navigation.ts';
 import type { PageVisit, Show } from './page-handler.ts';
 
-/** How many releases the page shows; the API has the rest. */
+/** Maximum releases on the page; the API has the rest. */
 const shown = 50;
 
-/** Registers the pages of releases. Drafts are shown by the API alone. */
+/** Registers the pages of releases. Drafts are shown only by the API. */
 export function registerReleasePages(app: FastifyInstance, context: ForgeContext, show: Show): void {
   const select = (visit: PageVisit, condition: string, ...values: (string | number)[]) => {
     const { owner, repo } = visit.names;
@@ -33,7 +33,7 @@ export function registerReleasePages(app: FastifyInstance, context: ForgeContext
   app.get('/:owner/:repo/releases', (request, reply) =>
     show(request, reply, (visit) => {
       const { name, releases, nav } = select(visit, '1');
-      const none = html`<p>There is no release.</p>`;
+      const none = html`<p>There are no releases.</p>`;
       return {
         title: `Releases of ${name}`,
         content: releases.length > 0 ? html`${releases.map(viewRelease)}` : none,

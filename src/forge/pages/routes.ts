@@ -30,7 +30,7 @@ import { registerRunnerPages } from './runners.ts';
 import { repositoryPage, viewRepositories } from './views.ts';
 import { registerWikiPages } from './wiki.ts';
 
-/** Registers the pages on which a person sees what is there and what hooks were sent, complete without scripts. */
+/** Registers the web pages, which show repositories and webhook deliveries and work without scripts. */
 export async function registerPages(app: FastifyInstance, context: ForgeContext): Promise<void> {
   refuseCrossSiteWrites(app, context);
   const { show, act, sendFile } = createForgePageHandler(context);
@@ -39,7 +39,7 @@ export async function registerPages(app: FastifyInstance, context: ForgeContext)
   app.get('/swagger.v1.json', (_request, reply) => reply.send(describeApi(context.rootUrl())));
   app.get('/api/swagger', (request, reply) => show(request, reply, () => apiPage(context.rootUrl())));
   app.get('/', (request, reply) => show(request, reply, (visit) => frontPage(context, visit)));
-  // Without this address a browser would look for an account of that name, and ask for its credentials.
+  // Without this route a browser would look for an account of that name, and prompt for credentials.
   app.get('/favicon.ico', (_request, reply) => reply.code(204).send());
   app.get('/:owner/:repo', (request, reply) =>
     show(request, reply, (visit) => repositoryPage(context, visit)),
@@ -79,7 +79,7 @@ function frontPage(context: ForgeContext, visit: PageVisit): PageContent {
   return { title: 'Repositories', content: html`${viewRepositories(rows.slice(0, shownLines))}${paging}` };
 }
 
-/** Registers the page of an account or organization: what it says of itself, and its repositories. */
+/** Registers the page of an account or organization: its profile, and its repositories. */
 function registerAccountPages(app: FastifyInstance, context: ForgeContext, show: Show): void {
   app.get('/:owner', (request, reply) => show(request, reply, (visit) => accountPage(context, visit)));
 }
@@ -105,7 +105,7 @@ function accountPage({ db }: ForgeContext, visit: PageVisit): PageContent {
   return { title: account.name, content };
 }
 
-/** Shows every operation of the API, one entry each, for reading; programs take the description in JSON. */
+/** Shows every operation of the API, one entry each, for reading; clients use the JSON description. */
 function apiPage(rootUrl: string): PageContent {
   const rows = Object.values<Operation>(operations).toSorted((one, other) =>
     one.path < other.path ? -1 : 1,
@@ -116,7 +116,7 @@ function apiPage(rootUrl: string): PageContent {
     ) => html`<details id="${row.id}"><summary><code>${row.method} ${row.path}</code> ${row.meaning}</summary>
 <p>For: ${row.access}. Token scopes: ${row.scopes.join(', ') || 'none'}. Answers ${row.success};
 refuses with ${row.errors.join(', ') || 'nothing of its own'}.
-${row.paging ? 'A list in pages: page, limit.' : undefined}</p>
+${row.paging ? 'A paged list: page, limit.' : undefined}</p>
 ${row.query ? html`<p>Query: ${Object.keys(row.query.shape).join(', ')}</p>` : undefined}
 ${row.body && 'shape' in row.body ? html`<p>Body: ${Object.keys(row.body.shape as object).join(', ')}</p>` : undefined}
 </details>`,

@@ -10,7 +10,7 @@ import { repositoryNav } from './navigation.ts';
 import type { PageContent } from './page.ts';
 import type { PageVisit, Show } from './page-handler.ts';
 
-/** How many runners a page shows; the API has the rest. */
+/** Maximum runners on a page; the API has the rest. */
 const shown = 500;
 
 /** Registers the lists of runners of a repository, an organization, the caller, and the whole instance. */

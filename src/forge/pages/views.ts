@@ -9,7 +9,7 @@ import type { PageVisit } from './page-handler.ts';
 
 /** Shows repositories, as links. */
 export function viewRepositories(repositories: readonly (RepositoryRow & { owner: string })[]): Html {
-  if (repositories.length === 0) return html`<p>There is no repository here.</p>`;
+  if (repositories.length === 0) return html`<p>There are no repositories.</p>`;
   const lines = repositories.map(
     ({ owner, name, description }) =>
       html`<tr><td><a href="/${owner}/${name}">${owner}/${name}</a></td><td>${description}</td></tr>`,
@@ -17,7 +17,7 @@ export function viewRepositories(repositories: readonly (RepositoryRow & { owner
   return html`<table>${lines}</table>`;
 }
 
-/** Shows a repository: where to clone it, its labels, its open issues and pull requests. */
+/** Shows a repository: its clone URLs, labels, open issues and pull requests. */
 export function repositoryPage(context: ForgeContext, visit: PageVisit): PageContent {
   const target = enterRepository(context, visit);
   const { repository, owner } = target;

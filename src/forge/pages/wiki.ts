@@ -10,9 +10,9 @@ import { repositoryNav } from './navigation.ts';
 import type { PageContent } from './page.ts';
 import type { PageVisit, Show } from './page-handler.ts';
 
-/** Text of a page that is shown at most; the API has the rest. */
+/** Maximum text of a wiki page; the API has the rest. */
 const shownBytes = 512 * 1024;
-/** Pages that are listed. */
+/** Maximum pages in the list. */
 const shownPages = 1_000;
 
 /** Registers the pages of wikis, as text. */

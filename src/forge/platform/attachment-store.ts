@@ -14,10 +14,10 @@ type Digests = {
   readonly sha512: string;
 };
 
-/** What is known of a file once it is on disk. */
+/** A file that is completely on disk. */
 export type ReceivedFile = Digests & { readonly size: number };
 
-/** Writes a stream to a new file as it comes, and returns size and digests. A file that fails is removed. */
+/** Streams a body to a new file, and returns size and digests. On failure, the file is removed. */
 async function receiveFile(path: string, body: Readable): Promise<ReceivedFile> {
   const hashes: Readonly<Record<keyof Digests, Hash>> = {
     md5: createHash('md5'),
@@ -48,30 +48,30 @@ async function receiveFile(path: string, body: Readable): Promise<ReceivedFile> 
   };
 }
 
-/** The bytes of attached files, each in a file of its own named by a uuid that the forge chose. */
+/** Storage for the bytes of attached files, each in its own file named by a uuid that the forge generates. */
 export interface AttachmentStore {
   /**
-   * Keeps the bytes and runs `record`, which writes the row that names them. Stopped in between, the forge removes the
-   * file at its next start.
+   * Stores the bytes and runs `record`, which writes the row with the uuid. If interrupted in between, the forge removes
+   * the file at its next start.
    */
   keep<T>(uuid: string, bytes: Uint8Array, record: () => T): T;
-  /** Like `keep`, for bytes that come as a stream and are never held whole. `record` may throw: nothing is kept then. */
+  /** Like `keep`, for a stream that is never held in memory whole. If `record` throws, nothing is stored. */
   receive<T>(uuid: string, body: Readable, record: (received: ReceivedFile) => T): Promise<T>;
-  /** Returns the bytes as a stream, whole or from `start` to `end`; undefined where there are none. */
+  /** Returns the bytes as a stream, whole or from `start` to `end`; undefined if there are none. */
   read(uuid: string, range?: { readonly start: number; readonly end: number }): Promise<Readable | undefined>;
-  /** Removes the files whose rows are gone. */
+  /** Removes the files whose rows are deleted. */
   sweep(): void;
 }
 
-/** Creates the store in a folder, which it makes. `file_trash` holds what is to go: triggers put it there. */
+/** Creates the store in a folder, which it creates. `file_trash` lists the files to remove; triggers fill it. */
 export function createAttachmentStore(db: Database, folder: string): AttachmentStore {
-  // Two levels, so that no folder grows beyond what file systems like.
+  // Two levels, so that no folder grows too large for file systems.
   const pathOf = (uuid: string) => join(folder, uuid.slice(0, 2), uuid);
-  // What is still coming: no row names it, and a former process does not go on.
+  // Incomplete uploads: no row names them, and a former process does not resume.
   const incoming = join(folder, 'incoming');
   rmSync(incoming, { recursive: true, force: true });
 
-  /** Writes the file that `place` puts at its path, and the row; either both are there at the end or none. */
+  /** Writes the file that `place` puts at its path, and the row; the result is either both or none. */
   function settle<T>(uuid: string, place: (path: string) => void, record: () => T): T {
     db.run('INSERT INTO file_trash (uuid) VALUES (?)', uuid);
     mkdirSync(join(folder, uuid.slice(0, 2)), { recursive: true, mode: 0o700 });

@@ -6,13 +6,13 @@ import type { GitLimits } from './git/limits.ts';
 import type { GitStore } from './git/store.ts';
 import type { HookTaskRow, RepositoryRow, UserRow } from './rows.ts';
 
-/** What is configured for the whole instance, where Gitea has a setting for it. */
+/** Instance-wide settings that Gitea has too. */
 export type Features = {
-  /** Issues may wait for those of other repositories. */
+  /** Issues may depend on those of other repositories. */
   readonly crossRepositoryDependencies: boolean;
   /** Files may be attached to issues and comments. */
   readonly attachments: boolean;
-  /** Mirrors and migrations reach hosts in local networks, this machine included. */
+  /** Mirrors and migrations may reach hosts in local networks, including this machine. */
   readonly localMirrors: boolean;
 };
 
@@ -23,74 +23,74 @@ export const defaultFeatures: Features = {
   localMirrors: false,
 };
 
-/** Something happened that hooks may want to hear. */
+/** An event that webhooks may subscribe to. */
 export type Emission = {
-  /** The Event-Type: `issue_label`, `pull_request_sync`. */
+  /** The event type: `issue_label`, `pull_request_sync`. */
   readonly type: string;
-  /** Absent for what happens outside a repository. */
+  /** Absent for events outside a repository. */
   readonly repository?: RepositoryRow;
   readonly owner: UserRow;
   /** Full ref, for the branch filter of `push`, `create` and `delete`. */
   readonly ref?: string;
-  /** Called at once, and only when a hook listens. */
+  /** Called immediately, and only if a hook subscribes. */
   readonly payload: () => object;
 };
 
 /**
  * Records an emission for every active hook that subscribes to it (repository, its owner, the instance), inside the
- * caller's transaction; what is recorded goes out after the commit.
+ * caller's transaction; deliveries are sent after the commit.
  */
 export type Emit = (emission: Emission) => void;
 
-/** Sends what happened to the hooks: in the background, without retry, each delivery recorded with its answer. */
+/** Delivers webhooks: in the background, without retry, each delivery recorded with its response. */
 export interface Deliveries {
-  /** Called when new deliveries were queued. */
+  /** Called after new deliveries were queued. */
   wake(): void;
-  /** Resolves once nothing is queued or on its way. */
+  /** Resolves once no delivery is queued or in progress. */
   idle(): Promise<void>;
-  /** Returns the newest deliveries of a hook first. */
+  /** Returns the deliveries of a hook, newest first. */
   list(hookId: number, limit?: number): readonly HookTaskRow[];
   /** Queues the same payload again under a new id, and returns that id; undefined for an unknown one. */
   redeliver(uuid: string): string | undefined;
-  /** Stops sending. What was on its way is sent again after the next start, under the same id. */
+  /** Stops sending. Deliveries in progress are sent again after the next start, under the same id. */
   close(): Promise<void>;
 }
 
-/** A name and a password of a sign-in. */
+/** Name and password of a sign-in. */
 export type PasswordAttempt = {
   /** Network address of the sender. */
   readonly address: string;
   readonly name: string;
-  /** The account of that name; undefined where there is none. */
+  /** The account of that name; undefined if there is none. */
   readonly user: UserRow | undefined;
   readonly password: string;
 };
 
-/** Checks passwords, and throttles guessing. */
+/** Verifies passwords, and throttles guessing. */
 export interface PasswordGate {
   /**
-   * Returns whether the password is right, after the same work for every name, also for one without an account. Throws a
-   * problem with status 429 after too many failures within a minute: of an address for a name, of an address, or for a name.
+   * Returns whether the password is correct, after the same work for every name, even without an account. Throws a problem
+   * with status 429 after too many failures within a minute: of an address for a name, of an address, or for a name.
    */
   check(attempt: PasswordAttempt): Promise<boolean>;
   /** Returns the hash of a new password. The first sign-in with it needs no second derivation. */
   hash(password: string): Promise<string>;
 }
 
-/** What every part of the forge is given. */
+/** Services shared by every part of the forge. */
 export type ForgeContext = {
   readonly db: Database;
   readonly git: GitStore;
   readonly clock: () => Date;
   readonly log: Log;
-  /** The address the forge tells others, without a slash at the end. */
+  /** The public URL of the forge, without a trailing slash. */
   readonly rootUrl: () => string;
   readonly emit: Emit;
   readonly deliveries: Deliveries;
   readonly background: Background;
-  /** Looks again at the merges of a repository that wait for their conditions. */
+  /** Checks again the scheduled merges of a repository that wait for their conditions. */
   readonly wakeMerges: (repositoryId: number) => void;
-  /** What waits for other servers. */
+  /** Queue of work that waits for other servers. */
   readonly syncs: SyncQueue;
   readonly attachments: AttachmentStore;
   readonly features: Features;
@@ -98,11 +98,11 @@ export type ForgeContext = {
   readonly passwords: PasswordGate;
 };
 
-/** Background work, one task after the other, so that requests keep the processor. */
+/** Background work, one task after the other, so that requests get the processor. */
 interface Background {
-  /** Adds work to the end; what it throws is logged. After `close` nothing is added any more. */
+  /** Appends work; errors are logged. After `close`, nothing is added. */
   add(work: () => Promise<void>): void;
-  /** Drops what has not begun and waits for what has. */
+  /** Discards pending work and waits for running work. */
   close(): Promise<void>;
 }
 
@@ -116,7 +116,7 @@ export function createBackground(log: Log): Background {
     try {
       await work();
     } catch (error) {
-      log.error({ err: error }, `work in the background failed: ${messageOf(error)}`);
+      log.error({ err: error }, `background work failed: ${messageOf(error)}`);
     }
   }
   return {
@@ -130,18 +130,18 @@ export function createBackground(log: Log): Background {
   };
 }
 
-/** Work that waits for other servers, apart from the background so that a slow server delays nothing but its own kind. */
+/** Work that waits for other servers, separate from the background queue so that a slow server delays only work of this kind. */
 interface SyncQueue {
-  /** Adds work under a key. Does nothing while work of this key waits; what it throws is logged. */
+  /** Adds work under a key. Does nothing while work of this key is pending; errors are logged. */
   add(key: string, work: () => Promise<void>): void;
-  /** Drops what has not begun and waits for what has. */
+  /** Discards pending work and waits for running work. */
   close(): Promise<void>;
 }
 
-/** Servers that are talked to at the same time. */
+/** Maximum concurrent connections to servers. */
 const maxRunning = 2;
 
-/** Creates a queue of such work. */
+/** Creates a sync queue. */
 export function createSyncQueue(log: Log): SyncQueue {
   const waiting = new Map<string, () => Promise<void>>();
   const running = new Set<Promise<void>>();

@@ -33,7 +33,7 @@ import {
   workflows,
 } from './migrations.ts';
 
-/** In order; one that has been released is never changed, a new one goes to the end. */
+/** In order; a released migration never changes, and new ones are appended. */
 const migrations = [
   accounts,
   repositories,
@@ -66,30 +66,29 @@ const migrations = [
   hookTargets,
 ];
 
-/** What a statement takes: booleans become 0 and 1, undefined becomes NULL. */
+/** Parameter of a statement: booleans become 0 and 1, undefined becomes NULL. */
 type Value = SQLInputValue | boolean | undefined;
 
-/** The forge's database. Every call is synchronous, so nothing else happens between two statements. */
+/** The forge's database. Every call is synchronous, so nothing interleaves between two statements. */
 export interface Database {
-  /** Returns all rows. `Row` is the caller's word: it knows the schema, SQLite does not. */
+  /** Returns all rows. `Row` is asserted by the caller: it knows the schema, SQLite does not. */
   all<Row>(sql: string, ...values: Value[]): Row[];
   /** Returns the first row, or undefined. */
   get<Row>(sql: string, ...values: Value[]): Row | undefined;
   /** Returns the number of changed rows and the id of the last inserted one. */
   run(sql: string, ...values: Value[]): { readonly changes: number; readonly lastId: number };
-  /** Runs `work` so that all of it happens or, when it throws, nothing; a transaction within one is a savepoint. */
+  /** Runs `work` atomically: if it throws, nothing is changed; a nested transaction is a savepoint. */
   transaction<T>(work: () => T): T;
-  /** Runs `work` once what surrounds it is committed, never when it is rolled back; outside a transaction at once. */
+  /** Runs `work` after the surrounding transaction commits, never if it is rolled back; outside a transaction immediately. */
   afterCommit(work: () => void): void;
   close(): void;
 }
 
 /**
- * Opens a database file (or `:memory:`) and brings its schema up to date. Throws `store-newer` where a later version
- * wrote it.
+ * Opens a database file (or `:memory:`) and migrates its schema. Throws `store-newer` if a later version wrote it.
  *
- * WAL with `synchronous=NORMAL`: what is answered survives the death of the process, also by `kill -9`; a power cut may
- * take the last transactions, never the whole. The forge that comes with a bot is no place to pay an fsync per request.
+ * WAL with `synchronous=NORMAL`: acknowledged writes survive the death of the process, also by `kill -9`; a power failure
+ * may lose the last transactions, but never corrupts the file. An embedded forge does not justify an fsync per request.
  */
 export function openDatabase(file: string): Database {
   const sqlite = new DatabaseSync(file, { timeout: 5000, enableForeignKeyConstraints: true });
@@ -112,7 +111,7 @@ function migrateForge(sqlite: DatabaseSync, file: string): void {
   }
 }
 
-/** Lists build their text from a few filters; the bound catches code that puts values into the text. */
+/** Lists build their SQL from a few filters; the bound catches code that puts values into the SQL. */
 const maxStatements = 2_000;
 
 type Statement = {
@@ -153,11 +152,11 @@ function createDatabase(sqlite: DatabaseSync): Database {
     let result: T;
     try {
       result = work();
-      // A promise would go on after the commit, outside of what this function promises.
+      // A promise would continue after the commit, outside the transaction.
       if (result instanceof Promise) throw new TypeError('a transaction must not wait');
       sqlite.exec(commit);
     } catch (error) {
-      // SQLite ends a transaction itself on some failures (disk full); a second rollback would hide the first error.
+      // SQLite ends a transaction itself on some failures (disk full); a second rollback would mask the first error.
       if (sqlite.isTransaction) sqlite.exec(rollback);
       waiting.length = before;
       throw error;
@@ -175,7 +174,7 @@ function createDatabase(sqlite: DatabaseSync): Database {
   }
 
   return {
-    // The rows' types are the callers' knowledge of the schema; SQLite has none to offer.
+    // Row types are the callers' knowledge of the schema; SQLite has none to offer.
     all<Row>(sql: string, ...values: Value[]) {
       const { prepared, bind } = prepare(sql);
       return prepared.all(...bind(values)) as Row[];
@@ -204,8 +203,8 @@ function toInput(value: Value): SQLInputValue {
 }
 
 /**
- * Returns whether this Node binds numbered parameters (`?1`) by position. Node 22 takes them for names and answers "column
- * index out of range".
+ * Returns whether this Node binds numbered parameters (`?1`) by position. Node 22 treats them as names and fails with
+ * "column index out of range".
  */
 export function bindsNumbersByPosition(sqlite: DatabaseSync): boolean {
   try {
@@ -216,16 +215,17 @@ export function bindsNumbersByPosition(sqlite: DatabaseSync): boolean {
   }
 }
 
-/** Returns whether a statement numbers its parameters. Throws when it numbers only some of them. */
+/** Returns whether a statement numbers its parameters. Throws if it numbers only some of them. */
 export function isNumbered(sql: string): boolean {
   const numbered = /\?\d/.test(sql);
   if (numbered && /\?(?!\d)/.test(sql)) throw new TypeError(`only some parameters have a number: ${sql}`);
   return numbered;
 }
 
-/** Returns the arguments that bind numbered parameters by their names, which every Node does. */
+/** Returns the arguments that bind numbered parameters by name, which works on every Node version. */
 export function byNumber(values: readonly SQLInputValue[]): readonly SQLInputValue[] {
   const named = Object.fromEntries(values.map((value, index) => [`?${index + 1}`, value]));
-  // `all`, `get` and `run` take an object of names in the place of their first value; the type of a value has no word for it.
+  // `all`, `get` and `run` accept an object of names as their first value, which the type of a value does not
+  // include.
   return [named as unknown as SQLInputValue];
 }

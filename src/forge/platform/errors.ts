@@ -1,16 +1,16 @@
 /**
- * How an error's body is written: `error` is `{message, url}`, `message` is `{message}` alone (account state, sudo),
- * `empty` has no body (a handful of 403s), `followed-by-null` is the first with junk behind it (`contents-ext`), `text` is
- * a bare JSON text, `capital` is `{Message}` (a forgotten spelling of Gitea).
+ * Format of an error body: `error` is `{message, url}`, `message` is `{message}` only (account state, sudo),
+ * `empty` has no body (a few 403s), `followed-by-null` is the first followed by `null` (`contents-ext`), `text` is a bare
+ * JSON text, `capital` is `{Message}` (a capitalized key of Gitea).
  */
 type ProblemForm = 'error' | 'message' | 'empty' | 'followed-by-null' | 'text' | 'capital';
 
-/** Thrown by anything that answers a request to end it with this status. The message is for the caller to read. */
+/** Thrown to end a request with this status. The message is sent to the caller. */
 export class ForgeProblem extends Error {
   readonly status: number;
   readonly form: ProblemForm;
   readonly headers: Readonly<Record<string, string>>;
-  /** More members of the body. */
+  /** Additional fields of the body. */
   readonly details: Readonly<Record<string, unknown>>;
 
   constructor(
@@ -29,18 +29,18 @@ export class ForgeProblem extends Error {
   }
 }
 
-/** Returns the value, or answers 404 where there is none. */
+/** Returns the value, or ends the request with 404 if there is none. */
 export function found<T>(value: T | null | undefined, message = 'not found'): T {
   if (value === undefined || value === null) throw new ForgeProblem(404, message);
   return value;
 }
 
-/** Returns the 403 without a body that a few operations answer where the role is missing. */
+/** Returns the 403 without a body that a few operations send if the role is missing. */
 export function forbiddenInSilence(): ForgeProblem {
   return new ForgeProblem(403, '', 'empty');
 }
 
-/** Returns the body of an error as it goes over the wire, undefined where there is none. */
+/** Returns the body of an error as sent, undefined if there is none. */
 export function problemBody(problem: ForgeProblem, rootUrl: string): string | undefined {
   if (problem.form === 'empty') return undefined;
   if (problem.form === 'text') return JSON.stringify(problem.message);

@@ -4,22 +4,22 @@ import type { Database } from './database.ts';
 /** Work that changes git and the database, which no transaction spans: a process may die between the two. */
 export type JournaledWork = 'creating' | 'pushing';
 
-/** Notes that work on a repository begins; returns the number under which it ends. */
+/** Records that work on a repository begins; returns the id for `endWork`. */
 export function beginWork(db: Database, repositoryId: number, work: JournaledWork): number {
   return db.run('INSERT INTO unfinished (repo_id, work) VALUES (?, ?)', repositoryId, work).lastId;
 }
 
-/** Notes that a piece of work is over, whichever way it ended. */
+/** Records that work has ended, successfully or not. */
 export function endWork(db: Database, id: number): void {
   db.run('DELETE FROM unfinished WHERE id = ?', id);
 }
 
-/** Notes that a repository is there, with its folder. */
+/** Records that a repository exists, with its folder. */
 export function endCreation(db: Database, repositoryId: number): void {
   db.run(`DELETE FROM unfinished WHERE repo_id = ? AND work = 'creating'`, repositoryId);
 }
 
-/** Removes the folders of repositories whose rows are gone; a trigger notes them. */
+/** Removes the folders of repositories whose rows are deleted; a trigger records them. */
 export async function sweepFolders({ db, git }: Pick<ForgeContext, 'db' | 'git'>): Promise<void> {
   const sql = 'SELECT repo_id FROM folder_trash WHERE repo_id NOT IN (SELECT id FROM repositories)';
   for (const { repo_id } of db.all<{ repo_id: number }>(sql)) {

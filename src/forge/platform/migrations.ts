@@ -1,6 +1,6 @@
 /**
- * Accounts, teams and tokens. People and organizations share one table, as on Gitea: an owner is an owner, and
- * a name is taken once. Instants are whole seconds since the epoch (the resolution of the API), 0 is "never".
+ * Accounts, teams and tokens. People and organizations share one table, as on Gitea: an owner is either, and names are
+ * unique across both. Times are whole seconds since the epoch (the resolution of the API), 0 is "never".
  */
 export const accounts = /* sql */ `
 CREATE TABLE users (
@@ -66,8 +66,8 @@ CREATE TABLE tokens (
 `;
 
 /**
- * Repositories and who may reach them. Triggers maintain the counters, whichever statement writes; settings
- * without a query of their own live in one JSON column.
+ * Repositories and access to them. Triggers maintain the counters for every statement; settings that no query filters by
+ * are stored in one JSON column.
  */
 export const repositories = /* sql */ `
 CREATE TABLE repositories (
@@ -299,8 +299,9 @@ CREATE INDEX pulls_checking ON pulls (id) WHERE status = 'checking';
 `;
 
 /**
- * Hooks of every level and what was sent to them. `repo_id` set: a repository's hook; `owner_id` set: a person's or an
- * organization's; neither: the instance's, `is_system` telling a hook that hears everything from a default one.
+ * Hooks of every level and their deliveries. `repo_id` set: a repository's hook; `owner_id` set: a person's or an
+ * organization's; neither: the instance's, where `is_system` distinguishes a system hook, which receives everything, from a
+ * default one.
  */
 export const hooks = /* sql */ `
 CREATE TABLE hooks (
@@ -349,8 +350,8 @@ CREATE INDEX hook_tasks_sending ON hook_tasks (id) WHERE state = 'sending';
 `;
 
 /**
- * Runners of every level and the tokens with which they register. `repo_id` set: a repository's; `owner_id` set: a
- * person's or an organization's; neither: the instance's. A delivery knows which one it repeats.
+ * Runners of every level and their registration tokens. `repo_id` set: a repository's; `owner_id` set: a person's or an
+ * organization's; neither: the instance's. A delivery references the one it repeats.
  */
 export const runners = /* sql */ `
 CREATE TABLE runners (
@@ -383,8 +384,8 @@ ALTER TABLE hook_tasks ADD COLUMN again_of TEXT NOT NULL DEFAULT '';
 `;
 
 /**
- * Names that accounts had, who lets a membership be seen, repositories on their way to another owner, and programs that
- * people sign in to. Of secrets, codes and the like only the SHA-256 is kept.
+ * Former account names, public memberships, pending repository transfers, and OAuth2 applications. Only the SHA-256 of
+ * secrets, codes and the like is stored.
  */
 export const memberships = /* sql */ `
 -- People and organizations share a table; lists are of one kind, by name.
@@ -461,8 +462,8 @@ CREATE TABLE signing_keys (
 `;
 
 /**
- * What hangs on issues beside their text: dependencies, tracked times, attached files, who hears of them, and the
- * threads of news. Triggers count the watchers; before this migration the creator of a repository counted as its one watcher.
+ * Data of issues besides their text: dependencies, tracked times, attached files, subscriptions, and notification threads.
+ * Triggers count the watchers; before this migration the creator of a repository counted as its one watcher.
  */
 export const conversation = /* sql */ `
 CREATE TABLE dependencies (
@@ -565,8 +566,8 @@ CREATE INDEX notifications_repo ON notifications (repo_id, user_id, updated_at D
 `;
 
 /**
- * Reviews, protections and statuses. What a branch protection says has no query of its own and lives in one JSON column.
- * A request for a review is a review of type REQUEST_REVIEW; one of a team has no reviewer.
+ * Reviews, protections and statuses. No query filters by the settings of a branch protection, which are stored in one JSON
+ * column. A review request is a review of type REQUEST_REVIEW; one of a team has no reviewer.
  */
 export const protections = /* sql */ `
 CREATE TABLE branch_protections (
@@ -656,8 +657,8 @@ CREATE INDEX commit_statuses_context ON commit_statuses (repo_id, sha, context, 
 `;
 
 /**
- * Work on git and database together that has begun: what still stands here at the start of a process was cut off, and
- * `recovery.ts` brings both sides in line again.
+ * Started work on git and database together: entries that exist at the start of a process were interrupted, and
+ * `recovery.ts` reconciles both sides.
  */
 export const unfinished = /* sql */ `
 CREATE TABLE unfinished (
@@ -669,8 +670,8 @@ CREATE INDEX unfinished_repo ON unfinished (repo_id);
 `;
 
 /**
- * The course of issues and pull requests beside their comments, and reactions. Entries are counted with the comments
- * (`takeCommentId`). What an entry refers to is in one JSON column: most entries refer to one thing, each kind to another.
+ * The timeline of issues and pull requests besides their comments, and reactions. Entries share the ids of comments
+ * (`takeCommentId`). The references of an entry are in one JSON column: most entries have one, different for each type.
  */
 export const timeline = /* sql */ `
 CREATE TABLE timeline (
@@ -710,7 +711,7 @@ CREATE TRIGGER review_comments_unreacted AFTER DELETE ON review_comments BEGIN
 END;
 `;
 
-/** Runs of workflows that were dispatched, and their jobs. No runner of this forge takes them: they stay queued. */
+/** Runs of dispatched workflows, and their jobs. No runner of this forge takes them: they stay queued. */
 export const workflows = /* sql */ `
 CREATE TABLE workflow_runs (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -742,15 +743,15 @@ CREATE TABLE workflow_jobs (
 CREATE INDEX workflow_jobs_run ON workflow_jobs (run_id);
 `;
 
-/** Finds what an issue or comment refers to, when its text changes or goes. */
+/** Indexes the references of an issue or comment, for when its text changes or is deleted. */
 export const references = /* sql */ `
 CREATE INDEX timeline_origin ON timeline (json_extract(refers, '$.refIssue'))
   WHERE type IN ('issue_ref', 'pull_ref', 'comment_ref');
 `;
 
 /**
- * Releases and their files. A tag without a release has no row here: git has it. The trigger counts what is published; names of
- * tags of one repository that differ in case alone are one.
+ * Releases and their files. A tag without a release has no row here: git has it. The trigger counts published releases; tag
+ * names of one repository that differ only in case are equal.
  */
 export const releases = /* sql */ `
 CREATE TABLE releases (
@@ -797,8 +798,8 @@ END;
 `;
 
 /**
- * Secrets and variables of Actions, of a repository or of an account. A secret has no value: nothing of this forge reads one,
- * so none is kept.
+ * Secrets and variables of Actions, of a repository or of an account. Secrets have no value column: this forge never reads
+ * the values, so none are stored.
  */
 export const secrets = /* sql */ `
 CREATE TABLE action_secrets (
@@ -827,8 +828,9 @@ CREATE UNIQUE INDEX action_variables_owner ON action_variables (owner_id, name) 
 `;
 
 /**
- * Public keys. A key belongs to one account, or to the repositories that have it as deploy key (`user_id` is null), never to both:
- * `git` over SSH finds whose it is by the key alone. The trigger removes a key with its last deploy key.
+ * Public keys. A key belongs to one account, or to the repositories that have it as deploy key (`user_id` is null), never
+ * to both:
+ * `git` over SSH identifies the owner by the key alone. The trigger removes a key with its last deploy key.
  */
 export const keys = /* sql */ `
 CREATE TABLE public_keys (
@@ -860,9 +862,9 @@ END;
 `;
 
 /**
- * Settings of accounts, further e-mail addresses, who follows and who blocks whom. The primary address of an
- * account is in `email_addresses` too, so that every address is found in one place: `createAccount` writes it, and a trigger follows its
- * changes (a trigger for new accounts would make SQLite look for rows of other tables that wait for the account).
+ * Settings of accounts, further e-mail addresses, followers and blocks. The primary address of an account is in
+ * `email_addresses` too, so that every address is found in one place: `createAccount` writes it, and a trigger follows its
+ * changes (a trigger for new accounts would make SQLite look for rows of other tables that reference the account).
  */
 export const people = /* sql */ `
 ALTER TABLE users ADD COLUMN theme TEXT NOT NULL DEFAULT 'gitea-auto';
@@ -917,8 +919,8 @@ CREATE INDEX blocks_blocked ON blocks (blocked_id);
 `;
 
 /**
- * Running stopwatches, one for an account; and topics by name, with the repositories that have them, for the search for topics.
- * `repositories.topics` stays what is read and written; triggers keep the rest.
+ * Running stopwatches, one per account; and topics by name, with their repositories, for the topic search.
+ * `repositories.topics` remains the source; triggers maintain the rest.
  */
 export const searches = /* sql */ `
 CREATE TABLE stopwatches (
@@ -977,7 +979,7 @@ INSERT INTO repository_topics (topic_id, repo_id)
   SELECT t.id, r.id FROM repositories r, json_each(r.topics) JOIN topics t ON t.name = value;
 `;
 
-/** Avatars of accounts, organizations and repositories: `avatar` is the hash in their addresses, empty for none. */
+/** Avatars of accounts, organizations and repositories: `avatar` is the hash in their URLs, empty for none. */
 export const avatars = /* sql */ `
 ALTER TABLE users ADD COLUMN avatar TEXT NOT NULL DEFAULT '';
 ALTER TABLE repositories ADD COLUMN avatar TEXT NOT NULL DEFAULT '';
@@ -996,7 +998,7 @@ CREATE TRIGGER avatars_removed AFTER DELETE ON avatars BEGIN
 END;
 `;
 
-/** When each task of the administration ran last, and how often. */
+/** Last run and run count of each administration task. */
 export const cron = /* sql */ `
 CREATE TABLE cron_runs (
   name TEXT PRIMARY KEY,
@@ -1006,8 +1008,9 @@ CREATE TABLE cron_runs (
 `;
 
 /**
- * Keys of OpenPGP with their subkeys, and badges. `emails` is a JSON list of the addresses that belonged to the account when the key was
- * added; `content` the packet of the key in base64. `is_signer` tells whether signatures of commits are verified with the key.
+ * OpenPGP keys with their subkeys, and badges. `emails` is a JSON list of the addresses that belonged to the account when
+ * the key was added; `content` the packet of the key in base64. `is_signer` states whether commit signatures are verified
+ * with the key.
  */
 export const gpgKeys = /* sql */ `
 CREATE TABLE gpg_keys (
@@ -1045,8 +1048,8 @@ CREATE INDEX user_badges_badge ON user_badges (badge_id);
 `;
 
 /**
- * Packages, their versions and files. Names that differ in case alone are one. A package goes with its last version; the bytes
- * of a file are in the attachment store under its uuid.
+ * Packages, their versions and files. Names that differ only in case are equal. A package is deleted with its last version;
+ * the bytes of a file are in the attachment store under its uuid.
  */
 export const packages = /* sql */ `
 CREATE TABLE packages (
@@ -1095,8 +1098,8 @@ END;
 `;
 
 /**
- * Mirrors: repositories that follow another one (`mirrors`), and addresses that a repository is pushed to (`push_mirrors`).
- * Passwords are needed for every fetch and push; no operation answers them.
+ * Mirrors: repositories that follow another one (`mirrors`), and push targets of a repository (`push_mirrors`). Passwords
+ * are needed for every fetch and push; no operation returns them.
  */
 export const mirrors = /* sql */ `
 ALTER TABLE repositories ADD COLUMN original_url TEXT NOT NULL DEFAULT '';
@@ -1132,8 +1135,8 @@ CREATE INDEX push_mirrors_due ON push_mirrors (next_at) WHERE next_at > 0;
 `;
 
 /**
- * What accounts did in repositories, for feeds and heat maps. An activity is in the feed of who did it, of the organization that owns the
- * repository, and of who watched the repository then.
+ * Activities of accounts in repositories, for feeds and heat maps. An activity is in the feed of its account, of the
+ * organization that owns the repository, and of the watchers at that time.
  */
 export const activities = /* sql */ `
 CREATE TABLE activities (
@@ -1157,7 +1160,10 @@ CREATE TABLE activity_receivers (
 CREATE INDEX activity_receivers_activity ON activity_receivers (activity_id);
 `;
 
-/** Merges that wait until the conditions of their pull requests are met, one for a pull request. The trigger removes it with the merge. */
+/**
+ * Scheduled merges, which wait for the conditions of their pull requests, one per pull request. The trigger removes it with
+ * the merge.
+ */
 export const scheduledMerges = /* sql */ `
 CREATE TABLE scheduled_merges (
   pull_id INTEGER PRIMARY KEY REFERENCES pulls (id) ON DELETE CASCADE,
@@ -1173,14 +1179,14 @@ CREATE TRIGGER scheduled_merges_done AFTER UPDATE OF is_merged ON pulls WHEN NEW
 END;
 `;
 
-/** Pull requests that were pushed to `refs/for/…` (AGit): their head is no branch, only `refs/pull/NUMBER/head`. */
+/** Pull requests that were pushed to `refs/for/…` (AGit): their head is not a branch, only `refs/pull/NUMBER/head`. */
 export const agit = /* sql */ `
 ALTER TABLE pulls ADD COLUMN flow INTEGER NOT NULL DEFAULT 0;
 `;
 
 /**
- * Git LFS. The bytes of a content are in the attachment store under its uuid, once however many repositories have it; it goes
- * with the last of them. A path has one lock, whatever its case.
+ * Git LFS. The bytes of an object are in the attachment store under its uuid, once for all repositories that have it; they
+ * are removed with the last of them. A path has one lock, case-insensitively.
  */
 export const lfs = /* sql */ `
 CREATE TABLE lfs_contents (
@@ -1216,7 +1222,7 @@ CREATE TABLE lfs_locks (
 CREATE INDEX lfs_locks_owner ON lfs_locks (owner_id);
 `;
 
-/** Repositories whose rows are gone and whose folders are to go: a process may die between the two. */
+/** Deleted repositories whose folders still have to be removed: a process may die between the two. */
 export const removedRepositories = /* sql */ `
 CREATE TABLE folder_trash (repo_id INTEGER PRIMARY KEY) STRICT;
 CREATE TRIGGER repositories_removed AFTER DELETE ON repositories BEGIN
@@ -1225,8 +1231,8 @@ END;
 `;
 
 /**
- * The number of comments of a pull request counts reviews, but only when a comment is added or removed: a review alone does not
- * change it, as on Gitea. Accounts keep the name by which they sign in elsewhere, as administrators write it.
+ * The comment count of a pull request includes reviews, but is updated only when a comment is added or removed: a review
+ * alone does not change it, as on Gitea. `login_name` is the external sign-in name of an account, set by administrators.
  */
 export const conversations = /* sql */ `
 DROP TRIGGER reviews_added;
@@ -1246,8 +1252,8 @@ ALTER TABLE users ADD COLUMN login_name TEXT NOT NULL DEFAULT '';
 `;
 
 /**
- * Hooks know who set their address: site administrators may name private ones. Answers know whether they are from one; those of
- * before this migration count as such. Nobody is known to have set the addresses of before.
+ * Hooks record who set their URL: site administrators may use private addresses. Responses record whether they came from a
+ * private address; those before this migration count as such. Earlier URLs have no recorded account.
  */
 export const hookTargets = /* sql */ `
 ALTER TABLE hooks ADD COLUMN url_by INTEGER REFERENCES users (id) ON DELETE SET NULL;

@@ -1,12 +1,12 @@
 import { createHash, createPublicKey, type JsonWebKey, type KeyObject, verify } from 'node:crypto';
 
-/** Thrown where text or bytes are not what OpenPGP says, or of a kind that is not accepted. */
+/** Thrown if text or bytes are not valid OpenPGP, or of a type that is not accepted. */
 export class OpenPgpError extends Error {}
 
-/** One packet: what it is, and its bytes without the header. */
+/** One packet: its type, and its bytes without the header. */
 type Packet = { readonly tag: number; readonly body: Buffer };
 
-/** Numbers of the kinds of packets; `signed` is a signature. */
+/** Packet types; `signed` is a signature. */
 export const packetTags = {
   signed: 2,
   secretKey: 5,
@@ -20,8 +20,8 @@ export const packetTags = {
 const maxArmorBytes = 512 * 1024;
 
 /**
- * Returns the bytes in the first armored block of a kind (`PUBLIC KEY BLOCK`, `SIGNATURE`). The checksum is not looked at, as
- * RFC 9580, section 6.1, asks for. Throws `OpenPgpError` if there is no such block.
+ * Returns the bytes in the first armored block of a type (`PUBLIC KEY BLOCK`, `SIGNATURE`). The checksum is ignored, as RFC
+ * 9580, section 6.1, requires. Throws `OpenPgpError` if there is no such block.
  */
 export function readArmor(text: string, kind: string): Buffer {
   if (Buffer.byteLength(text) > maxArmorBytes) throw new OpenPgpError('openpgp: armored text is too long');
@@ -30,7 +30,7 @@ export function readArmor(text: string, kind: string): Buffer {
   const end = lines.indexOf(`-----END PGP ${kind}-----`, start);
   if (start < 0 || end < 0) throw new OpenPgpError(`openpgp: no armored ${kind.toLowerCase()} found`);
   const gap = lines.indexOf('', start);
-  // Headers end with an empty line, which is there without headers as well.
+  // Headers end with an empty line, which exists without headers as well.
   const first = gap > start && gap < end ? gap + 1 : start + 1;
   const base64 = lines
     .slice(first, end)
@@ -41,7 +41,7 @@ export function readArmor(text: string, kind: string): Buffer {
   return Buffer.from(base64, 'base64');
 }
 
-/** Reads fields one after the other. Throws `OpenPgpError` where bytes are missing. */
+/** Reads consecutive fields. Throws `OpenPgpError` if bytes are missing. */
 function createFieldReader(bytes: Buffer) {
   let at = 0;
   function take(length: number): Buffer {
@@ -53,7 +53,7 @@ function createFieldReader(bytes: Buffer) {
   return {
     take,
     number,
-    /** A number of any size, with its length in bits before it. */
+    /** A multiprecision integer, with its length in bits before it. */
     integer: () => take(Math.ceil(number(2) / 8)),
     rest: () => take(bytes.length - at),
     hasMore: () => at < bytes.length,
@@ -62,7 +62,7 @@ function createFieldReader(bytes: Buffer) {
 
 type FieldReader = ReturnType<typeof createFieldReader>;
 
-/** The old form of a header; the length of a packet that goes to the end of the data is not accepted. */
+/** The legacy header format; packets of indeterminate length are not accepted. */
 function oldLength(reader: FieldReader, kind: number): number {
   if (kind === 3) throw new OpenPgpError('openpgp: packet of unknown length');
   return reader.number(2 ** kind);
@@ -90,7 +90,7 @@ export function readPackets(bytes: Buffer): Packet[] {
   return packets;
 }
 
-/** Returns a packet with its header, in the new form. */
+/** Returns a packet with its header, in the new format. */
 export function writePacket({ tag, body }: Packet): Buffer {
   const { length } = body;
   const head = [0xc0 | tag];
@@ -109,14 +109,14 @@ export type PgpPublicKey = {
   readonly algorithm: number;
   /** 16 hexadecimal digits in upper case. */
   readonly keyId: string;
-  /** What a signature is verified with; undefined for keys that only encrypt. */
+  /** Key that verifies signatures; undefined for encryption-only keys. */
   readonly verifier: KeyObject | undefined;
-  /** By its algorithm, as Gitea says it. */
+  /** Derived from the algorithm, as Gitea does. */
   readonly canSign: boolean;
   readonly canEncrypt: boolean;
 };
 
-/** Numbers of algorithms. Source: RFC 9580, section 9.1. */
+/** Algorithm ids. Source: RFC 9580, section 9.1. */
 const algorithms = { rsa: 1, rsaEncrypt: 2, rsaSign: 3, elgamal: 16, dsa: 17, ecdh: 18, ecdsa: 19 };
 const legacyEdDsa = 22;
 const ed25519 = 27;
@@ -138,7 +138,7 @@ const encrypting: ReadonlySet<number> = new Set([
   x448,
 ]);
 
-/** Curves by their object identifiers: the name in JWK, and the bytes of a coordinate. */
+/** Curves by their object identifiers: the JWK name, and the size of a coordinate in bytes. */
 const curves = new Map<string, { readonly crv: string; readonly size: number }>([
   ['2a8648ce3d030107', { crv: 'P-256', size: 32 }],
   ['2b81040022', { crv: 'P-384', size: 48 }],
@@ -146,11 +146,11 @@ const curves = new Map<string, { readonly crv: string; readonly size: number }>(
 ]);
 const ed25519Identifier = '2b06010401da470f01';
 
-/** Verification takes time with the square of the length. */
+/** Verification time grows with the square of the length. */
 const maxRsaBytes = 1024;
 const minRsaBytes = 128;
 
-/** Returns the bytes of a coordinate or half of a signature on the curve of a key. */
+/** Returns the size in bytes of a coordinate, or of half a signature, on the curve of a key. */
 function coordinateSize({ asymmetricKeyDetails }: KeyObject): number {
   const name = asymmetricKeyDetails?.namedCurve;
   return name === 'secp521r1' ? 66 : name === 'secp384r1' ? 48 : 32;
@@ -194,8 +194,8 @@ function hashedKey(body: Buffer): Buffer {
 }
 
 /**
- * Reads the packet of a public key of version 4. Throws `OpenPgpError` for other versions, for DSA, and for numbers that cannot be
- * a key. Source: RFC 9580, sections 5.5.2 and 5.5.5.
+ * Parses the packet of a version 4 public key. Throws `OpenPgpError` for other versions, for DSA, and for numbers that
+ * cannot be a key. Source: RFC 9580, sections 5.5.2 and 5.5.5.
  */
 export function readPublicKeyPacket(body: Buffer): PgpPublicKey {
   const reader = createFieldReader(body);
@@ -222,7 +222,7 @@ function keyObject(jwk: JsonWebKey): KeyObject {
   }
 }
 
-/** A signature of version 4. */
+/** A version 4 signature. */
 export type PgpSignature = {
   readonly type: number;
   readonly algorithm: number;
@@ -231,19 +231,19 @@ export type PgpSignature = {
   readonly covered: Buffer;
   /** The first two bytes of the digest. */
   readonly check: Buffer;
-  /** The numbers of the signature, as the algorithm has them. */
+  /** The integers of the signature, as its algorithm defines them. */
   readonly numbers: readonly Buffer[];
   readonly createdAt: number;
-  /** Seconds after creation at which the signature ends; 0 for never. */
+  /** Seconds after creation at which the signature expires; 0 for never. */
   readonly lifetime: number;
-  /** Seconds after the creation of the key at which the key ends; 0 for never. */
+  /** Seconds after the creation of the key at which the key expires; 0 for never. */
   readonly keyLifetime: number;
   readonly isPrimaryId: boolean;
-  /** Bits of what the key is for; undefined where nothing is said. */
+  /** Key usage flags; undefined if absent. */
   readonly keyFlags: number | undefined;
-  /** Key id of the signer, in upper case; empty where nothing is said. */
+  /** Key id of the signer, in upper case; empty if absent. */
   readonly issuer: string;
-  /** A signature within this one: that of a subkey on the primary key. */
+  /** A signature embedded in this one: that of a subkey on the primary key. */
   readonly embedded: PgpSignature | undefined;
 };
 
@@ -257,10 +257,10 @@ export const signatureTypes = {
   certificationRevocation: 0x30,
 };
 
-/** The bit of `keyFlags` for signatures of data. */
+/** The bit of `keyFlags` for signing data. */
 const signsData = 0x02;
 
-/** MD5 and RIPEMD are left out. SHA-1 is accepted for what a key says of itself, not for data. */
+/** MD5 and RIPEMD are excluded. SHA-1 is accepted for self-signatures of a key, not for data. */
 const hashes = new Map([
   [2, 'sha1'],
   [8, 'sha256'],
@@ -285,7 +285,7 @@ function readSubpackets(bytes: Buffer): Subpacket[] {
   return found;
 }
 
-/** Subpackets that are read or may be passed over. Source: RFC 9580, section 5.2.3.7. */
+/** Subpackets that are read or may be ignored. Source: RFC 9580, section 5.2.3.7. */
 const known = new Set([
   ...[2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 16, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 39],
 ]);
@@ -302,7 +302,7 @@ function issuerIn(subpackets: readonly Subpacket[]): string {
   return (id ?? fingerprint?.subarray(13))?.toString('hex').toUpperCase() ?? '';
 }
 
-/** Reads the packet of a signature. Throws `OpenPgpError` for other versions than 4, and for critical parts that are unknown. */
+/** Parses the packet of a signature. Throws `OpenPgpError` for versions other than 4, and for unknown critical subpackets. */
 function readSignaturePacket(body: Buffer, depth = 0): PgpSignature {
   const reader = createFieldReader(body);
   const version = reader.number(1);
@@ -372,7 +372,7 @@ function isSignedBy(key: PgpPublicKey, signature: PgpSignature, bytes: Buffer): 
   return verify(name, whole, { key: key.verifier, dsaEncoding: 'ieee-p1363' }, halves);
 }
 
-/** Returns whether a key made a signature over a document, as its bytes or as a text whose line ends do not count. */
+/** Returns whether a key made a signature over a document, as bytes or as text with normalized line ends. */
 export function isDocumentSignedBy(key: PgpPublicKey, signature: PgpSignature, text: string): boolean {
   if (signature.hash === sha1) return false;
   if (signature.type === signatureTypes.binary) return isSignedBy(key, signature, Buffer.from(text));
@@ -380,31 +380,31 @@ export function isDocumentSignedBy(key: PgpPublicKey, signature: PgpSignature, t
   return isSignedBy(key, signature, Buffer.from(text.replace(/\r?\n/g, '\r\n')));
 }
 
-/** A subkey that the primary key vouches for. */
+/** A subkey that the primary key has certified. */
 export type PgpSubkey = {
   readonly key: PgpPublicKey;
   /** Seconds since the epoch; 0 for never. */
   readonly expiresAt: number;
-  /** Signs data, and says itself that it belongs to the primary key. */
+  /** Signs data, and has a back signature that binds it to the primary key. */
   readonly isSigner: boolean;
 };
 
-/** A key with the names that it certified itself. */
+/** A key with its self-certified user ids. */
 export type PgpEntity = {
   readonly primary: PgpPublicKey;
   readonly expiresAt: number;
-  /** E-mail addresses of names that are not revoked, in lower case. */
+  /** E-mail addresses of user ids that are not revoked, in lower case. */
   readonly emails: readonly string[];
   readonly subkeys: readonly PgpSubkey[];
 };
 
-/** Keys of one text, and signatures that are verified to read them: each takes time. */
+/** Maximum keys in one text, and signature verifications to read them: each takes time. */
 const maxEntities = 20;
 const maxVerifications = 2_000;
 
 type Group = { readonly packet: Packet; readonly signatures: readonly PgpSignature[] };
 
-/** Returns packets with the signatures after each; signatures of kinds that are not known are no signatures. */
+/** Returns packets with the signatures after each; signatures of unknown types are ignored. */
 function groupPackets(packets: readonly Packet[]): Group[] {
   const groups: { packet: Packet; signatures: PgpSignature[] }[] = [];
   for (const packet of packets) {
@@ -426,12 +426,12 @@ function tryRead({ body }: Packet): PgpSignature | undefined {
   }
 }
 
-/** Creates what verifies signatures of one text, no more than the bound. */
+/** Creates a verifier for the signatures of one text, up to the limit. */
 function createVerifier() {
   let left = maxVerifications;
   return (key: PgpPublicKey, signature: PgpSignature | undefined, bytes: Buffer): boolean => {
     if (!signature) return false;
-    // Signatures of others name them: nothing is to be verified.
+    // Signatures by other keys name their issuer: they are not verified.
     if (signature.issuer !== '' && signature.issuer !== key.keyId) return false;
     left -= 1;
     if (left < 0) throw new OpenPgpError('openpgp: too many signatures');
@@ -465,7 +465,7 @@ function readIdentity(primary: PgpPublicKey, { packet, signatures }: Group, isBy
   return [{ email: emailOf(packet.body.toString('utf8')), certification, isRevoked }];
 }
 
-/** A name is `Name (comment) <address>`, or the address alone. */
+/** A user id is `Name (comment) <address>`, or the address alone. */
 function emailOf(name: string): string {
   const address = /<([^<>]*)>\s*$/.exec(name)?.[1] ?? (/^\S+@\S+$/.test(name.trim()) ? name : '');
   return address.trim().toLowerCase();
@@ -476,7 +476,7 @@ function readSubkey(primary: PgpPublicKey, expiresAt: number, group: Group, isBy
   try {
     key = readPublicKeyPacket(group.packet.body);
   } catch (error) {
-    // A subkey of a kind that is not known does not spoil the others.
+    // A subkey of an unknown type does not invalidate the others.
     if (error instanceof OpenPgpError) return [];
     throw error;
   }
@@ -517,8 +517,8 @@ function readEntity(groups: readonly Group[], isBy: Verifier): PgpEntity {
 }
 
 /**
- * Returns the keys in an armored text: every name and every subkey with a valid signature of its primary key. Throws `OpenPgpError`
- * if there is none, for secret keys, and for a key that is revoked.
+ * Returns the keys in an armored text: every user id and every subkey with a valid signature of its primary key. Throws
+ * `OpenPgpError` if there is none, for secret keys, and for a revoked key.
  */
 export function readKeyRing(text: string): readonly PgpEntity[] {
   const packets = readPackets(readArmor(text, 'PUBLIC KEY BLOCK'));

@@ -1,12 +1,12 @@
-/** Items of a page where the request names no limit. */
+/** Items per page if the request has no limit. */
 export const defaultLimit = 30;
-/** Items of a page at most; more is capped in silence. */
+/** Maximum items per page; larger limits are silently capped. */
 export const maxLimit = 50;
 
-/** Which part of a list was asked for. */
+/** The requested part of a list. */
 export type PageRange = { readonly page: number; readonly limit: number; readonly offset: number };
 
-/** Reads `page` and `limit`: anything that is no positive number means the default; the limit is capped in silence. */
+/** Parses `page` and `limit`: anything but a positive number means the default; the limit is silently capped. */
 export function readPage(query: URLSearchParams): PageRange {
   const page = Math.max(1, readNumber(query.get('page')));
   const wanted = readNumber(query.get('limit'));
@@ -14,15 +14,15 @@ export function readPage(query: URLSearchParams): PageRange {
   return { page, limit, offset: (page - 1) * limit };
 }
 
-/** Bounded, so that an offset stays a number SQLite takes. */
+/** Bounded, so that an offset stays a number that SQLite accepts. */
 function readNumber(text: string | null): number {
   if (text === null || !/^[+-]?\d{1,12}$/.test(text)) return 0;
   return Number(text);
 }
 
 /**
- * Returns the headers that tell a list's length. `address` is the absolute address of the request on ROOT_URL;
- * `links: false` gives the count alone, as several lists do.
+ * Returns the headers with a list's length. `address` is the absolute URL of the request on ROOT_URL;
+ * `links: false` gives only the count, as several lists do.
  */
 export function pageHeaders(options: {
   total: number;

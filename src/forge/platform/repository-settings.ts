@@ -1,6 +1,6 @@
 import type { RepositoryRow } from './rows.ts';
 
-/** Settings of a repository that no query asks for, with what a new repository has. */
+/** Settings of a repository that no query filters by, with the defaults of a new repository. */
 const defaultSettings = {
   allow_fast_forward_only_merge: true,
   allow_manual_merge: false,
@@ -48,16 +48,16 @@ type ExternalTracker = {
     | 'external_tracker_regexp_pattern']?: string | null | undefined;
 };
 
-/** Settings of a repository, all of them filled in. */
+/** Settings of a repository, with defaults filled in. */
 export type RepositorySettings = typeof defaultSettings;
 
-/** Returns the settings of a repository, those never set as a new repository has them. */
+/** Returns the settings of a repository; those never set have the defaults of a new repository. */
 export function settingsOf(repository: RepositoryRow): RepositorySettings {
-  // Written by `mergeSettings` alone.
+  // Written only by `mergeSettings`.
   return { ...defaultSettings, ...(JSON.parse(repository.settings) as Partial<RepositorySettings>) };
 }
 
-/** Returns the text of the settings column after an edit: members the edit does not name stay. */
+/** Returns the text of the settings column after an edit: fields the edit does not name are kept. */
 export function mergeSettings(repository: RepositoryRow, edit: Readonly<Record<string, unknown>>): string {
   const merged: Record<string, unknown> = { ...settingsOf(repository) };
   for (const name of Object.keys(defaultSettings)) {

@@ -1,14 +1,14 @@
 /**
- * The rows of the database, member for column (`migrations/`). Instants are seconds since the epoch, 0 is "never";
- * flags are 0 or 1.
+ * The rows of the database, one field per column (`migrations/`). Times are seconds since the epoch, 0 is "never"; flags
+ * are 0 or 1.
  */
 
 /** Seconds since the epoch; 0 is "never". */
 export type Seconds = number;
 export type Bit = 0 | 1;
-/** Who sees an account: everyone, signed-in accounts, its members. */
+/** Visibility of an account: to everyone, to signed-in accounts, or to its members. */
 export type Visibility = 'public' | 'limited' | 'private';
-/** What an account may do with a repository, from least to most. */
+/** An account's permission for a repository, from lowest to highest. */
 export type Permission = 'none' | 'read' | 'write' | 'admin' | 'owner';
 
 /** A person or an organization. */
@@ -38,14 +38,14 @@ export type UserRow = {
   readonly theme: string;
   readonly diff_view_style: string;
   readonly keep_email_private: Bit;
-  /** The name by which the account signs in elsewhere, as an administrator wrote it. */
+  /** The external sign-in name of the account, as set by an administrator. */
   readonly login_name: string;
   readonly keep_activity_private: Bit;
   readonly num_followers: number;
   readonly num_following: number;
-  /** Hash in the address of an avatar that was set; empty for none. */
+  /** Hash in the URL of a custom avatar; empty for none. */
   readonly avatar: string;
-  /** Set for a caller whose token is for public resources alone; no column. */
+  /** Set for a caller whose token is restricted to public resources; not a column. */
   readonly is_public_only?: true | undefined;
 };
 
@@ -88,7 +88,7 @@ export type RepositoryRow = {
   readonly object_format: 'sha1' | 'sha256';
   readonly is_private: Bit;
   readonly is_template: Bit;
-  /** Has no commit yet. */
+  /** The repository has no commit yet. */
   readonly is_empty: Bit;
   readonly archived_at: Seconds;
   readonly fork_id: number | null;
@@ -105,15 +105,15 @@ export type RepositoryRow = {
   readonly num_releases: number;
   readonly num_open_issues: number;
   readonly num_open_pulls: number;
-  /** The last number given to an issue or pull request. */
+  /** The last number assigned to an issue or pull request. */
   readonly last_index: number;
-  /** Hash in the address of an avatar that was set; empty for none. */
+  /** Hash in the URL of a custom avatar; empty for none. */
   readonly avatar: string;
-  /** Address that it was copied from, without credentials; empty for none. */
+  /** URL it was migrated from, without credentials; empty for none. */
   readonly original_url: string;
-  /** Follows another repository, and takes no pushes. */
+  /** Follows another repository, and accepts no pushes. */
   readonly is_mirror: Bit;
-  /** Seconds between two synchronizations of a mirror; 0: on demand alone. */
+  /** Seconds between two synchronizations of a mirror; 0: only on demand. */
   readonly mirror_interval: number;
   readonly mirror_synced_at: Seconds;
   readonly created_at: Seconds;
@@ -127,7 +127,7 @@ export type HookTaskRow = {
   readonly hook_id: number;
   readonly event_type: string;
   readonly event: string;
-  /** The JSON text, built when the event happened. */
+  /** The JSON text, built at the time of the event. */
   readonly payload: string;
   /** JSON. */
   readonly request_headers: string;
@@ -137,15 +137,15 @@ export type HookTaskRow = {
   /** JSON. */
   readonly response_headers: string;
   readonly response_body: string;
-  /** Whether the answer, or the reason for none, is from an address that is not public. */
+  /** Whether the response, or the error, comes from a private address. */
   readonly is_answer_private: Bit;
   readonly created_at: Seconds;
   readonly delivered_at: Seconds;
-  /** Id of the delivery that this one repeats; empty for a first one. */
+  /** Id of the delivery that this one repeats; empty for an original one. */
   readonly again_of: string;
 };
 
-/** A program that people sign in to, without its secret. */
+/** An OAuth2 application, without its secret. */
 export type OAuth2ApplicationRow = {
   readonly id: number;
   readonly user_id: number;
@@ -161,12 +161,12 @@ export type OAuth2ApplicationRow = {
   readonly updated_at: Seconds;
 };
 
-/** What a person has allowed a program. */
+/** Scopes that a user has granted to an application. */
 export type OAuth2GrantRow = {
   readonly id: number;
   readonly user_id: number;
   readonly application_id: number;
-  /** As it was asked for: words separated by spaces. */
+  /** As requested: words separated by spaces. */
   readonly scope: string;
   readonly nonce: string;
   readonly created_at: Seconds;
@@ -203,14 +203,14 @@ export type PullRow = {
   readonly repo_id: number;
   readonly number: number;
   readonly base_branch: string;
-  /** Where the base branch is now. */
+  /** The current commit of the base branch. */
   readonly base_sha: string;
   readonly head_repo_id: number | null;
   readonly head_branch: string;
   readonly head_sha: string;
-  /** 1: the head was pushed for review (AGit) and is no branch; `head_branch` is then `account/topic`. */
+  /** 1: the head was pushed for review (AGit) and is not a branch; `head_branch` is then `account/topic`. */
   readonly flow: Bit;
-  /** The head branch was removed. */
+  /** The head branch was deleted. */
   readonly is_head_gone: Bit;
   readonly merge_base: string;
   readonly status: 'checking' | 'mergeable' | 'conflict' | 'error';

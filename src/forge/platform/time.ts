@@ -1,24 +1,24 @@
 import { ForgeProblem } from './errors.ts';
 import type { Seconds } from './rows.ts';
 
-/** What the forge writes for an instant that never was. */
+/** The forge's value for a time that is not set. */
 export const yearOne = '0001-01-01T00:00:00Z';
-/** What `archived_at` says of a repository that is not archived. */
+/** Value of `archived_at` for a repository that is not archived. */
 export const epoch = '1970-01-01T00:00:00Z';
 
-/** Returns the whole seconds since the epoch: the resolution of the API. */
+/** Returns whole seconds since the epoch: the resolution of the API. */
 export function secondsOf(date: Date): Seconds {
   return Math.floor(date.getTime() / 1000);
 }
 
-/** Returns RFC 3339 text in UTC without a fraction; year one where the format, with its four digits, has no such year. */
+/** Returns RFC 3339 text in UTC without a fraction; year one if the year does not fit into four digits. */
 export function toInstant(seconds: Seconds): string {
   const date = new Date(seconds * 1000);
   const year = date.getUTCFullYear();
   return year >= 1 && year <= 9999 ? date.toISOString().replace('.000Z', 'Z') : yearOne;
 }
 
-/** Returns the text of an instant, or null where it is "never". */
+/** Returns the text of a time, or null for "never". */
 export function toInstantOrNull(seconds: Seconds): string | null {
   return seconds === 0 ? null : toInstant(seconds);
 }
@@ -26,9 +26,9 @@ export function toInstantOrNull(seconds: Seconds): string | null {
 const rfc3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
 
 /**
- * Reads RFC 3339 text; absent or empty text is undefined, other text ends the request with `status`. An instant at or
- * before the epoch is undefined as well: year one is how Go clients spell an instant that is not set, and neither the
- * columns (0 is "never") nor a commit's signature can hold a negative one.
+ * Parses RFC 3339 text; absent or empty text is undefined, other text ends the request with `status`. A time at or before
+ * the epoch is undefined as well: year one is how Go clients write an unset time, and neither the columns (0 is "never")
+ * nor a commit's signature can hold a negative one.
  */
 export function parseTimestamp(
   text: string | undefined,
@@ -44,7 +44,7 @@ export function parseTimestamp(
 
 const secondsOfDay = 24 * 60 * 60;
 
-/** Returns the last second of the day, in UTC, that an instant lies in; 0 stays "never". */
+/** Returns the last second, in UTC, of the day of a time; 0 stays "never". */
 export function toEndOfDay(seconds: Seconds): Seconds {
   return seconds === 0 ? 0 : Math.floor(seconds / secondsOfDay) * secondsOfDay + secondsOfDay - 1;
 }
@@ -60,7 +60,7 @@ const seconds: Readonly<Record<string, number>> = {
   h: 3600,
 };
 
-/** Returns the whole seconds of a duration as Go writes it: `8h`, `1h30m`, `1.5h`, `0`; undefined for what is none. */
+/** Returns the whole seconds of a Go duration: `8h`, `1h30m`, `1.5h`, `0`; undefined for invalid text. */
 export function parseGoDuration(text: string): number | undefined {
   if (text.length > 100) return undefined;
   const [, sign = '', rest = ''] = /^([+-]?)(.*)$/s.exec(text) ?? [];
@@ -77,7 +77,7 @@ export function parseGoDuration(text: string): number | undefined {
   return sign === '-' && whole !== 0 ? -whole : whole;
 }
 
-/** Returns whole seconds as Go writes a duration: `8h0m0s`, `10m0s`, `0s`. */
+/** Returns whole seconds as a Go duration: `8h0m0s`, `10m0s`, `0s`. */
 export function formatGoDuration(whole: number): string {
   const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60];
   if (hours > 0) return `${hours}h${minutes}m${whole % 60}s`;

@@ -8,7 +8,7 @@ import { type NewPullTarget, openPushed } from './create.ts';
 import { reviewPrefix } from './enforcement.ts';
 import { followHead } from './refresh.ts';
 
-/** What a push says of the pull requests that it asks for. */
+/** Options of a push that opens or updates pull requests. */
 export type ReviewOptions = {
   readonly topic: string;
   readonly title: string;
@@ -19,7 +19,7 @@ export type ReviewOptions = {
 /** A commit that was pushed to `refs/for/BASE/TOPIC`. */
 type ReviewPush = { readonly ref: string; readonly after: string };
 
-/** The pull request that a push opened or updated. */
+/** A pull request opened or updated by a push. */
 export type PushedReview = {
   readonly number: number;
   /** Undefined: the pull request is new. */
@@ -29,7 +29,7 @@ export type PushedReview = {
 
 type ReviewPlan = { readonly base: string; readonly head: string; readonly pull: PullRow | undefined };
 
-/** Returns the push options by key; the last of a key counts. Texts with line feeds come as base64. */
+/** Returns the push options by key; the last value of a key counts. Texts with line feeds are base64. */
 export function readReviewOptions(options: readonly string[]): ReviewOptions {
   const values = new Map(
     options.map((option) => {
@@ -51,13 +51,13 @@ function readOptionText(text: string): string {
   return isBase64 ? Buffer.from(encoded, 'base64').toString('utf8') : text;
 }
 
-/** Returns whether the value of a push option switches it on, in the spellings of Gitea; an empty one does. */
+/** Returns whether the value of a push option is true, in Gitea's spellings; an empty one is. */
 export function isSwitchedOn(value: string | undefined): boolean {
   return value !== undefined && /^(|1|t|T|TRUE|true|True)$/.test(value);
 }
 
 /**
- * Returns why a push to `refs/for/…` is refused, as git reports it for its ref; undefined where it may go on. `git` has the
+ * Returns why a push to `refs/for/…` is refused, as git reports it for its ref; undefined if it is allowed. `git` has the
  * commit.
  */
 export async function reviewRefusal(
@@ -72,7 +72,7 @@ export async function reviewRefusal(
   return before === undefined ? undefined : await refusalOfUpdate(git, before, push.after, options);
 }
 
-/** Opens or updates the pull request of a push, whose commit is in the repository; returns why it is refused otherwise. */
+/** Opens or updates the pull request of a push, whose commit is in the repository; returns the reason if refused. */
 export async function takeReview(
   place: NewPullTarget,
   { ref, after }: ReviewPush,
@@ -156,11 +156,11 @@ async function planReview(
   return { base: found.base, head, pull };
 }
 
-/** What the ref of an account is refused with that the owner of the repository blocks. */
+/** Refusal for an account that the repository owner blocks. */
 export const blockedFromReview =
   'Cannot create pull request because you are blocked by the repository owner.';
 
-/** Returns the branch that `refs/for/NAME` aims at: NAME itself, else the shortest beginning of it that is a branch. */
+/** Returns the target branch of `refs/for/NAME`: NAME itself, or else its shortest prefix that is a branch. */
 export async function findReviewBase(
   git: GitRepository,
   ref: string,

@@ -4,7 +4,7 @@ import { ForgeProblem } from '../platform/errors.ts';
 import type { TeamRow, UserRow } from '../platform/rows.ts';
 import type { RulePlace } from './protections-service.ts';
 
-/** Holds for a team `t` that reaches one of these units: its own word on the unit, else its permission. */
+/** Holds for a team `t` with access to one of these units: by the permission of the unit, or else of the team. */
 export function reachesUnit(...units: readonly ('code' | 'issues' | 'pulls')[]): string {
   const words = units.map(
     (unit) => `coalesce(json_extract(t.units_map, '$."repo.${unit}"'), 'none') <> 'none'`,
@@ -28,10 +28,10 @@ const teamsOfRepository = /* sql */ `
 SELECT t.* FROM teams t WHERE t.org_id = ?2 AND ${reachesUnit('code', 'pulls')} AND ${hasRepository}
 ORDER BY t.lower_name`;
 
-/** Who belongs to a repository now: its owner, its collaborators, the members of its teams; and those teams. */
+/** Accounts that belong to a repository now: its owner, its collaborators, the members of its teams; and those teams. */
 export type Readers = { readonly people: readonly UserRow[]; readonly teams: readonly TeamRow[] };
 
-/** Returns who belongs to a repository, by name. Strangers are not in it, though a public repository is open to them. */
+/** Returns the accounts that belong to a repository, by name. Others are not included, even if the repository is public. */
 export function readersOf({ db, repository, owner }: RulePlace): Readers {
   return {
     people: db.all<UserRow>(peopleOfRepository, repository.id, owner.id),
@@ -39,7 +39,7 @@ export function readersOf({ db, repository, owner }: RulePlace): Readers {
   };
 }
 
-/** Returns the names of those ids that are among the readers, in the readers' order. */
+/** Returns the names of the ids that are among the readers, in the readers' order. */
 export function namesAmong(
   readers: readonly { readonly id: number; readonly name: string }[],
   ids: readonly number[],
@@ -57,7 +57,7 @@ export function userIds({ db }: RulePlace, names: readonly string[] = []): numbe
   return [...new Set(ids)];
 }
 
-/** Returns the ids of teams, or ends the request with 422 at the first unknown one; a person's repository has none. */
+/** Returns the ids of teams, or ends the request with 422 at the first unknown one; a person's repository has no teams. */
 export function teamIds({ db, owner }: RulePlace, names: readonly string[] = []): number[] {
   if (owner.type !== 'organization') return [];
   const ids = names.map((name) => {
@@ -69,7 +69,7 @@ export function teamIds({ db, owner }: RulePlace, names: readonly string[] = [])
   return [...new Set(ids)];
 }
 
-/** Returns those accounts that may write; a list that stays as it was is not looked at again. */
+/** Returns the accounts that may write; an unchanged list is not checked again. */
 export function keepWriters(
   place: RulePlace,
   before: readonly number[],
@@ -82,7 +82,7 @@ export function keepWriters(
   });
 }
 
-/** Returns those ids that are among the readers; a list that stays as it was is not looked at again. */
+/** Returns the ids that are among the readers; an unchanged list is not checked again. */
 export function keepReaders(
   readers: readonly { readonly id: number }[],
   before: readonly number[],

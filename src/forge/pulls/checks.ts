@@ -6,14 +6,14 @@ import { readBranch } from '../platform/git/refs.ts';
 import type { GitRepository } from '../platform/git/repository.ts';
 import type { PullRow } from '../platform/rows.ts';
 
-/** What git says of a pull request. */
+/** Data of a pull request that git computes. */
 type Inspection = Pick<PullRow, 'merge_base' | 'additions' | 'deletions' | 'changed_files'> & {
   readonly status: 'mergeable' | 'conflict';
 };
 
 /**
- * Returns what a pull request from `head` into `base` changes and whether it merges. Both commits are in the base's
- * repository. Without a common history the base itself stands for the merge base, and nothing merges.
+ * Returns the changes of a pull request from `head` into `base` and whether it can be merged. Both commits are in the
+ * base's repository. Without a common history the base itself serves as the merge base, and a merge is impossible.
  */
 export async function inspectPull(git: GitRepository, base: string, head: string): Promise<Inspection> {
   const mergeBase = await findMergeBase(git, base, head);
@@ -34,8 +34,8 @@ const checking = /* sql */ `
 FROM pulls p JOIN issues i ON i.id = p.issue_id WHERE p.status = 'checking' AND i.is_closed = 0`;
 
 /**
- * Checks all pull requests that wait for it, in the background: a push to a branch that hundreds of them aim at is
- * answered at once, and until then they are not mergeable, as on Gitea.
+ * Checks all pending pull requests in the background: a push to the target branch of hundreds of them is answered at once,
+ * and until checked they are not mergeable, as on Gitea.
  */
 export function scheduleChecks(context: ForgeContext): void {
   context.background.add(async () => {
@@ -45,10 +45,7 @@ export function scheduleChecks(context: ForgeContext): void {
   });
 }
 
-/**
- * Finds out merge base, size and conflicts of a pull request that waits for it. A request for one pull request need not wait
- * for the rest.
- */
+/** Computes merge base, size and conflicts of a pending pull request. A request for one pull request need not wait for the rest. */
 export async function checkPull(context: ForgeContext, id: number): Promise<void> {
   const { db, git } = context;
   const find = (): PullRow | undefined => db.get<PullRow>(`SELECT p.* ${checking} AND p.id = ?`, id);

@@ -16,7 +16,7 @@ type CodeOwnersPlace = Pick<RepositoryTarget, 'repository' | 'owner'>;
 
 const files = ['CODEOWNERS', 'docs/CODEOWNERS', '.gitea/CODEOWNERS'];
 const maxFileBytes = 1024 * 1024;
-/** Units of the meter, about half a second: a file with thousands of patterns must not hold up the forge. */
+/** Units of the meter, about half a second: a file with thousands of patterns must not block the forge. */
 const maxUnits = 500_000_000;
 
 /** The patterns are RE2: a line with look-around is skipped. */
@@ -25,8 +25,8 @@ const dialect = { hasRoot: true, hasLookaround: false };
 const none: Reviewers = { people: [], teams: [] };
 
 /**
- * Returns who owns what a pull request changes, as CODEOWNERS on the default branch of its base says. A draft has no owners that
- * are asked, and neither has a pull request into a fork.
+ * Returns the owners of a pull request's changes, according to CODEOWNERS on the default branch of its base. A draft has no
+ * owners to request, and neither has a pull request into a fork.
  */
 export async function findCodeOwners(
   context: ForgeContext,
@@ -42,7 +42,7 @@ export async function findCodeOwners(
   const meter = new Meter({
     pool: { left: maxUnits },
     reserve: 0,
-    describe: () => 'CODEOWNERS takes too long',
+    describe: () => 'CODEOWNERS exceeds the time limit',
   });
   try {
     const owned = findPathOwners(lines, paths, { dialect, meter });
@@ -50,7 +50,10 @@ export async function findCodeOwners(
     return nameOwners(context, { repository, owner }, [...names]);
   } catch (error) {
     if (!(error instanceof LimitExceeded)) throw error;
-    context.log.warn({ repository: repository.id }, 'the owners of a pull request take too long to find');
+    context.log.warn(
+      { repository: repository.id },
+      'finding the code owners of a pull request takes too long',
+    );
     return none;
   }
 }
@@ -66,7 +69,7 @@ async function readOwnersFile(git: GitRepository, branch: string): Promise<strin
   return undefined;
 }
 
-/** Accounts and teams that are there and can read the pull requests. */
+/** Existing accounts and teams that can read the pull requests. */
 function nameOwners({ db }: ForgeContext, place: CodeOwnersPlace, names: readonly string[]): Reviewers {
   const people = new Map<number, UserRow>();
   const teams = new Map<number, TeamRow>();
@@ -93,7 +96,7 @@ function nameOwners({ db }: ForgeContext, place: CodeOwnersPlace, names: readonl
   return { people: [...people.values()], teams: [...teams.values()] };
 }
 
-/** Asks the owners who have said nothing yet; the author is the one who asks. To be called in a transaction. */
+/** Requests reviews from owners who have not reviewed yet, on behalf of the author. Call it in a transaction. */
 export function requestCodeOwners(
   context: ForgeContext,
   place: PullContext,

@@ -34,7 +34,7 @@ import {
   requestTeamReview,
 } from './review-requests.ts';
 
-/** What a caller says of a new pull request; the contract's `CreatePullRequestOption`. */
+/** Input for a new pull request; the contract's `CreatePullRequestOption`. */
 type PullText = {
   readonly title: string;
   readonly head: string;
@@ -52,10 +52,10 @@ type PullText = {
 
 export type NewPullTarget = RepositoryTarget & { readonly context: ForgeContext; readonly caller: UserRow };
 
-/** The branch of a new pull request, or a commit that was pushed for review under a name that is no branch. */
+/** The head of a new pull request: a branch, or a commit pushed for review under a name that is not a branch. */
 type NewHead = HeadBranch & { readonly pushed?: string };
 
-/** What the texts of a new pull request mean, all of it found and allowed. */
+/** A resolved and authorized new pull request. */
 type WantedPull = {
   readonly labels: readonly LabelRow[];
   readonly assignees: readonly UserRow[];
@@ -64,13 +64,13 @@ type WantedPull = {
   readonly dueAt: number | undefined;
 };
 
-/** Opens a pull request and tells the hooks, in Gitea's order; returns its issue side. */
+/** Opens a pull request and sends the webhooks, in Gitea's order; returns its issue side. */
 export async function openPull(place: NewPullTarget, text: PullText): Promise<IssueRow> {
   const { context, repository } = place;
   if (text.head === text.base) {
     throw new ForgeProblem(422, 'Invalid PullRequest: There are no changes between the head and the base');
   }
-  // A pull request shows the code of both.
+  // A pull request shows the code of both repositories.
   if (!mayReadCode(context.db, place.caller, repository.id)) throw new ForgeProblem(404, 'not found');
   const head = findHead(context, place, text.head, place.caller);
   await requireBranch(context, repository.id, text.base);
@@ -83,7 +83,7 @@ export async function openPull(place: NewPullTarget, text: PullText): Promise<Is
   });
 }
 
-/** Opens a pull request for a commit that was pushed for review. To be called alone in the `pulls` of the repository. */
+/** Opens a pull request for a commit that was pushed for review. Call it inside the repository's exclusive `pulls` work. */
 export function openPushed(
   place: NewPullTarget,
   pushed: { readonly name: string; readonly base: string; readonly commitId: string },
@@ -102,7 +102,7 @@ async function requireBranch(context: ForgeContext, repositoryId: number, name: 
   if (resolved.kind !== 'branch') throw new ForgeProblem(422, `${name} is a ${resolved.kind}, not a branch`);
 }
 
-/** Reading is not enough: the author belongs to the base repository, or may write to the head. */
+/** Read access is not enough: the author belongs to the base repository, or may write to the head. */
 function guardOpener(
   { context, repository, owner, permission, caller }: NewPullTarget,
   head: HeadBranch,
@@ -151,7 +151,7 @@ function findWanted(place: NewPullTarget, text: PullText): WantedPull {
   };
 }
 
-/** The row is there before the first event, and `checking` while they are told, as on Gitea. */
+/** The row exists before the first event, and is `checking` while events are sent, as on Gitea. */
 async function insertPull(
   place: NewPullTarget,
   head: NewHead,
@@ -218,7 +218,7 @@ async function insertPull(
     });
     return issue;
   } catch (error) {
-    // Where a reviewer is refused the pull request stays, silently, as on Gitea; any other failure undoes it.
+    // If a review request is refused, the pull request stays, silently, as on Gitea; any other failure reverts it.
     const isKept = error instanceof ForgeProblem && error !== unreadable;
     if (!isKept) db.run('DELETE FROM issues WHERE id = ?', issue.id);
     throw error;
@@ -232,7 +232,7 @@ function insertRow(
   issue: IssueRow,
 ): void {
   const wished = text.allow_maintainer_edit ?? settingsOf(repository).default_allow_maintainer_edit;
-  // Only who may write to the head can let others do it.
+  // Only an account that may write to the head can let others do so.
   const mayEdit = wished && mayWriteCode(context.db, caller, head.repository.id);
   const row: Pick<
     PullRow,

@@ -23,12 +23,12 @@ import {
 
 type SignedPlace = { readonly db: Database; readonly git: GitRepository };
 
-/** Commits that are read at a time. */
+/** Commits read at a time. */
 const batch = 500;
 
 /**
- * Returns the id of a commit that a branch gets and whose signature the forge does not know; undefined where there is none.
- * For a new branch, of those that no other ref has. `git` may have commits that are not taken yet.
+ * Returns the id of a new commit on a branch whose signature the forge cannot verify; undefined if there is none. For a new
+ * branch, only commits that no other ref contains are checked. `git` may contain commits that are not accepted yet.
  */
 export async function findUnverified(
   { db, git }: SignedPlace,
@@ -46,7 +46,7 @@ export async function findUnverified(
   return undefined;
 }
 
-/** Unlike the reader of objects, also those of a push that git has not taken. */
+/** Unlike the object reader, also reads commits of a push that git has not accepted. */
 async function readRawCommits(git: GitRepository, ids: readonly string[]): Promise<readonly CommitData[]> {
   const { stdout } = await git.git.run(['cat-file', '--batch'], {
     folder: git.folder,
@@ -63,25 +63,25 @@ async function readRawCommits(git: GitRepository, ids: readonly string[]): Promi
   return commits;
 }
 
-/** What protections refuse, whichever way a ref is about to move. */
+/** Refusals by protections, for every way to move a ref. */
 
-/** Who moves refs, and where. `git` sees the new commits, even those that are not taken yet. */
+/** The account that moves refs, and the repository. `git` sees the new commits, even those that are not accepted yet. */
 type Mover = RulePlace & { readonly user: UserRow; readonly git: GitRepository };
 
 const readOnly = 'mirror repository is read-only';
 
-/** Ends the request with 423 for a mirror: what is written to it would be gone after the next synchronization. */
+/** Ends the request with 423 for a mirror: writes to it would be lost with the next synchronization. */
 export function refuseMirror({ is_mirror }: RepositoryRow): void {
   if (is_mirror === 1) throw new ForgeProblem(423, readOnly);
 }
 
-/** Returns whether a repository has any rule that a push could break. */
+/** Returns whether a repository has any rule that a push could violate. */
 function hasRules(db: Database, repositoryId: number): boolean {
   const sql = 'SELECT 1 AS one FROM branch_protections WHERE repo_id = ? LIMIT 1';
   return db.get(sql, repositoryId) !== undefined || hasTagRules(db, repositoryId);
 }
 
-/** Returns why a ref must not move like this, as the message for the pusher; undefined where it may. */
+/** Returns why a ref move is refused, as the message for the pusher; undefined if it is allowed. */
 async function moveRefusal(mover: Mover, change: RefChange): Promise<string | undefined> {
   if (mover.repository.is_mirror === 1) return readOnly;
   const [, kind, name = ''] = /^refs\/(heads|tags)\/(.+)$/s.exec(change.ref) ?? [];
@@ -90,13 +90,13 @@ async function moveRefusal(mover: Mover, change: RefChange): Promise<string | un
   return rule && (await refusalOfBranch(mover, rule, name, change));
 }
 
-/** Ends the request with 403 where a protection refuses that a ref moves so. */
+/** Ends the request with 403 if a protection refuses a ref move. */
 export async function guardMove(mover: Mover, change: RefChange): Promise<void> {
   const refusal = await moveRefusal(mover, change);
   if (refusal !== undefined) throw new ForgeProblem(403, refusal);
 }
 
-/** The order is Gitea's: removing and rewriting first, then the files, then who it is. */
+/** The order is Gitea's: deletion and force-push first, then the files, then the account. */
 async function refusalOfBranch(
   mover: Mover,
   rule: BranchRule,
@@ -119,13 +119,13 @@ async function refusalOfBranch(
   return `Not allowed to ${isForced ? 'force-push' : 'push'} to protected branch ${branch}`;
 }
 
-/** Of the tree that has nothing in it: git knows these two without having stored them. */
+/** Ids of the empty tree: git knows these two without having stored them. */
 const emptyTrees = {
   sha1: '4b825dc642cb6eb9a060e54bf8d69288fbee4904',
   sha256: '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321',
 };
 
-/** A new branch is held against the point where it left the default branch. */
+/** A new branch is compared with its merge base with the default branch. */
 async function listAffected(
   { git, repository }: Mover,
   before: string | undefined,
@@ -143,7 +143,7 @@ async function findOrigin(git: GitRepository, branch: string, after: string): Pr
   return code === 0 ? await findMergeBase(git, stdout.toString('latin1').trim(), after) : undefined;
 }
 
-/** Returns every path that differs between two commits or trees; a file that moved counts with both its names. */
+/** Returns every path that differs between two commits or trees; a moved file counts with both its names. */
 export async function listChangedPaths(
   git: GitRepository,
   from: string,
@@ -156,7 +156,7 @@ export async function listChangedPaths(
   return stdout.toString('utf8').split('\0').filter(Boolean);
 }
 
-/** Ends the request with 403 where a rule keeps an account from writing these files of a branch. */
+/** Ends the request with 403 if a rule prevents an account from writing these files of a branch. */
 export function guardFiles(place: RulePlace, user: UserRow, branch: string, paths: readonly string[]): void {
   const rule = findBranchRule(place.db, place.repository.id, branch);
   if (!rule) return;
@@ -170,43 +170,43 @@ export function guardFiles(place: RulePlace, user: UserRow, branch: string, path
     if (isProtected?.(path))
       throw new ForgeProblem(403, `path is protected and can not be changed [path: ${path}]`);
   }
-  // The forge has no key of its own.
+  // The forge has no signing key.
   if (rule.require_signed_commits) {
     throw new ForgeProblem(403, `${user.name} may not commit to the protected branch ${branch}`);
   }
 }
 
-/** Ends the request with 403 where a branch is protected, whatever is asked of it. */
+/** Ends the request with 403 if a branch is protected, regardless of the rule's settings. */
 export function guardRemoval(db: Database, repositoryId: number, branch: string): void {
   if (findBranchRule(db, repositoryId, branch)) throw new ForgeProblem(403, `branch protected: ${branch}`);
 }
 
-/** Ends the request with 403 where a pattern holds a branch that shall get another name. */
+/** Ends the request with 403 if a rule with a pattern matches a branch to be renamed. */
 export function guardRename(db: Database, repositoryId: number, from: string): void {
   if (readBranchRule(db, repositoryId, from) || !findBranchRule(db, repositoryId, from)) return;
   throw new ForgeProblem(403, 'the branch is protected by a pattern and keeps its name');
 }
 
-/** A rule of exactly the old name goes with a renamed branch, unless the new name has one already. */
+/** A rule named exactly like a renamed branch is renamed with it, unless the new name has one already. */
 export function renameRule(db: Database, repositoryId: number, from: string, to: string): void {
   const own = readBranchRule(db, repositoryId, from);
   if (!own || readBranchRule(db, repositoryId, to)) return;
   db.run('UPDATE branch_protections SET rule_name = ? WHERE id = ?', to, own.id);
 }
 
-/** Who pushes, and what the account may do with the code of the repository. */
+/** The pushing account, with its permission for the code of the repository. */
 type Pusher = Mover & { readonly permission: Permission };
 
-/** The part of a ref's name that asks for a pull request: `refs/for/BASE/TOPIC`. */
+/** The ref prefix that opens a pull request: `refs/for/BASE/TOPIC`. */
 export const reviewPrefix = 'refs/for/';
 
-/** More than any person asks for in one push. */
+/** More than any user opens in one push. */
 const maxForReview = 100;
 
 /**
- * Holds a push against permissions and protections before git takes it. Returns why it is refused, as the message for the pusher;
- * undefined where it may go on. One refused ref takes the others along, as with a hook of Gitea. `unpack` returns a
- * repository that has the commits of the push; undefined where its pack is broken.
+ * Checks a push against permissions and protections before git accepts it. Returns why it is refused, as the message for
+ * the pusher; undefined if it is allowed. One refused ref refuses the others, as with a Gitea hook. `unpack` returns a
+ * repository that has the commits of the push; undefined if its pack is broken.
  */
 export async function pushRefusal(
   pusher: Pusher,
@@ -225,7 +225,7 @@ export async function pushRefusal(
   }
   if (!hasRules(db, repository.id)) return undefined;
   const git = await unpack();
-  // Git may read the push in another way than this forge, and must not take what was not held against the rules.
+  // Git may parse the push differently than this forge, and must not accept what was not checked against the rules.
   if (!git) return 'unpack failed: the pack of this push cannot be read';
   for (const change of changes) {
     const refusal = await moveRefusal({ ...pusher, git }, change);
@@ -234,7 +234,7 @@ export async function pushRefusal(
   return undefined;
 }
 
-/** Reading pull requests is enough to ask for one. */
+/** Read access to pull requests is enough to open one. */
 function refusalOfReview({ db, repository, owner, user }: Pusher): string | undefined {
   const isOpen = settingsOf(repository).has_pull_requests;
   if (!isOpen || permissionOf(db, user, repository, owner, 'pulls') === 'none') {
@@ -254,14 +254,15 @@ function refusalOfWriter(pusher: Pusher, { ref, after }: RefChange): string | un
   return undefined;
 }
 
-/** A pull request, as far as it may let others push to its head. */
+/** The fields of a pull request that decide whether others may push to its head. */
 type HelpedPull = Pick<PullRow, 'repo_id' | 'head_repo_id' | 'allow_maintainer_edit'> &
   Pick<IssueRow, 'poster_id'>;
 
 /**
- * Returns whether an account may push to the head of a pull request because of the pull request: its author, who may write to the head
- * now, lets those do it who may write to the base, and the account may do that now. An author who may read the head alone gives
- * nothing away: pull requests can be opened from any branch that their author can read.
+ * Returns whether an account may push to the head of a pull request through "allow edits by maintainers": the author, who
+ * may currently write to the head, allows it to accounts that may write to the base, and the account currently may. An
+ * author with only read access to the head grants nothing: pull requests can be opened from any branch that their author
+ * can read.
  */
 export function mayHelp(db: Database, pull: HelpedPull, user: UserRow): boolean {
   return (

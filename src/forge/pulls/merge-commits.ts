@@ -4,7 +4,7 @@ import { commitTree, mergeTrees } from '../platform/git/merge.ts';
 import { readCommit } from '../platform/git/refs.ts';
 import type { GitRepository } from '../platform/git/repository.ts';
 
-/** The ways to merge that make commits, or none (`fast-forward-only`). */
+/** Merge styles, with or without a merge commit (`fast-forward-only`). */
 export const mergeStyles = ['merge', 'rebase', 'rebase-merge', 'squash', 'fast-forward-only'] as const;
 export type MergeStyle = (typeof mergeStyles)[number];
 
@@ -13,11 +13,11 @@ type Merge = {
   readonly head: CommitData;
   readonly mergeBase: string;
   readonly message: string;
-  /** Who merges, now. */
+  /** The merging account, with the current time. */
   readonly committer: Signature;
 };
 
-/** Makes the commits of a merge; moves nothing. Returns where the base goes, or undefined where it conflicts. */
+/** Creates the commits of a merge, without moving a ref. Returns the new commit of the base, or undefined on conflict. */
 export async function makeMerge(
   git: GitRepository,
   style: MergeStyle,
@@ -39,13 +39,13 @@ export async function makeMerge(
   });
 }
 
-/** Puts each commit of the head onto the base again, without a work tree; merges among them are left out, as git does. */
+/** Rebases each commit of the head onto the base, without a work tree; merge commits are skipped, as git does. */
 async function rebase(
   git: GitRepository,
   { base, head, mergeBase, committer }: Merge,
 ): Promise<string | undefined> {
   const commits = await listCommits(git, { from: mergeBase, to: head.id }, { limit: 10_000 });
-  // Up to date for git, unless there is a merge to leave out.
+  // Up to date for git, unless there is a merge commit to skip.
   if (mergeBase === base.id && commits.every(({ parents }) => parents.length === 1)) return head.id;
   let tip: CommitData = base;
   for (const commit of commits.toReversed()) {
@@ -62,7 +62,7 @@ async function rebase(
 }
 
 /**
- * Returns the tree of `tip` with what `commit` changes. git merges over the common ancestor, so the tip's tree gets a
+ * Returns the tree of `tip` with the changes of `commit`. git merges over the common ancestor, so the tip's tree gets a
  * stand-in commit whose parent is the commit's own parent: then that parent is the ancestor.
  */
 async function pick(

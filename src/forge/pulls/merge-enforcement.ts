@@ -18,18 +18,18 @@ type Merging = RulePlace & {
   readonly git: GitRepository;
   readonly pull: PullRow;
   readonly user: UserRow;
-  /** Asks to go over what is not met. */
+  /** Requests a merge although conditions are not met. */
   readonly isForced: boolean;
   readonly style: string;
 };
 
-/** Ends the request with 405 where an account may not merge into this branch at all. */
+/** Ends the request with 405 if an account may not merge into this branch at all. */
 export function guardMerger(place: RulePlace, user: UserRow, branch: string): void {
   const rule = findBranchRule(place.db, place.repository.id, branch);
   if (!mayMerge(place, rule, user)) throw new ForgeProblem(405, 'User not allowed to merge PR');
 }
 
-/** Ends the request with 405 where the base's rule is not met and its merger may not go over it. */
+/** Ends the request with 405 if the base's rule is not met and the merging account may not bypass it. */
 export async function guardConditions(merging: Merging): Promise<void> {
   const rule = findBranchRule(merging.db, merging.repository.id, merging.pull.base_branch);
   const unmet = rule && (await unmetCondition(merging, rule));
@@ -39,7 +39,7 @@ export async function guardConditions(merging: Merging): Promise<void> {
   if (rule.require_signed_commits) await guardSignatures(merging);
 }
 
-/** A merge without a commit of its own needs signed commits alone; any other needs a key that the forge does not have. */
+/** A merge without a merge commit only needs signed commits; any other needs a signing key, which the forge does not have. */
 async function guardSignatures({ db, git, pull, style }: Merging): Promise<void> {
   const isKept = style === 'fast-forward-only' || style === 'merge';
   if (isKept && (await findUnverified({ db, git }, pull.merge_base, pull.head_sha))) {
@@ -48,7 +48,7 @@ async function guardSignatures({ db, git, pull, style }: Merging): Promise<void>
   if (style !== 'fast-forward-only') throw new ForgeProblem(405, 'wont sign: nokey');
 }
 
-/** Returns the first condition of a rule that a pull request does not meet, in words; undefined where all are. */
+/** Returns the first condition of a rule that a pull request does not meet, as text; undefined if all are met. */
 async function unmetCondition(
   { git, ...place }: Omit<Merging, 'user' | 'isForced' | 'style'>,
   rule: BranchRule,
@@ -71,7 +71,7 @@ async function unmetCondition(
 
 type MergePlace = RulePlace & { readonly pull: PullRow };
 
-/** Every pattern must match some status; of what is matched, all must have passed. Without patterns all statuses count. */
+/** Every pattern must match a status; all matched ones must have passed. Without patterns all statuses count. */
 function passesChecks({ db, repository, pull }: MergePlace, rule: BranchRule): boolean {
   const statuses = latestStatuses(db, repository.id, pull.head_sha);
   const patterns = rule.status_check_contexts ?? [];

@@ -21,7 +21,7 @@ import { findBranchRule } from './protections-service.ts';
 import { emitClosed, markMerged } from './refresh.ts';
 
 export type MergeOptions = {
-  /** The whole message, in place of title and text. */
+  /** The whole message, instead of title and text. */
   readonly message?: string;
   readonly merge_title_field?: string | undefined;
   readonly merge_message_field?: string | undefined;
@@ -32,7 +32,7 @@ export type MergeOptions = {
 };
 export type MergeTarget = RepositoryTarget & { readonly context: ForgeContext; readonly caller: UserRow };
 
-/** Which setting of the repository allows a way to merge. */
+/** The repository setting that permits each merge style. */
 const permits: Readonly<Record<MergeStyle | 'manually-merged', keyof RepositorySettings>> = {
   merge: 'allow_merge_commits',
   rebase: 'allow_rebase',
@@ -42,12 +42,12 @@ const permits: Readonly<Record<MergeStyle | 'manually-merged', keyof RepositoryS
   'manually-merged': 'allow_manual_merge',
 };
 
-/** Returns the way to merge and the wishes of a body, in either spelling of its members. */
+/** Returns the merge style and the options of a body, in either spelling of its fields. */
 export function readMerge(body: MergeBody) {
   return { style: readStyle(body.do || body.Do || ''), wish: readSpellings(body) };
 }
 
-/** Merges a pull request, or records a merge made elsewhere, with all that follows: events, closed issues, the removed branch. */
+/** Merges a pull request, or records a merge made elsewhere, with all effects: events, closed issues, the deleted branch. */
 export async function performMerge(
   place: MergeTarget,
   number: number,
@@ -77,7 +77,7 @@ type MergeBody = MergeOptions & {
   readonly MergeCommitID?: string | undefined;
 };
 
-/** Takes the older spelling of a member where the newer one is absent or empty. */
+/** Uses the older spelling of a field if the newer one is absent or empty. */
 function readSpellings(body: MergeBody): MergeOptions {
   return {
     ...body,
@@ -93,7 +93,7 @@ function readStyle(text: string): MergeStyle | 'manually-merged' {
   return style;
 }
 
-/** Ends the request where the pull request must not be merged now; called while the repository is held. */
+/** Ends the request if the pull request must not be merged now; called with the repository locked. */
 export function guardMerge(place: MergeTarget, number: number, style: keyof typeof permits): FoundPull {
   const both = findPull(place.context, place, number);
   const { pull, issue } = both;
@@ -136,7 +136,7 @@ async function mergeBranch(
     const message = wish.message ?? mergeMessage(both, style, wish);
     const committer = signatureOf(context, caller);
     const after = await makeMerge(git, style, { base, head, mergeBase, message, committer });
-    // Gitea knows of the conflict before it tries, and says no more than this.
+    // Gitea detects the conflict before it tries, and gives no further details.
     if (after === undefined) throw new ForgeProblem(405, 'Please try again later');
     const ref = `refs/heads/${pull.base_branch}`;
     if (!(await moveRefs(git, [{ name: ref, before: base.id, after }]))) {
@@ -148,7 +148,7 @@ async function mergeBranch(
   });
 }
 
-/** Records a merge that was made outside of the forge. */
+/** Records a merge that was made outside the forge. */
 async function recordMerge(place: MergeTarget, number: number, commitId: string): Promise<void> {
   const { context, repository, caller } = place;
   const git = context.git.open(repository.id);
@@ -174,14 +174,14 @@ async function findOnBase(
   return commit;
 }
 
-/** Returns the message of a merge commit: what was wished for, else the title of the pull request with its branches. */
+/** Returns the message of a merge commit: the requested one, or the title of the pull request with its branches. */
 export function mergeMessage({ issue, pull }: FoundPull, style: MergeStyle, wish: MergeOptions): string {
   const from = pull.head_branch;
   const title =
     style === 'squash'
       ? `${issue.title} (#${issue.number})`
       : `Merge pull request '${issue.title}' (#${issue.number}) from ${from} into ${pull.base_branch}`;
-  // The API adds nothing of its own below, unlike the page for people.
+  // The API appends nothing, unlike Gitea's web page.
   const body = wish.merge_message_field?.trim() ? `\n\n${wish.merge_message_field.trim()}` : '';
   return `${wish.merge_title_field?.trim() || title}${body}\n`;
 }
@@ -191,7 +191,7 @@ async function removeHead(place: MergeTarget, { pull }: FoundPull): Promise<void
   const { context, repository, owner, caller } = place;
   const isOwn = pull.head_repo_id === repository.id && pull.flow === 0;
   if (!isOwn || pull.head_branch === repository.default_branch) return;
-  // A list of those who may merge may name accounts that may not write.
+  // The merge allowlist may contain accounts without write access.
   if (!mayWriteCode(context.db, caller, repository.id)) return;
   const others = context.db.get(
     `SELECT 1 AS one FROM pulls p JOIN issues i ON i.id = p.issue_id
@@ -214,7 +214,7 @@ async function removeHead(place: MergeTarget, { pull }: FoundPull): Promise<void
   });
 }
 
-/** A merge that waits for the conditions of its pull request. */
+/** A scheduled merge, which waits for the conditions of its pull request. */
 export type ScheduledMergeRow = {
   readonly pull_id: number;
   readonly doer_id: number;
@@ -227,7 +227,7 @@ export type ScheduledMergeRow = {
 export const scheduledOf = (context: ForgeContext, pullId: number) =>
   context.db.get<ScheduledMergeRow>('SELECT * FROM scheduled_merges WHERE pull_id = ?', pullId);
 
-/** The pull request of a scheduled merge, as its doer may see it now; undefined where something of it is gone. */
+/** The pull request of a scheduled merge, as the scheduling account may see it now; undefined if something of it was deleted. */
 function findWaiting(context: ForgeContext, pullId: number) {
   const { db } = context;
   const row = scheduledOf(context, pullId);
@@ -241,7 +241,7 @@ function findWaiting(context: ForgeContext, pullId: number) {
   return { row, pull, place: { context, repository, owner, caller, permission } };
 }
 
-/** Merges a pull request if its conditions are met now; leaves it scheduled if not. */
+/** Merges a pull request if its conditions are met; otherwise it stays scheduled. */
 async function tryMerge(context: ForgeContext, pullId: number): Promise<void> {
   const before = findWaiting(context, pullId);
   if (before?.pull.status === 'checking') await checkPull(context, pullId);
@@ -253,18 +253,18 @@ async function tryMerge(context: ForgeContext, pullId: number): Promise<void> {
     await performMerge(place, pull.number, row.style, wish);
   } catch (error) {
     if (!(error instanceof ForgeProblem)) throw error;
-    context.log.debug({ pull: pullId, reason: error.message }, 'a scheduled merge waits');
+    context.log.debug({ pull: pullId, reason: error.message }, 'a scheduled merge is waiting');
   }
 }
 
-/** Looks, in the background, whether merges of a repository that wait can happen now. */
+/** Tries the scheduled merges of a repository, in the background. */
 export function tryScheduledMerges(context: ForgeContext, repositoryId: number): void {
   const sql = `SELECT s.pull_id FROM pulls p JOIN scheduled_merges s ON s.pull_id = p.id WHERE p.repo_id = ? ORDER BY p.id`;
   for (const { pull_id } of context.db.all<{ pull_id: number }>(sql, repositoryId))
     context.background.add(() => tryMerge(context, pull_id));
 }
 
-/** Looks at the merges of all repositories: their conditions may have been met while the forge was stopped. */
+/** Tries the scheduled merges of all repositories: their conditions may have been met while the forge was stopped. */
 export function resumeScheduledMerges(context: ForgeContext): void {
   const sql = 'SELECT DISTINCT p.repo_id FROM scheduled_merges s JOIN pulls p ON p.id = s.pull_id';
   for (const { repo_id } of context.db.all<{ repo_id: number }>(sql)) tryScheduledMerges(context, repo_id);

@@ -6,7 +6,7 @@ import { permissionOf, reaches } from '../platform/access/permissions.ts';
 import type { Database } from '../platform/database.ts';
 import type { RepositoryRow, Seconds, UserRow } from '../platform/rows.ts';
 
-/** The five lists of people and teams that a rule has. */
+/** The five allowlists of people and teams in a rule. */
 export const ruleLists = ['push', 'force_push', 'merge', 'approvals', 'bypass'] as const;
 export type RuleList = (typeof ruleLists)[number];
 
@@ -14,7 +14,7 @@ type RuleFlag = {
   [K in keyof BranchProtection]-?: boolean extends NonNullable<BranchProtection[K]> ? K : never;
 }[keyof BranchProtection];
 
-/** What a rule says beside name and priority; people and teams by id. */
+/** Settings of a rule besides name and priority; people and teams by id. */
 export type RuleTerms = Readonly<Record<RuleFlag, boolean>> & {
   readonly users: Readonly<Record<RuleList, readonly number[]>>;
   readonly teams: Readonly<Record<RuleList, readonly number[]>>;
@@ -43,13 +43,13 @@ type BranchRuleRow = Pick<
   readonly terms: string;
 };
 
-/** Returns the rules of a repository, the one that wins first: by priority, plain names before patterns, then by age. */
+/** Returns the rules of a repository in order of precedence: by priority, plain names before patterns, then by age. */
 export function loadBranchRules(db: Database, repositoryId: number): readonly BranchRule[] {
   const rows = db.all<BranchRuleRow>('SELECT * FROM branch_protections WHERE repo_id = ?', repositoryId);
   return rows.map(toRule).sort(byPrecedence);
 }
 
-/** Returns the rule that is in force for a branch: the first that matches, never several combined. */
+/** Returns the effective rule of a branch: the first that matches, never several combined. */
 export function findBranchRule(db: Database, repositoryId: number, branch: string): BranchRule | undefined {
   return matchingRule(loadBranchRules(db, repositoryId), branch);
 }
@@ -59,7 +59,7 @@ export function matchingRule(rules: readonly BranchRule[], branch: string): Bran
   return rules.find((rule) => matchesRule(rule.rule_name, branch));
 }
 
-/** Returns the rule of exactly this name. */
+/** Returns the rule with exactly this name. */
 export function readBranchRule(db: Database, repositoryId: number, name: string): BranchRule | undefined {
   const sql = 'SELECT * FROM branch_protections WHERE repo_id = ? AND rule_name = ?';
   const row = db.get<BranchRuleRow>(sql, repositoryId, name);
@@ -80,18 +80,18 @@ function byPrecedence(one: BranchRule, other: BranchRule): number {
   );
 }
 
-/** Returns whether a rule's name is a pattern rather than the name of a branch. */
+/** Returns whether a rule's name is a pattern rather than a branch name. */
 export function isPattern(ruleName: string): boolean {
   return /[*?\\[\]{}]/.test(ruleName);
 }
 
-/** A plain name ignores case; a pattern does not, and one that is broken stands for itself. */
+/** A plain name ignores case; a pattern does not, and an invalid one is a literal. */
 function matchesRule(ruleName: string, branch: string): boolean {
   if (!isPattern(ruleName)) return ruleName.toLowerCase() === branch.toLowerCase();
   return createForgeGlob(ruleName, '/')?.(branch) ?? ruleName === branch;
 }
 
-/** Returns what tells whether a text matches a glob of the forge, undefined for a broken one. */
+/** Returns the matcher of a forge glob, undefined for an invalid one. */
 export function createForgeGlob(
   pattern: string,
   separator: '/' | '' | '/.',
@@ -102,8 +102,8 @@ export function createForgeGlob(
 }
 
 /**
- * Returns a function that tells whether a path is meant by file patterns (`;` between them, without regard to case,
- * broken ones skipped); undefined where there is no pattern at all.
+ * Returns a matcher of file patterns (separated by `;`, case-insensitive, invalid ones skipped); undefined if there is no
+ * pattern at all.
  */
 export function compileFilePatterns(patterns: string): ((path: string) => boolean) | undefined {
   const matchers = patterns
@@ -119,14 +119,14 @@ export function compileFilePatterns(patterns: string): ((path: string) => boolea
   };
 }
 
-/** Where a rule is in force. */
+/** The repository of a rule. */
 export type RulePlace = {
   readonly db: Database;
   readonly repository: RepositoryRow;
   readonly owner: UserRow;
 };
 
-/** Returns whether an account may write code, rules aside. */
+/** Returns whether an account may write code, regardless of rules. */
 function mayWrite({ db, repository, owner }: RulePlace, user: UserRow): boolean {
   return reaches(permissionOf(db, user, repository, owner, 'code'), 'write');
 }
@@ -153,7 +153,7 @@ export function mayPush(place: RulePlace, rule: BranchRule, user: UserRow): bool
   return rule.enable_push_whitelist ? isListed(place.db, rule, 'push', user) : mayWrite(place, user);
 }
 
-/** Returns whether an account may rewrite branches of this rule. */
+/** Returns whether an account may force-push to branches of this rule. */
 export function mayForcePush(place: RulePlace, rule: BranchRule, user: UserRow): boolean {
   if (!rule.enable_force_push || !mayPush(place, rule, user)) return false;
   return !rule.enable_force_push_allowlist || isListed(place.db, rule, 'force_push', user);
@@ -162,7 +162,7 @@ export function mayForcePush(place: RulePlace, rule: BranchRule, user: UserRow):
 /** Returns whether an account may merge into a branch; without a rule, every writer may. */
 export function mayMerge(place: RulePlace, rule: BranchRule | undefined, user: UserRow): boolean {
   if (!rule?.enable_merge_whitelist) return mayWrite(place, user);
-  // An account is listed while it may write, and stays on the list when it may not any more.
+  // An account can be listed only with write access, and stays listed after losing it.
   const isNamed = rule.users.merge.includes(user.id) && mayWrite(place, user);
   return isNamed || isInTeams(place.db, user, rule.teams.merge);
 }
@@ -173,7 +173,7 @@ export function mayBypass(place: RulePlace, rule: BranchRule, user: UserRow): bo
   return rule.enable_bypass_allowlist && isListed(place.db, rule, 'bypass', user);
 }
 
-/** Returns whether an account's review counts where approvals are required. */
+/** Returns whether an account's review counts as a required approval. */
 export function isOfficialReviewer(place: RulePlace, rule: BranchRule | undefined, user: UserRow): boolean {
   if (!rule?.enable_approvals_whitelist) return mayWrite(place, user);
   return isListed(place.db, rule, 'approvals', user);
@@ -203,7 +203,7 @@ export function hasTagRules(db: Database, repositoryId: number): boolean {
   return db.get('SELECT 1 AS one FROM tag_protections WHERE repo_id = ? LIMIT 1', repositoryId) !== undefined;
 }
 
-/** Returns whether an account may make, change or remove a tag: no rule matches it, or one that does names the account. */
+/** Returns whether an account may create, change or delete a tag: no rule matches it, or a matching one names the account. */
 export function mayControlTag(
   { db, repository }: Omit<RulePlace, 'owner'>,
   tag: string,
@@ -220,8 +220,8 @@ export function mayControlTag(
 }
 
 /**
- * Between slashes stands a regular expression of linear time, anchored nowhere; anything else is a glob whose `*` crosses
- * slashes. A broken pattern matches every tag: on Gitea it breaks every change of tags.
+ * Text between slashes is an unanchored regular expression, matched in linear time; anything else is a glob whose `*`
+ * matches slashes. An invalid pattern matches every tag: on Gitea it fails every change of tags.
  */
 function matchesTag(pattern: string, tag: string): boolean {
   if (pattern.length >= 2 && pattern.startsWith('/') && pattern.endsWith('/')) {
@@ -230,7 +230,7 @@ function matchesTag(pattern: string, tag: string): boolean {
   return createForgeGlob(pattern, '')?.(tag) ?? true;
 }
 
-/** Gitea stores what it cannot read; so do we, and refuse. */
+/** Gitea stores invalid patterns; so does this forge, and refuses the changes. */
 function compileExpression(text: string): ((tag: string) => boolean) | undefined {
   const compiled = new Re2Compiler().compile(text);
   return 'matches' in compiled ? (tag) => compiled.matches(tag, createUnlimitedMeter()) : undefined;

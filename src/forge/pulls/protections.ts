@@ -160,7 +160,7 @@ function toProtection(rule: BranchRule, { people, teams }: Readers) {
 type RequestedTerms = EditBranchProtection | CreateBranchProtection;
 type Allowlists = Pick<RuleTerms, 'users' | 'teams'>;
 
-/** Returns what a new rule says; a flag that hangs on another counts only together with it. */
+/** Returns the settings of a new rule; a dependent flag counts only together with the flag it depends on. */
 function newTerms(place: RulePlace, asked: CreateBranchProtection): RuleTerms {
   const isOn = (flag: boolean | undefined): boolean => flag === true;
   const push = isOn(asked.enable_push);
@@ -198,8 +198,8 @@ function newTerms(place: RulePlace, asked: CreateBranchProtection): RuleTerms {
 }
 
 /**
- * Returns what a rule says after an edit. The flags of the push whitelist are read only together with `enable_push: true`,
- * those of the force-push list only with `enable_force_push: true`; `false` clears what hangs on it.
+ * Returns the settings of a rule after an edit. The flags of the push allowlist are read only together with `enable_push:
+ * true`, those of the force-push list only with `enable_force_push: true`; `false` clears its dependent settings.
  */
 function editedTerms(place: RulePlace, before: RuleTerms, asked: EditBranchProtection): RuleTerms {
   const { required_approvals = -1 } = asked;
@@ -217,7 +217,7 @@ function editedTerms(place: RulePlace, before: RuleTerms, asked: EditBranchProte
   };
 }
 
-/** The members that hang on nothing else. */
+/** Fields that depend on no other. */
 function plainMembers(asked: EditBranchProtection) {
   return {
     enable_merge_whitelist: asked.enable_merge_whitelist,
@@ -239,7 +239,7 @@ function plainMembers(asked: EditBranchProtection) {
 type Defined<T> = { [K in keyof T]?: NonNullable<T[K]> };
 
 function definedOf<T extends object>(members: T): Defined<T> {
-  // Whatever is left has a value.
+  // All remaining fields have a value.
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Defined<T>;
 }
 
@@ -279,7 +279,7 @@ function withoutBypass({ users, teams }: Allowlists): Allowlists {
   return { users: { ...users, bypass: [] }, teams: { ...teams, bypass: [] } };
 }
 
-/** A list that is given, even an empty one, replaces; Gitea looks all of them up before it changes anything. */
+/** A given list, even an empty one, replaces the old one; Gitea looks all of them up before it changes anything. */
 function wantedLists(place: RulePlace, before: Allowlists, asked: RequestedTerms): Allowlists {
   const people: Record<RuleList, readonly string[] | undefined> = {
     push: asked.push_whitelist_usernames,
@@ -301,7 +301,7 @@ function wantedLists(place: RulePlace, before: Allowlists, asked: RequestedTerms
   };
 }
 
-/** Accounts that could not use the right are left out silently. */
+/** Accounts that could not use the right are silently omitted. */
 function keepLists(place: RulePlace, before: Allowlists, wanted: Allowlists): Allowlists {
   const readers = readersOf(place);
   return {
@@ -311,7 +311,7 @@ function keepLists(place: RulePlace, before: Allowlists, wanted: Allowlists): Al
 }
 
 function perList(idsOf: (list: RuleList) => readonly number[]): Record<RuleList, readonly number[]> {
-  // One entry for each list there is.
+  // One entry per list.
   return Object.fromEntries(ruleLists.map((list) => [list, idsOf(list)])) as Record<
     RuleList,
     readonly number[]
@@ -320,7 +320,7 @@ function perList(idsOf: (list: RuleList) => readonly number[]): Record<RuleList,
 
 type TagProtectionRequest = RepositoryTarget & { readonly context: ForgeContext };
 
-/** Handlers for the rules of tags. */
+/** Handlers for tag protections. */
 export const tagProtectionHandlers = defineHandlers({
   listTagProtections(call) {
     const readers = readersOf(toTagRulePlace(call));

@@ -5,7 +5,7 @@ import { takeRef } from '../platform/git/merge.ts';
 import type { CopyPermit, GitRepository } from '../platform/git/repository.ts';
 import { checkPull } from './checks.ts';
 
-/** The base's commits are made known to the head's repository under a ref that goes again. */
+/** Makes the base's commits available in the head's repository under a temporary ref. */
 export async function borrowBase(
   head: GitRepository,
   base: GitRepository,
@@ -16,7 +16,7 @@ export async function borrowBase(
   await takeRef(head, base, { source: `refs/heads/${branch}`, target, permit });
 }
 
-/** Returns what a pull request changes, as text. Ends the request with 404 where there is no pull request of this number. */
+/** Returns the changes of a pull request as text. Ends the request with 404 if there is no pull request of this number. */
 export async function readPullDiff(
   context: ForgeContext,
   wanted: {

@@ -22,7 +22,7 @@ function headOf(context: ForgeContext, pull: PullRow): PullHead {
   const repository = context.db.get<RepositoryRow>(sql, pull.head_repo_id);
   const owner =
     repository && context.db.get<UserRow>('SELECT * FROM users WHERE id = ?', repository.owner_id);
-  // Gitea answers 500 where the fork is gone.
+  // Gitea answers 500 if the fork is deleted.
   if (!repository || !owner) throw new ForgeProblem(404, 'the head repository is gone');
   return { repository, owner };
 }
@@ -37,20 +37,20 @@ type Updating = {
   readonly isRebase: boolean;
 };
 
-/** Accounts that may push to the head branch, and those that may push to the base where the author allows it. */
+/** Accounts that may push to the head branch, and those that may push to the base if the author allows it. */
 function guardUpdate({ context, pull, issue, base, head, caller, isRebase }: Updating): void {
   const settings = settingsOf(base);
   const allows = isRebase ? settings.allow_rebase_update : settings.allow_merge_update;
   const mayPush =
     mayWriteCode(context.db, caller, head.repository.id) ||
     mayHelp(context.db, { ...pull, poster_id: issue.poster_id }, caller);
-  // What was pushed for review has no branch that could be brought up to date.
+  // A head pushed for review has no branch that could be updated.
   if (pull.flow === 1 || !allows || !mayPush) throw forbiddenInSilence();
 }
 
 /**
- * Allows the base's commits to be copied to the head: the caller may read them, and so may those who get them without a call of their
- * own, the author and the person who owns the head.
+ * Permits copying the base's commits to the head: the caller may read them, and so may the accounts that receive them
+ * without their own request, the author and the owner of the head.
  */
 function permitUpdate({ context, base, issue, head, caller }: Updating): CopyPermit | undefined {
   if (head.repository.id === base.id) return undefined;
@@ -71,7 +71,7 @@ async function update(updating: Updating): Promise<void> {
     const onto = found(await readBranch(baseGit, pull.base_branch), 'the base branch is gone');
     const tip = found(await readBranch(headGit, pull.head_branch), 'the head branch is gone');
     const mergeBase = await findMergeBase(headGit, onto.id, tip.id);
-    // Gitea answers 500 where there is nothing to bring in.
+    // Gitea answers 500 if there is nothing to merge.
     if (mergeBase === onto.id) throw new ForgeProblem(409, `HeadBranch of PR ${pull.number} is up to date`);
     const committer = signatureOf(context, caller);
     const message = `Merge branch '${pull.base_branch}' into ${pull.head_branch}\n`;
@@ -90,7 +90,7 @@ async function update(updating: Updating): Promise<void> {
   });
 }
 
-/** The two branches of a pull request: their difference as text, and bringing the head up to date. */
+/** Handlers for the diff of a pull request, and for updating its head from the base. */
 export const pullBranchHandlers = defineHandlers({
   getPullDiff({ context, params, query, ...target }) {
     const kind = params.diffType;
@@ -112,7 +112,7 @@ export const pullBranchHandlers = defineHandlers({
 
 /** Returns the repository that a fork comes from, if the caller can read its code. */
 function findUpstream({ db }: ForgeContext, fork: RepositoryRow, caller: UserRow) {
-  // Gitea answers 500 for a repository that is no fork.
+  // Gitea answers 500 for a repository that is not a fork.
   if (fork.fork_id === null) throw new ForgeProblem(400, 'repo is not a fork');
   const upstream = found(db.get<RepositoryRow>('SELECT * FROM repositories WHERE id = ?', fork.fork_id));
   const permit = permitCopy({ db }, [caller], upstream.id);
@@ -120,7 +120,7 @@ function findUpstream({ db }: ForgeContext, fork: RepositoryRow, caller: UserRow
   return { upstream, permit };
 }
 
-/** Returns the branch to take commits from: that of the same name, or the default one. */
+/** Returns the upstream branch to merge: that of the same name, or the default one. */
 async function findSource(git: GitRepository, upstream: RepositoryRow, branch: string): Promise<string> {
   if ((await readBranch(git, branch)) !== undefined) return branch;
   found(await readBranch(git, upstream.default_branch), `branch does not exist [name: ${branch}]`);
@@ -129,7 +129,7 @@ async function findSource(git: GitRepository, upstream: RepositoryRow, branch: s
 
 type MergeWay = 'up-to-date' | 'fast-forward' | 'merge';
 
-/** Brings a branch of a fork up to date with the repository that it comes from. */
+/** Handlers that update a branch of a fork from its upstream repository. */
 export const mergeUpstreamHandlers = defineHandlers({
   async mergeUpstream({ context, repository, owner, caller, body }) {
     const { upstream, permit } = findUpstream(context, repository, caller);
@@ -167,7 +167,7 @@ export const mergeUpstreamHandlers = defineHandlers({
 
 type UpstreamMerge = Parameters<typeof makeMerge>[2] & { readonly base: CommitData };
 
-/** Gitea answers 500 where the two conflict. */
+/** Gitea answers 500 if the two conflict. */
 async function mergeOf(git: GitRepository, merge: UpstreamMerge): Promise<string> {
   const commit = await makeMerge(git, 'merge', merge);
   if (commit === undefined) throw new ForgeProblem(409, 'merge failed because of conflict');

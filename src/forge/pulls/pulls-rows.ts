@@ -20,10 +20,10 @@ export function toPull(context: ForgeContext, issue: IssueRow, place: IssuePlace
   const pull = context.db.get<PullRow>('SELECT * FROM pulls WHERE issue_id = ?', issue.id);
   if (!pull) throw new TypeError(`issue ${issue.id} has no pull request`);
   const [shape] = toPulls(context, [{ issue, pull }], place);
-  if (!shape) throw new TypeError('one row gives one pull request');
+  if (!shape) throw new TypeError('one row returns one pull request');
   const { additions, deletions, changed_files, merger_id } = pull;
   const merger = merger_id === null ? undefined : loadUsers(context, [merger_id]).get(merger_id);
-  // A single answer has empty lists where the list of pull requests says null.
+  // A single response has empty lists where the list of pull requests has null.
   return {
     ...shape,
     assignees: shape.assignees ?? [],
@@ -36,7 +36,7 @@ export function toPull(context: ForgeContext, issue: IssueRow, place: IssuePlace
   };
 }
 
-/** Returns pull requests of one repository in the order given, as a list shows them: without counts of lines and who merged. */
+/** Returns pull requests of one repository in the given order, as a list shows them: without line counts and merging account. */
 export function toPulls(context: ForgeContext, pulls: readonly FoundPull[], place: IssuePlace) {
   const issues = toIssues(
     context,
@@ -69,7 +69,7 @@ function toShape(given: {
   const summary = given.reviews.get(issue.id);
   return {
     id: pull.id,
-    // Unlike an issue's, the address for people.
+    // Unlike an issue's, the web URL.
     url: address,
     number: pull.number,
     user: shape.user,
@@ -80,18 +80,18 @@ function toShape(given: {
     assignee: shape.assignee,
     assignees: shape.assignees,
     requested_reviewers: summary?.reviewers ?? null,
-    // A list never tells teams.
+    // Lists never include teams.
     requested_reviewers_teams: noTeams,
     state: shape.state,
     draft: isDraft,
     is_locked: shape.is_locked,
     comments: shape.comments,
-    // Counts reviews, not the comments on lines. Builds of Gitea without GOEXPERIMENT=jsonv2 leave out 0.
+    // Counts reviews, not line comments. Builds of Gitea without GOEXPERIMENT=jsonv2 omit 0.
     review_comments: summary?.count ?? 0,
     html_url: address,
     diff_url: `${address}.diff`,
     patch_url: `${address}.patch`,
-    // What is merged stays what it was before, as on Gitea.
+    // A merged pull request keeps its previous value, as on Gitea.
     mergeable: pull.status === 'mergeable' && !isDraft,
     merged: pull.is_merged === 1,
     merged_at: toInstantOrNull(pull.merged_at),
@@ -119,8 +119,8 @@ function toBranch(
 
 function toHead(pull: PullRow, repositoryOf: (id: number | null) => RepositoryShape | null) {
   const repo = repositoryOf(pull.head_repo_id);
-  // A branch that is gone is still reachable under the name that the pull request keeps.
-  // So is what was pushed for review, which never was a branch.
+  // A deleted branch is still reachable under the ref of the pull request, as is a commit pushed for review, which
+  // never was a branch.
   const isBranch = pull.flow === 0 && pull.is_head_gone === 0 && repo !== null;
   return {
     label: pull.flow === 0 ? pull.head_branch : '',
@@ -131,7 +131,7 @@ function toHead(pull: PullRow, repositoryOf: (id: number | null) => RepositorySh
   };
 }
 
-/** Returns a function that gives a repository's shape by id, each made once; null where it is gone or unreadable. */
+/** Returns a function that gives a repository's API form by id, created once each; null if it is deleted or unreadable. */
 function createRepositoryShapes(
   context: ForgeContext,
   { repository, owner, viewer }: IssuePlace,
@@ -156,7 +156,7 @@ function findShape(context: ForgeContext, id: number, viewer: UserRow | undefine
 
 type UserShape = ReturnType<typeof toUser>;
 
-/** What a list of pull requests tells of the reviews of one. */
+/** Review fields of a pull request in a list. */
 type ReviewSummary = {
   /** Null: no account. */
   readonly reviewers: UserShape[] | null;
@@ -166,8 +166,8 @@ type ReviewSummary = {
 const counted = /* sql */ `r.dismissed = 0 AND r.reviewer_id IS NOT NULL AND r.type IN`;
 
 /**
- * Returns the reviewers of a pull request: accounts that were requested and accounts with a review that is not dismissed, both,
- * as on Gitea, in the order of their last word.
+ * Returns the reviewers of a pull request: accounts with a review request and accounts with a review that is not dismissed,
+ * as on Gitea, ordered by their latest review or request.
  */
 function reviewersOf(context: ForgeContext, issueId: number): UserShape[] {
   const users = context.db.all<UserRow>(
@@ -179,7 +179,7 @@ function reviewersOf(context: ForgeContext, issueId: number): UserShape[] {
   return users.map((user) => toUser(context, user, undefined));
 }
 
-/** Returns the teams that were asked to review. */
+/** Returns the teams with a review request. */
 function reviewTeamsOf(context: ForgeContext, issueId: number) {
   const teams = context.db.all<TeamRow>(
     'SELECT DISTINCT t.* FROM reviews r JOIN teams t ON t.id = r.team_id WHERE r.issue_id = ? ORDER BY r.id',
@@ -188,7 +188,7 @@ function reviewTeamsOf(context: ForgeContext, issueId: number) {
   return toTeams(context, teams);
 }
 
-/** Returns what a list shows of the reviews of pull requests, by the issue's id; plain comments make no reviewer. */
+/** Returns the list fields of pull request reviews, by issue id; plain comments do not make a reviewer. */
 function loadReviewSummaries(
   context: ForgeContext,
   issueIds: readonly number[],

@@ -50,7 +50,7 @@ import { readHeadPush, recordHeadPush } from './refresh.ts';
 import type { Reviewers } from './review-requests.ts';
 import { recountOfficial } from './reviews-service.ts';
 
-/** Handlers for pull requests; their labels, comments and state of discussion are those of issues. */
+/** Handlers for pull requests; their labels, comments and state are handled as those of issues. */
 export const pullHandlers = defineHandlers({
   listPulls(call) {
     const { context, query, page, caller, reply } = call;
@@ -115,7 +115,7 @@ export const pullHandlers = defineHandlers({
   },
 });
 
-/** Returns both sides of a pull request that is not being checked any more. */
+/** Returns both sides of a pull request whose check has finished. */
 async function findChecked(
   context: ForgeContext,
   target: RepositoryTarget,
@@ -126,7 +126,7 @@ async function findChecked(
   return findPull(context, target, number);
 }
 
-/** Two lists tell their place in headers of their own beside the usual ones. */
+/** Two lists report their position in additional headers. */
 function addPagingHeaders(reply: Reply, page: PageRange, total: number): void {
   reply.total(total);
   const last = Math.ceil(total / page.limit);
@@ -136,7 +136,7 @@ function addPagingHeaders(reply: Reply, page: PageRange, total: number): void {
   reply.header('X-HasMore', String(page.page < last));
 }
 
-/** What a caller wants changed; the contract's body of `pull.edit`. Absent means unchanged. */
+/** Requested changes; the contract's body of `pull.edit`. Absent means unchanged. */
 type PullEdit = {
   readonly title?: string | undefined;
   readonly body?: string | undefined;
@@ -154,7 +154,7 @@ type PullEdit = {
 
 type PullEditTarget = RepositoryTarget & { readonly context: ForgeContext; readonly caller: UserRow };
 
-/** Changes a pull request; every change sends its own event; labels set here send none. */
+/** Changes a pull request; every change sends its own event, except for labels. */
 async function changePull(place: PullEditTarget, number: number, edit: PullEdit): Promise<void> {
   const { context, repository } = place;
   await context.git.exclusively(repository.id, 'pulls', async () => {
@@ -172,7 +172,7 @@ async function changePull(place: PullEditTarget, number: number, edit: PullEdit)
   });
 }
 
-/** The author lets others write to the head, and only as long as the author may write to it. */
+/** The author lets others write to the head, only as long as the author may write to it. */
 function allowHelp(
   { context, caller }: PullEditTarget,
   { issue, pull }: FoundPull,
@@ -184,7 +184,7 @@ function allowHelp(
   context.db.run('UPDATE pulls SET allow_maintainer_edit = ? WHERE id = ?', isAllowed, pull.id);
 }
 
-/** What was a draft has no owners that were asked. */
+/** Returns the code owners of a former draft, for which no reviews were requested. */
 async function findOwnersOfReady(
   { context, repository, owner }: PullEditTarget,
   { issue, pull }: FoundPull,
@@ -237,7 +237,7 @@ function refuseDouble({ context, repository }: PullEditTarget, { pull }: FoundPu
   throw new ForgeProblem(409, `pull request already exists for these targets [index: ${number}]`);
 }
 
-/** Returns what moves the pull request onto another base branch; undefined where that is not asked for. */
+/** Returns the change of the base branch; undefined if it is not requested. */
 async function planRetarget(
   place: PullEditTarget,
   { issue, pull }: FoundPull,
@@ -272,16 +272,16 @@ async function planRetarget(
       type: 'change_target_branch',
       refers: { oldRef: pull.base_branch, newRef: base },
     });
-    // As on Gitea, who pushed what is forgotten: one entry of the caller names all commits.
+    // As on Gitea, previous pushers are dropped: one entry of the caller lists all commits.
     context.db.run("DELETE FROM timeline WHERE issue_id = ? AND type = 'pull_push'", issue.id);
     recordHeadPush(context, { issueId: issue.id, actor: place.caller }, push);
-    // The new base where the old one is meant: Gitea's defect, and Forgejo's.
+    // The new base, where the old one is intended: a defect of Gitea and Forgejo.
     const event = { type: 'pull_request', action: 'edited', changes: { ref: base } };
     emitPull(context, { ...place, actor: place.caller }, issue.id, event);
   };
 }
 
-/** Asking whether a pull request is merged. */
+/** Handlers for the merged check of a pull request. */
 export const pullMergeHandlers = defineHandlers({
   isPullMerged({ context, params, ...target }) {
     const { pull } = findPull(context, target, params.index);
@@ -291,8 +291,8 @@ export const pullMergeHandlers = defineHandlers({
 });
 
 /**
- * Merges a pull request as soon as its conditions are met, soon if they are already. What no check changes is refused as for a
- * merge: the permission, drafts, conflicts, open dependencies.
+ * Schedules a merge for when the conditions are met, which may be immediately. Conditions that no check changes are refused
+ * as for a merge: the permission, drafts, conflicts, open dependencies.
  */
 async function scheduleMerge(
   place: MergeTarget,
@@ -329,7 +329,7 @@ async function scheduleMerge(
   context.wakeMerges(repository.id);
 }
 
-/** Who scheduled a merge may cancel it, and all who may merge. */
+/** The account that scheduled a merge may cancel it, and all that may merge. */
 function guardCancel(place: MergeTarget, { pull }: FoundPull, row: ScheduledMergeRow): void {
   if (place.caller.id === row.doer_id) return;
   try {

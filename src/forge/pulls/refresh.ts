@@ -17,15 +17,15 @@ import { inspectPull, scheduleChecks } from './checks.ts';
 import { findCodeOwners, requestCodeOwners } from './code-owners.ts';
 import { followHeadWithReviews, hasReviews, isOtherChange } from './reviews-service.ts';
 
-/** A branch that moved, came or went. */
+/** A branch that was moved, created or deleted. */
 type MovedBranch = { readonly repositoryId: number; readonly name: string };
 
 const openPulls = /* sql */ `
 SELECT p.* FROM pulls p JOIN issues i ON i.id = p.issue_id WHERE i.is_closed = 0`;
 
 /**
- * Brings the open pull requests that touch a branch, as head or as base, in line with where the branches are now. It
- * reads branches, not the content of a push: the last one sees all, so concurrent pushes end in the same state.
+ * Updates the open pull requests that have a branch as head or base to the current state of the branches. It reads
+ * branches, not the content of a push: the last one sees all, so concurrent pushes end in the same state.
  */
 export async function refreshPulls(
   context: ForgeContext,
@@ -44,7 +44,7 @@ export async function refreshPulls(
   await git.exclusively(branch.repositoryId, 'pulls', () => followBase(context, branch, actor));
 }
 
-/** Refreshes a pull request that was reopened: its branches moved while it was closed. */
+/** Refreshes a reopened pull request: its branches may have moved while it was closed. */
 export function followReopened(context: ForgeContext, issueId: number, actor: UserRow): void {
   const { db, git, background } = context;
   const pull = db.get<PullRow>('SELECT * FROM pulls WHERE issue_id = ?', issueId);
@@ -56,7 +56,7 @@ export function followReopened(context: ForgeContext, issueId: number, actor: Us
   });
 }
 
-/** The branch, or what was pushed for review. */
+/** Reads the head: the branch, or the commit pushed for review. */
 function readHead(
   git: GitRepository,
   { flow, head_branch, number }: PullRow,
@@ -65,8 +65,8 @@ function readHead(
 }
 
 /**
- * Brings an open pull request in line with its head. To be called alone in the `pulls` of its repository. Commits of another repository
- * come on behalf of the author: if the author may not read them any more, the pull request stays as it is.
+ * Updates an open pull request to its head. Call it inside the repository's exclusive `pulls` work. Commits of another
+ * repository are copied on behalf of the author: if the author may no longer read them, the pull request is unchanged.
  */
 export async function followHead(context: ForgeContext, id: number, actor: UserRow): Promise<void> {
   const { db, git } = context;
@@ -107,7 +107,7 @@ export async function followHead(context: ForgeContext, id: number, actor: UserR
     const heads = { before: pull.head_sha, after: head.id };
     emitPull(context, place, pull.issue_id, { type: 'pull_request_sync', action: 'synchronized', ...heads });
     notifyActivity(context, { ...place, issueId: pull.issue_id });
-    // Told before it is known, as on Gitea, where the check for conflicts runs after the event.
+    // Sent before the result is stored, as on Gitea, where the conflict check runs after the event.
     db.run('UPDATE pulls SET status = ? WHERE id = ?', seen.status, id);
   });
 }
@@ -142,7 +142,7 @@ async function followBase(context: ForgeContext, branch: MovedBranch, actor: Use
   scheduleChecks(context);
 }
 
-/** Only where the repository asks for it: a head that became part of the base was merged outside of the forge. */
+/** Only if the repository setting enables it: a head that became part of the base was merged outside the forge. */
 async function wasMergedByHand(
   repository: RepositoryRow,
   git: GitRepository,
@@ -167,8 +167,8 @@ async function recordMerge(
 }
 
 /**
- * Keeps the head commit in the base repository, under the name by which everybody can fetch it. False where the author of the pull
- * request may not read the code of the head now: then nothing is taken.
+ * Stores the head commit in the base repository, under the ref by which everyone can fetch it. False if the author of the
+ * pull request may not currently read the code of the head: then nothing is copied.
  */
 export async function keepHead(
   context: ForgeContext,
@@ -197,21 +197,21 @@ function pullContext(context: ForgeContext, repositoryId: number, actor: UserRow
   return repository && owner && { repository, owner, actor };
 }
 
-/** What a timeline tells of a push to the head of a pull request; more commits are not named. */
+/** Maximum commits in a timeline entry of a push to the head. */
 const maxCommits = 1000;
 
 type HeadPush = {
   readonly isForced: boolean;
   readonly before: string;
   readonly after: string;
-  /** Oldest first; after a forced push all commits of the pull request. */
+  /** Oldest first; after a force-push all commits of the pull request. */
   readonly commitIds: readonly string[];
 };
 
 /** The body of a `pull_push` entry, in Gitea's spelling. */
 type PushBody = { readonly is_force_push: boolean; readonly commit_ids: readonly string[] };
 
-/** Reads what a push brought. All commits are in the base's repository; `before` is the base itself for a new pull request. */
+/** Reads the commits of a push. All are in the base's repository; `before` is the base itself for a new pull request. */
 export async function readHeadPush(
   git: GitRepository,
   { before, after, base }: { readonly before: string; readonly after: string; readonly base: string },
@@ -221,7 +221,7 @@ export async function readHeadPush(
   return { isForced, before, after, commitIds: await listIds(git, { to: after, known }, maxCommits) };
 }
 
-/** Notes a push in the timeline; after a forced one, commits that are gone leave the entries before it. */
+/** Records a push in the timeline; after a force-push, removed commits are deleted from earlier entries. */
 export function recordHeadPush(
   context: ForgeContext,
   scene: { readonly issueId: number; readonly actor: UserRow },
@@ -234,7 +234,7 @@ export function recordHeadPush(
   if (push.isForced) add({ is_force_push: true, commit_ids: [push.before, push.after] });
 }
 
-/** Keeps in earlier entries the commits that are still there; returns those that no earlier entry names. */
+/** Keeps the remaining commits in earlier entries; returns those that no earlier entry names. */
 function reconcile({ db }: ForgeContext, issueId: number, present: readonly string[]): readonly string[] {
   const rows = db.all<TimelineRow>(
     `SELECT * FROM timeline WHERE issue_id = ? AND type = 'pull_push' ORDER BY id`,
@@ -242,7 +242,7 @@ function reconcile({ db }: ForgeContext, issueId: number, present: readonly stri
   );
   const unnamed = new Set(present);
   for (const { id, body } of rows) {
-    // Written by `recordHeadPush` alone.
+    // Written only by `recordHeadPush`.
     const entry = JSON.parse(body) as PushBody;
     if (entry.is_force_push) continue;
     const kept = entry.commit_ids.filter((commit) => unnamed.delete(commit));
@@ -253,7 +253,7 @@ function reconcile({ db }: ForgeContext, issueId: number, present: readonly stri
   return [...unnamed];
 }
 
-/** Closes a pull request because a branch of it is gone, and tells; one that waits for an open issue stays open. */
+/** Closes a pull request because one of its branches was deleted, and sends the event; one blocked by an open issue stays open. */
 function closePull(context: ForgeContext, place: PullContext, pull: PullRow): void {
   context.db.transaction(() => {
     if (isBlocked(context, place.repository, pull.issue_id)) return;
@@ -269,7 +269,7 @@ function closePull(context: ForgeContext, place: PullContext, pull: PullRow): vo
   });
 }
 
-/** Records that a pull request is merged; `emitClosed` is for afterwards. */
+/** Records that a pull request is merged; call `emitClosed` afterwards. */
 export function markMerged(
   context: ForgeContext,
   pull: PullRow,

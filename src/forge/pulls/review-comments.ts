@@ -7,14 +7,14 @@ import type { PullRow, UserRow } from '../platform/rows.ts';
 import { secondsOf } from '../platform/time.ts';
 import type { ReviewCommentRow } from './reviews-rows.ts';
 
-/** A comment on a line with all that git says of it, ready to be written. */
+/** A line comment with its git data, ready to be stored. */
 type DraftComment = LineOfFile & {
   readonly body: string;
   readonly commitId: string;
   readonly hunk: string;
 };
 
-/** Returns a comment with the commit that wrote its line and the piece of the difference that ends there. */
+/** Returns a comment with the commit that last changed its line and the diff hunk up to the line. */
 export async function prepareComment(
   context: ForgeContext,
   pull: PullRow,
@@ -26,7 +26,7 @@ export async function prepareComment(
   return { ...given, commitId: author ?? pull.head_sha, hunk: await cutHunk(git, ends, given) };
 }
 
-/** Writes a comment as part of a review. */
+/** Stores a comment as part of a review. */
 export function insertComment(
   { db, clock }: ForgeContext,
   reviewId: number,
@@ -52,13 +52,13 @@ export function insertComment(
   return found(db.get<ReviewCommentRow>('SELECT * FROM review_comments WHERE id = ?', id));
 }
 
-/** Lines of a hunk that are kept before the one that is commented on, as on Gitea. */
+/** Lines of a hunk that are kept before the commented one, as on Gitea. */
 const maxLines = 4;
 
-/** A line of a file: of the new one, or below 0 of the old one. */
+/** A line of a file: of the new one, or of the old one if negative. */
 type LineOfFile = { readonly path: string; readonly line: number };
 
-/** Returns the commit that wrote a line last, as a commit sees the file; undefined where there is no such line. */
+/** Returns the commit that last changed a line, as of a commit; undefined if the line does not exist. */
 async function findAuthorCommit(
   git: GitRepository,
   head: string,
@@ -72,13 +72,13 @@ async function findAuthorCommit(
   return code === 0 ? /^[0-9a-f]+/.exec(stdout.toString('latin1'))?.[0] : undefined;
 }
 
-/** Returns the piece of a difference that ends with a line, with its `@@` header; empty where the line is not in it. */
+/** Returns the hunk of a diff that ends with a line, with its `@@` header; empty if the line is not in it. */
 async function cutHunk(
   git: GitRepository,
   { base, head }: { readonly base: string; readonly head: string },
   place: LineOfFile,
 ): Promise<string> {
-  // A path that is none inside the tree, such as an absolute one, is in no difference; git would end with an error.
+  // A path outside the tree, for example an absolute one, is in no diff; git would fail.
   if (place.path === '' || cleanTreePath(place.path) !== place.path || place.line === 0) return '';
   const { stdout } = await git.git.run(
     ['diff-tree', '-p', '-r', '--no-renames', base, head, '--', place.path],
@@ -87,7 +87,7 @@ async function cutHunk(
   return cutAround(stdout.toString('utf8').split('\n'), place.line);
 }
 
-/** Walks a unified difference of one file. */
+/** Walks a unified diff of one file. */
 function cutAround(lines: readonly string[], line: number): string {
   let [old, now] = [0, 0];
   let seen: { text: string; old: number; now: number }[] = [];

@@ -14,14 +14,14 @@ import { findBranchRule } from './protections-service.ts';
 import { lastOpinion, type ReviewRow, readReview } from './reviews-rows.ts';
 import { isOfficial, restoreOfficial } from './reviews-service.ts';
 
-/** Whom a caller names as reviewers. */
+/** Reviewers that a caller names. */
 export type NamedReviewers = {
   readonly reviewers?: readonly string[] | undefined;
   readonly team_reviewers?: readonly string[] | undefined;
 };
 export type Reviewers = { readonly people: readonly UserRow[]; readonly teams: readonly TeamRow[] };
 
-/** Returns who is named, by name or e-mail address, or ends the request with 404; a person's repository has no teams. */
+/** Returns the named reviewers, by name or e-mail address, or ends the request with 404; a person's repository has no teams. */
 export function findReviewers(context: ForgeContext, owner: UserRow, named: NamedReviewers): Reviewers {
   const { db } = context;
   const people = (named.reviewers ?? []).map((name) =>
@@ -36,8 +36,8 @@ export function findReviewers(context: ForgeContext, owner: UserRow, named: Name
 }
 
 /**
- * Ends the request with 422 where this account may not be asked, or the actor may not ask. The actor's own place in the
- * repository decides, not a site administrator's power.
+ * Ends the request with 422 if a review of this account must not be requested, or not by the actor. The actor's own role in
+ * the repository decides, not site administrator rights.
  */
 export function guardRequest(
   context: ForgeContext,
@@ -54,7 +54,7 @@ export function guardRequest(
   if (!mayChoose(context, place, both)) throw invalid('you may not choose reviewers');
 }
 
-/** Asks an account for a review and tells hooks; undefined where it is asked already. */
+/** Requests a review from an account and sends the webhook; undefined if it is requested already. */
 export function requestReview(
   context: ForgeContext,
   place: PullContext,
@@ -65,7 +65,7 @@ export function requestReview(
   return askForReview(context, place, both, user);
 }
 
-/** Like `requestReview`, without a check of who asks. */
+/** Like `requestReview`, without checking the actor. */
 export function askForReview(
   context: ForgeContext,
   place: PullContext,
@@ -78,7 +78,7 @@ export function askForReview(
   if (last && both.issue.is_closed === 1)
     throw new ForgeProblem(403, 'a closed pull request needs no review');
   const official = isOfficial(context, place, both.pull, user);
-  // What they said before stops to count: they are asked to say it anew.
+  // Their earlier reviews no longer count: a new review is requested.
   if (official) {
     db.run('UPDATE reviews SET official = 0 WHERE issue_id = ? AND reviewer_id = ?', both.issue.id, user.id);
   }
@@ -88,7 +88,7 @@ export function askForReview(
   return review;
 }
 
-/** Takes the request to an account back; nothing happens where there is none. */
+/** Withdraws the request to an account; does nothing if there is none. */
 export function cancelRequest(
   context: ForgeContext,
   place: PullContext,
@@ -107,7 +107,7 @@ export function cancelRequest(
   emitRequest(context, place, both, { user, action: 'review_request_removed' });
 }
 
-/** Requests a review from a team; every member but the author is notified. Undefined where it is requested already. */
+/** Requests a review from a team; every member except the author is notified. Undefined if it is requested already. */
 export function requestTeamReview(
   context: ForgeContext,
   place: PullContext,
@@ -121,7 +121,7 @@ export function requestTeamReview(
   return askTeamForReview(context, place, both, team);
 }
 
-/** Like `requestTeamReview`, without a check of who asks. */
+/** Like `requestTeamReview`, without checking the actor. */
 export function askTeamForReview(
   context: ForgeContext,
   place: PullContext,
@@ -169,7 +169,10 @@ function invalid(reason: string): ForgeProblem {
   return new ForgeProblem(422, `not a valid review request: ${reason}`);
 }
 
-/** The author, the owner, collaborators, and the organization's members whose team can read it. */
+/**
+ * Returns whether the actor may request reviews: the author, the owner, collaborators, and organization members whose team
+ * can read it.
+ */
 function mayChoose({ db }: ForgeContext, { repository, actor }: PullContext, { issue }: FoundPull): boolean {
   if (repository.archived_at > 0) return false;
   if (actor.id === issue.poster_id || actor.id === repository.owner_id) return true;

@@ -7,11 +7,11 @@ import { found } from '../platform/errors.ts';
 import type { Bit, IssueRow, Seconds, TeamRow, UserRow } from '../platform/rows.ts';
 import { toInstant } from '../platform/time.ts';
 
-/** A review of a pull request, or the request for one. */
+/** A review of a pull request, or a review request. */
 export type ReviewRow = {
   readonly id: number;
   readonly issue_id: number;
-  /** Null where a team was asked. */
+  /** Null for a team. */
   readonly reviewer_id: number | null;
   readonly team_id: number | null;
   readonly type: 'PENDING' | 'COMMENT' | 'APPROVED' | 'REQUEST_CHANGES' | 'REQUEST_REVIEW';
@@ -20,15 +20,15 @@ export type ReviewRow = {
   readonly official: Bit;
   readonly stale: Bit;
   readonly dismissed: Bit;
-  /** What the last dismissal said. */
+  /** Message of the last dismissal. */
   readonly dismissal: string;
-  /** Its place in the discussion, counted with the comments; 0 for a request. */
+  /** Its comment id, which places it in the discussion; 0 for a request. */
   readonly comment_id: number;
   readonly created_at: Seconds;
   readonly updated_at: Seconds;
 };
 
-/** A comment on a line; below 0 the line of the old file. */
+/** A line comment; negative numbers are lines of the old file. */
 export type ReviewCommentRow = {
   readonly id: number;
   readonly review_id: number;
@@ -67,13 +67,13 @@ export function toReviews(
     comments_count: counts.get(review.id) ?? 0,
     submitted_at: toInstant(review.created_at),
     updated_at: toInstant(review.updated_at),
-    // A request has no place in the discussion.
+    // A request has no position in the discussion.
     html_url: review.comment_id === 0 ? '' : `${address}#issuecomment-${review.comment_id}`,
     pull_request_url: address,
   }));
 }
 
-/** Returns the comments of reviews on lines as the API shows them. */
+/** Returns line comments of reviews as the API shows them. */
 export function toReviewComments(
   context: ForgeContext,
   comments: readonly ReviewCommentRow[],
@@ -138,19 +138,19 @@ export function readReview(db: Database, id: number): ReviewRow {
   );
 }
 
-/** Returns whether a caller may know of a review: a draft is its author's and the site administrator's. */
+/** Returns whether a caller may know of a review: a draft is visible to its author and site administrators. */
 export function mayKnow(review: ReviewRow, caller: UserRow | undefined): boolean {
   if (review.type !== 'PENDING') return true;
   return caller !== undefined && (caller.is_admin === 1 || caller.id === review.reviewer_id);
 }
 
-/** Returns the draft that an account has on a pull request. */
+/** Returns an account's draft review of a pull request. */
 export function findDraft(db: Database, issueId: number, user: UserRow): ReviewRow | undefined {
   const sql = `SELECT * FROM reviews WHERE issue_id = ? AND reviewer_id = ? AND type = 'PENDING' ORDER BY id LIMIT 1`;
   return db.get<ReviewRow>(sql, issueId, user.id);
 }
 
-/** Returns what an account last said or was asked on a pull request; plain comments do not count. */
+/** Returns an account's latest review or review request on a pull request; plain comments do not count. */
 export function lastOpinion(db: Database, issueId: number, userId: number): ReviewRow | undefined {
   const sql = `SELECT * FROM reviews WHERE issue_id = ? AND reviewer_id = ?
     AND type IN ('APPROVED', 'REQUEST_CHANGES', 'REQUEST_REVIEW') ORDER BY id DESC LIMIT 1`;

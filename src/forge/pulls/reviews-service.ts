@@ -27,7 +27,7 @@ const eventTypes: Readonly<Partial<Record<ReviewRow['type'], string>>> = {
   COMMENT: 'pull_request_review_comment',
 };
 
-/** Returns whether a review by this account counts for the branch that the pull request is aimed at now. */
+/** Returns whether a review by this account counts for the current base branch of the pull request. */
 export function isOfficial(
   { db }: ForgeContext,
   place: ReviewedRepository,
@@ -39,10 +39,9 @@ export function isOfficial(
 }
 
 /**
- * Records a review, out of the account's draft where there is one, and tells the hooks; a draft sends no event. An
- * approval or rejection takes the weight of the account's earlier ones and answers what the account, or a team of it,
- * was asked; as on Gitea, the earlier ones are marked as dismissed only where there was no draft. Runs inside the
- * caller's transaction.
+ * Records a review, from the account's draft if there is one, and sends the webhook; a draft sends no event. An approval or
+ * rejection supersedes the account's earlier ones and fulfils the requests to the account, or to a team of it; as on Gitea,
+ * the earlier ones are marked as dismissed only if there was no draft. Runs inside the caller's transaction.
  */
 export function recordReview(
   context: ForgeContext,
@@ -138,7 +137,7 @@ function insertReview(
   return lastId;
 }
 
-/** Returns the id of the account's draft on a pull request, made where there is none: comments on lines hang on it. */
+/** Returns the id of the account's draft on a pull request, created if there is none: line comments belong to it. */
 export function openDraft(
   { db, clock }: ForgeContext,
   issueId: number,
@@ -160,7 +159,7 @@ export function openDraft(
   return lastId;
 }
 
-/** Marks approvals and rejections as dismissed, or takes that back; a review that is already in that state is left unchanged. */
+/** Marks approvals and rejections as dismissed, or reverts that; a review that is already in that state is left unchanged. */
 export function setDismissed(
   { db, clock }: ForgeContext,
   reviews: readonly ReviewRow[],
@@ -175,7 +174,7 @@ export function setDismissed(
   }
 }
 
-/** Notes in the timeline that a review is dismissed. */
+/** Records in the timeline that a review is dismissed. */
 export function recordDismissal(
   context: ForgeContext,
   scene: { readonly issueId: number; readonly actor: UserRow },
@@ -186,8 +185,8 @@ export function recordDismissal(
 }
 
 /**
- * Brings the reviews in line after the head moved: all are stale where the change itself is another, and the approvals
- * are dismissed where the base's rule says so; those made on the new head are not stale. No hook hears of it.
+ * Updates the reviews after the head moved: all become stale if the change itself differs, and the approvals are dismissed
+ * if the base's rule requires it; those made on the new head are not stale. No webhook is sent.
  */
 export function followHeadWithReviews(
   context: ForgeContext,
@@ -219,7 +218,7 @@ export function hasReviews(db: Database, issueId: number): boolean {
   return db.get('SELECT 1 AS one FROM reviews WHERE issue_id = ? LIMIT 1', issueId) !== undefined;
 }
 
-/** Decides anew which votes count, because the pull request is aimed at another branch: the last one of each account. */
+/** Recomputes which votes count after a change of the base branch: the last one of each account. */
 export function recountOfficial(context: ForgeContext, place: ReviewedRepository, issueId: number): void {
   const { db } = context;
   const votes = `issue_id = ? AND type IN ('APPROVED', 'REQUEST_CHANGES')`;
@@ -236,7 +235,7 @@ export function recountOfficial(context: ForgeContext, place: ReviewedRepository
   }
 }
 
-/** Removes a review with its comments; the account's vote before it counts again where this one did. */
+/** Removes a review with its comments; if it counted, the account's previous vote counts again. */
 export function removeReview({ db }: ForgeContext, review: ReviewRow): void {
   db.run('DELETE FROM reviews WHERE id = ?', review.id);
   db.run(
@@ -248,7 +247,7 @@ export function removeReview({ db }: ForgeContext, review: ReviewRow): void {
     restoreOfficial(db, review.issue_id, review.reviewer_id);
 }
 
-/** Gives the account's last vote or request its weight back. */
+/** Makes the account's last vote or request count again. */
 export function restoreOfficial(db: Database, issueId: number, userId: number): void {
   db.run(
     `UPDATE reviews SET official = 1 WHERE id = (SELECT max(id) FROM reviews WHERE issue_id = ? AND reviewer_id = ?
@@ -261,15 +260,15 @@ export function restoreOfficial(db: Database, issueId: number, userId: number): 
 type HeadMove = {
   readonly before: string;
   readonly after: string;
-  /** Of the base branch and the head; undefined where they have no common history. */
+  /** Of the base branch and the head; undefined without a common history. */
   readonly mergeBase: string | undefined;
 };
 
 /**
- * Returns whether reviews of one head of a pull request are stale at another one, as Gitea decides it: by the combined diff of
- * the new head against the old one and the merge base (`services/pull/pull.go`, checkIfPRContentChanged). A file counts where the
- * new head differs from both: what is taken back is therefore no change, and a file of the pull request that the base changed
- * is one. Without a common history nothing counts. What git cannot compare counts as a change.
+ * Returns whether reviews of one head of a pull request are stale at another one, as Gitea decides it: by the combined diff
+ * of the new head against the old one and the merge base (`services/pull/pull.go`, checkIfPRContentChanged). A file counts
+ * if the new head differs from both: a reverted change is therefore no change, and a file of the pull request that the base
+ * changed is one. Without a common history nothing counts. If git cannot compare them, it counts as a change.
  */
 export async function isOtherChange(
   git: GitRepository,

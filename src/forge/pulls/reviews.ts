@@ -80,7 +80,7 @@ export const reviewHandlers = defineHandlers({
       body: body.body,
       hasComments: comments.length > 0,
     });
-    // Held against pushes: whether a review is stale is decided on the head that it is stored for.
+    // Exclusive against pushes: whether a review is stale is decided on the head that it is stored for.
     return await context.git.exclusively(call.repository.id, 'pulls', async () => {
       const both = findPull(context, call, params.index);
       const commitId = body.commit_id || both.pull.head_sha;
@@ -110,7 +110,7 @@ export const reviewHandlers = defineHandlers({
     return context.db.transaction(() => {
       const { review, both } = findReview(call);
       if (review.type !== 'PENDING') throw new ForgeProblem(422, 'only a pending review can be submitted');
-      // Its comments are not counted here, as on Gitea: a comment alone needs a body.
+      // Line comments are not counted here, as on Gitea: a comment review needs a body.
       const said = { event: body.event, body: body.body, hasComments: false };
       const type = readEvent(both, caller, said);
       if (type === 'PENDING') throw new ForgeProblem(422, 'review stay pending');
@@ -144,7 +144,7 @@ export const reviewHandlers = defineHandlers({
       const scene = { ...call, actor: call.caller, issueId: both.issue.id };
       recordDismissal(context, scene, review.id, body.message ?? '');
       notifyActivity(context, scene);
-      // No hook hears of it, and a merge may have waited for this.
+      // No webhook is sent, and a merge may have waited for this.
       context.wakeMerges(call.repository.id);
       return show(call, readReview(context.db, review.id), both);
     });
@@ -164,7 +164,7 @@ function isVote(type: ReviewRow['type']): boolean {
   return type === 'APPROVED' || type === 'REQUEST_CHANGES';
 }
 
-/** Returns what a caller's `event` means, or ends the request with 422 where it may not be said so. */
+/** Returns the review type of a caller's `event`, or ends the request with 422 if it is not allowed. */
 function readEvent(
   { issue }: FoundPull,
   caller: UserRow,
@@ -193,7 +193,7 @@ function record({ context, repository, owner, caller }: Doing, both: FoundPull, 
   return review;
 }
 
-/** Each comment on a line is an activity, and the review itself unless it says nothing more. */
+/** Each line comment is an activity, and the review itself unless it has no other content. */
 function noteReview(context: ForgeContext, { issue }: FoundPull, review: ReviewRow, reviewer: UserRow): void {
   const told = { repositoryId: issue.repo_id, actorId: reviewer.id };
   const firstLine = (text: string) => numberedContent(issue.number, text.split('\n')[0] ?? '');
@@ -208,7 +208,7 @@ function noteReview(context: ForgeContext, { issue }: FoundPull, review: ReviewR
   recordActivity(context, { ...told, type, content: firstLine(review.body) });
 }
 
-/** A review of an older commit is stale at birth where the change was another one then. */
+/** A review of an older commit is stale from the start if the change was different then. */
 async function isStaleAtBirth(
   context: ForgeContext,
   { pull }: FoundPull,
@@ -254,13 +254,13 @@ type ReviewersRequest = RepositoryTarget & {
   readonly params: { readonly index: number };
 };
 
-/** What answers where reviews are asked for and the asking is taken back. */
+/** Handlers for requesting reviews and withdrawing requests. */
 export const requestedReviewerHandlers = defineHandlers({
   requestReviews(call) {
     const { context, caller, repository, owner, body } = call;
     const { both, reviewers } = findRequested(call, body);
     const place = { repository, owner, actor: caller };
-    // One after the other, as on Gitea: requests before a refusal stay.
+    // One by one, as on Gitea: requests before a refusal are kept.
     const { transaction } = context.db;
     const made = [
       ...reviewers.people.map((user) => transaction(() => requestReview(context, place, both, user))),
@@ -306,7 +306,7 @@ function findReviewComment(
   };
 }
 
-/** Marks a conversation as resolved or not; for its pull request's author, writers, and accounts whose review counts. */
+/** Marks a conversation as resolved or unresolved; for its pull request's author, writers, and accounts whose review counts. */
 function setResolved(
   context: ForgeContext,
   place: RepositoryTarget & { readonly caller: UserRow },
@@ -325,7 +325,7 @@ function setResolved(
   db.run('UPDATE review_comments SET resolver_id = ? WHERE id = ?', resolver, comment.id);
 }
 
-/** Handlers for conversations on lines: resolving them, and answering in them. */
+/** Handlers for conversations on lines: resolving them, and replying. */
 export const reviewCommentHandlers = defineHandlers({
   resolveReviewComment(call) {
     setResolved(call.context, call, call.params.id, true);

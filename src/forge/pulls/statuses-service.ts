@@ -1,14 +1,14 @@
 import type { Database } from '../platform/database.ts';
 import type { Seconds } from '../platform/rows.ts';
 
-/** What a check said of a commit. */
+/** A commit status reported by a check. */
 export type StatusRow = {
   readonly id: number;
   readonly repo_id: number;
   readonly sha: string;
-  /** Counts within the commit; the API's id. */
+  /** Sequence number within the commit; the API's id. */
   readonly number: number;
-  /** Not checked: what the reporter said. */
+  /** Not validated: the value as reported. */
   readonly state: string;
   readonly target_url: string;
   readonly description: string;
@@ -20,7 +20,7 @@ export type StatusRow = {
 const newest = /* sql */ `
 SELECT max(number) FROM commit_statuses WHERE repo_id = ?1 AND sha = ?2 GROUP BY context ORDER BY max(number) DESC`;
 
-/** Returns the newest status of each context of a commit, a page of them by age; without a page, all. */
+/** Returns the newest status of each context of a commit, as a page ordered by age; without a page, all. */
 export function latestStatuses(
   db: Database,
   repositoryId: number,
@@ -37,7 +37,7 @@ export function latestStatuses(
   );
 }
 
-/** Returns what several states come to: `failure` where one failed, `success` where all passed, else `pending`. */
+/** Returns the combined state: `failure` if one failed, `success` if all passed, else `pending`. */
 export function combineStates(states: readonly string[]): 'failure' | 'success' | 'pending' {
   if (states.some((state) => ['error', 'failure', 'warning'].includes(state))) return 'failure';
   const passed = states.filter((state) => state === 'success' || state === 'skipped');

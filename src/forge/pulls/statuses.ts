@@ -20,13 +20,13 @@ const orders: Readonly<Record<string, string>> = {
   oldest: 'created_at, number',
   recentupdate: 'created_at DESC, number DESC',
   leastupdate: 'created_at, number',
-  // The two names mean the reverse of what they say, as on Gitea.
+  // The two names are reversed, as on Gitea.
   leastindex: 'number DESC',
   highestindex: 'number',
 };
 const knownStates = ['pending', 'success', 'error', 'failure', 'warning'];
 
-/** Handlers for the statuses of commits. */
+/** Handlers for commit statuses. */
 export const statusHandlers = defineHandlers({
   async createStatus(call) {
     const { context, repository, caller, params, body } = call;
@@ -117,7 +117,7 @@ function emitStatus(
       context: row.context,
       created_at: toInstant(row.created_at),
       description: row.description,
-      // Of the row: the API's id counts within the commit.
+      // The row id: the API's id is a number within the commit.
       id: row.id,
       repository: toRepository(context, repository, { owner, viewer: undefined, permission: 'owner' }),
       sender: toUser(context, sender, undefined),

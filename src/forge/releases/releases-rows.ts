@@ -8,11 +8,11 @@ import { toInstant } from '../platform/time.ts';
 export type ReleaseRow = {
   readonly id: number;
   readonly repo_id: number;
-  /** Null where the account is gone. */
+  /** Null if the account is deleted. */
   readonly publisher_id: number | null;
   readonly tag: string;
   readonly lower_tag: string;
-  /** What the tag was or will be made of, as the caller wrote it. */
+  /** The target commit or branch of the tag, as the caller wrote it. */
   readonly target: string;
   readonly title: string;
   readonly body: string;
@@ -79,7 +79,7 @@ export function toReleases(
   });
 }
 
-/** Returns a file of a release as the API shows it alone, with an address that stays when the release or the file is renamed. */
+/** Returns a release file as the API shows it alone, with a URL that survives renaming the release or the file. */
 export function toReleaseAsset(context: ForgeContext, asset: ReleaseAssetRow) {
   return {
     id: asset.id,

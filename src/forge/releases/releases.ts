@@ -28,7 +28,7 @@ type ReleaseWrite = RepositoryTarget & {
   readonly actor: Actor;
 };
 
-/** Releases: rows of the database beside tags of git. */
+/** Handlers for releases: database rows beside git tags. */
 export const releaseHandlers = defineHandlers({
   listReleases({ query, page, reply, ...call }) {
     const { db } = call.context;
@@ -66,7 +66,7 @@ export const releaseHandlers = defineHandlers({
     const isTagged = (await findTag(context.git.open(repository.id), tag)) !== undefined;
     const row = {
       tag,
-      // The target of a tag that exists already is not looked at, and is shown as it was given.
+      // The target of an existing tag is ignored, and is shown as given.
       target: body.target_commitish || (isTagged ? '' : repository.default_branch),
       title: shortenToColumns(body.name ?? '', maxTitle),
       body: body.body ?? '',
@@ -130,7 +130,7 @@ export const releaseHandlers = defineHandlers({
   deleteRelease: (call) => remove(call, findRelease(call, call.params.id)),
   deleteReleaseByTag: (call) => remove(call, findReleaseOfTag(call, call.params.tag)),
 
-  // This forge signs nothing, like one without a signing key in its settings.
+  // This forge signs nothing, like one without a signing key configured.
   getSigningKey: () => refuseSigningKey(),
   getRepositorySigningKey: () => refuseSigningKey(),
 });
@@ -139,7 +139,7 @@ function refuseSigningKey(): never {
   throw new ForgeProblem(404, 'no signing key');
 }
 
-/** Columns of a title; a longer one ends in an ellipsis. */
+/** Maximum columns of a title; a longer one ends in an ellipsis. */
 const maxTitle = 255;
 
 function toOne({ context, repository, owner }: Omit<ReleaseWrite, 'caller'>, row: ReleaseRow) {
@@ -154,12 +154,10 @@ function guardFree({ context, repository }: ReleaseWrite, tag: string): void {
   if (hasRelease(context.db, repository.id, tag)) throw new ForgeProblem(409, 'Release is has no Tag');
 }
 
-/** Whether a tag is new, and when one that was there already was made. */
+/** Whether a tag is new, and the creation time of an existing one. */
 type TagState = { readonly isNew: boolean; readonly createdAt?: number };
 
-/**
- * Creates the tag of a release in git where it is missing, which is a push; a draft has none.
- */
+/** Creates the tag of a release in git if it is missing, which is a push; a draft has none. */
 async function ensureTag(
   { context, repository, owner, caller }: ReleaseWrite,
   release: {
@@ -220,18 +218,18 @@ function emitRelease(
 
 type ReleaseRequest = RepositoryTarget & { readonly context: ForgeContext; readonly actor: Actor };
 
-/** Returns whether a caller sees drafts: writers do, whose token may write. */
+/** Returns whether a caller sees drafts: writers do, if their token may write. */
 function maySeeDrafts({ permission, actor }: Pick<ReleaseRequest, 'permission' | 'actor'>): boolean {
   return actor.user !== undefined && reaches(permission, 'write') && hasScopes(actor, ['write:repository']);
 }
 
-/** Returns a release by its id, or ends the request with 404; a draft that the caller may not see is not there. */
+/** Returns a release by its id, or ends the request with 404, also for a draft that the caller may not see. */
 function findRelease(call: ReleaseRequest, id: number): ReleaseRow {
   const sql = 'SELECT * FROM releases WHERE repo_id = ? AND id = ?';
   return visibleOf(call, call.context.db.get<ReleaseRow>(sql, call.repository.id, id));
 }
 
-/** Returns the release of a tag as `findRelease`; the case of the name does not count. */
+/** Returns the release of a tag like `findRelease`; the name is case-insensitive. */
 function findReleaseOfTag(call: ReleaseRequest, tag: string): ReleaseRow {
   const sql = 'SELECT * FROM releases WHERE repo_id = ? AND lower_tag = ?';
   return visibleOf(call, call.context.db.get<ReleaseRow>(sql, call.repository.id, tag.toLowerCase()));
@@ -241,7 +239,7 @@ function visibleOf(call: ReleaseRequest, row: ReleaseRow | undefined): ReleaseRo
   return found(row?.is_draft && !maySeeDrafts(call) ? undefined : row);
 }
 
-/** A file passes through memory; Gitea takes 2 GiB. */
+/** A file passes through memory; Gitea's limit is 2 GiB. */
 const maxMiB = 25;
 
 function findAsset(
@@ -253,7 +251,7 @@ function findAsset(
   return found(context.db.get<ReleaseAssetRow>(sql, id, release.id));
 }
 
-/** Files of releases. */
+/** Handlers for files of releases. */
 export const releaseAssetHandlers = defineHandlers({
   listReleaseAssets(call) {
     const release = findRelease(call, call.params.id);
@@ -278,7 +276,7 @@ export const releaseAssetHandlers = defineHandlers({
     }
     const uuid = randomUUID();
     return context.attachments.keep(uuid, bytes, () => {
-      // The release may have gone while the file came.
+      // The release may have been deleted during the upload.
       findRelease(call, release.id);
       const { lastId } = context.db.run(
         'INSERT INTO release_assets (uuid, release_id, uploader_id, name, size, created_at) VALUES (?, ?, ?, ?, ?, ?)',
@@ -312,7 +310,7 @@ export const releaseAssetHandlers = defineHandlers({
 
 type DownloadRequest = { Params: { owner: string; repo: string; '*': string } };
 
-/** Serves the files of releases at `/OWNER/NAME/releases/download/TAG/FILE`; of files with one name, the newest. */
+/** Serves the files of releases at `/OWNER/NAME/releases/download/TAG/FILE`; of files with the same name, the newest. */
 export function registerReleaseDownloads(app: FastifyInstance, context: ForgeContext): void {
   const readActor = createActorReader(context);
   app.get<DownloadRequest>('/:owner/:repo/releases/download/*', async (request, reply) => {

@@ -13,7 +13,7 @@ function collaboratorNamed(db: Database, name: string): UserRow {
   return user;
 }
 
-/** Handlers for collaborators and for who may do what. */
+/** Handlers for collaborators and their permissions. */
 export const collaboratorHandlers = defineHandlers({
   listCollaborators({ context, repository, caller, page, reply }) {
     const { db } = context;
@@ -71,7 +71,7 @@ export const collaboratorHandlers = defineHandlers({
     }
     const user = found(userNamed(context.db, params.collaborator));
     const held = permissionOf(context.db, user, repository, owner);
-    // Shown as the owner sees the account, as on Gitea, and no further than the token of the caller reaches.
+    // Shown as the owner sees the account, as on Gitea, limited to the reach of the caller's token.
     const viewer = { ...owner, is_public_only: caller.is_public_only };
     return { permission: held, role_name: held, user: toUser(context, user, viewer) };
   },

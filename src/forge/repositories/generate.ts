@@ -21,12 +21,15 @@ import { createRepository } from './repositories-service.ts';
 type TemplateSource = RepositoryTarget & { readonly context: ForgeContext; readonly caller: UserRow };
 
 const rulesPath = '.gitea/template';
-/** Larger files are copied as they are. */
+/** Larger files are copied unchanged. */
 const maxFileBytes = 1024 * 1024;
 const maxExpandedFiles = 2000;
 const maxExpandedBytes = 32 * 1024 * 1024;
 
-/** Returns whose the new repository is: the caller, an organization where they may create, or anyone for site administrators. */
+/**
+ * Returns the owner of the new repository: the caller, an organization where they may create one, or any account for site
+ * administrators.
+ */
 function findHolder({ context, caller }: TemplateSource, name: string): UserRow {
   if (name === caller.name) return caller;
   const holder = userNamed(context.db, name);
@@ -38,7 +41,7 @@ function findHolder({ context, caller }: TemplateSource, name: string): UserRow 
   throw new ForgeProblem(403, 'Given user is not allowed to create repository in organization.');
 }
 
-/** Returns what becomes of the files that the template names in `.gitea/template`. */
+/** Returns the expanded files that the template names in `.gitea/template`. */
 async function expandFiles(
   { context, repository: template, owner }: TemplateSource,
   commitId: string,
@@ -84,7 +87,7 @@ async function expandFiles(
   return edits;
 }
 
-/** Gives the new repository the files of the template's default branch as its first commit, without any history. */
+/** Creates the new repository's first commit with the files of the template's default branch, without any history. */
 async function copyFiles(
   template: TemplateSource,
   repository: RepositoryRow,
@@ -139,8 +142,8 @@ function copyRows({ context, ...template }: TemplateSource, id: number, items: G
       from,
     );
   }
-  // A hook has the secret with it, which proves to its receiver that the template sent a delivery. The caller answers for its
-  // address from now on.
+  // A webhook copy includes the secret, which proves to its receiver that the template sent a delivery. From now on
+  // the caller counts as the one who set its URL.
   if (items.webhooks && reaches(template.permission, 'admin')) {
     const copied = 'type, url, content_type, secret, meta, events, is_active';
     db.run(
@@ -152,7 +155,7 @@ function copyRows({ context, ...template }: TemplateSource, id: number, items: G
       template.caller.id,
     );
   }
-  // Only administrators of the template may read what its protections say.
+  // Only administrators of the template may read its protections.
   if (items.protected_branch && reaches(template.permission, 'admin')) {
     db.run(
       `INSERT INTO branch_protections (repo_id, rule_name, priority, terms, created_at, updated_at)
@@ -164,7 +167,7 @@ function copyRows({ context, ...template }: TemplateSource, id: number, items: G
   }
 }
 
-/** Repositories that begin as copies of a template: its files without history, and what else is chosen. */
+/** Handlers that generate repositories from a template: its files without history, and the selected items. */
 export const generateHandlers = defineHandlers({
   async generateRepository(call) {
     const { context, repository: template, caller, body } = call;
@@ -188,7 +191,7 @@ export const generateHandlers = defineHandlers({
   },
 });
 
-/** What names in the files of a template stand for. */
+/** Values of the variables in the files of a template. */
 type TemplateNames = {
   readonly repository: TemplateSide;
   readonly template: TemplateSide;
@@ -199,7 +202,7 @@ type TemplateSide = {
   readonly name: string;
   readonly owner: string;
   readonly description: string;
-  /** Path below the root of the forge. */
+  /** Path under the root of the forge. */
   readonly link: string;
   readonly httpsUrl: string;
   readonly sshUrl: string;
@@ -210,7 +213,7 @@ const months = [
   ...['November', 'December'],
 ];
 
-/** Splits a name at everything that is no letter or digit, and where small letters become large ones. */
+/** Splits a name at every character that is not a letter or digit, and at changes from lower to upper case. */
 function splitWords(name: string): string[] {
   return name
     .replace(/([a-z\d])([A-Z])/g, '$1 $2')
@@ -265,14 +268,11 @@ function valuesOf({ repository, template, now }: TemplateNames): ReadonlyMap<str
   ]);
 }
 
-/**
- * Returns a function that replaces `$NAME` and `${NAME}` in bytes. A name that stands for nothing loses its dollar sign, as on the
- * baseline.
- */
+/** Returns a function that replaces `$NAME` and `${NAME}` in bytes. An unknown variable loses its dollar sign, as on Gitea. */
 function createExpansion(names: TemplateNames): (content: Buffer) => Buffer {
   const values = valuesOf(names);
   return (content) => {
-    // Latin-1 keeps every byte, whatever the encoding of the file is.
+    // Latin-1 preserves every byte, whatever the encoding of the file.
     const text = content
       .toString('latin1')
       .replace(/\$(?:\{([^}]*)\}|([*#$@!?\-0-9])|(\w+)|\{)/g, (_, braced, special, plain) => {
@@ -284,7 +284,7 @@ function createExpansion(names: TemplateNames): (content: Buffer) => Buffer {
   };
 }
 
-/** Returns whether a path is to be expanded, by the globs of `.gitea/template`, one in a line. */
+/** Returns a matcher of paths to expand, by the globs of `.gitea/template`, one per line. */
 function createTemplateMatcher(rules: string): (path: string) => boolean {
   const globs = rules
     .split('\n')
@@ -294,7 +294,7 @@ function createTemplateMatcher(rules: string): (path: string) => boolean {
   return (path) => globs.some((matches) => matches(path));
 }
 
-/** Returns an expanded path without what no folder takes: reserved names, `..`, `.git`, control characters. */
+/** Returns an expanded path without invalid parts: reserved names, `..`, `.git`, control characters. */
 function cleanExpandedPath(path: string): string {
   const cleanField = (field: string): string => {
     const safe = [...field]

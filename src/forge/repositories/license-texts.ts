@@ -1,4 +1,4 @@
-// Loaded when a licence is asked for: the texts are 300 kB.
+// Loaded on demand: the texts are 300 kB.
 import l0BSD from 'spdx-license-list/licenses/0BSD.json' with { type: 'json' };
 import lAGPL_3_0 from 'spdx-license-list/licenses/AGPL-3.0-only.json' with { type: 'json' };
 import lApache_2_0 from 'spdx-license-list/licenses/Apache-2.0.json' with { type: 'json' };
@@ -59,7 +59,7 @@ const texts: Readonly<Record<string, { readonly licenseText: string }>> = {
   Zlib: lZlib,
 };
 
-/** Returns the text of a licence as SPDX has it, with its placeholders; undefined for a name that is not known. */
+/** Returns the SPDX text of a licence, with its placeholders; undefined for an unknown name. */
 export function licenseText(name: string): string | undefined {
   return Object.hasOwn(texts, name) ? texts[name]?.licenseText : undefined;
 }

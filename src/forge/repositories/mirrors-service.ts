@@ -7,7 +7,7 @@ import type { RepositoryRow, Seconds, UserRow } from '../platform/rows.ts';
 import { secondsOf } from '../platform/time.ts';
 import { fetchRemote, pushToRemote, type Remote } from './remote-git.ts';
 
-/** An address that a repository is pushed to. */
+/** A remote that a repository is pushed to. */
 export type PushMirrorRow = {
   readonly id: number;
   readonly repo_id: number;
@@ -19,7 +19,7 @@ export type PushMirrorRow = {
   readonly sync_on_commit: number;
   readonly last_error: string;
   readonly synced_at: Seconds;
-  /** 0: never by itself. */
+  /** 0: never automatically. */
   readonly next_at: Seconds;
   readonly created_at: Seconds;
 };
@@ -27,7 +27,7 @@ export type PushMirrorRow = {
 /** Shortest interval between two synchronizations. */
 export const minIntervalSeconds = 600;
 
-/** Pushes a repository to one address; returns whether it arrived, and stores when and why not. */
+/** Pushes a repository to one remote; returns whether it succeeded, and stores the time and the error. */
 export async function syncPushMirror(context: ForgeContext, id: number): Promise<boolean> {
   const { db } = context;
   const row = db.get<PushMirrorRow>('SELECT * FROM push_mirrors WHERE id = ?', id);
@@ -49,30 +49,30 @@ export async function syncPushMirror(context: ForgeContext, id: number): Promise
   return lastError === '';
 }
 
-/** Pushes to one address soon. */
+/** Schedules a push to one remote. */
 function queuePushMirror(context: ForgeContext, id: number): void {
   context.syncs.add(`push mirror ${id}`, async () => {
     await syncPushMirror(context, id);
   });
 }
 
-/** Pushes soon to the addresses that follow every push to a repository. */
+/** Schedules pushes to the remotes that follow every push to a repository. */
 export function followPush(context: ForgeContext, repositoryId: number): void {
   const sql = 'SELECT id FROM push_mirrors WHERE repo_id = ? AND sync_on_commit = 1';
   for (const { id } of context.db.all<{ id: number }>(sql, repositoryId)) queuePushMirror(context, id);
 }
 
-/** What a repository follows. */
+/** The remote that a repository mirrors. */
 type MirrorRow = {
   readonly repo_id: number;
   readonly address: string;
   readonly username: string;
   readonly password: string;
-  /** 0: never by itself. */
+  /** 0: never automatically. */
   readonly next_at: Seconds;
 };
 
-/** Makes a repository a mirror of a remote, from now on. Interval 0: it is synchronized on demand alone. */
+/** Makes a repository a mirror of a remote, from now on. Interval 0: it is synchronized only on demand. */
 export function storeMirror(
   { db, clock }: ForgeContext,
   repositoryId: number,
@@ -96,7 +96,7 @@ export function storeMirror(
   );
 }
 
-/** Fetches, and returns how branches and tags moved. */
+/** Fetches, and returns the moved branches and tags. */
 async function fetchChanges(context: ForgeContext, git: GitRepository, remote: Remote): Promise<RefChange[]> {
   const read = async () => {
     const refs = await listRefs(git, ['refs/heads', 'refs/tags']);
@@ -110,14 +110,14 @@ async function fetchChanges(context: ForgeContext, git: GitRepository, remote: R
     .map((ref) => ({ ref, before: before.get(ref), after: after.get(ref) }));
 }
 
-/** Brings a mirror up to date, and tells hooks of what moved as of a push of its owner. */
+/** Synchronizes a mirror, and sends webhooks for the changes as for a push of its owner. */
 export async function syncMirror(context: ForgeContext, repositoryId: number): Promise<void> {
   const { db } = context;
   const row = db.get<MirrorRow>('SELECT * FROM mirrors WHERE repo_id = ?', repositoryId);
   const repository = db.get<RepositoryRow>('SELECT * FROM repositories WHERE id = ?', repositoryId);
   const owner = repository && db.get<UserRow>('SELECT * FROM users WHERE id = ?', repository.owner_id);
   if (!row || !owner) return;
-  // Before the attempt: one that fails is repeated after the interval, not at once.
+  // Before the attempt: a failed one is repeated after the interval, not at once.
   const now = secondsOf(context.clock());
   const next = repository.mirror_interval > 0 ? now + repository.mirror_interval : 0;
   db.run('UPDATE mirrors SET next_at = ? WHERE repo_id = ?', next, repositoryId);
@@ -130,12 +130,12 @@ export async function syncMirror(context: ForgeContext, repositoryId: number): P
   db.run('UPDATE repositories SET mirror_synced_at = ? WHERE id = ?', synced, repositoryId);
 }
 
-/** Synchronizes a mirror soon. */
+/** Schedules the synchronization of a mirror. */
 export function queueMirror(context: ForgeContext, repositoryId: number): void {
   context.syncs.add(`mirror ${repositoryId}`, () => syncMirror(context, repositoryId));
 }
 
-/** Queues every mirror whose time has come. */
+/** Queues every mirror that is due. */
 export function queueDueMirrors(context: ForgeContext): void {
   const { db, clock } = context;
   const now = secondsOf(clock());
@@ -148,7 +148,7 @@ export function queueDueMirrors(context: ForgeContext): void {
 
 const tickMs = 30_000;
 
-/** Looks for due mirrors from now on; returns what ends it. */
+/** Starts the periodic check for due mirrors; returns a function that stops it. */
 export function startMirrorSchedule(context: ForgeContext): () => void {
   const timer = setInterval(() => queueDueMirrors(context), tickMs);
   timer.unref();

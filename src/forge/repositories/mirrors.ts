@@ -27,7 +27,7 @@ import {
 import { toRepository } from './repositories-rows.ts';
 import { createRepository } from './repositories-service.ts';
 
-/** More addresses for one repository are refused: each push to it would be that many pushes. */
+/** Maximum push mirrors per repository: each push would be repeated that often. */
 const maxPushMirrors = 20;
 
 function toPushMirror({ name }: RepositoryRow, row: PushMirrorRow) {
@@ -68,7 +68,7 @@ async function readRemote(
   }
 }
 
-/** Handlers for the addresses that a repository is pushed to. Passwords are never answered. */
+/** Handlers for push mirrors. Passwords are never returned. */
 export const pushMirrorHandlers = defineHandlers({
   listPushMirrors({ context, repository, page, reply }) {
     const { db } = context;
@@ -166,7 +166,7 @@ async function findSource(
   }
 }
 
-/** Gitea answers 500 for an interval that is none, or too short. */
+/** Gitea answers 500 for an invalid interval, or one that is too short. */
 function readMirrorInterval(text: string): number {
   const interval = text === '' ? defaultIntervalSeconds : parseGoDuration(text);
   if (interval === undefined || (interval !== 0 && interval < minIntervalSeconds))
@@ -177,7 +177,7 @@ function readMirrorInterval(text: string): number {
   return interval;
 }
 
-/** Fills a new repository from a remote, whose HEAD names the default branch. */
+/** Fills a new repository from a remote, whose HEAD determines the default branch. */
 async function fillFrom(context: ForgeContext, repository: RepositoryRow, remote: Remote): Promise<void> {
   const git = context.git.open(repository.id);
   const place = { context, git, remote };
@@ -207,7 +207,7 @@ async function fillFrom(context: ForgeContext, repository: RepositoryRow, remote
   }
 }
 
-/** Repositories that are copied from another server, once or again and again. */
+/** Handlers for migrations: repositories that are copied from another server, once or periodically. */
 export const migrateHandlers = defineHandlers({
   async migrateRepository({ context, caller, body }) {
     const holder = findHolder({ context, caller }, body.repo_owner ?? '', body.uid ?? 0);

@@ -10,7 +10,7 @@ import { toRepositories } from './repositories-rows.ts';
 
 type PeopleCall = RepositoryTarget & { readonly context: ForgeContext; readonly caller: UserRow };
 
-/** Forks of a repository, and the accounts that have to do with it. */
+/** Handlers for the forks of a repository, and its related accounts. */
 export const peopleHandlers = defineHandlers({
   listForks({ context, repository, caller, page, reply }) {
     const readable = readableCondition(caller);
@@ -43,7 +43,8 @@ export const peopleHandlers = defineHandlers({
 
   listReviewers(call) {
     const members = membersOf(call, { least: 'read', units: ['pulls'] });
-    // Those who can be asked are those who may ask; a site administrator who has no part in the repository is not.
+    // The possible reviewers are also the possible requesters; a site administrator without a role in the repository
+    // is not.
     const mayAsk = call.repository.archived_at === 0 && members.some(({ id }) => id === call.caller.id);
     if (!mayAsk) throw new ForgeProblem(403, 'doer has no permission to get reviewers');
     return showPeople(call, members);
@@ -54,7 +55,10 @@ function showPeople({ context, caller }: PeopleCall, people: readonly UserRow[])
   return people.map((user) => toUser(context, user, caller));
 }
 
-/** Returns collaborators from a level on, and members of teams that reach one of the units, by name; the owner comes last. */
+/**
+ * Returns collaborators from a permission level on, and members of teams with access to one of the units, by name; the
+ * owner comes last.
+ */
 function membersOf(
   { context, repository, owner }: PeopleCall,
   { least, units }: { readonly least: 'read' | 'write'; readonly units: readonly ('issues' | 'pulls')[] },

@@ -12,23 +12,23 @@ import { isPublicAddress } from '../../platform/http/reachable-hosts.ts';
 import type { ForgeContext } from '../platform/context.ts';
 import type { GitRepository } from '../platform/git/repository.ts';
 
-/** Another server's repository, with the credentials for it. */
+/** A repository on another server, with its credentials. */
 export type Remote = {
-  /** Without credentials: for git, answers and messages. */
+  /** URL without credentials: for git, responses and messages. */
   readonly address: string;
   readonly username: string;
   readonly password: string;
 };
 
-/** Why an address is not used: no URL, another protocol, a path of this host, a host that must not be reached. */
+/** Why a URL is rejected: invalid, another protocol, a path of this host, a host that must not be reached. */
 type RemoteMistake = 'url' | 'protocol' | 'local' | 'host';
 
-/** Thrown where an address must not be used. */
+/** Thrown if a URL must not be used. */
 export class RemoteAddressError extends Error {
   readonly mistake: RemoteMistake;
 
   constructor(mistake: RemoteMistake) {
-    super(`the address is refused: ${mistake}`);
+    super(`the URL is refused: ${mistake}`);
     this.mistake = mistake;
   }
 }
@@ -36,8 +36,8 @@ export class RemoteAddressError extends Error {
 const maxLength = 2048;
 
 /**
- * Returns the remote that an address names. Credentials in the address count where none are given apart from it. Only HTTP and
- * HTTPS: git's own protocol has neither credentials nor a host that could be pinned to what was checked.
+ * Returns the parsed remote of a URL. Credentials in the URL count if none are given separately. Only HTTP and HTTPS: git's
+ * own protocol has neither credentials nor a host that could be pinned to the checked address.
  */
 export function parseRemote(text: string, username = '', password = ''): Remote {
   const trimmed = text.trim();
@@ -65,8 +65,8 @@ function credentialsOf(url: URL): Omit<Remote, 'address'> {
 
 /**
  * Returns the IP addresses of a remote's host. All of them must be on the public internet, unless the instance allows local
- * networks: a server that only the forge reaches must not answer to an account that may add a mirror. To be called before every use, as
- * names change what they stand for.
+ * networks: a server that only the forge can reach must not respond to an account that may add a mirror. Call it before
+ * every use, as name resolution can change.
  */
 export async function resolveRemote({ features }: Pick<ForgeContext, 'features'>, { address }: Remote) {
   const host = new URL(address).hostname.replace(/^\[(.*)\]$/, '$1');
@@ -84,18 +84,18 @@ async function lookUp(host: string): Promise<string[]> {
   }
 }
 
-/** Longer than a large repository takes; a server that sends nothing is given up much earlier. */
+/** Longer than a large repository takes; a server that sends nothing is aborted much earlier. */
 const timeoutMs = 600_000;
 
 type SyncPlace = { readonly context: ForgeContext; readonly git: GitRepository; readonly remote: Remote };
 
-/** A git command that talks to a remote, at the address it is given. */
+/** A git command that connects to a remote at the given address. */
 type RemoteCommand = (address: string, environment: Record<string, string>) => Promise<{ stdout: Buffer }>;
 
 /**
- * Runs a git command that talks to a remote, with the limits of a push. Credentials are in the environment, which other
- * accounts of the host cannot read, and not in the arguments, which they can. The host is what was checked, and redirects are not
- * followed: either would lead git where the check did not look.
+ * Runs a git command that connects to a remote, with the limits of a push. Credentials are in the environment, which other
+ * accounts of the host cannot read, and not in the arguments, which they can. The host is pinned to the checked addresses,
+ * and redirects are not followed: either would lead git to an unchecked address.
  */
 async function withRemote(
   { context, remote }: SyncPlace,
@@ -136,16 +136,16 @@ async function withRemote(
 const refspecs = ['+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*'];
 const quiet = ['--quiet', '--prune', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance'];
 
-/** Begins the name of a folder in a repository, for what a remote sends. */
+/** Folder name prefix in a repository, for data from a remote. */
 const asidePrefix = 'remote-';
 
 /**
- * Makes branches and tags of a repository those of a remote. What the remote sends comes into a repository of its own first, which
- * finds here what need not be sent: of a fetch that fails, nothing is left. To be called where the refs stand still.
+ * Updates branches and tags of a repository to those of a remote. The data is first fetched into a separate repository,
+ * which uses the objects here as alternates: a failed fetch leaves nothing behind. Call it with the refs locked.
  */
 export async function fetchRemote(place: SyncPlace): Promise<void> {
   const { git, folder } = place.git;
-  // Of a process that died.
+  // Left by a dead process.
   for (const name of await readdir(folder))
     if (name.startsWith(asidePrefix)) await rm(join(folder, name), { recursive: true, force: true });
   const aside = join(folder, `${asidePrefix}${randomUUID()}`);
@@ -159,14 +159,14 @@ export async function fetchRemote(place: SyncPlace): Promise<void> {
       git.run(['fetch', ...quiet, '--', address, ...refspecs], { folder: aside, timeoutMs, environment }),
     );
     await movePacks(join(aside, 'objects', 'pack'), join(folder, 'objects', 'pack'));
-    // Every object is here: only the refs follow.
+    // All objects are here: only the refs follow.
     await git.run(['fetch', ...quiet, '--', aside, ...refspecs], { folder, timeoutMs });
   } finally {
     await rm(aside, { recursive: true, force: true });
   }
 }
 
-/** Moves packs between folders of one file system; the index of each comes last, by which git finds it. */
+/** Moves packs between folders of one file system; the index of each comes last, because git finds the pack by it. */
 async function movePacks(from: string, to: string): Promise<void> {
   await mkdir(to, { recursive: true });
   const names = (await readdir(from)).filter((name) => /^pack-\w+\.(pack|rev|idx)$/.test(name));
@@ -175,7 +175,7 @@ async function movePacks(from: string, to: string): Promise<void> {
     await rename(join(from, name), join(to, name));
 }
 
-/** Returns the short name of the branch that a remote's HEAD names; undefined where it names none. */
+/** Returns the short name of the branch of a remote's HEAD; undefined if there is none. */
 export async function readRemoteHead(place: SyncPlace): Promise<string | undefined> {
   const { git, folder } = place.git;
   const { stdout } = await withRemote(place, (address, environment) =>
@@ -184,7 +184,7 @@ export async function readRemoteHead(place: SyncPlace): Promise<string | undefin
   return /^ref: refs\/heads\/(\S+)\tHEAD$/m.exec(stdout.toString('utf8'))?.[1];
 }
 
-/** Makes branches and tags of a remote those of a repository. */
+/** Updates branches and tags of a remote to those of a repository. */
 export async function pushToRemote(place: SyncPlace): Promise<void> {
   const { git, folder } = place.git;
   await withRemote(place, (address, { GIT_ALLOC_LIMIT: _, ...environment }) =>
@@ -192,13 +192,13 @@ export async function pushToRemote(place: SyncPlace): Promise<void> {
   );
 }
 
-/** A server that does not answer, or begin to, is given up. */
+/** A server that sends nothing for this long is aborted. */
 const silenceMs = 60_000;
 
-/** What git may ask another server: dumb HTTP, in which it would take objects unchecked, has other paths. */
+/** Requests that git may make to another server: dumb HTTP, which would fetch unchecked objects, uses other paths. */
 const asked = /^\/(info\/refs\?service=git-(upload|receive)-pack|git-(upload|receive)-pack)$/;
 
-/** Headers that are for one connection alone, and the encodings of contents: what is counted is what git gets. */
+/** Hop-by-hop headers, and content encodings: the counted bytes are those that git receives. */
 const dropped = new Set([
   'connection',
   'keep-alive',
@@ -210,24 +210,25 @@ const dropped = new Set([
 
 type RelayOptions = {
   readonly remote: Remote;
-  /** Where the host of the remote is: other addresses are not connected to. */
+  /** Checked addresses of the remote's host: others are not connected to. */
   readonly addresses: readonly string[];
-  /** Bytes that the remote may send. */
+  /** Maximum bytes from the remote. */
   readonly maxBytes: number;
 };
 
-/** A place on this machine where git finds the repository of a remote. */
+/** A local endpoint through which git reaches a remote. */
 interface Relay {
   readonly address: string;
-  /** Why the remote is given up; undefined where it is not. */
+  /** Why the remote was aborted; undefined if it was not. */
   readonly refusal: () => string | undefined;
   close(): Promise<void>;
 }
 
 /**
- * Passes what git asks to the server of a remote, and the answers back. Git itself limits neither what it is sent nor to where a
- * name leads: here all bytes of a fetch are counted, only checked addresses are connected to, and only git's own protocol is spoken,
- * uncompressed, in which git checks each object. Redirects and refused credentials are answers for git.
+ * Relays git's requests to the server of a remote, and its responses. Git itself limits neither the received size nor where
+ * a name resolves: here all bytes of a fetch are counted, only checked addresses are connected to, and only git's own
+ * protocol is spoken, uncompressed, in which git checks each object. Redirects and refused credentials are passed on to
+ * git.
  */
 async function openRelay({ remote, addresses, maxBytes }: RelayOptions): Promise<Relay> {
   let bytes = 0;
@@ -277,7 +278,7 @@ async function openRelay({ remote, addresses, maxBytes }: RelayOptions): Promise
             done(new Error(refusal));
           },
         });
-        // An answer that breaks off breaks off for git, too.
+        // A response that breaks off breaks off for git, too.
         pipeline(answer, count, response, () => {});
       },
     );
@@ -304,13 +305,13 @@ async function openRelay({ remote, addresses, maxBytes }: RelayOptions): Promise
   };
 }
 
-/** The authorities that git trusts are those of the system. */
+/** Git trusts the certificate authorities of the system. */
 function overTls() {
   const ca = [...new Set([...getCACertificates('default'), ...getCACertificates('system')])];
   return { program: https, more: { ca } };
 }
 
-/** Returns why an answer is not passed on. */
+/** Returns why a response is not relayed. */
 function unusable(path: string, { statusCode, headers }: IncomingMessage): string | undefined {
   if ((headers['content-encoding'] ?? 'identity') !== 'identity') return 'the remote compresses its answers';
   const service = /service=(.*)$/.exec(path)?.[1];

@@ -6,7 +6,7 @@ import { settingsOf } from '../platform/repository-settings.ts';
 import type { Permission, RepositoryRow, Seconds, TeamRow, UserRow } from '../platform/rows.ts';
 import { epoch, formatGoDuration, toInstant, yearOne } from '../platform/time.ts';
 
-/** A repository that was offered to a new owner, who has not answered yet. */
+/** A pending transfer of a repository to a new owner. */
 export type TransferRow = {
   readonly repo_id: number;
   readonly doer_id: number;
@@ -19,9 +19,12 @@ export type TransferRow = {
 type RepositoryView = {
   readonly owner: UserRow;
   readonly viewer: UserRow | undefined;
-  /** What the viewer may do; looked up where it is not given. Payloads give the actor's or the poster's. */
+  /** The viewer's permission; looked up if absent. Payloads use the actor's or the poster's. */
   readonly permission?: Permission;
-  /** Account whose right to read the parent of a fork counts: in payloads, which have no viewer, the actor. Default: the viewer. */
+  /**
+   * Account whose read access to the parent of a fork counts: in payloads, which have no viewer, the actor. Default: the
+   * viewer.
+   */
   readonly parentReader?: UserRow;
 };
 
@@ -31,7 +34,7 @@ export function toRepository(context: ForgeContext, repository: RepositoryRow, s
   return { ...toBare(context, repository, sight), ...(parent ? { parent } : {}) };
 }
 
-/** Returns repositories of many owners, in the order given. */
+/** Returns repositories of many owners, in the given order. */
 export function toRepositories(
   context: ForgeContext,
   repositories: readonly RepositoryRow[],
@@ -48,8 +51,8 @@ export function toRepositories(
 }
 
 /**
- * Returns the parent of a fork where the viewer can read it: it may have become private. Its `permissions` are, as on the
- * baseline, those of the viewer in the fork.
+ * Returns the parent of a fork if the viewer can read it: it may have become private. Its `permissions` are, as on Gitea,
+ * those of the viewer in the fork.
  */
 function findParent(context: ForgeContext, repository: RepositoryRow, sight: RepositoryView) {
   if (repository.fork_id === null) return undefined;
@@ -131,7 +134,7 @@ function counters(repository: RepositoryRow) {
   };
 }
 
-/** A tracker and a wiki are shown only where their unit is on; an external one takes the place of our own. */
+/** A tracker and a wiki are shown only if their unit is enabled; an external one replaces the internal one. */
 function switches(repository: RepositoryRow) {
   const { internal_tracker, external_tracker, external_wiki, ...plain } = settingsOf(repository);
   const tracker = external_tracker ? { external_tracker } : { internal_tracker };
@@ -142,7 +145,7 @@ function switches(repository: RepositoryRow) {
   };
 }
 
-/** What a repository says of its synchronization. */
+/** Returns the synchronization fields of a repository. */
 function mirrorState({ is_mirror, mirror_interval, mirror_synced_at }: RepositoryRow) {
   if (is_mirror === 0) return { mirror_interval: '', mirror_updated: yearOne, mirror_last_sync_at: yearOne };
   const synced = toInstant(mirror_synced_at);
@@ -154,8 +157,8 @@ function mirrorState({ is_mirror, mirror_interval, mirror_synced_at }: Repositor
 }
 
 /**
- * Returns the offer of a repository to a new owner as the API shows it; undefined where there is none, or where the new
- * owner is hidden from the viewer.
+ * Returns the pending transfer of a repository as the API shows it; undefined if there is none, or if the new owner is
+ * hidden from the viewer.
  */
 function toTransfer(context: ForgeContext, repository: RepositoryRow, viewer: UserRow | undefined) {
   const { db } = context;

@@ -27,8 +27,8 @@ type NewRepository = WantedFiles & {
 };
 
 /**
- * Makes a repository of an owner, with its first commit where `auto_init` asks for one, and tells the owner's hooks. `fill` puts more into
- * it before it counts as made; where it throws, the repository is removed.
+ * Creates a repository of an owner, with its first commit if `auto_init` is set, and sends the webhooks of the owner.
+ * `fill` adds content before the creation completes; if it throws, the repository is removed.
  */
 export async function createRepository(
   context: ForgeContext,
@@ -50,7 +50,7 @@ export async function createRepository(
     if (wanted.auto_init) await writeFirstCommit(context, { repository, owner, actor }, wanted);
     await fill?.(repository);
   } catch (error) {
-    // A row without its folder would answer 500 for ever.
+    // A row without its folder would answer 500 forever.
     db.run('DELETE FROM repositories WHERE id = ?', repository.id);
     await git.remove(repository.id);
     throw error;
@@ -64,10 +64,10 @@ export async function createRepository(
   });
 }
 
-/** A template is for its files: workflows run in what is made from it. */
+/** A template provides files: workflows run in repositories generated from it. */
 const unitsOfTemplate: Partial<RepositorySettings> = { has_actions: false };
 
-/** Inserts the row of a repository that is being made; `endCreation` ends that. */
+/** Inserts the row of a repository under creation; `endCreation` completes it. */
 export function insertRepository(
   context: ForgeContext,
   { owner, actor }: { readonly owner: UserRow; readonly actor: UserRow },
@@ -127,20 +127,20 @@ async function writeFirstCommit(
   context.db.run('UPDATE repositories SET is_empty = 0, num_branches = 1 WHERE id = ?', repository.id);
 }
 
-/** Ends the request with 422 where a repository cannot have this name. */
+/** Ends the request with 422 if a repository cannot have this name. */
 export function assertRepositoryName(name: string): void {
   const isUsable = /^[-_.a-zA-Z0-9]{1,100}$/.test(name);
   const isReserved = /^(\.|\.\.|-)$/.test(name) || /\.(git|wiki|rss|atom)$/i.test(name);
   if (!isUsable || isReserved) throw new ForgeProblem(422, `name is invalid or reserved [name: ${name}]`);
 }
 
-/** Returns whether an owner has a repository of this name, in any case of letters. */
+/** Returns whether an owner has a repository of this name, ignoring case. */
 export function isTaken(context: ForgeContext, owner: UserRow, name: string): boolean {
   const sql = 'SELECT 1 AS one FROM repositories WHERE owner_id = ? AND lower_name = ?';
   return context.db.get(sql, owner.id, name.toLowerCase()) !== undefined;
 }
 
-/** Notifies the hooks of the owner and of the instance that a repository was created or deleted. */
+/** Emits the event that a repository was created or deleted to the hooks of the owner and of the instance. */
 export function emitRepository(
   context: ForgeContext,
   news: { repository: RepositoryRow; owner: UserRow; actor: UserRow; action: 'created' | 'deleted' },
@@ -165,7 +165,7 @@ export function emitRepository(
   });
 }
 
-/** Removes a repository with everything in it, and tells the hooks that are left. */
+/** Removes a repository with everything in it, and sends the remaining webhooks. */
 export function removeRepository(
   context: ForgeContext,
   news: { repository: RepositoryRow; owner: UserRow; actor: UserRow },
@@ -176,7 +176,8 @@ export function removeRepository(
     context.db.run('DELETE FROM repositories WHERE id = ?', repository.id);
     context.db.afterCommit(() => {
       context.attachments.sweep();
-      // Removing waits for git to let go of the folder; the forge waits for work in the background before it closes its database.
+      // Removal waits for git to release the folder; the forge waits for background work before it closes its
+      // database.
       context.background.add(() => sweepFolders(context));
     });
   });

@@ -54,7 +54,7 @@ function rename(context: ForgeContext, { repository, owner }: RepositoryTarget, 
   db.run('UPDATE repositories SET name = ?, lower_name = ? WHERE id = ?', name, lower, repository.id);
 }
 
-/** Records that a repository has another name, after the change. */
+/** Records the activity of a rename, after the change. */
 function noteRename(context: ForgeContext, { repository }: RepositoryTarget, actor: UserRow): void {
   const sql = 'SELECT 1 AS one FROM repositories WHERE id = ? AND name = ?';
   if (context.db.get(sql, repository.id, repository.name) !== undefined) return;
@@ -80,7 +80,7 @@ function updateRepository(
   const { repository } = target;
   const now = secondsOf(context.clock());
   if (edit.name !== undefined && edit.name !== repository.name) rename(context, target, edit.name);
-  // Who gave a star may not see it any more: all of them go.
+  // Accounts that starred it may no longer see it: all stars are removed.
   if (edit.private && !repository.is_private)
     context.db.run('DELETE FROM stars WHERE repo_id = ?', repository.id);
   const archivedAt = (edit.archived ?? repository.archived_at > 0) ? repository.archived_at || now : 0;
@@ -112,14 +112,14 @@ async function branchAfter(
   return wanted;
 }
 
-/** Ids of what an account works on without owning it, as a collaborator or through a team: each part by its own index. */
+/** Ids of repositories an account works on without owning them, as a collaborator or through a team: each part by its own index. */
 const sharedIds = /* sql */ `
 SELECT repo_id AS id FROM collaborators WHERE user_id = ?1
 UNION SELECT r.id FROM team_members m JOIN teams t ON t.id = m.team_id AND t.includes_all_repositories = 1
   JOIN repositories r ON r.owner_id = m.org_id WHERE m.user_id = ?1
 UNION SELECT x.repo_id FROM team_members m JOIN team_repositories x ON x.team_id = m.team_id WHERE m.user_id = ?1`;
 
-/** Both parts come in the order of their names, the first straight from its index: a page reads no more than itself. */
+/** Both parts are ordered by name, the first straight from its index: a page reads only its own rows. */
 const ownInOrder = /* sql */ `
 SELECT id, lower_name FROM repositories WHERE owner_id = ?1
 UNION ALL
@@ -148,7 +148,7 @@ async function createInOrganization({ context, organization, caller, body }: Org
     throw new ForgeProblem(403, 'Given user is not allowed to create repository in organization.');
   }
   const repository = await createRepository(context, organization, caller, body);
-  // Who made it administers it, also from a team that has no access to all repositories.
+  // The creator administers the repository, even from a team without access to all repositories.
   if (!reaches(permissionOf(db, caller, repository, organization), 'admin')) {
     db.run(
       `INSERT INTO collaborators (repo_id, user_id, permission, created_at) VALUES (?, ?, 'admin', ?)`,
@@ -203,7 +203,7 @@ export const repositoryHandlers = defineHandlers({
 
   listOrganizationRepositories({ context, organization, caller, page, reply }) {
     const { db } = context;
-    // As on Gitea, an anonymous caller's count leaves private ones out and a signed-in caller's does not.
+    // As on Gitea, an anonymous caller's count excludes private repositories and a signed-in caller's does not.
     const open = caller ? '' : 'AND is_private = 0';
     const count = `SELECT count(*) AS count FROM repositories WHERE owner_id = ? ${open}`;
     reply.total(db.get<{ count: number }>(count, organization.id)?.count ?? 0);
@@ -245,7 +245,7 @@ export const repositoryHandlers = defineHandlers({
   },
 });
 
-/** Forks: a repository's copy in another account, with all branches and tags. */
+/** Handlers for forks: copies of a repository in another account, with all branches and tags. */
 export const forkHandlers = defineHandlers({
   async createFork({ context, body, caller, ...source }) {
     const permit = requireCopy(context, caller, source.repository.id);
@@ -260,7 +260,7 @@ export const forkHandlers = defineHandlers({
   },
 });
 
-/** A fork is for code and pull requests; its owner may switch on the rest. */
+/** A fork is for code and pull requests; its owner may enable the rest. */
 const unitsOfFork = {
   has_issues: false,
   has_wiki: false,
@@ -294,7 +294,7 @@ async function forkRepository(
   try {
     await git.copy(source.repository.id, row.id, source.permit);
   } catch (error) {
-    // A row without its folder would answer 500 for ever.
+    // A row without its folder would answer 500 forever.
     db.run('DELETE FROM repositories WHERE id = ?', row.id);
     await git.remove(row.id);
     throw error;
@@ -342,7 +342,7 @@ function insertFork(
   return read();
 }
 
-/** To the source's hooks as `fork`; in an organization its hooks get a `repository` event as well. */
+/** Sent to the source's hooks as `fork`; the hooks of an organization get a `repository` event as well. */
 function emitFork(
   context: ForgeContext,
   { repository, owner }: RepositoryTarget,
@@ -369,13 +369,13 @@ function emitFork(
 }
 
 type SearchQuery = HandlerCall<(typeof operations)['searchRepositories']>['query'];
-/** A part of the condition, with its values. */
+/** A part of the condition, with its parameters. */
 type SearchTerm = { readonly sql: string; readonly values?: readonly (string | number)[] };
 
-/** Bytes that Git LFS keeps for a repository. */
+/** Bytes that Git LFS stores for a repository. */
 const lfsBytes = `(SELECT coalesce(sum(c.size), 0) FROM lfs_objects l JOIN lfs_contents c ON c.oid = l.oid WHERE l.repo_id = r.id)`;
 
-/** Columns by the word of `sort`. */
+/** Columns by the value of `sort`. */
 const columns: Readonly<Record<string, readonly string[]>> = {
   alpha: ['o.lower_name', 'r.lower_name'],
   created: ['r.created_at'],
@@ -388,12 +388,12 @@ const columns: Readonly<Record<string, readonly string[]>> = {
   id: ['r.id'],
 };
 
-/** The search for repositories by words, owners and properties. */
+/** Handlers for the search of repositories by words, owners and properties. */
 export const repositorySearchHandlers = defineHandlers({
   searchRepositories({ context, query, caller, page, reply }) {
     const terms = [readableCondition(caller), ...termsOf(query, caller)];
     const order = orderOf(query);
-    // The word in front names statements that read every repository: no index finds parts of names.
+    // The leading word marks statements that read every repository: no index finds substrings.
     const from = `/* search */ FROM repositories r JOIN users o ON o.id = r.owner_id
       WHERE ${terms.map(({ sql }) => sql).join(' AND ')}`;
     const values = terms.flatMap((term) => term.values ?? []);
@@ -436,7 +436,10 @@ function termsOf(query: SearchQuery, caller: UserRow | undefined): SearchTerm[] 
   return terms;
 }
 
-/** A word is part of the name, or of `owner/name`, of a topic, or of the description where asked; `topic`: a whole topic alone. */
+/**
+ * A word matches part of the name, of `owner/name`, of a topic, or of the description if requested; `topic`: only a whole
+ * topic.
+ */
 function matchOf(word: string, { topic, includeDesc }: SearchQuery): SearchTerm {
   if (topic) return { sql: 'EXISTS (SELECT 1 FROM json_each(r.topics) WHERE value = ?)', values: [word] };
   const parts: SearchTerm[] = [
@@ -465,7 +468,7 @@ function modeOf(mode: string): SearchTerm {
   return { sql };
 }
 
-/** What an account owns, and what it works on for others unless `exclusive`; `collaborative`: the latter alone. */
+/** Repositories that an account owns, and those it works on for others unless `exclusive`; `collaborative`: only the latter. */
 function ownerTerm(uid: number, { exclusive, mode }: SearchQuery): SearchTerm {
   const shared = `(r.id IN (SELECT repo_id FROM collaborators WHERE user_id = ?)
     OR EXISTS (SELECT 1 FROM team_members m JOIN teams t ON t.id = m.team_id
@@ -476,7 +479,7 @@ function ownerTerm(uid: number, { exclusive, mode }: SearchQuery): SearchTerm {
   return { sql: `(r.owner_id = ? OR ${shared})`, values: [uid, uid, uid] };
 }
 
-/** `order` is looked at beside `sort` alone. */
+/** `order` is used only together with `sort`. */
 function orderOf({ sort, order = '', priority_owner_id: first }: SearchQuery): string {
   const priority = first ? `CASE WHEN r.owner_id = ${Math.trunc(first)} THEN 0 ELSE 1 END, ` : '';
   if (!sort) return `${priority}r.lower_name, r.id`;

@@ -4,7 +4,7 @@ import { defineHandlers } from '../platform/http/handler.ts';
 import { secondsOf } from '../platform/time.ts';
 import { listMarked } from './marked.ts';
 
-/** Handlers for stars: an account's list of repositories it cares for. */
+/** Handlers for stars. */
 export const starHandlers = defineHandlers({
   listStarred: (call) => listMarked(call, 'stars', call.account),
   listOwnStarred: (call) => listMarked(call, 'stars', call.caller),

@@ -1,6 +1,6 @@
 import { ForgeProblem } from '../platform/errors.ts';
 
-/** The licences that a new repository may have, by their SPDX ids. */
+/** The licences available for a new repository, by SPDX id. */
 export const licenseNames: readonly string[] = [
   '0BSD',
   'AGPL-3.0',
@@ -32,7 +32,7 @@ export const licenseNames: readonly string[] = [
   'Zlib',
 ];
 
-/** Returns the text of a licence with its placeholders, or undefined for a name that is not known. */
+/** Returns the text of a licence with its placeholders, or undefined for an unknown name. */
 export async function loadLicense(name: string): Promise<string | undefined> {
   const { licenseText } = await import('./license-texts.ts');
   const text = licenseText(name);
@@ -43,21 +43,21 @@ const year = /<year>|\[year\]|\[yyyy\]|\[xxxx\]-\[xxxx\]|\bYEAR\b/gi;
 const owner =
   /<(copyright holders?|owner|name of author)>|\[(name of copyright (owner|holder)|copyright holders|owner organization)\]|\bAUTHOR EMAIL\b/gi;
 
-/** Returns the text of a licence with year and owner in the lines of the copyright; other lines are the licence itself. */
+/** Returns the text of a licence with year and owner filled into the copyright lines; other lines are unchanged. */
 function fillLicense(text: string, values: { readonly year: number; readonly owner: string }): string {
   return text.replace(/^ *copyright .*$/gim, (line) =>
     line.replace(year, String(values.year)).replace(owner, () => values.owner),
   );
 }
 
-/** What the library does not have: names of its own, with patterns separated by spaces. */
+/** Additional templates, missing in the library: patterns separated by spaces. */
 const ownPatterns: Readonly<Record<string, string>> = {
   Bazel: '/bazel-* /.ijwb/ /.clwb/',
   Nix: 'result result-* .direnv/',
   Zig: '.zig-cache/ zig-cache/ zig-out/ *.o',
 };
 
-/** Names that servers list, and under which file the library has that text: github/gitignore keeps links for most of them. */
+/** Template names of servers, and the library files with their text: github/gitignore has symbolic links for most of them. */
 const otherNames: Readonly<Record<string, string>> = {
   Clojure: 'Leiningen',
   Fortran: 'C++',
@@ -68,7 +68,7 @@ const otherNames: Readonly<Record<string, string>> = {
 
 /** Returns the texts of all templates by name, sorted by it. */
 export async function loadGitignores(): Promise<ReadonlyMap<string, string>> {
-  // Loaded when one is asked for: 180 texts.
+  // Loaded on demand: 180 texts.
   const { gitignoreTexts } = await import('./gitignore-texts.ts');
   const texts = new Map(gitignoreTexts);
   for (const [name, file] of Object.entries(otherNames)) texts.set(name, gitignoreTexts.get(file) ?? '');
@@ -78,7 +78,7 @@ export async function loadGitignores(): Promise<ReadonlyMap<string, string>> {
   return new Map([...texts].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** What the creation of a repository may ask for; names of several gitignore templates are separated by commas. */
+/** Files to create with a repository; names of several gitignore templates are separated by commas. */
 export type WantedFiles = {
   readonly readme?: string | undefined;
   readonly gitignores?: string | undefined;
@@ -86,24 +86,24 @@ export type WantedFiles = {
 };
 
 const separator = ',';
-/** A longer list names templates more than once. */
+/** A longer list has duplicate templates. */
 const maxGitignores = 100;
 
-/** Ends the request with 400 where a file is wanted that there is no template for. */
+/** Ends the request with 400 if a requested file has no template. */
 export async function assertFirstFiles({ readme, gitignores, license }: WantedFiles): Promise<void> {
   if (readme && readme !== 'Default')
     throw new ForgeProblem(400, 'readme template does not exist, available templates: [Default]');
   const names = namesOf(gitignores);
   const texts = await textsFor(names);
   const unknown = names.find((name) => !texts.has(name));
-  // Gitea answers 500 to both, and leaves nothing behind.
+  // Gitea answers 500 for both, and creates nothing.
   if (unknown !== undefined || names.length > maxGitignores)
     throw new ForgeProblem(400, `gitignore template does not exist: ${unknown ?? 'too many'}`);
   if (license && !licenseNames.includes(license))
     throw new ForgeProblem(400, `license template does not exist: ${license}`);
 }
 
-/** Returns the files of a first commit, README.md, .gitignore and LICENSE, as far as they are wanted. */
+/** Returns the requested files of a first commit: README.md, .gitignore and LICENSE. */
 export async function makeFirstFiles(
   wanted: WantedFiles,
   about: {
@@ -113,7 +113,7 @@ export async function makeFirstFiles(
     readonly year: number;
   },
 ): Promise<readonly { readonly path: string; readonly content: Buffer }[]> {
-  // No newline at the end: the bytes of Gitea.
+  // No newline at the end, as on Gitea.
   const readme = `# ${about.name}\n\n${about.description.replace(/\r\n?/g, '\n')}`;
   const files = [{ path: 'README.md', content: Buffer.from(readme) }];
   const names = namesOf(wanted.gitignores);
@@ -134,7 +134,7 @@ async function textsFor(names: readonly string[]): Promise<ReadonlyMap<string, s
   return names.length > 0 ? loadGitignores() : new Map();
 }
 
-/** A label as a set describes it; the colour is six hex digits. */
+/** A label of a label set; the colour is six hex digits. */
 type LabelTemplate = {
   readonly name: string;
   readonly exclusive: boolean;
@@ -149,30 +149,30 @@ const independent = (name: string, color: string, description: string): LabelTem
   description,
 });
 
-/** Of labels of one scope (the part before the last slash), an issue has at most one. */
+/** An issue has at most one label of each scope (the part before the last slash). */
 const scoped = (name: string, color: string, description: string): LabelTemplate => ({
   ...independent(name, color, description),
   exclusive: true,
 });
 
-/** Labels that a new repository may start with, by the name that `issue_labels` takes. */
+/** Initial labels of a new repository, by the value of `issue_labels`. */
 const sets: Readonly<Record<string, readonly LabelTemplate[]>> = {
   Advanced: [
     scoped('kind/bug', 'd73a4a', 'Does not work as documented'),
-    scoped('kind/documentation', '0e6ba8', 'About the documentation alone'),
-    scoped('kind/feature', '1c7c3a', 'Adds what does not exist yet'),
+    scoped('kind/documentation', '0e6ba8', 'Documentation only'),
+    scoped('kind/feature', '1c7c3a', 'New functionality'),
     scoped('kind/question', '7057ff', 'Asks how something works'),
-    scoped('kind/security', '8b1a8b', 'About a weakness, or the defence against one'),
+    scoped('kind/security', '8b1a8b', 'Vulnerability or hardening'),
     scoped('priority/urgent', 'b60205', 'Before everything else'),
     scoped('priority/high', 'd95f0e', 'Before the next release'),
     scoped('priority/normal', 'e0a800', 'Planned'),
     scoped('priority/low', '4c9a52', 'When there is time'),
-    scoped('status/blocked', '9b2226', 'Waits for something else'),
-    scoped('status/duplicate', '8a8f98', 'Another issue says the same'),
-    scoped('status/needs information', '57606a', 'Waits for an answer of its author'),
-    scoped('status/ready', '2f9e8f', 'Can be worked on'),
-    scoped('status/rejected', '33383d', 'Stays as it is'),
-    independent('breaking', 'c2185b', 'Users have to change something'),
+    scoped('status/blocked', '9b2226', 'Waits for another issue or decision'),
+    scoped('status/duplicate', '8a8f98', 'Duplicate of another issue'),
+    scoped('status/needs information', '57606a', 'Waits for information from the author'),
+    scoped('status/ready', '2f9e8f', 'Ready to be worked on'),
+    scoped('status/rejected', '33383d', 'Will not be changed'),
+    independent('breaking', 'c2185b', 'Requires changes by users'),
   ],
   Default: [
     independent('bug', 'ee0701', 'Something is not working'),
@@ -187,7 +187,7 @@ const sets: Readonly<Record<string, readonly LabelTemplate[]>> = {
 
 export const labelSetNames: readonly string[] = Object.keys(sets);
 
-/** Returns the labels of a set, or undefined for a name that is none. */
+/** Returns the labels of a set, or undefined for an unknown name. */
 export function findLabelSet(name: string): readonly LabelTemplate[] | undefined {
   return Object.hasOwn(sets, name) ? sets[name] : undefined;
 }

@@ -9,7 +9,7 @@ import { secondsOf, toInstant } from '../platform/time.ts';
 const maxTopics = 25;
 const maxLength = 35;
 
-/** Returns topics as they are stored, or ends the request with 422 and those that cannot be. */
+/** Returns topics as stored, or ends the request with 422 and the invalid ones. */
 function readTopics(given: readonly string[]): readonly string[] {
   const topics = given.map((topic) => topic.trim().toLowerCase()).filter((topic) => topic !== '');
   const wrong = topics.filter((topic) => topic.length > maxLength || !/^[a-z0-9][-.a-z0-9]*$/.test(topic));
@@ -18,7 +18,7 @@ function readTopics(given: readonly string[]): readonly string[] {
   return topics;
 }
 
-/** Returns one topic as it is stored, or ends the request with 422. */
+/** Returns one topic as stored, or ends the request with 422. */
 function readTopic(given: string): string {
   const [topic] = readTopics([given]);
   if (topic === undefined) throw new ForgeProblem(422, 'Topic name is invalid', 'message');
@@ -27,7 +27,7 @@ function readTopic(given: string): string {
 
 type TopicTarget = RepositoryTarget & { readonly context: ForgeContext };
 
-/** Reads the row anew: requests that came together each keep what the one before has written. */
+/** Reads the row again: concurrent requests each keep what the previous one has written. */
 function topicsOf({ context, repository }: TopicTarget): readonly string[] {
   const row = context.db.get<Pick<RepositoryRow, 'topics'>>(
     'SELECT topics FROM repositories WHERE id = ?',
@@ -58,7 +58,7 @@ type TopicRow = {
   readonly updated_at: Seconds;
 };
 
-/** Handlers for the topics of a repository, and for the search in those of all. */
+/** Handlers for the topics of a repository, and for the topic search. */
 export const topicHandlers = defineHandlers({
   listTopics(call) {
     const topics = topicsOf(call);
@@ -94,7 +94,7 @@ export const topicHandlers = defineHandlers({
 
   searchTopics({ context, query, caller, page, reply }) {
     const { db } = context;
-    // Gitea shows topics of every repository; here those that the caller can read nowhere stay hidden.
+    // Gitea shows topics of every repository; here topics without a repository that the caller can read stay hidden.
     const readable = readableCondition(caller);
     const from = `FROM topics t WHERE instr(t.name, ?) > 0 AND EXISTS (SELECT 1 FROM repository_topics x
       JOIN repositories r ON r.id = x.repo_id JOIN users o ON o.id = r.owner_id

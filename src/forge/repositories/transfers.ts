@@ -22,15 +22,15 @@ type Move = {
   readonly repository: RepositoryRow;
   readonly from: UserRow;
   readonly to: UserRow;
-  /** Teams of the new owner that get the repository beside those that have all of them. */
+  /** Teams of the new owner that get access, besides those with access to all repositories. */
   readonly teamIds: readonly number[];
-  /** Who began it; they watch the repository from now on. */
+  /** The initiator, who watches the repository from now on. */
   readonly doerId: number;
 };
 
 /**
- * Gives a repository to another owner: the old name leads there, the old organization's teams and labels let it go, and
- * who reaches it through the new owner is no collaborator any more. Everything else stays, hooks included.
+ * Moves a repository to another owner: the old name redirects to it, teams and labels of the old organization are removed,
+ * and collaborators who have access through the new owner are removed. Everything else is kept, webhooks included.
  */
 function moveRepository(
   context: ForgeContext,
@@ -71,7 +71,7 @@ function moveRepository(
   return found(db.get<RepositoryRow>('SELECT * FROM repositories WHERE id = ?', id));
 }
 
-/** Returns the new owner as the caller may see it, or ends the request with 404. */
+/** Returns the new owner if the caller may see it, or ends the request with 404. */
 function recipientNamed({ db }: ForgeContext, name: string, caller: UserRow): UserRow {
   const missing = 'The new owner does not exist or cannot be found';
   const recipient = found(userNamed(db, name), missing);
@@ -112,7 +112,7 @@ function refuseTaken(
 
 type Offer = Omit<Move, 'from' | 'doerId'> & { readonly doer: UserRow };
 
-/** Offers a repository: the new owner can read it from now on, and has to say yes. */
+/** Creates a pending transfer: the new owner can read the repository from now on, and must accept. */
 function offer(context: ForgeContext, { repository, to, teamIds, doer }: Offer): void {
   const { db } = context;
   const now = secondsOf(context.clock());
@@ -136,7 +136,10 @@ function offer(context: ForgeContext, { repository, to, teamIds, doer }: Offer):
   notifyOfRepository(context, { repository, receivers: answerersOf(context, to) });
 }
 
-/** Returns who may answer for the new owner: the person, or accounts that may create repositories in the organization. */
+/**
+ * Returns the accounts that may accept for the new owner: the person, or accounts that may create repositories in the
+ * organization.
+ */
 function answerersOf({ db }: ForgeContext, recipient: UserRow): readonly Pick<UserRow, 'id'>[] {
   if (recipient.type === 'user') return [recipient];
   return db.all<{ id: number }>(
@@ -146,14 +149,14 @@ function answerersOf({ db }: ForgeContext, recipient: UserRow): readonly Pick<Us
   );
 }
 
-/** Returns the offer of a repository and whom it was made to, where the caller may answer it. */
+/** Returns the pending transfer of a repository and its recipient, if the caller may accept or reject it. */
 function answerable({ db }: ForgeContext, repository: RepositoryRow, caller: UserRow) {
   const transfer = found(
     db.get<TransferRow>('SELECT * FROM transfers WHERE repo_id = ?', repository.id),
     'repository has no pending transfer',
   );
   const recipient = found(db.get<UserRow>('SELECT * FROM users WHERE id = ?', transfer.recipient_id));
-  // Administrators of the site do not answer for others.
+  // Site administrators do not accept for others.
   const person = { ...caller, is_admin: 0 as const };
   const mayAnswer =
     recipient.type === 'user' ? recipient.id === caller.id : canCreateRepositoryIn(db, recipient, person);
@@ -161,7 +164,7 @@ function answerable({ db }: ForgeContext, repository: RepositoryRow, caller: Use
   return { transfer, recipient };
 }
 
-/** Handlers for giving a repository away. No hook hears of any of it, as on Gitea. */
+/** Handlers for repository transfers. They send no webhooks, as on Gitea. */
 export const transferHandlers = defineHandlers({
   transferRepository({ context, repository, owner, caller, body, reply }) {
     const { db } = context;
@@ -189,7 +192,7 @@ export const transferHandlers = defineHandlers({
     const { recipient, row } = context.db.transaction(() => {
       const { transfer, recipient } = answerable(context, repository, caller);
       refuseTaken(context, recipient, repository, 409);
-      // The column holds what `offer` wrote; a team that is gone meanwhile gets nothing.
+      // The column holds what `offer` wrote; a team deleted meanwhile gets nothing.
       const wanted = JSON.parse(transfer.team_ids) as number[];
       const isThere = 'SELECT 1 AS one FROM teams WHERE id = ? AND org_id = ?';
       const teamIds = wanted.filter((id) => context.db.get(isThere, id, recipient.id));

@@ -21,17 +21,17 @@ const FaultShape = z.strictObject({
   count: z.int().min(0).default(1),
 });
 
-/** What the control routes work on. */
+/** Dependencies of the control routes. */
 export type Control = { readonly token: string; readonly clock: MovableClock; readonly faults: Faults };
 
 /**
- * Registers `/-/control/`: what a real forge learns through other protocols, for callers with the bearer token. Only for a
- * forge that listens on loopback.
+ * Registers `/-/control/`: state that a real forge receives through other protocols, for callers with the bearer token.
+ * Only for a forge that listens on loopback.
  */
 export function registerControl(app: FastifyInstance, context: ForgeContext, control: Control): void {
   app.addHook('onRequest', async (request, reply) => {
     if (!isBearer(request.headers.authorization, control.token)) {
-      return reply.code(401).send({ message: 'the bearer in control.token is required' });
+      return reply.code(401).send({ message: 'the bearer token in control.token is required' });
     }
   });
   app.put('/-/control/runners', (request, reply) =>
@@ -81,32 +81,32 @@ function answer<S extends z.ZodType>(
     const said = work(parsed.data);
     return said ? reply.code(200).send(said) : reply.code(204).send();
   } catch (error) {
-    // A runner of what is not there is the caller's mistake; anything else is ours.
+    // A runner of an unknown owner is a client error; anything else is a server error.
     if (error instanceof ReeveError && error.code === 'usage')
       return reply.code(422).send({ message: messageOf(error) });
     throw error;
   }
 }
 
-/** How the API misbehaves for a while. */
+/** A simulated fault of the API. */
 type Fault = {
-  /** Every answer waits this long first. */
+  /** Delay of every response. */
   readonly latencyMs: number;
-  /** Answered in place of the operation; undefined: the operation answers, late. */
+  /** Status returned instead of the operation's response; undefined: the operation runs, delayed. */
   readonly status: number | undefined;
-  /** Requests that it meets; then all is well again. */
+  /** Number of requests affected, after which the API works normally. */
   readonly count: number;
 };
 
-/** Faults to come, for trying a client. */
+/** Scheduled faults, for testing a client. */
 export interface Faults {
-  /** Replaces what was put before; a count of 0 makes all well. */
+  /** Replaces the scheduled fault; a count of 0 clears it. */
   put(fault: Fault): void;
-  /** Takes the fault that meets the next request, if one does. */
+  /** Consumes and returns the fault of the next request, if any. */
   take(): Fault | undefined;
 }
 
-/** Creates a place for faults, with none in it. */
+/** Creates an empty fault schedule. */
 export function createFaults(): Faults {
   let fault: Fault | undefined;
   let left = 0;
@@ -123,14 +123,14 @@ export function createFaults(): Faults {
   };
 }
 
-/** A clock that goes on by itself and can be put forward or back. */
+/** A running clock that can be set forward or back. */
 interface MovableClock {
   readonly now: () => Date;
-  /** Makes it this instant now; it goes on from there. */
+  /** Sets the current time; the clock continues from there. */
   set(to: Date): void;
 }
 
-/** Creates a clock that shows what the given one shows until it is set. */
+/** Creates a clock that follows the given one until it is set. */
 export function createMovableClock(clock: () => Date): MovableClock {
   let offsetMs = 0;
   return {
@@ -141,12 +141,12 @@ export function createMovableClock(clock: () => Date): MovableClock {
   };
 }
 
-/** Returns the path of the file that holds the bearer of the control routes. */
+/** Returns the path of the file with the bearer token of the control routes. */
 export function controlTokenFile(folder: string): string {
   return join(folder, 'control.token');
 }
 
-/** Returns the bearer of the control routes from `DATA/control.token` (mode 0600), made where there is none. */
+/** Returns the bearer token of the control routes from `DATA/control.token` (mode 0600), created if missing. */
 export function ensureControlToken(folder: string): string {
   const file = controlTokenFile(folder);
   const known = readKnown(file);
@@ -156,7 +156,7 @@ export function ensureControlToken(folder: string): string {
   }
   const token = randomBytes(32).toString('hex');
   writeFileSync(file, `${token}\n`, { mode: 0o600 });
-  // An empty file that was there keeps the mode it had.
+  // An existing empty file keeps its mode.
   chmodSync(file, 0o600);
   return token;
 }
@@ -166,12 +166,12 @@ function readKnown(file: string): string | undefined {
     const text = readFileSync(file, 'utf8').trim();
     return text.length >= 24 ? text : undefined;
   } catch {
-    // Not there yet: the first start.
+    // Missing: the first start.
     return undefined;
   }
 }
 
-/** Returns whether a header carries the bearer, in the same time whatever it carries. */
+/** Returns whether a header contains the bearer token, compared in constant time. */
 function isBearer(header: string | undefined, token: string): boolean {
   const given = /^bearer (\S+)$/i.exec(header ?? '')?.[1] ?? '';
   return isSameSecret(given, token);

@@ -15,15 +15,15 @@ import type { ForgeContext } from '../platform/context.ts';
 import { secondsOf } from '../platform/time.ts';
 import type { Seed, SeedHook, SeedIssue, SeedPull, SeedRepository } from './seed-shape.ts';
 
-/** Calls operations of this very forge as the people of a seed: what a seed brings about, a client could. */
+/** Calls operations of this forge as the users of a seed: a client could create everything that a seed does. */
 export interface SeedCaller {
-  /** Returns the answer; throws `usage` with the forge's words where the operation is refused. */
+  /** Returns the response; throws `usage` with the forge's message if the operation is refused. */
   call<O extends Operation>(name: string, operation: O, input: InputOf<O>): Promise<AnswerOf<O>>;
-  /** Takes the credentials away again. */
+  /** Revokes the credentials. */
   close(): void;
 }
 
-/** A repository of a seed while it is made: who makes it, and the path parameters that name it. */
+/** A repository of a seed under creation: its creator, and its path parameters. */
 type Making = {
   readonly caller: SeedCaller;
   readonly by: string;
@@ -31,7 +31,7 @@ type Making = {
   readonly repository: SeedRepository;
 };
 
-/** Creates the caller. Each person gets a token while the seed runs; it is never shown. */
+/** Creates the caller. Each user gets a token while the seed runs; it is never shown. */
 export function createSeedCaller(app: FastifyInstance, context: ForgeContext): SeedCaller {
   const { db, clock } = context;
   const tokens = new Map<string, { id: number; secret: string }>();
@@ -57,7 +57,7 @@ export function createSeedCaller(app: FastifyInstance, context: ForgeContext): S
 
   return {
     async call<O extends Operation>(name: string, operation: O, input: InputOf<O>) {
-      // The row's type has shaped the input; here only its members are looked at.
+      // The operation's type has checked the input; here only its fields are used.
       const { params, query, body } = input as AnyInput;
       const path = fillPath(operation, params);
       const search = new URLSearchParams(
@@ -85,7 +85,7 @@ export function createSeedCaller(app: FastifyInstance, context: ForgeContext): S
   };
 }
 
-/** Makes a repository of a seed with everything in it, unless it is there; a failure half-way removes it again. */
+/** Creates a repository of a seed with its content, unless it exists; a failure removes it again. */
 export async function createSeedRepository(
   context: ForgeContext,
   caller: SeedCaller,
@@ -112,7 +112,7 @@ function isThere({ db }: ForgeContext, owner: string, name: string): boolean {
   return db.get(sql, owner.toLowerCase(), name.toLowerCase()) !== undefined;
 }
 
-/** An account makes its own repositories; those of an organization are made by an owner of it. */
+/** Returns the creator of a repository: the account itself, or an owner of the organization. */
 function makerOf({ db }: ForgeContext, seed: Seed, owner: string): string {
   const told = seed.organizations?.find(({ name }) => name.toLowerCase() === owner.toLowerCase());
   if (told) return told.owner;
@@ -135,7 +135,7 @@ async function createEmpty(context: ForgeContext, { caller, by, params, reposito
   } else await caller.call(by, operations.createRepository, { body });
 }
 
-/** Before its content: accounts that are assigned to its issues must have access by then. */
+/** Runs before the content is created: assignees of issues must have access by then. */
 async function giveToTeams(context: ForgeContext, seed: Seed, { caller, by, params }: Making): Promise<void> {
   const isNamed = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
   const organization = seed.organizations?.find(({ name }) => isNamed(name, params.owner));
@@ -198,7 +198,7 @@ async function writeHistory({ caller, by, params, repository }: Making): Promise
   }
 }
 
-/** Returns the body that makes a hook of a seed; it is active unless the seed says otherwise. */
+/** Returns the body that creates a webhook of a seed; it is active unless the seed says otherwise. */
 export function hookBody({
   url,
   type = 'gitea',
@@ -221,7 +221,7 @@ function toBase64(text: string): string {
 
 type Ids = { readonly labels: ReadonlyMap<string, number>; readonly milestones: ReadonlyMap<string, number> };
 
-/** Makes the issues of a repository, then its pull requests, each as the person who opened it. */
+/** Creates the issues of a repository, then its pull requests, each as its author. */
 async function createConversations(making: Making): Promise<void> {
   const { issues = [], pulls = [] } = making.repository;
   if (issues.length + pulls.length === 0) return;
@@ -230,7 +230,7 @@ async function createConversations(making: Making): Promise<void> {
   for (const pull of pulls) await createPull(making, ids, pull);
 }
 
-/** Labels of the organization count too; where two have one name, the repository's wins. */
+/** Labels of the organization count too; for equal names, the repository's label wins. */
 async function readIds({ caller, by, params, repository }: Making): Promise<Ids> {
   const wanted = new Set(
     [...(repository.issues ?? []), ...(repository.pulls ?? [])].flatMap(({ labels }) => labels ?? []),
@@ -263,12 +263,12 @@ async function forEachPage(read: (query: { page: number; limit: number }) => Pro
   for (let page = 1; (await read({ page, limit: 50 })) > 0; ) page += 1;
 }
 
-/** What stands in the body that opens an issue or pull request. */
+/** Returns the body that opens an issue or pull request. */
 function opening(issue: SeedIssue) {
   return { title: issue.title, body: issue.body, assignees: issue.assignees, due_date: issue.due_date };
 }
 
-/** Labels and milestone are given by the repository's owner: a mere reader's would be dropped in silence. */
+/** Labels and milestone are set by the repository's owner: those of a mere reader would be silently dropped. */
 async function dress(making: Making, ids: Ids, issue: SeedIssue, index: number): Promise<void> {
   const { caller, by, params } = making;
   const at = { ...params, index };

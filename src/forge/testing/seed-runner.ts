@@ -7,8 +7,8 @@ import type { ToldRunner } from '../workflows/runners-service.ts';
 const instant = z.iso.datetime({ offset: true });
 
 /**
- * A runner as it would report itself over its own protocol. `state` holds until another one is reported; the two
- * instants let a runner go offline as the clock runs.
+ * A runner as it would report itself over its own protocol. `state` holds until another one is reported; the two times let
+ * a runner go offline as the clock advances.
  */
 export const SeedRunner = z.strictObject({
   name: z.string().min(1).max(255),
@@ -20,16 +20,16 @@ export const SeedRunner = z.strictObject({
   labels: z.array(z.string().min(1)).optional(),
   ephemeral: z.boolean().optional(),
   disabled: z.boolean().optional(),
-  state: z.enum(['offline', 'idle', 'busy']).optional().describe('Absent: as the two instants say.'),
-  last_online_at: instant.optional().describe('Online for a minute from here.'),
-  last_active_at: instant.optional().describe('Busy for ten seconds from here, where it is online.'),
+  state: z.enum(['offline', 'idle', 'busy']).optional().describe('Absent: derived from the two times.'),
+  last_online_at: instant.optional().describe('Online for a minute from this time.'),
+  last_active_at: instant.optional().describe('Busy for ten seconds from this time, if online.'),
 });
 export type SeedRunner = z.output<typeof SeedRunner>;
 
-/** The last second that RFC 3339 can say: a runner that is reported online does not go offline by itself. */
+/** The last second that RFC 3339 can express: a runner reported as online does not go offline by itself. */
 const always = Date.UTC(9999, 11, 31, 23, 59, 59) / 1000;
 
-/** Returns a runner as it is stored, or what is wrong with where it belongs. */
+/** Returns a runner as stored, or the error in its owner. */
 export function readRunner(db: Database, runner: SeedRunner): ToldRunner | { readonly problem: string } {
   const { repository, owner, state } = runner;
   if (repository !== undefined && owner !== undefined)

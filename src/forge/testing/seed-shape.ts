@@ -27,7 +27,7 @@ const Label = z.strictObject({
   exclusive: z.boolean().optional(),
 });
 
-/** A hook is there before issues and pull requests are: it hears how they come about. */
+/** A hook is created before issues and pull requests, so that it receives their events. */
 const Hook = z.strictObject({
   url: z.string(),
   type: z.string().optional().describe('Absent: gitea.'),
@@ -67,7 +67,7 @@ const Comment = z.strictObject({ by: name, body: name });
 
 const conversation = {
   title: name,
-  by: name.describe('Who opened it.'),
+  by: name.describe('Author.'),
   body: z.string().optional(),
   labels: names.optional().describe('Of the repository, or of its organization.'),
   milestone: name.optional().describe('Its title.'),
@@ -101,11 +101,11 @@ const Pull = z.strictObject({
       }),
     )
     .optional()
-    .describe('Of the head, as the owner tells them.'),
+    .describe('Of the head, reported by the owner.'),
   merged: z
     .enum(['merge', 'rebase', 'rebase-merge', 'squash', 'fast-forward-only'])
     .optional()
-    .describe('Merged by the owner, in this way.'),
+    .describe('Merged by the owner, in this style.'),
 });
 export type SeedIssue = z.output<typeof Issue>;
 export type SeedPull = z.output<typeof Pull>;
@@ -160,7 +160,7 @@ const Repository = z.strictObject({
 });
 export type SeedRepository = z.output<typeof Repository>;
 
-/** A whole instance as data: what `reeve forge --seed FILE` brings about. What is there already stays as it is. */
+/** A whole instance as data, created by `reeve forge --seed FILE`. Existing objects are left unchanged. */
 export const Seed = z.strictObject({
   version: z.literal(1),
   accounts: z.array(Account).optional(),
@@ -175,7 +175,7 @@ export const Seed = z.strictObject({
   runners: z
     .array(SeedRunner)
     .optional()
-    .describe('The runners of every level; each start makes them these and no others.'),
+    .describe('The runners of every level; each start replaces all runners with these.'),
 });
 export type Seed = z.output<typeof Seed>;
 
@@ -184,10 +184,10 @@ export function describeSeed(): object {
   return z.toJSONSchema(Seed, { io: 'input', unrepresentable: 'any' });
 }
 
-/** Something wrong at a path of the document, such as `['repositories', 3, 'name']`. */
+/** An error at a path of the document, for example `['repositories', 3, 'name']`. */
 export type SeedProblem = { readonly path: readonly PropertyKey[]; readonly message: string };
 
-/** A seed with the way back into its file. */
+/** A seed with the source positions of its file. */
 export type SeedFile = {
   readonly seed: Seed;
   /** Returns `file:line:column` of a path. */
@@ -195,8 +195,8 @@ export type SeedFile = {
 };
 
 /**
- * Reads the text of a seed file (YAML 1.2, no aliases). Returns the seed, or everything that is wrong with it, each with
- * its place. `file` is only named.
+ * Parses the text of a seed file (YAML 1.2, no aliases). Returns the seed, or all its errors, each with its position.
+ * `file` is used only in messages.
  */
 export function parseSeed(text: string, file: string): SeedFile | { readonly problems: readonly string[] } {
   const lines = new LineCounter();
@@ -228,7 +228,7 @@ export function parseSeed(text: string, file: string): SeedFile | { readonly pro
   };
 }
 
-/** Where a path is, or the nearest thing above it that is there: a missing member has no place of its own. */
+/** Returns the offset of a path, or of its nearest existing parent: a missing field has no position of its own. */
 function offsetOf(document: ReturnType<typeof parseDocument>, path: readonly PropertyKey[]): number {
   for (let length = path.length; length >= 0; length -= 1) {
     const node = length === 0 ? document.contents : document.getIn(path.slice(0, length), true);

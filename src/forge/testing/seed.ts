@@ -21,9 +21,9 @@ import type {
 const plainPlace = (path: readonly PropertyKey[]): string => path.map(String).join('.');
 
 /**
- * Brings about what a seed says: accounts, organizations, repositories, runners. What is there already, by its name,
- * stays as it is with everything in it; a repository that fails half-way goes again. Throws `usage` with every problem
- * and its place before anything is written, or with the first refusal.
+ * Creates the objects of a seed: accounts, organizations, repositories, runners. Existing objects, found by name, are left
+ * unchanged with all their content; a repository that fails midway is removed. Throws `usage` with every error and its
+ * position before anything is written, or with the first refusal.
  */
 export async function applySeed(
   app: FastifyInstance,
@@ -65,7 +65,7 @@ export async function applySeed(
   }
 }
 
-/** Makes the runners of the instance those told. Throws `usage` where one belongs to nothing that is there. */
+/** Replaces the runners of the instance. Throws `usage` if one belongs to an unknown owner. */
 export function putRunners(
   context: Pick<ForgeContext, 'db' | 'clock'>,
   runners: readonly SeedRunner[],
@@ -133,7 +133,7 @@ type SeedNames = {
 
 const lowerCase = (text: string): string => text.toLowerCase();
 
-/** Names that the seed makes, and those that the forge has already. */
+/** Names that the seed creates, and those that the forge has already. */
 function collectNames(seed: Seed, db: Database): SeedNames {
   const people = new Set(seed.accounts?.map(({ name }) => lowerCase(name)));
   const organizations = new Set(seed.organizations?.map(({ name }) => lowerCase(name)));
@@ -151,7 +151,7 @@ function collectNames(seed: Seed, db: Database): SeedNames {
   };
 }
 
-/** Returns everything in a seed that names what is nowhere, or makes the same thing twice; nothing is written. */
+/** Returns all unknown references and duplicates in a seed; nothing is written. */
 function findSeedProblems(seed: Seed, db: Database): readonly SeedProblem[] {
   const problems: SeedProblem[] = [];
   const names = collectNames(seed, db);

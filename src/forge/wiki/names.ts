@@ -1,9 +1,9 @@
 import { ForgeProblem } from '../platform/errors.ts';
 
 /**
- * The three forms of a page's name. A *title* is what people read. A *web name* (`sub_url`) is the title with spaces as
- * dashes and everything else percent-encoded; a title with a dash of its own, or ending in `.md`, keeps its spaces and
- * is marked with `.-` at the end. A *file name* is the web name with `.md` behind, where spaces stay spaces.
+ * The three forms of a page's name. A *title* is what readers see. A *web name* (`sub_url`) is the title with spaces as
+ * dashes and everything else percent-encoded; a title with a dash of its own, or ending in `.md`, keeps its spaces and is
+ * marked with `.-` at the end. A *file name* is the web name with `.md` appended, where spaces stay spaces.
  */
 
 const reserved: ReadonlySet<string> = new Set(['_pages', '_new', '_edit', 'raw']);
@@ -14,12 +14,12 @@ export function webNameOf(title: string): string {
   return name === '' || name === '.' ? 'unnamed' : name;
 }
 
-/** Returns the web name that a segment of a path means, as it was sent: what is encoded stays so. */
+/** Returns the web name of a path segment, still percent-encoded. */
 export function webNameIn(segment: string): string {
   return clean(segment).replaceAll('/', '%2F');
 }
 
-/** Returns what people read for a web name. */
+/** Returns the title of a web name. */
 export function wikiTitle(webName: string): string {
   const last = webName.split('/').at(-1) ?? '';
   const bare = last.endsWith('.md') ? decode(last.slice(0, -3), false) : last;
@@ -35,14 +35,14 @@ export function fileNameOf(webName: string): string {
   return `${segments.join('/').replaceAll('%20', ' ').replaceAll('+', ' ')}.md`;
 }
 
-/** Returns the web name of a file; undefined where it is no page: another ending, or a stray percent sign. */
+/** Returns the web name of a file; undefined if it is not a page: another extension, or a stray percent sign. */
 export function webNameOfFile(file: string): string | undefined {
   const bare = file.slice(0, -'.md'.length);
   if (!file.endsWith('.md') || tryDecode(bare) === undefined) return undefined;
   return toSegment(fromSegment(bare), bare.endsWith(mark));
 }
 
-/** Ends the request with 400 where a page cannot have this name: the wiki's own addresses need it. */
+/** Ends the request with 400 if a page cannot have this name: it is reserved for the wiki's own URLs. */
 export function assertUsable(webName: string): void {
   for (const segment of webName.split('/')) {
     const title = fromSegment(segment);
@@ -67,7 +67,7 @@ function queryEscape(text: string): string {
     .replaceAll('%20', '+');
 }
 
-/** What cannot be decoded stays as it is: it is only a name. */
+/** Text that cannot be decoded is returned unchanged: it is only a name. */
 function decode(text: string, plusIsSpace: boolean): string {
   return tryDecode(plusIsSpace ? text.replaceAll('+', ' ') : text) ?? text;
 }
@@ -81,7 +81,7 @@ function tryDecode(text: string): string | undefined {
   }
 }
 
-/** Resolves `.`, `..` and doubled slashes without ever leaving the root. */
+/** Resolves `.`, `..` and repeated slashes without ever leaving the root. */
 function clean(path: string): string {
   const segments: string[] = [];
   for (const segment of path.split('/')) {

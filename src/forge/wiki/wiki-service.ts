@@ -8,40 +8,40 @@ import { readBlob, readTree, type TreeEntry } from '../platform/git/tree.ts';
 import type { RepositoryRow } from '../platform/rows.ts';
 import { fileNameOf, wikiTitle } from './names.ts';
 
-/** The branch that a wiki's pages are on, whatever the repository's default branch is called. */
+/** The branch of a wiki's pages, regardless of the repository's default branch. */
 export const wikiBranch = 'main';
 
-/** Returns the id of the git repository of a wiki: the store keeps it beside its repository's, under the negative id. */
+/** Returns the id of the git repository of a wiki: the negated id of its repository. */
 export function wikiIdOf(repository: Pick<RepositoryRow, 'id'>): number {
   return -repository.id;
 }
 
-/** Returns whether a wiki was ever written. */
+/** Returns whether a wiki has any content. */
 export function hasWiki(context: Pick<ForgeContext, 'git'>, repository: RepositoryRow): boolean {
   return context.git.exists(wikiIdOf(repository));
 }
 
-/** Makes the git repository of a wiki where there is none yet. */
+/** Creates the git repository of a wiki if it does not exist. */
 export async function ensureWiki(
   context: Pick<ForgeContext, 'git'>,
   repository: RepositoryRow,
 ): Promise<void> {
   if (hasWiki(context, repository)) return;
   const options = { defaultBranch: wikiBranch, objectFormat: repository.object_format };
-  // Alone, so that two first writes do not both make it.
+  // Exclusive, so that two first writes do not both create it.
   await context.git.exclusively(wikiIdOf(repository), 'pulls', async () => {
     if (!hasWiki(context, repository)) await context.git.create(wikiIdOf(repository), options);
   });
 }
 
-/** A wiki as it is now: its git repository, its newest commit, what lies in its root. */
+/** The current state of a wiki: its git repository, its newest commit, the entries of its root. */
 export type Wiki = {
   readonly git: GitRepository;
   readonly head: CommitData;
   readonly entries: readonly TreeEntry[];
 };
 
-/** Returns the wiki of a repository, undefined where nothing was ever written. */
+/** Returns the wiki of a repository, undefined if it has no content. */
 export async function readWiki(context: ForgeContext, repository: RepositoryRow): Promise<Wiki | undefined> {
   if (!hasWiki(context, repository)) return undefined;
   const git = context.git.open(wikiIdOf(repository));
@@ -49,7 +49,7 @@ export async function readWiki(context: ForgeContext, repository: RepositoryRow)
   return head && { git, head, entries: (await readTree(git, head.id)) ?? [] };
 }
 
-/** Returns the entry of a page: under the name this forge writes, or with its percent signs decoded, as people push it. */
+/** Returns the entry of a page: under the name this forge writes, or with its percent signs decoded, as users push it. */
 export function findPage(wiki: Wiki, webName: string): TreeEntry | undefined {
   const file = fileNameOf(webName);
   const named = (name: string) => wiki.entries.find((entry) => entry.name === name && entry.kind === 'file');
@@ -64,7 +64,7 @@ function decoded(file: string): string {
   }
 }
 
-/** Returns a revision as the API shows it; its instants are in UTC. */
+/** Returns a revision as the API shows it; its times are in UTC. */
 export function toWikiCommit(commit: CommitData) {
   const person = (who: CommitData['author']) => ({
     name: who.name,
@@ -79,7 +79,7 @@ export function toWikiCommit(commit: CommitData) {
   };
 }
 
-/** Returns what lists show of a page. */
+/** Returns a page's fields in lists. */
 export function toMetaData(
   context: ForgeContext,
   { owner, repository }: Pick<RepositoryTarget, 'owner' | 'repository'>,
@@ -99,7 +99,7 @@ async function contentOf(wiki: Wiki, entry: TreeEntry | undefined): Promise<stri
   return blob?.content?.toString('base64') ?? '';
 }
 
-/** Returns a page with its content, the sidebar and the footer. Ends the request with 404 where there is none. */
+/** Returns a page with its content, the sidebar and the footer. Ends the request with 404 if it does not exist. */
 export async function toWikiPage(
   context: ForgeContext,
   target: Pick<RepositoryTarget, 'owner' | 'repository'>,
@@ -118,7 +118,7 @@ export async function toWikiPage(
   };
 }
 
-/** Returns the ids of the commits that wrote a page, newest first. */
+/** Returns the ids of the commits that changed a page, newest first. */
 export function listRevisions({ git, head }: Wiki, entry: TreeEntry): Promise<readonly string[]> {
   const read = async (): Promise<readonly string[]> => {
     const { stdout } = await git.git.run(['rev-list', head.id, '--', entry.name], { folder: git.folder });

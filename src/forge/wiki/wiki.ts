@@ -32,7 +32,7 @@ type Scene = Pick<RepositoryTarget, 'repository' | 'owner'> & {
   readonly caller: UserRow;
 };
 
-/** Commits what `plan` makes of the wiki as it is, alone in it; the first commit makes the wiki. */
+/** Commits the files that `plan` returns for the current wiki, exclusively; the first commit creates the wiki. */
 async function commitPages(
   { context, repository, caller }: Scene,
   message: string,
@@ -48,7 +48,7 @@ async function commitPages(
     await context.git.commitFiles(id, {
       branch: wikiBranch,
       ...at,
-      // As git itself ends the message of a commit.
+      // Like git itself, ends the commit message with a newline.
       message: `${message}\n`,
       author,
       committer: author,
@@ -86,7 +86,7 @@ function readContent(body: EditWikiPage): Buffer {
   return Buffer.from(text, 'base64');
 }
 
-/** Returns the name of the file a page is written to, or ends the request where no file can be named so. */
+/** Returns the file name of a page, or ends the request if no file can have it. */
 function fileToWrite(wiki: Wiki | undefined, webName: string): string {
   const known = wiki && findPage(wiki, webName);
   const file = cleanWritePath(known?.name ?? fileNameOf(webName));
@@ -111,9 +111,9 @@ async function createPage(scene: Scene, body: EditWikiPage) {
   return toWikiPage(scene.context, scene, webName);
 }
 
-/** A page that is not there is written all the same, as on Gitea. */
+/** A missing page is written all the same, as on Gitea. */
 async function editPage(scene: Scene, oldName: string, body: EditWikiPage) {
-  // Gitea takes an absent title for an empty one, and that is the name of such a page.
+  // Gitea treats an absent title as an empty one, which is the name of such a page.
   const webName = webNameOf((body.title ?? '').trim() || 'unnamed');
   const message = body.message || `Update ${JSON.stringify(webName)}`;
   const content = readContent(body);
@@ -129,21 +129,21 @@ async function editPage(scene: Scene, oldName: string, body: EditWikiPage) {
   return toWikiPage(scene.context, scene, webName);
 }
 
-/** The list has limits of its own: anything below 2 means the default, and there is no upper one. */
+/** The list has its own limits: anything below 2 means the default, and there is no maximum. */
 function limitOf(limit: number | undefined): number {
   return limit === undefined || limit <= 1 ? defaultLimit : limit;
 }
 
-/** Revisions come in pages of this size, whatever is asked for. */
+/** Fixed page size of revisions. */
 const revisionsPerPage = 50;
 
-/** Handlers for wikis. A page's name in the path may hold an encoded slash. */
+/** Handlers for wikis. A page's name in the path may contain an encoded slash. */
 export const wikiHandlers = defineHandlers({
   async listWikiPages({ context, repository, owner, query, page, reply }) {
     const wiki = found(await readWiki(context, repository));
     const limit = limitOf(query.limit);
     const offset = (page.page - 1) * limit;
-    // Files that are no pages use up positions and are not shown.
+    // Files that are not pages use up positions and are not shown.
     const shown = wiki.entries.slice(offset, offset + limit).filter(({ kind }) => kind === 'file');
     const address = new URL(
       `${context.rootUrl()}/api/v1/repos/${encodeURIComponent(owner.name)}/${encodeURIComponent(repository.name)}/wiki/pages`,

@@ -2,7 +2,7 @@ import type { ForgeContext } from '../platform/context.ts';
 import type { Bit, Seconds } from '../platform/rows.ts';
 import { secondsOf } from '../platform/time.ts';
 
-/** A machine that takes jobs; at most one of `repo_id` and `owner_id` is set, neither: the instance's. */
+/** A machine that runs jobs; at most one of `repo_id` and `owner_id` is set, neither: the instance's. */
 export type RunnerRow = {
   readonly id: number;
   readonly repo_id: number | null;
@@ -17,7 +17,7 @@ export type RunnerRow = {
   readonly created_at: Seconds;
 };
 
-/** Who has runners. `all`: the site administrator's view of every level. */
+/** Owner of runners. `all`: the site administrator's view of every level. */
 export type RunnerHolder =
   | { readonly column: 'repo_id' | 'owner_id'; readonly id: number }
   | { readonly column: 'all' };
@@ -25,17 +25,17 @@ export type RunnerHolder =
 const onlineMs = 60_000;
 const busyMs = 10_000;
 
-/** Returns whether a runner was heard of within a minute. */
+/** Returns whether a runner reported within the last minute. */
 function isOnline(runner: RunnerRow, now: Date): boolean {
   return now.getTime() - runner.last_online_at * 1000 <= onlineMs;
 }
 
-/** Returns whether a runner that is online worked on a job within the last ten seconds. */
+/** Returns whether an online runner worked on a job within the last ten seconds. */
 function isRunnerBusy(runner: RunnerRow, now: Date): boolean {
   return isOnline(runner, now) && now.getTime() - runner.last_active_at * 1000 <= busyMs;
 }
 
-/** Returns a runner as the API shows it at an instant. */
+/** Returns a runner as the API shows it at a given time. */
 export function toRunner(runner: RunnerRow, now: Date) {
   return {
     id: runner.id,
@@ -49,7 +49,7 @@ export function toRunner(runner: RunnerRow, now: Date) {
   };
 }
 
-/** Returns a part of the runners of a holder, last online first, and how many there are. */
+/** Returns a page of the runners of an owner, last online first, and the total count. */
 export function listRunners(
   { db }: Pick<ForgeContext, 'db'>,
   holder: RunnerHolder,
@@ -76,7 +76,7 @@ export function listRunners(
   return { runners, total: count?.count ?? 0 };
 }
 
-/** Returns a runner of a holder; undefined for one that is unknown or of another level. */
+/** Returns a runner of an owner; undefined for one that is unknown or of another level. */
 export function findRunner(
   { db }: Pick<ForgeContext, 'db'>,
   holder: RunnerHolder,
@@ -87,7 +87,7 @@ export function findRunner(
   return runner[holder.column] === holder.id ? runner : undefined;
 }
 
-/** A runner as a seed or the control routes tell it: what a real one reports over its own protocol. */
+/** A runner from a seed or the control routes: the report that a real one sends over its own protocol. */
 export type ToldRunner = {
   readonly repo_id: number | null;
   readonly owner_id: number | null;
@@ -100,8 +100,8 @@ export type ToldRunner = {
 };
 
 /**
- * Makes the runners of the whole instance those told, all at once. One of the same level and name keeps its id; what is
- * not told is gone.
+ * Replaces the runners of the whole instance, atomically. One of the same level and name keeps its id; those not given are
+ * removed.
  */
 export function replaceRunners(
   context: Pick<ForgeContext, 'db' | 'clock'>,

@@ -28,7 +28,7 @@ function listSecrets({ context, page, reply }: SecretListing, { column, id }: Na
   return rows.map((row) => ({ ...row, created_at: toInstant(row.created_at) }));
 }
 
-/** The value is checked and dropped: what no part of this forge reads, no copy of its database can give away. */
+/** The value is validated and discarded: no part of this forge reads it, and a copy of the database cannot leak it. */
 function putSecret({ context, params, body, reply }: SecretWriting, { column, id }: NamedHolder): undefined {
   const { db, clock } = context;
   assertActionName(params.secretname);
@@ -60,7 +60,7 @@ function deleteSecret({ context, params }: SecretNaming, { column, id }: NamedHo
   found(changes || undefined, 'secret was not found [name: ]');
 }
 
-/** Handlers for the secrets of Actions. */
+/** Handlers for Actions secrets. */
 export const secretHandlers = defineHandlers({
   listOrganizationSecrets: (call) => listSecrets(call, holders.organization(call)),
   putOrganizationSecret: (call) => putSecret(call, holders.organization(call)),

@@ -40,7 +40,7 @@ function getVariable({ context, params }: VariableNaming, holder: NamedHolder): 
   return found(findVariable(context, holder, params.variablename), 'variable not found');
 }
 
-/** Returns the value as it is stored: lines end with a line feed alone. */
+/** Returns the value as stored: lines end with a single line feed. */
 function toStoredValue(value: string): string {
   const text = value.replaceAll('\r\n', '\n').replaceAll('\r', '\n');
   if (text.length > longestValue && [...text].length > longestValue)
@@ -90,7 +90,7 @@ function deleteVariable(call: VariableNaming, holder: NamedHolder): undefined {
   call.context.db.run('DELETE FROM action_variables WHERE id = ?', getVariable(call, holder).id);
 }
 
-/** Handlers for the variables of Actions. */
+/** Handlers for Actions variables. */
 export const variableHandlers = defineHandlers({
   listOrganizationVariables: (call) => listVariables(call, holders.organization(call)),
   getOrganizationVariable: (call) => toVariable(getVariable(call, holders.organization(call))),

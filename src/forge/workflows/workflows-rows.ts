@@ -10,7 +10,7 @@ import { toRepository } from '../repositories/repositories-rows.ts';
 export type WorkflowRunRow = {
   readonly id: number;
   readonly repo_id: number;
-  /** Counted by repository. */
+  /** Sequence number within the repository. */
   readonly number: number;
   readonly workflow_id: string;
   /** Full name. */
@@ -107,7 +107,7 @@ export function toWorkflowRuns(
   });
 }
 
-/** Returns a job of a run as webhooks show it. */
+/** Returns a job of a run as webhooks carry it. */
 export function toWorkflowJob(
   context: ForgeContext,
   { repository, owner }: WorkflowPlace,
@@ -135,7 +135,7 @@ export function toWorkflowJob(
   };
 }
 
-/** Left out for a tag. */
+/** Absent for a tag. */
 function branchOf({ ref }: WorkflowRunRow): { head_branch?: string } {
   return ref.startsWith('refs/heads/') ? { head_branch: ref.slice('refs/heads/'.length) } : {};
 }

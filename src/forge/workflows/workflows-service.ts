@@ -4,14 +4,14 @@ import type { ForgeContext } from '../platform/context.ts';
 import { ForgeProblem } from '../platform/errors.ts';
 import { settingsOf } from '../platform/repository-settings.ts';
 
-/** Whose secrets or variables: of a repository, or of an account. */
+/** Owner of secrets or variables: a repository or an account. */
 export type NamedHolder = { readonly column: 'repo_id' | 'owner_id'; readonly id: number };
 
 type OfOrganization = { readonly organization: { readonly id: number } };
 type OfRepository = { readonly repository: { readonly id: number } };
 type OfCaller = { readonly caller: { readonly id: number } };
 
-/** Returns the holder that the path of a request names. */
+/** Returns the owner in the path of a request. */
 export const holders = {
   organization: ({ organization }: OfOrganization): NamedHolder => ({
     column: 'owner_id',
@@ -21,16 +21,16 @@ export const holders = {
   caller: ({ caller }: OfCaller): NamedHolder => ({ column: 'owner_id', id: caller.id }),
 };
 
-/** Ends the request with 400 where a secret or variable cannot have this name. */
+/** Ends the request with 400 if a secret or variable cannot have this name. */
 export function assertActionName(name: string): void {
   const isUsable = /^[a-z_][a-z0-9_]*$/i.test(name) && !/^(git(ea|hub)_|ci$)/i.test(name);
-  // The column and its index hold what a path can carry; a longer name is no name of an environment variable.
+  // Limit of the column and its index; a longer name is not a valid environment variable.
   if (!isUsable || name.length > 255) throw new ForgeProblem(400, 'invalid variable or secret name');
 }
 
 const longestDescription = 4096;
 
-/** Cuts a description to the length that is stored, by characters. */
+/** Truncates a description to the stored length, by characters. */
 export function toStoredDescription(text = ''): string {
   const isShort = text.length <= longestDescription;
   return isShort ? text : [...text].slice(0, longestDescription).join('');
@@ -38,7 +38,7 @@ export function toStoredDescription(text = ''): string {
 
 export type WorkflowTarget = RepositoryTarget & { readonly context: ForgeContext };
 
-/** Actions that are switched off stay open to administrators of the repository; other accounts get 403. */
+/** Disabled Actions stay accessible to administrators of the repository; other accounts get 403. */
 export function requireActions({ repository, permission }: WorkflowTarget): void {
   if (settingsOf(repository).has_actions || reaches(permission, 'admin')) return;
   throw new ForgeProblem(403, 'user should have specific read permission or be a repo admin or a site admin');

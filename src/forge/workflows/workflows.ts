@@ -31,7 +31,7 @@ async function findFile(call: WorkflowTarget, commit: CommitData, name: string):
   );
 }
 
-/** Gitea answers 500 where the default branch is not there. */
+/** Gitea answers 500 if the default branch does not exist. */
 async function defaultTip({ context, repository }: WorkflowTarget): Promise<CommitData> {
   const git = context.git.open(repository.id);
   return found(await readBranch(git, repository.default_branch), 'the default branch does not exist');
@@ -50,7 +50,7 @@ type RunFilter = {
   readonly head_sha?: string | undefined;
 };
 
-/** What a filter's word means: the status of a run, and for a completed one its conclusion. */
+/** Filter values: the status of a run, and for a completed one its conclusion. */
 const statusWords: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(
     ['pending', 'waiting', 'requested', 'action_required'].map((word) => [word, ['waiting']]),
@@ -82,7 +82,7 @@ type RunListing = WorkflowTarget & {
 
 function listRuns(call: RunListing, workflowId?: string) {
   const { context, query, page, reply, repository } = call;
-  // Someone unknown: Gitea answers 500.
+  // Unknown account: Gitea answers 500.
   const actor = query.actor ? found(userNamed(context.db, query.actor), 'user does not exist').id : undefined;
   const states = statesOf(query.status ?? []);
   const conditions = [
@@ -110,7 +110,7 @@ function listRuns(call: RunListing, workflowId?: string) {
   return { workflow_runs: toWorkflowRuns(context, call, rows), total_count: total };
 }
 
-/** Returns the full name of a ref and its commit: a branch where no kind is named. */
+/** Returns the full name of a ref and its commit: a branch if no kind is named. */
 async function findTarget({ context, repository }: WorkflowTarget, ref: string) {
   const git = context.git.open(repository.id);
   const tag = /^refs\/tags\/(.+)$/s.exec(ref)?.[1];
@@ -150,7 +150,7 @@ function insertRun(call: WorkflowTarget & { readonly caller: UserRow }, dispatch
   return found(db.get<WorkflowRunRow>('SELECT * FROM workflow_runs WHERE id = ?', lastId));
 }
 
-/** Notifies hooks of the jobs, then of the run. */
+/** Emits the events of the jobs, then of the run. */
 function emitRun(
   call: WorkflowTarget & { readonly caller: UserRow },
   run: WorkflowRunRow,
@@ -209,7 +209,7 @@ export const workflowHandlers = defineHandlers({
     if (text.inputs === undefined) {
       throw new ForgeProblem(422, `workflow "${file.name}" has no workflow_dispatch event trigger`);
     }
-    // Inputs that the workflow does not know are dropped.
+    // Inputs that the workflow does not define are dropped.
     const inputs = Object.fromEntries(
       Object.entries(text.inputs).map(([name, value]) => [name, body.inputs?.[name] ?? value]),
     );
@@ -251,9 +251,9 @@ export const workflowHandlers = defineHandlers({
   },
 });
 
-/** In this order: files of the second folder count where the first one is not there. */
+/** In this order: files of the second folder count only if the first one does not exist. */
 const folders = ['.gitea/workflows', '.github/workflows'] as const;
-/** A larger file is no workflow that a person wrote. */
+/** A larger file is not a hand-written workflow. */
 const maxBytes = 1024 * 1024;
 const maxJobs = 256;
 
@@ -261,11 +261,11 @@ type WorkflowFile = { readonly folder: string; readonly name: string; readonly b
 
 type WorkflowJob = { readonly name: string; readonly labels: readonly string[]; readonly isBlocked: boolean };
 
-/** What a workflow file says, as far as a dispatch needs it. */
+/** Parsed parts of a workflow file that a dispatch needs. */
 type WorkflowText = {
-  /** Empty where the file gives none. */
+  /** Empty if the file has none. */
   readonly title: string;
-  /** Defaults of the inputs; undefined where the workflow is not run by hand. */
+  /** Defaults of the inputs; undefined if the workflow has no manual trigger. */
   readonly inputs: Readonly<Record<string, string>> | undefined;
   readonly jobs: readonly WorkflowJob[];
 };
@@ -283,7 +283,7 @@ async function listWorkflowFiles(git: GitRepository, commitId: string): Promise<
   return [];
 }
 
-/** Reads a workflow file. What is no workflow has neither title nor jobs, and is not run by hand. */
+/** Parses a workflow file. A file that is not a workflow has neither title nor jobs, and no manual trigger. */
 async function readWorkflowFile(git: GitRepository, file: WorkflowFile): Promise<WorkflowText> {
   const content = (await readBlob(git, file.blobId, maxBytes))?.content;
   return parseWorkflow(content?.toString('utf8') ?? '');

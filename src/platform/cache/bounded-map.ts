@@ -1,6 +1,7 @@
 /**
- * A map of at most `maxEntries` entries. An entry that is set, again too, becomes the newest; beyond the limit the oldest entry is
- * removed. Reading an entry does not make it newer. Entries do not expire: an owner whose entries do stores their time in the value.
+ * A map of at most `maxEntries` entries. Setting an entry makes it the newest; beyond the limit the oldest entry is
+ * removed. Reading an entry does not make it newer. Entries do not expire: callers that need this store a time in the
+ * value.
  */
 export class BoundedMap<Key, Value> extends Map<Key, Value> {
   readonly #maxEntries: number;
@@ -15,7 +16,7 @@ export class BoundedMap<Key, Value> extends Map<Key, Value> {
     return this;
   }
 
-  /** Sets an entry and returns the one that was removed for it, if any. */
+  /** Sets an entry and returns the entry evicted for it, if any. */
   put(key: Key, value: Value): readonly [Key, Value] | undefined {
     this.delete(key);
     super.set(key, value);

@@ -47,7 +47,7 @@ export function createTtlCache<Key, Value>(options: {
 /** A memoized async call. */
 type Memoized<T> = {
   (): Promise<T>;
-  /** Drops the value: the next call loads again. */
+  /** Removes the value: the next call loads again. */
   forget(): void;
 };
 
@@ -76,14 +76,14 @@ export function memoize<T>(
   });
 }
 
-/** Keeps values that can be made again; beyond its bytes it removes those that were not read for longest. */
+/** LRU cache of values that can be recomputed, bounded by bytes. */
 interface ByteCache<Value> {
   get(key: string): Value | undefined;
-  /** Stores a value that takes about `bytes` in memory. One that would take an eighth of the cache is not stored. */
+  /** Stores a value of about `bytes` in memory. One that would take an eighth of the cache is not stored. */
   set(key: string, value: Value, bytes: number): void;
 }
 
-/** What an entry takes beside its value: the map's own memory, and the key with two bytes a character. */
+/** Overhead of an entry besides its value: the map's own memory; the key counts two bytes per character. */
 const entryBytes = 128;
 
 /** Creates an empty cache of `maxBytes`. */

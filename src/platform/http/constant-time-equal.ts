@@ -2,8 +2,8 @@ import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
 /**
- * Returns whether a given secret (a password, token, signature, or header value) equals the expected one. The time depends on
- * neither value: both are hashed first, so that their lengths do not show either.
+ * Returns whether a given secret (a password, token, signature, or header value) equals the expected one, in constant time:
+ * both are hashed first, so that their lengths do not leak either.
  *
  * This is the only comparison of secrets in Reeve; a test rejects any other.
  */
@@ -11,7 +11,7 @@ export function isSameSecret(given: string | Uint8Array, expected: string | Uint
   return isSameDigest(digestOfSecret(given), digestOfSecret(expected));
 }
 
-/** Returns the digest under which a secret is compared. For values that are compared often: hash the expected one once. */
+/** Returns the digest of a secret for comparison. For values that are compared often: hash the expected one once. */
 export function digestOfSecret(secret: string | Uint8Array): Buffer {
   return hash('sha256', secret, 'buffer');
 }
@@ -23,16 +23,16 @@ export function isSameDigest(given: Buffer, expected: Buffer): boolean {
 
 /**
  * CSRF tokens of forms. A browser sends credentials with requests that another site causes, so a form also carries a token
- * that only a page of Reeve, shown to this person for this purpose, contains.
+ * that only a page of Reeve, shown to this user for this purpose, contains.
  */
 interface CsrfTokens {
-  /** Returns the token of a form for a person and a purpose. */
+  /** Returns the token of a form for a user and a purpose. */
   tokenFor(who: string, purpose: string): string;
-  /** Returns whether a token is that of the form. Constant-time comparison. */
+  /** Returns whether a token is valid for the form. Constant-time comparison. */
   isValid(mark: string, who: string, purpose: string): boolean;
 }
 
-/** Creates the tokens. By default their secret lives as long as the process: forms of an earlier process have to be loaded again. */
+/** Creates the tokens. By default their secret lives as long as the process: forms of an earlier process have to be reloaded. */
 export function createCsrfTokens(secret: Uint8Array = randomBytes(32)): CsrfTokens {
   const tokenFor = (who: string, purpose: string): string =>
     createHmac('sha256', secret).update(`${who}\0${purpose}`).digest('hex');
@@ -42,7 +42,7 @@ export function createCsrfTokens(secret: Uint8Array = randomBytes(32)): CsrfToke
   };
 }
 
-/** Returns whether a browser says that another site made it send this. Browsers that say nothing are not accused. */
+/** Returns whether a browser reports that another site caused the request. Browsers without the headers are accepted. */
 export function isSentByOtherSite(headers: IncomingHttpHeaders): boolean {
   const site = headers['sec-fetch-site'];
   return site !== undefined && site !== 'same-origin' && site !== 'none';

@@ -1,19 +1,19 @@
 import { BoundedMap } from '../cache/bounded-map.ts';
 import type { WallClock } from '../clock.ts';
 
-/** Counts the failures of each address within a minute, in a table that cannot grow. */
+/** Counts the failures of each address within a minute, in a table of bounded size. */
 export interface FailureThrottle {
-  /** Returns whether the address has used up its failures; what it sends then is rejected unread. Counts nothing. */
+  /** Returns whether the address has exceeded the limit; its requests are then rejected unread. Counts nothing. */
   isBlocked(address: string): boolean;
-  /** Notes a failure; returns whether the address has failed too often. */
+  /** Records a failure; returns whether the address has exceeded the limit. */
   recordFailure(address: string): boolean;
 }
 
-/** Addresses remembered; the longest silent one makes room. */
+/** Maximum addresses; the one whose last failure is oldest is evicted. */
 const maxAddresses = 10_000;
 const windowMs = 60_000;
 
-/** Creates the table. Only failures are counted: an address without them is never slowed down. */
+/** Creates the table. Only failures are counted: an address without failures is never slowed down. */
 export function createFailureThrottle({
   perMinute,
   clock,
@@ -32,7 +32,7 @@ export function createFailureThrottle({
       const nowMs = clock.now().getTime();
       const entry = find(address, nowMs) ?? { startMs: nowMs, failures: 0 };
       entry.failures += 1;
-      // Set again, so that the order of the map is the order of the last failure.
+      // Set again, so that the map is ordered by the last failure.
       seen.set(address, entry);
       return entry.failures > perMinute;
     },

@@ -1,4 +1,4 @@
-/** Text that is HTML already; everything else is escaped where it is filled in. */
+/** Escaped HTML text; any other value is escaped when interpolated. */
 export class Html {
   readonly text: string;
 
@@ -9,7 +9,7 @@ export class Html {
 
 type Filling = Html | string | number | readonly Filling[] | undefined;
 
-/** Makes HTML from a template; what is filled in is escaped, so no caller has to think of it. */
+/** Creates HTML from a template; interpolated values are escaped, so callers cannot forget it. */
 export function html(pieces: TemplateStringsArray, ...fillings: Filling[]): Html {
   return new Html(pieces.map((piece, at) => piece + write(fillings[at])).join(''));
 }

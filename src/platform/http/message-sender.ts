@@ -13,19 +13,19 @@ import {
 
 /** A message to a receiver that is not the forge. */
 export type Message = {
-  /** Address of the receiver: a secret. */
+  /** URL of the receiver: a secret. */
   readonly url: string;
   /** Name of that secret, for errors. */
   readonly secret: string;
   readonly contentType: string;
   readonly content: string;
-  /** The same for every try of one message: a receiver that knows it may drop repeats. */
+  /** Equal for every try of one message, so that the receiver can drop duplicates. */
   readonly id: string;
 };
 
 /**
- * Sends a message at least once. Rejects with `message-refused` where no further try can succeed, and `message-unsent` where a
- * later one may; neither contains a part of the address. Once the signal is aborted, tries and waits end with `stopped`.
+ * Sends a message at least once. Rejects with `message-refused` if no further try can succeed, and `message-unsent` if a
+ * later one may; neither contains a part of the URL. Once the signal is aborted, tries and waits end with `stopped`.
  */
 export type SendMessage = (message: Message, signal?: AbortSignal) => Promise<void>;
 
@@ -39,7 +39,7 @@ export type MessageSenderOptions = PostTransport & {
 };
 
 const maxTries = 3;
-/** A longer pause is left to the queue, which keeps the delivery meanwhile. */
+/** A longer pause is handled by the queue, which keeps the delivery meanwhile. */
 const maxPauseMs = 5_000;
 
 /** Creates the sender. It tries a message three times before the queue does. */
@@ -56,14 +56,14 @@ export function createMessageSender({
       if (failure === undefined) return;
       const pauseMs = failure.retryAfterMs ?? 500 * 4 ** (attempt - 1);
       if (!failure.retryable || attempt === maxTries || pauseMs > maxPauseMs) throw failure;
-      await sleep(pauseMs, signal).catch(() => {}); // Aborted: the next try says so.
+      await sleep(pauseMs, signal).catch(() => {}); // Aborted: the next try reports it.
     }
   };
 }
 
 type SendingTry = PostOptions & { readonly timeoutMs: number; readonly signal: AbortSignal | undefined };
 
-/** Sends the message once, and returns why it was not taken. */
+/** Sends the message once, and returns the error if it was not accepted. */
 async function trySending(
   { url, secret, contentType, content, id }: Message,
   { timeoutMs, signal, ...options }: SendingTry,
@@ -88,7 +88,7 @@ async function trySending(
       const remedy = 'the operator file lists hosts under notify-hosts';
       return new ReeveError('message-refused', `${name} cannot be reached: ${error.message}; ${remedy}`);
     }
-    // Messages of the system contain the host: its codes do not. For the same reason, there is no cause.
+    // System error messages contain the host; their codes do not. For the same reason, `cause` is not set.
     const code = (error as NodeJS.ErrnoException).code ?? 'no answer';
     if (signal?.aborted) throw stopped();
     const why = deadline.signal.aborted ? `no answer within ${timeoutMs / 1_000} s` : code;
@@ -114,24 +114,24 @@ function failureOf(
 /** The longest pause that a receiver may ask for. */
 const maxRetryAfterMs = 2 * 3_600_000;
 
-/** Seconds; of a date, which a receiver with a wrong clock would set at will, nothing is used. */
+/** Parses seconds only; a date depends on the receiver's clock, which may be wrong. */
 function parseRetryAfterMs(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,5}$/.test(text)
     ? Math.min(Number(text) * 1_000, maxRetryAfterMs)
     : undefined;
 }
 
-/** Bytes of an answer that are read; nothing in them is used. */
+/** Bytes of a response that are read; its content is ignored. */
 const maxAnswerBytes = 64 * 1024;
 
-/** Thrown before a connection is opened: the host of a request may not be reached. It never contains the host. */
+/** Thrown before a connection is opened: the host of a request is not allowed. It never contains the host. */
 export class HostRefused extends Error {}
 
 type PostRequest = {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Ends the whole exchange: looking up, connecting, sending, reading. */
+  /** Aborts the whole exchange: lookup, connecting, sending, reading. */
   readonly signal: AbortSignal;
 };
 
@@ -141,29 +141,29 @@ type PostOptions = PostTransport & { readonly hosts: ReachableHosts };
 
 /** How a connection is made. */
 type PostTransport = {
-  /** Certificates of authorities that are trusted instead of the standard ones. */
+  /** CA certificates that are trusted instead of the standard ones. */
   readonly ca?: string | undefined;
   /** Looks a name up; default: the system's resolver. */
   readonly lookup?: typeof lookUp | undefined;
 };
 
 /**
- * Posts a body once and returns the status of the answer. Follows no redirect. Every address that a name resolves to is
- * checked while the connection is opened, and no other address is connected to: a name cannot resolve to a public address for
- * the check and to a private one for the request.
+ * Posts a body once and returns the response status. Follows no redirect. Every address that a name resolves to is checked
+ * while the connection is opened, and no other address is connected to: a name cannot resolve to a public address for the
+ * check and to a private one for the request (DNS rebinding).
  */
 async function post({ url, ...sent }: PostRequest, options: PostOptions): Promise<PostAnswer> {
   const { hosts, ca, lookup = lookUp } = options;
   const host = hostOfUrl(url);
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && hosts.isListed(host)))
     throw new HostRefused('it is no https: URL, and its host is not listed');
-  // No name is looked up for an address.
+  // IP addresses need no lookup.
   if (isIP(host) !== 0 && !hosts.permits(host))
     throw new HostRefused('its address is not public, and not listed');
   const { promise, resolve, reject } = Promise.withResolvers<PostAnswer>();
   const request = (url.protocol === 'https:' ? https : http).request(url, {
     method: 'POST',
-    // No kept connection: it may belong to an address that is no longer permitted.
+    // No keep-alive: a kept connection may belong to an address that is no longer allowed.
     agent: false,
     signal: sent.signal,
     headers: { ...sent.headers, 'Content-Length': String(Buffer.byteLength(sent.body)) },
@@ -174,7 +174,7 @@ async function post({ url, ...sent }: PostRequest, options: PostOptions): Promis
   request.on('error', (error) => fail(error));
   request.on('response', (response) => {
     const { 'retry-after': retryAfter } = response.headers;
-    // The status decides; an answer that breaks off, or never ends, changes nothing about it.
+    // The status decides; a body that breaks off, or never ends, does not change the result.
     const finish = (): void => resolve({ status: response.statusCode ?? 0, retryAfter });
     fail = finish;
     let bytes = 0;
@@ -189,7 +189,7 @@ async function post({ url, ...sent }: PostRequest, options: PostOptions): Promis
   return promise;
 }
 
-/** Returns a lookup that fails unless every address of the name may be connected to. */
+/** Returns a lookup that fails unless every address of the name is allowed. */
 export function createCheckedLookup(
   hosts: PermittedAddresses,
   lookup: typeof lookUp = lookUp,
@@ -205,7 +205,7 @@ export function createCheckedLookup(
           '',
           0,
         );
-      // Node asks for all addresses where it tries one after the other.
+      // Node requests all addresses when it tries one after the other.
       const answer = callback as (error: null, found: string | LookupAddress[], family?: number) => void;
       return options.all ? answer(null, found) : answer(null, first.address, first.family);
     });

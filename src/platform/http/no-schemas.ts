@@ -5,8 +5,8 @@ const refuse = (): never => {
 };
 
 /**
- * Option `schemaController` of fastify. Without it, every start loads the compilers of JSON Schema, which is a twentieth of
- * its time, although no route has a schema.
+ * Option `schemaController` of fastify. Without it, every start loads the JSON Schema compilers, which takes a twentieth of
+ * the start time, although no route has a schema.
  */
 export const noSchemas: NonNullable<FastifyServerOptions['schemaController']> = {
   compilersFactory: { buildValidator: refuse, buildSerializer: refuse },

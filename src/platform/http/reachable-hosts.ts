@@ -1,6 +1,6 @@
 import { BlockList, isIP, isIPv4 } from 'node:net';
 
-/** The hosts that requests may go to: those of the public internet, and those that the operator lists. */
+/** The allowed hosts of requests: those of the public internet, and those that the operator lists. */
 export interface ReachableHosts extends PermittedAddresses {
   /** Returns whether the host of a URL is listed, by name or address: it may have any address, and needs no TLS. */
   isListed(host: string): boolean;
@@ -8,13 +8,13 @@ export interface ReachableHosts extends PermittedAddresses {
 
 /** The addresses that may be connected to. */
 export interface PermittedAddresses {
-  /** Returns whether an IP address may be connected to: it is public, or in a listed network. */
+  /** Returns whether connections to an IP address are allowed: it is public, or in a listed network. */
   permits(address: string): boolean;
 }
 
 /**
- * Creates the hosts from a list of names (`chat.internal`), addresses (`10.0.0.5`) and networks (`10.1.0.0/16`). Throws for an
- * entry that is none of these.
+ * Creates the hosts from a list of names (`chat.internal`), addresses (`10.0.0.5`) and networks (`10.1.0.0/16`). Throws for
+ * an invalid entry.
  */
 export function createReachableHosts(listed: readonly string[]): ReachableHosts {
   const names = new Set<string>();
@@ -36,11 +36,11 @@ export function hostOfUrl({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, '$1');
 }
 
-/** Returns a host name as URLs have it: in lower case, with the letters beyond ASCII encoded. */
+/** Returns a host name as URLs contain it: in lower case, with Punycode for letters beyond ASCII. */
 function parseHostName(entry: string): string {
   const isName = !/[\s:/?#@[\]\\*]/.test(entry) && URL.canParse(`http://${entry}/`);
   const name = isName ? withoutDot(hostOfUrl(new URL(`http://${entry}/`))) : '';
-  // A name that a URL reads as an address, such as 2130706433, is written as that address.
+  // A name that a URL parses as an address, for example 2130706433, must be written as that address.
   if (name === '' || isIP(name) !== 0)
     throw new Error(
       `"${entry}" is no host: write a name (chat.internal), an address (10.0.0.5) or a network (10.1.0.0/16)`,
@@ -48,7 +48,7 @@ function parseHostName(entry: string): string {
   return name;
 }
 
-/** A name may end in a dot, which means the same name. */
+/** A trailing dot does not change the name. */
 function withoutDot(name: string): string {
   return name.replace(/\.$/, '');
 }
@@ -74,9 +74,9 @@ const closedIpv4 = [
 ] as const;
 
 /**
- * Networks inside of 2000::/3 that are not the public internet. Everything outside of 2000::/3 is not either: loopback,
- * IPv4-mapped (::ffff:0:0/96), NAT64 (64:ff9b::/96), unique local (fc00::/7), link-local (fe80::/10), multicast. Source: IANA
- * IPv6 Special-Purpose Address Registry.
+ * Networks inside 2000::/3 that are not the public internet. Everything outside 2000::/3 is not either: loopback,
+ * IPv4-mapped (::ffff:0:0/96), NAT64 (64:ff9b::/96), unique local (fc00::/7), link-local (fe80::/10), multicast. Source:
+ * IANA IPv6 Special-Purpose Address Registry.
  */
 const closedIpv6 = [
   '2001::/23', // protocol assignments: Teredo, ORCHID, benchmarks
@@ -85,7 +85,7 @@ const closedIpv6 = [
   '3fff::/20', // documentation
 ] as const;
 
-/** Returns a list of these networks, written `ADDRESS/PREFIX`. Throws for one that is no network. */
+/** Returns a list of these networks, written `ADDRESS/PREFIX`. Throws for an invalid network. */
 export function createNetworkList(networks: readonly string[]): BlockList {
   const list = new BlockList();
   for (const network of networks) {
@@ -103,14 +103,14 @@ export function createNetworkList(networks: readonly string[]): BlockList {
 const closed = { ipv4: createNetworkList(closedIpv4), ipv6: createNetworkList(closedIpv6) };
 const globalIpv6 = createNetworkList(['2000::/3']);
 
-/** Returns whether an address of a list contains an IP address, as `isIP` knows it, with or without a zone. */
+/** Returns whether a list contains an IP address (as recognized by `isIP`), with or without a zone. */
 export function isInNetworks(address: string, list: BlockList): boolean {
   const [plain = ''] = address.split('%', 1);
   if (isIP(plain) === 0) return false;
   return list.check(plain, isIPv4(plain) ? 'ipv4' : 'ipv6');
 }
 
-/** Returns whether an IP address belongs to the public internet. What is no IP address does not. */
+/** Returns whether an IP address belongs to the public internet; false for anything that is not an IP address. */
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !isInNetworks(address, closed.ipv4);
   return isInNetworks(address, globalIpv6) && !isInNetworks(address, closed.ipv6);

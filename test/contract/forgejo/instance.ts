@@ -1,7 +1,7 @@
 import type { Difference } from '../differences.ts';
 import { onForgejo } from './row.ts';
 
-/** Secrets, variables, and what the instance says of itself. */
+/** Secrets, variables, and instance information. */
 export const instance: readonly Difference[] = [
   onForgejo(
     'Forgejo answers 204 to a new variable, bounds no value, and takes `CI` for the name of a secret.',

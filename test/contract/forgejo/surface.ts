@@ -1,7 +1,7 @@
 import type { Difference } from '../differences.ts';
 import { onForgejo } from './row.ts';
 
-/** Conventions, hooks, machines, and members of answers. */
+/** Conventions, hooks, runners, and fields of answers. */
 export const surface: readonly Difference[] = [
   onForgejo(
     'Forgejo reads the body of a new token before it refuses a token.',

@@ -10,7 +10,7 @@ import { passwordCost } from '../../support/password-cost.ts';
 
 const day = 86_400_000;
 
-describe('tasks of the administration', () => {
+describe('administration tasks', () => {
   const data = mkdtempSync(join(tmpdir(), 'tasks-'));
   let now = Date.parse('2026-01-01T00:00:00Z');
   let forge: ForgeInstance;
@@ -51,7 +51,7 @@ describe('tasks of the administration', () => {
     return folder;
   }
 
-  it('create a lost folder again, without commits, and leave others alone', async () => {
+  it('create a missing folder again, without commits, and leave others unchanged', async () => {
     await ask('POST', '/user/repos', { name: 'kept', auto_init: true });
     const folder = await makeLost('lost');
 
@@ -62,7 +62,7 @@ describe('tasks of the administration', () => {
     expect([(await branches('lost')).length, (await branches('kept')).length]).toEqual([0, 1]);
   });
 
-  it('remove repositories that lost their folder, but not one that is being created', async () => {
+  it('remove repositories whose folder is missing, but not one that is being created', async () => {
     await makeLost('gone');
     await makeLost('begun');
     const database = new DatabaseSync(join(data, 'forge.db'));
@@ -76,7 +76,7 @@ describe('tasks of the administration', () => {
     expect((await Promise.all(statuses)).map(({ status }) => status)).toEqual([404, 200, 200]);
   });
 
-  it('remove accounts that stayed inactive for three hours and own nothing', async () => {
+  it('remove accounts that own nothing and have been inactive for three hours', async () => {
     for (const username of ['active', 'idle', 'owner', 'late']) {
       if (username === 'late') now += 4 * 3_600_000;
       const email = `${username}@example.org`;
@@ -96,7 +96,7 @@ describe('tasks of the administration', () => {
     expect(json.map(({ login }: { login: string }) => login)).toEqual(['active', 'late', 'owner', 'root']);
   });
 
-  it('forget deliveries after a week', async () => {
+  it('remove deliveries after a week', async () => {
     await ask('POST', '/user/repos', { name: 'heard', auto_init: true });
     const config = { url: 'http://127.0.0.1:9/', content_type: 'json' };
     const { id } = (
@@ -121,7 +121,7 @@ describe('tasks of the administration', () => {
     expect(forge.deliveries.list(id)).toHaveLength(1);
   });
 
-  it('end at once where their result always holds', async () => {
+  it('end immediately if there is nothing to do', async () => {
     await run('archive_cleanup');
     await run('rebuild_issue_indexer');
   });

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Account, startEmbedded } from '../../support/contract-forge.ts';
 
-describe('repositories on disk that the forge does not know', () => {
+describe('repositories on disk without a row', () => {
   let data: string;
   let forge: Awaited<ReturnType<typeof startEmbedded>>;
   let ada: Account;
@@ -25,7 +25,7 @@ describe('repositories on disk that the forge does not know', () => {
   const git = (...args: string[]) =>
     execFileSync('git', ['-c', 'user.name=x', '-c', 'user.email=x@example.org', ...args], { stdio: 'pipe' });
 
-  /** Makes a bare repository with a branch and a tag, and with settings and a hook that must not come along. */
+  /** Creates a bare repository with a branch and a tag, and with settings and a hook that must not be adopted. */
   function makeFolder(owner: string, name: string, options: string[] = []): string {
     const folder = folderOf(owner, name);
     mkdirSync(join(data, 'repositories', owner), { recursive: true });
@@ -96,7 +96,7 @@ describe('repositories on disk that the forge does not know', () => {
     expect((await forge.ask('GET', `/repos/${ada.name}/unwanted`, { as: ada })).status).toBe(404);
   });
 
-  it('are never found outside of their folder', async () => {
+  it('are never looked up outside their folder', async () => {
     const elsewhere = mkdtempSync(join(tmpdir(), 'elsewhere-'));
     git('init', '-q', '--bare', join(elsewhere, 'x.git'));
     mkdirSync(join(data, 'repositories', ada.name), { recursive: true });
@@ -112,7 +112,7 @@ describe('repositories on disk that the forge does not know', () => {
     rmSync(elsewhere, { recursive: true, force: true });
   });
 
-  it('that cannot be read leave no repository behind', async () => {
+  it('leave no repository behind if they cannot be read', async () => {
     const folder = makeFolder(ada.name, 'broken');
     rmSync(join(folder, 'HEAD'));
 
@@ -123,7 +123,7 @@ describe('repositories on disk that the forge does not know', () => {
     expect(existsSync(folder)).toBe(true);
   });
 
-  it('counters that went wrong are counted again by a task', async () => {
+  it('a task corrects wrong counters', async () => {
     const repository = await forge.makeRepository(ada);
     await forge.ask('PUT', `/user/starred/${repository}`, { as: ada });
     const database = new DatabaseSync(join(data, 'forge.db'));

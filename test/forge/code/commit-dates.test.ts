@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toInstant } from '../../../src/forge/platform/time.ts';
 import { type Account, startEmbedded } from '../../support/contract-forge.ts';
 
-describe('the date of a commit made by the API', () => {
+describe('the date of a commit created through the API', () => {
   let forge: Awaited<ReturnType<typeof startEmbedded>>;
   let ada: Account;
   beforeAll(async () => {
@@ -16,7 +16,7 @@ describe('the date of a commit made by the API', () => {
     '1969-12-31T23:59:59Z',
     '1970-01-01T00:00:00Z',
     '1970-01-01T01:00:00+02:00',
-  ])('D2: is now for %s, which git could not sort by or which says nothing', async (date) => {
+  ])('D2: is the current time for %s, which git could not sort by or which means unset', async (date) => {
     const start = Math.floor(Date.now() / 1000) * 1000;
     const repository = await forge.makeRepository(ada, { auto_init: true });
     const body = { content: '', message: 'x', dates: { author: date, committer: date } };
@@ -29,7 +29,7 @@ describe('the date of a commit made by the API', () => {
     expect(Date.parse(branches.json[0].commit.timestamp)).toBeGreaterThanOrEqual(start);
   });
 
-  it('D2: may be the last one that an answer can hold', async () => {
+  it('D2: may be the last date that an answer can contain', async () => {
     const repository = await forge.makeRepository(ada, { auto_init: true });
     const date = '9999-12-31T23:59:59Z';
     const body = { content: '', message: 'x', dates: { author: date, committer: date } };
@@ -47,6 +47,6 @@ it.each([
   [253_402_300_800, '0001-01-01T00:00:00Z'],
   [-62_135_596_801, '0001-01-01T00:00:00Z'],
   [Number.MAX_SAFE_INTEGER, '0001-01-01T00:00:00Z'],
-])('the instant of %d seconds is written as %s', (seconds, text) => {
+])('the time of %d seconds is written as %s', (seconds, text) => {
   expect(toInstant(seconds)).toBe(text);
 });

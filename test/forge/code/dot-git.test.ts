@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Account, freshName, startEmbedded } from '../../support/contract-forge.ts';
 import { cloneRepository, type GitClone } from '../../support/git-client.ts';
 
-/** Names that a file system of a clone takes for `.git`: letters of any case, points that HFS+ ignores, forms of NTFS. */
+/** Names that the file system of a clone treats as `.git`: in any case, with code points that HFS+ ignores, in NTFS forms. */
 const spellings = [
   ...['.git', '.GIT', '.g\u200cit', '\u200d.git', '.git\u206f', '.\ufeffGi\u202et'],
   ...[
@@ -37,7 +37,7 @@ const movedFile = (path: string, how: 'rename' | 'copy'): string =>
     `similarity index 100%\n${how} from a.txt\n${how} to ${quote(path)}\n`,
   ].join('\n');
 
-describe('a path that a file system takes for .git', () => {
+describe('a path that a file system treats as .git', () => {
   let data: string;
   let forge: Awaited<ReturnType<typeof startEmbedded>>;
   let owner: Account;
@@ -67,7 +67,7 @@ describe('a path that a file system takes for .git', () => {
     clones.push(made);
     return made;
   };
-  /** Makes a commit with one file at a path that `git add` would refuse. */
+  /** Creates a commit with one file at a path that `git add` would refuse. */
   async function commitAt({ folder }: { folder: string }, path: string, mode = '100644'): Promise<string> {
     const run = (args: string[], input?: string): string =>
       execFileSync('git', args, {
@@ -99,7 +99,7 @@ describe('a path that a file system takes for .git', () => {
       'POST',
       (path: string) => ({ path, operation: 'rename', from_path: 'a.txt', sha: 'x' }),
     ],
-  ])('is refused where it %s by the contents API', async (_, method, fileOf) => {
+  ])('is refused if it %s by the contents API', async (_, method, fileOf) => {
     const before = await tip();
     const accepted: string[] = [];
     for (const path of paths) {
@@ -135,7 +135,7 @@ describe('a path that a file system takes for .git', () => {
   });
 
   it.each(['.gitmodules', '.g\u200citmodules', 'GITMOD~1'])(
-    'and a symbolic link that it takes for .gitmodules are refused in a patch: %j',
+    'is refused in a patch, also as a symbolic link that it treats as .gitmodules: %j',
     async (path) => {
       const { status } = await ask('POST', '/diffpatch', { content: newFile(path, '120000'), message: 'x' });
 
@@ -143,7 +143,7 @@ describe('a path that a file system takes for .git', () => {
     },
   );
 
-  it('is refused where a name in a template comes to it', async () => {
+  it('is refused if a template variable expands to it', async () => {
     const accepted: string[] = [];
     const template = await forge.makeRepository(owner, { auto_init: true, template: true });
     for (const [path, text] of [
@@ -172,7 +172,7 @@ describe('a path that a file system takes for .git', () => {
     expect((await ask('POST', '/wiki/new', page, name)).status).toBe(201);
     const work = await clone(`${name}${suffix}`);
     const accepted: string[] = [];
-    // Git itself judges these; a push takes much longer than a request.
+    // Git itself checks these; a push takes much longer than a request.
     for (const path of ['.GIT/config', 'deep/.g\u200cit', 'git~1', '.git. /x']) {
       const commit = await commitAt(work, path);
       const pushed = await work
@@ -185,7 +185,7 @@ describe('a path that a file system takes for .git', () => {
     expect(accepted).toEqual([]);
   });
 
-  it('is refused in a repository that is adopted, which stays where it is', async () => {
+  it('is refused in a repository to adopt, which is left unchanged', async () => {
     const folder = join(data, 'repositories', owner.name, 'old.git');
     mkdirSync(join(data, 'repositories', owner.name), { recursive: true });
     execFileSync('git', ['init', '-q', '--bare', folder]);

@@ -33,7 +33,7 @@ async function cloneOf(repository: string): Promise<GitClone> {
   return clone;
 }
 
-/** Returns an empty folder that goes after the test. */
+/** Returns an empty folder that is removed after the test. */
 function makeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'formats-'));
   folders.push(folder);
@@ -119,7 +119,7 @@ describe('a repository of SHA-256', () => {
     expect(across.head.sha).toBe(head);
   });
 
-  it('takes its first push, pushes for review, and protections', async () => {
+  it('accepts its first push, pushes for review, and protections', async () => {
     const repository = await forge.makeRepository(owner, { object_format_name: 'sha256' });
     const folder = makeFolder();
     await runGit(folder, ['init', '--quiet', '--object-format=sha256', '--initial-branch=main']);
@@ -171,7 +171,7 @@ describe('a clone', () => {
     },
   );
 
-  it('may leave out blobs and trees, and fetches them when they are needed', async () => {
+  it('may omit blobs and trees, and fetches them on demand', async () => {
     const repository = await makeHistory();
     const folder = makeFolder();
     const git = (...args: string[]) => runGit(folder, args);

@@ -33,7 +33,7 @@ const branchesOf = async (repository: string): Promise<string[]> => {
 };
 
 describe('git over HTTP', () => {
-  test('clones what the forge committed and takes back what was pushed', async () => {
+  test('clones what the forge committed and accepts a push', async () => {
     const repository = await forge.makeRepository(owner, { auto_init: true });
     const clone = await cloneOf(repository, owner);
 
@@ -46,7 +46,7 @@ describe('git over HTTP', () => {
     expect((await again.git('rev-parse', 'HEAD')).trim()).toBe(head);
   });
 
-  test('makes no lock of a path that is longer than a path may be', async () => {
+  test('creates no lock file with a path that is too long', async () => {
     const repository = await forge.makeRepository(owner);
     const media = 'application/vnd.git-lfs+json';
     const lock = (path: string) =>
@@ -61,7 +61,7 @@ describe('git over HTTP', () => {
     ]);
   });
 
-  test('takes the first push into an empty repository and makes its branch the default', async () => {
+  test('accepts the first push into an empty repository and makes its branch the default', async () => {
     const repository = await forge.makeRepository(owner);
     const clone = await cloneOf(repository, owner);
     await clone.commit({ 'a.txt': 'hello\n' });
@@ -72,7 +72,7 @@ describe('git over HTTP', () => {
     expect([json.empty, json.default_branch, json.branch_count]).toEqual([false, 'trunk', 1]);
   });
 
-  test('forces, tags, and removes branches', async () => {
+  test('force-pushes, tags, and deletes branches', async () => {
     const repository = await forge.makeRepository(owner, { auto_init: true });
     const clone = await cloneOf(repository, owner);
     await clone.commit({ 'a.txt': '1\n' });
@@ -93,7 +93,7 @@ describe('git over HTTP', () => {
     expect(contents.status).toBe(200);
   });
 
-  test('reads a public repository without credentials and asks for them to push', async () => {
+  test('allows anonymous reads of a public repository and requires credentials to push', async () => {
     const repository = await forge.makeRepository(owner, { auto_init: true });
     const clone = await cloneOf(repository);
     await clone.commit({ 'a.txt': 'x' });
@@ -105,7 +105,7 @@ describe('git over HTTP', () => {
     expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Basic realm="Gitea"']);
   });
 
-  test('hides a private repository from strangers and takes a token for a password', async () => {
+  test('hides a private repository from strangers and accepts a token as a password', async () => {
     const repository = await forge.makeRepository(owner, { auto_init: true, private: true });
     const stranger = await forge.makeUser();
 
@@ -133,7 +133,7 @@ describe('git over HTTP', () => {
     await expect(own.git('push', '--quiet', 'origin', 'HEAD:main')).rejects.toThrow('403');
   });
 
-  test('keeps the refs of the forge itself away from pushes', async () => {
+  test("rejects pushes to the forge's internal refs", async () => {
     const repository = await forge.makeRepository(owner, { auto_init: true });
     const clone = await cloneOf(repository, owner);
     await clone.commit({ 'a.txt': 'x' });
@@ -148,7 +148,7 @@ describe('git over HTTP', () => {
     expect(left).toEqual(['refs/heads/main', 'refs/pull/1/head']);
   });
 
-  test('leads from an old name to the new one', async () => {
+  test('redirects from an old name to the new one', async () => {
     const repository = await forge.makeRepository(owner, { auto_init: true });
     const name = `${repository.split('/')[1]}-renamed`;
 
@@ -158,7 +158,7 @@ describe('git over HTTP', () => {
     expect(await clone.git('ls-files')).toBe('README.md\n');
   });
 
-  test('takes pushes of many at the same time, each whole', async () => {
+  test('handles concurrent pushes, each completely', async () => {
     const repository = await forge.makeRepository(owner, { auto_init: true });
     const many = await Promise.all(Array.from({ length: 6 }, () => cloneOf(repository, owner)));
 
@@ -175,7 +175,7 @@ describe('git over HTTP', () => {
     ]);
   });
 
-  test('never writes outside of branches and tags of a push, and never into pull requests', async () => {
+  test('accepts pushes only to branches and tags, and never to pull request refs', async () => {
     const repository = await forge.makeRepository(owner, { auto_init: true });
     const clone = await cloneOf(repository, owner);
 
@@ -185,7 +185,7 @@ describe('git over HTTP', () => {
     await expect(clone.git('push', '--quiet', 'origin', 'HEAD:refs/reeve/x')).rejects.toThrow('hidden ref');
   });
 
-  test('understands the compressed request of a client that knows many branches', async () => {
+  test('accepts the compressed request of a client with many branches', async () => {
     const repository = await forge.makeRepository(owner, { auto_init: true });
     const clone = await cloneOf(repository, owner);
     // Enough refs to make git compress its list of haves and wants.

@@ -8,7 +8,7 @@ import { cloneRepository, type GitClone } from '../../support/git-client.ts';
 import { passwordCost } from '../../support/password-cost.ts';
 
 const headers = { ...basic('root', 'password'), 'content-type': 'application/json' };
-/** A path whose bytes are beyond ASCII is another input to the filters of changed paths. */
+/** A path with non-ASCII bytes is hashed differently by the changed-path filters. */
 const paths = ['file-7.txt', 'ä-ß.txt', 'side.txt', 'both.txt'];
 
 describe('a push of many objects', () => {
@@ -38,7 +38,7 @@ describe('a push of many objects', () => {
     return JSON.parse(await response.text());
   }
 
-  it('has its history indexed, and the last commits of paths are those of before', async () => {
+  it('gets its history indexed, and the last commits of paths do not change', async () => {
     const { id } = await ask('/user/repos', 'POST', { name: 'large', auto_init: true });
     const graph = join(data, 'repositories', `${id}.git`, 'objects/info/commit-graphs/commit-graph-chain');
     const url = new URL(`${forge.url}/root/large.git`);
@@ -71,7 +71,7 @@ describe('a push of many objects', () => {
     const isIndexedEarly = existsSync(graph);
     await git('push', '--quiet', 'origin', 'main');
     const before = await seen();
-    // The end of a forge waits for what it does in the background.
+    // Closing a forge waits for its background work.
     await forge.close();
     const isIndexed = existsSync(graph);
     forge = await open();

@@ -16,7 +16,7 @@ const mebibyte = 1024 * 1024;
 const type = 'application/x-git-receive-pack-request';
 const credentials = basic('root', 'password');
 
-/** Bytes of all files below a folder. */
+/** Returns the total size of all files below a folder. */
 function sizeOf(folder: string): number {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
   const sizes = names.map((name) => statSync(join(folder, name))).filter((stat) => stat.isFile());
@@ -32,7 +32,7 @@ describe('a push beyond the limits', () => {
   beforeAll(async () => {
     data = mkdtempSync(join(tmpdir(), 'limits-'));
     scratch = mkdtempSync(join(tmpdir(), 'limits-scratch-'));
-    // Where the forge puts a push until git takes it.
+    // Quarantine folder of a push until git accepts it.
     before = process.env.TMPDIR;
     process.env.TMPDIR = scratch;
     const limits = { pushBytes: 4 * mebibyte, objectBytes: 2 * mebibyte };
@@ -88,18 +88,18 @@ describe('a push beyond the limits', () => {
       duplex: 'half',
     } as RequestInit);
 
-  it('A6: is answered 413 where it unpacks from gzip to more, and leaves nothing behind', async () => {
+  it('A6: is answered 413 if it decompresses to more, and leaves nothing behind', async () => {
     const packed = gzipSync(Buffer.alloc(256 * mebibyte));
 
     const answer = await push(packed, { 'content-encoding': 'gzip' });
 
     expect([answer.status, await answer.text()]).toEqual([413, expect.stringContaining('4194304 bytes')]);
     expect(packed.length).toBeLessThan(mebibyte);
-    // The socket of the process that starts git stays while the forge runs.
+    // The socket of the launcher process exists while the forge runs.
     expect(readdirSync(scratch).filter((name) => !name.startsWith('reeve-git-'))).toEqual([]);
   });
 
-  it('A6: is answered 413 where it is longer, with a length and without one', async () => {
+  it('A6: is answered 413 if it is too long, with and without a content length', async () => {
     const bytes = Buffer.alloc(5 * mebibyte);
 
     const known = await push(bytes);
@@ -108,7 +108,7 @@ describe('a push beyond the limits', () => {
     expect([known.status, unknown.status]).toEqual([413, 413]);
   });
 
-  it('A6: hears the answer while it still sends', async () => {
+  it('A6: receives the answer while it is still sending', async () => {
     const socket = connect(Number(new URL(forge.url).port), '127.0.0.1');
     const answer = new Promise<string>((resolve) => socket.once('data', (piece) => resolve(String(piece))));
     const head = [`POST /root/${name}.git/git-receive-pack HTTP/1.1`, 'Host: x', `Content-Type: ${type}`];
@@ -121,13 +121,13 @@ describe('a push beyond the limits', () => {
     socket.destroy();
   });
 
-  it('A6: is answered 400 where it is no gzip', async () => {
+  it('A6: is answered 400 if it is not gzip', async () => {
     const answer = await push(Buffer.from('0000'), { 'content-encoding': 'gzip' });
 
     expect(answer.status).toBe(400);
   });
 
-  it('A6: is refused as a whole, and the next one is taken', async () => {
+  it('A6: is refused completely, and the next one is accepted', async () => {
     const work = await clone();
     writeFileSync(join(work.folder, 'large.bin'), randomBytes(5 * mebibyte));
     await work.commit({ 'a.txt': 'a' });
@@ -144,10 +144,10 @@ describe('a push beyond the limits', () => {
   it.each([
     ['nothing', undefined],
     ['protections', { rule_name: 'main', required_approvals: 1 }],
-  ])('A6: is refused for an object that unpacks to more, with %s in the way', async (_, protection) => {
+  ])('A6: is refused for an object that decompresses to more, with %s in between', async (_, protection) => {
     if (protection) await post(`/repos/root/${name}/branch_protections`, protection);
     const work = await clone();
-    // Some kilobytes in a pack.
+    // A few kilobytes in a pack.
     writeFileSync(join(work.folder, 'zeros.bin'), Buffer.alloc(3 * mebibyte));
     await work.commit({ 'a.txt': 'a' });
 
@@ -156,7 +156,7 @@ describe('a push beyond the limits', () => {
     expect(await branches()).toEqual(['main']);
   });
 
-  it('A6: is refused for a difference that comes to an object of more', async () => {
+  it('A6: is refused for a delta that expands to a larger object', async () => {
     const work = await clone();
     const half = randomBytes(1.5 * mebibyte);
     writeFileSync(join(work.folder, 'x.bin'), half);
@@ -170,7 +170,7 @@ describe('a push beyond the limits', () => {
     expect(await branches()).toEqual(['main']);
   });
 
-  it('A6: takes no more room in the repository than it has bytes, whatever its differences come to', async () => {
+  it('A6: takes no more space in the repository than its own size, however much its deltas expand', async () => {
     const work = await clone();
     const bytes = randomBytes(mebibyte);
     for (let at = 0; at < 20; at += 1) {
@@ -185,7 +185,7 @@ describe('a push beyond the limits', () => {
     expect(sizeOf(join(data, 'repositories', `${id}.git`))).toBeLessThan(3 * mebibyte);
   });
 
-  it('a pull request of a fork takes no more room in its target than its pack has bytes', async () => {
+  it('a pull request of a fork takes no more space in its target than the size of its pack', async () => {
     const organization = `org-${randomBytes(4).toString('hex')}`;
     await post('/orgs', { username: organization });
     await post(`/repos/root/${name}/forks`, { organization });
@@ -206,7 +206,7 @@ describe('a push beyond the limits', () => {
     expect(sizeOf(join(data, 'repositories', `${id}.git`))).toBeLessThan(3 * mebibyte);
   });
 
-  it('A6: is refused where one of its paths is another spelling of .git', async () => {
+  it('A6: is refused if one of its paths is another spelling of .git', async () => {
     const work = await clone();
     const blob = (await work.git('hash-object', '-w', 'README.md')).trim();
     for (const path of ['git~1', '.g\u200cit']) {

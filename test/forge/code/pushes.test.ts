@@ -47,7 +47,7 @@ async function openPull(head = 'topic'): Promise<number> {
   return answer.json.number;
 }
 
-/** Returns what was told, in the order it was told: arrivals may overtake each other. */
+/** Returns the deliveries in the order they were sent: their arrivals may overtake each other. */
 function receivedTypes(): string[] {
   const tasks = [...forge.forge.deliveries.list(hook)].reverse();
   return tasks.map(({ event_type, payload }) => {
@@ -63,7 +63,7 @@ async function payloadOf(type: string) {
 }
 
 describe('a push', () => {
-  test('is sent with every member of its payload', async () => {
+  test('is sent with every field of its payload', async () => {
     await addHook();
     const before = (await clone.git('rev-parse', 'HEAD')).trim();
     const after = await clone.commit({ 'a.txt': 'a', 'README.md': 'changed' }, 'two files');
@@ -114,7 +114,7 @@ describe('a push', () => {
     expect(receiver.received.at(-1)?.body).toMatch(/^\{\n {2}"ref"/);
   });
 
-  test('tells five commits, newest first, and counts all', async () => {
+  test('includes five commits, newest first, and counts all', async () => {
     await addHook();
     const ids = [];
     for (let at = 0; at < 7; at += 1) ids.unshift(await clone.commit({ a: `${at}` }));
@@ -126,7 +126,7 @@ describe('a push', () => {
     expect([payload.total_commits, payload.head_commit.id]).toEqual([7, ids[0]]);
   });
 
-  test('counts at most ten commits of a new branch, told after its creation', async () => {
+  test('counts at most ten commits of a new branch, sent after its creation', async () => {
     await addHook();
     for (let at = 0; at < 12; at += 1) await clone.commit({ a: `${at}` });
     await push('HEAD:topic');
@@ -170,7 +170,7 @@ describe('a push', () => {
     expect(deletion).toMatchObject({ ref: 'v1', ref_type: 'tag', pusher_type: 'user' });
   });
 
-  test('that removes a branch tells the deletion alone', async () => {
+  test('that deletes a branch sends only the deletion', async () => {
     await push('HEAD:topic');
     await addHook();
 
@@ -179,7 +179,7 @@ describe('a push', () => {
     expect(receivedTypes()).toEqual(['delete']);
   });
 
-  test('by force keeps the old head in `before`', async () => {
+  test('has the old head in `before` if forced', async () => {
     await addHook();
     const before = await clone.commit({ a: '1' });
     await push('HEAD:main');
@@ -211,7 +211,7 @@ describe('a push', () => {
     expect(seen).toEqual(expected);
   });
 
-  test('through the contents API is a push like any other', async () => {
+  test('through the contents API has the effects of a push', async () => {
     await addHook();
     const body = { content: Buffer.from('hi').toString('base64'), message: 'by hand', new_branch: 'topic' };
     await forge.ask('POST', `/repos/${repository}/contents/docs/a.md`, { as: owner, body });
@@ -219,13 +219,13 @@ describe('a push', () => {
     expect(receivedTypes()).toEqual(['create', 'push']);
     expect(await payloadOf('push')).toMatchObject({
       ref: 'refs/heads/topic',
-      // What other branches have as well is not told again.
+      // Commits that other branches contain are not included again.
       commits: [{ added: ['docs/a.md'] }],
       total_commits: 1,
     });
   });
 
-  test('reaches the hooks of the owner too, each with a delivery of its own', async () => {
+  test('reaches the hooks of the owner too, each with its own delivery', async () => {
     const config = { url: receiver.url, content_type: 'json' };
     const other = await forge.makeUser();
     const own = await forge.makeRepository(other, { auto_init: true });
@@ -250,7 +250,7 @@ describe('the pull requests of a branch', () => {
     await push('HEAD:topic');
   });
 
-  test('follow their head, with both ends of the push', async () => {
+  test('follow their head, with both commits of the push', async () => {
     const number = await openPull();
     await addHook();
     const before = (await clone.git('rev-parse', 'HEAD')).trim();
@@ -269,7 +269,7 @@ describe('the pull requests of a branch', () => {
     expect(fetched).toContain(after);
   });
 
-  test('know when their base moves into a conflict, and out of it', async () => {
+  test('detect when their base moves into a conflict, and out of it', async () => {
     const number = await openPull();
     const stateOf = async (): Promise<unknown[]> => {
       const { json } = await forge.ask('GET', `/repos/${repository}/pulls/${number}`, { as: owner });
@@ -287,7 +287,7 @@ describe('the pull requests of a branch', () => {
     expect(await stateOf()).toEqual([true, clash]);
   });
 
-  test('close when their head branch goes', async () => {
+  test('close when their head branch is deleted', async () => {
     const number = await openPull();
     await addHook();
 
@@ -298,7 +298,7 @@ describe('the pull requests of a branch', () => {
     expect([json.state, json.merged, json.head.ref]).toEqual(['closed', false, `refs/pull/${number}/head`]);
   });
 
-  test('stay open when merged by hand, unless the repository looks for that', async () => {
+  test('stay open when merged manually, unless the repository detects manual merges', async () => {
     const first = await openPull();
     await clone.git('checkout', '--quiet', 'main');
     await clone.git('merge', '--quiet', '--no-ff', '--no-edit', 'topic');

@@ -5,8 +5,8 @@ import { type Account, basic, type ContractForge, startEmbedded } from '../../su
 import { cloneRepository, type GitClone, tryGit } from '../../support/git-client.ts';
 
 /**
- * Starts a server before the forge that hands over requests, of a push all but the last byte; `meanwhile` runs then, before that byte
- * goes on.
+ * Starts a proxy server that forwards requests, of a push all but the last byte; `meanwhile` runs before that byte is
+ * forwarded.
  */
 async function startSlowDoor(forge: string, meanwhile: () => Promise<unknown>): Promise<Server> {
   const { hostname, port } = new URL(forge);
@@ -29,7 +29,7 @@ async function startSlowDoor(forge: string, meanwhile: () => Promise<unknown>): 
   return server;
 }
 
-describe('a push that takes long to come', () => {
+describe('a slow push', () => {
   let forge: ContractForge;
   const clones: GitClone[] = [];
   const doors: Server[] = [];
@@ -48,7 +48,7 @@ describe('a push that takes long to come', () => {
     return answer.json;
   }
 
-  /** Pushes a commit to the branch `main` of a git repository; `meanwhile` happens while the push comes. */
+  /** Pushes a commit to the branch `main` of a git repository; `meanwhile` runs while the push is in progress. */
   async function push(
     pusher: { readonly name: string; readonly secret: string },
     place: string,
@@ -109,7 +109,7 @@ describe('a push that takes long to come', () => {
     ],
   ];
 
-  it.each(losses)('is judged when it is there: %s%s', async (_, part, happen, isTaken) => {
+  it.each(losses)('is checked when it is complete: %s%s', async (_, part, happen, isTaken) => {
     const [owner, pusher] = [await forge.makeUser(), await forge.makeUser()];
     const repository = await forge.makeRepository(owner, { auto_init: true, private: true });
     const page = { title: 'Home', content_base64: 'eA==' };
@@ -141,7 +141,7 @@ describe('a push that takes long to come', () => {
     expect([code === 0, files.includes('pushed.txt')]).toEqual([isTaken, isTaken]);
   });
 
-  it('is refused to a helper whose author may not write to the head any more', async () => {
+  it('is refused to a maintainer if the author can no longer write to the head', async () => {
     const [owner, author, helper] = [await forge.makeUser(), await forge.makeUser(), await forge.makeUser()];
     const repository = await forge.makeRepository(owner, { auto_init: true });
     await forge.share(repository, owner, { with: author, permission: 'write' });

@@ -18,7 +18,7 @@ const receivers: HookReceiver[] = [];
 const clock = (): Date => new Date('2026-01-02T03:04:05Z');
 const payload = '{\n  "é": "<&>"\n}';
 
-/** The time of an exchange is no subject of most tests: a busy machine makes every one slow. */
+/** Most tests do not measure the duration of an exchange: a busy machine makes every one slow. */
 function start(timeoutMs = 600_000): void {
   db = openDatabase(join(folder, 'forge.db'));
   deliveries = createDeliveries({ database: db, log: silentLog, now: () => 1_767_323_045, timeoutMs });
@@ -67,7 +67,7 @@ const taskOf = (uuid: string): HookTaskRow | undefined =>
   db.get<HookTaskRow>('SELECT * FROM hook_tasks WHERE uuid = ?', uuid);
 
 describe('a delivery', () => {
-  test('carries every header of the baseline, spelled as there', async () => {
+  test('carries every header of Gitea, in the same spelling', async () => {
     const target = await receiver();
     const uuid = queue(
       addHook(target.url, { secret: 'geheim-é', authorization_header: 'Bearer x y' }),
@@ -105,7 +105,7 @@ describe('a delivery', () => {
     expect([request?.method, request?.body]).toEqual(['POST', payload]);
   });
 
-  test('sends empty signatures and no authorization where there is no secret', async () => {
+  test('sends empty signatures and no authorization without a secret', async () => {
     const target = await receiver();
     queue(addHook(target.url));
 
@@ -130,7 +130,7 @@ describe('a delivery', () => {
     expect(request?.headers['x-gitea-signature']).toBe(signature);
   });
 
-  test('is recorded with request and answer', async () => {
+  test('is recorded with request and response', async () => {
     const target = await receiver(() => ({ status: 418, body: 'x'.repeat(2 * 1024 * 1024) }));
     const hook = addHook(target.url, { authorization_header: 'Bearer hidden' });
     const uuid = queue(hook);
@@ -150,7 +150,7 @@ describe('a delivery', () => {
     expect(deliveries.list(hook).map((entry) => entry.uuid)).toEqual([uuid]);
   });
 
-  test('is not tried again by itself, and comes again under a new id when a person asks', async () => {
+  test('is not retried automatically, and is redelivered under a new id on request', async () => {
     let status = 500;
     const target = await receiver(() => ({ status }));
     const uuid = queue(addHook(target.url));
@@ -168,7 +168,7 @@ describe('a delivery', () => {
     expect(deliveries.redeliver('unknown')).toBeUndefined();
   });
 
-  test('fails unsent where the hook was switched off meanwhile', async () => {
+  test('fails unsent if the hook was disabled meanwhile', async () => {
     const target = await receiver();
     const uuid = queue(addHook(target.url, { is_active: 0 }));
 
@@ -193,7 +193,7 @@ describe('a delivery', () => {
     expect(taskOf(uuid)?.state).toBe('delivered');
   });
 
-  test('gives up after ten redirects, and keeps the authorization from another host', async () => {
+  test('gives up after ten redirects, and does not send the authorization to another host', async () => {
     const other = await receiver();
     const target = await receiver((request) =>
       request.url === '/hook'
@@ -223,7 +223,7 @@ describe('a delivery', () => {
 });
 
 describe('the sender', () => {
-  test('never lets one hook wait for another', async () => {
+  test('never lets one hook delay another', async () => {
     const dead = await receiver(() => undefined);
     const live = await receiver();
     const [slow, quick] = [addHook(dead.url), addHook(live.url)];
@@ -237,7 +237,7 @@ describe('the sender', () => {
     expect([count('sending'), count('queued')]).toEqual([4, 8]);
   });
 
-  test('ends an exchange that takes too long', async () => {
+  test('aborts an exchange that takes too long', async () => {
     await deliveries.close();
     db.close();
     start(50);
@@ -250,7 +250,7 @@ describe('the sender', () => {
     expect(new Set(stuck.map((id) => taskOf(id)?.state))).toEqual(new Set(['failed']));
   });
 
-  test('goes on after a restart with what was queued, and sends again what was on its way', async () => {
+  test('resumes the queue after a restart, and sends deliveries in progress again', async () => {
     const dead = await receiver(() => undefined);
     const target = await receiver();
     const hook = addHook(dead.url);
@@ -268,7 +268,7 @@ describe('the sender', () => {
     );
   });
 
-  test('records as failed what was on its way when the process died', async () => {
+  test('records deliveries in progress as failed when the process died', async () => {
     const target = await receiver();
     const uuid = queue(addHook(target.url));
     await deliveries.idle();
@@ -283,7 +283,7 @@ describe('the sender', () => {
 });
 
 describe('the history', () => {
-  test('forgets after seven days, but never what was not sent yet', async () => {
+  test('removes deliveries after seven days, but never unsent ones', async () => {
     const hook = addHook('http://127.0.0.1:1/');
     const [old, young] = [queue(hook), queue(hook)];
     await deliveries.idle();

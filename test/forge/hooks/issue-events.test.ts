@@ -4,10 +4,10 @@ import { parseEvent } from '../../../src/contract/events/events.ts';
 import { type Account, startEmbedded } from '../../support/contract-forge.ts';
 import { type HookReceiver, startReceiver } from '../../support/hook-receiver.ts';
 
-/** Every Event-Type that the operations of rows can emit, as hooks are told to hear them. */
+/** Every event type that operations can emit, in the names that hooks subscribe to. */
 const everything = ['issues', 'pull_request', 'push', 'create', 'delete', 'repository'];
 
-describe('what hooks are told', () => {
+describe('what hooks receive', () => {
   let forge: Awaited<ReturnType<typeof startEmbedded>>;
   let ada: Account;
   let bob: Account;
@@ -38,7 +38,7 @@ describe('what hooks are told', () => {
       body: { type: 'gitea', config, events: everything, active: true },
     });
   };
-  /** What arrived: the order of arrival is not promised, so it is sorted. */
+  /** Received deliveries, sorted, because the order of arrival is not guaranteed. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into payloads of every shape
   async function arrived(): Promise<{ type: string; payload: any }[]> {
     await forge.forge.deliveries.idle();
@@ -64,13 +64,13 @@ describe('what hooks are told', () => {
     ['POST', '/issues/1/comments', { body: 'hm' }, ['issue_comment created']],
     ['POST', '/issues', { title: 'x' }, ['issues opened']],
     ['POST', '/issues', { title: 'x', closed: true }, ['issues closed', 'issues opened']],
-  ])('%s %s with %j is heard as %j', async (method, path, body, expected) => {
+  ])('%s %s with %j is received as %j', async (method, path, body, expected) => {
     await ask(method, path, body);
 
     expect(await heard()).toEqual(expected);
   });
 
-  it('is one delivery for each thing a new issue comes with', async () => {
+  it('is one delivery for each part of a new issue', async () => {
     const labels = (await ask('GET', '/labels')).json.map((label: { id: number }) => label.id);
 
     await ask('POST', '/issues', {
@@ -89,7 +89,7 @@ describe('what hooks are told', () => {
     ]);
   });
 
-  it('is one delivery for each assignee who comes or goes, and for a milestone', async () => {
+  it('is one delivery for each added or removed assignee, and for a milestone', async () => {
     await ask('PATCH', '/issues/1', { assignees: [ada.name] });
     await ask('PATCH', '/issues/1', { assignees: [bob.name], milestone: await milestone() });
     await ask('PATCH', '/issues/1', { milestone: 0 });
@@ -103,7 +103,7 @@ describe('what hooks are told', () => {
     ]);
   });
 
-  it('says what an edit changed, and reads as the event it is', async () => {
+  it('contains the previous values of an edit, and parses as the same event', async () => {
     await ask('PATCH', '/issues/1', { title: 'second' });
 
     const [delivery] = await arrived();
@@ -134,7 +134,7 @@ describe('what hooks are told', () => {
     expect(await heard()).toEqual(['issue_comment created']);
   });
 
-  it('shows a comment before and after, and the one that went', async () => {
+  it('contains a comment before and after, and the deleted one', async () => {
     const { id } = (await ask('POST', '/issues/1/comments', { body: 'one' })).json;
     await ask('PATCH', `/issues/comments/${id}`, { body: 'one' });
     await ask('PATCH', `/issues/comments/${id}`, { body: 'two' });
@@ -153,7 +153,7 @@ describe('what hooks are told', () => {
     ]);
   });
 
-  it('reaches the owner when repositories come and go', async () => {
+  it('reaches the owner when repositories are created and deleted', async () => {
     await listen('/user/hooks');
 
     const fresh = await forge.makeRepository(ada);
@@ -171,7 +171,7 @@ describe('what hooks are told', () => {
     expect(await heard()).toEqual(['issues closed', 'issues closed', 'issues closed']);
   });
 
-  it('carries the header of the hook until an edit leaves it out, and is signed with its first secret', async () => {
+  it('carries the header of the hook until an edit omits it, and is signed with its first secret', async () => {
     const config = { url: receiver.url, content_type: 'json', secret: 'first' };
     const hook = {
       type: 'gitea',

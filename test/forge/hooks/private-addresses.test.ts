@@ -13,7 +13,7 @@ describe('webhooks to private addresses', () => {
   let ada: Account;
   const receivers: HookReceiver[] = [];
   beforeAll(async () => {
-    // Another address of this machine is listed: what listens on 127.0.0.1 stands for an internal service.
+    // Another address of this machine is listed: the listener on 127.0.0.1 stands for an internal service.
     forge = await startEmbedded({ hookHosts: ['127.0.0.2'] });
     root = { name: 'root', password: 'correct horse', token: forge.adminToken };
     ada = await forge.makeUser();
@@ -60,7 +60,7 @@ describe('webhooks to private addresses', () => {
     ['a hexadecimal number', (port: string) => `http://0x7f.1:${port}/`],
     ['an IPv4 address in IPv6', (port: string) => `http://[::ffff:127.0.0.1]:${port}/`],
     ['an address without a host', (port: string) => `http://0.0.0.0:${port}/`],
-  ])('are not sent for an account that is no site administrator: %s', async (_, addressOf) => {
+  ])('are not sent for an account that is not a site administrator: %s', async (_, addressOf) => {
     const receiver = await internal();
     const repository = await forge.makeRepository(ada, { auto_init: true });
     const url = addressOf(new URL(receiver.url).port);
@@ -73,7 +73,7 @@ describe('webhooks to private addresses', () => {
     expect(await page(`/${repository}/settings/hooks/${hook}`, ada)).toContain('not public, and not listed');
   });
 
-  it('are not sent from hooks of accounts and organizations, by tests and by repetitions', async () => {
+  it('are not sent from hooks of accounts and organizations, including tests and redeliveries', async () => {
     const receiver = await internal();
     const organization = await forge.makeOrganization(ada);
     const repository = await forge.makeRepository(ada, { auto_init: true, in: organization });
@@ -108,7 +108,7 @@ describe('webhooks to private addresses', () => {
     expect(newest(hook)).toMatchObject({ state: 'failed', response_status: 0 });
   });
 
-  it('are sent where a site administrator set the address, until another account sets one', async () => {
+  it('are sent if a site administrator set the URL, until another account sets one', async () => {
     const receiver = await internal();
     const repository = await forge.makeRepository(ada, { auto_init: true });
     await forge.share(repository, ada, { with: root, permission: 'admin' });
@@ -130,7 +130,7 @@ describe('webhooks to private addresses', () => {
     expect(receiver.received).toHaveLength(3);
   });
 
-  it('are not sent any more when the one who set the address is no site administrator any more', async () => {
+  it('are no longer sent after the account that set the URL has lost the administrator role', async () => {
     const receiver = await internal();
     const ben = await forge.makeUser();
     const setAdmin = (admin: boolean) =>
@@ -150,7 +150,7 @@ describe('webhooks to private addresses', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('are sent from a copy of a default hook, and not from a copy that an account makes with a template', async () => {
+  it('are sent from a copy of a default hook, and not from a copy created with a template', async () => {
     const receiver = await internal();
     const defaultHook = await forge.ask('POST', '/admin/hooks', { as: root, body: hookTo(receiver.url) });
     const template = await forge.makeRepository(ada, { auto_init: true, template: true });
@@ -165,7 +165,7 @@ describe('webhooks to private addresses', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('show their answers to site administrators alone', async () => {
+  it('show their responses only to site administrators', async () => {
     const receiver = await internal();
     const repository = await forge.makeRepository(ada, { auto_init: true });
     await forge.share(repository, ada, { with: root, permission: 'admin' });

@@ -30,7 +30,7 @@ const ask = (method: string, path: string, body?: unknown, as: Account = ada): P
 const open = (more: object = {}): Promise<Answer> =>
   ask('POST', '/pulls', { title: 'A change', head: 'topic', base: 'main', ...more });
 
-/** Returns what was told since the last question, in the order it was told. */
+/** Returns the deliveries since the last call, in the order they were sent. */
 async function news(): Promise<{ type: string; payload: Record<string, unknown> }[]> {
   await forge.forge.deliveries.idle();
   const tasks = [...forge.forge.deliveries.list(hook, 1_000)].reverse();
@@ -40,7 +40,7 @@ const actionsOf = (all: Awaited<ReturnType<typeof news>>): string[] =>
   all.map(({ type, payload }) => `${type} ${payload.action}`);
 
 describe('a pull request', () => {
-  test('is sent as opened with every member of its payload', async () => {
+  test('is sent as opened with every field of its payload', async () => {
     const { json } = await open({ body: 'why' });
 
     const [event] = await news();
@@ -76,7 +76,7 @@ describe('a pull request', () => {
     expect(payloadShapes.pull_request.safeParse(event?.payload).success).toBe(true);
   });
 
-  test('is sent in the order of the baseline: reviewers, opened, labels, milestone, assignees', async () => {
+  test("is sent in Gitea's order: reviewers, opened, labels, milestone, assignees", async () => {
     const bob = await forge.makeUser();
     await forge.share(repository, ada, { with: bob, permission: 'write' });
     const label = (await ask('POST', '/labels', { name: 'bug', color: '#ff0000' })).json.id;
@@ -96,7 +96,7 @@ describe('a pull request', () => {
     expect(all[0]?.payload).toMatchObject({ requested_reviewer: { login: bob.name } });
   });
 
-  test('whose reviewer is refused exists and is not told of', async () => {
+  test('whose reviewer is refused is created without an event', async () => {
     const answer = await open({ reviewers: [ada.name] });
 
     expect([422, 500]).toContain(answer.status);
@@ -104,7 +104,7 @@ describe('a pull request', () => {
     expect(await news()).toEqual([]);
   });
 
-  test('tells edits with what was before, and the new base where the old one is meant', async () => {
+  test('includes the previous values of edits, and the new base instead of the old one', async () => {
     await open({ body: 'old body' });
 
     await ask('PATCH', '/pulls/1', { title: 'New', body: 'new body' });
@@ -120,7 +120,7 @@ describe('a pull request', () => {
     ]);
   });
 
-  test('tells no labels that an edit sets, and its closing, reopening and merge', async () => {
+  test('sends no labels set by an edit, but closing, reopening and merge', async () => {
     await open();
     const label = (await ask('POST', '/labels', { name: 'bug', color: '#ff0000' })).json.id;
 
@@ -143,7 +143,7 @@ describe('a pull request', () => {
     });
   });
 
-  test('that was open again follows where its branch went meanwhile', async () => {
+  test('follows its branch after being reopened', async () => {
     await open();
     await ask('PATCH', '/pulls/1', { state: 'closed' });
     const { json } = await ask('POST', '/contents/b', { content: 'eA==', branch: 'topic' });
@@ -155,7 +155,7 @@ describe('a pull request', () => {
 });
 
 describe('a fork', () => {
-  test('is sent to the hooks of its source, the two repositories named in reverse', async () => {
+  test('is sent to the hooks of its source, with the two repositories reversed', async () => {
     const bob = await forge.makeUser();
 
     await ask('POST', '/forks', {}, bob);
@@ -174,7 +174,7 @@ describe('a fork', () => {
 });
 
 describe('a test delivery', () => {
-  test('is a push of one commit that was there before', async () => {
+  test('is a push of one existing commit', async () => {
     const { json: main } = await ask('GET', '/branches/main');
 
     const { status } = await ask('POST', `/hooks/${hook}/tests`);
@@ -196,15 +196,15 @@ describe('a test delivery', () => {
   test.each([
     ['/tests?ref=topic', 204, ['topic']],
     ['/tests?ref=refs/heads/topic', 204, ['refs/heads/topic']],
-    // A ref that is none counts as none given.
+    // An invalid ref counts as absent.
     ['/tests?ref=nothing', 204, ['refs/heads/main']],
-  ])('asked as %s answers %i and tells %j', async (path, status, refs) => {
+  ])('requested as %s answers %i and sends %j', async (path, status, refs) => {
     expect((await ask('POST', `/hooks/${hook}${path}`)).status).toBe(status);
 
     expect((await news()).map(({ payload }) => payload.ref)).toEqual(refs);
   });
 
-  test('goes to no hook that does not listen to pushes', async () => {
+  test('is not sent to a hook that does not subscribe to pushes', async () => {
     const config = { url: receiver.url, content_type: 'json' };
     const quiet = { type: 'gitea', config, events: ['issues'], active: true };
     const { json } = await ask('POST', '/hooks', quiet);

@@ -64,7 +64,7 @@ describe('a review', () => {
     expect(await receivedTypes()).toEqual(['pull_request_review_approved']);
   });
 
-  test('is asked for and taken back with an event each, a second asking with none', async () => {
+  test('sends one event for a request and one for its withdrawal, and none for a repeated request', async () => {
     const body = { reviewers: [bob.name] };
     for (const method of ['POST', 'POST', 'DELETE', 'DELETE'])
       await ask(method, '/pulls/1/requested_reviewers', body);
@@ -90,7 +90,7 @@ describe('a review', () => {
     expect(json).toMatchObject([{ state: 'REQUEST_REVIEW', user: { login: bob.name } }]);
   });
 
-  test('of a team notifies each member but the author; its review ends the request', async () => {
+  test('of a team notifies each member except the author; its review fulfils the request', async () => {
     const organization = await forge.makeOrganization(ada);
     const team = await forge.ask('POST', `/orgs/${organization}/teams`, {
       as: ada,
@@ -123,7 +123,7 @@ describe('a review', () => {
   });
 });
 
-test('a push that makes approvals stale tells nothing of them', async () => {
+test('a push that makes approvals stale sends no review event', async () => {
   await ask('POST', '/branch_protections', { rule_name: 'main', dismiss_stale_approvals: true });
   await ask('POST', '/pulls/1/reviews', { event: 'APPROVED' }, bob);
   await ask('POST', '/contents/b', { content: 'eA==', branch: 'topic' });

@@ -19,7 +19,7 @@ describe('hooks', () => {
     return () => forge.close();
   });
 
-  it('hear nothing of dependencies, times, subscriptions, locks, pins, due dates, milestones and reading', async () => {
+  it('receive nothing for dependencies, times, subscriptions, locks, pins, due dates, milestones and reads', async () => {
     const receiver = await startReceiver();
     const shared = await makeSharedRepository(forge);
     const { ask } = shared;
@@ -56,7 +56,7 @@ describe('hooks', () => {
     await receiver.close();
   });
 
-  it('hear that what a new file hangs on was edited', async () => {
+  it('receive an edit of the issue or comment that a new file is attached to', async () => {
     const receiver = await startReceiver();
     const shared = await makeSharedRepository(forge);
     await shared.ask('POST', '/issues', { body: { title: 'one', body: 'text' } });
@@ -103,7 +103,7 @@ describe('attached files', () => {
       .filter((entry) => entry.isFile())
       .map((entry) => entry.name);
 
-  it('come as downloads that no browser runs, under a name without folders, and are counted', async () => {
+  it('are sent as downloads that no browser runs, under a name without folders, and are counted', async () => {
     const shared = await makeSharedRepository(forge);
     await shared.ask('POST', '/issues', { body: { title: 'one' } });
     const { json } = await upload(forge.url, shared.fullName, '/issues/1', shared.owner, '<b>x</b>');
@@ -125,7 +125,7 @@ describe('attached files', () => {
   it.each([
     ['the file', (id: number) => `/issues/1/assets/${id}`],
     ['the issue', () => '/issues/1'],
-  ])('go from the disk with %s', async (_what, pathOf) => {
+  ])('are removed from disk with %s', async (_what, pathOf) => {
     const shared = await makeSharedRepository(forge);
     await shared.ask('POST', '/issues', { body: { title: 'one' } });
     const { json } = await upload(forge.url, shared.fullName, '/issues/1', shared.owner);
@@ -136,7 +136,7 @@ describe('attached files', () => {
     expect(files()).toEqual([]);
   });
 
-  it('survive a restart; what a stop left without a row is removed by the next start', async () => {
+  it('survive a restart; files without a row after an interruption are removed at the next start', async () => {
     const shared = await makeSharedRepository(forge);
     await shared.ask('POST', '/issues', { body: { title: 'one' } });
     const { json } = await upload(forge.url, shared.fullName, '/issues/1', shared.owner);
@@ -189,7 +189,7 @@ describe('settings of the instance', () => {
     return () => forge.close();
   });
 
-  it('can forbid dependencies across repositories, with a bare text', async () => {
+  it('can forbid dependencies across repositories, with a plain text error', async () => {
     const path = '/repos/root/app/issues/1/dependencies';
     const far = await ask('POST', path, { index: 1, owner: 'root', repo: 'other' });
     const spelled = await ask('POST', path, { index: 2, owner: 'Root', repo: 'app' });
@@ -199,7 +199,7 @@ describe('settings of the instance', () => {
     expect([spelled.status, near.status]).toEqual([400, 201]);
   });
 
-  it('can switch attachments off', async () => {
+  it('can disable attachments', async () => {
     const comment = JSON.parse(
       (await ask('POST', '/repos/root/app/issues/1/comments', { body: 'x' })).text,
     ).id;
@@ -210,7 +210,7 @@ describe('settings of the instance', () => {
   });
 });
 
-it('a switched-off tracker says so in the baseline’s spelling', async () => {
+it("a disabled tracker reports this in Gitea's spelling", async () => {
   const forge = await startEmbedded();
   const shared = await makeSharedRepository(forge);
   await shared.ask('POST', '/issues', { body: { title: 'one' } });
@@ -223,7 +223,7 @@ it('a switched-off tracker says so in the baseline’s spelling', async () => {
   await forge.close();
 });
 
-it('the answers of 205 carry what changed, for those who read it', async () => {
+it('responses with status 205 have a body with the changes', async () => {
   const forge = await startEmbedded();
   const shared = await makeSharedRepository(forge);
   await shared.ask('POST', '/issues', { body: { title: 'one' }, as: 'writer' });

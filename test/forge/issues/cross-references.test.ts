@@ -38,14 +38,14 @@ describe('references in a text', () => {
     expect(found).toEqual(expected);
   });
 
-  it('are not looked for in code', () => {
+  it('are ignored in code', () => {
     expect(parseReferences(withoutCode('`closes #1` and\n```\nfixes #2\n```\nfixes #3'))).toMatchObject([
       { number: 3 },
     ]);
   });
 });
 
-describe('what a text asks for', () => {
+describe('the action that a text requests', () => {
   let forge: ContractForge;
   let shared: SharedRepository;
   beforeAll(async () => {
@@ -60,7 +60,7 @@ describe('what a text asks for', () => {
   const stateOf = async (index: number): Promise<string> =>
     (await shared.ask('GET', `/issues/${index}`)).json.state;
 
-  it('happens on the default branch alone', async () => {
+  it('runs only for the default branch', async () => {
     await write('a', 'Closes #1', { new_branch: 'side' });
     const before = await stateOf(1);
     await write('b', 'Closes #1');
@@ -68,13 +68,13 @@ describe('what a text asks for', () => {
     expect([before, await stateOf(1)]).toEqual(['open', 'closed']);
   });
 
-  it('opens again', async () => {
+  it('reopens an issue', async () => {
     await write('c', 'Reopens #1');
 
     expect(await stateOf(1)).toBe('open');
   });
 
-  it('happens when a pull request is merged that asks for it', async () => {
+  it('runs when a pull request that requests it is merged', async () => {
     await write('d', 'More', { new_branch: 'work' });
     const body = { title: 'Fix #2', body: 'Resolves #3', head: 'work', base: 'main' };
     const { number } = (await shared.ask('POST', '/pulls', { body })).json;

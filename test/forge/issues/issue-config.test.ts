@@ -12,7 +12,7 @@ it.each([
   ['contact_links: [1]', 'contact_link at position 1 is not a map'],
   ['blank_issues_enabled: maybe', 'blank_issues_enabled is not a boolean'],
   ['- a', 'the file is not a map'],
-])('a configuration has a mistake: %s', (text, message) => {
+])('a configuration has an error: %s', (text, message) => {
   expect(() => parseIssueConfig(text)).toThrow(message);
 });
 
@@ -20,7 +20,7 @@ it('an empty configuration is the default', () => {
   expect(parseIssueConfig('')).toEqual({ blank_issues_enabled: true, contact_links: [] });
 });
 
-it('numbers in a template are the text that the file has', () => {
+it('numbers in a template keep the text of the file', () => {
   const text = '---\nname: 0x10\nabout: 1.50\nlabels: [1, yes]\n---\n';
 
   expect(parseTemplate('a.md', text)).toMatchObject({ name: '0x10', about: '1.50', labels: ['1', 'yes'] });

@@ -5,15 +5,15 @@ import { expect, it } from 'vitest';
 import { start, waitForExit, waitForOutput } from '../../support/command.ts';
 import { basic, startEmbedded } from '../../support/contract-forge.ts';
 
-/** A text whose rendering takes many times as long as that of plain text of this length. */
+/** A text that takes many times as long to render as plain text of the same length. */
 const heavy = '# a\n|a|b|\n|-|-|\n'.repeat(8_000);
 
-it('Markdown is rendered by another thread than the one that answers requests', async () => {
+it('Markdown is rendered in another thread than the one that handles requests', async () => {
   const forge = await startEmbedded();
   try {
     const render = (Text: string) =>
       forge.ask('POST', '/markdown', { as: forge.adminToken, body: { Text, Mode: 'gfm' } });
-    // Loads what rendering needs.
+    // Loads the rendering libraries.
     await render('x');
     const [own, all] = [process.threadCpuUsage(), process.cpuUsage()];
 
@@ -22,14 +22,14 @@ it('Markdown is rendered by another thread than the one that answers requests', 
     const [ownAfter, allAfter] = [process.threadCpuUsage(own), process.cpuUsage(all)];
     expect([one.status, other.status]).toEqual([200, 200]);
     expect(other.text).toContain('end');
-    // Processor time, which does not depend on what else this machine does.
+    // Processor time, which does not depend on other load on this machine.
     expect((ownAfter.user + ownAfter.system) * 2).toBeLessThan(allAfter.user + allAfter.system);
   } finally {
     await forge.close();
   }
 });
 
-it('Markdown is rendered by the program that is built', async () => {
+it('Markdown is rendered by the built program', async () => {
   const data = mkdtempSync(join(tmpdir(), 'render-'));
   const child = start(['forge', '--port', '0', '--data', data, '--admin', 'root:password', '--json']);
   try {

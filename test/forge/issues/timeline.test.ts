@@ -27,7 +27,7 @@ it('an issue of a repository that the caller cannot read is hidden in the timeli
   expect(await read(undefined)).toBeNull();
 });
 
-it('references from and into repositories that one cannot read are not told', async () => {
+it('references from and into unreadable repositories are hidden', async () => {
   const bob = await forge.makeUser();
   const [open, closed] = [
     await forge.makeRepository(ada),
@@ -47,7 +47,7 @@ it('references from and into repositories that one cannot read are not told', as
   expect(await read(closed, ada)).toEqual([]);
 });
 
-it('a forced push takes the commits that are gone out of earlier entries', async () => {
+it('a force-push removes lost commits from earlier entries', async () => {
   const repository = await forge.makeRepository(ada, { auto_init: true });
   const ask = (method: string, path: string, body?: object) =>
     forge.ask(method, `/repos/${repository}${path}`, { as: ada, body });

@@ -61,7 +61,7 @@ describe('an account with many threads', () => {
     expect(ms).toBeLessThan(250);
   });
 
-  it('shows what a commit and a repository are as the baseline does', async () => {
+  it('shows the types of a commit and a repository as Gitea does', async () => {
     const { json } = await forge.ask('GET', '/notifications?subject-type=commit&subject-type=repository', {
       as: shared.owner,
     });
@@ -91,7 +91,7 @@ describe('an account with many threads', () => {
   });
 });
 
-it('finds threads by an index, newest first, without sorting those of everybody', () => {
+it('finds threads by an index, newest first, without sorting those of all accounts', () => {
   const db = openDatabase(':memory:');
   const plan = (where: string) =>
     db
@@ -113,7 +113,7 @@ it('finds threads by an index, newest first, without sorting those of everybody'
   db.close();
 });
 
-it('takes the owner of a repository made before there were subscriptions for its watcher', () => {
+it('counts the owner of a repository created before subscriptions existed as its watcher', () => {
   const db = new DatabaseSync(':memory:');
   for (const migration of [accounts, repositories, issues]) db.exec(migration);
   db.exec(`INSERT INTO users (type, name, lower_name, created_at, updated_at)

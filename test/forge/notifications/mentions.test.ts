@@ -25,7 +25,7 @@ describe('parseMentions', () => {
     expect(parseMentions(text)).toHaveLength(50);
   });
 
-  it('reads a long hostile text in no time', () => {
+  it('parses a long hostile text quickly', () => {
     const before = cpuMs();
 
     for (const text of ['@a'.repeat(200_000), `@${'a.'.repeat(200_000)}`, '@-/'.repeat(200_000)])

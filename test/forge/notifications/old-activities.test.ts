@@ -4,7 +4,7 @@ import { basic } from '../../support/contract-forge.ts';
 import { launcher } from '../../support/launcher.ts';
 import { passwordCost } from '../../support/password-cost.ts';
 
-it('activities older than a year go with the task delete_old_actions', async () => {
+it('the task delete_old_actions removes activities older than a year', async () => {
   let now = Date.parse('2026-01-01T00:00:00Z');
   const forge = await createForgeInstance({ passwordCost, launcher, clock: () => new Date(now) });
   const url = await forge.listen();

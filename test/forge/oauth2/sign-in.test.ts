@@ -6,7 +6,7 @@ type Forge = Awaited<ReturnType<typeof startEmbedded>>;
 type Application = { client_id: string; client_secret: string; id: number };
 const address = 'http://127.0.0.1/back';
 
-describe('signing in to a program', () => {
+describe('signing in to an application', () => {
   let forge: Forge;
   let ada: Account;
   let bob: Account;
@@ -26,7 +26,7 @@ describe('signing in to a program', () => {
     return (await forge.ask('POST', '/user/applications/oauth2', { as: ada, body })).json;
   }
 
-  /** A browser as far as this needs one: cookies, forms, and no redirect followed. */
+  /** A minimal browser: cookies, forms, and no redirects followed. */
   function browse() {
     let cookie = '';
     const send = async (path: string, init: RequestInit = {}) => {
@@ -88,7 +88,7 @@ describe('signing in to a program', () => {
 
   const secretOf = ({ client_id, client_secret }: Application) => ({ client_id, client_secret });
 
-  it('asks for the password, then for consent, and sends the program a code', async () => {
+  it('asks for the password, then for consent, and sends the application a code', async () => {
     const { next } = await signedIn(ask(open, { ...challenge, scope: 'read:user' }));
     const { back, code } = await codeFor(open, { ...challenge, scope: 'read:user' });
     const tokens = await redeem({ client_id: open.client_id, code, code_verifier: verifier });
@@ -104,7 +104,7 @@ describe('signing in to a program', () => {
     expect(self.json.login).toBe(bob.name);
   });
 
-  it('allows no more than was consented to, and nothing once the program is gone', async () => {
+  it('allows only what was consented to, and nothing once the application is deleted', async () => {
     const application = await makeApplication({ confidential_client: true });
     const { code } = await codeFor(application, { scope: 'read:user' });
     const { json } = await redeem({ ...secretOf(application), code });
@@ -116,7 +116,7 @@ describe('signing in to a program', () => {
     expect((await use('/user')).status).toBe(401);
   });
 
-  it('allows no more than was consented to outside of the API either', async () => {
+  it('also limits access outside the API to the consent', async () => {
     const repository = await forge.makeRepository(bob, { private: true, auto_init: true });
     const application = await makeApplication({ confidential_client: true });
     const { code } = await codeFor(application, { scope: 'read:misc' });
@@ -131,7 +131,7 @@ describe('signing in to a program', () => {
     }
   });
 
-  it('takes a code once, and gives new tokens for the refresh token', async () => {
+  it('accepts a code once, and issues new tokens for the refresh token', async () => {
     const { code } = await codeFor(closed);
     const first = await redeem({ ...secretOf(closed), code });
     const second = await redeem({ ...secretOf(closed), code });
@@ -160,7 +160,7 @@ describe('signing in to a program', () => {
     ],
     ['an unknown client', { client_id: 'missing' }, 'invalid_client'],
     ['another kind of grant', { grant_type: 'password' }, 'unsupported_grant_type'],
-  ])('refuses a code with %s, and takes it afterwards', async (_, wrong, error) => {
+  ])('refuses a code with %s, and accepts it afterwards', async (_, wrong, error) => {
     const { code } = await codeFor(open, { ...challenge, scope: 'read:user' });
     const refused = await redeem({ client_id: open.client_id, code, ...wrong });
     const taken = await redeem({ client_id: open.client_id, code, code_verifier: verifier });
@@ -169,7 +169,7 @@ describe('signing in to a program', () => {
     expect(taken.status).toBe(200);
   });
 
-  it('takes the secret of a confidential program in the form or as Basic credentials, and no other', async () => {
+  it('accepts the secret of a confidential application in the form or as Basic credentials, and no other', async () => {
     const inHeader = {
       authorization: `Basic ${Buffer.from(`${closed.client_id}:${closed.client_secret}`).toString('base64')}`,
     };
@@ -188,7 +188,7 @@ describe('signing in to a program', () => {
     ['an unknown program', { client_id: 'missing' }],
     ['an address that is not registered', { redirect_uri: 'https://evil.example.org/' }],
     ['an address that only begins like one', { redirect_uri: `${address}.evil.example.org` }],
-  ])('redirects nowhere for %s', async (_, wrong) => {
+  ])('does not redirect for %s', async (_, wrong) => {
     const { response, location } = await browse().open(ask(open, { ...challenge, ...wrong }));
 
     expect([response.status, location]).toEqual([400, '']);
@@ -202,14 +202,14 @@ describe('signing in to a program', () => {
       'invalid_request',
     ],
     ['for a token instead of a code', { ...challenge, response_type: 'token' }, 'unsupported_response_type'],
-  ])('sends a program that asks %s back with the reason', async (_, wrong, error) => {
+  ])('redirects an application that requests %s with the error', async (_, wrong, error) => {
     const { location } = await browse().open(ask(open, wrong));
 
     expect(new URL(location).searchParams.get('error')).toBe(error);
     expect(new URL(location).searchParams.get('state')).toBe('st&te');
   });
 
-  it('lets a program on loopback be on any port', async () => {
+  it('allows any port for an application on loopback', async () => {
     const { response } = await browse().open(
       ask(open, { ...challenge, redirect_uri: 'http://127.0.0.1:8123/back' }),
     );
@@ -217,14 +217,14 @@ describe('signing in to a program', () => {
     expect(response.status).toBe(200);
   });
 
-  it('tells the program when the person refuses', async () => {
+  it('reports a refused consent to the application', async () => {
     const { browser, next } = await signedIn(ask(await makeApplication({}), challenge));
     const { location } = await browser.submit(next.text, { granted: 'false' });
 
     expect(new URL(location).searchParams.get('error')).toBe('access_denied');
   });
 
-  it('takes consent from its own page alone, for exactly what was shown', async () => {
+  it('accepts consent only from its own page, for exactly what was shown', async () => {
     const application = await makeApplication({});
     const { browser, next } = await signedIn(ask(application, { ...challenge, scope: 'read:user' }));
 
@@ -242,7 +242,7 @@ describe('signing in to a program', () => {
     }
   });
 
-  it('refuses a wrong password and a token in its place, and gives another session at sign-in', async () => {
+  it('refuses a wrong password and a token in its place, and renews the session at sign-in', async () => {
     const browser = browse();
     const first = await browser.open(ask(closed));
     const before = first.response.headers.get('set-cookie');
@@ -255,7 +255,7 @@ describe('signing in to a program', () => {
     expect(right.response.headers.get('set-cookie')).not.toBe(before);
   });
 
-  it('signs the identity of an account for clients that may read it', async () => {
+  it('signs the identity of an account for clients with the scope', async () => {
     const organization = await forge.makeOrganization(bob);
     const { code } = await codeFor(await makeApplicationOnce(), {
       scope: 'openid profile email groups',
@@ -294,7 +294,7 @@ describe('signing in to a program', () => {
     return once;
   }
 
-  it('takes no token that it did not sign', async () => {
+  it('rejects tokens that it did not sign', async () => {
     const { code } = await codeFor(closed);
     const { json } = await redeem({ ...secretOf(closed), code });
     const [head, body, signature] = json.access_token.split('.');
@@ -312,7 +312,7 @@ describe('signing in to a program', () => {
     }
   });
 
-  it('shows pages without scripts, and lets no site frame them', async () => {
+  it('shows pages without scripts, and forbids framing', async () => {
     const { response, text } = await browse().open(ask(closed));
     const policy = response.headers.get('content-security-policy') ?? '';
 

@@ -36,7 +36,7 @@ describe('files of packages', () => {
 
   const incoming = () => join(data, 'attachments', 'incoming');
   const filesIn = (folder: string) => (existsSync(folder) ? readdirSync(folder) : []);
-  /** Returns how many files the store holds, without those that are still coming. */
+  /** Returns the number of files in the store, without incomplete uploads. */
   const stored = () =>
     filesIn(join(data, 'attachments'))
       .filter((name) => name !== 'incoming')
@@ -49,7 +49,7 @@ describe('files of packages', () => {
       ...(body instanceof ReadableStream ? { duplex: 'half' } : {}),
     });
 
-  it('longer than the limit are refused, whether their length is said before or not', async () => {
+  it('that exceed the limit are refused, with or without a content length', async () => {
     const long = new Uint8Array(packageBytes + 1);
 
     const said = await send('PUT', 'long/1/f', long);
@@ -63,7 +63,7 @@ describe('files of packages', () => {
     expect(stored()).toBe(0);
   });
 
-  it('of a sender that goes away leave nothing', async () => {
+  it('of an aborted upload leave nothing behind', async () => {
     const upload = request(`${forge.url}/api/packages/root/generic/half/1/f`, {
       method: 'PUT',
       headers: { ...credentials, 'content-length': '5000' },
@@ -78,7 +78,7 @@ describe('files of packages', () => {
     expect([stored(), (await send('GET', 'half/1/f')).status]).toEqual([0, 404]);
   });
 
-  it('that come twice at once are kept once', async () => {
+  it('that are uploaded twice concurrently are stored once', async () => {
     const answers = await Promise.all(['one', 'two', 'three'].map((text) => send('PUT', 'twice/1/f', text)));
 
     const statuses = answers.map(({ status }) => status).toSorted((one, other) => one - other);
@@ -86,14 +86,14 @@ describe('files of packages', () => {
     await send('DELETE', 'twice/1');
   });
 
-  it('as forms or packed are refused', async () => {
+  it('in forms or compressed bodies are refused', async () => {
     const form = new FormData();
     form.set('file', new Blob(['x']));
 
     expect((await send('PUT', 'form/1/f', form)).status).toBe(400);
   });
 
-  it('tell hooks when a version comes and goes', async () => {
+  it('emit an event when a version is created and deleted', async () => {
     const config = { url: 'http://127.0.0.1:9/', content_type: 'json' };
     const made = await fetch(`${forge.url}/api/v1/user/hooks`, {
       method: 'POST',
@@ -116,7 +116,7 @@ describe('files of packages', () => {
     });
   });
 
-  it('outlive a restart, and those that were still coming do not', async () => {
+  it('survive a restart, and incomplete uploads do not', async () => {
     await send('PUT', 'kept/1/f', 'text');
     await forge.close();
     mkdirSync(incoming(), { recursive: true });

@@ -50,7 +50,7 @@ describe('the history of a hook', () => {
       body: new URLSearchParams({ mark }),
     });
 
-  it('sends nothing again for a form that this forge did not give to this person', async () => {
+  it('does not redeliver for a form without a valid CSRF token', async () => {
     const { action, mark } = formOf(await read(history, ada));
     const before = receiver.received.length;
 
@@ -78,7 +78,7 @@ describe('the history of a hook', () => {
     });
     afterAll(() => browser.close());
 
-    it('shows what failed, and sends it again at the press of a button', async () => {
+    it('shows failures, and redelivers with a button', async () => {
       const person = await browser.newContext({
         javaScriptEnabled: false,
         httpCredentials: { username: ada.name, password: ada.password },
@@ -112,7 +112,7 @@ describe('the history of a hook', () => {
       await person.close();
     });
 
-    it('is complete beside the other pages: style, no script, nothing from elsewhere', async () => {
+    it('has style, no scripts, and no external resources, like the other pages', async () => {
       const person = await browser.newContext({
         httpCredentials: { username: 'root', password: 'correct horse' },
       });

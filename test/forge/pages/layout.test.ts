@@ -95,7 +95,7 @@ describe.runIf(isThorough && hasBrowser)('the layout of the pages of the forge',
     await forge?.close();
   });
 
-  it('fits 360 and 1280 px, runs no text as code, passes axe, and every link of it answers', async () => {
+  it('fits 360 and 1280 px, runs no text as code, passes axe, and has no broken links', async () => {
     const person = await browser.newContext({
       httpCredentials: { username: ada.name, password: ada.password },
     });
@@ -133,7 +133,7 @@ describe.runIf(isThorough && hasBrowser)('the layout of the pages of the forge',
     await person.close();
   });
 
-  it('opens a pull request on the page that git names after a push', async () => {
+  it('opens a pull request on the page that git prints after a push', async () => {
     const person = await browser.newContext({
       javaScriptEnabled: false,
       httpCredentials: { username: ada.name, password: ada.password },

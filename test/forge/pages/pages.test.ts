@@ -44,10 +44,10 @@ describe('pages of the embedded forge', () => {
     ['/REPO', ['git clone', 'bug', '&lt;script&gt;', '#1']],
     ['/REPO/issues/1', ['open', 'bug', 'me &amp; &lt;you&gt;', '&lt;/pre&gt;&lt;img']],
     ['/REPO/settings/hooks', ['active']],
-    // The receiver has a private address, whose answers site administrators see.
+    // The receiver has a private address, whose responses site administrators see.
     ['/REPO/settings/hooks/HOOK', ['delivered', '202', 'thanks &amp; &lt;bye&gt;', 'issue_label'], 'root'],
     ['/api/swagger', ['swagger.v1.json']],
-  ])('show at %s what is there, escaped', async (path, texts, as = '') => {
+  ])('show the content at %s, escaped', async (path, texts, as = '') => {
     const filled = (text: string) => text.replace('REPO', open).replace('HOOK', String(hook));
 
     const root: Account = { name: 'root', password: 'correct horse', token: forge.adminToken };
@@ -59,7 +59,7 @@ describe('pages of the embedded forge', () => {
     expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'");
   });
 
-  it('ask strangers who they are where there is nothing for them', async () => {
+  it('ask anonymous visitors to sign in if a page is not visible to them', async () => {
     for (const path of [`/${secret}`, '/missing/nothing', `/${open}/settings/hooks`]) {
       const answer = await read(path);
       expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([
@@ -73,7 +73,7 @@ describe('pages of the embedded forge', () => {
     expect((await read('/', stranger)).text).not.toContain(secret);
   });
 
-  it('hide issues and code from those who may read another part alone', async () => {
+  it('hide issues and code from accounts with access to another unit only', async () => {
     const reader = await forge.makeUser();
     const organization = await forge.makeOrganization(ada);
     const closed = await forge.makeRepository(ada, { private: true, auto_init: true, in: organization });
@@ -97,7 +97,7 @@ describe('pages of the embedded forge', () => {
     expect((await read(`/${closed}/issues/1`, ada)).text).toContain('secret title');
   });
 
-  it('open no pull request for a form of another branch, or of an account without the right', async () => {
+  it('open no pull request for a form of another branch, or of an account without permission', async () => {
     const [repository, stranger] = [
       await forge.makeRepository(ada, { auto_init: true }),
       await forge.makeUser(),

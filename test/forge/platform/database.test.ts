@@ -32,7 +32,7 @@ function names(): string[] {
 }
 
 describe('a transaction', () => {
-  it('undoes everything when its work throws', () => {
+  it('rolls back everything when its work throws', () => {
     const work = () =>
       db.transaction(() => {
         addUser('ada');
@@ -43,7 +43,7 @@ describe('a transaction', () => {
     expect(names()).toEqual([]);
   });
 
-  it('undoes its own part alone when it stands within another', () => {
+  it('rolls back only its own part when it is nested', () => {
     db.transaction(() => {
       addUser('ada');
       expect(() =>
@@ -58,12 +58,12 @@ describe('a transaction', () => {
     expect(names()).toEqual(['ada', 'eve']);
   });
 
-  it('refuses to wait', () => {
+  it('rejects an async function', () => {
     expect(() => db.transaction(async () => addUser('ada'))).toThrow('must not wait');
     expect(names()).toEqual([]);
   });
 
-  it('runs what waits for the commit after it, in order, and nothing that was undone', () => {
+  it('runs after-commit callbacks in order, and none that were rolled back', () => {
     const said: string[] = [];
     db.transaction(() => {
       db.afterCommit(() => said.push('first'));
@@ -83,7 +83,7 @@ describe('a transaction', () => {
 });
 
 describe('a database file', () => {
-  it('keeps what was written, and is not migrated twice', () => {
+  it('keeps its data, and is not migrated twice', () => {
     addUser('ada');
     db.close();
 
@@ -100,7 +100,7 @@ describe('a database file', () => {
     expect(() => openDatabase(file)).toThrow(/schema 9999 is newer/);
   });
 
-  it('knows flags and absent values', () => {
+  it('converts booleans and absent values', () => {
     addUser('ada');
     db.run('UPDATE users SET is_admin = ?, full_name = coalesce(?, full_name)', true, undefined);
 
@@ -111,22 +111,22 @@ describe('a database file', () => {
 describe('numbered parameters', () => {
   const sql = 'SELECT ?2 AS second, ?1 AS first, ?2 AS again';
 
-  it('are bound, whichever way this Node binds them', () => {
+  it('are bound on every Node version', () => {
     expect(db.get(sql, 'a', true)).toEqual({ second: 1, first: 'a', again: 1 });
   });
 
-  it('are bound by their names where Node does not bind them by position', () => {
+  it('are bound by name if Node does not bind them by position', () => {
     const sqlite = new DatabaseSync(':memory:');
 
     expect(sqlite.prepare(sql).get(...byNumber(['a', 2]))).toEqual({ second: 2, first: 'a', again: 2 });
-    // Node 22 does not, Node 24 does: on both, the two ways give the same.
+    // Node 22 does not, Node 24 does: on both, the two ways give the same result.
     if (bindsNumbersByPosition(sqlite)) {
       expect(sqlite.prepare(sql).get('a', 2)).toEqual({ second: 2, first: 'a', again: 2 });
     }
     sqlite.close();
   });
 
-  it('are given to all parameters of a statement or to none', () => {
+  it('must be used for all parameters of a statement or for none', () => {
     expect(isNumbered('SELECT ?')).toBe(false);
     expect(() => isNumbered('SELECT ?1, ?')).toThrow('only some parameters have a number');
   });

@@ -42,7 +42,7 @@ async function cloneAs({ name, password }: Account): Promise<GitClone> {
 }
 
 describe('a push to a protected branch', () => {
-  test('is refused, all of it, with the reason before the eyes of the pusher', async () => {
+  test('is refused completely, and the pusher sees the reason', async () => {
     await protect('main');
     const before = await headOf('main');
     await clone.commit({ 'a.txt': 'x' });
@@ -61,7 +61,7 @@ describe('a push to a protected branch', () => {
     ['a word with a value', 'report-status push-options=1'],
     ['words with a tab between them', 'report-status\tpush-options'],
     ['options that are not announced', 'report-status'],
-  ])('is refused where its pack starts after %s', async (_, words) => {
+  ])('is refused if its pack starts after %s', async (_, words) => {
     await protect('main');
     const before = await headOf('main');
     const after = await clone.commit({ 'a.txt': 'x' });
@@ -83,7 +83,7 @@ describe('a push to a protected branch', () => {
     expect(await headOf('main')).toBe(before);
   });
 
-  test('is taken where pushing is on, and only from the list where there is one', async () => {
+  test('is accepted if pushing is enabled, and only from the allowlist if there is one', async () => {
     await protect('main', { enable_push: true });
     const head = await clone.commit({ 'a.txt': 'x' });
     await push('HEAD:main');
@@ -95,14 +95,14 @@ describe('a push to a protected branch', () => {
     await expect(push('HEAD:main')).rejects.toThrow('protected branch main');
   });
 
-  test('never removes the branch', async () => {
+  test('never deletes the branch', async () => {
     await push('HEAD:work');
     await protect('work', { enable_push: true, enable_force_push: true });
 
     await expect(push(':work')).rejects.toThrow('protected from deletion');
   });
 
-  test('rewrites only where force push is on and its list has the pusher', async () => {
+  test('rewrites only if force-push is enabled and the pusher is allowed', async () => {
     await protect('main', { enable_push: true });
     await clone.git('commit', '--quiet', '--amend', '-m', 'other');
 
@@ -118,7 +118,7 @@ describe('a push to a protected branch', () => {
     expect(await headOf('main')).toBe((await clone.git('rev-parse', 'HEAD')).trim());
   });
 
-  test('keeps protected files, for every pusher and in every commit of a push', async () => {
+  test('does not change protected files, for any pusher and in any commit of a push', async () => {
     await protect('main', { enable_push: true, protected_file_patterns: '.github/**;*.lock' });
     await clone.commit({ 'free.txt': 'x' });
     await push('HEAD:main');
@@ -128,7 +128,7 @@ describe('a push to a protected branch', () => {
     await expect(push('HEAD:main')).rejects.toThrow('protected from changing file Package.lock');
   });
 
-  test('is taken without the right to push where unprotected files alone change', async () => {
+  test('is accepted without push permission if only unprotected files change', async () => {
     await protect('main', { unprotected_file_patterns: 'notes.*' });
     await clone.commit({ 'notes.txt': 'x' });
     await push('HEAD:main');
@@ -137,7 +137,7 @@ describe('a push to a protected branch', () => {
     await expect(push('HEAD:main')).rejects.toThrow('Not allowed to push');
   });
 
-  test('is held by the pattern that matches, where the branch is new too', async () => {
+  test('is refused by the matching pattern, even if the branch is new', async () => {
     await protect('release/*');
 
     await expect(push('HEAD:release/1')).rejects.toThrow('protected branch release/1');
@@ -145,7 +145,7 @@ describe('a push to a protected branch', () => {
     await expect(push('HEAD:refs/heads/release/1')).rejects.toThrow('release/1');
   });
 
-  test('is refused where signatures are required and the forge knows none of it', async () => {
+  test('is refused if signatures are required and the forge cannot verify them', async () => {
     await protect('main', { enable_push: true, require_signed_commits: true });
     const head = await clone.commit({ 'a.txt': 'x' });
 
@@ -156,7 +156,7 @@ describe('a push to a protected branch', () => {
     expect(other).toBe(head);
   });
 
-  test('by the owner is refused likewise', async () => {
+  test('is refused for the owner likewise', async () => {
     await protect('main');
     const own = await cloneAs(ada);
     await own.commit({ 'a.txt': 'x' });
@@ -167,7 +167,7 @@ describe('a push to a protected branch', () => {
 });
 
 describe('a push of tags', () => {
-  test('is refused for accounts that the rule does not name: new, moved and removed ones', async () => {
+  test('is refused for accounts that the rule does not name: creation, move and deletion', async () => {
     await ask('POST', '/tag_protections', { name_pattern: '/^v\\d/', whitelist_usernames: [ada.name] });
     await clone.git('tag', 'v1');
     await clone.git('tag', '-a', 'nightly', '-m', 'x');
@@ -185,7 +185,7 @@ describe('a push of tags', () => {
     own.remove();
   });
 
-  test('is refused by a pattern that cannot be read', async () => {
+  test('is refused by an invalid pattern', async () => {
     await ask('POST', '/tag_protections', { name_pattern: '/(/', whitelist_usernames: [ada.name] });
     await clone.git('tag', 'v1');
 
@@ -193,7 +193,7 @@ describe('a push of tags', () => {
   });
 });
 
-test('commands that cannot be read are refused, not passed on', async () => {
+test('unparsable commands are refused, not passed on', async () => {
   await protect('main');
   const authorization = `Basic ${Buffer.from(`${bob.name}:${bob.password}`).toString('base64')}`;
   const send = (body: string) =>

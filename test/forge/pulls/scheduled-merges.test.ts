@@ -11,7 +11,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(data, { recursive: true, force: true }));
 
-it('a merge whose checks pass as the process ends happens at the next start', async () => {
+it('a scheduled merge whose checks pass while the process ends is performed at the next start', async () => {
   const first = await startEmbedded({ data });
   const ada = await first.makeUser();
   const repository = await first.makeRepository(ada, { auto_init: true });
@@ -25,7 +25,7 @@ it('a merge whose checks pass as the process ends happens at the next start', as
   const scheduled = await ask('POST', '/pulls/1/merge', { do: 'merge', merge_when_checks_succeed: true });
   await first.close();
 
-  // What a process leaves that is killed between the status and the merge.
+  // The state of a process that was killed between the status and the merge.
   const db = openDatabase(join(data, 'forge.db'));
   db.run(
     `INSERT INTO commit_statuses (repo_id, sha, number, state, target_url, description, context, creator_id, created_at)

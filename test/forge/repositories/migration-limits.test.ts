@@ -44,11 +44,11 @@ function serving(folder: string, isDumb = false): Answering {
   };
 }
 
-/** Files that come to more than a push may have, each of them small enough. */
+/** Files that together exceed the push limit, each of them small enough. */
 const largeFiles = (): Record<string, Buffer> =>
   Object.fromEntries(['x', 'y', 'z', 'w'].map((name) => [`${name}.bin`, randomBytes(1.4 * mebibyte)]));
 
-/** Returns whether a file is of a fetch that has not ended. */
+/** Returns whether a file belongs to a fetch in progress. */
 const isLeftover = (name: string): boolean => /tmp_|remote-/.test(name);
 
 describe('a migration has the limits of a push', () => {
@@ -110,7 +110,7 @@ describe('a migration has the limits of a push', () => {
   const migrate = (clone_addr: string, more: object = {}) =>
     ask('POST', '/repos/migrate', { clone_addr, repo_name: freshName('copy'), ...more });
 
-  /** Files below the folder of all repositories, with their sizes. */
+  /** Files below the repositories folder, with their sizes. */
   function filesOf(folder = join(data, 'repositories')): Map<string, number> {
     const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
     const found = names.map((name) => [name, statSync(join(folder, name))] as const);
@@ -132,7 +132,7 @@ describe('a migration has the limits of a push', () => {
     expect(filesOf()).toEqual(before);
   });
 
-  it('is refused for a difference that comes to an object of more', async () => {
+  it('is refused for a delta that expands to a larger object', async () => {
     const half = randomBytes(1.5 * mebibyte);
     commit({ 'x.bin': half });
     commit({ 'x.bin': Buffer.concat([half, half]) });
@@ -141,7 +141,7 @@ describe('a migration has the limits of a push', () => {
     expect((await migrate(await serve(serving(source)))).status).toBe(422);
   });
 
-  it('takes no more room than it has bytes, whatever its differences come to', async () => {
+  it('takes no more space than its own size, however much its deltas expand', async () => {
     const bytes = randomBytes(mebibyte);
     for (let at = 0; at < 20; at += 1) {
       bytes[at] = 0;
@@ -156,7 +156,7 @@ describe('a migration has the limits of a push', () => {
     expect([...files.values()].reduce((sum, size) => sum + size, 0)).toBeLessThan(3 * mebibyte);
   });
 
-  it('is refused for a path that a file system takes for .git', async () => {
+  it('is refused for a path that a file system treats as .git', async () => {
     const blob = git('hash-object', '-w', 'a.txt').trim();
     const input = `100644 blob ${blob}\t.g\u200cit\0`;
     const tree = execFileSync('git', ['mktree', '-z'], { cwd: source, input }).toString().trim();
@@ -173,10 +173,10 @@ describe('a migration has the limits of a push', () => {
     ]);
   });
 
-  it('ends with a server whose answers never end', async () => {
+  it('aborts if the answers of the server never end', async () => {
     const id = git('rev-parse', 'main').trim();
     let sent = 0;
-    /** Writes again and again while the other side reads. */
+    /** Writes repeatedly while the other side reads. */
     const forever = (response: ServerResponse, next: () => Buffer): void => {
       const write = (): void => {
         if (response.destroyed) return;
@@ -213,14 +213,14 @@ describe('a migration has the limits of a push', () => {
 
     const answers = [await migrate(endlessRefs), await migrate(endlessPack)];
 
-    // A list of refs is an allocation as well, beyond the bound of one object.
+    // A list of refs is an allocation as well, beyond the limit of one object.
     const refused = [422, expect.stringMatching(/sends more than 4194304 bytes|over limit 2097152/)];
     expect(answers.map(({ status, json }) => [status, json.message])).toEqual([refused, refused]);
-    // What the connections hold is on its way besides.
+    // The buffers of the connections are in transit besides.
     expect(sent).toBeLessThan(64 * mebibyte);
   });
 
-  it('is refused where the answers are compressed', async () => {
+  it('is refused if the answers are compressed', async () => {
     const packed = gzipSync(Buffer.alloc(64 * mebibyte));
     const address = await serve((_, response) => {
       const type = 'application/x-git-upload-pack-advertisement';
@@ -232,7 +232,7 @@ describe('a migration has the limits of a push', () => {
     expect([status, json.message]).toEqual([422, expect.stringContaining('compresses its answers')]);
   });
 
-  it('holds for each synchronization of a mirror, which goes on when the remote is within it again', async () => {
+  it('applies to each synchronization of a mirror, which continues when the remote is within it again', async () => {
     const mirror = await migrate(await serve(serving(source)), { mirror: true, mirror_interval: '0' });
     const { full_name, id } = mirror.json;
     const folder = join(data, 'repositories', `${id}.git`);

@@ -19,24 +19,24 @@ describe('durations', () => {
     ['1999ms', 1, '1s'],
     ['0', 0, '0s'],
     ['-0s', 0, '0s'],
-  ])('are read as Go reads them: %s', (text, seconds, formatted) => {
+  ])('are parsed as Go parses them: %s', (text, seconds, formatted) => {
     expect(parseGoDuration(text)).toBe(seconds);
     expect(formatGoDuration(seconds)).toBe(formatted);
   });
 
   it.each(['', '8', 'h', '8 h', '1d', '8hours', '1e3s', '9999999999h', '-', '١h'])(
-    'are none: "%s"',
+    'are invalid: "%s"',
     (text) => {
       expect(parseGoDuration(text)).toBeUndefined();
     },
   );
 
-  it('are negative where a sign says so', () => {
+  it('are negative with a sign', () => {
     expect(parseGoDuration('-1h')).toBe(-3600);
   });
 });
 
-describe('addresses of remotes', () => {
+describe('URLs of remotes', () => {
   it('lose their credentials, which given ones replace', () => {
     const inside = parseRemote('https://ada:p%40ss@git.example.org/a/b.git#x');
     const given = parseRemote('https://ada:old@git.example.org/a/b.git', 'ben', 'new');
@@ -80,7 +80,7 @@ describe('addresses of remotes', () => {
     'http://0x7f.1/a.git',
     'http://2130706433/a.git',
     'http://no-such-host.invalid/a.git',
-  ])('are not reached in local networks: %s', async (address) => {
+  ])('are not connected to in local networks: %s', async (address) => {
     const features = { crossRepositoryDependencies: true, attachments: true, localMirrors: false };
 
     await expect(resolveRemote({ features }, parseRemote(address))).rejects.toMatchObject({
@@ -111,7 +111,7 @@ describe('the schedule of mirrors', () => {
   });
   afterAll(() => db.close());
 
-  it('queues those whose time has come', () => {
+  it('queues due mirrors', () => {
     const remote = { address: 'https://git.example.org/a.git', username: '', password: '' };
     storeMirror(context(), 1, remote, 3600);
     storeMirror(context(), 2, remote, 0);
@@ -126,7 +126,7 @@ describe('the schedule of mirrors', () => {
 });
 
 describe('the queue of synchronizations', () => {
-  it('has one place for each key, goes on after a failure, and closes', async () => {
+  it('runs each key once at a time, continues after a failure, and closes', async () => {
     const queue = createSyncQueue(silentLog);
     const done: string[] = [];
     const { promise: gate, resolve: open } = Promise.withResolvers<void>();
@@ -166,13 +166,13 @@ describe('migrations', () => {
       body: { clone_addr, repo_name: freshName('copy') },
     });
 
-  it('reach no local network by default', async () => {
+  it('do not reach local networks by default', async () => {
     const { status, json } = await migrate(closed, `${open.url}/root/none.git`);
 
     expect([status, json.message]).toEqual([422, 'You can not import from disallowed hosts.']);
   });
 
-  it('reach a host by its name, at the addresses that were checked', async () => {
+  it('reach a host by its name, at the checked addresses', async () => {
     const ada = await open.makeUser();
     const repository = await open.makeRepository(ada, { auto_init: true });
     const address = `${open.url}/${repository}.git`.replace('127.0.0.1', 'localhost');

@@ -38,7 +38,7 @@ describe('the control routes of the embedded forge', () => {
     return { status: response.status, json: (text === '' ? undefined : JSON.parse(text)) as any };
   };
 
-  it('take the bearer of a file that no other account can read, and no other', async () => {
+  it('accept only the bearer token of a file that no other account can read', async () => {
     const file = join(data, 'control.token');
 
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -49,7 +49,7 @@ describe('the control routes of the embedded forge', () => {
     expect((await control('PUT', 'faults', { count: 0 })).status).toBe(204);
   });
 
-  it('are not there unless they are asked for', async () => {
+  it('are absent unless enabled', async () => {
     const plain = await createForgeInstance({ passwordCost, clock: () => new Date() });
     await plain.listen();
 
@@ -59,26 +59,26 @@ describe('the control routes of the embedded forge', () => {
     expect([answer.status, plain.controlToken]).toEqual([404, undefined]);
   });
 
-  it.each(['0.0.0.0', '::', '192.0.2.1', 'forge.example'])('refuse to be bound to %s', async (host) => {
+  it.each(['0.0.0.0', '::', '192.0.2.1', 'forge.example'])('refuse to bind to %s', async (host) => {
     const open = await createForgeInstance({ passwordCost, clock: () => new Date(), control: true });
 
     await expect(open.listen({ host })).rejects.toMatchObject({ code: 'usage' });
     await open.close();
   });
 
-  it('set the clock, and move it on', async () => {
+  it('set the clock, which continues from there', async () => {
     const set = await (await control('POST', 'clock', { now: '2031-02-03T04:05:06Z' })).json();
     const moved = await (await control('POST', 'clock', { advance_ms: 3_600_000 })).json();
     const { json } = await ask('/user/repos', 'POST', { name: 'in-the-future' });
     await control('POST', 'clock', { now: new Date().toISOString() });
 
     expect(set).toMatchObject({ now: expect.stringMatching(/^2031-02-03T04:05:06/) });
-    // The clock goes on: on a busy machine by more than a minute.
+    // The clock continues: on a busy machine by more than a minute.
     for (const time of [moved.now, json.created_at]) expect(time).toMatch(/^2031-02-03T05:(0[4-9]|[1-5]\d):/);
     expect((await control('POST', 'clock', { now: 'tomorrow' })).status).toBe(422);
   });
 
-  it('let the API fail as often as they are told, late', async () => {
+  it('let the API fail as often as requested, with a delay', async () => {
     await control('PUT', 'faults', { latency_ms: 50, status: 503, count: 2 });
     const startedAt = performance.now();
 
@@ -89,7 +89,7 @@ describe('the control routes of the embedded forge', () => {
     expect((await control('PUT', 'faults', { status: 200 })).status).toBe(422);
   });
 
-  it('send a delivery again under a new id', async () => {
+  it('redeliver a delivery under a new id', async () => {
     const receiver = await startReceiver(() => ({ status: 204, body: '' }));
     const { json: repository } = await ask('/user/repos', 'POST', { name: 'told' });
     const config = { url: receiver.url, content_type: 'json' };

@@ -38,7 +38,7 @@ describe('the example seed', () => {
   };
   const count = async (path: string): Promise<number> => (await ask(path)).length;
 
-  it('brings about two organizations with teams, and twelve repositories', async () => {
+  it('creates two organizations with teams, and twelve repositories', async () => {
     const teams = [...(await ask('/orgs/acme/teams', 'ada')), ...(await ask('/orgs/globex/teams', 'ben'))];
     const owners = ['/orgs/acme', '/orgs/globex'];
     const repositories = await Promise.all(owners.map((path) => count(`${path}/repos`)));
@@ -103,7 +103,7 @@ describe('the example seed', () => {
     ['/acme/shop/settings/actions/runners', ['1 in all', 'shop-only', 'acme/shop']],
     ['/user/settings/actions/runners', ['1 in all', 'mine']],
     ['/org/acme/settings/hooks', ['Hooks of acme']],
-  ])('shows at %s what it made', async (path, texts) => {
+  ])('shows at %s what it created', async (path, texts) => {
     const page = (as: string) => fetch(`${forge.url}${path}`, { headers: basic(as, `${as}-on-loopback`) });
     const text = (await (await page('ada')).text()).replace(/\s+/g, ' ').replaceAll('&quot;', '"');
 
@@ -112,7 +112,7 @@ describe('the example seed', () => {
     expect((await page('cleo')).status).toBe(isOpen ? 200 : 404);
   });
 
-  it('leaves no credential behind, and tells hooks how things came about', async () => {
+  it('leaves no credential behind, and sends webhooks for its changes', async () => {
     const hooks = await ask('/repos/acme/shop/hooks', 'ada');
     const response = await fetch(`${forge.url}/api/v1/users/ada/tokens`, {
       headers: basic('ada', 'ada-on-loopback'),
@@ -123,7 +123,7 @@ describe('the example seed', () => {
     expect([...states]).toEqual(['failed']);
   });
 
-  it('changes nothing where everything is there', async () => {
+  it('changes nothing if everything exists', async () => {
     await forge.close();
     const before = await openAndCount(data, undefined);
 
@@ -168,13 +168,13 @@ describe('a seed file', () => {
     ],
     ['a broken line', 'version: 1\naccounts: [', /seed\.yml:2:\d+: /],
     ['an alias', 'version: 1\naccounts: &a []\norganizations: *a', /seed\.yml/],
-  ])('with %s is refused with the place', (_, text, problem) => {
+  ])('with %s is refused with the position', (_, text, problem) => {
     const read = parseSeed(text, 'seed.yml');
 
     expect('problems' in read && read.problems.join('\n')).toMatch(problem);
   });
 
-  it('tells everything that names what is nowhere, before anything is written', async () => {
+  it('reports every unknown reference, before anything is written', async () => {
     const text = `version: 1
 accounts:
   - { name: ada }
@@ -220,7 +220,7 @@ runners:
     expect(answer.status).toBe(404);
   });
 
-  it('makes badges, which administrators give and take', async () => {
+  it('creates badges, which administrators give and take', async () => {
     const text = `version: 1
 accounts: [{ name: chief, password: pw, admin: true }, { name: ada }]
 badges: [{ slug: helper, description: Helps., image_url: /helper.png }, { slug: early }]
@@ -246,7 +246,7 @@ badges: [{ slug: helper, description: Helps., image_url: /helper.png }, { slug: 
     expect(left).toEqual([{ ID: 1, Slug: 'helper', Description: 'Helps.', ImageURL: '/helper.png' }]);
   });
 
-  it('stops at the first refusal with its place, and takes back the repository half made', async () => {
+  it('stops at the first refusal with its position, and removes the half-created repository', async () => {
     const text = `version: 1
 accounts: [{ name: ada, password: pw }]
 repositories:

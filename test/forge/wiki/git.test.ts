@@ -51,7 +51,7 @@ describe('the git repository of a wiki', () => {
     expect(page.status).toBe(200);
   });
 
-  it('is made by the first push, and is not there to clone before', async () => {
+  it('is created by the first push, and cannot be cloned before', async () => {
     const repository = await forge.makeRepository(ada);
     const other = await forge.makeRepository(ada);
     await write(other, 'Home', 'x');
@@ -63,7 +63,7 @@ describe('the git repository of a wiki', () => {
     expect((await forge.ask('GET', `/repos/${repository}/wiki/page/Home`)).status).toBe(200);
   });
 
-  it('is pushed to by writers alone, and goes with its repository under a new name', async () => {
+  it('is pushed to only by writers, and moves with its renamed repository', async () => {
     const repository = await forge.makeRepository(ada, { private: true });
     const reader = await forge.makeUser();
     const stranger = await forge.makeUser();

@@ -18,7 +18,7 @@ const runners = [
   { name: 'everybody', last_online_at: '2026-05-01T11:58:00Z' },
 ];
 
-describe('runners told to the embedded forge', () => {
+describe('seeded runners of the embedded forge', () => {
   let forge: ForgeInstance;
   beforeAll(async () => {
     forge = await createForgeInstance({
@@ -69,7 +69,7 @@ describe('runners told to the embedded forge', () => {
   const namesAt = async (path: string, as = 'ada'): Promise<string[]> =>
     (await ask(`${path}/actions/runners`, { as })).json.runners.map(({ name }: { name: string }) => name);
 
-  it('belong to the level they were told for, and the administrator sees all', async () => {
+  it('belong to their level, and the administrator sees all', async () => {
     expect(await namesAt('/orgs/acme')).toEqual(['idle', 'busy', 'lost']);
     expect(await namesAt('/repos/acme/shop')).toEqual(['of-the-shop']);
     expect(await namesAt('/repos/acme/other')).toEqual([]);
@@ -77,7 +77,7 @@ describe('runners told to the embedded forge', () => {
     expect((await namesAt('/admin', 'root')).sort()).toEqual(runners.map(({ name }) => name).sort());
   });
 
-  it('look as they were told', async () => {
+  it('have the given state', async () => {
     const { json } = await ask('/orgs/acme/actions/runners');
 
     expect(json.total_count).toBe(3);
@@ -97,7 +97,7 @@ describe('runners told to the embedded forge', () => {
     expect(json.runners[2]).toMatchObject({ status: 'offline', busy: false, disabled: true });
   });
 
-  it('are listed page by page, and by whether they take jobs', async () => {
+  it('are listed page by page, filtered by whether they accept jobs', async () => {
     const second = await ask('/orgs/acme/actions/runners?limit=2&page=2');
     const disabled = await ask('/orgs/acme/actions/runners?disabled=true');
     const enabled = await ask('/orgs/acme/actions/runners?disabled=nonsense');
@@ -119,7 +119,7 @@ describe('runners told to the embedded forge', () => {
     expect((await ask('/user/actions/runners')).json.runners[0]).toMatchObject({ status, busy });
   });
 
-  it('are stopped, let go on and removed by their owner alone', async () => {
+  it('are disabled, enabled and removed only by their owner', async () => {
     const { id } = (await ask('/orgs/acme/actions/runners')).json.runners[0];
     const at = `/orgs/acme/actions/runners/${id}`;
     const edit = (body: object) => ask(at, { method: 'PATCH', body });
@@ -134,7 +134,7 @@ describe('runners told to the embedded forge', () => {
     expect((await ask(at)).status).toBe(404);
   });
 
-  it('keep their id while they are told again, and go when they are not', async () => {
+  it('keep their id while they are given again, and are removed otherwise', async () => {
     const before = (await ask('/orgs/acme/actions/runners')).json.runners;
     await control('PUT', 'runners', { runners: [{ name: 'lost', owner: 'acme', state: 'idle' }] });
 

@@ -7,23 +7,23 @@ import { secondsOf } from '../time.ts';
 import { isPublicOnly, missingScopes, type Scope } from './scopes.ts';
 import { readAccessToken, scopesOfGrant } from './signed-tokens.ts';
 
-/** Who makes a request, and what the credential allows. */
+/** The caller of a request, and the permissions of its credential. */
 export type Actor = {
   /** Undefined: anonymous. */
   readonly user: UserRow | undefined;
-  /** Scopes of the token; undefined where the credential has no such limit (a password). */
+  /** Scopes of the token; undefined if the credential has no such limit (a password). */
   readonly scopes: readonly string[] | undefined;
-  /** The token used, where one was. */
+  /** The token used, if any. */
   readonly token: TokenRow | undefined;
-  /** Came as Basic credentials, with a password or with a token in its place. */
+  /** Sent as Basic credentials, with a password or with a token in its place. */
   readonly isBasic: boolean;
-  /** Came in the query, which is deprecated. */
+  /** Sent in the query, which is deprecated. */
   readonly isQuery?: boolean;
 };
 
-/** What of a request tells who makes it. */
+/** Parts of a request that identify the caller. */
 type RequestCredentials = {
-  /** Network address of the sender; wrong passwords are counted by it. */
+  /** Network address of the sender; wrong passwords are counted per address. */
   readonly address: string;
   readonly authorization: string | undefined;
   /** `?token=` or `?access_token=`. */
@@ -32,13 +32,13 @@ type RequestCredentials = {
   readonly sudo: string | undefined;
 };
 
-/** What a route asks of a token: scopes, all of which it must have (none: any token will do), or that it is no token. */
+/** Token requirement of a route: scopes, all of which it must have (none: any token is accepted), or no token. */
 export type TokenNeed =
   | readonly Scope[]
   | 'password'
   | { readonly scopes: readonly Scope[]; readonly refuse: (lacking: readonly Scope[]) => ForgeProblem };
 
-/** Returns the credentials of a request from its `Authorization` header, for routes that take no others. */
+/** Returns the credentials of a request from its `Authorization` header, for routes that accept no others. */
 export function headerCredentials(request: FastifyRequest): RequestCredentials {
   const { authorization } = request.headers;
   return { address: request.ip, authorization, queryToken: undefined, sudo: undefined };
@@ -52,9 +52,9 @@ export function tokenDigest(token: string): string {
 }
 
 /**
- * Creates the reader of credentials, the only way from a request to an account: every route says what it asks of a token, which ends
- * the request with 403 where it lacks a scope. Wrong credentials end the request with 401, also where none were needed; a header of
- * another scheme, or one that is not two words, counts as no credential.
+ * Creates the reader of credentials, the only way from a request to an account: every route declares its token requirement,
+ * which ends the request with 403 if a scope is missing. Wrong credentials end the request with 401, even if none were
+ * required; a header of another scheme, or one that is not two words, counts as no credential.
  */
 export function createActorReader(
   context: Pick<ForgeContext, 'db' | 'clock' | 'passwords'>,
@@ -70,7 +70,7 @@ export function createActorReader(
     const token = db.get<TokenRow>('SELECT * FROM tokens WHERE digest = ?', tokenDigest(text));
     if (!token) return undefined;
     const now = secondsOf(clock());
-    // Once a minute is often enough for a person to see whether a token is in use, and spares every read a write.
+    // Once a minute is precise enough to see whether a token is in use, and avoids a write on every read.
     if (now - token.last_used_at >= 60)
       db.run('UPDATE tokens SET last_used_at = ? WHERE id = ?', now, token.id);
     const user = db.get<UserRow>('SELECT * FROM users WHERE id = ?', token.user_id);
@@ -78,7 +78,7 @@ export function createActorReader(
     return user && { user, scopes: JSON.parse(token.scopes) as string[], token, isBasic };
   }
 
-  /** An OAuth2 access token has dots in it; what it allows stands in the grant, so that a grant taken back ends it. */
+  /** An OAuth2 access token contains dots; its permissions are in the grant, so revoking the grant revokes the token. */
   function byGrant(text: string, isBasic: boolean): Actor | undefined {
     const grant = readAccessToken({ db, clock }, text);
     const user = grant && db.get<UserRow>('SELECT * FROM users WHERE id = ?', grant.user_id);
@@ -136,12 +136,12 @@ export function createActorReader(
   };
 }
 
-/** Returns whether the credential of a caller reaches as far as these scopes. */
+/** Returns whether the credential of a caller covers these scopes. */
 export function hasScopes({ scopes: held }: Pick<Actor, 'scopes'>, scopes: readonly Scope[]): boolean {
   return held === undefined || missingScopes(held, scopes).length === 0;
 }
 
-/** Ends the request where the token of a caller lacks a scope, for what is known only after the caller is. */
+/** Ends the request if the token of a caller lacks a scope that is known only after the caller is. */
 export function requireScopes({ scopes: held }: Actor, need: TokenNeed): void {
   if (!held) return;
   if (need === 'password') throw new ForgeProblem(401, 'only a password signs in here');
@@ -155,7 +155,7 @@ function lacksScopes(lacking: readonly Scope[]): ForgeProblem {
   return new ForgeProblem(403, text);
 }
 
-/** Marks the account of a token for public resources, so that every permission check limits it to them. */
+/** Marks the account of a token for public resources, so that every permission check restricts it to them. */
 function limitActor(actor: Actor): Actor {
   if (!actor.user || !isPublicOnly(actor.scopes)) return actor;
   return { ...actor, user: { ...actor.user, is_public_only: true } };

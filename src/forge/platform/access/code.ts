@@ -5,12 +5,12 @@ import type { CopyPermit } from '../git/repository.ts';
 import type { Permission, RepositoryRow, UserRow } from '../rows.ts';
 import { permissionOf, reaches } from './permissions.ts';
 
-/** An account by its id; a caller keeps the limit of a token for public resources. */
+/** An account by its id; a caller keeps the restriction of a token for public resources. */
 type Account = Pick<UserRow, 'id' | 'is_public_only'>;
 
 /**
- * Returns what an account may do with the code of a repository now: both are read again. An account that is gone or must not sign
- * in may do what an anonymous caller may.
+ * Returns an account's current permission for the code of a repository: both are read again. A deleted account, or one that
+ * must not sign in, has the permission of an anonymous caller.
  */
 export function codePermission(
   db: Database,
@@ -20,14 +20,14 @@ export function codePermission(
   const repository = db.get<RepositoryRow>('SELECT * FROM repositories WHERE id = ?', repositoryId);
   const owner = repository && db.get<UserRow>('SELECT * FROM users WHERE id = ?', repository.owner_id);
   if (!repository || !owner) return 'none';
-  // What is left of an account that is gone has a negative id.
+  // The placeholder of deleted accounts has a negative id.
   const row = account && db.get<UserRow>('SELECT * FROM users WHERE id = ? AND id > 0', account.id);
   const isUsable = row?.is_active === 1 && row.prohibit_login === 0;
   const user = isUsable ? { ...row, is_public_only: account?.is_public_only } : undefined;
   return permissionOf(db, user, repository, owner, 'code');
 }
 
-/** Returns whether an account may write the code of a repository now. */
+/** Returns whether an account may currently write the code of a repository. */
 export function mayWriteCode(
   db: Database,
   account: Account | undefined,
@@ -36,7 +36,7 @@ export function mayWriteCode(
   return reaches(codePermission(db, account, repositoryId), 'write');
 }
 
-/** Returns whether an account may read the code of a repository now. */
+/** Returns whether an account may currently read the code of a repository. */
 export function mayReadCode(
   db: Database,
   account: Account | undefined,
@@ -46,8 +46,8 @@ export function mayReadCode(
 }
 
 /**
- * Allows code to be shown or copied outside of its repository for these accounts, if each of them may read it now; undefined
- * otherwise. Every function that takes objects from a repository to another place asks for what this returns.
+ * Permits showing or copying code outside its repository for these accounts, if each of them may currently read it;
+ * undefined otherwise. Every function that takes objects from one repository to another requires this permit.
  */
 export function permitCopy(
   { db }: Pick<ForgeContext, 'db'>,
@@ -55,11 +55,11 @@ export function permitCopy(
   repositoryId: number,
 ): CopyPermit | undefined {
   const isAllowed = accounts.length > 0 && accounts.every((one) => mayReadCode(db, one, repositoryId));
-  // The only place that makes one.
+  // The only place that creates a permit.
   return isAllowed ? ({ from: repositoryId } as CopyPermit) : undefined;
 }
 
-/** Returns the same, or ends the request as if the code were not there. */
+/** Returns the same permit, or ends the request as if the code did not exist. */
 export function requireCopy(
   context: Pick<ForgeContext, 'db'>,
   account: Account | undefined,

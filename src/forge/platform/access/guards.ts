@@ -21,7 +21,7 @@ import { accountNamed, Redirect } from './redirects.ts';
 import { isPublicOnly } from './scopes.ts';
 import type { RepositoryTarget, TeamTarget } from './targets.ts';
 
-/** What the path of a request names. */
+/** The target in the path of a request. */
 type GuardTarget =
   | (RepositoryTarget & { readonly kind: 'repository' })
   | (TeamTarget & { readonly kind: 'team' })
@@ -30,8 +30,8 @@ type GuardTarget =
   | { readonly kind: 'none' };
 
 /**
- * Walks the checks that stand before a request's body, after the scopes of the token: what the path names, whether an account is
- * signed in, the role, whether the operation is switched off, the archive. Their order is visible to callers; it is that of Gitea.
+ * Runs the checks before a request's body, after the scopes of the token: target of the path, sign-in, role, disabled
+ * operation, archive. Their order is visible to callers; it is that of Gitea.
  */
 export function guard(
   db: Database,
@@ -49,7 +49,7 @@ export function guard(
   return target;
 }
 
-/** Refuses what the archive forbids after the body was read. */
+/** Refuses writes to archived repositories after the body was read. */
 export function guardAfterBody(operation: Operation, target: GuardTarget): void {
   if (operation.archived === 'after-body') guardArchive(target);
 }
@@ -104,7 +104,7 @@ function guardPublic(account: UserRow, actor: Actor): void {
     throw new ForgeProblem(403, 'token is public-only');
 }
 
-/** Narrows the permission to the unit that the operation is about; a unit that cannot be read answers as if it were off. */
+/** Narrows the permission to the unit of the operation; an unreadable unit is treated as disabled. */
 function inUnit(
   db: Database,
   operation: Operation,
@@ -120,13 +120,13 @@ function inUnit(
   const unit = unitOf(operation, issue?.is_pull === 1);
   if (unit === undefined) return target;
   const permission = permissionOf(db, caller, target.repository, target.owner, unit);
-  // Releases that are switched off stay open to administrators, as on Gitea.
+  // Disabled releases stay accessible to administrators, as on Gitea.
   const isOff =
     unit === 'releases' &&
     !settingsOf(target.repository).has_releases &&
     !reaches(target.permission, 'admin');
   if (permission !== 'none' && !isOff) {
-    // What there is of a pull request beside its discussion is code.
+    // Everything of a pull request besides its discussion is code.
     const isShown = operation.target !== 'pulls' || mayReadCode(db, caller, target.repository.id);
     if (!isShown) throw new ForgeProblem(403, 'user should have read access to the code');
     return { ...target, permission };
@@ -136,8 +136,8 @@ function inUnit(
 }
 
 /**
- * Returns a repository as the caller may see it, with what they may do with it, or with one unit of it. Ends the request
- * with 404, or throws `Redirect` for an old name.
+ * Returns a repository that the caller may see, with the permission for it, or for one unit of it. Ends the request with
+ * 404, or throws `Redirect` for an old name.
  */
 export function findRepository(
   db: Database,
@@ -168,7 +168,7 @@ function moved(db: Database, owner: UserRow, oldName: string): never {
   throw new ForgeProblem(404, 'not found');
 }
 
-/** A unit that is switched off answers 404, as if it were not there. */
+/** A disabled unit answers 404, as if it did not exist. */
 function guardUnits(operation: Operation, repository: RepositoryRow): void {
   const { has_issues, has_pull_requests, has_wiki, external_wiki } = settingsOf(repository);
   const isOff: Partial<Record<OperationTarget, boolean>> = {
@@ -242,12 +242,12 @@ export function isInTeam(db: Database, team: TeamRow, user: UserRow): boolean {
   return db.get(sql, team.id, user.id) !== undefined;
 }
 
-/** Teams for all repositories have every one of the organization without a row of its own. */
+/** Teams for all repositories include every repository of the organization, without rows of their own. */
 export const teamHasRepository = (team: string, repository: string) =>
   `(${team}.includes_all_repositories = 1 OR EXISTS (
     SELECT 1 FROM team_repositories x WHERE x.team_id = ${team}.id AND x.repo_id = ${repository}.id))`;
 
-/** Gives a team a repository of its organization; its members watch it from then on. */
+/** Adds a repository of its organization to a team; its members watch it from then on. */
 export function addTeamRepository(
   { db, clock }: Pick<ForgeContext, 'db' | 'clock'>,
   team: Pick<TeamRow, 'id'>,
@@ -264,8 +264,8 @@ export function addTeamRepository(
 }
 
 /**
- * Ends the request where a person may not do this with a team. Owners of the organization and members of the team may
- * look at everything of it; others as far as the team lets itself be seen, and members only from within the organization.
+ * Ends the request if a person lacks access to a team. Owners of the organization and members of the team may read
+ * everything; others according to the team's visibility, and its members only from within the organization.
  */
 function guardTeam(db: Database, operation: Operation, target: TeamTarget, user: UserRow): void {
   const { team, organization } = target;
@@ -291,7 +291,10 @@ export function showsTeam(db: Database, target: TeamTarget, user: UserRow): bool
   return isOwn || canReadTeam(db, target, user);
 }
 
-/** Everyone who sees the organization sees its public teams; its members see limited teams, and members of a team see private ones. */
+/**
+ * Everyone who sees the organization sees its public teams; its members see limited teams, and members of a team see
+ * private ones.
+ */
 function canReadTeam(db: Database, { team, organization }: TeamTarget, user: UserRow): boolean {
   if (team.visibility === 'public') return isVisible(db, organization, user);
   return team.visibility === 'limited' && isOrganizationMember(db, organization, user);

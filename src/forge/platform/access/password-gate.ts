@@ -10,14 +10,14 @@ import { createSlots } from '../git/slots.ts';
 const kinds = ['pair', 'address', 'name'] as const;
 type Kind = (typeof kinds)[number];
 
-/** Failures in a minute, after which the next one is refused. */
+/** Failures per minute, after which the next attempt is refused. */
 const limits: Readonly<Record<Kind, number>> = { pair: 10, address: 50, name: 100 };
 /** Entries in each map of recent sign-ins. */
 const capacity = 1_000;
-/** Concurrent derivations; each takes a thread for tens of milliseconds. */
+/** Concurrent derivations; each occupies a thread for tens of milliseconds. */
 const atOnce = 4;
 
-/** Creates the gate. All doors of a forge share one, so that none gives more tries than another. */
+/** Creates the gate. All entry points of a forge share one, so that attempts are counted together. */
 export function createPasswordGate(now: () => Date, passwords: Passwords): PasswordGate {
   const throttleOf = (kind: Kind) => createFailureThrottle({ perMinute: limits[kind], clock: { now } });
   const throttles = {
@@ -25,7 +25,7 @@ export function createPasswordGate(now: () => Date, passwords: Passwords): Passw
     address: throttleOf('address'),
     name: throttleOf('name'),
   };
-  /** Digests of right passwords: a client sends its password with every request, and a derivation is slow. */
+  /** Digests of correct passwords: a client sends its password with every request, and a derivation is slow. */
   const right = new BoundedMap<string, true>(capacity);
   /** Pairs that have signed in: failures of others with the same address or name do not lock them out. */
   const trusted = new BoundedMap<string, true>(capacity);
@@ -50,7 +50,7 @@ export function createPasswordGate(now: () => Date, passwords: Passwords): Passw
       assertNotThrottled(keys);
       if (isKnown()) return true;
       return await inSlot(async () => {
-        // Checked again: attempts sent at once have waited here for the failures of the first ones.
+        // Checked again: simultaneous attempts have waited here for the failures of the first ones.
         assertNotThrottled(keys);
         if (isKnown()) return true;
         const isRight = await passwords.verify(attempt.password, hash);
@@ -78,7 +78,7 @@ function keysOf({ address, name: sent }: PasswordAttempt): Readonly<Record<Kind,
   return { pair: `${address} ${name}`, address, name };
 }
 
-/** A changed password has another hash, so no entry becomes wrong. */
+/** A changed password has another hash, so no entry becomes stale. */
 function attemptDigest(hash: string, password: string): string {
   return createHash('sha256').update(`${hash}\0${password}`).digest('hex');
 }
@@ -96,13 +96,13 @@ interface Passwords {
   /** Returns the text that is stored instead of a password: `scrypt$salt$key`, both hex. */
   hash(password: string): Promise<string>;
   /**
-   * Returns whether a password matches a stored hash. An account without a password (an organization, a user created without
-   * one) gets false after the same work: the time must not reveal which accounts exist.
+   * Returns whether a password matches a stored hash. An account without a password (an organization, a user created
+   * without one) gets false after the same work: the time must not reveal which accounts exist.
    */
   verify(password: string, hash: string): Promise<boolean>;
 }
 
-/** Creates the hashing of passwords. `cost` is the N of scrypt. */
+/** Creates the password hashing. `cost` is the N of scrypt. */
 export function createPasswords(cost: number = defaultPasswordCost): Passwords {
   const derive = (password: string, salt: Buffer): Promise<Buffer> =>
     deriveKey(password, salt, 32, { N: cost });

@@ -3,11 +3,11 @@ import type { Database } from '../database.ts';
 import { ForgeProblem } from '../errors.ts';
 import type { IssueRow, Permission, RepositoryRow, UserRow } from '../rows.ts';
 
-/** A part of a repository that has an access level of its own. */
+/** A part of a repository with its own access level. */
 export type Unit = 'code' | 'issues' | 'pulls' | 'wiki' | 'releases';
 const units: readonly Unit[] = ['code', 'issues', 'pulls', 'wiki', 'releases'];
 
-/** Every name a team's `units` and `units_map` know, in Gitea's order. */
+/** Every unit name in a team's `units` and `units_map`, in Gitea's order. */
 export const unitNames = [
   'repo.code',
   'repo.issues',
@@ -22,8 +22,8 @@ export const unitNames = [
 ] as const;
 
 /**
- * Returns the unit whose access decides about an operation of a repository; undefined where the repository as a whole
- * does. `isPull`: the number in the path is a pull request's.
+ * Returns the unit whose access decides about a repository operation; undefined if the repository as a whole decides.
+ * `isPull`: the number in the path is a pull request's.
  */
 export function unitOf({ target }: Operation, isPull: boolean): Unit | undefined {
   if (target === 'issues-or-pulls') return isPull ? 'pulls' : 'issues';
@@ -32,7 +32,7 @@ export function unitOf({ target }: Operation, isPull: boolean): Unit | undefined
 
 const ladder: readonly Permission[] = ['none', 'read', 'write', 'admin', 'owner'];
 
-/** Returns whether one permission reaches another. */
+/** Returns whether one permission includes another. */
 export function reaches(held: Permission, needed: Permission): boolean {
   return ladder.indexOf(held) >= ladder.indexOf(needed);
 }
@@ -40,9 +40,9 @@ export function reaches(held: Permission, needed: Permission): boolean {
 const rank = (column: string) =>
   `CASE ${column} WHEN 'read' THEN 1 WHEN 'write' THEN 2 WHEN 'admin' THEN 3 WHEN 'owner' THEN 4 ELSE 0 END`;
 
-/** Who is in a team with administrators' access is as good as an owner, as on Gitea. */
+/** A team with administrator access gives the rights of an owner, as on Gitea. */
 const ofTeam = (rest: string) => `CASE WHEN t.permission IN ('admin', 'owner') THEN 4 ELSE ${rest} END`;
-/** A team whose units say nothing has its permission in each. */
+/** A team without per-unit permissions has its own permission in each unit. */
 const inUnit = `CASE WHEN t.units_map = '{}' THEN ${rank('t.permission')}
   ELSE ${rank(`json_extract(t.units_map, '$."repo.' || :unit || '"')`)} END`;
 const inAnyUnit = `CASE WHEN EXISTS (SELECT 1 FROM json_each(t.units_map) WHERE value <> 'none') THEN 1
@@ -66,8 +66,8 @@ SELECT coalesce(max(whole), 0) AS whole, coalesce(max(unit), 0) AS unit, coalesc
 type Ranks = { readonly whole: number; readonly unit: number; readonly any_unit: number };
 
 /**
- * Returns what an account may do with a repository, or with one unit of it; `undefined` is an anonymous caller. Anyone who
- * administers the repository administers each unit.
+ * Returns an account's permission for a repository, or for one unit of it; `undefined` is an anonymous caller.
+ * Administrators of the repository administer each unit.
  */
 export function permissionOf(
   db: Database,
@@ -85,7 +85,7 @@ export function permissionOf(
   return granted === 'none' && open ? 'read' : granted;
 }
 
-/** Returns whether an account can read anything of a repository: to everybody else it is not there. */
+/** Returns whether an account can read any part of a repository; for others it does not exist. */
 export function canSee(
   db: Database,
   user: UserRow | undefined,
@@ -106,17 +106,17 @@ function isReadableByAll(
   repository: RepositoryRow,
   owner: UserRow,
 ): boolean {
-  // A restricted account reads what an anonymous caller reads, and no more. Source: forge `models/perm/access/access.go`.
+  // A restricted account reads only what an anonymous caller reads. Source: forge `models/perm/access/access.go`.
   if (user?.is_restricted) return isPublic(repository, owner);
   return !repository.is_private && isVisible(db, owner, user);
 }
 
-/** Returns whether a repository and its owner are public: a token for public resources reaches no others. */
+/** Returns whether a repository and its owner are public: a token for public resources is limited to these. */
 function isPublic(repository: RepositoryRow, owner: UserRow): boolean {
   return !repository.is_private && owner.visibility === 'public';
 }
 
-/** Returns whether an account or organization may be seen by a caller. */
+/** Returns whether an account or organization is visible to a caller. */
 export function isVisible(db: Database, subject: UserRow, caller: UserRow | undefined): boolean {
   if (subject.visibility === 'public') return true;
   if (caller?.is_public_only) return caller.id === subject.id;
@@ -132,7 +132,7 @@ export function isOrganizationMember(db: Database, organization: UserRow, user: 
   return db.get(sql, user.id, organization.id) !== undefined;
 }
 
-/** Returns whether a person owns an organization: is in its Owners team, or administers the site. */
+/** Returns whether a person owns an organization: is a member of its Owners team, or a site administrator. */
 export function isOrganizationOwner(db: Database, organization: UserRow, user: UserRow): boolean {
   if (user.is_admin) return true;
   const sql = `SELECT 1 AS one FROM team_members m JOIN teams t ON t.id = m.team_id
@@ -140,7 +140,10 @@ export function isOrganizationOwner(db: Database, organization: UserRow, user: U
   return db.get(sql, user.id, organization.id) !== undefined;
 }
 
-/** Returns whether a person may make repositories in an organization: a team of theirs may, or they administer the site. */
+/**
+ * Returns whether a person may create repositories in an organization: one of their teams may, or they are a site
+ * administrator.
+ */
 export function canCreateRepositoryIn(db: Database, organization: UserRow, user: UserRow): boolean {
   if (user.is_admin) return true;
   const sql = `SELECT 1 AS one FROM team_members m JOIN teams t ON t.id = m.team_id
@@ -152,8 +155,8 @@ export function canCreateRepositoryIn(db: Database, organization: UserRow, user:
 export const publicRepositories = `(r.is_private = 0 AND o.visibility = 'public')`;
 
 /**
- * Returns an SQL condition, with its values, that holds for the repositories a caller can read. It stands in a query
- * where `r` is the repository and `o` its owner.
+ * Returns an SQL condition, with its parameters, for the repositories a caller can read. In the query
+ * `r` is the repository and `o` its owner.
  */
 export function readableCondition(caller: UserRow | undefined): {
   readonly sql: string;
@@ -194,8 +197,8 @@ export function requireUnblocked(db: Database, account: UserRow, blockerIds: rea
 type BlockScene = { readonly repository: RepositoryRow; readonly owner: UserRow; readonly actor: UserRow };
 
 /**
- * Returns whether the author of an issue or the owner of its repository blocks an account. Administrators of the repository may write
- * anyway.
+ * Returns whether the author of an issue or the owner of its repository blocks an account. Administrators of the repository
+ * may write regardless.
  */
 export function isBlockedIn(
   db: Database,

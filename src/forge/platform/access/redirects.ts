@@ -2,16 +2,16 @@ import type { Database } from '../database.ts';
 import { ForgeProblem } from '../errors.ts';
 import type { UserRow } from '../rows.ts';
 
-/** What git's addresses have behind the name. */
+/** Suffixes of git URLs after the name. */
 const suffix = /(\.wiki)?(\.git)?$/i;
 
-/** Thrown where a path names a repository (301) or an account (307) by a name it had. */
+/** Thrown if a path uses a former name of a repository (301) or an account (307). */
 export class Redirect extends Error {
   readonly from: readonly string[];
   readonly to: readonly string[];
   readonly status: 301 | 307;
 
-  /** The neighbouring segments of the path that are old, and what takes their place. */
+  /** The adjacent outdated segments of the path, and their replacements. */
   constructor(from: readonly string[], to: readonly string[], status: 301 | 307) {
     super(`moved to ${to.join('/')}`);
     this.from = from;
@@ -19,7 +19,7 @@ export class Redirect extends Error {
     this.status = status;
   }
 
-  /** Returns an address with the new names in it; everything else arrives as it was sent. */
+  /** Returns a URL with the new names in it; everything else is unchanged. */
   locationOf(url: string): string {
     const mark = url.indexOf('?');
     const segments = (mark < 0 ? url : url.slice(0, mark)).split('/');
@@ -40,19 +40,19 @@ function nameIn(segment: string): string {
   try {
     return decodeURIComponent(segment).replace(suffix, '').toLowerCase();
   } catch {
-    // Not percent-encoded text: it names nothing that moved.
+    // Not percent-encoded text: it cannot be a former name.
     return '';
   }
 }
 
-/** Returns the account or organization of this name, in any case of letters. */
+/** Returns the account or organization of this name, ignoring case. */
 export function userNamed(db: Database, name: string): UserRow | undefined {
   return db.get<UserRow>('SELECT * FROM users WHERE lower_name = ? AND id > 0', name.toLowerCase());
 }
 
 /**
- * Returns the account or organization of this name. Throws `Redirect` where it had the name once, except to an anonymous caller
- * in where only they may see it; ends the request with 404 where there is none.
+ * Returns the account or organization of this name. Throws `Redirect` for a former name, except to an anonymous caller if
+ * the account is not public; ends the request with 404 if there is none.
  */
 export function accountNamed(db: Database, name: string, caller: UserRow | undefined): UserRow {
   const account = userNamed(db, name);

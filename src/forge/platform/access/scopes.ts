@@ -17,7 +17,7 @@ const known = new Set([
   ...categories.flatMap((category) => [`read:${category}`, `write:${category}`]),
 ]);
 
-/** Returns the scopes without doubles and without what a wider one implies, or the first unknown one. */
+/** Returns the scopes without duplicates and without those that a wider one implies, or the first unknown one. */
 export function normalizeScopes(
   scopes: readonly string[],
 ): { readonly scopes: readonly string[] } | { readonly unknown: string } {
@@ -31,7 +31,7 @@ export function normalizeScopes(
   return { scopes: [...given].filter((scope) => !implied(scope)).sort() };
 }
 
-/** Returns whether a token with `held` may hand out one with `wanted`. */
+/** Returns whether a token with `held` may issue one with `wanted`. */
 export function coversScopes(held: readonly string[], wanted: readonly string[]): boolean {
   if (held.includes('public-only') && !wanted.includes('public-only')) return false;
   return wanted.every(
@@ -43,10 +43,10 @@ export function coversScopes(held: readonly string[], wanted: readonly string[])
   );
 }
 
-/** A scope that a route asks for. */
+/** A scope that a route requires. */
 export type Scope = `${'read' | 'write'}:${ScopeCategory}`;
 
-/** Returns the scopes that a token lacks. Whether it is for public resources alone is asked where the resource is known. */
+/** Returns the scopes that a token lacks. The restriction to public resources is checked once the resource is known. */
 export function missingScopes(held: readonly string[], needed: readonly Scope[]): readonly Scope[] {
   const wide = held.filter((scope) => scope !== 'public-only');
   return needed.filter((scope) => !coversScopes(wide, [scope]));
@@ -58,7 +58,7 @@ export function scopesOf({ method, scopes }: Operation): readonly Scope[] {
   return scopes.map((category) => `${level}:${category}` as const);
 }
 
-/** Returns whether a token is for public resources alone; credentials without scopes have no such limit. */
+/** Returns whether a token is restricted to public resources; credentials without scopes have no such limit. */
 export function isPublicOnly(held: readonly string[] | undefined): boolean {
   return held?.includes('public-only') === true;
 }

@@ -14,14 +14,14 @@ import { normalizeScopes } from './scopes.ts';
 
 type TokenContext = Pick<ForgeContext, 'db' | 'clock'>;
 
-/** Seconds that an access token is good for, and a refresh token. */
+/** Lifetimes of access and refresh tokens, in seconds. */
 export const accessSeconds = 3600;
 const refreshSeconds = 730 * 3600;
 
-/** What a token says: the grant it stands for, whether it is an access (0) or a refresh (1) token. */
+/** Claims of a token: its grant, and whether it is an access (0) or a refresh (1) token. */
 type Claims = { readonly gnt: number; readonly tt: 0 | 1; readonly exp: number; readonly iat: number };
 
-/** Keys are read once per database; making one takes a moment, so it waits for the first use. */
+/** Keys are read once per database; generating one takes a moment, so it happens on first use. */
 const keys = new WeakMap<Database, KeyObject>();
 
 function privateKeyOf({ db, clock }: TokenContext): KeyObject {
@@ -43,7 +43,7 @@ function makeKey({ db, clock }: TokenContext): KeyObject {
   return privateKey;
 }
 
-/** Returns the public half of the signing key as a JWK, for those who check tokens themselves. */
+/** Returns the public half of the signing key as a JWK, for clients that verify tokens themselves. */
 export function publicKeyOf(part: TokenContext): object {
   const key = createPublicKey(privateKeyOf(part)).export({ format: 'jwk' });
   return { ...key, alg: 'RS256', use: 'sig', kid: 'oauth2' };
@@ -56,7 +56,7 @@ export function signToken(part: TokenContext, claims: object): string {
   return `${body}.${sign('sha256', Buffer.from(body), privateKeyOf(part)).toString('base64url')}`;
 }
 
-/** Returns the tokens that stand for a grant from now on. */
+/** Returns new tokens for a grant. */
 export function signTokens(part: TokenContext, grant: OAuth2GrantRow): { access: string; refresh: string } {
   const iat = secondsOf(part.clock());
   const make = (tt: 0 | 1, seconds: number) =>
@@ -64,12 +64,12 @@ export function signTokens(part: TokenContext, grant: OAuth2GrantRow): { access:
   return { access: make(0, accessSeconds), refresh: make(1, refreshSeconds) };
 }
 
-/** Returns the grant of an access token that this forge signed and that is still good, or undefined. */
+/** Returns the grant of a valid access token signed by this forge, or undefined. */
 export function readAccessToken(part: TokenContext, text: string): OAuth2GrantRow | undefined {
   return readToken(part, text, 0);
 }
 
-/** Returns the grant of a refresh token that this forge signed and that is still good, or undefined. */
+/** Returns the grant of a valid refresh token signed by this forge, or undefined. */
 export function readRefreshToken(part: TokenContext, text: string): OAuth2GrantRow | undefined {
   return readToken(part, text, 1);
 }
@@ -85,7 +85,7 @@ function readToken(part: TokenContext, text: string, kind: 0 | 1): OAuth2GrantRo
   return part.db.get<OAuth2GrantRow>('SELECT * FROM oauth2_grants WHERE id = ?', claims.gnt);
 }
 
-/** The algorithm is ours to choose, whatever the token's head says. */
+/** The algorithm is fixed, regardless of the token's header. */
 function hasOurSignature(part: TokenContext, body: string, signature: string): boolean {
   const key = createPublicKey(privateKeyOf(part));
   return verify('sha256', Buffer.from(body), key, Buffer.from(signature, 'base64url'));
@@ -93,7 +93,7 @@ function hasOurSignature(part: TokenContext, body: string, signature: string): b
 
 const general = new Set(['openid', 'profile', 'email', 'groups']);
 
-/** Returns the token scopes of a grant: those it names beside the general ones, or all where it names none that are known. */
+/** Returns the token scopes of a grant: those it names besides the general ones, or all if it names no known scope. */
 export function scopesOfGrant(scope: string): readonly string[] {
   const named = scope.split(' ').filter((word) => word !== '' && !general.has(word));
   if (named.length === 0) return ['all'];

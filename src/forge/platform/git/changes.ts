@@ -5,7 +5,7 @@ import type { GitRepository } from './repository.ts';
 type FileStatus = 'added' | 'changed' | 'deleted' | 'renamed' | 'copied';
 export type FileChange = {
   readonly path: string;
-  /** The path before, where it was renamed or copied. */
+  /** The previous path, if renamed or copied. */
   readonly from: string | undefined;
   readonly status: FileStatus;
   /** Lines; 0 for binary files. */
@@ -20,7 +20,7 @@ const statuses: Readonly<Record<string, FileStatus>> = {
   C: 'copied',
 };
 
-/** Returns what changes between two commits or trees, renames found, in path order. */
+/** Returns the changes between two commits or trees, with renames detected, in path order. */
 export async function listChanges(
   repository: GitRepository,
   from: string,
@@ -36,10 +36,10 @@ export async function listChanges(
   return parseChanges(fieldsOf(stdout)).changes;
 }
 
-/** Commits that one process compares: their answer is held in memory. */
+/** Commits that one process compares: its output is held in memory. */
 const atOnce = 500;
 
-/** Returns for each commit what it changes against its first parent, renames found; commits that change nothing are absent. */
+/** Returns the changes of each commit against its first parent, with renames detected; commits without changes are absent. */
 export async function listChangesOf(
   repository: GitRepository,
   commitIds: readonly string[],
@@ -69,7 +69,7 @@ async function compareWithParents(
   return fieldsOf(stdout);
 }
 
-/** Returns the paths that changes add, take away and modify, in order; a file that is renamed is taken away and added. */
+/** Returns the paths that changes add, remove and modify, in order; a renamed file counts as removed and added. */
 export function touchedBy(changes: readonly FileChange[]): Touched {
   const paths = { added: [] as string[], removed: [] as string[], modified: [] as string[] };
   for (const { status, path, from } of changes) {
@@ -81,7 +81,7 @@ export function touchedBy(changes: readonly FileChange[]): Touched {
 }
 
 type Touch = 'added' | 'removed' | 'modified';
-/** Paths by what became of them. */
+/** Paths by kind of change. */
 export type Touched = Readonly<Record<Touch, string[]>>;
 const touches = {
   added: 'added',
@@ -96,8 +96,8 @@ function fieldsOf(output: Buffer): readonly string[] {
 }
 
 /**
- * Reads the fields of one comparison: first all `:modes status`, path, path; then all counts, where a rename brings two more
- * fields. `end` is where the next one starts, or the fields end.
+ * Parses the fields of one comparison: first all `:modes status`, path, path; then all counts, where a rename has two more
+ * fields. `end` is where the next comparison starts, or the end of the fields.
  */
 function parseChanges(
   fields: readonly string[],
@@ -126,19 +126,19 @@ function parseChanges(
     }
     if (path === '') next();
     const name = path === '' ? next() : path;
-    // Binary files have a dash for a number.
+    // Binary files have a dash instead of a number.
     counts.set(name, { additions: Number(added) || 0, deletions: Number(deleted) || 0 });
   }
   return { changes: changes.map((change) => ({ ...change, ...counts.get(change.path) })), end: at };
 }
 
-/** Returns the paths that one commit adds, removes and changes against its first parent. */
+/** Returns the paths that one commit adds, removes and modifies against its first parent. */
 export async function listTouched(repository: GitRepository, commitId: string): Promise<Touched> {
   const changes = await listChangesOf(repository, [commitId]);
   return touchedBy(changes.get(commitId) ?? []);
 }
 
-/** Returns the same for several commits: of all at once, or of one after the other where their changes together are too many. */
+/** Returns the same for several commits: of all at once, or one by one if their combined changes are too many. */
 export async function listTouchedBy(
   repository: GitRepository,
   commitIds: readonly string[],
@@ -156,13 +156,13 @@ export async function listTouchedBy(
 }
 
 function requireIds(...ids: readonly string[]): void {
-  for (const id of ids) if (!isObjectId(id)) throw new TypeError(`"${id}" is no object id`);
+  for (const id of ids) if (!isObjectId(id)) throw new TypeError(`"${id}" is not an object id`);
 }
 
 /**
- * Returns the difference between two commits as text: `diff` in one piece, `patch` one mail for each commit between
- * them. `binary` puts the content of binary files in. Without `from`, it is that of a first commit, whose `diff` begins with
- * the commit itself, as on Gitea. Throws `git-failed` above 64 MiB.
+ * Returns the difference between two commits as text: `diff` in one piece, `patch` one mail for each commit between them.
+ * `binary` includes the content of binary files. Without `from`, it is that of a root commit, whose `diff` begins with the
+ * commit itself, as on Gitea. Throws `git-failed` above 64 MiB.
  */
 export async function readDiff(
   repository: GitRepository,
@@ -171,7 +171,7 @@ export async function readDiff(
   options: { kind: 'diff' | 'patch'; binary: boolean },
 ): Promise<string> {
   if ((from !== undefined && !isObjectId(from)) || !isObjectId(to))
-    throw new TypeError(`"${from}..${to}" are no object ids`);
+    throw new TypeError(`"${from}..${to}" are not object ids`);
   const binary = options.binary ? ['-p', '--binary'] : ['-p'];
   const mails = ['format-patch', '--binary', '--stdout'];
   const command =
@@ -183,8 +183,8 @@ export async function readDiff(
 }
 
 /**
- * Returns the beginning of the difference between two commits, up to a number of bytes; without `from`, of what a first commit
- * adds. `isCut`: there is more of it.
+ * Returns the beginning of the difference between two commits, up to a number of bytes; without `from`, of a root commit.
+ * `isCut`: the text is truncated.
  */
 export async function readDiffStart(
   repository: GitRepository,
@@ -192,7 +192,7 @@ export async function readDiffStart(
   maxBytes: number,
 ): Promise<{ readonly text: string; readonly isCut: boolean }> {
   for (const id of from === undefined ? [to] : [from, to])
-    if (!isObjectId(id)) throw new TypeError(`"${id}" is no object id`);
+    if (!isObjectId(id)) throw new TypeError(`"${id}" is not an object id`);
   const command = ['diff-tree', '-p', '-M', '--no-commit-id', '--root'];
   const pieces: Buffer[] = [];
   let bytes = 0;

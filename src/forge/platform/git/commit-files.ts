@@ -5,7 +5,7 @@ import { cleanTreePath, cleanWritePath, isRefName } from './names.ts';
 import { moveRefs } from './refs.ts';
 import type { GitRepository } from './repository.ts';
 
-/** One thing a commit does to a path. Without content the path goes. */
+/** The edit of one path by a commit. Without content, the path is removed. */
 export type FileEdit = {
   readonly path: string;
   readonly content: Buffer | undefined;
@@ -14,9 +14,9 @@ export type FileEdit = {
 export type FileCommit = {
   /** Short name of the branch that moves to the new commit. */
   readonly branch: string;
-  /** What the branch is at: the move is refused when it is not. Undefined: the branch is new. */
+  /** Expected commit of the branch: the move is refused if it differs. Undefined: the branch is new. */
   readonly before?: string | undefined;
-  /** The commit's parent; undefined makes a first commit. */
+  /** The commit's parent; undefined creates a root commit. */
   readonly parent?: string | undefined;
   readonly message: string;
   readonly author: Signature;
@@ -25,12 +25,13 @@ export type FileCommit = {
 };
 
 /**
- * Commits edits and moves the branch, both in the repository alone: no work tree. Returns the commit's id. Throws
- * `forge-conflict` where the branch was moved by another request meanwhile.
+ * Commits edits and moves the branch, without a work tree. Returns the commit's id. Throws
+ * `forge-conflict` if another request moved the branch meanwhile.
  */
 export async function commitFiles(repository: GitRepository, commit: FileCommit): Promise<string> {
-  if (!isRefName(commit.branch)) throw new ReeveError('git-failed', `"${commit.branch}" is no branch name`);
-  // The new commit needs a ref to be written at; the branch itself moves only by compare and swap.
+  if (!isRefName(commit.branch))
+    throw new ReeveError('git-failed', `"${commit.branch}" is not a branch name`);
+  // The new commit needs a ref to be written at; the branch itself moves only by compare-and-swap.
   const temporary = `refs/reeve/${randomUUID()}`;
   const { stdout } = await repository.git.run(['fast-import', '--quiet', '--force', '--date-format=raw'], {
     folder: repository.folder,
@@ -54,9 +55,9 @@ function streamOf(commit: FileCommit, ref: string): Buffer {
   ];
   if (commit.parent !== undefined) parts.push(`from ${commit.parent}\n`);
   for (const { path, content } of commit.edits) {
-    // What is there already may be removed, whatever its name.
+    // Existing paths may be removed, whatever their name.
     const clean = content === undefined ? cleanTreePath(path) : cleanWritePath(path);
-    if (!clean) throw new ReeveError('git-failed', `"${path}" is no path of a file`);
+    if (!clean) throw new ReeveError('git-failed', `"${path}" is not a file path`);
     if (content === undefined) parts.push(`D ${quotePath(clean)}\n`);
     else parts.push(`M 100644 inline ${quotePath(clean)}\n`, ...dataOf(content));
   }

@@ -1,13 +1,13 @@
 import { isObjectId } from './names.ts';
 import type { GitRepository } from './repository.ts';
 
-/** Which commits a list has: reachable from `to`, not from `not`; of one path alone, and of a time. */
+/** Filter of a commit list: reachable from `to`, not from `not`; optionally limited to one path and a time range. */
 export type CommitFilter = {
-  /** Whole id. */
+  /** Full id. */
   readonly to: string;
-  /** Whole id. */
+  /** Full id. */
   readonly not?: string | undefined;
-  /** Clean path of a file or folder. */
+  /** Normalized path of a file or folder. */
   readonly path?: string | undefined;
   /** Seconds since 1970, of the committer's date. */
   readonly since?: number | undefined;
@@ -15,7 +15,8 @@ export type CommitFilter = {
 };
 
 function argumentsOf({ to, not, path, since, until }: CommitFilter): string[] {
-  if (!isObjectId(to) || (not !== undefined && !isObjectId(not))) throw new TypeError('whole ids are needed');
+  if (!isObjectId(to) || (not !== undefined && !isObjectId(not)))
+    throw new TypeError('full ids are required');
   return [
     ...(since === undefined ? [] : [`--max-age=${Math.max(0, since)}`]),
     ...(until === undefined ? [] : [`--min-age=${Math.max(0, until)}`]),
@@ -26,7 +27,7 @@ function argumentsOf({ to, not, path, since, until }: CommitFilter): string[] {
   ];
 }
 
-/** Returns how many commits a filter lets through. */
+/** Returns the number of commits that match a filter. */
 export async function countFiltered(repository: GitRepository, filter: CommitFilter): Promise<number> {
   const { stdout } = await repository.git.run(['rev-list', '--count', ...argumentsOf(filter)], {
     folder: repository.folder,
@@ -34,7 +35,7 @@ export async function countFiltered(repository: GitRepository, filter: CommitFil
   return Number(stdout.toString('latin1').trim());
 }
 
-/** Returns the ids of commits that a filter lets through, newest first. */
+/** Returns the ids of commits that match a filter, newest first. */
 export async function listFiltered(
   repository: GitRepository,
   filter: CommitFilter,

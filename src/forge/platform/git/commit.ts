@@ -1,10 +1,10 @@
-/** Who and when, as a commit says it. */
+/** Author or committer with the date, as recorded in a commit. */
 export type Signature = {
   readonly name: string;
   readonly email: string;
   /** Seconds since 1970. */
   readonly seconds: number;
-  /** Offset as git writes it, such as `+0200`. */
+  /** Offset as git writes it, for example `+0200`. */
   readonly zone: string;
 };
 
@@ -15,13 +15,13 @@ export type CommitData = {
   readonly author: Signature;
   readonly committer: Signature;
   readonly message: string;
-  /** The signature text where the commit is signed. */
+  /** The signature text, if the commit is signed. */
   readonly signature: string;
-  /** The text that was signed; empty where nothing was. */
+  /** The signed text; empty if unsigned. */
   readonly signedText: string;
 };
 
-/** Returns what the bytes of a commit object say. */
+/** Returns the parsed commit object. */
 export function parseCommit(id: string, content: Buffer): CommitData {
   const text = content.toString('utf8');
   const gap = text.indexOf('\n\n');
@@ -50,7 +50,7 @@ export function parseCommit(id: string, content: Buffer): CommitData {
   };
 }
 
-/** Returns who and when as a line of a commit or tag object says it. */
+/** Returns the parsed author, committer or tagger line of a commit or tag object. */
 export function parseSignature(text: string): Signature {
   const match = /^(.*?) ?<(.*?)> (-?\d+) ([+-]\d{4})$/s.exec(text);
   return {
@@ -61,18 +61,18 @@ export function parseSignature(text: string): Signature {
   };
 }
 
-/** Returns a signature as a line of a commit or tag object has it, without text that would end the field early. */
+/** Returns a signature formatted for a commit or tag object, without characters that would end the field early. */
 export function formatSignature(signature: Signature): string {
   const clean = (text: string): string => text.replace(/[<>\n\0]/g, '').trim();
   return `${clean(signature.name)} <${clean(signature.email)}> ${formatDate(signature)}`;
 }
 
-/** Returns the instant of a signature as git writes it. One before 1970 becomes 1970: git fails to sort by others. */
+/** Returns the time of a signature as git writes it. Times before 1970 become 1970: git fails to sort them. */
 export function formatDate({ seconds, zone }: Signature): string {
   return `${Math.max(0, Math.trunc(seconds))} ${zone}`;
 }
 
-/** Returns the instant of a signature as RFC 3339 text in its own zone. */
+/** Returns the time of a signature as RFC 3339 text in its own zone. */
 export function instantOf({ seconds, zone }: Signature): string {
   const sign = zone.startsWith('-') ? -1 : 1;
   const minutes = sign * (Number(zone.slice(1, 3)) * 60 + Number(zone.slice(3, 5)));

@@ -2,30 +2,30 @@ import { BoundedMap } from '../../../platform/cache/bounded-map.ts';
 import { createByteCache } from '../../../platform/cache/caches.ts';
 import type { GitObject, ObjectReader } from './objects.ts';
 
-/** What was found out about one repository. */
+/** Cached data of one repository. */
 export interface RepositoryCache {
-  /** Returns what was stored last under a key; the caller knows whether it still holds. */
+  /** Returns the value last stored under a key; the caller knows whether it is still valid. */
   get<Value extends object>(key: string): Value | undefined;
   set<Value extends object>(key: string, value: Value, bytes: number): void;
   /**
-   * Returns what was stored under a key, or reads it and stores it with its size in bytes. The value is a function of the key
-   * for ever, as what follows from whole object ids is. A read that fails stores nothing.
+   * Returns the value stored under a key, or reads it and stores it with its size in bytes. The value must depend only on
+   * the key, as data derived from full object ids does. A failed read stores nothing.
    */
   remember<Value extends object>(
     key: string,
     read: () => Promise<Value>,
     bytesOf: (value: Value) => number,
   ): Promise<Value>;
-  /** Removes stored objects, of which git may have removed some. */
+  /** Removes cached objects, some of which git may have removed. */
   forgetObjects(): void;
 }
 
-/** Objects and what follows from them, for all repositories of a forge, within one bound of memory. */
+/** Cache of objects and derived data, for all repositories of a forge, within one memory limit. */
 export interface GitCache {
   of(id: number): RepositoryCache;
-  /** Returns a reader that asks another one only for what is not stored. */
+  /** Returns a reader that reads through the cache. */
   readThrough(id: number, reader: ObjectReader): ObjectReader;
-  /** Removes what is stored of a repository. */
+  /** Removes the cached data of a repository. */
   forget(id: number): void;
 }
 
@@ -33,15 +33,15 @@ export interface GitCache {
 const maxObjectBytes = 64 * 1024;
 
 /**
- * Creates the cache. Every key has the id of the repository: an object with the id of another one, made on purpose, shows in
- * the repository that has it alone.
+ * Creates the cache. Every key includes the id of the repository: an object crafted to have the id of another one is
+ * visible only in its own repository.
  */
 export function createGitCache({
   objectBytes = 12 * 1024 * 1024,
   derivedBytes = 8 * 1024 * 1024,
 } = {}): GitCache {
   const objects = createByteCache<Partial<GitObject> & Omit<GitObject, 'content'>>(objectBytes);
-  // Each key is used for values of one type by the one function that makes it.
+  // Each key holds values of one type, created by a single function.
   const derived = createByteCache<object>(derivedBytes);
   const [ofObjects, ofDerived] = [createGenerations(), createGenerations()];
   return {
@@ -69,7 +69,7 @@ export function createGitCache({
         const known = objects.get(place);
         if (known !== undefined) return known;
         const info = await reader.info(name);
-        // Without what else a reader may answer: an object with content is one that was read.
+        // Extra results of a reader are ignored: an object with content is one that was read.
         if (info && isFixed(name, info.id)) {
           objects.set(place, { id: info.id, type: info.type, size: info.size }, 0);
         }
@@ -93,7 +93,7 @@ export function createGitCache({
   };
 }
 
-/** The beginnings of keys: entries of a generation that ended are not found any more, and make room as the oldest. */
+/** Key prefixes: entries of an ended generation are no longer found, and are evicted as the oldest. */
 function createGenerations(): { get(id: number): number; end(id: number): void } {
   const current = new BoundedMap<number, number>(100_000);
   let last = 0;
@@ -111,7 +111,7 @@ function createGenerations(): { get(id: number): number; end(id: number): void }
   };
 }
 
-/** Returns whether a name means the same object for ever: a whole id. A text as long as an id of another format may be a ref. */
+/** Returns whether a name always means the same object: a full id. A text as long as an id of another format may be a ref. */
 function isFixed(name: string, id: string): boolean {
   const whole = /^([0-9a-f]+)(?:\^\{(?:tree|commit)\})?$/.exec(name)?.[1];
   return whole !== undefined && whole.length === id.length;

@@ -6,18 +6,18 @@ import { isIdPrefix, isObjectId } from './names.ts';
 import { listRefs, type Ref, readCommit } from './refs.ts';
 import type { GitRepository } from './repository.ts';
 
-/** A stretch of history by commit ids: reachable from `to`, not from `from`. */
+/** A commit range: reachable from `to`, not from `from`. */
 type Stretch = { readonly from?: string | undefined; readonly to: string };
 
 function argumentsOf({ from, to }: Stretch): string[] {
   const ids = from === undefined ? [to] : [to, `^${from}`];
   for (const id of ids) {
-    if (!isIdPrefix(id.replace(/^\^/, ''))) throw new TypeError(`"${id}" is no commit id`);
+    if (!isIdPrefix(id.replace(/^\^/, ''))) throw new TypeError(`"${id}" is not a commit id`);
   }
   return ids;
 }
 
-/** Returns how many commits a stretch has. */
+/** Returns the number of commits in a range. */
 export async function countCommits(repository: GitRepository, stretch: Stretch): Promise<number> {
   const { stdout } = await repository.git.run(['rev-list', '--count', ...argumentsOf(stretch), '--'], {
     folder: repository.folder,
@@ -39,7 +39,7 @@ export async function listIds(
   return stdout.toString('latin1').split('\n').filter(Boolean);
 }
 
-/** Returns commits of a stretch, newest first. */
+/** Returns commits of a range, newest first. */
 export async function listCommits(
   repository: GitRepository,
   stretch: Stretch,
@@ -55,8 +55,8 @@ export async function listCommits(
 }
 
 /**
- * Returns for each of these branches its newest commits, up to the first that another branch has as well. Branches are given by
- * their full names, and are answered by them. One process for all of them.
+ * Returns for each of these branches its newest commits, up to the first that another branch contains as well. Branches are
+ * given and returned by their full names. One process serves all of them.
  */
 export async function listOwnCommits(
   repository: GitRepository,
@@ -65,7 +65,7 @@ export async function listOwnCommits(
 ): Promise<ReadonlyMap<string, readonly CommitData[]>> {
   const all = await listRefs(repository, ['refs/heads']);
   const holders = Map.groupBy(all, ({ id }) => id);
-  // Where another branch is at the same commit, none is its own.
+  // A commit shared by several branch heads belongs to none of them.
   const alone = branches.filter(({ id }) => (holders.get(id)?.length ?? 0) < 2);
   const found = await Promise.all(
     alone.map(async ({ name, id }) => ({ name, id, commits: await walkNewest(repository, id, limit) })),
@@ -83,7 +83,7 @@ export async function listOwnCommits(
   );
 }
 
-/** Returns the newest commits reachable from one, in the order of `git rev-list`: by date, then as they are come upon. */
+/** Returns the newest commits reachable from one, in the order of `git rev-list`: by date, then by traversal. */
 async function walkNewest(
   repository: GitRepository,
   id: string,
@@ -110,7 +110,7 @@ async function walkNewest(
   return walked;
 }
 
-/** Returns for each candidate that is reachable from one tip alone, and from none of the others, that tip. */
+/** Returns the tip of each candidate that is reachable from exactly one tip. */
 async function findOwners(
   repository: GitRepository,
   given: {
@@ -120,7 +120,7 @@ async function findOwners(
   },
 ): Promise<ReadonlyMap<string, string>> {
   const owners = new Map<string, string>();
-  /** The tip from which a commit is reached; undefined: from several. */
+  /** The tip that reaches a commit; undefined: several. */
   const marks = new Map<string, string | undefined>([...given.tips].map((id) => [id, id]));
   let rest = '';
   await repository.git.run(['rev-list', '--topo-order', '--parents', '--stdin'], {
@@ -129,7 +129,7 @@ async function findOwners(
     onOutput(piece) {
       const lines = (rest + piece.toString('latin1')).split('\n');
       rest = lines.pop() ?? '';
-      // In this order a commit comes after all that have it as a parent: its mark is complete.
+      // In this order a commit follows all its children: its mark is complete.
       for (const line of lines) {
         const [id = '', ...parents] = line.split(' ');
         const mark = marks.get(id);
@@ -145,7 +145,7 @@ async function findOwners(
   return owners;
 }
 
-/** Returns the best common ancestor of two commits; undefined where they share no history. */
+/** Returns the best common ancestor of two commits; undefined if they share no history. */
 export async function findMergeBase(
   repository: GitRepository,
   one: string,
@@ -169,8 +169,8 @@ export async function isAncestor(repository: GitRepository, old: string, young: 
 }
 
 /**
- * Returns for each of the given names directly inside a directory (`''` is the root) the commit that changed it last,
- * seen from a commit. One walk through the history for all of them, ended as soon as every name is found.
+ * Returns, for each given name directly inside a directory (`''` is the root), the commit that changed it last, starting
+ * from a commit. One history walk serves all of them and ends once every name is found.
  */
 export async function lastCommits(
   repository: GitRepository,
@@ -178,7 +178,7 @@ export async function lastCommits(
   directory: string,
   names: readonly string[],
 ): Promise<ReadonlyMap<string, CommitData>> {
-  if (!isObjectId(commitId)) throw new TypeError(`"${commitId}" is no object id`);
+  if (!isObjectId(commitId)) throw new TypeError(`"${commitId}" is not an object id`);
   const found = await repository.cache.remember(
     `last ${commitId} ${directory}\0${names.join('\0')}`,
     () => findLastIds(repository, commitId, directory, names),
@@ -227,7 +227,7 @@ async function findLastIds(
   return found;
 }
 
-/** Returns the commit by which a commit first became part of another's history: the merge, where there is one. */
+/** Returns the commit that introduced a commit into another's history: the merge, if there is one. */
 export async function findMergeCommit(
   repository: GitRepository,
   old: string,
@@ -241,21 +241,22 @@ export async function findMergeCommit(
   return stdout.toString('latin1').split('\n')[0] || undefined;
 }
 
-/** New objects from which on a history is indexed again: a walk through fewer commits is as fast without. */
+/** Number of new objects that triggers reindexing: with fewer, a walk is as fast without the index. */
 const minNewObjects = 1_000;
-/** Commits whose paths one call notes at most; the next one goes on. */
+/** Maximum commits whose paths one call indexes; the next call continues. */
 const maxNewFilters = 20_000;
 
-/** Prepares histories for walks. */
+/** Prepares history for fast walks. */
 interface HistoryIndex {
-  /** Indexes a history if many objects came since the last time; `objects` is how many there are now. */
+  /** Indexes a history if many objects were added since the last time; `objects` is the current count. */
   update(repository: GitRepository, objects: number): Promise<void>;
   forget(repositoryId: number): void;
 }
 
 /**
- * Creates the index: a graph of all commits with the paths that each may have changed (git's commit-graph with Bloom filters), so
- * that a walk for one path opens only commits that changed it. Git reads commits that are missing in it as before.
+ * Creates the index: a graph of all commits with the paths that each may have changed (git's commit-graph with Bloom
+ * filters), so that a walk for one path opens only commits that changed it. Git reads commits missing in it without the
+ * index.
  */
 export function createHistoryIndex(): HistoryIndex {
   const indexed = new BoundedMap<number, number>(10_000);

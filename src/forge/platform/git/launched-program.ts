@@ -2,20 +2,20 @@ import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 
-/** A program that was started. `close` comes once it has ended and its output was passed on; `error` if it did not start. */
+/** A started program. `close` is emitted once it has ended and its output was delivered; `error` if it did not start. */
 export interface LaunchedProgram {
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Ends the program at once. */
+  /** Kills the program immediately. */
   kill(): void;
   on(event: 'close', listener: (code: number | null) => void): this;
   on(event: 'error', listener: (error: Error) => void): this;
 }
 
-/** A program that runs, as the session with the launcher's process sees it. */
+/** A running program, as the session with the launcher's process sees it. */
 export type ProgramParts = {
-  /** Takes one of its connections (0 input, 1 output, 2 errors), with the bytes that came with the greeting. */
+  /** Attaches one of its connections (0 input, 1 output, 2 errors), with the bytes that followed the greeting. */
   readonly connect: (socket: Socket, stream: string, first: Buffer) => void;
   readonly end: (code: number | null) => void;
   readonly fail: (error: Error) => void;
@@ -23,11 +23,11 @@ export type ProgramParts = {
 
 type ProgramOptions = {
   readonly kill: () => void;
-  /** Called once, when nothing more comes of the program. */
+  /** Called once, when no more data of the program can arrive. */
   readonly onSettled: () => void;
 };
 
-/** Creates the two sides of a program: what its user holds, and what the session tells. */
+/** Creates the two sides of a program: the handle for its user, and the callbacks for the session. */
 export function createLaunchedProgram({ kill, onSettled }: ProgramOptions): {
   launched: LaunchedProgram;
   parts: ProgramParts;
@@ -53,9 +53,9 @@ export function createLaunchedProgram({ kill, onSettled }: ProgramOptions): {
     connect(socket, stream, first) {
       if (stream === '0') {
         stdin.pipe(socket);
-        // Nothing comes here but its end.
+        // This connection receives only its end.
         socket.on('close', () => stdin.destroy()).resume();
-        // A program whose output is wanted no more must not wait for input.
+        // A program whose output is no longer needed must not wait for input.
         if (stdout.destroyed) socket.destroy();
         else stdout.on('close', () => socket.destroy());
         return;
@@ -63,7 +63,7 @@ export function createLaunchedProgram({ kill, onSettled }: ProgramOptions): {
       const output = stream === '1' ? stdout : stderr;
       if (first.length > 0) output.write(first);
       socket.pipe(output);
-      // A user who wants no more output ends it.
+      // Closing the output ends the program.
       output.on('close', () => socket.destroy());
       socket.on('close', () => {
         output.end();
@@ -73,7 +73,7 @@ export function createLaunchedProgram({ kill, onSettled }: ProgramOptions): {
     },
     end(code) {
       ended = { code };
-      // Output that has no reader would hold back the end.
+      // Output without a reader would block the end.
       for (const output of [stdout, stderr]) if (output.readableFlowing === null) output.resume();
       closeIfDone();
     },

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { createLaunchedProgram, type LaunchedProgram, type ProgramParts } from './launched-program.ts';
 
 /**
- * The launcher, as text: it must run from sources and from a bundle, where no separate file can be relied on. It starts each
- * program with three connections to our socket in the place of pipes, so that no byte of input or output passes through it. Input
- * has one of its own: a write to a program that has ended breaks its connection, and what the program wrote would be lost with it. It
- * ignores the signals of a terminal and of a service manager: it ends when the process that started it does.
+ * The launcher, as text: it must run from sources and from a bundle, which cannot rely on a separate file. It starts each
+ * program with three connections to our socket instead of pipes, so that no input or output passes through it. Input has
+ * its own connection: a write to an ended program breaks it, which would lose the output on a shared one. The launcher
+ * ignores the signals of a terminal and of a service manager: it ends with the process that started it.
  */
 const program = `
 const { spawn } = require('node:child_process');
@@ -67,7 +67,7 @@ process.on('message', (message) => {
 if (folder) send({ folder });
 `;
 
-/** A heap of this size holds the launcher many times over; a small process is duplicated quickly. */
+/** This heap is many times what the launcher needs; a small process is duplicated quickly. */
 const launcherFlags = ['--max-old-space-size=32', '--max-semi-space-size=1'];
 
 type ProgramCommand = {
@@ -77,15 +77,15 @@ type ProgramCommand = {
   readonly env: Readonly<Record<string, string>>;
 };
 
-/** Starts programs from a small process of its own. */
+/** Starts programs from a separate small process. */
 export interface Launcher {
   start(command: ProgramCommand): LaunchedProgram;
-  /** Ends the launcher when the programs that run have ended. */
+  /** Ends the launcher after the running programs have ended. */
   close(): void;
 }
 
 type LauncherOptions = {
-  /** Where the folder of the socket is made; default: the folder of the system for temporary files. */
+  /** Parent folder of the socket's folder; default: the system's temporary folder. */
   readonly temporary?: string;
 };
 
@@ -97,9 +97,9 @@ type LauncherReport =
   | { readonly id: number; readonly error: string };
 
 /**
- * Creates a launcher. A process is started by duplicating the one that asks, which takes longer the more memory that one
- * holds (tens of milliseconds with a few hundred MB, in which nothing else is done); the launcher holds little. Its process
- * starts with the first program, and again after it died.
+ * Creates a launcher. Spawning duplicates the calling process, which takes longer the more memory it holds (tens of
+ * milliseconds with a few hundred MB, during which nothing else runs); the launcher holds little. Its process starts with
+ * the first program, and is restarted after it dies.
  */
 export function createLauncher(options: LauncherOptions = {}): Launcher {
   let session: LauncherSession | undefined;
@@ -124,28 +124,28 @@ export function createLauncher(options: LauncherOptions = {}): Launcher {
   };
 }
 
-/** One life of the launcher's process, with the programs that it runs. */
+/** One lifetime of the launcher's process, with its running programs. */
 type LauncherSession = {
   readonly start: (command: ProgramCommand) => LaunchedProgram;
   readonly isResting: () => boolean;
-  /** Ends the process; nothing may be started any more. */
+  /** Ends the process; no further program can start. */
   readonly end: () => void;
 };
 
 type SessionOptions = Required<LauncherOptions> & {
   /** Called when the last program has ended. */
   readonly onRest: (session: LauncherSession) => void;
-  /** Called when nothing can be started any more. */
+  /** Called when no further program can start. */
   readonly onEnd: (session: LauncherSession) => void;
 };
 
-/** A message to the process: start a program, or, without a command, end it. */
+/** A message to the process: start a program, or, without a command, kill it. */
 type Order = { readonly id: number } & Partial<ProgramCommand>;
 
 function openSession({ temporary, onRest, onEnd }: SessionOptions): LauncherSession {
   const running = new Map<number, ProgramParts>();
   const child = spawnLauncher(temporary);
-  /** Orders that came before the process was ready. */
+  /** Orders received before the process was ready. */
   const waiting: Order[] = [];
   let server: Server | undefined;
   let path: string | undefined;
@@ -164,7 +164,7 @@ function openSession({ temporary, onRest, onEnd }: SessionOptions): LauncherSess
     });
   };
   const send = (order: Order): void => {
-    // A program that runs is a reason to keep our process alive; the launcher alone is none.
+    // A running program keeps our process alive; the idle launcher does not.
     child.channel?.ref();
     if (path === undefined) waiting.push(order);
     else transmit(order);
@@ -183,7 +183,7 @@ function openSession({ temporary, onRest, onEnd }: SessionOptions): LauncherSess
     if ('folder' in report) listen(report.folder);
     else if ('refused' in report) stop(new Error(`no socket to start git: ${report.refused}`));
     else if ('isLost' in report) {
-      // What runs here goes on; the next program starts in another process.
+      // Running programs continue; the next one starts in another process.
       isLost = true;
       onEnd(session);
     } else if ('error' in report) running.get(report.id)?.fail(new Error(report.error));
@@ -227,7 +227,7 @@ function spawnLauncher(temporary: string): ChildProcess {
   });
 }
 
-/** Longest line with which a connection says which stream of which program it is. */
+/** Maximum length of the greeting line, which names the program and stream of a connection. */
 const maxGreeting = 64;
 
 function readGreeting(socket: Socket, running: ReadonlyMap<number, ProgramParts>): void {

@@ -1,4 +1,4 @@
-/** Bounds of what one push or upload may make the forge write to disk and hold in memory. */
+/** Limits on what one push or upload may make the forge write to disk and hold in memory. */
 export type GitLimits = {
   /** Bytes of a push, counted after its HTTP body is unpacked. */
   readonly pushBytes: number;
@@ -12,7 +12,7 @@ export type GitLimits = {
 
 const mebibyte = 1024 * 1024;
 
-/** Large enough for the history of most projects, and small enough for the machine that a bot runs on. */
+/** Large enough for the history of most projects, and small enough for the machine of a bot. */
 export const defaultLimits: GitLimits = {
   pushBytes: 512 * mebibyte,
   objectBytes: 128 * mebibyte,

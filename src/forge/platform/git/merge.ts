@@ -5,7 +5,7 @@ import { formatDate, type Signature } from './commit.ts';
 import { isObjectId } from './names.ts';
 import { assertPermitted, type CopyPermit, type GitRepository } from './repository.ts';
 
-/** Returns the tree that a merge of two commits gives; undefined where they conflict or share no history. */
+/** Returns the tree of a merge of two commits; undefined if they conflict or share no history. */
 export async function mergeTrees(
   repository: GitRepository,
   ours: string,
@@ -20,7 +20,7 @@ export async function mergeTrees(
   return code === 0 ? stdout.toString('latin1').trim().split('\n')[0] : undefined;
 }
 
-/** Writes a commit of a tree; moves no ref. Returns its id. */
+/** Writes a commit of a tree, without moving a ref. Returns its id. */
 export async function commitTree(
   repository: GitRepository,
   tree: string,
@@ -51,7 +51,7 @@ export async function commitTree(
   return stdout.toString('latin1').trim();
 }
 
-/** Copies a branch of another repository on this disk, with its history, into a ref of this one. */
+/** Fetches a branch of another local repository, with its history, into a ref of this one. */
 export async function takeRef(
   repository: GitRepository,
   from: GitRepository,
@@ -64,7 +64,7 @@ export async function takeRef(
   });
 }
 
-/** Copies a tree with all that is below it into another repository on this disk, without any commit. */
+/** Copies a tree with everything below it into another local repository, without any commit. */
 export async function copyTree(
   from: GitRepository,
   to: GitRepository,
@@ -79,10 +79,10 @@ export async function copyTree(
 }
 
 function requireIds(...ids: readonly string[]): void {
-  for (const id of ids) if (!isObjectId(id)) throw new TypeError(`"${id}" is no object id`);
+  for (const id of ids) if (!isObjectId(id)) throw new TypeError(`"${id}" is not an object id`);
 }
 
-/** Gitea's: context lines match whatever their spaces, and added lines lose trailing ones. */
+/** Gitea's options: context lines ignore white space, and added lines lose trailing white space. */
 const options = [
   '--index',
   '--recount',
@@ -94,21 +94,22 @@ const options = [
 ];
 
 /**
- * Returns the tree of a commit with a patch applied, without a work tree; undefined where git refuses the patch: it
- * conflicts, is none, leaves the tree (`..`), or writes what a file system takes for `.git`, as the configuration asks.
+ * Returns the tree of a commit with a patch applied, without a work tree; undefined if git refuses the patch: it conflicts,
+ * is malformed, leaves the tree (`..`), or writes a path that a file system treats as `.git`, as the configuration
+ * requires.
  */
 export async function applyPatch(
   repository: GitRepository,
   commitId: string,
   patch: string,
 ): Promise<string | undefined> {
-  if (!isObjectId(commitId)) throw new TypeError(`"${commitId}" is no object id`);
+  if (!isObjectId(commitId)) throw new TypeError(`"${commitId}" is not an object id`);
   const { folder, git } = repository;
-  // An index of its own: several patches may be applied at the same time, and a bare repository has none.
+  // A separate index: several patches may be applied at the same time, and a bare repository has none.
   const index = join(folder, `reeve-index-${randomUUID()}`);
   const inIndex = { folder, environment: { GIT_INDEX_FILE: index } };
   try {
-    // 128: the commit has such a path already, from before it was adopted.
+    // 128: the commit already contains such a path, from before its adoption.
     const read = await git.run(['read-tree', commitId], { ...inIndex, expect: [0, 128] });
     if (read.code !== 0) return undefined;
     const { code } = await git.run(['apply', ...options, '-'], {

@@ -1,16 +1,16 @@
 import { isDotGit } from '../../../patterns/dot-git.ts';
 
-/** Bytes of one segment of a ref or path that every file system still takes as a file name. */
+/** Bytes of one segment of a ref or path that every file system accepts as a file name. */
 const maxSegmentBytes = 255;
 const maxNameBytes = 1_000;
 
 /**
- * Returns whether a text is a branch or tag name as git itself takes it (`git check-ref-format --branch`), and short
- * enough to be a file name. A leading dash, `..`, control characters and NUL never get past here.
+ * Returns whether a text is a branch or tag name that git accepts (`git check-ref-format --branch`), and short enough to be
+ * a file name. Rejects a leading dash, `..`, control characters and NUL.
  */
 export function isRefName(name: string): boolean {
   if (name === '' || name === '@' || name === 'HEAD' || Buffer.byteLength(name) > maxNameBytes) return false;
-  // An unpaired surrogate would become another name on its way to git.
+  // An unpaired surrogate would be encoded as a different name for git.
   if (!name.isWellFormed() || /[\x00-\x20\x7f~^:?*[\\]|\.\.|@\{/.test(name)) return false;
   if (name.startsWith('-') || name.endsWith('.')) return false;
   return name.split('/').every(isRefSegment);
@@ -21,29 +21,29 @@ function isRefSegment(segment: string): boolean {
   return Buffer.byteLength(segment) <= maxSegmentBytes;
 }
 
-/** Returns whether a text is a whole object id, sha1 or sha256. */
+/** Returns whether a text is a full object id, sha1 or sha256. */
 export function isObjectId(text: string): boolean {
   return /^([0-9a-f]{40}|[0-9a-f]{64})$/.test(text);
 }
 
-/** Returns whether a text could be an abbreviated or whole object id. */
+/** Returns whether a text could be an abbreviated or full object id. */
 export function isIdPrefix(text: string): boolean {
   return /^[0-9a-f]{4,64}$/i.test(text);
 }
 
-/** Returns whether an object id stands for "there is nothing" (a ref that is made or removed). */
+/** Returns whether an object id is the null id (for a ref that is created or deleted). */
 export function isZeroId(id: string): boolean {
   return /^0+$/.test(id);
 }
 
-/** Returns the id that stands for "there is nothing" in the object format of another id. */
+/** Returns the null id in the object format of another id. */
 export function zeroIdLike(id: string): string {
   return '0'.repeat(id.length);
 }
 
 /**
- * Returns a path inside a tree in its plain form: no slashes at the ends or in a row, no `.` or `..`. Undefined where
- * it would leave the tree, has a `.git` segment, a NUL, or a segment that is no file name: git would refuse it later.
+ * Returns a path inside a tree in normalized form: no leading, trailing or repeated slashes, no `.` or `..`. Undefined if
+ * it would leave the tree, or has a `.git` segment, a NUL, or a segment that is not a file name: git would refuse it later.
  */
 export function cleanTreePath(path: string): string | undefined {
   if (!path.isWellFormed() || path.includes('\0') || Buffer.byteLength(path) > 4_000) return undefined;
@@ -57,7 +57,7 @@ export function cleanTreePath(path: string): string | undefined {
   return segments.join('/');
 }
 
-/** Returns a path as `cleanTreePath`, undefined also where a file system of a clone would take a segment of it for `.git`. */
+/** Returns a path like `cleanTreePath`; also undefined if the file system of a clone would treat a segment as `.git`. */
 export function cleanWritePath(path: string): string | undefined {
   const clean = cleanTreePath(path);
   return clean?.split('/').some(isDotGit) ? undefined : clean;

@@ -4,14 +4,14 @@ import type { Git } from './process.ts';
 
 type ObjectType = 'commit' | 'tree' | 'blob' | 'tag';
 type ObjectInfo = { readonly id: string; readonly type: ObjectType; readonly size: number };
-/** An object whole; its bytes are shared by those who read it, and never changed. */
+/** A complete object; its bytes are shared between readers and must not be changed. */
 export type GitObject = ObjectInfo & { readonly content: Buffer };
 
 /** Reads objects of one repository. */
 export interface ObjectReader {
-  /** Returns type and size of what a ref or id names; undefined where there is no such thing, or more than one. */
+  /** Returns type and size of the object of a ref or id; undefined if it does not exist or is ambiguous. */
   info(name: string): Promise<ObjectInfo | undefined>;
-  /** Returns the object whole. Ask `info` for the size first where it may be big. */
+  /** Returns the complete object. Call `info` first to check the size if it may be large. */
   read(name: string): Promise<GitObject | undefined>;
 }
 
@@ -22,8 +22,9 @@ type Question = {
 };
 
 /**
- * Creates a reader on one `git cat-file --batch-command`, which starts with the first question and again after it died.
- * `close` ends it; questions without an answer fail.
+ * Creates a reader on one `git cat-file --batch-command`, which starts with the first request and is restarted after it
+ * died.
+ * `close` ends it; pending requests fail.
  */
 export function createObjectReader(git: Git, folder: string): ObjectReader & { close(): void } {
   let child: LaunchedProgram | undefined;
@@ -51,7 +52,7 @@ export function createObjectReader(git: Git, folder: string): ObjectReader & { c
   };
 
   const ask = (wantsContent: boolean, name: string): Promise<GitObject | undefined> => {
-    // A line feed would be a second question, a NUL cuts the name: neither is part of any ref or id.
+    // A line feed would start a second request, a NUL truncates the name: neither is part of any ref or id.
     if (/[\0\n]/.test(name)) return Promise.resolve(undefined);
     const { promise, resolve, reject } = Promise.withResolvers<GitObject | undefined>();
     child ??= open();
@@ -72,7 +73,7 @@ export function createObjectReader(git: Git, folder: string): ObjectReader & { c
   };
 }
 
-/** Answers come in the order of the questions: one line, and after it the content where it was asked for. */
+/** Answers arrive in request order: one line, followed by the content if requested. */
 function createAnswerParser(nextQuestion: () => Question | undefined): (piece: Buffer) => void {
   let rest: Buffer[] = [];
   let length = 0;
@@ -119,6 +120,6 @@ function createAnswerParser(nextQuestion: () => Question | undefined): (piece: B
 function parseInfo(line: string): ObjectInfo | undefined {
   const match = /^([0-9a-f]+) (commit|tree|blob|tag) (\d+)\n$/.exec(line);
   if (!match?.[1]) return undefined;
-  // The expression above lets only these four words through.
+  // The regular expression matches only these four words.
   return { id: match[1], type: match[2] as ObjectType, size: Number(match[3]) };
 }

@@ -8,36 +8,36 @@ import { createSlots } from './slots.ts';
 type GitResult = { readonly code: number; readonly stdout: Buffer; readonly stderr: string };
 
 type GitOptions = {
-  /** The bare repository; absent for commands outside of any. */
+  /** The bare repository; absent for commands outside a repository. */
   readonly folder?: string;
   readonly input?: Buffer | string | Readable;
-  /** Exit codes that are answers; any other throws. Default: 0 alone. */
+  /** Accepted exit codes; any other throws. Default: 0 only. */
   readonly expect?: readonly number[];
   /** Default: 60 s. */
   readonly timeoutMs?: number;
   readonly environment?: Readonly<Record<string, string>>;
-  /** Given each piece of output as it comes; `false` means enough: the command is ended and counts as done. */
+  /** Receives each piece of output as it arrives; `false` stops: the command is ended and counts as successful. */
   readonly onOutput?: (piece: Buffer) => boolean;
 };
 
-/** Runs the `git` program: arguments as a list, never through a shell, with nothing of the user's own settings. */
+/** Runs the `git` program: arguments as a list, never through a shell, isolated from the user's own settings. */
 export interface Git {
-  /** Waits for a free place, runs one command to its end, and throws `git-failed` where it does not answer. */
+  /** Waits for a free slot, runs one command to completion, and throws `git-failed` on an unexpected exit. */
   run(args: readonly string[], options?: GitOptions): Promise<GitResult>;
-  /** Starts a command that stays; the caller ends it. Not counted against the places of `run`. */
+  /** Starts a long-running command; the caller ends it. Not counted against the slots of `run`. */
   start(args: readonly string[], options: Pick<GitOptions, 'folder' | 'environment'>): LaunchedProgram;
   /**
-   * Starts a command whose output is passed on as it comes, and fails where the command does. A reader that goes away ends
-   * the command. Undefined where as many as allowed run already.
+   * Starts a command whose output is streamed, and which fails if the command does. Closing the stream ends the command.
+   * Undefined if the maximum number already runs.
    */
   stream(args: readonly string[], options: Pick<GitOptions, 'folder' | 'input'>): Readable | undefined;
-  /** Lets go of what starts commands, once those that run have ended. */
+  /** Closes the launcher after the running commands have ended. */
   close(): void;
 }
 
 /**
- * Creates the runner. `configFile` is the only configuration git reads. At most twice as many commands run at a time as
- * the machine has processors: more only wait for each other. `shared`: a launcher that others use too, and that stays.
+ * Creates the runner. `configFile` is the only configuration git reads. At most twice as many commands run at a time as the
+ * machine has processors: more would only wait for each other. `shared`: a launcher that other users keep open.
  */
 export function createGit(configFile: string, shared?: Launcher): Git {
   const inSlot = createSlots(Math.max(4, availableParallelism() * 2));
@@ -66,9 +66,9 @@ export function createGit(configFile: string, shared?: Launcher): Git {
   };
 }
 
-/** Commands whose output goes straight to clients: archives and large files. */
+/** Commands whose output is streamed to clients: archives and large files. */
 const maxStreams = 32;
-/** A command that a slow client holds open for longer is ended. */
+/** Time limit of a command that a slow client keeps open. */
 const maxStreamMs = 600_000;
 
 function passOn(
@@ -91,7 +91,7 @@ function passOn(
   child.stdin.end(input);
   child.stdout.pipe(output, { end: false });
   child.on('error', (cause) => fail(`did not start: ${cause.message}`));
-  // The end of the output is no success: a command that fails halfway must not look like a whole file.
+  // The end of the output does not mean success: a command that fails halfway must not look like a complete file.
   child.on('close', (code) => {
     if (code !== 0) fail(`ended with ${code ?? -1}: ${stderr.trim().slice(0, 500)}`);
     else if (child.stdout.readableEnded) output.end();
@@ -107,10 +107,10 @@ function passOn(
   return output;
 }
 
-/** The environment from nothing: a variable that the operator exported (GIT_DIR, GIT_SSH …) must not steer the forge. */
+/** Builds the environment from scratch: a variable that the operator exported (GIT_DIR, GIT_SSH …) must not influence the forge. */
 function cleanEnvironment(configFile: string, options: GitOptions): Record<string, string> {
   return {
-    // Where git is installed is the machine's business; nothing else of the environment is passed on.
+    // The location of git depends on the machine; no other variable is passed on.
     PATH: process.env.PATH ?? '/usr/local/bin:/usr/bin:/bin',
     HOME: '/nonexistent',
     LC_ALL: 'C',
@@ -120,14 +120,14 @@ function cleanEnvironment(configFile: string, options: GitOptions): Record<strin
     GIT_ATTR_NOSYSTEM: '1',
     GIT_TERMINAL_PROMPT: '0',
     GIT_LITERAL_PATHSPECS: '1',
-    // A pushed refs/replace/* would otherwise show other content than what is stored.
+    // A pushed refs/replace/* would otherwise replace the stored content.
     GIT_NO_REPLACE_OBJECTS: '1',
     ...(options.folder === undefined ? {} : { GIT_DIR: options.folder }),
     ...options.environment,
   };
 }
 
-/** Longest output of a command; more ends it. */
+/** Maximum output of a command; more aborts it. */
 const maxBytes = 64 * 1024 * 1024;
 
 function finish(child: LaunchedProgram, args: readonly string[], options: GitOptions): Promise<GitResult> {
@@ -171,7 +171,7 @@ function finish(child: LaunchedProgram, args: readonly string[], options: GitOpt
     const reason = refusal ?? `ended with ${status}: ${stderr.trim().slice(0, 500)}`;
     reject(new ReeveError('git-failed', `git ${args[0] ?? ''} ${reason}`));
   });
-  // A command that ends without reading its input closes the pipe; its exit code tells, not the pipe.
+  // A command that ends without reading its input closes the pipe; the exit code is the result, not the pipe error.
   child.stdin.on('error', () => {});
   if (options.input === undefined || typeof options.input === 'string' || Buffer.isBuffer(options.input)) {
     child.stdin.end(options.input);

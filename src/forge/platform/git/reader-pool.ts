@@ -2,33 +2,33 @@ import { ReeveError } from '../../../platform/errors.ts';
 import { createObjectReader, type ObjectReader } from './objects.ts';
 import type { Git } from './process.ts';
 
-/** The reading processes of all repositories: a bounded number, each kept while its repository is in use. */
+/** The reader processes of all repositories: a limited number, each kept while its repository is in use. */
 interface ReaderPool {
-  /** Returns the reader of one repository. Its process starts with a question, after a wait where all places are taken. */
+  /** Returns the reader of one repository. Its process starts with a request, after waiting for a free slot. */
   of(id: number, folder: string): ObjectReader;
-  /** Ends the process of a repository; its unanswered questions fail. */
+  /** Ends the process of a repository; its pending requests fail. */
   drop(id: number): void;
-  /** Ends all processes; questions fail from now on. */
+  /** Ends all processes; further requests fail. */
   close(): void;
 }
 
 type ReaderPoolOptions = {
-  /** Processes at a time. Default: 24. */
+  /** Maximum concurrent processes. Default: 24. */
   readonly maxProcesses?: number;
-  /** Milliseconds after the last question until a process ends. Default: 30,000. */
+  /** Idle time in milliseconds after which a process ends. Default: 30,000. */
   readonly idleMs?: number;
   /** Called when the process of a repository ends. */
   readonly onEnd?: (id: number) => void;
 };
 
-/** `process` is one `git cat-file`; `pending` counts its unanswered questions. */
+/** `process` is one `git cat-file`; `pending` counts its pending requests. */
 type PooledProcess = { readonly process: Process; readonly timer: NodeJS.Timeout; pending: number };
 type Process = ReturnType<typeof createObjectReader>;
 
-/** Creates the pool. Only a process without unanswered questions is ended to make room, the one idle for longest first. */
+/** Creates the pool. Only idle processes are ended to make room, least recently used first. */
 export function createReaderPool(git: Git, options: ReaderPoolOptions = {}): ReaderPool {
   const { maxProcesses = 24, idleMs = 30_000, onEnd } = options;
-  /** In the order of their last question. */
+  /** Ordered by last request. */
   const entries = new Map<number, PooledProcess>();
   const waiting: (() => void)[] = [];
   let isClosed = false;

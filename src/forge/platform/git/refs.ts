@@ -8,11 +8,11 @@ import type { GitRepository } from './repository.ts';
 export type Ref = {
   /** Full name, such as `refs/heads/main`. */
   readonly name: string;
-  /** What it points at: for an annotated tag the tag object. */
+  /** Id of the object; for an annotated tag the tag object. */
   readonly id: string;
 };
 
-/** A branch or tag that moved. No `before`: it is new; no `after`: it is gone. */
+/** A branch or tag that moved. No `before`: it is new; no `after`: it was deleted. */
 export type RefChange = {
   /** Full name. */
   readonly ref: string;
@@ -20,7 +20,7 @@ export type RefChange = {
   readonly after: string | undefined;
 };
 
-/** A commit that a caller named, and as what. */
+/** A commit that a caller named, and the kind of the name. */
 export type Resolved = { readonly kind: 'branch' | 'tag' | 'commit'; readonly commit: CommitData };
 
 /** Returns all branches and tags, by name. */
@@ -39,13 +39,13 @@ export async function listRefs(
   });
 }
 
-/** A ref, and what it points at: `tag` for an annotated tag. */
+/** A ref, and the type of its object: `tag` for an annotated tag. */
 export type TypedRef = Ref & { readonly type: string };
 
-/** Refs that a call of the forge itself needs for a moment. */
+/** Temporary refs of the forge itself. */
 const internal = 'refs/reeve/';
 
-/** Returns all refs, also those of pull requests and notes, whose full name begins with a text, by name. */
+/** Returns all refs, including pull requests and notes, whose full name begins with a prefix, by name. */
 export async function listAllRefs(repository: GitRepository, prefix = 'refs/'): Promise<readonly TypedRef[]> {
   const { stdout } = await repository.git.run(
     ['for-each-ref', '--format=%(objectname) %(objecttype) %(refname)'],
@@ -59,7 +59,7 @@ export async function listAllRefs(repository: GitRepository, prefix = 'refs/'): 
   });
 }
 
-/** The names of branches, and the state of the folders of refs in which they were read. */
+/** The names of branches, and the state of the ref folders when they were read. */
 type BranchList = {
   readonly names: readonly string[];
   readonly folders: readonly string[];
@@ -67,8 +67,8 @@ type BranchList = {
 };
 
 /**
- * Returns the names of branches, the last committed first, then by name. They are read again when a ref was written since,
- * also by another program.
+ * Returns the names of branches, last committed first, then by name. They are read again if a ref was written since, even
+ * by another program.
  */
 export async function listBranchNames(repository: GitRepository): Promise<readonly string[]> {
   const known = repository.cache.get<BranchList>('branches');
@@ -98,16 +98,16 @@ async function readBranchNames(
   );
   const lines = stdout.toString('utf8').split('\n').filter(Boolean);
   const names = lines.map((line) => line.slice(line.indexOf(' ') + 1));
-  // A branch that points at a ref elsewhere moves with it, and nothing below refs/heads is written then.
+  // A symbolic branch moves with its target, without a write under refs/heads.
   return { names, hasSymbolic: lines.some((line) => !line.startsWith(' ')) };
 }
 
-/** Folders of branches that are looked at instead of reading all refs; where there are more, refs are read. */
+/** Maximum branch folders to check for changes; with more, refs are read. */
 const maxRefFolders = 64;
 /** A folder written this recently may be written again within the same tick of the file system's clock. */
 const settledMs = 2_000;
 
-/** Returns the folders whose entries are branches; undefined where there are many, or where refs are kept in another way. */
+/** Returns the folders that contain branches; undefined if there are too many, or if refs are stored differently. */
 async function listRefFolders(folder: string): Promise<readonly string[] | undefined> {
   const folders = [join(folder, 'refs', 'heads')];
   try {
@@ -123,9 +123,9 @@ async function listRefFolders(folder: string): Promise<readonly string[] | undef
 }
 
 /**
- * Returns a text that is another one after every change of a branch: git writes a ref beside its place and renames it, which
- * changes the time of the folder, and packed refs are a file that is replaced as a whole. Undefined where a folder is gone or
- * was written just now.
+ * Returns a text that differs after every change of a branch: git writes a ref to a temporary file and renames it, which
+ * changes the time of the folder, and packed refs are replaced as one file. Undefined if a folder is missing or was written
+ * just now.
  */
 async function stateOfRefs(folders: readonly string[]): Promise<string | undefined> {
   const settledBefore = Date.now() - settledMs;
@@ -135,7 +135,7 @@ async function stateOfRefs(folders: readonly string[]): Promise<string | undefin
         const { ino, size, mtimeMs, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
         return mtimeMs < settledBefore ? `${ino} ${size} ${mtimeNs} ${ctimeNs}` : undefined;
       } catch {
-        // Only packed refs, the last one, may be absent.
+        // Only packed refs, the last entry, may be absent.
         return at === folders.length - 1 ? 'none' : undefined;
       }
     }),
@@ -161,18 +161,18 @@ export async function readBranch(repository: GitRepository, name: string): Promi
   return isRefName(name) ? await readCommit(repository, `refs/heads/${name}`) : undefined;
 }
 
-/** Returns the commit that a tag means, or undefined. */
+/** Returns the commit of a tag, or undefined. */
 export async function readTag(repository: GitRepository, name: string): Promise<CommitData | undefined> {
   return isRefName(name) ? await readCommit(repository, `refs/tags/${name}^{commit}`) : undefined;
 }
 
-/** Returns a commit by a name that git understands, or undefined. Only names that passed a check belong here. */
+/** Returns a commit by a name that git understands, or undefined. Pass only validated names. */
 export async function readCommit(repository: GitRepository, name: string): Promise<CommitData | undefined> {
   const object = await repository.objects.read(name);
   return object?.type === 'commit' ? parseCommit(object.id, object.content) : undefined;
 }
 
-/** Returns what a caller's word means: a branch, then a tag, then a commit by its whole or abbreviated id. */
+/** Resolves a name from a caller: as a branch, then a tag, then a commit by its full or abbreviated id. */
 export async function resolveRef(repository: GitRepository, word: string): Promise<Resolved | undefined> {
   const full = /^refs\/(heads|tags)\/(.+)$/s.exec(word);
   const name = full?.[2] ?? word;
@@ -184,7 +184,7 @@ export async function resolveRef(repository: GitRepository, word: string): Promi
   return commit ? { kind: 'commit', commit } : undefined;
 }
 
-/** Returns whether a text is a revision that may be passed to git: a name or an id, ancestors of it (`main~2`), a path in it. */
+/** Returns whether a text is a revision that is safe to pass to git: a name or an id, its ancestors (`main~2`), a path in it. */
 export function isRevision(text: string): boolean {
   const colon = text.indexOf(':');
   const [commit, path] = colon < 0 ? [text, ''] : [text.slice(0, colon), text.slice(colon + 1)];
@@ -201,18 +201,18 @@ export async function findRevision(repository: GitRepository, text: string): Pro
   return await readCommit(repository, `${text}^{commit}`);
 }
 
-/** One move of a ref. No `before` means it must not exist yet, no `after` that it goes. */
+/** One move of a ref. No `before`: it must not exist yet; no `after`: it is deleted. */
 type RefMove = {
   readonly name: string;
   readonly before: string | undefined;
   readonly after: string | undefined;
 };
 
-/** Moves refs all at once or not at all; false where one of them was not at `before` any more. */
+/** Moves refs atomically; false if one of them was no longer at `before`. */
 export async function moveRefs(repository: GitRepository, moves: readonly RefMove[]): Promise<boolean> {
   const lines = moves.map(({ name, before, after }) => {
     if (!isRefName(name.replace(/^refs\//, ''))) {
-      throw new ReeveError('git-failed', `"${name}" is no name of a ref`);
+      throw new ReeveError('git-failed', `"${name}" is not a ref name`);
     }
     if (after === undefined) return `delete ${name} ${before ?? ''}\n`;
     return `update ${name} ${after} ${before ?? zeroIdLike(after)}\n`;

@@ -4,15 +4,15 @@ import type { Git } from './process.ts';
 
 declare const permitted: unique symbol;
 
-/** Proof that those for whom objects leave a repository may read its code. `permitCopy` of `access/code.ts` alone makes one. */
+/** Proof that the recipients of objects from a repository may read its code. Only `permitCopy` of `access/code.ts` creates one. */
 export type CopyPermit = { readonly from: number; readonly [permitted]: true };
 
-/** Refuses to take objects from another repository than the one that the permit is for. */
+/** Throws if objects would come from another repository than that of the permit. */
 export function assertPermitted(permit: CopyPermit, fromId: number): void {
   if (permit.from !== fromId) throw new TypeError(`no permit to copy from repository ${fromId}`);
 }
 
-/** One bare repository on disk: what the functions of this folder take first. */
+/** One bare repository on disk: the first parameter of the functions in this folder. */
 export type GitRepository = {
   readonly id: number;
   /** Absolute path of the bare repository. */

@@ -1,4 +1,4 @@
-/** Creates a function that runs work in one of `count` places, first come, first served. */
+/** Creates a function that runs work in one of `count` slots, first come, first served. */
 export function createSlots(count: number): <T>(work: () => Promise<T>) => Promise<T> {
   let free = count;
   const waiting: (() => void)[] = [];
@@ -8,7 +8,7 @@ export function createSlots(count: number): <T>(work: () => Promise<T>) => Promi
     try {
       return await work();
     } finally {
-      // The place goes to who waits without becoming free in between, so that no caller overtakes another.
+      // The slot passes directly to the next waiter, so that no caller overtakes another.
       const next = waiting.shift();
       if (next) next();
       else free += 1;
@@ -16,7 +16,7 @@ export function createSlots(count: number): <T>(work: () => Promise<T>) => Promi
   };
 }
 
-/** Creates a function that runs work under a key one after the other, while work under other keys goes on. */
+/** Creates a function that runs work with the same key sequentially, and work with different keys concurrently. */
 export function createKeyedQueue(): <T>(key: number, work: () => Promise<T>) => Promise<T> {
   const lanes = new Map<number, { run: ReturnType<typeof createSlots>; users: number }>();
   return async (key, work) => {

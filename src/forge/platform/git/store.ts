@@ -15,63 +15,63 @@ import { createKeyedQueue, createSlots } from './slots.ts';
 import { createUnadopted, type UnadoptedName, type UnadoptedRepositories } from './unadopted.ts';
 
 /**
- * The repositories on disk, in folders named by repository id: a rename moves nothing. The wiki of a repository has the
- * negative of its id.
+ * The repositories on disk, in folders named by repository id: a rename moves nothing. The wiki of a repository has its
+ * negated id.
  */
 export interface GitStore {
-  /** Makes an empty bare repository whose HEAD names the default branch. */
+  /** Creates an empty bare repository whose HEAD is the default branch. */
   create(
     repositoryId: number,
     options: { defaultBranch: string; objectFormat?: 'sha1' | 'sha256' },
   ): Promise<void>;
-  /** Makes a bare repository with the branches and tags of another. */
+  /** Creates a bare repository with the branches and tags of another. */
   copy(fromId: number, repositoryId: number, permit: CopyPermit): Promise<void>;
-  /** Repositories of the folder that no row names. */
+  /** Repositories in the folder without a database row. */
   readonly unadopted: Omit<UnadoptedRepositories, 'copyTo'>;
-  /** Makes a repository with all refs of an unadopted one, which stays. */
+  /** Creates a repository with all refs of an unadopted one, which is kept. */
   adopt(name: UnadoptedName, repositoryId: number): Promise<void>;
   open(repositoryId: number): GitRepository;
   /**
-   * Runs work on a repository that has the objects of another one besides its own, for as long as the work takes. Nothing is
-   * written, and nothing of it is stored in memory.
+   * Runs work on a repository that also has the objects of another one, for the duration of the work. Nothing is written to
+   * disk or cached.
    */
   withObjectsOf<T>(
     repositoryId: number,
     from: { readonly id: number; readonly permit: CopyPermit },
     work: (both: GitRepository) => Promise<T>,
   ): Promise<T>;
-  /** Returns whether there is a repository of this id. */
+  /** Returns whether a repository with this id exists. */
   exists(repositoryId: number): boolean;
-  /** Points HEAD at another branch. */
+  /** Sets HEAD to another branch. */
   setDefaultBranch(repositoryId: number, branch: string): Promise<void>;
-  /** Commits files onto a branch, or as its first commit; returns the commit's id. Emits nothing. */
+  /** Commits files onto a branch, or as its root commit; returns the commit's id. Emits nothing. */
   commitFiles(repositoryId: number, commit: FileCommit): Promise<string>;
-  /** Returns how many objects there are, and how many bytes they take on disk. */
+  /** Returns the number of objects, and their size on disk in bytes. */
   measure(repositoryId: number): Promise<{ readonly objects: number; readonly bytes: number }>;
-  /** Prepares the history for walks if many objects came since the last time; `objects` is how many there are now. */
+  /** Indexes the history for walks if many objects were added since the last time; `objects` is the current count. */
   indexHistory(repositoryId: number, objects: number): Promise<void>;
-  /** Removes the repository and its wiki from disk; what is gone already is fine. */
+  /** Removes the repository and its wiki from disk; missing ones are ignored. */
   remove(repositoryId: number): Promise<void>;
   /**
-   * Runs work alone: `refs` for what moves refs of a repository, so that before and after are its own; `pulls` for what
-   * keeps its pull requests in line with them. Work on refs must not wait for work on refs of another repository.
+   * Runs work exclusively: `refs` for work that moves refs of a repository, so that its before and after are consistent;
+   * `pulls` for work that updates its pull requests. Work on refs must not wait for work on refs of another repository.
    */
   exclusively<T>(repositoryId: number, room: 'refs' | 'pulls', work: () => Promise<T>): Promise<T>;
-  /** Ends the processes that were kept. */
+  /** Ends the long-running processes. */
   close(): void;
 }
 
-/** Views of two repositories at a time: each has a process of its own, and git's history of the other one in its memory. */
+/** Maximum concurrent views of two repositories: each has its own process, with git's data of the other repository in memory. */
 const maxViews = 8;
 
-/** Returns a path as an entry of a list of paths that git reads: a plain one would end at a colon. */
+/** Returns a path quoted for a path list that git reads: an unquoted one would end at a colon. */
 function quotePath(path: string): string {
   return `"${path.replace(/["\\]/g, '\\$&')}"`;
 }
 
 /**
- * Creates the store in a folder, which is created where it is missing. `limits` bound what a push may bring. `launcher`: one
- * that others use too; default: one of its own, which ends with it.
+ * Creates the store in a folder, which is created if missing. `limits` bound pushes. `launcher`: a shared one; default: its
+ * own, which ends with the store.
  */
 export function createGitStore(
   folder: string,
@@ -84,7 +84,7 @@ export function createGitStore(
   writeFileSync(configFile, configurationOf(limits));
   const git = createGit(configFile, launcher);
   const cache = createGitCache();
-  // A process goes on reading objects that are removed meanwhile; what is stored is not older than the process.
+  // A process can still read objects that were removed meanwhile; the cache is not older than the process.
   const readers = createReaderPool(git, { onEnd: (id) => cache.of(id).forgetObjects() });
   const index = createHistoryIndex();
   const [inRefs, inPulls] = [createKeyedQueue(), createKeyedQueue()];
@@ -107,7 +107,7 @@ export function createGitStore(
     adopt: (name, id) => unadopted.copyTo(name, folderOf(id)),
     exists: (id) => existsSync(join(folderOf(id), 'HEAD')),
     async create(id, { defaultBranch, objectFormat = 'sha1' }) {
-      // Its folder may have been lost, with all that is known of it.
+      // Its folder may have been lost, which invalidates all cached data.
       for (const known of [cache, index]) known.forget(id);
       const head = `--initial-branch=${defaultBranch}`;
       await git.run([
@@ -191,7 +191,7 @@ async function countObjects({ git, folder }: GitRepository) {
   return { objects: sum(/^(?:count|in-pack): (\d+)$/gm), bytes: sum(/^size(?:-pack)?: (\d+)$/gm) * 1024 };
 }
 
-/** Returns the one configuration that git reads for every repository of the forge. */
+/** Returns the git configuration for every repository of the forge. */
 function configurationOf({ pushBytes }: GitLimits): string {
   return `[core]
 	hooksPath = /dev/null

@@ -5,10 +5,10 @@ import type { GitRepository } from './repository.ts';
 /** A tag as git lists it. */
 export type TagData = {
   readonly name: string;
-  /** The tag object, or the commit where the tag is a plain one. */
+  /** The tag object, or the commit of a lightweight tag. */
   readonly id: string;
   readonly commitId: string;
-  /** Of the tag object, else of the commit. */
+  /** Of the tag object, or else of the commit. */
   readonly message: string;
   /** Seconds since 1970. */
   readonly seconds: number;
@@ -17,7 +17,7 @@ export type TagData = {
 const format =
   '%(refname:lstrip=2)%00%(objectname)%00%(*objectname)%00%(creatordate:unix)%00%(contents)%00%00';
 
-/** Returns the tags, the youngest first; those of a pattern of full ref names where one is given. */
+/** Returns the tags, newest first; filtered by a pattern of full ref names if one is given. */
 export async function listTags(
   repository: GitRepository,
   pattern = 'refs/tags',
@@ -39,21 +39,21 @@ export async function listTags(
 export async function findTag(repository: GitRepository, name: string): Promise<TagData | undefined> {
   if (!isRefName(name)) return undefined;
   const tags = await listTags(repository, `refs/tags/${name}`);
-  // A pattern also means everything below it.
+  // A pattern also matches everything below it.
   return tags.find((tag) => tag.name === name);
 }
 
 /** The object of an annotated tag. */
 export type TagObject = {
   readonly id: string;
-  /** Id of what it points at. */
+  /** Id of the tagged object. */
   readonly target: string;
   readonly name: string;
   readonly tagger: Signature;
   readonly message: string;
 };
 
-/** Returns the object of an annotated tag by its whole id; undefined for any other object. */
+/** Returns the object of an annotated tag by its full id; undefined for any other object. */
 export async function readTagObject(repository: GitRepository, id: string): Promise<TagObject | undefined> {
   const info = isObjectId(id) ? await repository.objects.info(id) : undefined;
   const object = info?.type === 'tag' ? await repository.objects.read(id) : undefined;
@@ -73,8 +73,8 @@ export async function readTagObject(repository: GitRepository, id: string): Prom
 }
 
 /**
- * Writes the object of an annotated tag; moves no ref. Returns its id. The message is cleaned as `git tag` does: without lines of
- * comments, empty ones at its ends, and spaces of ASCII at the end of a line.
+ * Writes the object of an annotated tag, without moving a ref. Returns its id. The message is cleaned as `git tag` does:
+ * without comment lines, leading and trailing empty lines, and trailing ASCII spaces.
  */
 export async function writeTagObject(
   repository: GitRepository,

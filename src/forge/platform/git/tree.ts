@@ -5,11 +5,11 @@ export type TreeEntry = {
   readonly name: string;
   readonly id: string;
   readonly kind: EntryKind;
-  /** Mode as git writes it, such as `100644`. */
+  /** Mode as git writes it, for example `100644`. */
   readonly mode: string;
 };
 
-/** Blobs above this are never read whole; their answers carry no content. */
+/** Larger blobs are never read whole; their responses have no content. */
 const maxBlobBytes = 10 * 1024 * 1024;
 
 const kinds: Readonly<Record<string, EntryKind>> = {
@@ -18,7 +18,7 @@ const kinds: Readonly<Record<string, EntryKind>> = {
   '160000': 'submodule',
 };
 
-/** Returns the entries of a tree, or of a commit's root, in git's order; undefined where it is none. */
+/** Returns the entries of a tree, or of a commit's root, in git's order; undefined if it is not a tree. */
 export async function readTree(
   repository: GitRepository,
   id: string,
@@ -42,20 +42,20 @@ function parseTree(content: Buffer, idBytes: number): TreeEntry[] {
   return entries;
 }
 
-/** An entry anywhere below a tree, with its whole path. */
+/** An entry at any depth of a tree, with its full path. */
 export type DeepEntry = TreeEntry & { readonly path: string };
 
-/** Entries that are read below one tree at most: a tree may contain itself a million times over. */
+/** Maximum entries read below one tree: a tree may contain the same subtree a million times. */
 const maxDeepEntries = 200_000;
 
-/** Returns every entry below a tree in git's order, each folder before what is in it; undefined where there are too many. */
+/** Returns every entry below a tree in git's order, each folder before its content; undefined if there are too many. */
 export async function readTreeDeep(
   repository: GitRepository,
   id: string,
 ): Promise<readonly DeepEntry[] | undefined> {
   const all: DeepEntry[] = [];
   const known = new Map<string, readonly TreeEntry[]>();
-  /** The next folder is asked for while this one is walked: one process answers in order, without a wait for each. */
+  /** The next folder is requested while this one is processed: one process answers in order, without a wait for each. */
   async function walk(treeId: string, prefix: string): Promise<boolean> {
     const entries = known.get(treeId) ?? (await readTree(repository, treeId)) ?? [];
     known.set(treeId, entries);
@@ -76,7 +76,7 @@ export async function readTreeDeep(
   return (await walk(id, '')) ? all : undefined;
 }
 
-/** Returns the entry at a clean path below a commit; undefined where the path leads nowhere. The root has no entry. */
+/** Returns the entry at a normalized path of a commit; undefined if the path does not exist. The root has no entry. */
 export async function findEntry(
   repository: GitRepository,
   commitId: string,
@@ -92,10 +92,10 @@ export async function findEntry(
   return found;
 }
 
-/** A blob's size, and its content where that is small enough. */
+/** A blob's size, and its content if it is small enough. */
 type Blob = { readonly size: number; readonly content: Buffer | undefined };
 
-/** Returns a blob; the content is left out above `maxBytes`, and then it was not read either. */
+/** Returns a blob; above `maxBytes`, the content is omitted and not read. */
 export async function readBlob(
   repository: GitRepository,
   id: string,

@@ -3,33 +3,33 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Git } from './process.ts';
 
-/** A bare repository that no row names: `OWNER/NAME.git` in the folder of the repositories, in lower case. */
+/** A bare repository without a database row: `OWNER/NAME.git` in the repositories folder, in lower case. */
 export type UnadoptedName = { readonly owner: string; readonly name: string };
 
-/** Repositories that an operator puts into the folder of the repositories, to be adopted. */
+/** Repositories that an operator places into the repositories folder, to be adopted. */
 export interface UnadoptedRepositories {
   list(): Promise<readonly UnadoptedName[]>;
   exists(name: UnadoptedName): boolean;
   /**
-   * Makes a copy with all refs as the repository in `folder`, without settings and hooks of the original. Throws `git-failed`
-   * for objects that git refuses in a push.
+   * Copies all refs to a repository in `folder`, without settings and hooks of the original. Throws `git-failed` for
+   * objects that git refuses in a push.
    */
   copyTo(name: UnadoptedName, folder: string): Promise<void>;
   remove(name: UnadoptedName): Promise<void>;
 }
 
 const usable = /^[-_.a-z0-9]{1,100}$/;
-/** A folder of more entries is not searched to its end. */
+/** Maximum entries that are searched in a folder. */
 const maxEntries = 100_000;
 
 function isDirectory(path: string): boolean {
-  // A link would lead out of the folder.
+  // A symbolic link would lead out of the folder.
   return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 /** Opens the unadopted repositories of a folder. */
 export function createUnadopted(root: string, git: Git): UnadoptedRepositories {
-  /** Undefined for a name that would lead elsewhere, or that a repository of the forge has (`17.git`). */
+  /** Undefined for a name that leads out of the folder, or that belongs to a repository of the forge (`17.git`). */
   function pathOf({ owner, name }: UnadoptedName): string | undefined {
     if (![owner, name].every((part) => usable.test(part) && !/^\.+$/.test(part))) return undefined;
     const holder = join(root, owner);
@@ -72,7 +72,7 @@ export function createUnadopted(root: string, git: Git): UnadoptedRepositories {
         folder,
       ];
       await git.run(args, { timeoutMs: 600_000 });
-      // A mirror would follow the original, which goes.
+      // A mirror would follow the original, which is removed.
       await git.run(['remote', 'remove', 'origin'], { folder });
     },
     async remove(name) {

@@ -5,12 +5,12 @@ import { ForgeProblem } from '../errors.ts';
 import type { FormValues, SentBody } from './body.ts';
 
 /**
- * Reads what a request carries the way Gitea's binder does, with the contract's shapes as the description:
- * unknown members are ignored, `null` is absent, a required member must not be the empty text or list, path and query
- * numbers that do not parse are 0 or absent. The shapes themselves are for those who send, and stricter.
+ * Binds the parts of a request as Gitea's binder does, with the contract's schemas as the description: unknown fields are
+ * ignored, `null` counts as absent, a required field must not be the empty text or list, path and query numbers that do not
+ * parse are 0 or absent. The schemas themselves are for clients, and stricter.
  */
 
-/** Returns the path parameters; a number that does not parse is 0, which no row has. */
+/** Returns the path parameters; a number that does not parse is 0, which matches no row. */
 export function bindParams(operation: Operation, given: Readonly<Record<string, string>>): unknown {
   const params: Record<string, unknown> = {};
   for (const [name, schema] of Object.entries(operation.params.shape)) {
@@ -22,7 +22,7 @@ export function bindParams(operation: Operation, given: Readonly<Record<string, 
   return params;
 }
 
-/** Returns the query parameters that the row knows. */
+/** Returns the query parameters that the operation defines. */
 export function bindQuery(operation: Operation, query: URLSearchParams): unknown {
   const values: Record<string, unknown> = {};
   for (const [name, schema] of Object.entries(operation.query?.shape ?? {})) {
@@ -51,11 +51,11 @@ function readInteger(text: string): number | undefined {
   return Number.isSafeInteger(number) ? number : undefined;
 }
 
-/** Returns the body as the row describes it, or ends the request with 422 (400 for a list of mixed kinds). */
+/** Returns the body as the operation defines it, or ends the request with 422 (400 for a list of mixed types). */
 export function bindBody(operation: Operation, sent: SentBody): unknown {
   const { body } = operation;
   if (!body) return undefined;
-  // `null` binds like an object without members.
+  // `null` binds like an object without fields.
   const value = sent.kind === 'json' ? (sent.value ?? {}) : valueOfForm(body, sent.values);
   return bind(body, value, { operation, name: '' });
 }
@@ -94,7 +94,7 @@ function emptyOf(member: z.ZodType): unknown {
   return member instanceof z.ZodString ? '' : [];
 }
 
-/** A `null` in a list is the zero value of its kind. */
+/** A `null` in a list becomes the zero value of its type. */
 function emptyItem(element: z.ZodType, place: ParameterPlace): unknown {
   return element instanceof z.ZodObject ? bind(element, {}, place) : emptyOf(element);
 }
@@ -104,7 +104,7 @@ function bindList(element: z.ZodType, value: unknown, place: ParameterPlace): un
   return value.map((item) => (item === null ? emptyItem(element, place) : bind(element, item, place)));
 }
 
-/** A union in a body is a list of ids or of names; a fraction is cut, a mixture is the caller's mistake (400). */
+/** A union in a body is a list of ids or of names; fractions are truncated, a mixed list is a client error (400). */
 function bindUnion(options: readonly z.ZodType[], value: unknown, place: ParameterPlace): unknown {
   if (!Array.isArray(value)) throw refused(place, 'not a list');
   const cut = value.map((item) => (typeof item === 'number' ? Math.trunc(item) : item));
@@ -121,7 +121,7 @@ function bindRecord(valueType: z.ZodType, value: unknown, place: ParameterPlace)
   return Object.fromEntries(entries.map(([name, item]) => [name, bind(valueType, item, { ...place, name })]));
 }
 
-/** An empty list is no zero value to Gitea's binder, and neither is `false` in the rows that require a flag. */
+/** Gitea's binder does not treat an empty list as a zero value, nor `false` for operations that require a flag. */
 function isZero(value: unknown): boolean {
   return value === undefined || value === null || value === '' || value === 0;
 }
@@ -131,8 +131,8 @@ function refused(place: ParameterPlace, text: string): ForgeProblem {
 }
 
 /**
- * Returns the members of a body that a form can carry, as JSON would have them: texts, numbers, flags and lists of these.
- * Fields that the shape does not know are ignored; members of other kinds stay absent, as with Gitea's binder.
+ * Returns the fields of a body that a form can carry, as JSON values: texts, numbers, flags and lists of these. Fields that
+ * the schema does not define are ignored; fields of other types stay absent, as with Gitea's binder.
  */
 function valueOfForm(shape: z.ZodType, values: FormValues): Readonly<Record<string, unknown>> {
   if (!(shape instanceof z.ZodObject)) return {};
@@ -156,7 +156,7 @@ function convert(schema: z.ZodType, name: string, given: readonly string[]): unk
     const items = given.map((text) => convertOne(unwrapShape(schema.element as z.ZodType), name, text));
     return items.includes(undefined) ? undefined : items;
   }
-  // A list of ids or names has no type that a form's text could be converted to: its items are null.
+  // Items of a list of ids or names have no type to convert a form's text to: they are null.
   if (schema instanceof z.ZodUnion) return given.map(() => null);
   return convertOne(schema, name, given[0] ?? '');
 }
@@ -174,7 +174,7 @@ function parseInteger(name: string, text: string): number {
   throw new ForgeProblem(422, `[${name}]: Value could not be parsed as integer`);
 }
 
-/** What Go's `strconv.ParseBool` takes, and what browsers send for a box that is ticked. */
+/** Values that Go's `strconv.ParseBool` accepts, and the value that browsers send for a checked box. */
 const flags: ReadonlyMap<string, boolean> = new Map([
   ...['1', 't', 'T', 'TRUE', 'true', 'True', 'on'].map((text) => [text, true] as const),
   ...['0', 'f', 'F', 'FALSE', 'false', 'False', ''].map((text) => [text, false] as const),

@@ -1,15 +1,15 @@
 import { posix } from 'node:path';
 import { ForgeProblem } from '../errors.ts';
 
-/** A file that came with a request. */
+/** An uploaded file. */
 export type Upload = {
-  /** As the sender names it, without folders. */
+  /** File name from the sender, without folders. */
   readonly name: string;
   readonly bytes: Uint8Array;
 };
 
 /**
- * Returns the file in the named part of a `multipart/form-data` body; ends the request with 400 where there is none.
+ * Returns the file in the named part of a `multipart/form-data` body; ends the request with 400 if there is none.
  * `takesWholeBody`: any other body is the file, without a name.
  */
 export async function readUpload(
@@ -31,7 +31,7 @@ export async function readUpload(
   return { name, bytes: new Uint8Array(await file.arrayBuffer()) };
 }
 
-/** Parses a `multipart/form-data` body; ends the request with `status` where it cannot be read. */
+/** Parses a `multipart/form-data` body; ends the request with `status` if it is invalid. */
 async function parseMultipart(
   contentType: string,
   bytes: Buffer | undefined,
@@ -41,21 +41,21 @@ async function parseMultipart(
     const headers = { 'content-type': contentType };
     return await new Response(new Uint8Array(bytes ?? []), { headers }).formData();
   } catch (error) {
-    // The platform's parser reports no position and no reason beyond its failure.
+    // The platform's parser reports neither position nor reason of a failure.
     const reason = error instanceof Error ? error.message : '';
     throw new ForgeProblem(status, `the multipart body cannot be read: ${reason}`);
   }
 }
 
-/** The values of a form by field name, in the order they were sent. */
+/** The values of a form by field name, in the order received. */
 export type FormValues = ReadonlyMap<string, readonly string[]>;
 
-/** A request body in the encoding its content type names, not yet bound to the row of an operation. */
+/** A request body, decoded by its content type, not yet bound to an operation. */
 export type SentBody =
   | { readonly kind: 'json'; readonly value: unknown }
   | { readonly kind: 'form'; readonly values: FormValues };
 
-/** The parts of a request that the encoding of its body depends on. */
+/** The parts of a request that determine the encoding of its body. */
 type BodyRequest = {
   readonly method: string;
   readonly contentType: string | undefined;
@@ -64,10 +64,10 @@ type BodyRequest = {
 };
 
 /**
- * Returns the body of a request, decoded by its content type as Gitea's binder does
- * (`gitea.com/go-chi/binding`, `Bind`): a form, a multipart form, or JSON. POST and PUT need one of these content types;
- * any other method without a content type is read as a form, which leaves the query. Ends the request with 422 where the
- * body cannot be decoded: a body that is missing or of another type never counts as an empty one.
+ * Returns the body of a request, decoded by its content type as Gitea's binder does (`gitea.com/go-chi/binding`, `Bind`): a
+ * form, a multipart form, or JSON. POST and PUT need one of these content types; any other method without a content type is
+ * read as a form, which leaves the query. Ends the request with 422 if the body cannot be decoded: a body that is missing
+ * or of another type never counts as an empty one.
  */
 export async function readBody({ method, contentType = '', bytes, query }: BodyRequest): Promise<SentBody> {
   const needsType = method === 'POST' || method === 'PUT';
@@ -78,10 +78,10 @@ export async function readBody({ method, contentType = '', bytes, query }: BodyR
   throw new ForgeProblem(422, `[]: ${contentType === '' ? 'Empty' : 'Unsupported'} Content-Type`);
 }
 
-/** A form's own values come before those of the query; the body of a DELETE is not read (Go, `Request.ParseForm`). */
+/** A form's own values precede those of the query; the body of a DELETE is not read (Go, `Request.ParseForm`). */
 function readForm(method: string, bytes: Buffer | undefined, query: URLSearchParams): SentBody {
   const text = method === 'DELETE' ? '' : (bytes?.toString('utf8') ?? '');
-  // Go's parser refuses both, URLSearchParams takes them as they are.
+  // Go's parser rejects both; URLSearchParams accepts them.
   if (/;|%(?![0-9a-f]{2})/i.test(text)) throw new ForgeProblem(422, '[]: the form cannot be parsed');
   return formOf([...new URLSearchParams(text), ...query]);
 }
@@ -99,8 +99,8 @@ function formOf(entries: readonly (readonly [string, string])[]): SentBody {
 }
 
 /**
- * Parses a request's JSON body as Gitea's reader does (Go, `encoding/json/v2`). Ends the request with 422 where
- * the body is empty, no JSON, no UTF-8, or holds an object with one name twice.
+ * Parses a request's JSON body as Gitea's reader does (Go, `encoding/json/v2`). Ends the request with 422 if the body is
+ * empty, not JSON, not UTF-8, or contains an object with a duplicate name.
  */
 function parseJson(bytes: Buffer | undefined): unknown {
   const text = decode(bytes);
@@ -113,7 +113,7 @@ function parseJson(bytes: Buffer | undefined): unknown {
 function decode(bytes: Buffer | undefined): string {
   let text: string;
   try {
-    // The mark of byte order stays and is no JSON, as on Gitea.
+    // The byte order mark stays and is not valid JSON, as on Gitea.
     text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
     throw new ForgeProblem(422, '[]: invalid UTF-8');
@@ -130,7 +130,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Returns the first name that an object of this JSON text, known to be well formed, has twice. */
+/** Returns the first duplicate name in an object of this well-formed JSON text. */
 function findDoubleName(text: string): string | undefined {
   const objects: (Set<string> | undefined)[] = [];
   let last = '';
@@ -144,7 +144,7 @@ function findDoubleName(text: string): string | undefined {
       last = text.slice(at, end + 1);
       at = end;
     } else if (sign === ':') {
-      // Two spellings of one name are one name.
+      // Two spellings of one name are duplicates.
       const name: unknown = JSON.parse(last);
       const names = objects.at(-1);
       if (names?.has(String(name))) return last;
@@ -154,7 +154,7 @@ function findDoubleName(text: string): string | undefined {
   return undefined;
 }
 
-/** Jumps from quote to quote: file contents are texts of many megabytes. */
+/** Skips from quote to quote: file contents are texts of many megabytes. */
 function endOfText(text: string, start: number): number {
   let end = start;
   do end = text.indexOf('"', end + 1);

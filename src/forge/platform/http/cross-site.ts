@@ -8,8 +8,8 @@ import { sendFailure } from './respond.ts';
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * Answers 403 to a write that a page of another site makes a browser send with stored Basic credentials. A token is set
- * by the program itself and passes, as does a request without the headers that browsers add: git, curl, a server.
+ * Refuses, with 403, a write that a page of another site makes a browser send with stored Basic credentials. A client sets
+ * a token itself, so it passes, as does a request without the headers that browsers add: git, curl, a server.
  */
 export function refuseCrossSiteWrites(app: FastifyInstance, context: ForgeContext): void {
   app.addHook('onRequest', async (request, reply) => {
@@ -25,8 +25,8 @@ export function refuseCrossSiteWrites(app: FastifyInstance, context: ForgeContex
 }
 
 /**
- * Returns whether a browser says that another origin made it send this (as Go, `net/http.CrossOriginProtection`). Browsers
- * leave `Sec-Fetch-Site` out on plain http, where `Origin` decides; `null` is the origin of no site.
+ * Returns whether a browser reports that another origin caused the request (like Go's `net/http.CrossOriginProtection`).
+ * Browsers omit `Sec-Fetch-Site` on plain http, where `Origin` decides; `null` is never the origin of a site.
  */
 export function isCrossSite(headers: IncomingHttpHeaders, rootUrl: string): boolean {
   if (headers['sec-fetch-site'] !== undefined) return isSentByOtherSite(headers);

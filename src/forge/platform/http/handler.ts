@@ -8,14 +8,14 @@ import type { PageRange } from '../paging.ts';
 import type { UserRow } from '../rows.ts';
 import type { Upload } from './body.ts';
 
-/** What a handler may say beside its answer. */
+/** Response settings of a handler besides its result. */
 export interface Reply {
-  /** Another status than the row's `success`. */
+  /** Sets a status other than the operation's `success`. */
   status(code: number): void;
   header(name: string, value: string): void;
-  /** A header that scripts of other sites may read, too. After `total`, which does the same for its headers. */
+  /** Adds a header that scripts of other sites may read, too. Call it after `total`, which does the same for its headers. */
   expose(name: string, value: string): void;
-  /** Length of the whole list, for the row's kind of paging. */
+  /** Sets the length of the whole list, for the operation's kind of paging. */
   total(count: number): void;
 }
 
@@ -29,7 +29,7 @@ type TargetOf<Path extends string> = Path extends `${string}{owner}/{repo}${stri
         ? TeamTarget
         : unknown;
 
-/** The caller may be anonymous: reading public data. */
+/** The caller may be anonymous when reading public data. */
 type CallerOf<O extends Operation> = O extends { access: 'anyone' }
   ? UserRow | undefined
   : O extends { access: 'reader'; method: 'GET' }
@@ -38,30 +38,30 @@ type CallerOf<O extends Operation> = O extends { access: 'anyone' }
 
 type BoundValue<S> = S extends { _zod: { output: infer Value } } ? Value : undefined;
 
-/** One checked and bound request, as the row describes it. */
+/** One checked and bound request of an operation. */
 export type HandlerCall<O extends Operation = Operation> = TargetOf<O['path']> & {
   readonly params: BoundValue<O['params']>;
   readonly query: O extends { query: infer Q } ? BoundValue<Q> : undefined;
   readonly body: O extends { body: infer B } ? BoundValue<B> : undefined;
-  /** The account that asks. */
+  /** The calling account. */
   readonly caller: CallerOf<O>;
   readonly actor: Actor;
   readonly page: PageRange;
   readonly context: ForgeContext;
-  /** Reads the file that came with the request; for rows with `upload`. */
+  /** Reads the uploaded file; for operations with `upload`. */
   readonly upload: O extends { upload: string } ? () => Promise<Upload> : undefined;
   readonly reply: Reply;
-  /** Headers of the request, for files: which part is asked for, and what the client has already. */
+  /** Request headers, for files: requested range, and cache validators. */
   readonly headers: IncomingHttpHeaders;
 };
 
-/** Answers one operation, given a checked and bound request. Throws `ForgeProblem` to refuse. */
+/** Handles one operation, given a checked and bound request. Throws `ForgeProblem` to refuse. */
 export type Handler<O extends Operation> = (call: HandlerCall<O>) => ReplyOf<O> | Promise<ReplyOf<O>>;
 
-/** Answers by the name of their operation. */
+/** Handlers by the name of their operation. */
 export type Handlers = { readonly [Name in OperationName]?: Handler<(typeof operations)[Name]> };
 
-/** Returns its argument; each function in it is typed by the contract's row of the same name. */
+/** Returns its argument; each function in it is typed by the contract's operation of the same name. */
 export function defineHandlers(handlers: Handlers): Handlers {
   return handlers;
 }

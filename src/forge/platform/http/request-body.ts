@@ -4,22 +4,23 @@ import type { FastifyRequest } from 'fastify';
 import { ForgeProblem } from '../errors.ts';
 
 /**
- * Returns the body of a request of git, unpacked where it is gzip. The stream fails with 413 once it is longer than
- * `maxBytes`, counted after unpacking, and with 400 where the body cannot be read.
+ * Returns the body of a git request, decompressed if it is gzip. The stream fails with 413 once it exceeds
+ * `maxBytes`, counted after decompression, and with 400 if the body is invalid.
  */
 export function readGitBody(request: FastifyRequest, maxBytes: number): Readable {
-  // The content type parser of git's routes hands the stream through.
+  // The content type parser of git's routes passes the stream through.
   const body = request.body as Readable;
   const isPacked = request.headers['content-encoding'] === 'gzip';
   if (!isPacked && Number(request.headers['content-length']) > maxBytes) throw tooLarge(maxBytes);
   const limited = limitBytes(maxBytes);
   let last = body;
-  // `pipeline` would destroy the request together with its socket, and the client could not read why.
+  // `pipeline` would destroy the request together with its socket, and the client could not read the error.
   for (const step of isPacked ? [createGunzip(), limited] : [limited]) {
     last.on('error', (error) => step.destroy(asProblem(error)));
     last = last.pipe(step);
   }
-  // It may fail before it has a reader, who finds the error in the stream then. Unheard, it would end the process.
+  // It may fail before it has a reader, which then finds the error in the stream. An unhandled `error` event would
+  // end the process.
   limited.on('error', () => {});
   limited.on('close', () => {
     body.unpipe();

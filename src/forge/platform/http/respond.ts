@@ -14,22 +14,22 @@ import type { Handler, HandlerCall, Reply } from './handler.ts';
 const json = 'application/json;charset=utf-8';
 const exposeHeaders = 'Access-Control-Expose-Headers';
 
-/** An operation that a request asks for. */
+/** The operation of a request. */
 type AskedOperation = {
   readonly operation: Operation;
   readonly handler: Handler<Operation>;
-  /** Texts of the parameters in the path; that of the rest is `*`. */
+  /** Values of the path parameters; that of the rest is `*`. */
   readonly given: Readonly<Record<string, string>>;
 };
 
-/** Answers one request. */
+/** Handles one request. */
 type RequestHandler = (
   asked: AskedOperation,
   request: FastifyRequest,
   reply: FastifyReply,
 ) => Promise<FastifyReply>;
 
-/** Creates what answers operations: credentials, guards, binding, the handler, and every failure as an answer. */
+/** Creates the handler of operations: credentials, guards, binding, the handler, and error responses. */
 export function createRequestHandler(
   context: ForgeContext,
   readActor: ReturnType<typeof createActorReader>,
@@ -75,12 +75,12 @@ async function perform(passage: Passage): Promise<FastifyReply> {
     upload: () => readUpload(operation.upload ?? '', sentBy(request), operation),
     reply: createReply(said, passage, page),
     headers: request.headers,
-    // The row decides which members a call has; `HandlerCall` derives the same from the row's type.
+    // The operation determines the fields of a call; `HandlerCall` derives the same from its type.
   } as unknown as HandlerCall;
   const result = await handler(call);
   reply.code(said.status).headers(said.headers);
   if (result === undefined) return reply.send();
-  // A file names its own type.
+  // A file sets its own content type.
   if (operation.media === 'file') return reply.send(result);
   if (operation.media === 'text') return reply.type('text/plain; charset=utf-8').send(result);
   return reply.type(json).send(JSON.stringify(result));
@@ -145,12 +145,12 @@ function requestParams({ operation, request, ...asked }: Passage): Record<string
   const given = { ...asked.given };
   const rest = restParameter(operation);
   if (rest !== undefined) given[rest] = given['*'] ?? '';
-  // A wiki page's name is percent-encoded in itself: decoding it here would make two names one.
+  // A wiki page's name is itself percent-encoded: decoding it here would make two names equal.
   if ('pageName' in given) given.pageName = /\/([^/?]*)\/?(\?|$)/.exec(request.url)?.[1] ?? '';
   return given;
 }
 
-/** Writes whatever was thrown as an answer; only a `ForgeProblem` says more than its status. */
+/** Sends an error response; only a `ForgeProblem` reveals more than its status. */
 export function sendFailure(
   context: ForgeContext,
   request: FastifyRequest,
@@ -162,7 +162,7 @@ export function sendFailure(
   const problem = error instanceof ForgeProblem ? error : new ForgeProblem(500, '');
   if (problem.status >= 500) {
     const [path] = request.url.split('?');
-    context.log.error({ err: error, method: request.method, path }, 'the forge failed to answer');
+    context.log.error({ err: error, method: request.method, path }, 'the request failed');
   }
   reply.headers(problem.headers);
   const body = problemBody(problem, context.rootUrl());

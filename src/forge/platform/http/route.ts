@@ -18,15 +18,15 @@ type RouteShape = {
   readonly handler: Handler<Operation>;
 };
 
-/** What a path leads to: an operation, or the refusal of a method that the path does not have. */
+/** Target of a path: an operation, or the error for an unsupported method. */
 type Destination = Pick<RouteShape, 'operation' | 'handler'> | 'refusal';
 
-/** Longest text of one parameter. */
+/** Maximum length of one parameter. */
 export const maxParamLength = 4_096;
 
 /**
- * Answers every operation of the contract that has a handler, below `/api/v1`. The paths are one route to fastify: registered one by
- * one, they were nine tenths of the time in which a process starts a further forge.
+ * Registers every operation of the contract that has a handler, under `/api/v1`. The paths are one route to fastify:
+ * registered one by one, they took nine tenths of the time that a process needs to start a further forge.
  */
 export function registerOperations(app: FastifyInstance, context: ForgeContext, handlers: Handlers): void {
   const router = routerOf(handlers);
@@ -35,7 +35,7 @@ export function registerOperations(app: FastifyInstance, context: ForgeContext, 
     method: [...methods],
     url: `${prefix}/*`,
     async handler(request, reply) {
-      // fastify answers HEAD as GET, without the body.
+      // fastify handles HEAD as GET, without the body.
       const method = request.method === 'HEAD' ? 'GET' : (request.method as HTTPMethod);
       const found = router.find(method, request.url);
       if (found === null) return reply.callNotFound();
@@ -43,13 +43,13 @@ export function registerOperations(app: FastifyInstance, context: ForgeContext, 
       // A parameter is too long.
       if (destination === null) return sendBadRequest(reply);
       if (destination === 'refusal') return reply.code(405).send();
-      // The types have `undefined` for a parameter that may be left out: no path has one.
+      // The types allow `undefined` for optional parameters, which no path has.
       return answer({ ...destination, given: found.params as Record<string, string> }, request, reply);
     },
   });
 }
 
-/** Answers a path that is no path of the forge, whatever is served. */
+/** Answers an invalid path, whatever is registered. */
 export function sendBadRequest(reply: FastifyReply): FastifyReply {
   return reply.code(400).type('text/plain; charset=utf-8').send('400 Bad Request\n');
 }
@@ -81,11 +81,12 @@ function routerOf(handlers: Handlers): OperationRouter {
 function routesOf(handlers: Handlers): RouteShape[] {
   const routes = Object.entries(handlers).map(([name, handler]): RouteShape => {
     const operation: Operation = operations[name as OperationName];
-    // One table of differently typed functions: each is called with what its own row has bound.
+    // One table of differently typed functions: each is called with the values bound for its own operation.
     const anyHandler = handler as unknown as Handler<Operation>;
     return { method: operation.method, url: toUrl(operation), operation, handler: anyHandler };
   });
-  // A path that takes the rest (`contents/{filepath*}`) also answers without it, unless another operation does.
+  // A path with a catch-all parameter (`contents/{filepath*}`) also matches without it, unless another operation
+  // does.
   const taken = new Set(routes.map((route) => `${route.method} ${shapeOf(route)}`));
   const roots = routes
     .filter(({ method, operation }) => method === 'GET' && restParameter(operation) !== undefined)
@@ -94,14 +95,14 @@ function routesOf(handlers: Handlers): RouteShape[] {
   return [...routes, ...roots];
 }
 
-/** Two paths that differ in the names of their parameters alone are one to the router. */
+/** Paths that differ only in their parameter names are equal to the router. */
 function shapeOf(route: { readonly url: string }): string {
   return route.url.replace(/:\w+/g, ':');
 }
 
 /**
- * A parameter of few values matches these alone: `commits/v1.2` is a commit by its tag. One before a dot ends at the first
- * dot, as on Gitea: `commits/v1.diff` is what a commit changes, `commits/v1.2.diff` a commit by a name like that.
+ * An enumerated parameter matches only its values: `commits/v1.2` is a commit by its tag. One before a dot ends at the
+ * first dot, as on Gitea: `commits/v1.diff` is the diff of a commit, `commits/v1.2.diff` a commit of that name.
  */
 function toUrl({ path, params }: Operation): string {
   const url = path.replace(/\{\w+\*\}$/, '*').replace(/\{(\w+)\}(\.?)/g, (_, name: string, dot: string) => {

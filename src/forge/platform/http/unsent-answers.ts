@@ -1,15 +1,15 @@
 import type { FastifyInstance } from 'fastify';
 
-/** Smaller answers do not count: their number is bounded by the sockets. */
+/** Smaller responses are not counted: their number is bounded by the sockets. */
 const countedBytes = 1024 * 1024;
-/** Bytes of answers held in memory for clients that have not read them yet. */
+/** Bytes of responses held in memory for clients that have not read them yet. */
 const defaultMaxBytes = 256 * 1024 * 1024;
-/** A client that takes longer to read an answer is disconnected. */
+/** A client that takes longer to read a response is disconnected. */
 const maxReadingMs = 600_000;
 
 /**
- * Bounds the memory of answers that clients read slowly, such as differences of up to 64 MiB: beyond the limit a large answer
- * is replaced by 503. Call it before routes are registered.
+ * Bounds the memory of responses to slow clients, such as diffs of up to 64 MiB: beyond the limit a large response is
+ * replaced by 503. Call it before routes are registered.
  */
 export function limitUnsentAnswers(app: FastifyInstance, { maxBytes = defaultMaxBytes } = {}): void {
   let heldBytes = 0;

@@ -41,7 +41,7 @@ async function pushAs(account: Account, place: string, branch: string, file: str
   await clone.git('push', '--quiet', 'origin', `HEAD:refs/heads/${branch}`);
   return id;
 }
-/** Returns whether a repository hands out a commit: over the API, or to a fetch of its id. */
+/** Returns whether a repository serves a commit: through the API, or to a fetch of its id. */
 async function serves(place: string, as: Account, id: string): Promise<boolean> {
   const clone = await cloneAs(as, place);
   const { code } = await tryGit(clone.folder, ['fetch', '--quiet', 'origin', id]);
@@ -79,7 +79,7 @@ describe('a member of a team for the issues of a private repository', () => {
     return fetch(`${forge.url}/${path}`, { method, headers, ...(body === undefined ? {} : { body }) });
   }
 
-  it('gets none of its code: compared, in a pull request, as a fork, from the template, by LFS, over git', async () => {
+  it('gets none of its code: by comparison, pull request, fork, template, LFS, or git', async () => {
     expect(await statusOf('GET', `/repos/${secret}/issues`, member)).toBe(200);
     const pull = { title: 'x', head: `${secret}:topic`, base: 'main' };
     const [ownerName] = secret.split('/');
@@ -143,7 +143,7 @@ describe('code of a private repository', () => {
   let owner: Account;
   let reader: Account;
   let secret: string;
-  /** Public, of the reader. */
+  /** Public, owned by the reader. */
   let own: string;
   beforeEach(async () => {
     [owner, reader] = [await forge.makeUser(), await forge.makeUser()];
@@ -158,7 +158,7 @@ describe('code of a private repository', () => {
   const openIntoOwn = () =>
     must('POST', `/repos/${own}/pulls`, reader, { title: 'x', head: `${secret}:topic`, base: 'main' });
 
-  it('is followed by a pull request only while its author may read it, and again once that is so', async () => {
+  it('is followed by a pull request only while its author may read it, and again once access is restored', async () => {
     await openIntoOwn();
     const seen = await pushAs(owner, secret, 'topic', 'second.txt');
     const whileReader = await headOf(own, 1);
@@ -166,7 +166,7 @@ describe('code of a private repository', () => {
     const hidden = await pushAs(owner, secret, 'topic', 'third.txt');
     const afterwards = await headOf(own, 1);
     const isServed = await serves(own, reader, hidden);
-    // Neither closing nor opening it again brings what came meanwhile.
+    // Neither closing nor reopening copies commits pushed meanwhile.
     await must('PATCH', `/repos/${own}/pulls/1`, reader, { state: 'closed' });
     await must('PATCH', `/repos/${own}/pulls/1`, reader, { state: 'open' });
     const reopened = await headOf(own, 1);
@@ -177,7 +177,7 @@ describe('code of a private repository', () => {
     expect(await headOf(own, 1)).toBe(last);
   });
 
-  it('is followed by no pull request of an account that must not sign in any more, nor of one that is gone', async () => {
+  it('is followed by no pull request of a disabled or deleted account', async () => {
     const other = await forge.makeUser();
     await forge.share(secret, owner, { with: other, permission: 'read' });
     await forge.share(own, reader, { with: other, permission: 'write' });
@@ -198,7 +198,7 @@ describe('code of a private repository', () => {
     expect([whileClosed, await headOf(own, 1)]).toEqual([before, before]);
   });
 
-  it('is merged as far as it had come, where the access of the author is gone', async () => {
+  it('is merged up to the last copied commit if the author has lost access', async () => {
     const fork = (await must('POST', `/repos/${secret}/forks`, reader, { name: 'mine' })).json.full_name;
     const seen = await pushAs(owner, secret, 'topic', 'second.txt');
     await must('POST', `/repos/${fork}/pulls`, reader, { title: 'x', head: `${secret}:topic`, base: 'main' });
@@ -215,7 +215,7 @@ describe('code of a private repository', () => {
     expect(files).not.toContain('third.txt');
   });
 
-  it('comes into no new pull request, comparison or fork after the access is gone', async () => {
+  it('is not copied by a new pull request, comparison or fork after access is lost', async () => {
     await must('POST', `/repos/${secret}/forks`, reader, { name: 'before' });
     await leave();
     const tip = await pushAs(owner, secret, 'main', 'second.txt');
@@ -234,7 +234,7 @@ describe('code of a private repository', () => {
     expect(await serves(`${reader.name}/before`, reader, tip)).toBe(false);
   });
 
-  it('comes into the fork of an author whose access is gone by no update of the pull request', async () => {
+  it('is not copied into the fork of an author without access by an update of the pull request', async () => {
     const fork = (await must('POST', `/repos/${secret}/forks`, reader, { name: 'mine' })).json.full_name;
     await pushAs(reader, fork, 'topic', 'mine.txt');
     const head = `${reader.name}:topic`;
@@ -253,7 +253,7 @@ describe('code of a private repository', () => {
     expect(await serves(fork, reader, tip)).toBe(false);
   });
 
-  it('is not read for an anonymous caller, and compared for a reader it is written nowhere', async () => {
+  it('is not read for an anonymous caller, and a comparison by a reader writes nothing', async () => {
     const tip = (await must('GET', `/repos/${secret}/branches/topic`, owner)).json.commit.id;
     const path = `/repos/${own}/compare/main...${secret}:topic`;
 
@@ -266,7 +266,7 @@ describe('code of a private repository', () => {
 });
 
 describe('the head of a pull request', () => {
-  it('is named to no one who may not see its repository', async () => {
+  it('is not named to callers who may not see its repository', async () => {
     const [ada, ben] = [await forge.makeUser(), await forge.makeUser()];
     const base = await forge.makeRepository(ada, { auto_init: true });
     const head = await forge.makeRepository(ada, { auto_init: true, private: true });
@@ -282,7 +282,7 @@ describe('the head of a pull request', () => {
     }
   });
 
-  it('is not removed after a merge by an account that may merge and not write', async () => {
+  it('is not deleted after a merge by an account that may merge but not write', async () => {
     const [ada, ben] = [await forge.makeUser(), await forge.makeUser()];
     const organization = await forge.makeOrganization(ada);
     const base = await forge.makeRepository(ada, { in: organization, auto_init: true });
@@ -304,10 +304,10 @@ describe('the head of a pull request', () => {
 });
 
 describe('allow_maintainer_edit of an author who may only read the head', () => {
-  it('is not set, and lets nobody push once the author may write', async () => {
+  it('is not set, and grants no push even if the author gains write access later', async () => {
     const [ada, ben, eve] = [await forge.makeUser(), await forge.makeUser(), await forge.makeUser()];
     const repository = await forge.makeRepository(ada, { auto_init: true });
-    // No fork: a pull request may join any two repositories that its author can read.
+    // Not a fork: a pull request may join any two repositories that its author can read.
     const base = await forge.makeRepository(eve, { auto_init: true });
     await forge.share(base, eve, { with: ben, permission: 'write' });
     const wish = { head: `${repository}:main`, base: 'main', allow_maintainer_edit: true };
@@ -322,8 +322,8 @@ describe('allow_maintainer_edit of an author who may only read the head', () => 
   });
 });
 
-describe('a list of those who may merge', () => {
-  it('lets no account merge whose access is gone', async () => {
+describe('a merge allowlist', () => {
+  it('does not let an account merge that has lost access', async () => {
     const [ada, ben] = [await forge.makeUser(), await forge.makeUser()];
     const base = await forge.makeRepository(ada, { auto_init: true });
     await forge.share(base, ada, { with: ben, permission: 'write' });
@@ -343,7 +343,7 @@ describe('a list of those who may merge', () => {
 });
 
 describe('a comparison with another repository', () => {
-  it('writes nothing to either, whoever asks', async () => {
+  it('writes nothing to either, for any caller', async () => {
     const [ada, eve] = [await forge.makeUser(), await forge.makeUser()];
     const base = await forge.makeRepository(ada, { auto_init: true });
     const fork = (await must('POST', `/repos/${base}/forks`, eve, {})).json.full_name;

@@ -49,7 +49,7 @@ describe('guesses of a password at the embedded forge', () => {
     return { json: (await response.json()) as { sha1: string } };
   }
 
-  it('A6: count for a name in any case of letters', async () => {
+  it('A6: count for a name regardless of case', async () => {
     const names = ['ada', 'ADA', 'Ada'];
     await statusesOf(10, (at) => names[at % names.length] ?? '');
 
@@ -64,7 +64,7 @@ describe('guesses of a password at the embedded forge', () => {
     expect([own.status, other.status]).toEqual([401, 401]);
   });
 
-  it('A6: of many names are refused after fifty failures, except to senders that have signed in', async () => {
+  it('A6: for many names are refused after fifty failures, except from addresses that have signed in', async () => {
     await ask('ada', 'right');
     const failures = await statusesOf(50, (at) => `missing-${at}`);
 
@@ -76,7 +76,7 @@ describe('guesses of a password at the embedded forge', () => {
     expect([next.status, signedIn.status, stranger.status]).toEqual([429, 200, 429]);
   });
 
-  it('A6: sent all at once get no more answers than one after the other, bar those under way', async () => {
+  it('A6: sent concurrently get no more answers than sequential ones, except those in progress', async () => {
     const answers = await Promise.all(Array.from({ length: 60 }, (_, at) => ask('ada', `wrong-${at}`)));
 
     const refused = answers.filter(({ status }) => status === 429).length;
@@ -84,13 +84,13 @@ describe('guesses of a password at the embedded forge', () => {
     expect(answers.every(({ status }) => status === 401 || status === 429)).toBe(true);
   });
 
-  it('A6: do not hinder a client that sends many requests with the right password at once', async () => {
+  it('A6: do not block a client that sends many requests with the correct password concurrently', async () => {
     const answers = await Promise.all(Array.from({ length: 60 }, () => ask('ada', 'right')));
 
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
   });
 
-  it('A6: count together at every door: API, git, pages, attachments', async () => {
+  it('A6: count together at every entry point: API, git, pages, attachments', async () => {
     const wrong = { headers: basic('ada', 'wrong') };
     const doors = ['/api/v1/user', '/ada/x.git/info/refs?service=git-upload-pack', '/', '/attachments/x'];
     for (let at = 0; at < 10; at += 1) await fetch(`${forge.url}${doors[at % doors.length]}`, wrong);
@@ -105,18 +105,18 @@ describe('guesses of a password at the embedded forge', () => {
     await expect(runGit('/', ['ls-remote', url.href])).rejects.toThrow('429');
   });
 
-  it('A6: look the same for a name that exists and one that does not', async () => {
+  it('A6: get the same response for existing and unknown names', async () => {
     const [known, unknown] = [await ask('ada', 'wrong'), await ask('missing', 'wrong')];
 
     expect([known.status, await known.json()]).toEqual([unknown.status, await unknown.json()]);
   });
 });
 
-describe('the gate of passwords', () => {
+describe('the password gate', () => {
   const passwords = createPasswords(passwordCost);
 
   const account = async (id: number): Promise<UserRow> =>
-    // Of an account the gate reads these two.
+    // The gate reads only these two fields of an account.
     ({ id, password_hash: await passwords.hash('right') }) as UserRow;
 
   it('A6: refuses guesses for one account from many addresses, except from where it is used', async () => {
@@ -131,7 +131,7 @@ describe('the gate of passwords', () => {
     expect(await tryFrom('home', 'right')).toBe(true);
   });
 
-  it('A6: refuses guesses that are sent at once after ten, bar those under way', async () => {
+  it('A6: refuses concurrent guesses after ten, except those in progress', async () => {
     const gate = createPasswordGate(() => new Date(0), passwords);
     const user = await account(1);
     const attempts = Array.from({ length: 30 }, (_, at) =>
@@ -146,7 +146,7 @@ describe('the gate of passwords', () => {
   });
 
   it('A6: does the same work for an account, for one without a password, and for none', async () => {
-    // At its full cost: the work is to be larger than all that is around it.
+    // At its full cost: the work must exceed all overhead.
     const passwords = createPasswords();
     const microseconds = async (hash: string): Promise<number> => {
       const before = process.cpuUsage();
@@ -157,7 +157,7 @@ describe('the gate of passwords', () => {
 
     const stored = await passwords.hash('right');
     await microseconds(stored);
-    // The least of several rounds: what shares the processor only adds to a round.
+    // The minimum of several rounds: other load only adds to a round.
     const hashes = [stored, '', 'scrypt$$'];
     const least = hashes.map(() => Number.POSITIVE_INFINITY);
     for (let round = 0; round < 5; round += 1)

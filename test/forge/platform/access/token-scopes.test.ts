@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Account, basic, type ContractForge, startEmbedded } from '../../../support/contract-forge.ts';
 import { tryGit } from '../../../support/git-client.ts';
 
-/** Each address outside of the API that answers with something of an account or a repository, and the scopes it needs. */
+/** Each URL outside the API that returns something of an account or a repository, and the required scopes. */
 const pages = ['read:repository', 'read:issue'];
 const code = ['read:repository'];
 const addresses: readonly (readonly [string, readonly string[]])[] = [
@@ -52,7 +52,7 @@ const addresses: readonly (readonly [string, readonly string[]])[] = [
   ['/REPO/settings/actions/runners', pages],
 ];
 
-describe('a token outside of the API', () => {
+describe('a token outside the API', () => {
   let forge: ContractForge;
   let owner: Account;
   const names = new Map<string, string>();
@@ -126,13 +126,13 @@ describe('a token outside of the API', () => {
     return json.sha1;
   }
 
-  /** Asks as programs do: with the token as a bearer, and in the place of a password. */
+  /** Sends requests like clients: with the token as a bearer, and as a password. */
   async function ask(address: string, token: string): Promise<{ statuses: number[]; texts: string }> {
     const words = [...names].sort(([one], [other]) => other.length - one.length);
     const path = words.reduce((text, [word, value]) => text.replace(word, value), address);
     const lfs = address.includes('/lfs/locks') ? { accept: 'application/vnd.git-lfs+json' } : {};
     const headers = [{ authorization: `Bearer ${token}` }, basic(owner.name, token)];
-    // The answer about an account is for bearers alone.
+    // The account response is for bearers only.
     const ways = address.includes('userinfo') ? headers.slice(0, 1) : headers;
     const answers = await Promise.all(
       ways.map((way) => fetch(`${forge.url}${path}`, { headers: { ...way, ...lfs }, redirect: 'manual' })),
@@ -141,13 +141,13 @@ describe('a token outside of the API', () => {
     return { statuses: answers.map(({ status }) => status), texts: texts.join('\n') };
   }
 
-  it.each(addresses)('opens %s with the scopes %j', async (address, scopes) => {
+  it.each(addresses)('grants access to %s with the scopes %j', async (address, scopes) => {
     const { statuses } = await ask(address, await tokenWith(scopes));
 
     expect(new Set(statuses)).toEqual(new Set([200]));
   });
 
-  it.each(addresses)('opens %s with no other scopes than those it needs', async (address, needed) => {
+  it.each(addresses)('grants no access to %s without the required scopes', async (address, needed) => {
     const all = [
       'issue',
       'misc',
@@ -161,7 +161,7 @@ describe('a token outside of the API', () => {
     ];
     const categories = needed.map((scope) => scope.split(':')[1]);
     const others = all.filter((category) => !categories.includes(category)).map((one) => `write:${one}`);
-    // A scope of the same category that is too narrow, and each of several scopes alone.
+    // A scope of the same category that is too narrow, and each of several scopes separately.
     const narrow = needed
       .filter((scope) => scope.startsWith('write:'))
       .map((scope) => scope.replace('write:', 'read:'));
@@ -175,7 +175,7 @@ describe('a token outside of the API', () => {
     }
   });
 
-  it('for public resources alone clones what is public, and nothing else', async () => {
+  it('for public resources clones only public repositories', async () => {
     const token = await tokenWith(['public-only', 'write:repository', 'read:issue']);
     const open = await forge.makeRepository(owner, { auto_init: true });
     const listed = (place: string) =>

@@ -9,13 +9,13 @@ import { createGitStore, type GitStore } from '../../../../src/forge/platform/gi
 
 const person = { name: 'Ada', email: 'ada@example.org', seconds: 1_700_000_000, zone: '+0000' };
 
-describe('the list of branches', () => {
+describe('the branch list', () => {
   let folder: string;
   let store: GitStore;
   let lastId = 0;
   let repository: GitRepository;
   let head: string;
-  /** Commands that were started. */
+  /** Started commands. */
   let runs: number;
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'branches-'));
@@ -52,7 +52,7 @@ describe('the list of branches', () => {
   const list = () => listBranchNames(repository);
   const git = (...args: string[]) => execFileSync('git', args, { cwd: repository.folder, stdio: 'pipe' });
 
-  /** Makes what was written seem old, each write at another instant: a list of refs that were just written is not kept. */
+  /** Makes written refs appear old, each with a different time: a list of just-written refs is not cached. */
   let instant = 1_700_000_000;
   function age(): void {
     instant += 1;
@@ -62,14 +62,14 @@ describe('the list of branches', () => {
     }
   }
 
-  it('is read once while no ref is written', async () => {
+  it('is cached while no ref is written', async () => {
     const seen = [await list(), await list(), await list()];
 
     expect(seen).toEqual(Array(3).fill(['main', 'topic/one']));
     expect(runs).toBe(1);
   });
 
-  it('is read each time when refs were written just now', async () => {
+  it('is not cached if refs were written just now', async () => {
     await create('fresh');
 
     const seen = [await list(), await list()];
@@ -109,7 +109,7 @@ describe('the list of branches', () => {
     expect(runs).toBe(2);
   });
 
-  it('is read again when packed refs alone change', async () => {
+  it('is read again when only packed refs change', async () => {
     git('pack-refs', '--all');
     age();
     const before = await list();
@@ -121,7 +121,7 @@ describe('the list of branches', () => {
     expect([before, await list()]).toEqual([['main', 'topic/one'], ['main']]);
   });
 
-  it('is not kept where a branch follows another ref', async () => {
+  it('is not cached if a branch is a symbolic ref', async () => {
     git('symbolic-ref', 'refs/heads/alias', 'refs/tags/v1');
     git('update-ref', 'refs/tags/v1', head);
     age();

@@ -35,7 +35,7 @@ describe('the cache of git objects', () => {
     cache = createGitCache();
   });
 
-  it('asks once for an object by its whole id, and knows its size then', async () => {
+  it('requests an object by its full id once, and then knows its size', async () => {
     for (const name of [id, longId, `${id}^{tree}`]) {
       const first = await open().read(name);
       expect([await open().read(name), (await open().info(name))?.size]).toEqual([first, 4]);
@@ -44,14 +44,14 @@ describe('the cache of git objects', () => {
     expect(asked).toEqual([`read ${id}`, `read ${longId}`, `read ${id}^{tree}`]);
   });
 
-  it('asks for the content of an object of which it knows the size alone', async () => {
+  it('requests the content of an object if it only knows the size', async () => {
     await open().info(id);
     const object = await open().read(id);
 
     expect([object?.content, asked]).toEqual([content, [`info ${id}`, `read ${id}`]]);
   });
 
-  it('asks each time by a name that may mean another object later', async () => {
+  it('does not cache a name that may change its meaning', async () => {
     const names = ['refs/heads/main', 'HEAD', 'abcdef', `refs/heads/${id}`, `${id}~1`, `${id}:a.txt`, 'gone'];
     for (const name of names) for (const _ of [1, 2]) await open().read(name);
     for (const name of names) for (const _ of [1, 2]) await open().info(name);
@@ -60,7 +60,7 @@ describe('the cache of git objects', () => {
     expect(asked).toEqual([...twice.map((name) => `read ${name}`), ...twice.map((name) => `info ${name}`)]);
   });
 
-  it('takes a text as long as an id of the other object format for a name', async () => {
+  it('treats a text as long as an id of the other object format as a name', async () => {
     // A branch of that name, in a repository of the other format.
     const named: ObjectReader = {
       info: async () => ({ id, type: 'blob', size: 4 }),
@@ -74,7 +74,7 @@ describe('the cache of git objects', () => {
     expect(asked).toEqual([id, id, longId, longId]);
   });
 
-  it('keeps repositories apart, and forgets one that is removed', async () => {
+  it('separates repositories, and drops a removed one', async () => {
     await open(1).read(id);
     await open(-1).read(id);
     await open(12).read(id);
@@ -84,7 +84,7 @@ describe('the cache of git objects', () => {
     expect(asked).toHaveLength(4);
   });
 
-  it('asks again for the objects of a repository in which git removed some', async () => {
+  it('requests the objects of a repository again after git removed some', async () => {
     await open(1).read(id);
     await open(2).read(id);
     cache.of(1).forgetObjects();
@@ -93,14 +93,14 @@ describe('the cache of git objects', () => {
     expect(asked).toHaveLength(3);
   });
 
-  it('reads a large object each time', async () => {
+  it('does not cache a large object', async () => {
     content = Buffer.alloc(64 * 1024 + 1);
     for (const _ of [1, 2]) await open().read(id);
 
     expect(asked).toHaveLength(2);
   });
 
-  it('remembers what follows from an id until the repository is removed, and no failure', async () => {
+  it('caches data derived from an id until the repository is removed, and no failures', async () => {
     let times = 0;
     const remember = (number: number, fails = false) =>
       cache.of(number).remember(

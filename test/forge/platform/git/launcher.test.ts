@@ -67,7 +67,7 @@ describe('a program that is started by the launcher', () => {
     ]);
   });
 
-  it('has nothing else of our environment', async () => {
+  it('inherits nothing else of our environment', async () => {
     expect(
       (await run('env')).out.split('\n').filter((line) => !/^(PATH|PWD|SHLVL|_|OLDPWD)=/.test(line)),
     ).toEqual(['']);
@@ -91,7 +91,7 @@ describe('a program that is started by the launcher', () => {
     program.stdout.on('data', (piece: Buffer) => {
       out += piece.toString();
       if (out !== 'first') return;
-      // It ends while we are busy: what is written then fails before the rest of its output is read.
+      // It ends while we are busy: writing then fails before the rest of its output is read.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
       program.stdin.write('input');
     });
@@ -99,7 +99,7 @@ describe('a program that is started by the launcher', () => {
     expect([await ended(program), out]).toEqual([0, 'firstsecond']);
   });
 
-  it('is ended, with what it wrote until then', async () => {
+  it('can be killed, with its output until then', async () => {
     const program = start('echo on; exec sleep 600');
     const end = ended(program);
     await once(program.stdout, 'readable');
@@ -108,7 +108,7 @@ describe('a program that is started by the launcher', () => {
     expect([await text(program.stdout), await end]).toEqual(['on\n', null]);
   });
 
-  it('is ended before it has begun', async () => {
+  it('can be killed before it has started', async () => {
     const program = start('exec sleep 600');
     program.kill();
     program.stdout.resume();
@@ -116,7 +116,7 @@ describe('a program that is started by the launcher', () => {
     expect(await ended(program)).toBeNull();
   });
 
-  it('closes though no one reads what it writes, or wants more of it', async () => {
+  it('closes even if its output is not read, or no longer wanted', async () => {
     const unread = start('echo much');
     const unwanted = start('yes');
     const ends = Promise.all([ended(unread), ended(unwanted)]);
@@ -126,14 +126,14 @@ describe('a program that is started by the launcher', () => {
     expect((await ends)[0]).toBe(0);
   });
 
-  it('gets no more input when its output is wanted no more', async () => {
+  it('gets no more input when its output is no longer wanted', async () => {
     const program = start('printf ready; cat');
     program.stdout.once('data', () => program.stdout.destroy());
 
     expect(await ended(program)).toBe(0);
   });
 
-  it('says why it does not start', async () => {
+  it('reports why it does not start', async () => {
     const missing = launcher.start({
       file: 'no-such-program',
       args: [],
@@ -144,7 +144,7 @@ describe('a program that is started by the launcher', () => {
     await expect(ended(missing)).rejects.toThrow('ENOENT');
   });
 
-  it('has a name of its own among a hundred', async () => {
+  it('has its own name among a hundred', async () => {
     const results = await Promise.all(Array.from({ length: 100 }, (_, at) => run(`echo ${at}; exit ${at}`)));
 
     expect(results.map(({ code, out }) => [code, Number(out)])).toEqual(
@@ -154,7 +154,7 @@ describe('a program that is started by the launcher', () => {
 });
 
 describe('the launcher', () => {
-  it('fails what runs when its process dies, and starts again', async () => {
+  it('fails running programs when its process dies, and restarts', async () => {
     const before = launchersOf(process.pid);
     const program = start('exec sleep 5');
     program.stdout.resume();
@@ -167,7 +167,7 @@ describe('the launcher', () => {
     expect((await run('echo again')).out).toBe('again\n');
   });
 
-  it('says that it has no folder for its socket', async () => {
+  it('reports that it has no folder for its socket', async () => {
     const before = process.env.TMPDIR;
     process.env.TMPDIR = '/nonexistent';
     try {
@@ -179,7 +179,7 @@ describe('the launcher', () => {
     expect((await run('echo again')).out).toBe('again\n');
   });
 
-  it('fails one program when the folder of its socket is removed, and makes another', async () => {
+  it('fails one program when the folder of its socket is removed, and creates another', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'launcher-'));
     const before = process.env.TMPDIR;
     process.env.TMPDIR = folder;
@@ -193,7 +193,7 @@ describe('the launcher', () => {
     expect((await run('echo again')).out).toBe('again\n');
   });
 
-  it('lets what runs come to its end when it is closed, and then ends itself', async () => {
+  it('lets running programs finish when it is closed, and then ends', async () => {
     const before = launchersOf(process.pid);
     const program = start('read line; echo "$line"');
     const end = ended(program);
@@ -233,7 +233,7 @@ describe('the launcher', () => {
     },
   );
 
-  it('keeps no process alive that has nothing to run', async () => {
+  it('does not keep an idle process alive', async () => {
     const module = fileURLToPath(new URL('../../../../src/forge/platform/git/launcher.ts', import.meta.url));
     const code = `
       const { createLauncher } = await import(${JSON.stringify(module)});

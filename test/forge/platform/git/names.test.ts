@@ -38,7 +38,7 @@ async function makeStore(): Promise<GitStore> {
   return store;
 }
 
-describe('a name of a ref', () => {
+describe('a ref name', () => {
   test('is never one that git itself refuses', () => {
     const piece = fc.constantFrom(
       'a',
@@ -106,7 +106,7 @@ describe('a path in a tree', () => {
   });
 });
 
-describe('a path that is written', () => {
+describe('a path to write', () => {
   test.each([
     ['git~1/x', undefined],
     ['a/GIT~1', undefined],
@@ -125,7 +125,7 @@ describe('a path that is written', () => {
     expect(cleanWritePath(path)).toBe(clean);
   });
 
-  test('A6: has no segment that git itself takes for `.git`', async () => {
+  test('A6: has no segment that git itself treats as `.git`', async () => {
     const piece = fc.constantFrom(
       ...['.git', '.GiT', 'git~1', 'GIT~1', '.g', 'it', 'g', 'i', 't', '.', ' ', ':', '\\', '~1', 'x'],
       ...['\u200b', '\u200c', '\u200f', '\u202a', '\u206f', '\ufeff', 'ı', 'İ'],
@@ -138,7 +138,7 @@ describe('a path that is written', () => {
     const refused = await namesRefusedByFsck(unique);
 
     expect(unique.filter(isDotGit)).toEqual(unique.filter((name) => refused.has(name)));
-    // The names are random: how many are refused differs from run to run.
+    // The names are random: the number of refused ones differs from run to run.
     expect(refused.size).toBeGreaterThan(20);
     expect(unique.length - refused.size).toBeGreaterThan(50);
   });
@@ -159,14 +159,14 @@ async function namesRefusedByFsck(names: readonly string[]): Promise<ReadonlySet
       .split('\n')
       .map((tree, at) => [tree, names[at] ?? '']),
   );
-  // Directly: the runner of the forge keeps no more than the beginning of what git complains of.
+  // Without the runner of the forge, which keeps only the beginning of git's output.
   const { stderr } = spawnSync('git', ['--git-dir', folder, 'fsck', '--no-dangling'], { encoding: 'utf8' });
   const reported = stderr.matchAll(/in tree ([0-9a-f]+): hasDotgit/g);
   return new Set([...reported].map(([, tree = '']) => byTree.get(tree) ?? ''));
 }
 
 describe('the git program', () => {
-  test('sees nothing of the environment that the forge was started in', async () => {
+  test("sees nothing of the forge's environment", async () => {
     const before = { ...process.env };
     Object.assign(process.env, {
       GIT_DIR: '/nonexistent',

@@ -15,7 +15,7 @@ const maxProcesses = 2;
 
 const permit = { from: 1 } as CopyPermit;
 
-describe('the pool of reading processes', () => {
+describe('the pool of reader processes', () => {
   let folder: string;
   let store: GitStore;
   let git: Git;
@@ -46,7 +46,7 @@ describe('the pool of reading processes', () => {
         started += 1;
         alive += 1;
         most = Math.max(most, alive);
-        // An ended process counts from the signal on: when it is gone is the machine's business.
+        // An ended process counts from the signal on: when it disappears depends on the machine.
         return Object.assign(Object.create(child), {
           kill() {
             alive -= 1;
@@ -70,7 +70,7 @@ describe('the pool of reading processes', () => {
     ]);
   });
 
-  it('D2: answers every question, with more repositories in use at once than processes', async () => {
+  it('D2: answers every request, with more repositories in use than processes', async () => {
     const pool = createReaderPool(git, { maxProcesses });
     const questions = ids.flatMap((id) => [1, 2, 3].map(() => pool.of(id, store.open(id).folder)));
 
@@ -82,7 +82,7 @@ describe('the pool of reading processes', () => {
     expect(alive).toBe(0);
   });
 
-  it('D2: keeps a process with an unanswered question when its time is over', async () => {
+  it('D2: keeps a process with a pending request beyond the idle time', async () => {
     const pool = createReaderPool(git, { maxProcesses, idleMs: 1 });
     const reader = pool.of(1, store.open(1).folder);
 
@@ -92,7 +92,7 @@ describe('the pool of reading processes', () => {
     pool.close();
   });
 
-  it('D2: starts a process again for a reader that was handed out before its process ended', async () => {
+  it('D2: restarts the process of a reader after it ended', async () => {
     const pool = createReaderPool(git, { maxProcesses: 1 });
     const [one, other] = [pool.of(1, store.open(1).folder), pool.of(2, store.open(2).folder)];
 

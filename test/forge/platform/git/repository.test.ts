@@ -36,7 +36,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Commits texts onto a branch, from its head or from the given parent; null takes a file away. */
+/** Commits texts onto a branch, from its head or from the given parent; null removes a file. */
 async function commit(
   id: number,
   branch: string,
@@ -88,7 +88,7 @@ describe.each(['sha1', 'sha256'] as const)('a %s repository', (objectFormat) => 
     expect((await listRefs(repository)).map((ref) => ref.name)).toEqual(['refs/heads/main', 'refs/tags/v1']);
   });
 
-  test('reads trees and blobs without leaving the reading process', async () => {
+  test('reads trees and blobs within the reader process', async () => {
     const id = await makeRepository(objectFormat);
     const head = await commit(id, 'main', { 'b/c/d "quoted" ä.txt': 'deep', a: 'top', 'b.txt': '' });
     const repository = store.open(id);
@@ -147,7 +147,7 @@ test('finds the last commit of every entry of a directory in one walk', async ()
   expect([inRoot.get('docs')?.id, inRoot.get('top')?.id]).toEqual([two, three]);
 });
 
-test('lists what changes between two commits, renames and binary files included', async () => {
+test('lists the changes between two commits, including renames and binary files', async () => {
   const id = await makeRepository();
   const body = Array.from({ length: 20 }, (_, line) => `line ${line}\n`).join('');
   const from = await commit(id, 'main', { old: body, gone: 'x\n', kept: 'a\nb\n' });
@@ -175,7 +175,7 @@ test('lists what changes between two commits, renames and binary files included'
   expect((await listTouched(store.open(id), from)).added).toEqual(['gone', 'kept', 'old']);
 });
 
-test('tells merge base, ancestry and whether two commits merge', async () => {
+test('finds the merge base, ancestry and whether two commits merge', async () => {
   const id = await makeRepository();
   const base = await commit(id, 'main', { a: '1\n', b: '1\n' });
   const side = await commit(id, 'side', { a: '2\n' }, base);
@@ -194,7 +194,7 @@ test('tells merge base, ancestry and whether two commits merge', async () => {
   expect(commits.map((entry) => entry.id)).toEqual([side]);
 });
 
-test('takes a branch of another repository into a ref of its own', async () => {
+test('fetches a branch of another repository into its own ref', async () => {
   const id = await makeRepository();
   await commit(id, 'main', { a: '1' });
   lastId += 1;
@@ -210,7 +210,7 @@ test('takes a branch of another repository into a ref of its own', async () => {
   expect(await listBranchNames(store.open(id))).toEqual(['main']);
 });
 
-test('answers many questions at once, each with its own answer', async () => {
+test('answers concurrent requests, each with its own answer', async () => {
   const id = await makeRepository();
   const head = await commit(id, 'main', { big: 'x'.repeat(300_000), small: 's' });
   const repository = store.open(id);

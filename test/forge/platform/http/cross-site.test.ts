@@ -40,7 +40,7 @@ describe('writes that a browser sends with stored Basic credentials', () => {
     expect((await forge.ask('GET', `/repos/${repository}/labels`)).json).toHaveLength(before);
   });
 
-  it('A6: are refused in every encoding that a page can send without asking first', async () => {
+  it('A6: are refused in every encoding that a page can send without a preflight request', async () => {
     const headers = { ...stored(), origin: elsewhere };
     const file = new FormData();
     file.set('attachment', new Blob(['x']), 'x.txt');
@@ -80,11 +80,11 @@ describe('writes that a browser sends with stored Basic credentials', () => {
       'a page of another site with a bearer',
       () => ({ authorization: `Bearer ${ada.token}`, 'sec-fetch-site': 'cross-site' }),
     ],
-  ])('A6: are taken from %s', async (_, headers) => {
+  ])('A6: are accepted from %s', async (_, headers) => {
     expect((await post(labelPath(), headers(), labelForm())).status).toBe(201);
   });
 
-  it('A6: leave reads alone, whose answers a browser keeps from other sites', async () => {
+  it('A6: do not affect reads, whose answers a browser hides from other sites', async () => {
     const headers = { ...stored(), origin: elsewhere, 'sec-fetch-site': 'cross-site' };
 
     const answer = await fetch(`${forge.url}/api/v1/user`, { headers });
@@ -102,6 +102,6 @@ it.each([
   [{ origin: 'http://box.lan:3001', host: 'box.lan:3000' }, true],
   [{ origin: 'not an origin', host: 'box.lan:3000' }, true],
   [{ origin: 'http://[::1]:3000', host: '[::1]:3000' }, false],
-])('A6: behind https://forge.example, headers %j are of another site: %s', (headers, expected) => {
+])('A6: behind https://forge.example, headers %j are cross-site: %s', (headers, expected) => {
   expect(isCrossSite(headers, 'https://forge.example')).toBe(expected);
 });
