@@ -1,8 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
-import { betterOf, findWorse } from './bench/compare.ts';
-import type { BenchRow, Measure } from './bench/row.ts';
+import { type BenchRow, betterOf, findWorse, type Measure } from './bench/runner.ts';
 
 /**
  * `npm run bench`: measures what the design promises. `-- --quick` within 100 s; `-- --json` one array of rows;

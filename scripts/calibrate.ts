@@ -7,7 +7,7 @@ import { Re2Compiler } from '../src/patterns/re2.ts';
 import { compileCondition } from '../src/rules/expressions/conditions.ts';
 import { createEnvironment } from '../src/rules/files/context.ts';
 import { registry } from '../src/rules/registry.ts';
-import { hostileData, hostileTexts } from './bench/rules/hostile.ts';
+import { hostileData, hostileTexts } from './bench/hostile.ts';
 
 const rounds = 60;
 /** Rounds are short, so that the best of them is one in which nothing else ran. */

@@ -8,9 +8,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { lineOf, type RealForge, realForge } from '../test/support/real-forge.ts';
 import { conformancePage, findFaults } from './conformance/page.ts';
-import { readPeerResults } from './conformance/peer/result.ts';
 import { comparePeer, reportOf, resultOf } from './conformance/peer.ts';
-import { Result, readResult } from './conformance/result.ts';
+import { Result, readPeerResults, readResult } from './conformance/result.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const resultFolder = join(root, 'docs/conformance');

@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util';
 import { startPostgres } from '../test/support/postgres-server.ts';
-import { crash } from './crash/harness.ts';
-import { crashQueue, type QueueCrashReport } from './crash/queue/harness.ts';
-import type { StoreKind } from './crash/servers.ts';
-import type { WorkersReport } from './crash/workers/attempts.ts';
-import { crashWorkersFor } from './crash/workers/harness.ts';
+import type { WorkersReport } from './crash/attempts.ts';
+import { crash, type StoreKind } from './crash/crash-servers.ts';
+import { crashWorkersFor } from './crash/crash-workers.ts';
+import { crashQueue, type QueueCrashReport } from './crash/queue/crash-queue.ts';
+import { percentile } from './harness/sender.ts';
 
 /**
  * `npm run crash -- --kills N [--store sqlite|postgres] [--twin ack-first]`: kills receiving servers N times and prints what was
@@ -48,7 +48,7 @@ async function main(): Promise<boolean> {
 }
 
 async function crashByKills(kills: number, store: StoreKind, twin: string): Promise<boolean> {
-  const { acked, isIntact, ...report } = await crash({
+  const { isIntact, ...report } = await crash({
     kills,
     store,
     twin,
@@ -56,7 +56,7 @@ async function crashByKills(kills: number, store: StoreKind, twin: string): Prom
       if (done % 50 === 0) console.error(`${done} of ${kills} kills: acked ${acked}, lost ${lost}`);
     },
   });
-  console.log(`acked ${acked}, lost ${report.lost}`);
+  console.log(`acked ${report.acked}, lost ${report.lost}`);
   if (!isIntact) console.error('the database is damaged');
   return print(report) && isIntact;
 }
@@ -64,16 +64,16 @@ async function crashByKills(kills: number, store: StoreKind, twin: string): Prom
 async function crashForMinutes(minutes: number): Promise<boolean> {
   const server = await startPostgres();
   try {
-    const { accepted, kills, taken, ...report } = await crashWorkersFor({
+    const report = await crashWorkersFor({
       url: server.url,
       seconds: minutes * 60,
       killEveryMs: 2_000,
       restart: server.restart,
     });
-    console.log(`accepted ${accepted}, lost ${report.lost}`);
+    console.log(`accepted ${report.accepted}, lost ${report.lost}`);
     const isGood = print(report);
-    console.log(`kills ${kills}, attempts taken from processes that were alive ${taken}`);
-    return isGood && report.repeats <= kills;
+    console.log(`kills ${report.kills}, attempts taken from processes that were alive ${report.taken}`);
+    return isGood && report.repeats <= report.kills;
   } finally {
     await server.stop();
   }
@@ -121,13 +121,12 @@ function printQueue(report: QueueCrashReport): boolean {
 }
 
 /** Returns whether nothing was wrong. */
-function print(report: Omit<WorkersReport, 'accepted' | 'taken' | 'kills'>): boolean {
+function print(report: WorkersReport): boolean {
   const { lost, overlaps, outOfOrder, doubles, repeats, attempts, takeoverMs } = report;
-  const percentile = (share: number): string =>
-    ((takeoverMs[Math.floor((takeoverMs.length - 1) * share)] ?? 0) / 1_000).toFixed(1);
+  const secondsOf = (share: number): string => ((percentile(takeoverMs, share) || 0) / 1_000).toFixed(1);
   console.log(`overlaps ${overlaps}, out of order ${outOfOrder}, settled twice ${doubles}`);
   console.log(`attempts ${attempts}, complete attempts that were repeated ${repeats}`);
-  console.log(`takeovers ${takeoverMs.length}: p50 ${percentile(0.5)} s, max ${percentile(1)} s`);
+  console.log(`takeovers ${takeoverMs.length}: p50 ${secondsOf(0.5)} s, max ${secondsOf(1)} s`);
   return lost + overlaps + outOfOrder + doubles === 0;
 }
 

@@ -1,16 +1,24 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import { cpus } from 'node:os';
+import { randomUUID } from 'node:crypto';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { isDrillProof, isTestProof, judgeDrill, judgeTests, rowOf } from './prove/judge.ts';
-import { tableOf, writeTable } from './prove/page.ts';
+import {
+  isDrillProof,
+  isTestProof,
+  judgeDrill,
+  judgeTests,
+  rowOf,
+  tableOf,
+  writeTable,
+} from './prove/judge.ts';
 import type { ReliabilityPromise, Row } from './prove/promise.ts';
 import { promises } from './prove/promises.ts';
 import type { TestRun } from './prove/reporter.ts';
-import { runTests } from './prove/run-tests.ts';
 import { judgeTwins } from './twins/judge.ts';
-import { selectTwins } from './twins/select.ts';
-import { loadTwins } from './twins/twin.ts';
+import { runProcess } from './twins/run-process.ts';
+import { loadTwins, selectTwins } from './twins/twin.ts';
 
 /**
  * `npm run prove`: shows for each promise of docs/reliability.md what was measured, and whether it is kept. It takes hours;
@@ -36,7 +44,7 @@ async function main(): Promise<number> {
   if (values.write && (values.quick || values.twins)) throw new Error('--write stores rows of a full run');
   if (values.twins) return proveTwins(chosen);
   const startedMs = performance.now();
-  const rows = await prove(chosen, { isQuick: values.quick, onRow: values.write ? write : undefined });
+  const rows = await prove(chosen, values.quick, values.write ? write : undefined);
   const minutes = Math.ceil((performance.now() - startedMs) / 60_000);
   console.log(values.json ? JSON.stringify(rows) : tableOf(rows));
   const counts = (['ok', 'skipped', 'broken'] as const).map(
@@ -55,15 +63,12 @@ function choose(only: readonly string[]): readonly ReliabilityPromise[] {
 /** First all tests in one run, then the drills one by one: what they measure shall share the machine with nothing. */
 async function prove(
   chosen: readonly ReliabilityPromise[],
-  {
-    isQuick,
-    onRow,
-  }: { readonly isQuick: boolean; readonly onRow: ((row: Row) => Promise<void>) | undefined },
+  isQuick: boolean,
+  onRow: ((row: Row) => Promise<void>) | undefined,
 ): Promise<readonly Row[]> {
-  const { signal } = abort;
   const files = new Set(chosen.flatMap(({ proofs }) => proofs.filter(isTestProof).map(({ file }) => file)));
   console.error(`running ${files.size} test files …`);
-  const run = await runTests([...files], { isQuick, signal });
+  const run = await runTests([...files], isQuick);
   if (run.errors.length > 0)
     throw new Error(`errors happened outside of tests, nothing is proved: ${run.errors.join('; ')}`);
   for (const { name, state, error = '' } of run.tests) {
@@ -77,6 +82,34 @@ async function prove(
     await onRow?.(row);
   }
   return rows;
+}
+
+/**
+ * Runs test files in one run of vitest: with the iterations of `npm test` for a quick one, of `npm run test:long` otherwise.
+ * Throws when vitest reports nothing.
+ */
+async function runTests(files: readonly string[], isQuick: boolean): Promise<TestRun> {
+  if (files.length === 0) return { tests: [], errors: [] };
+  const results = join(tmpdir(), `reeve-prove-${randomUUID()}.json`);
+  const { LONG: _, CHECK: __, ...env } = process.env;
+  try {
+    const { status, isTimedOut, tail } = await runProcess(
+      process.execPath,
+      ['node_modules/vitest/vitest.mjs', 'run', ...files, '--reporter=./scripts/prove/reporter.ts'],
+      {
+        cwd: root,
+        env: { ...env, PROVE_RESULTS: results, ...(isQuick ? {} : { LONG: '1' }) },
+        signal: abort.signal,
+        timeoutMs: isQuick ? 1_800_000 : 6 * 3_600_000,
+      },
+    );
+    if (isTimedOut) throw new Error('the tests did not end in time');
+    const text = await readFile(results, 'utf8').catch(() => undefined);
+    if (text === undefined) throw new Error(`vitest exited with ${status} and no results: ${tail.trim()}`);
+    return JSON.parse(text) as TestRun;
+  } finally {
+    await rm(results, { force: true });
+  }
 }
 
 async function proveOne(each: ReliabilityPromise, run: TestRun, isQuick: boolean): Promise<Row> {

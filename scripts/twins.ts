@@ -1,8 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type Judgement, judgeTwins } from './twins/judge.ts';
-import { selectTwins } from './twins/select.ts';
-import { loadTwins } from './twins/twin.ts';
+import { loadTwins, selectTwins } from './twins/twin.ts';
 
 /**
  * `npm run twins [-- --only NAME] [--shard 1/4]`: breaks the source with each patch of test/twins/ in a scratch copy, runs

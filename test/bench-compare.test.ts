@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { betterOf, findWorse } from '../scripts/bench/compare.ts';
-import type { BenchRow } from '../scripts/bench/row.ts';
+import { type BenchRow, betterOf, findWorse } from '../scripts/bench/runner.ts';
 
 const row = (ratio: number | null, changes: Partial<BenchRow> = {}): BenchRow => ({
   name: 'intake',

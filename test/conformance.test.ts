@@ -11,9 +11,9 @@ import { conformancePage, findFaults } from '../scripts/conformance/page.ts';
 import { readResult } from '../scripts/conformance/result.ts';
 import { findProblems, readResults } from '../scripts/conformance.ts';
 import { differences } from './contract/differences.ts';
+import { isThorough } from './support/figure.ts';
 import { findDifference, plainName } from './support/known-differences.ts';
 import { lineOf } from './support/real-forge.ts';
-import { isThorough } from './support/thorough.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const report = (...cases: readonly object[]) => ({

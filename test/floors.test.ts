@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { isThorough } from './support/thorough.ts';
+import { isThorough } from './support/figure.ts';
 
 const program = resolve('node_modules/dependency-cruiser/bin/dependency-cruiser.mjs');
 const config = resolve('.dependency-cruiser.mjs');

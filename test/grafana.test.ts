@@ -1,6 +1,11 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type * as Grafana from '@grafana/schema';
+import type { Options as StatOptions } from '@grafana/schema/dist/esm/raw/composable/stat/panelcfg/x/StatPanelCfg_types.gen';
+import type { Options as TimeSeriesOptions } from '@grafana/schema/dist/esm/raw/composable/timeseries/panelcfg/x/TimeSeriesPanelCfg_types.gen';
 import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../src/contract/operations.ts';
@@ -9,12 +14,123 @@ import { packageRoot } from '../src/platform/package.ts';
 import { metricTable } from '../src/server/dashboard/metrics.ts';
 import { createRunnerMemory } from '../src/work/sweeps/targets/runner-memory.ts';
 import { post } from './support/deliveries.ts';
-import type { GrafanaDashboard, PrometheusTarget } from './support/grafana-dashboard.ts';
+import { isThorough } from './support/figure.ts';
 import { at, type Harness, people } from './support/harness.ts';
 import { startOperatorHarness } from './support/operator-harness.ts';
-import { type Prometheus, startPrometheus } from './support/prometheus.ts';
 import { scrapeMetrics } from './support/scrape-metrics.ts';
-import { isThorough } from './support/thorough.ts';
+
+/** One series of an answer: labels, and its latest value as text. */
+type PrometheusSeries = {
+  readonly metric: Readonly<Record<string, string>>;
+  readonly value: readonly [number, string];
+};
+
+/** A Prometheus that runs on loopback. */
+interface Prometheus {
+  /** Returns the series of an expression now. Rejects where Prometheus refuses the expression. */
+  query(expression: string): Promise<readonly PrometheusSeries[]>;
+  /** Returns the values of a label of the series that match. */
+  valuesOf(label: string, match: string): Promise<readonly string[]>;
+  stop(): Promise<void>;
+}
+
+/** Starts Prometheus with a configuration file and data in a folder; undefined where it is not installed. */
+async function startPrometheus(options: {
+  readonly configuration: string;
+  readonly folder: string;
+}): Promise<Prometheus | undefined> {
+  const child = spawn(
+    'prometheus',
+    [
+      `--config.file=${options.configuration}`,
+      `--storage.tsdb.path=${join(options.folder, 'prometheus')}`,
+      '--web.listen-address=127.0.0.1:0',
+    ],
+    { stdio: ['ignore', 'ignore', 'pipe'] },
+  );
+  const address = await new Promise<string | undefined>((resolve, reject) => {
+    let log = '';
+    child.stderr.on('data', (chunk) => {
+      log += chunk;
+      const [, found] = /address=(127\.0\.0\.1:[1-9]\d*)/.exec(log) ?? [];
+      if (found) resolve(found);
+    });
+    child.once('error', (error) =>
+      'code' in error && error.code === 'ENOENT' ? resolve(undefined) : reject(error),
+    );
+    child.once('exit', (code) => reject(new Error(`prometheus ended with ${code}:\n${log}`)));
+  });
+  if (address === undefined) return undefined;
+  const ask = async (path: string, query: Readonly<Record<string, string>>): Promise<unknown> => {
+    const answer = await fetch(`http://${address}/api/v1/${path}?${new URLSearchParams(query)}`);
+    const body = (await answer.json()) as { status: string; error?: string; data: unknown };
+    if (body.status !== 'success') throw new Error(`${query.query ?? path}: ${body.error}`);
+    return body.data;
+  };
+  return {
+    async query(expression) {
+      const { result } = (await ask('query', { query: expression })) as {
+        result: readonly PrometheusSeries[];
+      };
+      return result;
+    },
+    valuesOf: async (label, match) =>
+      (await ask(`label/${label}/values`, { 'match[]': match })) as readonly string[],
+    async stop() {
+      const ended = once(child, 'exit');
+      child.kill();
+      await ended;
+    },
+  };
+}
+
+/** A value as JSON holds it: members of enumerations are their text. */
+type Plain<T> = T extends string ? `${T}` : T extends object ? { [Key in keyof T]: Plain<T[Key]> } : T;
+
+/** The data source that the person chose above the dashboard. */
+type ChosenSource = { readonly type: 'prometheus'; readonly uid: '${datasource}' };
+
+/** A query of a panel: over the time range, or its latest value. */
+type PrometheusTarget = {
+  readonly refId: string;
+  readonly datasource: ChosenSource;
+  readonly expr: string;
+  readonly legendFormat: string;
+  readonly range: boolean;
+  readonly instant?: true;
+};
+
+type PanelOf<Type extends string, Options, Custom> = Omit<
+  Grafana.Panel,
+  'type' | 'options' | 'fieldConfig' | 'targets' | 'datasource'
+> & {
+  readonly id: number;
+  readonly type: Type;
+  readonly title: string;
+  readonly description: string;
+  readonly datasource: ChosenSource;
+  readonly gridPos: Grafana.Panel['gridPos'] & object;
+  readonly options: Options;
+  readonly fieldConfig: {
+    readonly defaults: Omit<Grafana.FieldConfig, 'custom'> & Custom;
+    readonly overrides: readonly [];
+  };
+  readonly targets: readonly PrometheusTarget[];
+};
+
+type QueryPanel =
+  | PanelOf<'timeseries', TimeSeriesOptions, { readonly custom: Grafana.GraphFieldConfig }>
+  | PanelOf<'stat', StatOptions, object>;
+
+/** The JSON of a dashboard in the kinds of panels that `deploy/grafana` uses, by the types that Grafana publishes. */
+type GrafanaDashboard = Plain<
+  Omit<Grafana.Dashboard, 'panels' | 'templating'> & {
+    readonly uid: string;
+    readonly title: string;
+    readonly panels: readonly (QueryPanel | (Grafana.RowPanel & { readonly gridPos: object }))[];
+    readonly templating: { readonly list: readonly Grafana.VariableModel[] };
+  }
+>;
 
 const text = readFileSync(join(packageRoot, 'deploy/grafana/reeve.json'), 'utf8');
 const dashboard: GrafanaDashboard = JSON.parse(text);

@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { findProblems, makePage, readCoverage } from '../scripts/operations-page.ts';
 import {
+  findProblems,
   findUnreasoned,
   listGiteaJsOperations,
   listUnserved,
+  makePage,
+  readCoverage,
   reasons,
-} from '../scripts/unserved-operations.ts';
+} from '../scripts/operations-page.ts';
 import { operations } from '../src/contract/operations.ts';
 import { operationAt } from './support/record-operations.ts';
 

@@ -17,8 +17,8 @@ import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packageRoot } from '../src/platform/package.ts';
+import { isThorough } from './support/figure.ts';
 import { nodeOf } from './support/nodes.ts';
-import { isThorough } from './support/thorough.ts';
 
 const execute = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), 'reeve-package-'));

@@ -2,15 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { compareReplies } from '../scripts/conformance/peer/compare.ts';
 import { readSteps, refusedSteps } from '../scripts/conformance/peer/contract-steps.ts';
 import { explain } from '../scripts/conformance/peer/explained.ts';
-import { lastSteps } from '../scripts/conformance/peer/last-steps.ts';
-import { seedSteps } from '../scripts/conformance/peer/seed-steps.ts';
-import { createSide, type Reply } from '../scripts/conformance/peer/side.ts';
-import { step } from '../scripts/conformance/peer/step.ts';
+import { lastSteps, seedSteps } from '../scripts/conformance/peer/seed-steps.ts';
+import { createSide, type Reply, step } from '../scripts/conformance/peer/side.ts';
 import { comparePeer } from '../scripts/conformance/peer.ts';
 import type { Operation } from '../src/contract/operation.ts';
 import { operations } from '../src/contract/operations.ts';
 import { startEmbedded } from './support/contract-forge.ts';
-import { isThorough } from './support/thorough.ts';
+import { isThorough } from './support/figure.ts';
 
 const steps = [...seedSteps, ...readSteps(), ...refusedSteps(), ...lastSteps];
 

@@ -1,8 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { isDrillProof, isTestProof, judgeTests, rowOf } from '../scripts/prove/judge.ts';
-import { writeTable } from '../scripts/prove/page.ts';
+import { isDrillProof, isTestProof, judgeTests, rowOf, writeTable } from '../scripts/prove/judge.ts';
 import type { Drill, ReliabilityPromise } from '../scripts/prove/promise.ts';
 import { promises } from '../scripts/prove/promises.ts';
 import type { TestResult } from '../scripts/prove/reporter.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { eventExample, operatorExample } from '../scripts/reference/examples.ts';
-import { exampleOf, functionExamples } from '../scripts/reference/function-examples.ts';
+import { eventExample, exampleOf, functionExamples, operatorExample } from '../scripts/reference/examples.ts';
 import { referencePages } from '../scripts/reference/pages.ts';
 import { stalePages } from '../scripts/reference.ts';
 import { actions } from '../src/actions/actions.ts';

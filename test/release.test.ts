@@ -4,13 +4,18 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { releaseNotes, unreleasedNotes } from '../scripts/release/changelog.ts';
-import { provenanceOf } from '../scripts/release/provenance.ts';
-import { compareVersions, parseVersion, type Version } from '../scripts/release/version.ts';
-import { versionPlaces } from '../scripts/release/version-places.ts';
+import { provenanceOf } from '../scripts/release/pack.ts';
+import {
+  compareVersions,
+  parseVersion,
+  releaseNotes,
+  unreleasedNotes,
+  type Version,
+  versionPlaces,
+} from '../scripts/release/version.ts';
 import { createScratchTree, type ScratchTree } from '../scripts/twins/scratch-tree.ts';
 import { packageRoot } from '../src/platform/package.ts';
-import { isThorough } from './support/thorough.ts';
+import { isThorough } from './support/figure.ts';
 
 const { version: current } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'));
 const next = `${Number(current.split('.')[0]) + 1}.0.0`;

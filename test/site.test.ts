@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { chromium } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { axeViolations } from './support/axe.ts';
-import { isThorough } from './support/thorough.ts';
+import { isThorough } from './support/figure.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const program = '/usr/bin/chromium';

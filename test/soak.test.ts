@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { findSpellings, proveSearch, spellingsOf } from '../scripts/prove/canary/spellings.ts';
-import { judgeSoak, type SoakRecord } from '../scripts/soak/judge.ts';
-import { type Sample, trendOf } from '../scripts/soak/samples.ts';
+import { findSpellings, proveSearch, spellingsOf } from '../scripts/prove/drills/canary.ts';
+import { judgeSoak, type Sample, type SoakRecord, trendOf } from '../scripts/soak/judge.ts';
 
 const mib = 2 ** 20;
 const hourMs = 3_600_000;

@@ -6,9 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Judgement, judgeTwins } from '../scripts/twins/judge.ts';
 import { applyArguments } from '../scripts/twins/scratch-tree.ts';
-import { selectTwins } from '../scripts/twins/select.ts';
-import { loadTwins, parseTwin, type Twin } from '../scripts/twins/twin.ts';
-import { isThorough } from './support/thorough.ts';
+import { loadTwins, parseTwin, selectTwins, type Twin } from '../scripts/twins/twin.ts';
+import { isThorough } from './support/figure.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const twins = await loadTwins(join(root, 'test/twins'));

@@ -1,54 +1,33 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { DrainResult } from './backlog/drain.ts';
-import { type Child, startChild } from './child.ts';
-import type { Measure } from './row.ts';
+import type { DrainResult } from './children/backlog.ts';
+import { benchRow, type Measure, megabytes, onStage } from './runner.ts';
 
 /** A backlog of deliveries over many lanes, drained by the real store and worker with a handler that does nothing. */
-export const measure: Measure = async ({ quick }) => {
-  const deliveries = quick ? 5_000 : 100_000;
-  const folder = await mkdtemp(join(tmpdir(), 'reeve-bench-'));
-  let child: Child | undefined;
-  try {
-    ({ child } = await startChild(new URL('./backlog/drain.ts', import.meta.url), [
-      join(folder, 'reeve.db'),
-    ]));
-    const result = await child.ask<DrainResult>({ deliveries });
-    const isDrained = result.handled === deliveries && result.misordered === 0;
-    const megabytes = Math.round(result.growthBytes / 2 ** 20);
+export const measure: Measure = ({ quick }) =>
+  onStage(async ({ folder, start }) => {
+    const deliveries = quick ? 5_000 : 100_000;
+    const { child } = await start('backlog', [join(folder, 'reeve.db')]);
+    const { handled, misordered, perSecond, growthBytes } = await child.ask<DrainResult>('drain', deliveries);
     const name = `backlog of ${deliveries.toLocaleString('en')} deliveries`;
     return [
-      {
+      benchRow({
         name: `${name}: drained, out of order`,
-        value: result.misordered,
-        unit: `of ${result.handled}`,
-        against: '',
-        ratio: null,
+        value: misordered,
+        unit: `of ${handled}`,
         target: 'all handled, 0 out of order in their lane',
-        ok: isDrained,
-      },
-      {
+        ok: handled === deliveries && misordered === 0,
+      }),
+      benchRow({
         name: `${name}: rate of draining`,
-        value: Math.round(result.perSecond),
+        value: Math.round(perSecond),
         unit: 'deliveries/s',
-        against: '',
-        ratio: null,
         target: '>= 500 /s',
-        ok: result.perSecond >= 500,
-      },
-      {
+      }),
+      benchRow({
         name: `${name}: memory gained from the first tenth to the end`,
-        value: megabytes,
+        value: megabytes(growthBytes),
         unit: 'MB',
-        against: '',
-        ratio: null,
         target: '<= 30 MB',
-        ok: megabytes <= 30,
-      },
+      }),
     ];
-  } finally {
-    await child?.stop();
-    await rm(folder, { recursive: true, force: true });
-  }
-};
+  });

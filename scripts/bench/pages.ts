@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Run } from '../../src/engine/record.ts';
@@ -8,69 +6,43 @@ import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { dashboardPassword, makeDashboardApp } from '../../test/support/dashboard-app.ts';
 import { exampleData, makeExampleRun } from '../../test/support/example-dashboard.ts';
 import { exampleSamples } from '../../test/support/example-samples.ts';
-import { type Measure, median, round } from './row.ts';
+import { benchRow, type Measure, median, onStage, round } from './runner.ts';
 
 /** The pages of the dashboard, asked for by an operator, in a store with very many deliveries: what the server takes for each. */
-export const measure: Measure = async ({ quick }) => {
-  const deliveries = quick ? 50_000 : 1_000_000;
-  const rounds = quick ? 5 : 15;
-  const folder = await mkdtemp(join(tmpdir(), 'reeve-bench-'));
-  const path = join(folder, 'reeve.db');
-  try {
+export const measure: Measure = ({ quick }) =>
+  onStage(async ({ folder, defer }) => {
+    const deliveries = quick ? 50_000 : 1_000_000;
+    const path = join(folder, 'reeve.db');
     await (await openSqliteStore({ path, role: 'worker' })).close();
     fill(path, deliveries);
     const store = await openSqliteStore({ path, role: 'worker' });
+    defer(store.close);
     await store.addSamples(exampleSamples(systemClock.now()));
     const data = { ...exampleData(store), now: () => systemClock.now() };
     const app = makeDashboardApp(store, { dashboardData: data }, () => systemClock.now());
-    try {
-      const cookie = await signIn(app);
-      const shown = [
-        '/',
-        '/activity',
-        '/activity?over=week',
-        '/activity?over=month',
-        '/deliveries',
-        '/deliveries?show=jobs',
-        '/deliveries?show=all',
-        '/deliveries?state=settled',
-        '/deliveries?state=dead',
-        '/deliveries?search=shop-7',
-        '/deliveries?search=nothing-like-it',
-        `/deliveries/${deliveries - 1}`,
-        '/runs',
-        `/runs/${runId(deliveries - 1)}`,
-        '/rules',
-        '/rules/show?rule=triage.yml%23triage',
-        '/sweeps',
-        '/runners',
-        '/drift',
-        '/queues',
-        '/processes',
-        '/audit',
-      ];
-      const times: { readonly page: string; readonly ms: number }[] = [];
-      for (const page of shown) times.push({ page, ms: await timeOf(app, page, cookie, rounds) });
-      const slowest = times.toSorted((a, b) => b.ms - a.ms)[0] ?? { page: '', ms: Number.NaN };
-      return [
-        {
-          name: `${shown.length} pages of the dashboard with ${deliveries.toLocaleString('en')} deliveries: the slowest`,
-          value: round(slowest.ms),
-          unit: 'ms',
-          against: `${slowest.page}; the middle one ${round(median(times.map(({ ms }) => ms)))} ms`,
-          ratio: null,
-          target: '<= 50 ms',
-          ok: slowest.ms <= 50,
-        },
-      ];
-    } finally {
-      await app.close();
-      await store.close();
-    }
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-};
+    defer(() => app.close());
+    const cookie = await signIn(app);
+    const shown = [
+      ...['/', '/activity', '/activity?over=week', '/activity?over=month'],
+      ...['/deliveries', '/deliveries?show=jobs', '/deliveries?show=all', '/deliveries?state=settled'],
+      ...['/deliveries?state=dead', '/deliveries?search=shop-7', '/deliveries?search=nothing-like-it'],
+      ...[`/deliveries/${deliveries - 1}`, '/runs', `/runs/${runId(deliveries - 1)}`],
+      ...['/rules', '/rules/show?rule=triage.yml%23triage', '/sweeps', '/runners', '/drift', '/queues'],
+      ...['/processes', '/audit'],
+    ];
+    const times: { readonly page: string; readonly ms: number }[] = [];
+    for (const page of shown) times.push({ page, ms: await timeOf(app, page, cookie, quick ? 5 : 15) });
+    const slowest = times.toSorted((a, b) => b.ms - a.ms)[0] ?? { page: '', ms: Number.NaN };
+    return [
+      benchRow({
+        name: `${shown.length} pages of the dashboard with ${deliveries.toLocaleString('en')} deliveries: the slowest`,
+        value: slowest.ms,
+        unit: 'ms',
+        against: `${slowest.page}; the middle one ${round(median(times.map(({ ms }) => ms)))} ms`,
+        target: '<= 50 ms',
+      }),
+    ];
+  });
 
 type App = ReturnType<typeof makeDashboardApp>;
 

@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Client, createClient } from '../../src/client/client.ts';
 import { operations } from '../../src/contract/operations.ts';
@@ -12,25 +10,26 @@ import { lookAtQueue } from '../../src/work/merge-queue/look.ts';
 import { sendQueueAttempt, sendQueueWrite } from '../../src/work/merge-queue/send.ts';
 import { queueStateOf } from '../../src/work/merge-queue/state.ts';
 import { type QueuePorts, workOnQueue } from '../../src/work/merge-queue/work.ts';
-import { type BenchRow, type Measure, round } from './row.ts';
+import { benchRow, type Measure, onStage } from './runner.ts';
 
 const at = { owner: 'root', repo: 'queued' };
 const checkMs = 10_000;
 const request = { method: 'merge', priority: 0, timeoutMs: 3_600_000, forks: false } as const;
 
 /** A merge queue whose checks take 10 s, on the embedded forge and a simulated clock: requests of each pull request. */
-export const measure: Measure = async ({ quick }) => {
-  const count = quick ? 8 : 50;
-  const data = await mkdtemp(join(tmpdir(), 'reeve-bench-'));
-  let nowMs = Date.now();
-  const now = (): Date => new Date(nowMs);
-  const forge = await createForgeInstance({ clock: now, data: join(data, 'forge') });
-  const store = await openSqliteStore({
-    path: join(data, 'reeve.db'),
-    role: 'worker',
-    clock: { ...systemClock, now },
-  });
-  try {
+export const measure: Measure = ({ quick }) =>
+  onStage(async ({ folder: data, defer }) => {
+    const count = quick ? 8 : 50;
+    let nowMs = Date.now();
+    const now = (): Date => new Date(nowMs);
+    const forge = await createForgeInstance({ clock: now, data: join(data, 'forge') });
+    defer(forge.close);
+    const store = await openSqliteStore({
+      path: join(data, 'reeve.db'),
+      role: 'worker',
+      clock: { ...systemClock, now },
+    });
+    defer(store.close);
     await forge.createAdministrator({ name: 'root', password: 'password-of-root' });
     const url = await forge.listen({ port: 0 });
     const root = createClient({ url, credentials: { user: 'root', password: 'password-of-root' } });
@@ -88,21 +87,19 @@ export const measure: Measure = async ({ quick }) => {
     const once = (client.requests - tally.polls) / count;
     const name = `a merge queue of ${count}, checks of 10 s`;
     return [
-      rowOf(`${name}: requests of each beside polling`, once, 6),
-      rowOf(`${name}: requests of each in all`, client.requests / count),
+      benchRow({
+        name: `${name}: requests of each beside polling`,
+        value: once,
+        unit: 'requests',
+        target: '<= 6',
+      }),
+      benchRow({
+        name: `${name}: requests of each in all`,
+        value: client.requests / count,
+        unit: 'requests',
+      }),
     ];
-  } finally {
-    await store.close();
-    await forge.close();
-    await rm(data, { recursive: true, force: true });
-  }
-};
-
-function rowOf(name: string, value: number, limit?: number): BenchRow {
-  const target = limit === undefined ? '–' : `<= ${limit}`;
-  const ok = limit === undefined || value <= limit;
-  return { name, value: round(value), unit: 'requests', against: '', ratio: null, target, ok };
-}
+  });
 
 async function arrange(root: Client) {
   const repository = await root.call(operations.createRepository, {

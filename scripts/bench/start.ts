@@ -1,11 +1,10 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { lstat, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { lstat, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { packageRoot } from '../../src/platform/package.ts';
-import { type Measure, median, round } from './row.ts';
+import { benchRow, inTurns, type Measure, median, onStage, round } from './runner.ts';
 
 const execute = promisify(execFile);
 
@@ -13,61 +12,40 @@ const execute = promisify(execFile);
  * The start of the installed package, as `npm pack` and `npm install` make it: time of `reeve --help`, time from the start of
  * `reeve serve` until it accepts deliveries, and the size on disk. The forge is the embedded one.
  */
-export const measure: Measure = async ({ quick }) => {
-  const folder = await mkdtemp(join(tmpdir(), 'reeve-bench-start-'));
-  try {
+export const measure: Measure = ({ quick }) =>
+  onStage(async ({ folder }) => {
     const installed = await install(folder);
     const reeve = join(installed, 'node_modules/@reeve-forge/reeve/bin/reeve.mjs');
-    const rounds = quick ? 5 : 15;
-    const bareMs: number[] = [];
-    const helpMs: number[] = [];
-    // Side by side: what the machine does meanwhile is in both.
-    for (let at = -1; at < rounds; at += 1) {
-      const bare = await timeRun(['-e', '0'], folder);
-      const help = await timeRun([reeve, '--help'], folder);
-      if (at < 0) continue;
-      bareMs.push(bare);
-      helpMs.push(help);
-    }
+    const starts = { bare: ['-e', '0'], help: [reeve, '--help'] };
+    const times = await inTurns(['bare', 'help'] as const, { rounds: quick ? 5 : 15 }, (name) =>
+      timeRun(starts[name], folder),
+    );
+    const asIs = (ms: number): number => ms;
     const [firstMs = 0, ...readyMs] = await timeServe(reeve, folder, quick ? 3 : 9);
-    const bytes = await sizeOf(join(installed, 'node_modules'));
-    const help = median(helpMs);
-    const bare = median(bareMs);
-    const ready = median(readyMs);
-    const mebibytes = bytes / 2 ** 20;
     return [
-      {
+      benchRow({
         name: 'reeve --help, installed package',
-        value: round(help),
+        value: times.median('help', asIs),
         unit: 'ms',
-        against: `node -e 0: ${round(bare)} ms`,
-        ratio: round(help / bare),
+        against: `node -e 0: ${round(times.median('bare', asIs))} ms`,
+        ratio: times.ratio('help', 'bare', asIs),
         target: '<= 150 ms',
-        ok: help <= 150,
-      },
-      {
+      }),
+      benchRow({
         name: 'reeve serve, start until it accepts deliveries',
-        value: round(ready),
+        value: median(readyMs),
         unit: 'ms',
         against: `first start: ${round(firstMs)} ms`,
-        ratio: null,
         target: '<= 500 ms',
-        ok: ready <= 500,
-      },
-      {
+      }),
+      benchRow({
         name: 'size of the installed package',
-        value: round(mebibytes),
+        value: (await sizeOf(join(installed, 'node_modules'))) / 2 ** 20,
         unit: 'MiB',
-        against: '',
-        ratio: null,
         target: '<= 40 MiB',
-        ok: mebibytes <= 40,
-      },
+      }),
     ];
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-};
+  });
 
 /** Returns a folder in which the package is installed. */
 async function install(folder: string): Promise<string> {

@@ -1,11 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { type Capability, capabilitiesOf } from '../../src/client/capabilities.ts';
 import type { Operation } from '../../src/contract/operation.ts';
 import { operations } from '../../src/contract/operations.ts';
 import { lineOf } from '../../test/support/real-forge.ts';
 import { page, table, word } from '../reference/text.ts';
-import { clientSection } from './clients.ts';
-import { type PeerResult, peerSection } from './peer/result.ts';
-import type { Result } from './result.ts';
+import { type PeerResult, peerSection, type Result } from './result.ts';
 
 /** The operations that the description of the service numbers, and its notification operations. */
 const described = [
@@ -111,7 +110,7 @@ The number of operations by kind of answer: a success, an error (400 and above),
         ...results.map((result) => (result.operations[id] ?? []).join(', ')),
       ]),
     )}`,
-    clientSection(),
+    readFileSync(new URL('./clients.md', import.meta.url), 'utf8').trim(),
     ...(peers.length > 0 ? [peerSection(peers)] : []),
     ...results.map(differencesOf),
   );

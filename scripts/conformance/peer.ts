@@ -3,16 +3,14 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { createForgeInstance } from '../../src/forge/forge.ts';
 import { launcher } from '../../test/support/launcher.ts';
-import { passwordCost } from '../../test/support/password-cost.ts';
+import { passwordCost } from '../../test/support/privilege-setup.ts';
 import type { RealForge } from '../../test/support/real-forge.ts';
 import { compareReplies, type Difference } from './peer/compare.ts';
 import { readSteps, refusedSteps } from './peer/contract-steps.ts';
 import { type Explanation, explain, explanations } from './peer/explained.ts';
-import { lastSteps } from './peer/last-steps.ts';
-import type { PeerResult } from './peer/result.ts';
-import { people, seedSteps } from './peer/seed-steps.ts';
-import { createSide, type Reply, type Side, send } from './peer/side.ts';
-import type { Step } from './peer/step.ts';
+import { lastSteps, people, seedSteps } from './peer/seed-steps.ts';
+import { createSide, type Reply, type Side, type Step, send } from './peer/side.ts';
+import type { PeerResult } from './result.ts';
 
 /** What a run found: equal answers, explained differences and the others. */
 export type Comparison = {

@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { start, waitForOutput } from '../../test/support/command.ts';
-import { openBook } from '../soak/book.ts';
-import { createLoad } from '../soak/load.ts';
+import { type Book, openBook } from '../harness/book.ts';
+import { createLoad } from '../harness/load.ts';
+import { authorization, secret } from '../harness/sender.ts';
 
 /** `reeve serve` on a forge that another part plays, under a load of deliveries whose acknowledgements are noted. */
 export interface LoadedServer {
@@ -22,11 +23,9 @@ export type LoadedServers = {
   /** Starts the server, again after it ended. */
   start(): Promise<LoadedServer>;
   /** What was acknowledged by all of them, and whether the store has it. */
-  readonly book: ReturnType<typeof openBook>;
+  readonly book: Book;
 };
 
-const authorization = 'Bearer only-for-the-drill-on-loopback';
-const secret = 'only-for-the-drill-on-loopback';
 const rules = `version: 1
 rules:
   labelled:

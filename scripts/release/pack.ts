@@ -1,7 +1,8 @@
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import type { RunProgram } from './run-program.ts';
+import { delimiter, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 
 /** The file that npm publishes. */
 export type Tarball = { readonly path: string; readonly sha256: string; readonly sha512: string };
@@ -38,3 +39,78 @@ async function packInto(folder: string, run: RunProgram): Promise<Tarball & { re
   const digest = (algorithm: string): string => createHash(algorithm).update(bytes).digest('hex');
   return { name: filename, path, sha256: digest('sha256'), sha512: digest('sha512') };
 }
+
+const execute = promisify(execFile);
+
+/** Runs a program in the checkout and returns what it printed, without the line break at the end. Rejects where it fails. */
+export type RunProgram = (program: string, args: readonly string[], input?: string) => Promise<string>;
+
+/** Creates the function for a checkout. Programs run with the Node that runs this, and without what npm tells its scripts. */
+export function createRunProgram(root: string): RunProgram {
+  const inherited = Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name));
+  const PATH = `${dirname(process.execPath)}${delimiter}${process.env.PATH}`;
+  const options = { cwd: root, env: { ...Object.fromEntries(inherited), PATH }, maxBuffer: 64 * 2 ** 20 };
+  return async (program, args, input) => {
+    const running = execute(program, [...args], options);
+    if (input !== undefined) running.child.stdin?.end(input);
+    return (await running).stdout.trimEnd();
+  };
+}
+
+/** What a statement says of a build. */
+type Build = {
+  readonly root: string;
+  readonly name: string;
+  readonly version: string;
+  readonly tarball: Tarball;
+  readonly commit: string;
+  /** Address that the repository is fetched from; undefined: it has none. */
+  readonly repository: string | undefined;
+  readonly npm: string;
+  readonly startedAt: Date;
+  readonly finishedAt: Date;
+};
+
+/**
+ * Returns an in-toto statement with the SLSA provenance of a package: which commit, which locked libraries and which builder made
+ * the file with this digest. It is not signed: `npm publish --provenance` in CI adds a statement that is.
+ */
+export async function provenanceOf(build: Build): Promise<object> {
+  const { root, name, version, tarball, commit, repository, npm, startedAt, finishedAt } = build;
+  const lockfile = createHash('sha256')
+    .update(await readFile(join(root, 'package-lock.json')))
+    .digest('hex');
+  return {
+    _type: 'https://in-toto.io/Statement/v1',
+    subject: [
+      {
+        name: `pkg:npm/${name.replace('@', '%40')}@${version}`,
+        digest: { sha256: tarball.sha256, sha512: tarball.sha512 },
+      },
+    ],
+    predicateType: 'https://slsa.dev/provenance/v1',
+    predicate: {
+      buildDefinition: {
+        buildType: `https://www.npmjs.com/package/${name}#release-script-v1`,
+        externalParameters: { command: 'npm run release', version },
+        internalParameters: {},
+        resolvedDependencies: [
+          {
+            uri: repository === undefined ? 'git+file:.' : `git+${repository}@refs/tags/v${version}`,
+            digest: { gitCommit: commit },
+          },
+          { uri: 'package-lock.json', digest: { sha256: lockfile } },
+        ],
+      },
+      runDetails: {
+        builder: {
+          id: `https://www.npmjs.com/package/${name}#release-by-hand`,
+          version: { node: process.versions.node, npm },
+        },
+        metadata: { startedOn: rfc3339(startedAt), finishedOn: rfc3339(finishedAt) },
+      },
+    },
+  };
+}
+
+const rfc3339 = (at: Date): string => at.toISOString().replace(/\.\d+Z$/, 'Z');

@@ -1,3 +1,6 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
 /** A version: numbers, and the identifiers of a pre-release. */
 export type Version = {
   readonly numbers: readonly [number, number, number];
@@ -39,4 +42,74 @@ function compareIdentifiers(a: string, b: string): number {
   if (isNumber && isOtherNumber) return Number(a) - Number(b);
   if (isNumber !== isOtherNumber) return isNumber ? -1 : 1;
   return a === b ? 0 : a < b ? -1 : 1;
+}
+
+const heading = '## Unreleased';
+
+/** The lines of the section Unreleased, without empty sections; empty where nothing is in it. */
+export function unreleasedNotes(changelog: string): string {
+  const [, section] = split(changelog);
+  return section
+    .split(/^(?=### )/m)
+    .map((part) => part.trim())
+    .filter((part) => part.replace(/^### .*$/m, '').trim() !== '')
+    .join('\n\n');
+}
+
+/** Returns the changelog with what is unreleased under a version and its day, and a new, empty section above. */
+export function releaseNotes(changelog: string, version: string, day: string): string {
+  const [before, , after] = split(changelog);
+  const notes = unreleasedNotes(changelog);
+  return `${before}${heading}\n\n## ${version} - ${day}\n\n${notes}\n${after === '' ? '' : `\n${after}`}`;
+}
+
+/** Returns what is before the section, its content, and the sections of earlier versions. */
+function split(changelog: string): readonly [before: string, section: string, after: string] {
+  const at = changelog.search(new RegExp(`^${heading}$`, 'm'));
+  if (at === -1) throw new Error(`CHANGELOG.md has no section "${heading}"`);
+  const rest = changelog.slice(at + heading.length);
+  const next = rest.search(/^## /m);
+  return next === -1
+    ? [changelog.slice(0, at), rest, '']
+    : [changelog.slice(0, at), rest.slice(0, next), rest.slice(next)];
+}
+
+type Place = {
+  readonly path: string;
+  /** Number of times that the version is in the file. */
+  readonly times: number;
+  /** Returns what is before and after the version, as the source of a regular expression. */
+  readonly around: readonly [before: string, after: string];
+};
+
+/** Files with the version of this package, besides the changelog. `test/release.test.ts` finds a file that is missing here. */
+export const versionPlaces: readonly Place[] = [
+  { path: 'package.json', times: 1, around: ['^ {2}"version": "', '",$'] },
+  // The package itself: at the top, and in the list of packages under the empty name.
+  {
+    path: 'package-lock.json',
+    times: 2,
+    around: ['^(?: {2}| {6})"version": "', '",\\n(?: {2}"lockfile| {6}"license": "MIT",\\n {6}"bin")'],
+  },
+  { path: 'deploy/kubernetes/kustomization.yaml', times: 1, around: ['^ +newTag: ', '$'] },
+  { path: 'docs/ci.md', times: 5, around: ['/reeve/reeve@v', '(?=$|`)'] },
+];
+
+/**
+ * Writes another version into every place. Throws before anything is written if a file has the old version more or less often than
+ * the table says. Returns the paths.
+ */
+export async function replaceVersion(root: string, from: string, to: string): Promise<readonly string[]> {
+  const changed = await Promise.all(
+    versionPlaces.map(async ({ path, times, around: [before, after] }) => {
+      const text = await readFile(join(root, path), 'utf8');
+      const version = new RegExp(`(${before})${from.replaceAll('.', '\\.')}(${after})`, 'gm');
+      const found = text.match(version)?.length ?? 0;
+      if (found !== times)
+        throw new Error(`${path} has the version ${from} ${found} times, and not ${times} times`);
+      return { path, text: text.replace(version, (_, start, end) => `${start}${to}${end}`) };
+    }),
+  );
+  for (const { path, text } of changed) await writeFile(join(root, path), text);
+  return changed.map(({ path }) => path);
 }

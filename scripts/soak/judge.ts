@@ -1,4 +1,7 @@
-import { percentileOf, type Sample, type Trend, trendOf } from './samples.ts';
+import { readdirSync, readlinkSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { percentile } from '../harness/sender.ts';
+import type { ProbeSample } from './probe.ts';
 
 /** What happened in a soak. */
 export type SoakRecord = {
@@ -102,13 +105,13 @@ export function judgeSoak(record: SoakRecord): readonly SoakRow[] {
     { name: 'database, half way and at the end', value: databaseOf(samples), target: '' },
     {
       name: 'answers to deliveries, p99 and slowest',
-      value: `${ms(percentileOf(answers, 0.99))}, ${ms(percentileOf(answers, 1))}`,
+      value: `${ms(percentileIn(answers, 0.99))}, ${ms(percentileIn(answers, 1))}`,
       target: '< 5 s',
-      ok: percentileOf(answers, 1) < 5_000,
+      ok: percentileIn(answers, 1) < 5_000,
     },
     {
       name: `from an edit to its label, median and slowest, with ${record.restarts} restarts of the forge`,
-      value: `${ms(percentileOf(effectMs, 0.5))}, ${ms(percentileOf(effectMs, 1))}`,
+      value: `${ms(percentileIn(effectMs, 0.5))}, ${ms(percentileIn(effectMs, 1))}`,
       target: '',
     },
     {
@@ -165,8 +168,69 @@ function databaseOf(samples: readonly Sample[]): string {
     .join(', ');
 }
 
+const percentileIn = (values: readonly number[], share: number): number => percentile(values, share) || 0;
 const count = (value: number): string => value.toLocaleString('en');
 const inMib = (bytes: number): string => `${(bytes / mib).toFixed(1)} MiB`;
 const signed = (value: number): string => `${value < 0 ? '' : '+'}${value.toFixed(1)}`;
 const ms = (value: number): string =>
   value < 1_000 ? `${Math.round(value)} ms` : `${(value / 1_000).toFixed(1)} s`;
+
+export type Sample = ProbeSample & {
+  readonly atMs: number;
+  /** The same once V8 has returned the free pages of its heap to the system; of one sample in a minute. */
+  readonly used?: ProbeSample | undefined;
+  /** The resident pages of files, such as the program itself, as far as the system shows them. */
+  readonly mappedBytes: number;
+  readonly descriptors: number;
+  readonly databaseBytes: number;
+  readonly logBytes: number;
+  /** Deliveries that wait or are in progress. */
+  readonly waiting: number;
+};
+
+/** Returns the descriptors that a process has open, by what they lead to; undefined where the system shows none. */
+export function descriptorsOf(pid: number | undefined): readonly string[] | undefined {
+  const folder = `/proc/${pid}/fd`;
+  try {
+    return readdirSync(folder).flatMap((name) => {
+      try {
+        return readlinkSync(join(folder, name)).replace(/:\[\d+\]$/, '');
+      } catch {
+        // Closed meanwhile.
+        return [];
+      }
+    });
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the sizes of a store and of its log. */
+export function sizesOf(data: string): { readonly databaseBytes: number; readonly logBytes: number } {
+  const sizeOf = (name: string): number => statSync(join(data, name), { throwIfNoEntry: false })?.size ?? 0;
+  return { databaseBytes: sizeOf('reeve.db'), logBytes: sizeOf('reeve.db-wal') };
+}
+
+/** A line through points, by least squares. */
+type Trend = { readonly perHour: number; readonly errorPerHour: number };
+
+/**
+ * Returns how a value grows in an hour, and the standard error of that: twice the error on each side is where the true value is
+ * with a probability of 95 %, as far as the points are independent.
+ */
+export function trendOf(points: readonly { readonly atMs: number; readonly value: number }[]): Trend {
+  const count = points.length;
+  if (count < 3) return { perHour: 0, errorPerHour: Number.POSITIVE_INFINITY };
+  const mean = (values: readonly number[]): number => values.reduce((sum, one) => sum + one, 0) / count;
+  const atMean = mean(points.map(({ atMs }) => atMs));
+  const valueMean = mean(points.map(({ value }) => value));
+  const spread = points.reduce((sum, { atMs }) => sum + (atMs - atMean) ** 2, 0);
+  const slope =
+    points.reduce((sum, { atMs, value }) => sum + (atMs - atMean) * (value - valueMean), 0) / spread;
+  const rest = points.reduce(
+    (sum, { atMs, value }) => sum + (value - valueMean - slope * (atMs - atMean)) ** 2,
+    0,
+  );
+  const hourMs = 3_600_000;
+  return { perHour: slope * hourMs, errorPerHour: Math.sqrt(rest / (count - 2) / spread) * hourMs };
+}

@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { canReadMemory, residentBytes } from '../installation/process-memory.ts';
+import { canReadMemory, residentBytes } from '../harness/process-memory.ts';
 
 /** What `reeve serve` reports of itself. */
 export type ProbeSample = {

@@ -6,18 +6,28 @@ import type { Issue } from '../../src/contract/resources/issues.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { builtProgram } from '../../test/support/built-program.ts';
+import type { Fault } from '../../test/support/fault-proxy.ts';
 import { endProcesses } from '../../test/support/processes.ts';
-import { authorization, secret } from '../installation/credentials.ts';
-import { at } from '../installation/forge.ts';
-import { canReadMemory, mappedBytes } from '../installation/process-memory.ts';
-import { type ProxiedInstallation, startProxiedInstallation } from '../installation/proxied-installation.ts';
-import { openBook } from './book.ts';
-import { editEveryMs, startEdits } from './edits.ts';
-import { causeFaults } from './faults.ts';
-import { oldestAllowedDays, retentionDays, type SoakRecord } from './judge.ts';
-import { createLoad, type Load } from './load.ts';
+import { openBook } from '../harness/book.ts';
+import {
+  at,
+  type Installation,
+  type ProxiedInstallation,
+  startProxiedInstallation,
+} from '../harness/installation.ts';
+import { createLoad, type Load, type LoadTarget } from '../harness/load.ts';
+import { canReadMemory, mappedBytes } from '../harness/process-memory.ts';
+import { untilDone } from '../harness/progress.ts';
+import { authorization, secret } from '../harness/sender.ts';
+import {
+  descriptorsOf,
+  oldestAllowedDays,
+  retentionDays,
+  type Sample,
+  type SoakRecord,
+  sizesOf,
+} from './judge.ts';
 import type { ProbeQuestion, ProbeSample } from './probe.ts';
-import { descriptorsOf, type Sample, sizesOf } from './samples.ts';
 
 export type SoakOptions = {
   readonly seconds: number;
@@ -44,6 +54,8 @@ retention: { settled: ${retentionDays}d }
 max-body: 256KiB
 `;
 const tooLargeBytes = 300 * 1_024;
+/** Least time between two edits. */
+const editEveryMs = 500;
 /** Each is edited again after 130 s at the earliest: a label that goes back and forth five times in ten minutes is left alone. */
 const issueCount = 130_000 / editEveryMs;
 /** The clock of the process goes ahead by so much in the whole, in steps. */
@@ -163,7 +175,7 @@ async function openIssues({ root }: ProxiedInstallation): Promise<readonly Issue
 async function prepareLoad(
   { root, url }: ProxiedInstallation,
   issues: readonly Issue[],
-  onAnswer: Parameters<typeof createLoad>[0]['onAnswer'],
+  onAnswer: LoadTarget['onAnswer'],
 ): Promise<Load> {
   const { id, full_name, owner } = await root.call(operations.getRepository, { params: at });
   const repository = { id, full_name: full_name ?? '', owner: owner ?? {} };
@@ -180,13 +192,8 @@ async function measureCapacity(load: Load, waiting: () => Promise<number>, secon
 }
 
 /** Waits until no delivery waits. Returns when their number has not changed for long, too: what is left is counted. */
-async function drained(waiting: () => Promise<number>): Promise<void> {
-  let [left, sinceMs] = [await waiting(), performance.now()];
-  while (left > 0 && performance.now() - sinceMs < stuckMs) {
-    await pause(100);
-    const now = await waiting();
-    if (now !== left) [left, sinceMs] = [now, performance.now()];
-  }
+function drained(waiting: () => Promise<number>): Promise<number> {
+  return untilDone(waiting, { stuckMs, everyMs: 100 });
 }
 
 async function sampleOf(
@@ -230,4 +237,122 @@ async function restingDescriptors(
     if (now !== undefined && now.length < least.length) [least, sinceMs] = [now, performance.now()];
   }
   return least;
+}
+
+/** Edits of issues, each of which changes a label, one after the other. */
+interface Edits {
+  /** Resolves when the last one was made. */
+  readonly done: Promise<void>;
+  /** Waits until every issue has the label of its title, or nothing happens any more. */
+  judge(): Promise<{
+    readonly edits: number;
+    readonly wrong: number;
+    readonly effectMs: readonly number[];
+  }>;
+}
+
+type EditsOptions = {
+  /** Labels; the last word of a label is in the title of the issues that have it. */
+  readonly sizes: readonly string[];
+  readonly issues: readonly { readonly number: number }[];
+  readonly isOver: () => boolean;
+  /** Time without an effect after which it is taken for lost. */
+  readonly stuckMs: number;
+};
+
+/** Time between two looks at the labels of an issue. */
+const lookEveryMs = 100;
+
+/** Edits the issues in turn until `isOver`, and measures how long each effect takes. */
+function startEdits({ root }: Installation, { sizes, issues, isOver, stuckMs }: EditsOptions): Edits {
+  const wanted = new Map<number, string>();
+  const effectMs: number[] = [];
+  let edits = 0;
+  const isLabelled = async (index: number): Promise<boolean> => {
+    const labels = await root.call(operations.listIssueLabels, { params: { ...at, index } });
+    return labels.map(({ name }) => name).join() === wanted.get(index);
+  };
+
+  const editOne = async (index: number): Promise<void> => {
+    const size = sizes[(edits + Math.floor(edits / issues.length)) % sizes.length] ?? '';
+    const title = `A ${size.split('/').at(-1)} change, ${edits}`;
+    await root.call(operations.editIssue, { params: { ...at, index }, body: { title } });
+    wanted.set(index, size);
+    edits += 1;
+    const startMs = performance.now();
+    while (!isOver()) {
+      if (await isLabelled(index)) {
+        effectMs.push(performance.now() - startMs);
+        return;
+      }
+      await pause(lookEveryMs);
+    }
+  };
+  const done = (async () => {
+    for (let turn = 0; !isOver(); turn += 1) {
+      const { number } = issues[turn % issues.length] ?? { number: 1 };
+      // The forge may be away: the edit, or the look at its effect, is made again with the next one.
+      await editOne(number).catch(() => undefined);
+      await pause(editEveryMs);
+    }
+  })();
+  return {
+    done,
+    async judge() {
+      const endMs = performance.now() + stuckMs;
+      let wrong = [...wanted.keys()];
+      for (;;) {
+        const left: number[] = [];
+        for (const index of wrong) if (!(await isLabelled(index))) left.push(index);
+        wrong = left;
+        if (wrong.length === 0 || performance.now() > endMs) break;
+        await pause(lookEveryMs);
+      }
+      return { edits, wrong: wrong.length, effectMs };
+    },
+  };
+}
+
+interface Faults {
+  /** Resolves when the last one has passed. */
+  readonly done: Promise<void>;
+  restarts(): number;
+}
+
+/** Where in a cycle which fault is; the rest of it is fine. Of ten requests that pass then, `of10` meet it. */
+const phases: readonly { from: number; to: number; of10: number; fault: Fault }[] = [
+  { from: 0.35, to: 0.45, of10: 1, fault: { kind: 'answer', status: 500, body: '{"message":"oops"}' } },
+  { from: 0.45, to: 0.55, of10: 10, fault: { kind: 'pass', before: () => pause(300) } },
+  { from: 0.55, to: 0.6, of10: 1, fault: { kind: 'reset' } },
+  { from: 0.6, to: 0.65, of10: 1, fault: { kind: 'lose' } },
+];
+const restartAt = 0.7;
+const awayMs = 1_000;
+
+/** Lets the forge fail in each cycle: errors, slow answers, broken connections, lost answers, and a restart. */
+function causeFaults(
+  { proxy, restartForge }: ProxiedInstallation,
+  { cycleMs, isOver }: { readonly cycleMs: number; readonly isOver: () => boolean },
+): Faults {
+  const startMs = performance.now();
+  const position = (): number => ((performance.now() - startMs) / cycleMs) % 1;
+  let [requests, restarts] = [0, 0];
+  proxy.decide = () => {
+    requests += 1;
+    const at = position();
+    const phase = phases.find(({ from, to }) => at >= from && at < to);
+    return phase !== undefined && requests % 10 < phase.of10 && !isOver() ? phase.fault : { kind: 'pass' };
+  };
+  const done = (async () => {
+    let cycle = -1;
+    while (!isOver()) {
+      await pause(50);
+      const now = Math.floor((performance.now() - startMs) / cycleMs);
+      if (position() < restartAt || now === cycle) continue;
+      cycle = now;
+      await restartForge(awayMs);
+      restarts += 1;
+    }
+  })();
+  return { done, restarts: () => restarts };
 }

@@ -6,8 +6,8 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { bundleAction } from '../../scripts/build-action.ts';
 import { runAction } from '../../src/ci/main.ts';
+import { isThorough } from '../support/figure.ts';
 import { nodeOf } from '../support/nodes.ts';
-import { isThorough } from '../support/thorough.ts';
 
 const { NODE_COMPILE_CACHE } = process.env;
 const folder = mkdtempSync(join(tmpdir(), 'reeve-action-'));

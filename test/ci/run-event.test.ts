@@ -8,9 +8,9 @@ import { runAction } from '../../src/ci/main.ts';
 import type { Client } from '../../src/client/client.ts';
 import { operations } from '../../src/contract/operations.ts';
 import type { Run } from '../../src/engine/record.ts';
+import { isThorough } from '../support/figure.ts';
 import { at, type Harness, people, startHarness } from '../support/harness.ts';
 import { nodeOf } from '../support/nodes.ts';
-import { isThorough } from '../support/thorough.ts';
 
 const rules = `version: 1
 rules:

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { beforeAll, expect, it } from 'vitest';
 import { describeContract } from '../support/contract-forge.ts';
+import { makePublicKey } from '../support/pgp-keys.ts';
 import { makeSharedRepository, type SharedRepository } from '../support/shared-repository.ts';
-import { makePublicKey } from '../support/ssh-keys.ts';
 
 describeContract('deploy keys', (forge) => {
   let shared: SharedRepository;

@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from 'vitest';
 import { type Account, type Answer, describeContract } from '../support/contract-forge.ts';
-import { makePublicKey } from '../support/ssh-keys.ts';
+import { makePublicKey } from '../support/pgp-keys.ts';
 
 describeContract('public keys of accounts', (forge) => {
   let ada: Account;

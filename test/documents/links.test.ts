@@ -2,8 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { findLinkProblems } from '../../scripts/site/check-links.ts';
-import { readContents } from '../../scripts/site/contents.ts';
+import { findLinkProblems, readContents } from '../../scripts/site/check-links.ts';
 import { anchorsOf, blocksOf, linksOf, replaceLinks } from '../../scripts/site/markdown.ts';
 import { stagePages } from '../../scripts/site/stage.ts';
 import { foreignRequests } from '../../scripts/site.ts';

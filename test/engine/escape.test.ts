@@ -10,14 +10,13 @@ import { runRules } from '../../src/engine/run.ts';
 import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { registry } from '../../src/rules/registry.ts';
 import { createRuleSet, type LoadedRule } from '../../src/rules/rule.ts';
-import { recordFigure } from '../support/figure.ts';
+import { propertyRuns, recordFigure } from '../support/figure.ts';
 import { granted } from '../support/granted.ts';
 import { makeClock } from '../support/make-clock.ts';
 import { makeFacts } from '../support/make-facts.ts';
 import { plainAction } from '../support/plain-action.ts';
 import { plainRule } from '../support/plain-rule.ts';
 import { makeRecordingClient } from '../support/recording-client.ts';
-import { propertyRuns } from '../support/thorough.ts';
 
 const numRuns = process.env.LONG ? 100_000 : propertyRuns(3_000);
 const home = { id: 1, owner: 'acme', name: 'demo' };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hostileRuns, prepareHostileRun } from '../../scripts/bench/rules/hostile-runs.ts';
+import { hostileRuns, prepareHostileRun } from '../../scripts/bench/hostile.ts';
 
 // How long these runs take is measured by `npm run bench -- --only rules`, on a machine that does nothing else.
 describe('a run is bounded', () => {

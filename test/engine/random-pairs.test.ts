@@ -2,9 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { actions } from '../../src/actions/actions.ts';
 import type { RecordedChange } from '../../src/engine/record.ts';
-import type { Written } from '../support/fake-forge.ts';
-import { vaultText } from '../support/fake-forge-state.ts';
-import { recordFigure } from '../support/figure.ts';
+import { vaultText, type Written } from '../support/fake-forge.ts';
+import { propertyRuns, recordFigure } from '../support/figure.ts';
 import {
   homeId,
   type Level,
@@ -17,7 +16,6 @@ import {
   secretValue,
 } from '../support/random-pairs.ts';
 import { argumentArbitraries } from '../support/random-rules.ts';
-import { propertyRuns } from '../support/thorough.ts';
 
 /** Pairs that each action leads: more than 100,000 in a long run. */
 const perAction = process.env.LONG ? 4_000 : propertyRuns(60);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hostileTexts } from '../../scripts/bench/rules/hostile.ts';
+import { hostileTexts } from '../../scripts/bench/hostile.ts';
 import { parseEvent } from '../../src/contract/events/events.ts';
 import type { Run } from '../../src/engine/record.ts';
 import { runRules } from '../../src/engine/run.ts';

@@ -1,13 +1,13 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
 import { systemClock } from '../../src/platform/clock.ts';
+import { isThorough } from '../support/figure.ts';
 import { skipWithout } from '../support/flow-requirements.ts';
 import { at, authorization, type Harness, secret } from '../support/harness.ts';
 import { mergeByHand } from '../support/merge-by-hand.ts';
 import { startOperatorHarness, writesOf } from '../support/operator-harness.ts';
 import { addFile } from '../support/privilege-setup.ts';
 import { appliedRules, mergeRules, shippedFiles } from '../support/shipped-rules.ts';
-import { isThorough } from '../support/thorough.ts';
 
 let harness: Harness;
 /** How far the clock of the server is ahead. */

@@ -2,10 +2,10 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
 import type { Run } from '../../src/engine/record.ts';
 import { reeve, start, waitForExit } from '../support/command.ts';
+import { isThorough } from '../support/figure.ts';
 import { at, type Harness, people } from '../support/harness.ts';
 import { mergeByHand } from '../support/merge-by-hand.ts';
 import { startOperatorHarness, writesOf } from '../support/operator-harness.ts';
-import { isThorough } from '../support/thorough.ts';
 
 let harness: Harness;
 afterEach(() => harness.close());

@@ -6,11 +6,10 @@ import { operations } from '../../src/contract/operations.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { signInWithPassword } from '../support/dashboard-client.ts';
-import { recordFigure } from '../support/figure.ts';
+import { isThorough, recordFigure } from '../support/figure.ts';
 import { timeoutMs } from '../support/flow-names.ts';
 import { at, type Harness, startHarness } from '../support/harness.ts';
 import { scrapeMetrics } from '../support/scrape-metrics.ts';
-import { isThorough } from '../support/thorough.ts';
 
 const rules = `version: 1
 rules:

@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,9 +7,44 @@ import { describe, type ExpectStatic, test } from 'vitest';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { start, waitForExit, waitForOutput } from '../support/command.ts';
 import { cpuMs } from '../support/cpu-time.ts';
-import { type FakeTime, fakeTimeIsMissing, makeFakeTime } from '../support/fake-time.ts';
 import { recordFigure } from '../support/figure.ts';
 import { type ManyRepositories, startManyRepositories } from '../support/many-repositories.ts';
+
+/** A wall clock that a test sets in another process while that runs; its monotonic clock goes on undisturbed. */
+type FakeTime = {
+  /** What the process has to be started with. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Sets the wall clock of the process to this many seconds ahead of the real one. */
+  setAhead(seconds: number): void;
+};
+
+const library = ['/usr/lib', '/usr/local/lib', '/usr/lib64']
+  .filter((folder) => existsSync(folder))
+  .flatMap((folder) => [folder, ...readdirSync(folder).map((name) => join(folder, name))])
+  .map((folder) => join(folder, 'faketime/libfaketime.so.1'))
+  .find((path) => existsSync(path));
+
+/** Says why clocks of other processes cannot be set here; undefined where they can. */
+const fakeTimeIsMissing = library === undefined ? 'skipped: libfaketime is not installed' : undefined;
+
+/** Prepares a clock whose offset stands in a file of the folder. */
+function makeFakeTime(folder: string): FakeTime {
+  const file = join(folder, 'clock-offset');
+  const setAhead = (seconds: number): void =>
+    writeFileSync(file, `${seconds < 0 ? '-' : '+'}${Math.abs(seconds)}\n`);
+  setAhead(0);
+  return {
+    environment: {
+      LD_PRELOAD: library ?? '',
+      FAKETIME_TIMESTAMP_FILE: file,
+      FAKETIME_NO_CACHE: '1',
+      // The name of the variable differs between releases.
+      DONT_FAKE_MONOTONIC: '1',
+      FAKETIME_DONT_FAKE_MONOTONIC: '1',
+    },
+    setAhead,
+  };
+}
 
 const rules = `version: 1
 rules:

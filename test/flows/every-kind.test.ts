@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { makeDeliveries, post } from '../support/deliveries.ts';
-import { recordFigure } from '../support/figure.ts';
+import { isThorough, recordFigure } from '../support/figure.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
-import { isThorough } from '../support/thorough.ts';
 
 let harness: Harness;
 beforeAll(async () => {

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { hostileTexts } from '../../scripts/bench/rules/hostile.ts';
+import { hostileTexts } from '../../scripts/bench/hostile.ts';
 import type { Client } from '../../src/client/client.ts';
 import { operations } from '../../src/contract/operations.ts';
 import { start, waitForExit, waitForOutput } from '../support/command.ts';

@@ -7,6 +7,7 @@ import { systemClock } from '../../src/platform/clock.ts';
 import { queueStateOf } from '../../src/work/merge-queue/state.ts';
 import { reeve } from '../support/command.ts';
 import { signInWithPassword } from '../support/dashboard-client.ts';
+import { isThorough } from '../support/figure.ts';
 import { cloneRepository, runGit } from '../support/git-client.ts';
 import { at, type Harness, people } from '../support/harness.ts';
 import { mergeByHand } from '../support/merge-by-hand.ts';
@@ -14,7 +15,6 @@ import { startOperatorHarness, writesOf } from '../support/operator-harness.ts';
 import { addFile } from '../support/privilege-setup.ts';
 import { reportChecks, requireStatuses } from '../support/queue/queue-repository.ts';
 import { queueRules, shippedFiles } from '../support/shipped-rules.ts';
-import { isThorough } from '../support/thorough.ts';
 
 let harness: Harness;
 /** How far the clock of the server is ahead: polls come when this test says. */

@@ -1,12 +1,11 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { LoadedRule } from '../../src/rules/rule.ts';
-import { isProving, recordFigure } from '../support/figure.ts';
+import { isProving, isThorough, recordFigure } from '../support/figure.ts';
 import type { EventHistory } from '../support/missed/event-history.ts';
 import { type Installation, startInstallation } from '../support/missed/installation.ts';
-import { createRandom } from '../support/missed/random.ts';
 import { randomEvents } from '../support/missed/random-events.ts';
 import { stateOf } from '../support/missed/state.ts';
-import { isThorough } from '../support/thorough.ts';
+import { createRandom } from '../support/random.ts';
 
 /** `npm run check` has a small size; `LONG=1` is the full size of the promise; `SEED` tells another story. */
 const events = process.env.LONG ? 500 : 60;

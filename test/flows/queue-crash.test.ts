@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { crashQueue } from '../../scripts/crash/queue/harness.ts';
+import { crashQueue } from '../../scripts/crash/queue/crash-queue.ts';
+import { isThorough } from '../support/figure.ts';
 import { startPostgres } from '../support/postgres-server.ts';
-import { isThorough } from '../support/thorough.ts';
 
 const afterMerge = { at: 'merge', when: 'after' } as const;
 /** Of one process alone, `queue-kills` asserts it too. */

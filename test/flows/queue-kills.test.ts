@@ -1,3 +1,5 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -5,13 +7,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Client } from '../../src/client/client.ts';
 import { operations } from '../../src/contract/operations.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { queueStateOf } from '../../src/work/merge-queue/state.ts';
 import { authorization, secret } from '../support/bot-hook.ts';
+import { builtProgram } from '../support/built-program.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
+import { isThorough } from '../support/figure.ts';
 import { type FlowForge, startFlowForge } from '../support/flow-forge.ts';
 import { acme, people } from '../support/flow-names.ts';
 import { addFile } from '../support/privilege-setup.ts';
-import { type KilledServer, startKilledServer } from '../support/queue/killed-server.ts';
+import { watchProcess } from '../support/processes.ts';
 import {
   makeQueueRepository,
   newestQueueStatus,
@@ -19,7 +25,66 @@ import {
   type RepositoryAt,
   reportChecks,
 } from '../support/queue/queue-repository.ts';
-import { isThorough } from '../support/thorough.ts';
+import type { ServeOptions } from '../support/queue/serve-process.ts';
+
+/** The server in a process of its own that can be killed, and starts again on its data and at its port. */
+interface KilledServer {
+  readonly port: number;
+  /** A reader of its store, beside it. */
+  readonly store: Store;
+  /** Ends the process with SIGKILL, and resolves when it is gone. */
+  kill(): Promise<void>;
+  /** Starts it again if it was killed. */
+  revive(): Promise<void>;
+  /** Sets its clock this much further ahead. */
+  advance(ms: number): void;
+  close(): Promise<void>;
+}
+
+/** Starts it on a free port. */
+async function startKilledServer(options: Omit<ServeOptions, 'port' | 'aheadMs'>): Promise<KilledServer> {
+  let aheadMs = 0;
+  let port = 0;
+  let child: ChildProcess | undefined;
+  const start = async (): Promise<void> => {
+    const given = JSON.stringify({ ...options, port, aheadMs } satisfies ServeOptions);
+    child = watchProcess(fork(builtProgram('serve-process'), [given], { execArgv: [] }));
+    port = await portOf(child);
+  };
+  await start();
+  const store = await openSqliteStore({ path: join(options.data, 'reeve.db'), role: 'reader' });
+  const kill = async (): Promise<void> => {
+    const dying = child;
+    child = undefined;
+    if (dying === undefined) return;
+    const gone = once(dying, 'exit');
+    dying.kill('SIGKILL');
+    await gone;
+  };
+  return {
+    port,
+    store,
+    kill,
+    async revive() {
+      if (child === undefined) await start();
+    },
+    advance(ms) {
+      aheadMs += ms;
+      child?.send({ aheadMs });
+    },
+    async close() {
+      await kill();
+      await store.close();
+    },
+  };
+}
+
+async function portOf(child: ChildProcess): Promise<number> {
+  return new Promise((resolve, reject) => {
+    child.once('message', ({ port }: { readonly port: number }) => resolve(port));
+    child.once('exit', (code) => reject(new Error(`the server ended with ${code} before it listened`)));
+  });
+}
 
 /** The process is killed at its k-th request that writes: before the forge has it, or once the forge has answered it. */
 type Kill = { readonly at: number; readonly when: 'before' | 'after' };

@@ -9,6 +9,7 @@ import { nameOfRule } from '../../src/rules/verdict.ts';
 import { queueStateOf } from '../../src/work/merge-queue/state.ts';
 import { type PlanComparison, startPlanComparison } from '../support/compare-plans.ts';
 import { post } from '../support/deliveries.ts';
+import { isThorough } from '../support/figure.ts';
 import { timeoutMs, uniqueName } from '../support/flow-names.ts';
 import { acme, at, type Harness, people, startHarness } from '../support/harness.ts';
 import { type HookReceiver, startReceiver } from '../support/hook-receiver.ts';
@@ -24,7 +25,6 @@ import {
   shippedFiles,
   shippedRules,
 } from '../support/shipped-rules.ts';
-import { isThorough } from '../support/thorough.ts';
 
 /** Every rule that ships and listens to events, and their files: a new file is in force here at once. */
 const heard = (await loadShippedRules()).filter(({ rule }) => rule.on.length > 0);

@@ -9,12 +9,12 @@ import type { Run } from '../../src/engine/record.ts';
 import { createMessageSender } from '../../src/platform/http/message-sender.ts';
 import { loadSettings } from '../../src/server/settings/config.ts';
 import { decided } from '../support/compare-plans.ts';
+import { isThorough } from '../support/figure.ts';
 import { timeoutMs, uniqueName } from '../support/flow-names.ts';
 import { type HookReceiver, startReceiver } from '../support/hook-receiver.ts';
 import { addFile } from '../support/privilege-setup.ts';
 import { appliedRules, createTeams, loadShippedRules, shippedRules } from '../support/shipped-rules.ts';
 import { acme, type SweepHarness, startSweepHarness } from '../support/sweep-harness.ts';
-import { isThorough } from '../support/thorough.ts';
 
 /** Every rule that ships and has a schedule. */
 const scheduled = (await loadShippedRules()).filter(({ rule }) => rule.schedules.length > 0);

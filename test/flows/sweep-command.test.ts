@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect } from 'vitest';
 import { reeve, reeveProcess, start, waitForExit, waitForOutput } from '../support/command.ts';
+import { isThorough } from '../support/figure.ts';
 import { requiring } from '../support/flow-requirements.ts';
 import { type ManyRepositories, startManyRepositories } from '../support/many-repositories.ts';
-import { isThorough } from '../support/thorough.ts';
 
 const it = requiring('a played forge');
 

@@ -10,13 +10,13 @@ import { systemClock } from '../../src/platform/clock.ts';
 import { createStoredMemory } from '../../src/store/action-memory.ts';
 import { planSweep } from '../../src/work/sweeps/plan-sweep.ts';
 import { reeve, start, waitForExit } from '../support/command.ts';
+import { isThorough } from '../support/figure.ts';
 import { timeoutMs } from '../support/flow-names.ts';
 import { requiring } from '../support/flow-requirements.ts';
 import { acme, at, type Harness } from '../support/harness.ts';
 import { type ManyRepositories, startManyRepositories } from '../support/many-repositories.ts';
 import { startOperatorHarness, writesOf } from '../support/operator-harness.ts';
 import { people, rulesOf, startSweepHarness } from '../support/sweep-harness.ts';
-import { isThorough } from '../support/thorough.ts';
 import { type MessageReceiver, startMessageReceiver } from '../support/tls-receiver.ts';
 
 const rules = `version: 1

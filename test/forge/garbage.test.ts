@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Operation } from '../../src/contract/operation.ts';
 import { operations } from '../../src/contract/operations.ts';
 import { type Account, startEmbedded } from '../support/contract-forge.ts';
-import { propertyRuns } from '../support/thorough.ts';
+import { propertyRuns } from '../support/figure.ts';
 
 const rows: readonly Operation[] = Object.values(operations);
 const runs = process.env.LONG ? 50_000 : propertyRuns(600);

@@ -6,7 +6,7 @@ import { createForgeInstance } from '../../src/forge/forge.ts';
 import { createPrivateFolder } from '../../src/platform/private-files.ts';
 import { start, waitForExit, waitForOutput } from '../support/command.ts';
 import { basic } from '../support/contract-forge.ts';
-import { passwordCost } from '../support/password-cost.ts';
+import { passwordCost } from '../support/privilege-setup.ts';
 
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
 

@@ -22,7 +22,7 @@ import { createGitStore } from '../../src/forge/platform/git/store.ts';
 import { registerOperations } from '../../src/forge/platform/http/route.ts';
 import { silentLog } from '../../src/platform/log.ts';
 import { basic } from '../support/contract-forge.ts';
-import { passwordCost } from '../support/password-cost.ts';
+import { passwordCost } from '../support/privilege-setup.ts';
 
 /** Tables that grow with the forge: this test forbids full reads of them. */
 const growing =

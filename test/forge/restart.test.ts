@@ -6,7 +6,7 @@ import { operations } from '../../src/contract/operations.ts';
 import { createForgeInstance } from '../../src/forge/forge.ts';
 import { handlers } from '../../src/forge/handlers.ts';
 import { basic, startEmbedded } from '../support/contract-forge.ts';
-import { passwordCost } from '../support/password-cost.ts';
+import { passwordCost } from '../support/privilege-setup.ts';
 
 let data: string;
 beforeEach(() => {

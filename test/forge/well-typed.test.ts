@@ -7,7 +7,7 @@ import { createForgeInstance, type ForgeInstance } from '../../src/forge/forge.t
 import { type Log, silentLog } from '../../src/platform/log.ts';
 import { arbitraryOf } from '../support/arbitrary-of.ts';
 import { basic } from '../support/contract-forge.ts';
-import { passwordCost } from '../support/password-cost.ts';
+import { passwordCost } from '../support/privilege-setup.ts';
 
 const isLong = Boolean(process.env.LONG);
 /** Requests of one run of the property; with the garbage test beside it 100,000 in the long run. */

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { Automaton } from '../../src/patterns/automaton.ts';
 import { createUnlimitedMeter, LimitExceeded, Meter, type Pool } from '../../src/patterns/meter.ts';
 import { compileRe2Program, estimateRe2Size } from '../../src/patterns/re2.ts';
-import { propertyRuns } from '../support/thorough.ts';
+import { propertyRuns } from '../support/figure.ts';
 
 const long = process.env.LONG !== undefined;
 

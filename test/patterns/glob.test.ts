@@ -9,7 +9,7 @@ import {
   GlobError,
   type GlobOptions,
 } from '../../src/patterns/glob.ts';
-import { propertyRuns } from '../support/thorough.ts';
+import { propertyRuns } from '../support/figure.ts';
 import { globToRe2 } from './support/glob-to-re2.ts';
 
 const long = process.env.LONG !== undefined;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseReferences } from '../../src/forge/issues/cross-references.ts';
 import { breakReferences } from '../../src/patterns/issue-references.ts';
-import { propertyRuns } from '../support/thorough.ts';
+import { propertyRuns } from '../support/figure.ts';
 
 const inserted = (text: string) => ({ text, isInserted: true });
 const written = (text: string) => ({ text, isInserted: false });

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createRedactor, redactJson } from '../../src/platform/redactor.ts';
-import { recordFigure } from '../support/figure.ts';
-import { propertyRuns } from '../support/thorough.ts';
+import { propertyRuns, recordFigure } from '../support/figure.ts';
 
 /** Values with every sign that some escaping changes, and values of any letters. */
 const secret = fc.oneof(

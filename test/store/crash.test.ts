@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { crash } from '../../scripts/crash/harness.ts';
-import { recordFigure } from '../support/figure.ts';
-import { isThorough } from '../support/thorough.ts';
+import { crash } from '../../scripts/crash/crash-servers.ts';
+import { isThorough, recordFigure } from '../support/figure.ts';
 
 /** One of the first two kills comes under a large load. A thousand kills are `npm run crash`, and a part of `npm run prove`. */
 const usualKills = isThorough ? 6 : 2;

@@ -8,8 +8,8 @@ import { bundling, requireBanner, root } from '../../scripts/build/bundling.ts';
 const programs = {
   cli: 'src/cli/cli.ts',
   'render-thread': 'src/forge/issues/render-markdown.ts',
-  'crash-child': 'scripts/crash/child.ts',
-  'crash-worker': 'scripts/crash/workers/child.ts',
+  'crash-server': 'scripts/crash/server-child.ts',
+  'crash-worker': 'scripts/crash/worker-child.ts',
   'serve-process': 'test/support/queue/serve-process.ts',
   'soak-probe': 'scripts/soak/probe.ts',
 } as const;

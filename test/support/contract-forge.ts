@@ -5,7 +5,7 @@ import { createForgeInstance, type ForgeInstance } from '../../src/forge/forge.t
 import { localHooks } from './hook-receiver.ts';
 import { expectDifferences } from './known-differences.ts';
 import { launcher } from './launcher.ts';
-import { passwordCost } from './password-cost.ts';
+import { passwordCost } from './privilege-setup.ts';
 import { realForge } from './real-forge.ts';
 import { recordOperations } from './record-operations.ts';
 

@@ -6,12 +6,11 @@ import { promisify } from 'node:util';
 import { type Client, createClient } from '../../src/client/client.ts';
 import { operations } from '../../src/contract/operations.ts';
 import { createForgeInstance, type ForgeInstance } from '../../src/forge/forge.ts';
-import { createDeliveryBarrier, type DeliveryBarrier } from './delivery-barrier.ts';
 import { passwordOf, type RealServer, realServer } from './flow-names.ts';
 import type { FlowTemplate } from './flow-template.ts';
-import { localHooks } from './hook-receiver.ts';
+import { localHooks, startReceiver } from './hook-receiver.ts';
 import { launcher } from './launcher.ts';
-import { passwordCost } from './password-cost.ts';
+import { passwordCost } from './privilege-setup.ts';
 
 /** On a busy machine, a write of the embedded forge takes long: only a request that hangs ends here. */
 const timeoutMs = 120_000;
@@ -189,4 +188,46 @@ async function purge(administrator: Client, username: string): Promise<void> {
       await sleep(200 * tries);
     }
   }
+}
+
+/**
+ * A hook of its own on a real server. What the server sends to hooks goes through one queue, so once a test delivery has
+ * arrived here, what was queued before it has been sent as well.
+ */
+interface DeliveryBarrier {
+  /** Asks for a test delivery and waits for it. */
+  wait(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const barrierTimeoutMs = 240_000;
+
+/** Makes a repository with a hook as this person, and a receiver for it. */
+async function createDeliveryBarrier(person: Client): Promise<DeliveryBarrier> {
+  const receiver = await startReceiver();
+  const { login } = await person.call(operations.getSelf, {});
+  await person.call(operations.createRepository, { body: { name: 'barrier', auto_init: true } });
+  const params = { owner: login, repo: 'barrier' };
+  const hook = await person.call(operations.createHook, {
+    params,
+    body: {
+      type: 'gitea',
+      active: true,
+      // A test is a push: a hook that does not hear pushes would stay silent.
+      events: ['push'],
+      config: { url: receiver.url, content_type: 'json' },
+    },
+  });
+  return {
+    async wait() {
+      const before = receiver.received.length;
+      await person.call(operations.testHook, { params: { ...params, id: hook.id } });
+      const deadline = performance.now() + barrierTimeoutMs;
+      while (receiver.received.length === before) {
+        if (performance.now() > deadline) throw new Error('the server sent no test delivery');
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    },
+    close: () => receiver.close(),
+  };
 }

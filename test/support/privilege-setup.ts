@@ -228,3 +228,6 @@ function withoutCounts(resource: Readonly<Record<string, unknown>>): Readonly<Re
   );
   return Object.fromEntries(left);
 }
+
+/** The cheapest derivation of passwords, for forges of tests: they create thousands of accounts. */
+export const passwordCost = 2;

@@ -24,8 +24,14 @@ import { createRuleSource, type RuleSource } from '../../src/rules/sources/rule-
 import { readGrants } from '../../src/server/settings/config.ts';
 import { parseOperatorFile } from '../../src/server/settings/operator-file.ts';
 import { type MadeDelivery, makeDeliveries } from './deliveries.ts';
-import { createFakeForge, type Written } from './fake-forge.ts';
-import { botAccount, type FakeForgeState, vault, vaultText } from './fake-forge-state.ts';
+import {
+  botAccount,
+  createFakeForge,
+  type FakeForgeState,
+  vault,
+  vaultText,
+  type Written,
+} from './fake-forge.ts';
 import { makeClock } from './make-clock.ts';
 import {
   hostileWords,

@@ -1,9 +1,9 @@
 import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts';
 import { openSqliteStore, type SqliteOptions } from '../../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../src/store/store.ts';
+import { isThorough } from './figure.ts';
 import { makeStore } from './make-store.ts';
 import { makeSchema } from './postgres.ts';
-import { isThorough } from './thorough.ts';
 
 /** A store of its own, of any kind. */
 export type MadeStore = {

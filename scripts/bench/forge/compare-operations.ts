@@ -1,12 +1,21 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type BenchRow, round } from '../row.ts';
-import { type BenchApi, createBenchApi } from './api.ts';
-import { makeHistory, pushHistory } from './history.ts';
+import { percentile } from '../../harness/sender.ts';
+import { type BenchRow, benchRow, round } from '../runner.ts';
 import { type OperationLoad, operationLoads } from './operations.ts';
-import { arrangePlace, measured, type Place, type PlaceSize } from './place.ts';
-import { putRunnersByControl, registerRunners } from './runners.ts';
+import {
+  arrangePlace,
+  type BenchApi,
+  createBenchApi,
+  makeHistory,
+  measured,
+  type Place,
+  type PlaceSize,
+  pushHistory,
+  putRunnersByControl,
+  registerRunners,
+} from './place.ts';
 
 const sizes = {
   small: { items: 3, history: { folders: 2, filesPerFolder: 5, commits: 20, branches: 20 } },
@@ -190,10 +199,7 @@ function lengthOf(text: string): number {
 }
 
 function latencyOf(times: readonly number[]): Latency {
-  const sorted = times.toSorted((a, b) => a - b);
-  const at = (share: number): number =>
-    sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
-  return { p50: at(0.5), p99: at(0.99) };
+  return { p50: percentile(times, 0.5), p99: percentile(times, 0.99) };
 }
 
 function toRow(
@@ -201,15 +207,13 @@ function toRow(
   ours: Latency,
   peer: (Latency & { readonly name: string }) | undefined,
 ): BenchRow {
-  const ratio = peer && ours.p50 / peer.p50;
   const own = `p99 ${round(ours.p99)} ms`;
-  return {
+  return benchRow({
     name: `embedded forge: ${name}, p50`,
-    value: round(ours.p50),
+    value: ours.p50,
     unit: 'ms',
     against: peer ? `${own}; ${peer.name}: p50 ${round(peer.p50)} ms, p99 ${round(peer.p99)} ms` : own,
-    ratio: ratio === undefined ? null : round(ratio),
+    ratio: peer && ours.p50 / peer.p50,
     target: peer ? '<= 1 x' : '–',
-    ok: ratio === undefined || ratio <= 1,
-  };
+  });
 }

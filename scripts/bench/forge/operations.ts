@@ -1,6 +1,4 @@
-import type { Call } from './api.ts';
-import { headBranches, pathOf } from './history.ts';
-import { hook, measured, type Place } from './place.ts';
+import { type Call, headBranches, hook, measured, type Place, pathOf } from './place.ts';
 
 type Wanted = Omit<Call, 'token'>;
 
@@ -14,7 +12,10 @@ export type OperationLoad = {
 };
 
 const base = ({ owner }: Place): string => `/repos/${owner}/${measured}`;
-const get = (path: string): Wanted => ({ method: 'GET', path });
+const by =
+  (method: string) =>
+  (path: string, body?: object): Wanted => ({ method, path, ...(body && { body }) });
+const [get, post, put, patch] = [by('GET'), by('POST'), by('PUT'), by('PATCH')];
 /** Pinned threads are listed like unread ones: both marks change something, and the lists stay as long. */
 const mark = (number: number): string => `to-status=${number % 2 === 0 ? 'pinned' : 'unread'}`;
 const everyStatus = 'status-types=unread&status-types=pinned';
@@ -24,40 +25,26 @@ const folderOf = ({ size }: Place, number: number): string => `folder-${number %
 export const operationLoads: readonly OperationLoad[] = [
   {
     name: 'PATCH /repos/{owner}/{repo}/hooks/{id}',
-    ask: (place, number) => ({
-      method: 'PATCH',
-      path: `${base(place)}/hooks/${place.hook}`,
-      body: hook(number),
-    }),
+    ask: (place, number) => patch(`${base(place)}/hooks/${place.hook}`, hook(number)),
   },
   {
     name: 'POST /repos/{owner}/{repo}/pulls',
-    ask: (place, number) => ({
-      method: 'POST',
-      path: `${base(place)}/pulls`,
-      body: {
+    ask: (place, number) =>
+      post(`${base(place)}/pulls`, {
         title: `pull request ${number}`,
         head: headBranches()[number % headBranches().length],
         base: 'main',
-      },
-    }),
-    undo: (place, answer) => ({
-      method: 'PATCH',
-      path: `${base(place)}/pulls/${(JSON.parse(answer) as { number: number }).number}`,
-      body: { state: 'closed' },
-    }),
+      }),
+    undo: (place, answer) =>
+      patch(`${base(place)}/pulls/${(JSON.parse(answer) as { number: number }).number}`, { state: 'closed' }),
   },
   {
     name: 'POST /repos/{owner}/{repo}/pulls/{index}/reviews/{id}/dismissals',
-    ask: (place, number) => ({
-      method: 'POST',
-      path: `${base(place)}/pulls/${place.pull}/reviews/${place.review}/dismissals`,
-      body: { message: `dismissal ${number}` },
-    }),
-    undo: (place) => ({
-      method: 'POST',
-      path: `${base(place)}/pulls/${place.pull}/reviews/${place.review}/undismissals`,
-    }),
+    ask: (place, number) =>
+      post(`${base(place)}/pulls/${place.pull}/reviews/${place.review}/dismissals`, {
+        message: `dismissal ${number}`,
+      }),
+    undo: (place) => post(`${base(place)}/pulls/${place.pull}/reviews/${place.review}/undismissals`),
   },
   {
     name: 'GET /repos/{owner}/{repo}/branch_protections',
@@ -66,11 +53,11 @@ export const operationLoads: readonly OperationLoad[] = [
   { name: 'GET /repos/{owner}/{repo}/branches', ask: (place) => get(`${base(place)}/branches`) },
   {
     name: 'POST /repos/{owner}/{repo}/tag_protections',
-    ask: (place, number) => ({
-      method: 'POST',
-      path: `${base(place)}/tag_protections`,
-      body: { name_pattern: `v${number}.*`, whitelist_usernames: [place.owner] },
-    }),
+    ask: (place, number) =>
+      post(`${base(place)}/tag_protections`, {
+        name_pattern: `v${number}.*`,
+        whitelist_usernames: [place.owner],
+      }),
   },
   {
     name: 'GET /repos/{owner}/{repo}/contents/{path}, a file',
@@ -103,11 +90,10 @@ export const operationLoads: readonly OperationLoad[] = [
   },
   {
     name: 'PUT /repos/{owner}/{repo}/issues/{index}/labels',
-    ask: (place, number) => ({
-      method: 'PUT',
-      path: `${base(place)}/issues/${place.issue}/labels`,
-      body: { labels: number % 2 === 0 ? place.labels.slice(0, 1) : place.labels },
-    }),
+    ask: (place, number) =>
+      put(`${base(place)}/issues/${place.issue}/labels`, {
+        labels: number % 2 === 0 ? place.labels.slice(0, 1) : place.labels,
+      }),
   },
   {
     name: 'GET /repos/{owner}/{repo}/issues/{index}/times',
@@ -120,7 +106,7 @@ export const operationLoads: readonly OperationLoad[] = [
   { name: 'GET /notifications', ask: () => get('/notifications') },
   {
     name: 'PUT /notifications',
-    ask: (_, number) => ({ method: 'PUT', path: `/notifications?${everyStatus}&${mark(number)}` }),
+    ask: (_, number) => put(`/notifications?${everyStatus}&${mark(number)}`),
   },
   { name: 'GET /notifications/new', ask: () => get('/notifications/new') },
   {
@@ -129,10 +115,7 @@ export const operationLoads: readonly OperationLoad[] = [
   },
   {
     name: 'PATCH /notifications/threads/{id}',
-    ask: (place, number) => ({
-      method: 'PATCH',
-      path: `/notifications/threads/${place.thread}?${mark(number)}`,
-    }),
+    ask: (place, number) => patch(`/notifications/threads/${place.thread}?${mark(number)}`),
   },
   {
     name: 'GET /repos/{owner}/{repo}/notifications',
@@ -140,32 +123,23 @@ export const operationLoads: readonly OperationLoad[] = [
   },
   {
     name: 'PUT /repos/{owner}/{repo}/notifications',
-    ask: (place, number) => ({
-      method: 'PUT',
-      path: `${base(place)}/notifications?${everyStatus}&${mark(number)}`,
-    }),
+    ask: (place, number) => put(`${base(place)}/notifications?${everyStatus}&${mark(number)}`),
   },
   {
     name: 'POST /user/applications/oauth2',
-    ask: (_, number) => ({
-      method: 'POST',
-      path: '/user/applications/oauth2',
-      body: {
+    ask: (_, number) =>
+      post('/user/applications/oauth2', {
         name: `application ${number}`,
         redirect_uris: ['http://127.0.0.1/back'],
         confidential_client: true,
-      },
-    }),
+      }),
   },
   { name: 'GET /user/hooks', ask: () => get('/user/hooks') },
   { name: 'GET /users/{username}/starred', ask: ({ owner }) => get(`/users/${owner}/starred`) },
   {
     name: 'PATCH /orgs/{org}',
-    ask: ({ organization }, number) => ({
-      method: 'PATCH',
-      path: `/orgs/${organization}`,
-      body: { description: `description ${number}`, location: `place ${number}` },
-    }),
+    ask: ({ organization }, number) =>
+      patch(`/orgs/${organization}`, { description: `description ${number}`, location: `place ${number}` }),
   },
   {
     name: 'GET /orgs/{org}/actions/runners',

@@ -1,6 +1,8 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BenchApi } from './api.ts';
-import { type HistorySize, headBranches } from './history.ts';
+import { promisify } from 'node:util';
+import { type Answer, createSender, type Sender } from '../../harness/sender.ts';
 
 /** How many of each kind are listed, and how large the git repository is. */
 export type PlaceSize = { readonly items: number; readonly history: HistorySize };
@@ -26,7 +28,7 @@ export type Place = {
 export const measured = 'measured';
 
 /** Makes `count` runners of an organization known to a forge; each forge learns of them in another way. */
-export type PutRunners = (organization: string, token: string, count: number) => Promise<void>;
+type PutRunners = (organization: string, token: string, count: number) => Promise<void>;
 
 /** Makes the repository that is measured, with its history, as an account of the forge. */
 export type PutHistory = (by: Pick<Scene, 'name' | 'token' | 'ask'>) => Promise<void>;
@@ -164,4 +166,184 @@ async function arrangePull({ ask, base, reviewer }: Scene): Promise<Pick<Place, 
   const said = { event: 'REQUEST_CHANGES', body: 'not yet' };
   const { id: review } = await ask('POST', `${base}/pulls/${pull}/reviews`, said, reviewer);
   return { pull, review };
+}
+
+/** A request below `/api/v1`. */
+export type Call = {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: object;
+  /** Token of the caller. */
+  readonly token: string;
+};
+
+/** A forge under load, whichever program it is. */
+export interface BenchApi {
+  readonly url: string;
+  /** Token of a site administrator. */
+  readonly token: string;
+  /** Sends a request over the one connection that is kept; throws for an answer that is no success. */
+  send(call: Call): Promise<Answer>;
+  close(): void;
+}
+
+/**
+ * Creates the client of one forge. It is the client of node:http, whose cost per request is small and the same for every forge,
+ * and which passes on the bodies of 205, unlike `fetch`.
+ */
+export function createBenchApi(url: string, token: string): BenchApi {
+  const sender = createSender(1);
+  return {
+    url,
+    token,
+    send: (call) => send(sender, url, call),
+    close: sender.close,
+  };
+}
+
+async function send(sender: Sender, url: string, { method, path, body, token }: Call): Promise<Answer> {
+  const content = body === undefined ? {} : { 'content-type': 'application/json' };
+  const headers = { authorization: `token ${token}`, ...content };
+  const text = body === undefined ? undefined : JSON.stringify(body);
+  const answer = await sender.send(`${url}/api/v1${path}`, { method, headers, body: text });
+  if (answer.status >= 200 && answer.status < 300) return answer;
+  throw new Error(`${method} ${path}: ${answer.status} ${answer.text.slice(0, 500)}`);
+}
+
+const run = promisify(execFile);
+
+/** The git repository that is measured; every forge gets the same objects. */
+type HistorySize = {
+  readonly folders: number;
+  readonly filesPerFolder: number;
+  readonly commits: number;
+  readonly branches: number;
+};
+
+/** Branches with a commit of their own, from which pull requests are made; the others are at commits of `main`. */
+const heads = 10;
+
+/** Returns the names of branches that pull requests are made from. */
+export function headBranches(): readonly string[] {
+  return Array.from({ length: heads }, (_, at) => `work-${at}`);
+}
+
+/** Returns the path of a file; consecutive numbers are in different folders. */
+export function pathOf({ folders, filesPerFolder }: HistorySize, number: number): string {
+  return `folder-${number % folders}/file-${Math.floor(number / folders) % filesPerFolder}.txt`;
+}
+
+/** Makes a bare repository: the first commit has every file, each further one changes one, in turns; then the branches. */
+export function makeHistory(folder: string, size: HistorySize): void {
+  mkdirSync(folder, { recursive: true });
+  execFileSync('git', ['init', '--quiet', '--bare', '--initial-branch=main', folder]);
+  execFileSync('git', ['fast-import', '--quiet', '--done'], {
+    cwd: folder,
+    input: streamOf(size),
+    maxBuffer: 2 ** 30,
+  });
+}
+
+function streamOf(size: HistorySize): string {
+  const files = size.folders * size.filesPerFolder;
+  const lines: string[] = [];
+  const data = (text: string): string => `data ${Buffer.byteLength(text)}\n${text}\n`;
+  const commit = (ref: string, mark: number, message: string, from?: number): void => {
+    const who = `Bench <bench@localhost> ${1_700_000_000 + mark * 60} +0000`;
+    lines.push(`commit ${ref}\nmark :${mark}\nauthor ${who}\ncommitter ${who}\n${data(message)}`);
+    if (from !== undefined) lines.push(`from :${from}\n`);
+  };
+  const write = (path: string, text: string): void => {
+    lines.push(`M 100644 inline ${path}\n${data(text)}`);
+  };
+  commit('refs/heads/main', 1, 'first');
+  for (let at = 0; at < files; at += 1) write(pathOf(size, at), `${at}\n${'line of a file\n'.repeat(20)}`);
+  for (let mark = 2; mark <= size.commits; mark += 1) {
+    // A step that shares no factor with the number of files reaches every one of them.
+    const at = (mark * 7919) % files;
+    commit('refs/heads/main', mark, `change ${mark}`, mark - 1);
+    write(pathOf(size, at), `${at}\n${'line of a file\n'.repeat(20)}changed by ${mark}\n`);
+  }
+  for (const [at, name] of headBranches().entries()) {
+    commit(`refs/heads/${name}`, size.commits + 1 + at, `work ${at}`, size.commits);
+    write(`work/${name}.txt`, 'new\n');
+  }
+  for (let at = 0; at < size.branches - heads; at += 1) {
+    lines.push(`reset refs/heads/branch-${at}\nfrom :${1 + (at % size.commits)}\n\n`);
+  }
+  return `${lines.join('')}done\n`;
+}
+
+/**
+ * Pushes the branches; `main` first, so that it becomes the default branch. Branches without commits of their own are made in
+ * `bare`, the folder of the repository on the forge: thousands of new branches are thousands of events. The token is in the
+ * environment of git alone.
+ */
+export async function pushHistory(
+  folder: string,
+  to: { readonly address: string; readonly user: string; readonly token: string; readonly bare: string },
+): Promise<void> {
+  const env = {
+    PATH: process.env.PATH,
+    HOME: folder,
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_CONFIG_COUNT: '2',
+    GIT_CONFIG_KEY_0: 'http.extraHeader',
+    GIT_CONFIG_VALUE_0: `Authorization: Basic ${Buffer.from(`${to.user}:${to.token}`).toString('base64')}`,
+    GIT_CONFIG_KEY_1: 'http.postBuffer',
+    GIT_CONFIG_VALUE_1: '524288000',
+  };
+  const push = (refs: string) => run('git', ['push', '--quiet', to.address, refs], { cwd: folder, env });
+  await push('refs/heads/main:refs/heads/main');
+  const format = '--format=create %(refname) %(objectname)';
+  const lines = execFileSync('git', ['for-each-ref', format, 'refs/heads/branch-*'], { cwd: folder });
+  execFileSync('git', ['update-ref', '--stdin'], { cwd: to.bare, input: lines });
+  await push('refs/heads/*:refs/heads/*');
+}
+
+const about = (name: string) => ({ name, version: 'v1.0.0', labels: ['linux'] });
+
+/** Returns what registers runners at a server, by the protocol that runners speak (Connect, in JSON). */
+export function registerRunners(url: string): PutRunners {
+  const post = async (path: string, body: object, headers: Record<string, string> = {}) => {
+    const response = await fetch(`${url}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`POST ${path}: ${response.status} ${text}`);
+    return JSON.parse(text) as { token: string };
+  };
+  return async (organization, token, count) => {
+    const path = `/api/v1/orgs/${organization}/actions/runners/registration-token`;
+    const registration = await post(path, {}, { authorization: `token ${token}` });
+    for (let at = 0; at < count; at += 1) {
+      const name = `runner-${at}`;
+      await post('/api/actions/runner.v1.RunnerService/Register', {
+        ...about(name),
+        token: registration.token,
+      });
+    }
+  };
+}
+
+/** Runners that were put into an embedded forge, by its address: the control route takes those of the whole forge. */
+const put = new Map<string, object[]>();
+
+/** Returns what puts runners into an embedded forge through its control route. */
+export function putRunnersByControl(url: string, controlToken: string): PutRunners {
+  const all = put.get(url) ?? [];
+  put.set(url, all);
+  return async (organization, _token, count) => {
+    for (let at = 0; at < count; at += 1) {
+      all.push({ name: `runner-${at}`, owner: organization, labels: ['linux'], state: 'idle' });
+    }
+    const response = await fetch(`${url}/-/control/runners`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${controlToken}`, 'content-type': 'application/json' },
+      body: JSON.stringify(all),
+    });
+    if (!response.ok) throw new Error(`runners: ${response.status} ${await response.text()}`);
+  };
 }

@@ -1,5 +1,5 @@
 import type { Difference } from './compare.ts';
-import type { Step } from './step.ts';
+import type { Step } from './side.ts';
 
 /** A difference that stays, and why. */
 export type Explanation = {

@@ -1,9 +1,9 @@
 import { operations } from '../../../src/contract/operations.ts';
 import type { PullRequest } from '../../../src/contract/resources/pulls.ts';
 import type { QueueHistoryRow } from '../../../src/store/queue-rows.ts';
-import { type CheckReport, git, passes } from './checks.ts';
-import type { Contribution } from './contributors.ts';
-import { botName, type QueueForge } from './forge.ts';
+import { botName } from '../../harness/installation.ts';
+import { type CheckReport, type Contribution, git, passes } from './checks.ts';
+import type { QueueForge } from './forge.ts';
 import type { MergeRequest } from './requests.ts';
 
 /** What the forge, its git and CI say of a merge queue. From `mergedTwice` to `comments`, all has to be 0. */

@@ -1,5 +1,5 @@
 import type { Fault, FaultProxy } from '../../../test/support/fault-proxy.ts';
-import { nowMs } from '../workers/attempts.ts';
+import { nowMs } from '../../harness/progress.ts';
 import type { Bots } from './bots.ts';
 
 /** A request to merge that reached the forge, and its answer. */

@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { MachinePauses } from '../machine-pauses.ts';
+import type { MachinePauses } from '../drills/latency.ts';
 
 /** Often enough to see each pause that counts; seldom enough to be no load for the disk. */
 const everyMs = 50;

@@ -1,21 +1,22 @@
 import { copyFileSync } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
 import { reeveProcess } from '../../../test/support/command.ts';
 import { startManyRepositories } from '../../../test/support/many-repositories.ts';
 import { endProcesses } from '../../../test/support/processes.ts';
+import { readNumber, readRows } from '../../harness/database.ts';
+import { withWorkspace } from '../../harness/workspace.ts';
 import { type LoadedServer, loadedServers } from '../loaded-server.ts';
 import type { Drill } from '../promise.ts';
 
 /** Starts a second `reeve serve` on a store under load, makes backups meanwhile, and serves a restored one. */
-export const drill: Drill = async ({ isQuick, signal }) => {
-  const [starts, backups] = isQuick ? [3, 2] : [50, 20];
-  const folder = await mkdtemp(join(tmpdir(), 'reeve-backups-'));
-  const forge = await startManyRepositories(1);
-  try {
+export const drill: Drill = ({ isQuick, signal }) =>
+  withWorkspace('backups', async ({ folder, defer }) => {
+    const [starts, backups] = isQuick ? [3, 2] : [50, 20];
+    const forge = await startManyRepositories(1);
+    defer(forge.close);
+    defer(endProcesses);
     const servers = await loadedServers(join(folder, 'first'), forge.url);
     const server = await servers.start();
     const load = server.load(4);
@@ -43,25 +44,18 @@ export const drill: Drill = async ({ isQuick, signal }) => {
         status === 0 &&
         acknowledged > 100,
     };
-  } finally {
-    await endProcesses();
-    await forge.close();
-    await rm(folder, { recursive: true, force: true });
-  }
-};
+  });
 
 /** Makes a backup. Whether it has every delivery up to one instant that is not before its beginning. */
 async function isConsistent({ data, environment }: LoadedServer, path: string): Promise<boolean> {
-  const before = read(join(data, 'reeve.db'), 'SELECT max(id) AS n FROM deliveries');
+  const before = readNumber(join(data, 'reeve.db'), 'SELECT max(id) AS n FROM deliveries');
   const { status } = await reeveProcess(['store', 'backup', path], { environment });
   if (status !== 0) return false;
-  const database = new DatabaseSync(path, { readOnly: true });
-  const { integrity_check: integrity } = database.prepare('PRAGMA integrity_check').get() ?? {};
-  database.close();
-  const newest = read(path, 'SELECT max(id) AS n FROM deliveries');
+  const [integrity] = readRows(path, 'PRAGMA integrity_check');
+  const newest = readNumber(path, 'SELECT max(id) AS n FROM deliveries');
   const complete =
     'SELECT count(*) AS n FROM deliveries JOIN bodies ON bodies.id = deliveries.id WHERE length(body) > 0';
-  return integrity === 'ok' && newest >= before && read(path, complete) === newest;
+  return integrity?.integrity_check === 'ok' && newest >= before && readNumber(path, complete) === newest;
 }
 
 /** Starts a server on a copy of a store and waits for its work. Returns how many deliveries are left. */
@@ -72,7 +66,7 @@ async function serveRestored(folder: string, backup: string, forgeUrl: string): 
   const servers = await loadedServers(join(folder, 'second'), forgeUrl);
   const server = await servers.start();
   const left = (): number =>
-    read(
+    readNumber(
       join(data, 'reeve.db'),
       "SELECT count(*) AS n FROM deliveries WHERE state NOT IN ('settled', 'dead')",
     );
@@ -80,13 +74,4 @@ async function serveRestored(folder: string, backup: string, forgeUrl: string): 
   while (left() > 0 && performance.now() < endMs) await pause(50);
   await server.end('SIGTERM');
   return left();
-}
-
-function read(path: string, sql: string): number {
-  const database = new DatabaseSync(path, { readOnly: true });
-  try {
-    return Number(database.prepare(sql).get()?.n);
-  } finally {
-    database.close();
-  }
 }

@@ -1,18 +1,15 @@
 import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { operations } from '../../../src/contract/operations.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts';
 import { reeveProcess } from '../../../test/support/command.ts';
+import { createDashboardClient, signInWithPassword } from '../../../test/support/dashboard-client.ts';
 import type { Fault } from '../../../test/support/fault-proxy.ts';
 import { endProcesses } from '../../../test/support/processes.ts';
-import { at } from '../../installation/forge.ts';
-import {
-  type ProxiedInstallation,
-  startProxiedInstallation,
-} from '../../installation/proxied-installation.ts';
-import { findSpellings, proveSearch, spellingsOf } from '../canary/spellings.ts';
-import { filesIn, pagesOf, processTexts, type Written } from '../canary/written.ts';
+import { scrapeMetrics } from '../../../test/support/scrape-metrics.ts';
+import { at, type ProxiedInstallation, startProxiedInstallation } from '../../harness/installation.ts';
 import type { Drill } from '../promise.ts';
 
 const label = 'seen';
@@ -195,4 +192,119 @@ async function runCommands(
   proxy.decide = () => ({ kind: 'pass' });
   written.push(...filesIn(folder, `backup-${round}.db`));
   return written;
+}
+
+/** Something that a program wrote, and where. */
+type Written = { readonly where: string; readonly bytes: Buffer };
+
+/** Returns every file below a folder, or those of this name, as they are now. */
+function filesIn(folder: string, only?: string): readonly Written[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && (only === undefined || entry.name === only))
+    .map(({ parentPath, name }) => ({ where: name, bytes: readFileSync(join(parentPath, name)) }));
+}
+
+/** Returns the arguments and the environment of a process and of its children, where the system shows them. */
+function processTexts(pid: number): readonly Written[] {
+  const read = (name: string): readonly Written[] => {
+    try {
+      return [{ where: `/proc/PID/${name}`, bytes: readFileSync(`/proc/${pid}/${name}`) }];
+    } catch {
+      return [];
+    }
+  };
+  const children = read(`task/${pid}/children`).flatMap(({ bytes }) =>
+    bytes.toString().trim().split(' ').filter(Boolean).map(Number),
+  );
+  return [...read('cmdline'), ...read('environ'), ...children.flatMap(processTexts)];
+}
+
+/** Returns the pages that an operator reaches from the overview, one link after the other, and the metrics. */
+async function pagesOf(url: string, data: string, most: number): Promise<readonly Written[]> {
+  const password = readFileSync(join(data, 'dashboard.password'), 'utf8').trim();
+  const operator = await signInWithPassword(url, password);
+  const stranger = createDashboardClient(url, '');
+  const written: Written[] = [];
+  const queue = ['/'];
+  const known = new Set(queue);
+  for (let at = 0; at < queue.length && at < most; at += 1) {
+    const path = queue[at] ?? '/';
+    for (const { get } of [operator, stranger]) {
+      const { text, headers } = await get(path);
+      const answer = `${JSON.stringify([...headers].filter(([name]) => name !== 'set-cookie'))}\n${text}`;
+      written.push({ where: `page ${path}`, bytes: Buffer.from(answer) });
+      for (const [, href = ''] of text.matchAll(/href="([^"#]+)/g)) {
+        const to = new URL(href.replaceAll('&amp;', '&'), `${url}${path}`);
+        const next = to.pathname + to.search;
+        if (to.origin !== url || known.has(next)) continue;
+        known.add(next);
+        queue.push(next);
+      }
+    }
+  }
+  const metrics = await scrapeMetrics({ url, data });
+  const health = await Promise.all(
+    ['healthz', 'readyz'].map(async (name) => (await fetch(`${url}/${name}`)).text()),
+  );
+  written.push({ where: 'metrics and health', bytes: Buffer.from([metrics, ...health].join('\n')) });
+  return written;
+}
+
+/** A spelling of a secret, as it may stand in what a program writes. */
+type Spelling = { readonly name: string; readonly bytes: Buffer };
+
+/** Pieces of a secret as short as this are looked for, too: a text that is cut in the middle of one leaves the rest. */
+const pieceLength = 16;
+
+/**
+ * Returns how a secret may be written: as it is, escaped for URLs and JSON, in hex, and in Base64 wherever it begins in what is
+ * encoded (so also in a header `Basic`). Written without regard to the program's own redactor, which it judges.
+ */
+export function spellingsOf(secret: string): readonly Spelling[] {
+  const pieces = Array.from({ length: Math.max(secret.length - pieceLength + 1, 1) }, (_, at) =>
+    secret.slice(at, at + pieceLength),
+  );
+  const hex = Buffer.from(secret).toString('hex');
+  const texts: Record<string, string> = {
+    ...Object.fromEntries(pieces.map((piece, at) => [`plain, from character ${at}`, piece])),
+    'URL-encoded': encodeURIComponent(secret),
+    'as a form': new URLSearchParams([['', secret]]).toString().slice(1),
+    'each character as %XX': hex.replaceAll(/../g, '%$&'),
+    'each character as \\uXXXX': [...secret]
+      .map((sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join(''),
+    'in hex': hex,
+    'in hex, upper case': hex.toUpperCase(),
+    'as UTF-16': Buffer.from(secret, 'utf16le').toString('latin1'),
+    'from the end to the beginning': [...secret].toReversed().join(''),
+  };
+  for (const before of [0, 1, 2]) {
+    const encoded = Buffer.from(`${' '.repeat(before)}${secret}`).toString('base64');
+    // The first signs depend on what stands before it, the last group on what follows.
+    const own = encoded.slice(before === 0 ? 0 : before + 1, encoded.length - 4);
+    texts[`Base64, ${before} bytes behind a group`] = own;
+    texts[`Base64 for URLs, ${before} bytes behind a group`] = own.replaceAll('+', '-').replaceAll('/', '_');
+    texts[`Base64 in a URL, ${before} bytes behind a group`] = encodeURIComponent(own);
+  }
+  return Object.entries(texts).map(([name, text]) => ({ name, bytes: Buffer.from(text, 'latin1') }));
+}
+
+/** Returns the names of the spellings that occur. */
+export function findSpellings(spellings: readonly Spelling[], bytes: Buffer): readonly string[] {
+  return spellings.filter((spelling) => bytes.includes(spelling.bytes)).map(({ name }) => name);
+}
+
+/** Throws unless a search finds a secret in each of the ways in which programs write one. */
+export function proveSearch(secret: string): void {
+  const written = [
+    `an error: ${secret}!`,
+    `an error that is cut: ${secret.slice(0, -3)}`,
+    `/path?token=${encodeURIComponent(secret)}&more`,
+    ...['', 'a', 'ab', 'abc', 'reeve:'].map((user) => Buffer.from(`${user}${secret}:x`).toString('base64')),
+    Buffer.from(secret).toString('hex'),
+  ];
+  const spellings = spellingsOf(secret);
+  const unseen = written.filter((text) => findSpellings(spellings, Buffer.from(text)).length === 0);
+  const seen = findSpellings(spellings, Buffer.from('a text of ordinary words, and none of the secret'));
+  if (unseen.length + seen.length > 0) throw new Error('the search for secrets does not work');
 }

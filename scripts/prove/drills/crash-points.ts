@@ -1,12 +1,12 @@
-import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { operations } from '../../../src/contract/operations.ts';
-import { at } from '../../installation/forge.ts';
-import type { Installation } from '../../installation/installation.ts';
+import { readRows } from '../../harness/database.ts';
 import {
+  at,
+  type Installation,
   type ProxiedInstallation,
   startProxiedInstallation,
-} from '../../installation/proxied-installation.ts';
+} from '../../harness/installation.ts';
 import type { Drill } from '../promise.ts';
 
 /** Where the process dies, seen from one request that writes. */
@@ -106,21 +106,14 @@ async function dieOnce(
 
 /** Waits until the delivery of an issue is settled or dead, for a minute at most; returns its state. */
 async function waitForEnd({ database }: Installation, issue: number, signal: AbortSignal): Promise<string> {
-  const store = new DatabaseSync(database, { readOnly: true });
-  try {
-    const find = store.prepare(
-      `SELECT state FROM deliveries WHERE event_type = 'issues' AND lane LIKE '%#' || ? ORDER BY id LIMIT 1`,
-    );
-    let state = 'not stored';
-    for (const untilMs = performance.now() + 60_000; performance.now() < untilMs; ) {
-      state = String(find.get(String(issue))?.state ?? 'not stored');
-      if (state === 'settled' || state === 'dead') return state;
-      await sleep(25, undefined, { signal });
-    }
-    return `${state} after a minute`;
-  } finally {
-    store.close();
+  const sql = `SELECT state FROM deliveries WHERE event_type = 'issues' AND lane LIKE '%#' || ? ORDER BY id LIMIT 1`;
+  let state = 'not stored';
+  for (const untilMs = performance.now() + 60_000; performance.now() < untilMs; ) {
+    state = String(readRows(database, sql, String(issue))[0]?.state ?? 'not stored');
+    if (state === 'settled' || state === 'dead') return state;
+    await sleep(25, undefined, { signal });
   }
+  return `${state} after a minute`;
 }
 
 const expected = 'labels marked, 1 label event, 1 comment, 1 reaction';

@@ -2,8 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { copyFileSync, readdirSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -11,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { migrate, schemaVersionOf, schemaVersions } from '../../../src/store/sqlite/migrations.ts';
 import { openSqliteFile } from '../../../src/store/sqlite/sqlite-store.ts';
 import { watchProcess } from '../../../test/support/processes.ts';
+import { withWorkspace } from '../../harness/workspace.ts';
 import type { Drill } from '../promise.ts';
 
 const fixtures = fileURLToPath(new URL('../../../test/fixtures/upgrade/', import.meta.url));
@@ -19,10 +19,10 @@ const child = fileURLToPath(new URL('../children/migrate.ts', import.meta.url));
 const copies = 100;
 
 /** Kills a process that upgrades the store of an earlier version, at random moments, and lets the upgrade end afterwards. */
-export const drill: Drill = async ({ isQuick, signal }) => {
-  const kills = isQuick ? 10 : 100;
-  const folder = await mkdtemp(join(tmpdir(), 'reeve-upgrades-'));
-  try {
+export const drill: Drill = ({ isQuick, signal }) =>
+  withWorkspace('upgrades', async ({ folder }) => {
+    const kills = isQuick ? 10 : 100;
+    const prepared = new Map<string, Prepared>();
     const archives = readdirSync(fixtures).filter((name) => name.endsWith('.tar.gz'));
     let [between, damaged, different] = [0, 0, 0];
     for (let kill = 0; kill < kills; kill += 1) {
@@ -48,11 +48,7 @@ export const drill: Drill = async ({ isQuick, signal }) => {
       // Kills that are all too early or too late would show nothing.
       isKept: damaged + different === 0 && between > 0,
     };
-  } finally {
-    prepared.clear();
-    await rm(folder, { recursive: true, force: true });
-  }
-};
+  });
 
 type Prepared = {
   readonly path: string;
@@ -61,7 +57,6 @@ type Prepared = {
   readonly upgraded: string;
   readonly upgradeMs: number;
 };
-const prepared = new Map<string, Prepared>();
 
 /** Unpacks a recorded store and fills it with copies of its deliveries. */
 function prepare(folder: string, archive: string): Prepared {

@@ -1,4 +1,4 @@
-import { crash } from '../../crash/harness.ts';
+import { crash } from '../../crash/crash-servers.ts';
 import type { Drill } from '../promise.ts';
 
 /** Kills a receiving server at random moments, as `npm run crash` does. */

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import { operations } from '../../../src/contract/operations.ts';
-import { at } from '../../installation/forge.ts';
-import { type Installation, startInstallation } from '../../installation/installation.ts';
-import { describeOthers, type LoadResult, sendAtRate } from '../load.ts';
-import { type MachinePauses, whileWatched } from '../machine-pauses.ts';
+import { readNumber } from '../../harness/database.ts';
+import { at, type Installation, startInstallation } from '../../harness/installation.ts';
+import { describeOthers, type LoadResult, sendAtRate } from '../../harness/sender.ts';
 import type { Drill } from '../promise.ts';
 
 const perSecond = 200;
@@ -107,16 +107,34 @@ function makerOf({ repositoryId }: Installation) {
 
 /** Waits until no delivery waits, for two minutes at most; returns how many have runs, and how many still wait. */
 async function waitForRuns({ database }: Installation, sent: number, signal: AbortSignal) {
-  const store = new DatabaseSync(database, { readOnly: true });
+  const settled = `SELECT count(*) AS n FROM deliveries WHERE door = 'webhook' AND state = 'settled'`;
+  for (let seconds = 0; ; seconds += 1) {
+    const left = sent - readNumber(database, settled);
+    if (left <= 0 || seconds === 120)
+      return { left, handled: readNumber(database, 'SELECT count(*) AS n FROM runs') };
+    await sleep(1_000, undefined, { signal });
+  }
+}
+
+/** For how long the machine held up a thread that does nothing but wait and sync a few bytes, at most. */
+export type MachinePauses = { readonly syncMs: number; readonly timerMs: number };
+
+/**
+ * Does the work, and watches the disk and the processors meanwhile, with a file at `path`. What was measured is a figure of the machine
+ * where the pauses are as long.
+ */
+async function whileWatched<Result>(
+  path: string,
+  work: () => Promise<Result>,
+): Promise<{ readonly result: Result; readonly pauses: MachinePauses }> {
+  const watcher = new Worker(new URL('../children/watch-machine.ts', import.meta.url), { workerData: path });
   try {
-    const count = (sql: string): number => Number(store.prepare(sql).get()?.count);
-    for (let seconds = 0; ; seconds += 1) {
-      const left =
-        sent - count(`SELECT count(*) AS count FROM deliveries WHERE door = 'webhook' AND state = 'settled'`);
-      if (left <= 0 || seconds === 120) return { left, handled: count('SELECT count(*) AS count FROM runs') };
-      await sleep(1_000, undefined, { signal });
-    }
+    const result = await work();
+    const answer = once(watcher, 'message');
+    watcher.postMessage('stop');
+    const [pauses] = (await answer) as [MachinePauses];
+    return { result, pauses };
   } finally {
-    store.close();
+    await watcher.terminate();
   }
 }

@@ -1,9 +1,8 @@
-import { connect, createServer, type Socket } from 'node:net';
-import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { operations } from '../../../src/contract/operations.ts';
-import { at } from '../../installation/forge.ts';
-import { type Installation, startInstallation } from '../../installation/installation.ts';
+import { readRows } from '../../harness/database.ts';
+import { at, type Installation, startInstallation } from '../../harness/installation.ts';
+import { type Line, openLine } from '../../harness/network.ts';
 import type { Drill } from '../promise.ts';
 
 const perSecond = 20;
@@ -26,17 +25,17 @@ export const drill: Drill = async ({ isQuick, signal }) => {
     settings: 'limits: { hour: 100000 }\n',
     isHooked: true,
     async between(url) {
-      line = await openLine(Number(new URL(url).port));
-      return line.url;
+      line = await openLine({ port: Number(new URL(url).port), host: '127.0.0.1' });
+      return `http://127.0.0.1:${line.port}`;
     },
   });
   try {
     const cut = line as Line;
-    cut.cut();
+    cut.set('cut');
     await openIssues(installation, count, signal);
     const asked = cut.refused();
     const { stored } = stateOf(installation);
-    cut.restore();
+    cut.set('pass');
     const recoverySeconds = await waitForEnd(installation, count, signal);
     const labelled = await countLabelled(installation);
     const { attempts, dead } = stateOf(installation);
@@ -81,24 +80,14 @@ async function waitForEnd(installation: Installation, count: number, signal: Abo
 }
 
 function stateOf({ database }: Installation) {
-  const store = new DatabaseSync(database, { readOnly: true });
-  try {
-    const row = store
-      .prepare(
-        `SELECT count(*) AS stored, coalesce(sum(state = 'settled'), 0) AS settled, coalesce(sum(state = 'dead'), 0) AS dead,
-           coalesce(max(attempts), 0) AS attempts
-         FROM deliveries WHERE door = 'webhook' AND event_type = 'issues'`,
-      )
-      .get();
-    return {
-      stored: Number(row?.stored),
-      settled: Number(row?.settled),
-      dead: Number(row?.dead),
-      attempts: Number(row?.attempts),
-    };
-  } finally {
-    store.close();
-  }
+  const [row] = readRows(
+    database,
+    `SELECT count(*) AS stored, coalesce(sum(state = 'settled'), 0) AS settled, coalesce(sum(state = 'dead'), 0) AS dead,
+       coalesce(max(attempts), 0) AS attempts
+     FROM deliveries WHERE door = 'webhook' AND event_type = 'issues'`,
+  );
+  const of = (name: string): number => Number(row?.[name]);
+  return { stored: of('stored'), settled: of('settled'), dead: of('dead'), attempts: of('attempts') };
 }
 
 /** Asks the forge, not the bot. */
@@ -110,62 +99,4 @@ async function countLabelled({ root }: Installation): Promise<number> {
   }))
     labelled += issue.labels?.filter(({ name }) => name === 'marked').length === 1 ? 1 : 0;
   return labelled;
-}
-
-/** The way from Reeve to the forge, which can be cut: then every connection is reset. */
-type Line = {
-  readonly url: string;
-  cut(): void;
-  restore(): void;
-  /** Connections that were reset since it was cut, those that were open then left out. */
-  refused(): number;
-  close(): Promise<void>;
-};
-
-async function openLine(port: number): Promise<Line> {
-  const open = new Set<Socket>();
-  let isCut = false;
-  let refused = 0;
-  const server = createServer((near) => {
-    if (isCut) {
-      refused += 1;
-      near.on('error', () => {}).resetAndDestroy();
-      return;
-    }
-    const far = connect(port, '127.0.0.1');
-    for (const [one, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      open.add(one);
-      one
-        .on('error', () => {})
-        .on('close', () => {
-          open.delete(one);
-          other.destroy();
-        });
-      one.pipe(other);
-    }
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const end = (): void => {
-    for (const socket of open) socket.resetAndDestroy();
-  };
-  return {
-    url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`,
-    cut() {
-      isCut = true;
-      end();
-    },
-    restore() {
-      isCut = false;
-    },
-    refused: () => refused,
-    close: () =>
-      new Promise((resolve) => {
-        end();
-        server.close(() => resolve());
-      }),
-  };
 }

@@ -1,9 +1,8 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { headersOf } from '../../installation/credentials.ts';
-import { type Installation, startInstallation } from '../../installation/installation.ts';
-import { canReadMemory, peakBytes, resetPeak } from '../../installation/process-memory.ts';
-import { describeOthers, sendAtRate } from '../load.ts';
+import { type Installation, startInstallation } from '../../harness/installation.ts';
+import { canReadMemory, peakBytes, resetPeak } from '../../harness/process-memory.ts';
+import { describeOthers, headersOf, sendAtRate } from '../../harness/sender.ts';
 import type { Drill } from '../promise.ts';
 
 const streamBytes = 2 ** 30;

@@ -1,15 +1,12 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createReadStream, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts';
-import { createRandom } from '../fuzz/random.ts';
-import { Disk } from '../power/disk.ts';
-import { parseTrace, type TracedStep, traceArguments } from '../power/trace.ts';
+import { createRandom, type Random } from '../../harness/random.ts';
+import { withWorkspace } from '../../harness/workspace.ts';
 import type { Drill } from '../promise.ts';
 
 /** Large enough that the log is copied into the database and begins anew several times. */
@@ -22,8 +19,7 @@ const bodyBytes = 48_000;
 export const drill: Drill = async ({ isQuick, signal }) => {
   if (spawnSync('strace', ['-V']).status !== 0) return { skipped: 'strace is not installed' };
   const [deliveries, cuts] = isQuick ? [500, 40] : [1_200, 400];
-  const folder = await mkdtemp(join(tmpdir(), 'reeve-power-'));
-  try {
+  return withWorkspace('power', async ({ folder }) => {
     const paths = pathsIn(folder);
     const { before, steps } = await record(paths, deliveries, signal);
     const seed = Math.floor(Math.random() * 2 ** 31);
@@ -39,9 +35,7 @@ export const drill: Drill = async ({ isQuick, signal }) => {
       // A disk that loses nothing would prove nothing.
       isKept: lost === 0 && damaged === 0 && checked > cuts && unsynced > 0,
     };
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  });
 };
 
 type Paths = {
@@ -157,4 +151,145 @@ function lookAt({ folder, database, log }: Paths, files: ReadonlyMap<string, Buf
     opened.close();
     rmSync(place, { recursive: true, force: true });
   }
+}
+
+type Change = Extract<TracedStep, { kind: 'write' | 'truncate' }>;
+
+/** What a power cut cannot tear. */
+const sectorBytes = 512;
+
+/** The files of a process as a disk holds them that writes what is not synced in any order, in part, or not at all. */
+class Disk {
+  readonly #files = new Map<string, Buffer>();
+  /** Changes that no sync has covered, with their numbers. */
+  #pending: { readonly at: number; readonly change: Change }[] = [];
+  #steps = 0;
+
+  constructor(files: ReadonlyMap<string, Buffer>) {
+    for (const [file, bytes] of files) this.#files.set(file, Buffer.from(bytes));
+  }
+
+  apply(step: TracedStep): void {
+    const at = this.#steps;
+    this.#steps += 1;
+    if (step.kind === 'write' || step.kind === 'truncate') this.#pending.push({ at, change: step });
+    if (step.kind !== 'sync') return;
+    const isCovered = ({ at: when, change }: { at: number; change: Change }): boolean =>
+      change.file === step.file && when < step.from;
+    for (const one of this.#pending) if (isCovered(one)) write(this.#files, one.change);
+    this.#pending = this.#pending.filter((one) => !isCovered(one));
+  }
+
+  /** Whether there are changes that a power cut may lose. */
+  isBehind(): boolean {
+    return this.#pending.length > 0;
+  }
+
+  /** Returns what the files hold after a power cut now. */
+  cut(random: Random): ReadonlyMap<string, Buffer> {
+    const files = new Map([...this.#files].map(([file, bytes]) => [file, Buffer.from(bytes)]));
+    const share = random.pick([0, 0.1, 0.5, 0.9]);
+    for (const { change } of this.#pending) {
+      if (!random.chance(share)) continue;
+      write(files, change.kind === 'write' && random.chance(0.3) ? tear(change, random) : change);
+    }
+    return files;
+  }
+}
+
+function write(files: Map<string, Buffer>, change: Change): void {
+  const before = files.get(change.file) ?? Buffer.alloc(0);
+  if (change.kind === 'truncate') {
+    const after = Buffer.alloc(change.length);
+    before.copy(after);
+    files.set(change.file, after);
+    return;
+  }
+  const end = change.offset + change.bytes.length;
+  const after = end > before.length ? Buffer.concat([before, Buffer.alloc(end - before.length)]) : before;
+  change.bytes.copy(after, change.offset);
+  files.set(change.file, after);
+}
+
+/** The first sectors of a write, or the last ones. */
+function tear(change: Extract<Change, { kind: 'write' }>, random: Random): Change {
+  const at = Math.min(
+    sectorBytes * random.below(Math.ceil(change.bytes.length / sectorBytes)),
+    change.bytes.length,
+  );
+  return random.chance(0.5)
+    ? { ...change, bytes: change.bytes.subarray(0, at) }
+    : { ...change, offset: change.offset + at, bytes: change.bytes.subarray(at) };
+}
+
+/** What a traced process did to a file, in the order in which it was complete. */
+type TracedStep =
+  | { readonly kind: 'write'; readonly file: string; readonly offset: number; readonly bytes: Buffer }
+  | { readonly kind: 'truncate'; readonly file: string; readonly length: number }
+  /** `from`: how many steps there were when the sync began. It says nothing about later ones. */
+  | { readonly kind: 'sync'; readonly file: string; readonly from: number }
+  /** Text that the process wrote to the file of what it has acknowledged. */
+  | { readonly kind: 'note'; readonly text: string };
+
+/** Arguments of strace with which `parseTrace` gets all that it needs. */
+function traceArguments(output: string, files: readonly string[]): readonly string[] {
+  const calls = 'trace=pwrite64,write,fdatasync,fsync,ftruncate';
+  return [
+    '-f',
+    '-y',
+    '-xx',
+    '-s',
+    '100000',
+    '-o',
+    output,
+    '-e',
+    calls,
+    ...files.flatMap((file) => ['-P', file]),
+  ];
+}
+
+type Call = { readonly name: string; readonly args: string };
+
+/** Returns the steps of the lines that strace has printed; `notes` is the file whose writes are notes. */
+async function parseTrace(lines: AsyncIterable<string>, notes: string): Promise<readonly TracedStep[]> {
+  const steps: TracedStep[] = [];
+  const begun = new Map<string, Call & { readonly from: number }>();
+  for await (const line of lines) {
+    const [, thread = '', rest = ''] = /^(\d+)\s+(.*)$/.exec(line) ?? [];
+    const resumed = /^<\.\.\. (\w+) resumed>(.*)= (-?\d+)/.exec(rest);
+    if (resumed !== null) {
+      const call = begun.get(thread);
+      begun.delete(thread);
+      if (call !== undefined && Number(resumed[3]) >= 0) add(steps, call, call.from, notes);
+      continue;
+    }
+    const unfinished = /^(\w+)\((.*) <unfinished \.\.\.>$/.exec(rest);
+    if (unfinished !== null) {
+      begun.set(thread, { name: unfinished[1] ?? '', args: unfinished[2] ?? '', from: steps.length });
+      continue;
+    }
+    const whole = /^(\w+)\((.*)\)\s+= (-?\d+)/.exec(rest);
+    if (whole !== null && Number(whole[3]) >= 0)
+      add(steps, { name: whole[1] ?? '', args: whole[2] ?? '' }, steps.length, notes);
+  }
+  return steps;
+}
+
+function add(steps: TracedStep[], { name, args }: Call, from: number, notes: string): void {
+  const file = decode(/^\d+<([^>]*)>/.exec(args)?.[1] ?? '').toString();
+  if (name === 'fdatasync' || name === 'fsync') return void steps.push({ kind: 'sync', file, from });
+  if (name === 'ftruncate') return void steps.push({ kind: 'truncate', file, length: lastNumber(args) });
+  const bytes = decode(/"((?:\\x[0-9a-f]{2})*)"/.exec(args)?.[1] ?? '');
+  if (file === notes) return void steps.push({ kind: 'note', text: bytes.toString() });
+  if (name === 'pwrite64') steps.push({ kind: 'write', file, offset: lastNumber(args), bytes });
+  else throw new Error(`the trace has a ${name} to ${file}, whose place is not known`);
+}
+
+function lastNumber(args: string): number {
+  return Number(/(\d+)$/.exec(args)?.[1]);
+}
+
+/** Bytes in hexadecimal, as `-xx` prints them; other texts as they are. */
+function decode(text: string): Buffer {
+  return text.startsWith('\\x') ? Buffer.from(text.replaceAll('\\x', ''), 'hex') : Buffer.from(text);
 }

@@ -1,11 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
 import { startManyRepositories } from '../../../test/support/many-repositories.ts';
 import { endProcesses } from '../../../test/support/processes.ts';
-import { loadedServers } from '../loaded-server.ts';
+import { readNumber } from '../../harness/database.ts';
+import { withWorkspace } from '../../harness/workspace.ts';
+import { type LoadedServers, loadedServers } from '../loaded-server.ts';
 import type { Drill } from '../promise.ts';
 
 /** What a stop may take; one that has to be forced ends with status 1 after 9.5 s. */
@@ -19,17 +18,17 @@ const maxDrillMs = 14 * 60_000;
 type Tally = { stops: number; failed: number; claimed: number; slowestMs: number };
 
 /** Sends SIGTERM to `reeve serve` at random moments under load, and starts it again on the same store. */
-export const drill: Drill = async ({ isQuick, signal }) => {
-  const stops = isQuick ? 20 : 1_000;
-  const endMs = performance.now() + maxDrillMs;
-  const series = 3;
-  const folder = await mkdtemp(join(tmpdir(), 'reeve-sigterms-'));
-  const forge = await startManyRepositories(1, forgeMs);
-  const tally: Tally = { stops: 0, failed: 0, claimed: 0, slowestMs: 0 };
-  try {
+export const drill: Drill = ({ isQuick, signal }) =>
+  withWorkspace('sigterms', async ({ folder, defer }) => {
+    const stops = isQuick ? 20 : 1_000;
+    const endMs = performance.now() + maxDrillMs;
+    const forge = await startManyRepositories(1, forgeMs);
+    defer(forge.close);
+    defer(endProcesses);
+    const tally: Tally = { stops: 0, failed: 0, claimed: 0, slowestMs: 0 };
     const books = await Promise.all(
-      Array.from({ length: series }, async (_, place) => {
-        const servers = await loadedServers(join(folder, String(place)), forge.url);
+      ['first', 'second', 'third'].map(async (name) => {
+        const servers = await loadedServers(join(folder, name), forge.url);
         while (tally.stops < stops && !signal.aborted && performance.now() < endMs) {
           tally.stops += 1;
           await stopOnce(servers, tally);
@@ -49,17 +48,9 @@ export const drill: Drill = async ({ isQuick, signal }) => {
         tally.stops >= stops / 2 &&
         acknowledged > tally.stops,
     };
-  } finally {
-    await endProcesses();
-    await forge.close();
-    await rm(folder, { recursive: true, force: true });
-  }
-};
+  });
 
-async function stopOnce(
-  { start, book }: Awaited<ReturnType<typeof loadedServers>>,
-  tally: Tally,
-): Promise<void> {
+async function stopOnce({ start, book }: LoadedServers, tally: Tally): Promise<void> {
   const server = await start();
   const load = server.load(4);
   await pause(Math.random() * maxRunMs);
@@ -68,8 +59,6 @@ async function stopOnce(
   if (status !== 0) tally.failed += 1;
   tally.slowestMs = Math.max(tally.slowestMs, ms);
   book.look();
-  const database = new DatabaseSync(join(server.data, 'reeve.db'), { readOnly: true });
-  const claimed = database.prepare("SELECT count(*) AS n FROM deliveries WHERE state = 'claimed'").get();
-  tally.claimed += Number(claimed?.n);
-  database.close();
+  const sql = "SELECT count(*) AS n FROM deliveries WHERE state = 'claimed'";
+  tally.claimed += readNumber(join(server.data, 'reeve.db'), sql);
 }

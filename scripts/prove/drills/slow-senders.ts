@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { headersOf } from '../../installation/credentials.ts';
-import { startInstallation } from '../../installation/installation.ts';
-import { describeOthers, sendAtRate } from '../load.ts';
+import { startInstallation } from '../../harness/installation.ts';
+import { describeOthers, headersOf, sendAtRate } from '../../harness/sender.ts';
 import type { Drill } from '../promise.ts';
 
 const maxP99Ms = 200;

@@ -15,7 +15,7 @@ import { type BareServer, json, startBareServer } from '../../support/bare-serve
 import { reeveProcess, start, waitForExit, waitForOutput } from '../../support/command.ts';
 import { type CommandSetup, entriesOf, makeCommandSetup } from '../../support/command-setup.ts';
 import { basic, type ContractForge, contractForges } from '../../support/contract-forge.ts';
-import { isThorough } from '../../support/thorough.ts';
+import { isThorough } from '../../support/figure.ts';
 
 /** What a row does to a connection that is right; what it returns goes into the doctor's environment. */
 type Break = (setup: DoctorSetup) => Promise<unknown>;

@@ -7,7 +7,7 @@ import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts';
 import { builtProgram } from '../../support/built-program.ts';
 import { start, waitForExit, waitForOutput } from '../../support/command.ts';
 import { makeDashboardApp } from '../../support/dashboard-app.ts';
-import { isThorough } from '../../support/thorough.ts';
+import { isThorough } from '../../support/figure.ts';
 
 const authorization = 'a-value-that-only-the-hook-knows';
 const { PATH, NODE_COMPILE_CACHE } = process.env;

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { describe, test } from 'vitest';
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts';
 import { start, waitForExit, waitForOutput } from '../../support/command.ts';
+import { isThorough } from '../../support/figure.ts';
 import { type StuckForge, startStuckForge, stuckAnswers } from '../../support/stuck-forge.ts';
-import { isThorough } from '../../support/thorough.ts';
 
 // A stop that has to be forced ends with status 1, 9.5 s after the signal: status 0 says that everything was closed before.
 

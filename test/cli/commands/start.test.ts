@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import memory from '../../../bin/memory.json' with { type: 'json' };
-import { isThorough } from '../../support/thorough.ts';
+import { isThorough } from '../../support/figure.ts';
 
 const reeve = 'bin/reeve.mjs';
 const { PATH, NODE_COMPILE_CACHE } = process.env;

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createForgeInstance, type ForgeInstance } from '../../../src/forge/forge.ts';
 import { basic } from '../../support/contract-forge.ts';
 import { cloneRepository, type GitClone } from '../../support/git-client.ts';
-import { passwordCost } from '../../support/password-cost.ts';
+import { passwordCost } from '../../support/privilege-setup.ts';
 
 const headers = { ...basic('root', 'password'), 'content-type': 'application/json' };
 /** A path with non-ASCII bytes is hashed differently by the changed-path filters. */

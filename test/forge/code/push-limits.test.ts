@@ -10,7 +10,7 @@ import { createForgeInstance, type ForgeInstance } from '../../../src/forge/forg
 import { start, waitForExit } from '../../support/command.ts';
 import { basic } from '../../support/contract-forge.ts';
 import { cloneRepository, type GitClone } from '../../support/git-client.ts';
-import { passwordCost } from '../../support/password-cost.ts';
+import { passwordCost } from '../../support/privilege-setup.ts';
 
 const mebibyte = 1024 * 1024;
 const type = 'application/x-git-receive-pack-request';

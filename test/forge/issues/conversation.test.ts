@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createForgeInstance, type ForgeInstance } from '../../../src/forge/forge.ts';
 import { type Account, basic, startEmbedded } from '../../support/contract-forge.ts';
 import { startReceiver } from '../../support/hook-receiver.ts';
-import { passwordCost } from '../../support/password-cost.ts';
+import { passwordCost } from '../../support/privilege-setup.ts';
 import { makeSharedRepository } from '../../support/shared-repository.ts';
 
 const everything = ['issues', 'issue_comment', 'pull_request', 'push', 'create', 'delete', 'repository'];

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { createForgeInstance } from '../../../src/forge/forge.ts';
 import { basic } from '../../support/contract-forge.ts';
 import { launcher } from '../../support/launcher.ts';
-import { passwordCost } from '../../support/password-cost.ts';
+import { passwordCost } from '../../support/privilege-setup.ts';
 
 it('the task delete_old_actions removes activities older than a year', async () => {
   let now = Date.parse('2026-01-01T00:00:00Z');

@@ -4,9 +4,9 @@ import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { axeViolations, visualRules } from '../../support/axe.ts';
 import { type Account, startEmbedded } from '../../support/contract-forge.ts';
+import { isThorough } from '../../support/figure.ts';
 import { follow } from '../../support/follow.ts';
 import { cloneRepository } from '../../support/git-client.ts';
-import { isThorough } from '../../support/thorough.ts';
 
 const program = '/usr/bin/chromium';
 const hasBrowser = existsSync(program);

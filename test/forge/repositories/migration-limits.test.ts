@@ -10,7 +10,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { createForgeInstance, type ForgeInstance } from '../../../src/forge/forge.ts';
 import { basic, freshName } from '../../support/contract-forge.ts';
 import { launcher } from '../../support/launcher.ts';
-import { passwordCost } from '../../support/password-cost.ts';
+import { passwordCost } from '../../support/privilege-setup.ts';
 import { waitFor } from '../../support/shared-repository.ts';
 
 const mebibyte = 1024 * 1024;

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createForgeInstance, type ForgeInstance } from '../../../src/forge/forge.ts';
 import { parseSeed, type SeedFile } from '../../../src/forge/testing/seed-shape.ts';
 import { basic } from '../../support/contract-forge.ts';
-import { passwordCost } from '../../support/password-cost.ts';
+import { passwordCost } from '../../support/privilege-setup.ts';
 
 const example = readFileSync(new URL('../../../examples/seed.yml', import.meta.url), 'utf8');
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createForgeInstance, type ForgeInstance } from '../../../src/forge/forge.ts';
 import { basic } from '../../support/contract-forge.ts';
-import { passwordCost } from '../../support/password-cost.ts';
+import { passwordCost } from '../../support/privilege-setup.ts';
 
 const start = new Date('2026-05-01T12:00:00Z');
 const runners = [

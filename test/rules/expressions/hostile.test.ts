@@ -1,12 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { hostileData, hostileExpressions } from '../../../scripts/bench/rules/hostile.ts';
+import { hostileData, hostileExpressions } from '../../../scripts/bench/hostile.ts';
 import { RunBudget, unitsPerRun } from '../../../src/rules/expressions/budget.ts';
 import { type ConditionResult, compileCondition } from '../../../src/rules/expressions/conditions.ts';
 import { createEnvironment } from '../../../src/rules/files/context.ts';
 import { registry } from '../../../src/rules/registry.ts';
-import { recordFigure } from '../../support/figure.ts';
-import { propertyRuns } from '../../support/thorough.ts';
+import { propertyRuns, recordFigure } from '../../support/figure.ts';
 import { contextOf } from './support/context.ts';
 
 const long = process.env.LONG !== undefined;

@@ -8,7 +8,7 @@ import { createPart, runPart, Values } from '../../../src/rules/expressions/part
 import { resolveExpression } from '../../../src/rules/expressions/resolve.ts';
 import { anyType, type ExpressionEnvironment } from '../../../src/rules/expressions/types.ts';
 import { Double, Duration } from '../../../src/rules/expressions/values.ts';
-import { propertyRuns } from '../../support/thorough.ts';
+import { propertyRuns } from '../../support/figure.ts';
 import { expression, given } from './support/arbitrary-expression.ts';
 import { contextOf } from './support/context.ts';
 

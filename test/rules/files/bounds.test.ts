@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatProblems } from '../../../src/rules/problem.ts';
-import { recordFigure } from '../../support/figure.ts';
-import { propertyRuns } from '../../support/thorough.ts';
+import { propertyRuns, recordFigure } from '../../support/figure.ts';
 import { load } from '../support/load.ts';
 
 const long = process.env.LONG !== undefined;

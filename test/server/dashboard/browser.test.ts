@@ -13,14 +13,13 @@ import { makeDelivery, makeRun } from '../../store/make.ts';
 import { axeViolations } from '../../support/axe.ts';
 import { dashboardPassword, makeDashboardApp, storeCommands } from '../../support/dashboard-app.ts';
 import { exampleSamples } from '../../support/example-samples.ts';
-import { recordFigure } from '../../support/figure.ts';
+import { isThorough, recordFigure } from '../../support/figure.ts';
 import { passwordOf } from '../../support/flow-names.ts';
 import { follow } from '../../support/follow.ts';
 import { at, type Harness, people, startHarness } from '../../support/harness.ts';
 import { hostileTexts } from '../../support/hostile-texts.ts';
 import { makeStore } from '../../support/make-store.ts';
 import { makeQueueEntry, saveQueueState } from '../../support/stored-queue.ts';
-import { isThorough } from '../../support/thorough.ts';
 
 const program = '/usr/bin/chromium';
 const hasBrowser = existsSync(program);

@@ -7,9 +7,9 @@ import { systemClock } from '../../../src/platform/clock.ts';
 import { axeViolations, visualRules } from '../../support/axe.ts';
 import { dashboardPassword, makeDashboardApp } from '../../support/dashboard-app.ts';
 import { exampleData, exampleNow, fillExample } from '../../support/example-dashboard.ts';
+import { isThorough } from '../../support/figure.ts';
 import { follow } from '../../support/follow.ts';
 import { makeStore } from '../../support/make-store.ts';
-import { isThorough } from '../../support/thorough.ts';
 
 const program = '/usr/bin/chromium';
 const hasBrowser = existsSync(program);

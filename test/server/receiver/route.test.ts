@@ -7,8 +7,7 @@ import { createLog } from '../../../src/platform/log.ts';
 import type { ReceiverOptions } from '../../../src/server/receiver/route.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { routeDelivery } from '../../../src/work/runs/route-delivery.ts';
-import { recordFigure } from '../../support/figure.ts';
-import { propertyRuns } from '../../support/thorough.ts';
+import { propertyRuns, recordFigure } from '../../support/figure.ts';
 import {
   authorization,
   makeEntry,

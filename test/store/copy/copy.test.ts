@@ -19,9 +19,9 @@ import { openSqliteSource, openSqliteTarget } from '../../../src/store/copy/sqli
 import { openPostgresStore } from '../../../src/store/postgres/postgres-store.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../../src/store/store.ts';
+import { isThorough } from '../../support/figure.ts';
 import { fillStore, readEverything } from '../../support/full-store.ts';
 import { makeSchema } from '../../support/postgres.ts';
-import { isThorough } from '../../support/thorough.ts';
 import { makeDelivery } from '../make.ts';
 
 /** Rows of a batch; bytes below the size of a row: batches of both kinds occur. */

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { openPostgresStore } from '../../../src/store/postgres/postgres-store.ts';
 import type { Store } from '../../../src/store/store.ts';
+import { isThorough } from '../../support/figure.ts';
 import { connectDirectly, makeSchema } from '../../support/postgres.ts';
-import { isThorough } from '../../support/thorough.ts';
 
 const waiting = 100_000;
 const repositories = 1_000;

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Network, openNetwork } from '../../../scripts/crash/workers/network.ts';
+import { type Network, openNetwork } from '../../../scripts/harness/network.ts';
 import { openPostgresStore } from '../../../src/store/postgres/postgres-store.ts';
 import type { Claim, NewDelivery, Store } from '../../../src/store/store.ts';
 import { makeSchema } from '../../support/postgres.ts';

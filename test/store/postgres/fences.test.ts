@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Network, openNetwork } from '../../../scripts/crash/workers/network.ts';
+import { type Network, openNetwork } from '../../../scripts/harness/network.ts';
 import { lockClassOf } from '../../../src/store/postgres/address.ts';
 import { openPostgresStore } from '../../../src/store/postgres/postgres-store.ts';
 import type { Liveness } from '../../../src/store/postgres/presence.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { crashWorkers } from '../../../scripts/crash/workers/harness.ts';
+import { crashWorkers } from '../../../scripts/crash/crash-workers.ts';
 import { makeSchema } from '../../support/postgres.ts';
 
 describe('four processes on one PostgreSQL database', () => {

@@ -6,8 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, it } from 'vitest';
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { recordFigure } from '../../support/figure.ts';
-import { isThorough } from '../../support/thorough.ts';
+import { isThorough, recordFigure } from '../../support/figure.ts';
 import { makeDelivery } from '../make.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'reeve-log-'));

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { basic } from '../contract-forge.ts';
 import { cloneRepository, type GitClone, tryGit } from '../git-client.ts';
-import { makePublicKey } from '../ssh-keys.ts';
+import { makePublicKey } from '../pgp-keys.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
 type AnswerOfKilled = { readonly status: number; readonly json: any };

@@ -1,6 +1,6 @@
 import { operations } from '../../../src/contract/operations.ts';
+import type { Random } from '../random.ts';
 import type { Installation } from './installation.ts';
-import type { Random } from './random.ts';
 
 /** A pull request as the story knows it. What waits for others stays open: its clocked rules look at open ones alone. */
 export type Pull = {

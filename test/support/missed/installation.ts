@@ -14,7 +14,7 @@ import { loadRuleFiles } from '../../../src/rules/sources/folder.ts';
 import { type Server, startServer } from '../../../src/server/server.ts';
 import { type HookReceiver, localHooks, startReceiver } from '../hook-receiver.ts';
 import { launcher } from '../launcher.ts';
-import { passwordCost } from '../password-cost.ts';
+import { passwordCost } from '../privilege-setup.ts';
 
 /** On a busy machine, a write of the embedded forge takes long: only a request that hangs ends here. */
 const timeoutMs = 120_000;

@@ -1,5 +1,4 @@
-import type { RecordingSetup } from './setup.ts';
-import type { Step, Topic } from './step.ts';
+import type { RecordingSetup, Step, Topic } from './setup.ts';
 
 /** What issues and their comments bring; `pulls` does the same to a pull request. */
 export function createIssueTopic(setup: RecordingSetup): Topic {

@@ -1,5 +1,4 @@
-import type { RecordingSetup } from './setup.ts';
-import type { Topic } from './step.ts';
+import type { RecordingSetup, Topic } from './setup.ts';
 
 /** What wiki pages and commit statuses bring. */
 export function createWikiTopic({ ask, clone, repository: at, people: { ada } }: RecordingSetup): Topic {
@@ -163,5 +162,140 @@ export function createRemovalTopic({
         perform: () => ask('DELETE', `/repos/${at}`, { as: ada }),
       },
     ],
+  };
+}
+
+const label = 'pretended';
+
+/**
+ * What workflows bring. Forgejo tells only how a run ended, and by kinds of its own. It never sends `action_run_recover`: the
+ * function that finds the run before is a stub there (`models/actions/run.go` GetRunBefore).
+ */
+export function createWorkflowTopic(setup: RecordingSetup): Topic {
+  const { repository: at, people } = setup;
+  const { ada } = people;
+  const isForgejo = setup.version.includes('+gitea-');
+  const on = (gitea: readonly string[], forgejo: readonly string[] = []) => (isForgejo ? forgejo : gitea);
+  const write = (name: string, text: string) => {
+    const content = Buffer.from(text).toString('base64');
+    const body = { content, message: `Add ${name}`, branch: 'main' };
+    return setup.ask('POST', `/repos/${at}/contents/.gitea/workflows/${name}`, { as: ada, body });
+  };
+  const dispatch = () =>
+    setup.ask('POST', `/repos/${at}/actions/workflows/ci.yml/dispatches`, { as: ada, body: { ref: 'main' } });
+  const job = (name: string, more = '') =>
+    `  ${name}:\n    runs-on: ${label}\n${more}    steps:\n      - name: Say it\n        run: echo it\n`;
+  const jobEnds = ['workflow_job.in_progress', 'workflow_job.completed'];
+  let runner: FakeRunner;
+
+  return {
+    name: 'workflows',
+    steps: [
+      {
+        name: 'workflow-pushed',
+        expects: ['push', ...on(['workflow_run.requested', 'workflow_job.queued', 'workflow_job.waiting'])],
+        async perform() {
+          const second = job('second', '    needs: first\n');
+          await write(
+            'ci.yml',
+            `on:\n  push:\n    paths: [.gitea/workflows/ci.yml]\n  workflow_dispatch:\njobs:\n${job('first')}${second}`,
+          );
+        },
+      },
+      {
+        name: 'run-succeeded',
+        expects: on([...jobEnds, ...jobEnds, 'workflow_run.completed'], ['action_run_success.success']),
+        async perform() {
+          runner = await registerRunner(setup, label);
+          await runner.run('SUCCESS');
+          await runner.run('SUCCESS');
+        },
+      },
+      {
+        name: 'workflow-dispatched',
+        expects: on(['workflow_run.requested', 'workflow_job.queued', 'workflow_job.waiting']),
+        perform: dispatch,
+      },
+      {
+        name: 'run-failed',
+        expects: on(
+          [...jobEnds, 'workflow_job.completed', 'workflow_run.completed'],
+          ['action_run_failure.failure'],
+        ),
+        perform: () => runner.run('FAILURE'),
+      },
+      {
+        name: 'run-recovered',
+        expects: on(
+          ['workflow_run.requested', ...jobEnds, ...jobEnds, 'workflow_run.completed'],
+          ['action_run_success.success'],
+        ),
+        async perform() {
+          await dispatch();
+          await runner.run('SUCCESS');
+          await runner.run('SUCCESS');
+        },
+      },
+      {
+        name: 'scheduled',
+        expects: ['push', ...on(['workflow_run.requested'])],
+        // Schedules are looked at once a minute, and the first look only notes them.
+        timeoutSeconds: 200,
+        perform: () =>
+          write('nightly.yml', `on:\n  schedule:\n    - cron: '* * * * *'\njobs:\n${job('nightly')}`),
+      },
+    ],
+  };
+}
+
+/** A runner that runs nothing: it takes a job, says that it began, and says how it ended. */
+interface FakeRunner {
+  /** Takes the next job, as soon as there is one, and reports on it in two messages: it runs, it is over. */
+  run(result: 'SUCCESS' | 'FAILURE'): Promise<void>;
+}
+
+/**
+ * Registers a runner of a repository. It speaks the runners' protocol in its JSON form (source: forge
+ * `routers/api/actions/runner/runner.go`).
+ */
+async function registerRunner(setup: RecordingSetup, label: string): Promise<FakeRunner> {
+  const { ask, repository, url, people } = setup;
+  const path = `/repos/${repository}/actions/runners/registration-token`;
+  const as = people.ada;
+  // Gitea makes the token by POST, older Forgejo by GET.
+  const { token } = await ask('POST', path, { as }).catch(() => ask('GET', path, { as }));
+  const call = async (method: string, body: object, headers: Record<string, string> = {}) => {
+    const response = await fetch(`${url}/api/actions/runner.v1.RunnerService/${method}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method}: ${response.status} ${text}`);
+    return JSON.parse(text);
+  };
+  const about = { name: 'pretender', version: 'v1', labels: [label] };
+  const { runner } = await call('Register', { token, ...about, agentLabels: [label] });
+  const known = { 'x-runner-uuid': runner.uuid, 'x-runner-token': runner.token };
+  await call('Declare', { version: about.version, labels: about.labels }, known);
+
+  async function fetchTask(): Promise<{ id: string }> {
+    for (let tries = 0; tries < 60; tries += 1) {
+      const { task } = await call('FetchTask', { tasksVersion: '0' }, known);
+      if (task) return task;
+      await new Promise((resolve) => setTimeout(resolve, 500));
+    }
+    throw new Error('there is no job for the runner');
+  }
+
+  return {
+    async run(result) {
+      const { id } = await fetchTask();
+      const startedAt = new Date().toISOString();
+      const step = { id: '0', startedAt, logIndex: '0', logLength: '0' };
+      await call('UpdateTask', { state: { id, startedAt, steps: [step] } }, known);
+      const over = { result: `RESULT_${result}`, stoppedAt: new Date().toISOString() };
+      await call('UpdateTask', { state: { id, startedAt, ...over, steps: [{ ...step, ...over }] } }, known);
+    },
   };
 }

@@ -1,15 +1,23 @@
-import { startReceiver } from '../hook-receiver.ts';
-import { type Fixture, fixtureSecret, jsonOf, kindOf, type Recording } from './fixture.ts';
+import { type Received, startReceiver } from '../hook-receiver.ts';
+import {
+  type Fixture,
+  fixtureSecret,
+  type HookName,
+  jsonOf,
+  kindOf,
+  type Recording,
+  signaturesOf,
+} from './fixture.ts';
 import { createIssueTopic } from './issues.ts';
-import { normalise } from './normalise.ts';
-import { createReleaseTopic, createRemovalTopic, createWikiTopic } from './other-topics.ts';
-import { createPullTopic } from './pulls.ts';
-import { missingKinds, readDelivery, withoutDuplicates } from './received.ts';
+import {
+  createReleaseTopic,
+  createRemovalTopic,
+  createWikiTopic,
+  createWorkflowTopic,
+} from './other-topics.ts';
+import { createPullTopic, createReviewTopic } from './pulls.ts';
 import { createRefTopic } from './refs.ts';
-import { createReviewTopic } from './reviews.ts';
-import { createRecordingSetup, type RecordingSetup } from './setup.ts';
-import type { Step, Topic } from './step.ts';
-import { createWorkflowTopic } from './workflows.ts';
+import { createRecordingSetup, type RecordingSetup, type Step, type Topic } from './setup.ts';
 
 const topics: readonly ((setup: RecordingSetup) => Topic)[] = [
   ...[createRefTopic, createIssueTopic, createPullTopic, createReviewTopic, createWikiTopic],
@@ -103,3 +111,98 @@ function rootUrlOf(came: readonly Fixture[]): string | undefined {
 }
 
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Where recorded servers say they are. */
+const normalAddress = 'http://127.0.0.1:3000';
+
+type Normaliser = {
+  /** What the recording added to its names; taken away again. */
+  readonly suffix: string;
+  /** The address the server gives itself. */
+  readonly rootUrl: string;
+};
+
+/**
+ * Takes out of a delivery what only says which machine and which run recorded it, and signs it again. Times and ids stay.
+ * Throws where a signature as it came was not right: a server that signs otherwise must be looked at, not mended.
+ */
+function normalise(delivery: Fixture, secret: string, { suffix, rootUrl }: Normaliser): Fixture {
+  const json = jsonOf(delivery);
+  for (const [name, value] of Object.entries(delivery.headers)) {
+    const right = signaturesOf(json, secret)[name.toLowerCase()];
+    if (right !== undefined && right !== value) throw new Error(`${name} of ${delivery.step} is not right`);
+  }
+  const { host } = new URL(rootUrl);
+  const text = json
+    .replaceAll(suffix, '')
+    .replaceAll(rootUrl.replace(/\/$/, ''), normalAddress)
+    .replaceAll(host, new URL(normalAddress).host)
+    // The account that the server's process runs under.
+    .replaceAll(/(ssh_url\\*": ?\\*")(ssh:\/\/)?\w+@/g, '$1$2git@');
+  const signatures = signaturesOf(text, secret);
+  const headers = Object.entries(delivery.headers).map(([name, value]) => [
+    name,
+    signatures[name.toLowerCase()] ?? value,
+  ]);
+  const body = json === delivery.body ? text : new URLSearchParams({ payload: text }).toString();
+  return { ...delivery, headers: Object.fromEntries(headers), body };
+}
+
+const transport = new Set(['host', 'content-length', 'connection', 'accept-encoding', 'transfer-encoding']);
+const usual: readonly HookName[] = ['repository', 'organization', 'system'];
+
+/** Reads a request as the delivery it is; the address of a hook ends in its name. */
+function readDelivery(
+  { rawHeaders, url, body }: Received,
+  about: { server: string; version: string; step: string },
+): Fixture {
+  const headers: Record<string, string> = {};
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const [name = '', value = ''] = rawHeaders.slice(at, at + 2);
+    if (!transport.has(name.toLowerCase())) headers[name] = value;
+  }
+  const { action = '' } = JSON.parse(jsonOf({ headers, body }));
+  // The recording creates hooks with these names only.
+  const hook = url.slice(1) as HookName;
+  const eventType = headers['X-Gitea-Event-Type'] ?? '';
+  const [server, version, step] = [about.server, about.version, about.step];
+  return { server, version, eventType, activity: action, step, hook, heardBy: [hook], headers, body };
+}
+
+/** Returns the kinds that a step is known to bring and that some hook has not got yet. */
+function missingKinds({ expects, hooks = usual }: Step, came: readonly Fixture[]): readonly string[] {
+  const lacking = new Set<string>();
+  for (const hook of hooks) {
+    const kinds = came.filter((one) => one.hook === hook).map(kindOf);
+    for (const kind of expects) {
+      const at = kinds.indexOf(kind);
+      if (at === -1) lacking.add(kind);
+      else kinds.splice(at, 1);
+    }
+  }
+  return [...lacking];
+}
+
+/** Returns the deliveries of a step that are kept: of those with the same bytes the first hook's, unless the step keeps all. */
+function withoutDuplicates({ keepsAll = false }: Step, came: readonly Fixture[]): readonly Fixture[] {
+  const kept: Fixture[] = [];
+  for (const hook of [...usual, 'user', 'form', 'unsigned'] as const) {
+    const taken = new Set<Fixture>();
+    for (const one of came.filter((other) => other.hook === hook)) {
+      const same = kept.findIndex(
+        (other) => !taken.has(other) && other.eventType === one.eventType && jsonOf(other) === jsonOf(one),
+      );
+      const known = kept[same];
+      if (keepsAll || known === undefined) {
+        kept.push(one);
+        taken.add(one);
+        continue;
+      }
+      const both = { ...known, heardBy: [...known.heardBy, hook] };
+      kept[same] = both;
+      // A hook that gets the same bytes twice counts twice.
+      taken.add(both);
+    }
+  }
+  return kept;
+}

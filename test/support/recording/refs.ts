@@ -1,6 +1,5 @@
 import type { GitClone } from '../git-client.ts';
-import type { RecordingSetup } from './setup.ts';
-import type { Topic } from './step.ts';
+import type { RecordingSetup, Topic } from './setup.ts';
 
 /** What repositories, branches, tags and commits bring: repository, push, create, delete, fork. */
 export function createRefTopic(setup: RecordingSetup): Topic {

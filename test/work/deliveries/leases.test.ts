@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Claim } from '../../../src/store/store.ts';
 import { makeRun } from '../../store/make.ts';
-import { recordFigure } from '../../support/figure.ts';
-import { propertyRuns } from '../../support/thorough.ts';
+import { propertyRuns, recordFigure } from '../../support/figure.ts';
 import { createWorkerBench } from './worker-bench.ts';
 
 const bench = createWorkerBench();

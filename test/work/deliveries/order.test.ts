@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ReeveError } from '../../../src/platform/errors.ts';
 import { collect } from '../../store/make.ts';
-import { recordFigure } from '../../support/figure.ts';
-import { propertyRuns } from '../../support/thorough.ts';
+import { propertyRuns, recordFigure } from '../../support/figure.ts';
 import { createWorkerBench, nothing } from './worker-bench.ts';
 
 const bench = createWorkerBench();

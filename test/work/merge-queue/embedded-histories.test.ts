@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isThorough } from '../../support/figure.ts';
 import { proveHistory } from '../../support/queue/prove-history.ts';
 import { type QueueInstallation, startQueueInstallation } from '../../support/queue/queue-installation.ts';
 import { openPull, openStage, rest } from '../../support/queue/queue-stage.ts';
 import { happen, type QueueHappening, randomHappening } from '../../support/queue/random-happenings.ts';
-import { isThorough } from '../../support/thorough.ts';
 
 /** Histories, and how much is in each: a shorter one takes a second on an idle machine. */
 const size = process.env.LONG

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { operations } from '../../../src/contract/operations.ts';
+import { isThorough } from '../../support/figure.ts';
 import { addFile } from '../../support/privilege-setup.ts';
 import { proveHistory } from '../../support/queue/prove-history.ts';
 import {
@@ -17,7 +18,6 @@ import {
   rest,
 } from '../../support/queue/queue-stage.ts';
 import { rulesOf } from '../../support/sweep-harness.ts';
-import { isThorough } from '../../support/thorough.ts';
 
 let installation: QueueInstallation;
 let stage: QueueStage;

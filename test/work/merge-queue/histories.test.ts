@@ -12,8 +12,8 @@ import {
 import { createQueueDesk } from '../../../src/work/merge-queue/merge-queues.ts';
 import { queueStateOf } from '../../../src/work/merge-queue/state.ts';
 import { type QueuePlace, type QueueRest, workOnQueue } from '../../../src/work/merge-queue/work.ts';
+import { propertyRuns } from '../../support/figure.ts';
 import { createMemoryQueueRows } from '../../support/memory-queue-rows.ts';
-import { propertyRuns } from '../../support/thorough.ts';
 import { Killed, ModelForge, type ModelPull } from './model-forge.ts';
 
 const place: QueuePlace = { repositoryId: 1, base: 'main', repository: 'acme/shop' };

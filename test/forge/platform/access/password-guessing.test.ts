@@ -4,7 +4,7 @@ import { createPasswordGate, createPasswords } from '../../../../src/forge/platf
 import type { UserRow } from '../../../../src/forge/platform/rows.ts';
 import { basic } from '../../../support/contract-forge.ts';
 import { runGit } from '../../../support/git-client.ts';
-import { passwordCost } from '../../../support/password-cost.ts';
+import { passwordCost } from '../../../support/privilege-setup.ts';
 
 describe('guesses of a password at the embedded forge', () => {
   let forge: ForgeInstance;

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listOwnCommits } from '../../../../src/forge/platform/git/history.ts';
 import { listRefs } from '../../../../src/forge/platform/git/refs.ts';
 import { createGitStore, type GitStore } from '../../../../src/forge/platform/git/store.ts';
-import { isThorough } from '../../../support/thorough.ts';
+import { isThorough } from '../../../support/figure.ts';
 
 type Commit = { readonly parents: readonly number[]; readonly at: number };
 /** Commits with earlier ones as parents, and the heads of the branches. */

@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { createTask } from 'node-cron';
 import { describe, expect, it } from 'vitest';
 import { createCron } from '../../../../src/work/sweeps/schedule/cron.ts';
-import { recordFigure } from '../../../support/figure.ts';
-import { propertyRuns } from '../../../support/thorough.ts';
+import { propertyRuns, recordFigure } from '../../../support/figure.ts';
 
 const times = (cron: string, timezone: string, from: string, count: number): readonly string[] => {
   const schedule = createCron({ cron, timezone });

@@ -1,0 +1,69 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { readRows } from './database.ts';
+import type { LoadTarget } from './load.ts';
+
+/** What was answered, and whether the store has what it acknowledged. */
+export interface Book {
+  readonly note: LoadTarget['onAnswer'];
+  acknowledged(): number;
+  /** Kinds of deliveries that were answered in another way than is due, and how often. */
+  readonly unexpected: ReadonlyMap<string, number>;
+  /** Milliseconds that answers took. */
+  readonly answers: readonly number[];
+  /** Looks for what was acknowledged since the last look in the store. */
+  look(): void;
+  /** Acknowledged deliveries that a look did not find. */
+  lost(): number;
+  /** Waits for housekeeping, then returns the age in days of the oldest settled delivery, by a clock that is `daysAhead` ahead. */
+  oldestDays(daysAhead: number): Promise<number>;
+}
+
+const dayMs = 86_400_000;
+/** Housekeeping looks at the clock once a minute. */
+const housekeepingMs = 90_000;
+/** Answers that are kept: of more, every second one is dropped. */
+const maxAnswers = 200_000;
+
+/** Opens the book of a store. */
+export function openBook(path: string, allowedDays: number): Book {
+  const answers: number[] = [];
+  const unexpected = new Map<string, number>();
+  let [acknowledged, lost, lastId] = [0, 0, 0];
+  let noted: string[] = [];
+  let stored = new Set<string>();
+
+  return {
+    answers,
+    note({ uuid, wrong, ms }) {
+      answers.push(ms);
+      if (answers.length > maxAnswers) answers.splice(0, maxAnswers / 2);
+      if (wrong !== undefined) unexpected.set(wrong, (unexpected.get(wrong) ?? 0) + 1);
+      if (uuid === undefined) return;
+      acknowledged += 1;
+      noted.push(uuid);
+    },
+    acknowledged: () => acknowledged,
+    unexpected,
+    look() {
+      const rows = readRows(path, 'SELECT id, uuid FROM deliveries WHERE id > ? ORDER BY id', lastId);
+      const now = new Set(rows.map(({ uuid }) => String(uuid)));
+      lastId = Number(rows.at(-1)?.id ?? lastId);
+      // One that was stored before the last look may have been acknowledged after it.
+      lost += noted.filter((uuid) => !now.has(uuid) && !stored.has(uuid)).length;
+      noted = [];
+      stored = now;
+    },
+    lost: () => lost,
+    async oldestDays(daysAhead) {
+      const endMs = performance.now() + housekeepingMs;
+      for (;;) {
+        const sql = "SELECT min(settled_at) AS at FROM deliveries WHERE state = 'settled'";
+        const [oldest] = readRows(path, sql);
+        const nowMs = Date.now() + daysAhead * dayMs;
+        const days = (nowMs - Date.parse(String(oldest?.at))) / dayMs;
+        if (days <= allowedDays || performance.now() > endMs) return days;
+        await pause(500);
+      }
+    },
+  };
+}

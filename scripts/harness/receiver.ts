@@ -1,0 +1,20 @@
+import fastify from 'fastify';
+import { silentLog } from '../../src/platform/log.ts';
+import { type ReceiverOptions, receiver, serverOptions } from '../../src/server/receiver/route.ts';
+import { authorization, secret } from './sender.ts';
+
+/** The secrets of the hook of benchmarks and drills, as settings name them. */
+export const hookSecrets = [
+  { name: 'bench', scope: ['*'], authorization: [authorization], hmac: [secret] },
+] as const;
+
+/** Serves the receiver of Reeve on a free port; returns the port. */
+export async function serveReceiver(
+  store: ReceiverOptions['store'],
+  onStored: () => void = () => {},
+): Promise<number> {
+  const app = fastify(serverOptions());
+  await app.register(receiver, { store, secrets: hookSecrets, log: silentLog, onStored });
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  return Number(new URL(app.listeningOrigin).port);
+}
