@@ -51,7 +51,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   },
   'a rule file that includes packs': {
     isOne: (_block, value) => 'include' in value,
-    by: { 'docs/packs.md': 'test/rules/packs/documents.test.ts' },
+    by: { 'docs/packs.md': 'test/rules/files/pack-documents.test.ts' },
   },
   'a rule file': {
     isOne: (_block, value) => 'rules' in value,
@@ -67,7 +67,7 @@ const kinds: Readonly<Record<string, Kind>> = {
     by: {
       'docs/recipes.md': 'test/documents/recipes.test.ts',
       'docs/rule-tests.md': 'test/rules/documents.test.ts',
-      'docs/packs.md': 'test/rules/packs/documents.test.ts',
+      'docs/packs.md': 'test/rules/files/pack-documents.test.ts',
     },
   },
   'a workflow': {

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { claimRun, findOwnRun, noteUnnamed } from '../../../src/actions/run-workflow.ts';
-import type { DispatchedRun } from '../../../src/facts/statuses.ts';
-import { createStoredMemory } from '../../../src/store/action-memory.ts';
-import { openPostgresStore } from '../../../src/store/postgres/postgres-store.ts';
-import type { Store } from '../../../src/store/store.ts';
-import { makeContext } from '../../support/make-context.ts';
-import { makeSchema } from '../../support/postgres.ts';
+import { claimRun, findOwnRun, noteUnnamed } from '../../src/actions/run-workflow.ts';
+import type { DispatchedRun } from '../../src/facts/statuses.ts';
+import { createStoredMemory } from '../../src/store/action-memory.ts';
+import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts';
+import type { Store } from '../../src/store/store.ts';
+import { makeContext } from '../support/make-context.ts';
+import { makeSchema } from '../support/postgres.ts';
 
 const place = { repository: 'acme/shop', workflow: 'deploy.yml', ref: 'main' };
 const runOf = (id: number) => ({ id, ref: 'main', actor_id: 9 }) as DispatchedRun;

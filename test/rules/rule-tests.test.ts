@@ -5,9 +5,9 @@ import {
   eventTypeFor,
   loadRuleTests,
   runRuleTests,
-} from '../../../src/rules/rule-tests.ts';
-import type { Verdict } from '../../../src/rules/verdict.ts';
-import { fileOf, ruleOf } from '../support/load.ts';
+} from '../../src/rules/rule-tests.ts';
+import type { Verdict } from '../../src/rules/verdict.ts';
+import { fileOf, ruleOf } from './support/load.ts';
 
 const text = `cases:
   - name: labels documentation

@@ -1,11 +1,11 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { operations } from '../../../../src/contract/operations.ts';
-import { createMetrics, type MetricData, metricTable } from '../../../../src/server/dashboard/metrics.ts';
-import { isSignedIn } from '../../../../src/server/dashboard/sign-in/sign-in.ts';
-import type { StoreProcess } from '../../../../src/store/store.ts';
-import { at, type Harness, startHarness } from '../../../support/harness.ts';
+import { operations } from '../../../src/contract/operations.ts';
+import { createMetrics, type MetricData, metricTable } from '../../../src/server/dashboard/metrics.ts';
+import { isSignedIn } from '../../../src/server/dashboard/sign-in/sign-in.ts';
+import type { StoreProcess } from '../../../src/store/store.ts';
+import { at, type Harness, startHarness } from '../../support/harness.ts';
 
 const basic = (user: string, password: string): string => `Basic ${btoa(`${user}:${password}`)}`;
 

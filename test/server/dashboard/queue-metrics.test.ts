@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { createMetrics } from '../../../../src/server/dashboard/metrics.ts';
-import { leaveReasons } from '../../../../src/work/merge-queue/state.ts';
-import { dashboardData } from '../../../support/dashboard-app.ts';
-import { makeStore } from '../../../support/make-store.ts';
-import { makeQueueEntry, saveQueueState } from '../../../support/stored-queue.ts';
+import { createMetrics } from '../../../src/server/dashboard/metrics.ts';
+import { leaveReasons } from '../../../src/work/merge-queue/state.ts';
+import { dashboardData } from '../../support/dashboard-app.ts';
+import { makeStore } from '../../support/make-store.ts';
+import { makeQueueEntry, saveQueueState } from '../../support/stored-queue.ts';
 
 let made: Awaited<ReturnType<typeof makeStore>>;
 beforeEach(async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { html } from '../../../../src/platform/http/html.ts';
+import { html } from '../../../src/platform/http/html.ts';
 import {
   issueLink,
   itemLink,
@@ -7,8 +7,8 @@ import {
   placeLink,
   repositoryLink,
   subjectLink,
-} from '../../../../src/server/dashboard/links.ts';
-import { markIds, relativeWords, table, timeTag } from '../../../../src/server/dashboard/page.ts';
+} from '../../../src/server/dashboard/links.ts';
+import { markIds, relativeWords, table, timeTag } from '../../../src/server/dashboard/page.ts';
 
 const now = new Date('2026-03-02T09:30:00.000Z');
 const forge = 'https://forge.example.org';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Meter, type Pool } from '../../../../src/patterns/meter.ts';
-import { evaluate } from '../support/evaluate.ts';
+import { Meter, type Pool } from '../../../src/patterns/meter.ts';
+import { evaluate } from './support/evaluate.ts';
 
 /** What the library that is the oracle of the other tests does otherwise than CEL, and what it does not know. */
 describe('an expression', () => {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { testRules } from '../../../src/cli/commands/rules/rule-tests.ts';
+import { testRules } from '../../src/cli/commands/rules/rule-tests.ts';
 
 const repository = { id: 1, full_name: 'acme/demo' };
 const pull = {
