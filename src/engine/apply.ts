@@ -28,23 +28,23 @@ import { assertInScope } from './write-scope.ts';
 /** Outcome of the changes. */
 type Applied = {
   readonly outcomes: readonly Outcome[];
-  /** Change → what was really sent, where that was computed immediately before the write. */
+  /** Change → the input that was sent, if it was computed immediately before the write. */
   readonly sent: ReadonlyMap<string, AnyInput>;
-  /** Set where a write failed and a later attempt, planned anew, may succeed. */
+  /** Set if a write failed and a later attempt with a new plan may succeed. */
   readonly retry?: ReeveError | undefined;
-  /** Set where the forge answered that the repository has another name now. */
+  /** Set if the forge answered that the repository was renamed. */
   readonly moved?: true | undefined;
-  /** Rules with a change that has to wait for something that comes without an event on some forges. */
+  /** Rules with a change that waits for a state that some forges change without an event. */
   readonly awaiting: ReadonlySet<string>;
-  /** Those of them whose change the forge refused although nothing that it shows speaks against it. */
+  /** The subset whose change the forge refused although no state that it shows explains the refusal. */
   readonly resisted: ReadonlySet<string>;
-  /** Changes that were stopped by a pause which began after the plan was made. */
+  /** Changes stopped by a pause that began after planning. */
   readonly paused: readonly RefusedChange[];
-  /** Protective changes that failed, or that are not made because an earlier one of their step failed, and why. */
+  /** Protective changes that failed or were skipped because an earlier change of their step failed, with the reason. */
   readonly unmade: readonly RefusedChange[];
 };
 
-/** Called before a change that causes events is sent; the returned function is called with its answer, or without one. */
+/** Called before a change that causes events is sent; the returned function is called with the response, or without one. */
 export type BeginCause = (planned: PlannedChange) => Promise<(answer?: unknown) => Promise<void>>;
 
 export type ApplyOptions = {
@@ -58,37 +58,41 @@ export type ApplyOptions = {
   readonly beginCause?: BeginCause | undefined;
   /** Returns the pauses in force, asked before each request; absent: there are none. */
   readonly pauses?: ReadPauses | undefined;
-  /** Throws before a request that gives something to a login which another account has than at first use; absent: nothing is remembered. */
+  /**
+   * Throws before a request that grants something to a login that now belongs to another account than at first use;
+   * absent: no logins are remembered.
+   */
   readonly checkAccounts?: ((group: readonly PlannedChange[], input: AnyInput) => Promise<void>) | undefined;
   /** The open pull requests of the repository; absent: there is no other. */
   readonly pulls?: OpenPulls | undefined;
   /** Plans changes with `reconsiders` again; default: without their conditions. */
   readonly reconsider?: Reconsider | undefined;
-  /** Called with each protective change that is not made, before any later change is sent. */
+  /** Called with each protective change that was not applied, before any later change is sent. */
   readonly noteUnmade?: ((unmade: RefusedChange) => Promise<void>) | undefined;
 };
 
-/** Plans being applied: what is shared by all of its requests. */
+/** State shared by all requests of a plan that is being applied. */
 type Application = ApplyOptions & {
   readonly outcomes: Outcomes;
   readonly awaiting: Set<string>;
   readonly resisted: Set<string>;
   readonly paused: RefusedChange[];
-  /** Change → what was really sent. */
+  /** Change → the input that was sent. */
   readonly sent: Map<string, AnyInput>;
-  /** True once a request was sent: facts that were read before may be outdated. */
+  /** True once a request was sent: facts read earlier may be outdated. */
   hasWritten: boolean;
 };
 
 /**
- * An answer this young, with no write of ours since, was read immediately before the write. Reading the same labels twice
- * in a row costs a request and tells nothing: whatever happens between a read and a write happens after the second too.
+ * A response this recent, with no write of ours since, counts as read immediately before the write. Reading the same
+ * labels twice in a row costs a request and adds no safety: a change between a read and the write can also follow the
+ * second read.
  */
 const freshMs = 250;
 
 /**
- * Writes what is planned, in order. A change that rests on reads is planned again from fresh ones immediately before its
- * write; if that fails, nothing is sent. One failed change does not stop the others, but a step's later ones.
+ * Applies the plan in order. A change that depends on reads is planned again from fresh ones immediately before its
+ * write; if that fails, nothing is sent. A failed change stops only the later changes of its step.
  */
 export async function applyPlan(options: ApplyOptions): Promise<Applied> {
   const outcomes = new Outcomes(options.secrets);
@@ -129,7 +133,7 @@ export async function applyPlan(options: ApplyOptions): Promise<Applied> {
   };
 }
 
-/** Returns the protective changes of a group that are not made because they, or others of their step, failed. */
+/** Returns the protective changes of a group that were not applied because they, or others of their step, failed. */
 function unmadeOf(group: readonly PlannedChange[], outcomes: Outcomes): readonly RefusedChange[] {
   return group.flatMap((planned) => {
     if (planned.change.protects === undefined) return [];
@@ -140,7 +144,7 @@ function unmadeOf(group: readonly PlannedChange[], outcomes: Outcomes): readonly
   });
 }
 
-/** Makes the changes of one request, and settles each of them. */
+/** Sends the changes of one request and settles each of them. */
 async function applyGroup(group: readonly PlannedChange[], application: Application): Promise<void> {
   if (group.length === 0) return;
   const { outcomes } = application;
@@ -152,7 +156,7 @@ async function applyGroup(group: readonly PlannedChange[], application: Applicat
     for (const planned of open) {
       const missing = unconfirmed(planned, answer);
       if (missing === undefined) await settleShown(planned, answer, application);
-      // What the forge drops, and is known to drop, does not stop the later changes of its step.
+      // A value that the forge is known to drop does not stop the later changes of its step.
       else if (isLimit) outcomes.settle(planned, 'failed', missing);
       else outcomes.fail(planned, new Error(missing));
     }
@@ -167,19 +171,20 @@ async function applyGroup(group: readonly PlannedChange[], application: Applicat
   }
 }
 
-/** The changes of a request that was sent, and its answer. */
+/** The changes of a request that was sent, and its response. */
 type SentRequest = {
   readonly open: readonly PlannedChange[];
   readonly answer: unknown;
-  /** True where the answer does not show some changes, and all of those are known limits of this forge. */
+  /** True if the response lacks some changes and all of those are known limits of this forge. */
   readonly isLimit: boolean;
 };
 
 const nothingSent: SentRequest = { open: [], answer: undefined, isLimit: false };
 
 /**
- * Plans the group again from fresh reads and sends its request. Where the answer does not show a change, for example because
- * a remembered label was made anew under its old name, it is planned and sent once more from live state.
+ * Plans the group again from fresh reads and sends its request. If the response does not show a change, for example
+ * because a remembered label was recreated under its old name, that change is planned and sent once more from live
+ * state.
  */
 async function writeConfirmed(
   group: readonly PlannedChange[],
@@ -207,12 +212,12 @@ async function writeConfirmed(
   };
 }
 
-/** Statuses of a forge that has another state than a request names. */
+/** Status codes that report another state on the forge than the request names. */
 const outdatedStatuses: readonly (number | undefined)[] = [404, 409, 422];
 
 /**
- * Plans a refused request again where it named the state that it replaces, and sends it once more if something else is to be
- * sent now: that state has changed meanwhile.
+ * Plans a refused request again if it names the state that it replaces, and sends it once more if the new plan differs:
+ * that state has changed in the meantime.
  */
 async function sendAgain(
   group: readonly PlannedChange[],
@@ -231,14 +236,14 @@ async function sendAgain(
   return { open, answer, isLimit: false };
 }
 
-/** Times that a change is judged before a head that keeps moving is left to a later attempt. */
+/** Maximum evaluations of a change; if the head still moves, the change is left to a later attempt. */
 const maxJudgements = 4;
 
 /**
- * Evaluates the conditions of a change again, plans it from facts that know nothing yet, and sends it. A refusal by the forge
- * is planned again once: the head may have moved, or something else may have merged meanwhile. A change that decides about a
- * commit rests on its evaluation as long as the head has not moved since; where other pull requests have the commit, it is
- * judged once more after it was sent, since what they say may have changed before that.
+ * Evaluates the conditions of a change again, plans it from an empty fact cache, and sends it. A change that the forge
+ * refused is planned again once: the head may have moved, or another merge may have happened. A change that decides
+ * about a commit relies on its evaluation as long as the head has not moved since; if other pull requests share the
+ * commit, it is evaluated once more after sending, since their state may have changed earlier.
  */
 async function writeReconsidered(planned: PlannedChange, application: Application): Promise<SentRequest> {
   const { outcomes, awaiting, resisted } = application;
@@ -251,7 +256,7 @@ async function writeReconsidered(planned: PlannedChange, application: Applicatio
     });
     if ('moved' in found) continue;
     if ('reason' in found) {
-      // What was sent is what is wanted.
+      // The change that was sent is still wanted.
       if (sent) return sent;
       outcomes.settle(planned, 'skipped', found.reason);
       return nothingSent;
@@ -269,7 +274,8 @@ async function writeReconsidered(planned: PlannedChange, application: Applicatio
         outcomes.settle(planned, 'skipped', result);
         return nothingSent;
       }
-      // The forge has not yet decided whether there is a conflict, or found it only now: until its next check it says there is none.
+      // The forge has not yet checked for conflicts, or has just found one: until its next check it reports that there
+      // is none.
       const isNew = error.status === 409 && wanted.some(({ action }) => action.awaitsChecks);
       if (isNew) for (const { rule } of wanted) resisted.add(rule.id);
       if (isNew || /try again later/i.test(error.message))
@@ -287,7 +293,7 @@ async function writeReconsidered(planned: PlannedChange, application: Applicatio
   );
 }
 
-/** What the proposals of a change want of its target now. */
+/** The changes that the proposals want for their target now. */
 type ReconsideredAll =
   | { readonly moved: true }
   | { readonly reason: string }
@@ -336,7 +342,7 @@ async function hasNewRival({ input }: Change, { facts, pulls }: Application): Pr
   return open.some((pull) => pull.number !== index && pull.head?.sha === input.params?.sha);
 }
 
-/** Settles a change that the answer shows; where the answer shows nothing, what is read afterwards decides. */
+/** Settles a change that the response shows; if the response does not show it, a later read decides. */
 async function settleShown(
   planned: PlannedChange,
   answer: unknown,
@@ -359,7 +365,7 @@ async function settleShown(
   outcomes.settleApplied(planned, proposal?.action.made?.(planned.change, answer));
 }
 
-/** Leaves a comment where a change went wrong in a way that people have to know. The record says it in any case. */
+/** Posts a comment if a change failed in a way that users must know about. The record contains it in any case. */
 async function remark(text: string, { change }: PlannedChange, client: Client): Promise<void> {
   const { owner, repo, index } = change.input.params ?? {};
   const params = { owner: String(owner), repo: String(repo), index: Number(index) };
@@ -367,7 +373,7 @@ async function remark(text: string, { change }: PlannedChange, client: Client): 
   await client.call(operations.createComment, { params, body: { body } }).catch(() => {});
 }
 
-/** Returns whether the actions know that this forge drops all of these changes; every action learns from the answer. */
+/** Returns whether the actions know that this forge drops all of these changes; every action learns from the response. */
 async function isKnownLimit(unshown: readonly PlannedChange[], answer: unknown): Promise<boolean> {
   let isKnown = true;
   for (const { change, proposals } of unshown) {
@@ -377,7 +383,7 @@ async function isKnownLimit(unshown: readonly PlannedChange[], answer: unknown):
   return isKnown;
 }
 
-/** Plans again from fresh reads and returns what is still missing; the rest is settled as it was found. */
+/** Plans again from fresh reads and returns the missing changes; settles the others. */
 async function replanGroup(
   group: readonly PlannedChange[],
   now: Facts,
@@ -398,7 +404,7 @@ async function replanGroup(
   return open;
 }
 
-/** Returns the change as it is planned from these facts; undefined where it is no longer needed. */
+/** Returns the change planned from these facts; undefined if it is no longer needed. */
 async function replan(planned: PlannedChange, now: Facts): Promise<Change | undefined> {
   for (const proposal of planned.proposals) {
     const changes = await proposal.action.plan(proposal.arguments, now, proposal.context);
@@ -411,27 +417,27 @@ async function replan(planned: PlannedChange, now: Facts): Promise<Change | unde
   return undefined;
 }
 
-/** Returns why the answer does not show the change; undefined where it does. */
+/** Returns why the response does not show the change; undefined if it does. */
 function unconfirmed(planned: PlannedChange, answer: unknown): string | undefined {
   return planned.proposals[0]?.action.confirm?.(planned.change, answer);
 }
 
-/** What becomes of the changes of one plan, change by change. Values of `secrets` are removed from all errors. */
+/** Outcomes of the changes of one plan. Values of `secrets` are removed from all errors. */
 class Outcomes {
   readonly #outcomes = new Map<string, Outcome>();
   readonly #failedSteps = new Set<Proposal>();
   readonly #failedRules = new Set<string>();
   readonly #secrets: NamedSecrets | undefined;
-  /** The first error after which a later attempt, planned anew, may succeed. */
+  /** The first error after which a later attempt with a new plan may succeed. */
   retry: ReeveError | undefined;
-  /** Whether the forge answered that the repository has another name now. */
+  /** Whether the forge answered that the repository was renamed. */
   isMoved = false;
 
   constructor(secrets: NamedSecrets | undefined) {
     this.#secrets = secrets;
   }
 
-  /** Notes the result of a change. */
+  /** Records the outcome of a change. */
   settle({ id, proposals }: PlannedChange, status: Outcome['status'], error?: string): void {
     if (status === 'failed') for (const { rule } of proposals) this.#failedRules.add(rule.id);
     this.#outcomes.set(id, {
@@ -441,12 +447,12 @@ class Outcomes {
     });
   }
 
-  /** Notes that a change was applied, and what the answer says about its result. */
+  /** Records that a change was applied, with the result from the response. */
   settleApplied({ id }: PlannedChange, made: Outcome['made']): void {
     this.#outcomes.set(id, { change: id, status: 'applied', ...(made === undefined ? {} : { made }) });
   }
 
-  /** Notes that a change was made, and not where it was planned. */
+  /** Records that a change was applied in another place than planned. */
   failMisplaced(planned: PlannedChange, why: string): void {
     this.settle(planned, 'failed', `${planned.change.target}: ${why}`);
     for (const proposal of planned.proposals) this.#failedSteps.add(proposal);
@@ -454,7 +460,7 @@ class Outcomes {
     if (outcome) this.#outcomes.set(planned.id, { ...outcome, misplaced: true });
   }
 
-  /** Notes that a change failed; the later changes of its steps are not made. */
+  /** Records that a change failed; the later changes of its steps are skipped. */
   fail(planned: PlannedChange, error: unknown): void {
     const needs = planned.proposals[0]?.action.needs;
     const { target, forbidden } = planned.change;
@@ -491,7 +497,7 @@ class Outcomes {
   }
 }
 
-/** Sends the request of a group of changes, and returns its answer. The one place from which plans write. */
+/** Sends the request of a group of changes and returns the response. All writes of plans go through this function. */
 async function sendGroup(
   group: readonly PlannedChange[],
   now: Facts,
@@ -525,7 +531,7 @@ async function sendGroup(
   return answer;
 }
 
-/** Stores what is about to be sent, for actions whose result cannot be read back. Returns what takes that back. */
+/** Stores the intended write, for actions whose result cannot be read back. Returns a function that removes the stored intent. */
 async function intend(group: readonly PlannedChange[]): Promise<() => Promise<void>> {
   const stored: (() => Promise<void>)[] = [];
   for (const { change, proposals } of group) {
@@ -538,14 +544,14 @@ async function intend(group: readonly PlannedChange[]): Promise<() => Promise<vo
   };
 }
 
-/** Returns whether the forge has refused a request. After a timeout or an error of the server, it may have been executed. */
+/** Returns whether the forge refused a request. After a timeout or a server error, it may have been executed. */
 function hadNoEffect(error: unknown): boolean {
   if (!(error instanceof ReeveError)) return false;
   const { code, status = 0 } = error;
   return code === 'forge-moved' || (status >= 400 && status < 500 && status !== 408);
 }
 
-/** The choke point of secrets: their values go into requests that the operator's own rules ask for, nowhere else. */
+/** The single place that reveals secrets: only into requests of the operator's own rules. */
 function reveal(
   group: readonly PlannedChange[],
   input: AnyInput,
@@ -558,7 +564,7 @@ function reveal(
   return secrets.reveal(input);
 }
 
-/** What a person can do about a write that the forge refused, where its own words do not say it. */
+/** Hints for a write that the forge refused, where its own message does not explain it. */
 const hints: Partial<Record<ErrorCode, string>> = {
   'forge-not-found':
     'it is gone, or the account cannot see it: check the name in the rule and the account’s access',
@@ -568,8 +574,8 @@ const hints: Partial<Record<ErrorCode, string>> = {
 };
 
 /**
- * Returns what went wrong with a write: the forge's status and words, and what to do about it. `forbidden`: why it may be 403
- * in spite of enough access.
+ * Returns the error of a write: status and message of the forge, and a hint. `forbidden`: why it may be 403 despite
+ * sufficient access.
  */
 export function withPermissionHint(
   error: unknown,
@@ -578,7 +584,7 @@ export function withPermissionHint(
 ): string {
   const message = messageOf(error);
   if (!(error instanceof ReeveError)) return message;
-  // Without a status the refusal is our own, and says why itself.
+  // An error without a status is our own refusal and contains its reason.
   if (error.status === 403 && needs) {
     const scopes = needs.scopes.map((scope) => `write:${scope}`).join(', ');
     const words = `${message}; it needs ${needs.access} access and a token with ${scopes}`;

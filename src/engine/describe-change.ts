@@ -1,10 +1,10 @@
 import { isRecord } from '../contract/events/payload-members.ts';
 import type { RecordedChange, Run } from './record.ts';
 
-/** What becomes of one thing, as a line of a difference. */
+/** One line of a diff that describes a change. */
 type DescribedChange = { readonly sign: '+' | '-' | '~'; readonly words: string };
 
-/** A change as far as it is described. */
+/** Fields of a change that its description uses. */
 type Described = {
   readonly action: string;
   readonly target: string;
@@ -13,7 +13,7 @@ type Described = {
   readonly irreversible?: string;
 };
 
-/** Actions whose `before` and `after` tell whether the thing is there, not what it is. */
+/** Actions whose `before` and `after` state whether the object exists, not its contents. */
 const presenceActions: ReadonlySet<string> = new Set([
   'set-labels',
   'set-issue',
@@ -22,8 +22,8 @@ const presenceActions: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Describes a change for people: what comes (`+`), what goes (`-`), and what becomes another (`~`), of which only the members
- * that differ are shown.
+ * Describes a change for display: additions (`+`), removals (`-`), and replacements (`~`), of which only the differing
+ * members are shown.
  */
 export function describeChange(change: Described): DescribedChange {
   const { sign, words } = describeDifference(change);
@@ -36,7 +36,7 @@ function describeDifference({ action, target, before, after }: Described): Descr
   }
   if (before === 'absent' && after === 'present') return { sign: '+', words: target };
   if (after === null || after === undefined) return { sign: '-', words: target };
-  // What a thing is made of stands in the request already.
+  // The request already contains the members of a new object.
   if (before === null || before === undefined) {
     return { sign: '+', words: isRecord(after) ? target : `${target}: ${short(after)}` };
   }
@@ -55,10 +55,10 @@ function members(
 }
 
 const maxLength = 160;
-/** What is shown of what two long texts share before they part. */
+/** Length of the common prefix of two long texts that is shown. */
 const shared = 40;
 
-/** Both sides, long ones from a little before where they begin to differ. */
+/** Returns both sides; long ones start a little before their first difference. */
 function turned(before: unknown, after: unknown): string {
   const [one, other] = [formatJson(before), formatJson(after)];
   let same = 0;
@@ -81,10 +81,13 @@ function cut(text: string, from: number): string {
   return `${from > 0 ? '…' : ''}${text.slice(from, end)}${text.length > end ? '…' : ''}`;
 }
 
-/** How a change is marked that only rules in `observe` mode want. */
+/** Label of a change that only rules in `observe` mode want. */
 export const observedWords = 'observed, not sent';
 
-/** Returns whether only rules in `observe` mode want a change of a run. In runs of earlier versions its outcome tells. */
+/**
+ * Returns whether only rules in `observe` mode want a change of a run. In runs of earlier versions, its outcome
+ * indicates that.
+ */
 export function isObserved({ mode, outcomes }: Run, { id, observed }: RecordedChange): boolean {
   if (observed) return true;
   return mode === 'enforce' && outcomes.some(({ change, status }) => change === id && status === 'planned');

@@ -27,12 +27,12 @@ import { readHeadFirst } from './reconsider.ts';
 import type { RunInput } from './run-context.ts';
 import { type HeadPin, judgeJointly } from './same-commit.ts';
 
-/** A rule that the event or item concerns, with the meter that its expressions and patterns are charged to. */
+/** A rule that applies to the event or item, with the meter of its expressions and patterns. */
 type Considered = { readonly rule: LoadedRule; readonly meter: Meter };
-/** The rules that are evaluated, and the verdicts on those that need not be. */
+/** The rules to evaluate, and the verdicts of the others. */
 type Selection = { readonly considered: readonly Considered[]; readonly decided: readonly Verdict[] };
 
-/** What the selection of rules depends on; the engine documents each member with its input. */
+/** Input of the rule selection; the engine documents each member with its input. */
 type SelectionInput = {
   readonly rules: RuleSet;
   readonly event?: Event | undefined;
@@ -55,7 +55,7 @@ export function selectRules({ event, rules, facts, account, explainAll, cause }:
     });
   }
   const { family } = event;
-  // Rules for the pull requests that an event concerns run with these as their subjects, and only with these.
+  // Rules for the pull requests that an event concerns run only with those as their subjects.
   const isItem = family !== undefined && facts.subject.kind !== eventFamilies[family].subject;
   const listening =
     family === undefined
@@ -95,28 +95,28 @@ function select(
   return { considered, decided };
 }
 
-/** What the rules of a run say. */
+/** Result of the evaluation of a run's rules. */
 export type Evaluated = {
-  /** One for each rule that the run considers, in the order of the rules. */
+  /** One for each rule that the run considers, in rule order. */
   readonly verdicts: readonly Verdict[];
-  /** What the steps of the rules that matched propose; empty where a later attempt has to evaluate them again. */
+  /** Proposals of the matched rules' steps; empty if a later attempt has to evaluate them again. */
   readonly proposals: readonly Proposal[];
-  /** Set where the forge could not answer and a later attempt may: a half-known event writes nothing. */
+  /** Set if the forge could not answer and a later attempt may succeed: an event with incomplete facts writes nothing. */
   readonly retry?: ReeveError | undefined;
-  /** Rules that only checks or `mergeable` keep from a step that awaits them. */
+  /** Rules with a step that waits only for checks or for `mergeable`. */
   readonly awaiting: readonly string[];
-  /** Notes that the rules executed the commands of the event; called before the first write. */
+  /** Records that the rules executed the commands of the event; called before the first write. */
   readonly claimCommands: () => Promise<void>;
 };
 
-/** Evaluates the selected rules side by side. A rule that fails does not stop the others. */
+/** Evaluates the selected rules concurrently. A failed rule does not stop the others. */
 export async function evaluateRules({ considered, decided }: Selection, input: RunInput): Promise<Evaluated> {
   const memory = input.memory ?? createActionMemory();
   const pin = await readHeadFirst(
     considered.map(({ rule }) => rule),
     input.facts,
     input.pulls,
-  ).catch(() => undefined); // A fact that cannot be read fails where it is needed.
+  ).catch(() => undefined); // A fact that cannot be read fails at its use.
   const stale = considered.length === 0 ? undefined : await findStaleness(input);
   const evaluated = await Promise.all(
     considered.map(
@@ -126,7 +126,7 @@ export async function evaluateRules({ considered, decided }: Selection, input: R
   const verdicts = [...decided, ...evaluated.map(({ verdict }) => verdict)];
   const retry = evaluated.find((one) => one.retry)?.retry;
   return {
-    // The order of the rules, found without looking at those that do not listen.
+    // In rule order, without a pass over the rules of other event types.
     verdicts: verdicts.toSorted((a, b) => input.rules.orderOf(a.rule) - input.rules.orderOf(b.rule)),
     proposals: retry ? [] : evaluated.flatMap((one) => one.proposals),
     retry,
@@ -144,11 +144,11 @@ type EvaluatedRule = {
   readonly retry?: ReeveError | undefined;
   /** Names of the steps whose own `if` did not hold. */
   readonly unmatched?: readonly string[];
-  /** Notes that the commands of the event were executed. */
+  /** Records that the commands of the event were executed. */
   readonly claim?: () => Promise<void>;
 };
 
-/** Returns what becomes of each rule where the comment or review of the event is gone, too old, or cannot be read. */
+/** Returns the verdict of each rule if the comment or review of the event was deleted, is too old, or cannot be read. */
 async function findStaleness(input: RunInput): Promise<((rule: LoadedRule) => EvaluatedRule) | undefined> {
   const { event, facts, now, maxAnnouncedAgeMs: maxAgeMs } = input;
   if (event === undefined || maxAgeMs === undefined) return undefined;
@@ -162,7 +162,7 @@ async function findStaleness(input: RunInput): Promise<((rule: LoadedRule) => Ev
   }
 }
 
-/** Returns what the actions of a rule know beside the facts. */
+/** Returns the context of a rule's actions besides the facts. */
 function contextFor({ rule, meter }: Considered, input: RunInput, memory: ActionMemory): PlanContext {
   return {
     rule: rule.name,
@@ -181,7 +181,7 @@ function contextFor({ rule, meter }: Considered, input: RunInput, memory: Action
   };
 }
 
-/** Returns what people do that the rule reads: set labels that it names, and give commands. */
+/** Returns the user acts that the rule reads: setting labels that it names, and giving commands. */
 function actsOf(rule: LoadedRule): PlanContext['acts'] {
   if (!rule.steps.some(({ action }) => action.awaitsChecks)) return undefined;
   const texts = [
@@ -194,7 +194,7 @@ function actsOf(rule: LoadedRule): PlanContext['acts'] {
   return { texts, commands };
 }
 
-/** Returns the desk of merge queues as a rule uses it in this run. */
+/** Returns the merge queue desk for a rule of this run. */
 function queueFor(
   { id: rule }: LoadedRule,
   { queue: desk, facts, announcedBy, trigger }: RunInput,
@@ -204,10 +204,13 @@ function queueFor(
   return { desk, rule, delivery: announcedBy ?? trigger.delivery, repository };
 }
 
-/** Returns what stays the same when a delivery is attempted again, a waiting rule is evaluated again, or a sweep is resumed. */
+/**
+ * Returns the part of a trigger that stays the same when a delivery is retried, a waiting rule is evaluated again, or a
+ * sweep is resumed.
+ */
 function triggerOf({ id, announcedBy, trigger: { delivery }, facts }: RunInput): string {
   const { repository, index, ref } = facts.subject;
-  // An event may concern many pull requests, and a job goes over many items: each is a trigger of its own.
+  // An event may concern many pull requests, and a job processes many items: each is a separate trigger.
   return `${announcedBy ?? delivery ?? id} ${repository?.id ?? ''}#${index ?? ref ?? ''}`;
 }
 
@@ -228,8 +231,8 @@ async function evaluateOne(
 }
 
 /**
- * Adds, where a rule failed, what its steps want of a pull request that cannot be judged: what they said earlier, of another
- * pull request or of what this one was then, must not go on passing.
+ * Adds, if a rule failed, the fallback proposals of its steps for a pull request that cannot be evaluated: an earlier
+ * passing result, of another pull request or an earlier state, must not remain.
  */
 async function closeGates(
   { rule, evaluated }: { readonly rule: LoadedRule; readonly evaluated: EvaluatedRule },
@@ -249,7 +252,8 @@ async function closeGates(
         closing.push({ rule, step: name, action, arguments: unjudged, context, changes, pin });
     } catch (error) {
       if (error instanceof ReeveError && error.keepsWork) return { ...evaluated, retry: error };
-      // The verdict says why the rule failed; without its status, the commit has none that passes, or it cannot be read.
+      // The verdict contains the failure of the rule; without its status, the commit has no passing one, or it cannot
+      // be read.
     }
   }
   return closing.length > 0 ? { ...evaluated, proposals: [...proposals, ...closing] } : evaluated;
@@ -304,7 +308,7 @@ function failStep(
   return { verdict: failed, proposals, retry, unmatched };
 }
 
-/** What of a comment or review is looked at, whichever of the two it is. */
+/** Fields of a comment or review that are used. */
 type Announced = {
   readonly created_at?: string | null | undefined;
   readonly submitted_at?: string | null | undefined;
@@ -312,7 +316,7 @@ type Announced = {
   readonly pull_request_url?: string | null | undefined;
 };
 
-/** Families of events about a comment or a review, the fact that reads it, and whether each event announces a new one. */
+/** Event families about a comment or a review, the fact that reads it, and whether each event announces a new one. */
 const announcing: Partial<
   Record<string, { readonly fact: FactRequest<Announced>; readonly isNew: (event: Event) => boolean }>
 > = {
@@ -322,9 +326,9 @@ const announcing: Partial<
 };
 
 /**
- * Returns why an event about a comment or review triggers nothing: it is no longer there (`gone`), or it is announced as new
- * though it is older than `maxAgeMs` (`too old`). A signature covers neither time nor id of a delivery, so one that was
- * recorded can be sent again at any time; what it is about shows its age. Rejects where the forge cannot tell.
+ * Returns why an event about a comment or review triggers nothing: it was deleted (`gone`), or it is announced as new
+ * although it is older than `maxAgeMs` (`too old`). A signature covers neither the time nor the id of a delivery, so a
+ * recorded one can be replayed at any time; the age of its object reveals that. Rejects if the forge cannot answer.
  */
 export async function staleAnnouncement(
   event: Event,
@@ -332,7 +336,7 @@ export async function staleAnnouncement(
   { now, maxAgeMs }: { readonly now: Date; readonly maxAgeMs: number },
 ): Promise<SkipReason | undefined> {
   const row = announcing[event.family ?? ''];
-  // An event that tells of a removal is about something that is gone.
+  // The object of a removal event no longer exists.
   if (row === undefined || event.activity === 'deleted') return undefined;
   let announced: Announced;
   try {
@@ -346,19 +350,19 @@ export async function staleAnnouncement(
   return row.isNew(event) && now.getTime() - bornMs > maxAgeMs ? 'too old' : undefined;
 }
 
-/** A comment is found by its id alone: it may be one of another issue of the repository. */
+/** Returns whether a comment belongs to another issue: comments are found by id alone, in the whole repository. */
 function isElsewhere({ issue_url, pull_request_url }: Announced, index: number | undefined): boolean {
   const url = issue_url || pull_request_url || '';
   const [, number] = /\/(?:issues|pulls)\/(\d+)$/.exec(url) ?? [];
   return number !== undefined && Number(number) !== index;
 }
 
-/** Longest part of a condition that a reason repeats. */
+/** Maximum length of a condition quoted in a reason. */
 const maxWords = 300;
 
 /**
- * Returns why a change is wanted, in the words of the rule: the condition it follows from as it is written in the file,
- * where the action knows it or the step has a `when`; else what the action says itself.
+ * Returns the reason of a change in the words of the rule: the condition as written in the file, if the action knows it
+ * or the step has a `when`; otherwise the reason of the action.
  */
 function reasonOf(action: Action, change: Change, written: unknown): string {
   if (change.already) return change.reason;
@@ -375,24 +379,24 @@ function shortenValue(text: string): string {
   return line.length <= maxWords ? line : `${line.slice(0, maxWords - 1)}…`;
 }
 
-/** Which delivery a rule has executed the commands of a comment for, as the memory keeps it. */
+/** The delivery for which a rule has executed the commands of a comment, as stored in the memory. */
 type Execution = { readonly delivery: string; readonly at: string };
 
-/** The beginning of the keys under which the memory keeps executions. They have an instant `at`. */
+/** Key prefix of executions in the memory. Their values have an instant `at`. */
 export const executionPrefix = 'command ';
 
-/** What a rule does with commands in one run. */
+/** Use of commands by a rule in one run. */
 type CommandUse = {
-  /** The facts of the run; without the commands where this rule has executed them for another delivery. */
+  /** The facts of the run; without the commands if this rule has executed them for another delivery. */
   readonly facts: Facts;
-  /** Notes that the rule has executed the commands of the comment, if it found one. Called before the first write. */
+  /** Records that the rule has executed the commands of the comment, if it found one. Called before the first write. */
   readonly claim: () => Promise<void>;
 };
 
 /**
- * Returns what a rule does with the commands of the comment that caused the run. They are executed once per comment and
- * rule: a delivery that is attempted again, or whose rule waits, goes on; another one with the same comment, redelivered or
- * recorded, does not.
+ * Returns how a rule uses the commands of the comment that caused the run. They are executed once per comment and rule:
+ * a retried delivery, or one whose rule waits, continues; another one with the same comment, redelivered or replayed,
+ * does not.
  */
 async function useCommands(
   rule: LoadedRule,

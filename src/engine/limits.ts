@@ -4,30 +4,30 @@ import { maxFlips, writeOf } from './budget/ledger.ts';
 import { digestOfText, flipMs, type WriteHistory } from './budget/write-history.ts';
 import { levelOfChange, type PlannedChange, type RefusedChange, ruleNames } from './proposal.ts';
 
-/** What bounds a plan: how much one run may write, and what was recently written where it goes. */
+/** Limits of a plan: how much one run may write, and the recent writes in its place. */
 export type RunLimits = {
   readonly budgets?: Budgets | undefined;
   readonly past?: WriteHistory | undefined;
   /** Identities of the rules that may have written there, for the reason. */
   readonly rules?: readonly string[] | undefined;
-  /** The instant of the run, where what a limit stops can be planned again when the limit ends. Absent: it is refused for good. */
+  /** The instant of the run, if a stopped change can be planned again when the limit ends. Absent: it is refused permanently. */
   readonly repeatsFrom?: Date | undefined;
 };
 
-/** Things that one change list may delete whatever the share is. */
+/** Number of deletions that a change list may always contain, regardless of their share. */
 const removalsAlways = 5;
 const removalShare = 0.25;
 
-/** Time after which a run goes on that had more changes than one run may make. */
+/** Delay until a run continues that had more changes than one run may make. */
 const restMs = 600_000;
 
-/** Why a limit stops a change; `endsAtMs`: when the limit ends, if it does. */
+/** Reason why a limit stops a change; `endsAtMs`: when the limit ends, if it does. */
 type Stop = { readonly why: string; readonly endsAtMs?: number };
 
 /**
- * Returns the changes that the limits of one run allow, in order; what is beyond them goes to `refused` with the limit's name and,
- * where the limit ends by itself, when that is. Protective changes are counted first. Deletions are allowed or refused together:
- * half of a mistake is one too. The hourly budgets are none of these limits (`deferBeyondHour`).
+ * Returns the changes that the limits of one run allow, in order; the others go to `refused` with the limit's name and,
+ * if the limit ends by itself, the time. Protective changes are counted first. Deletions are allowed or refused
+ * together: half of a mistake is also one. The hourly budgets are separate (`deferBeyondHour`).
  */
 export function withinLimits(
   changes: readonly PlannedChange[],
@@ -62,7 +62,7 @@ export function withinLimits(
     }
     const why = removals.get(planned);
     if (why !== undefined) return { why };
-    // What only makes a merge harder ends a conflict by itself: nothing stricter is planned after it.
+    // A change that only restricts merging ends a conflict by itself: nothing stricter is planned after it.
     if (planned.change.protects === 'tightens') return undefined;
     return flipping(planned, limits) ?? overItsOwn(planned);
   }
@@ -90,7 +90,7 @@ function refusalOf(
   return { planned, why: `deferred, ${why}`, until, isLimited: true };
 }
 
-/** Returns when a run goes on whose changes these limits stopped; undefined if no limit ends by itself. */
+/** Returns when a run continues whose changes these limits stopped; undefined if no limit ends by itself. */
 export function limitDeferral(
   refused: readonly RefusedChange[],
   { repeatsFrom }: RunLimits,
@@ -104,7 +104,7 @@ export function limitDeferral(
   return joinDeferrals(deferrals);
 }
 
-/** Replacements that are made again and again are a conflict with another writer: more writes do not end it. */
+/** Stops replacements that repeat: they are a conflict with another writer, which more writes do not resolve. */
 function flipping(planned: PlannedChange, { past, rules = [] }: RunLimits): Stop | undefined {
   const flips = past?.flips(writeOf(planned));
   if (flips === undefined || !flips.isFlip || flips.count < maxFlips) return undefined;
@@ -118,7 +118,7 @@ function flipping(planned: PlannedChange, { past, rules = [] }: RunLimits): Stop
   return { why, endsAtMs: (flips.atMs[flips.count - maxFlips] ?? 0) + flipMs };
 }
 
-/** Returns the deletions of lists from which more would go than may. */
+/** Returns the deletions of lists that would lose more entries than allowed. */
 function excessOf(changes: readonly PlannedChange[]): ReadonlyMap<PlannedChange, string> {
   const lists = new Map<string, { readonly there: number; readonly removed: PlannedChange[] }>();
   for (const planned of changes) {
@@ -138,8 +138,5 @@ function excessOf(changes: readonly PlannedChange[]): ReadonlyMap<PlannedChange,
   return excess;
 }
 
-/**
- * How long a delivery is worked on, and how old the comment or review may be that a delivery announces as new: by default
- * seven days.
- */
+/** Lifetime of a delivery, and maximum age of the comment or review that it announces as new: seven days by default. */
 export const standardDeliveryLifetimeMs = 7 * 86_400_000;

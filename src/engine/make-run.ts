@@ -19,11 +19,12 @@ import type { RunContext } from './run-context.ts';
 import { LiveOpenPulls, type OpenPulls } from './same-commit.ts';
 
 /**
- * Every run is assembled here: for a webhook, a sweep, the command line, a replay, a revert, a preview and a CI job. A door
- * says what is its own; identity, instant, trigger, facts and the count of requests are the same for all of them.
+ * Every run is assembled here: for a webhook, a sweep, the command line, a replay, a revert, a preview and a CI job. An
+ * entry point adds only its own parts; identity, instant, trigger, facts and the count of requests are the same for
+ * all.
  */
 
-/** What a door says about one run. */
+/** Options of one run. */
 export type RunRequest = {
   /** Default: a new UUID. */
   readonly id?: string | undefined;
@@ -36,7 +37,7 @@ export type RunRequest = {
   readonly announcedBy?: string | undefined;
   readonly maxAnnouncedAgeMs?: number | undefined;
   readonly explainAll?: boolean | undefined;
-  /** Ends the calls of the run once it is aborted. */
+  /** Aborts the calls of the run. */
   readonly signal?: AbortSignal | undefined;
 };
 
@@ -52,12 +53,12 @@ export type GivenContext = {
   readonly clock: Clock;
 };
 
-/** What an event has beside itself. */
+/** Options of an event run. */
 type EventRequest = RunRequest & {
   readonly cause?: EventCause | undefined;
   /** The delivery has the body of an earlier one. */
   readonly isRepeated?: boolean | undefined;
-  /** The pull request that the event concerns, where it is about something else: `acme/demo#5`. */
+  /** The pull request that the event concerns, if its own subject is something else: `acme/demo#5`. */
   readonly item?: string | undefined;
 };
 
@@ -87,7 +88,7 @@ export async function makeEventRun(
 /** One item of a sweep. */
 export type RunItem = {
   readonly subject: Subject;
-  /** The item, by the name that conditions know it by. */
+  /** The item, under its name in conditions. */
   readonly value: Readonly<Record<string, unknown>>;
   /** Identity of the item and the slot of its sweep; absent in rule tests. */
   readonly key?: string | undefined;
@@ -96,11 +97,11 @@ export type RunItem = {
   readonly kind?: string | undefined;
   /** The instant of the run; default: now. */
   readonly at?: Date | undefined;
-  /** True where nothing is waited for: of what a forge is still computing, the first answer counts. */
+  /** True if nothing is awaited: the first response counts even if the forge is still computing the value. */
   readonly isHasty?: boolean | undefined;
 };
 
-/** Runs rules over one item of a sweep; all of them walk over items of its kind. */
+/** Runs rules over one item of a sweep; all of them have an `each` of its kind. */
 export async function makeItemRun(
   item: RunItem,
   request: RunRequest,
@@ -120,7 +121,7 @@ export async function makeItemRun(
   return make({ now, trigger, subject, item: value, isHasty }, request, context);
 }
 
-/** Reverts the changes of a run, and returns that as a run of its own. */
+/** Reverts the changes of a run and returns the revert as a run. */
 export async function makeRevertRun(
   done: Run,
   {
@@ -140,7 +141,7 @@ export async function makeRevertRun(
   return revertRun(done, { ...options, id: randomUUID(), trigger, client });
 }
 
-/** What a run is about. */
+/** Subject of a run. */
 type About = {
   readonly now: Date;
   readonly trigger: Trigger;
@@ -173,19 +174,19 @@ async function make(about: About, request: RunRequest, context: RunContext | Giv
     ledger,
     consequences,
     isStatusOfOperator,
-    // Messages end with the calls of a run.
+    // Messages are aborted with the calls of a run.
     messages: typeof messages === 'function' ? (message) => messages(message, signal) : messages,
   });
 }
 
-/** Where a run reads; a client counts the requests of this run alone. */
+/** Facts and client of a run; the client counts only the requests of this run. */
 type RunSource = {
   readonly facts: Facts;
   readonly pulls?: OpenPulls | undefined;
   readonly client?: Client | undefined;
 };
 
-/** Returns facts that are read from the forge. */
+/** Returns facts read from the forge. */
 function liveSource(
   { now, subject, event, isHasty = false }: About,
   { mode, maxAnnouncedAgeMs, signal }: RunRequest,
@@ -211,7 +212,7 @@ function liveSource(
   };
 }
 
-/** Returns the facts of a what-if. The payload of the event stands in for the live subject. */
+/** Returns the facts of a what-if. The payload of the event replaces the live subject. */
 function sourceOfGiven({ subject, event }: About, { given, others = [], ...asked }: GivenContext): RunSource {
   const { placeOf, onMissing } = asked;
   const payload = event?.payload;
@@ -219,7 +220,7 @@ function sourceOfGiven({ subject, event }: About, { given, others = [], ...asked
   const pulls = others.map((facts, place) => {
     const pull = isRecord(facts.pull_request) ? facts.pull_request : {};
     const index = typeof pull.number === 'number' ? pull.number : (subject.index ?? 0) + place + 1;
-    // What a case leaves out is as usual: it is open, and has the head that the case is about.
+    // Defaults of fields that a case omits: open, with the head of the case.
     return {
       number: index,
       facts: { ...facts, pull_request: { number: index, state: 'open', head: own, ...pull } },
@@ -229,7 +230,7 @@ function sourceOfGiven({ subject, event }: About, { given, others = [], ...asked
     facts: createGivenFacts({ given, placeOf, onMissing, subject, payload }),
     pulls: {
       async list() {
-        // The boundary to a what-if: of these members, `number`, `head` and `html_url` are read.
+        // Boundary to a what-if: only `number`, `head` and `html_url` of these members are read.
         return pulls.map(({ facts }) => facts.pull_request as unknown as PullRequest);
       },
       factsOf(number) {

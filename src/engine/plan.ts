@@ -11,15 +11,16 @@ import {
 } from './proposal.ts';
 
 /**
- * Makes one plan of what the steps want. The same target and value from several rules is one change; different values
- * are decided by the level of the rules; between equals both are refused; what exceeds a limit is refused. What rules
- * observe is planned by itself, so that to watch a rule changes nothing of what is done. Ids are counted on after `from`.
+ * Makes one plan of the proposals of all steps. The same target and value from several rules is one change; conflicting
+ * values are resolved by the level of the rules; between equals both are refused; changes beyond a limit are refused.
+ * Proposals of rules in `observe` mode are planned separately, so that observing a rule does not affect the writes. Ids
+ * are numbered from `from`.
  */
 export function makePlan(proposals: readonly Proposal[], limits: RunLimits = {}, from = 0): Plan {
   const done = planOf(proposals.filter(isEnforcing), limits, from);
   const watched = planOf(
     proposals.filter((proposal) => !isEnforcing(proposal)),
-    // What is only observed is not repeated.
+    // Observed changes are not repeated.
     { ...limits, repeatsFrom: undefined },
     done.count,
   );
@@ -45,9 +46,9 @@ export function makePlan(proposals: readonly Proposal[], limits: RunLimits = {},
 }
 
 type Decided = Plan & {
-  /** Everything that is wanted, by target. */
+  /** All wanted changes, by target. */
   readonly groups: readonly (readonly PlannedChange[])[];
-  /** Ids given so far. */
+  /** Number of ids assigned so far. */
   readonly count: number;
 };
 
@@ -68,7 +69,7 @@ function inOrder(changes: readonly PlannedChange[]): readonly PlannedChange[] {
   return changes.toSorted((a, b) => (a.change.stage ?? 1) - (b.change.stage ?? 1));
 }
 
-/** Returns the proposals for each target, those of one value together, in order of appearance. */
+/** Returns the proposals for each target, grouped by value, in order of appearance. */
 function byTarget(
   proposals: readonly Proposal[],
   from: number,
@@ -100,15 +101,15 @@ function valueKeyOf({ value }: PlannedChange['change']): string {
   return JSON.stringify(value) ?? 'undefined';
 }
 
-/** Where a change is made. What a forge numbered is no part of it: to edit a hook and to make it anew decide the same. */
+/** Returns the place of a change without numbers of the forge: editing a hook and recreating it have the same key. */
 function pathKey({ input }: PlannedChange['change']): string {
   const { id: _id, ...place } = input.params ?? {};
   return JSON.stringify(place);
 }
 
 /**
- * Returns the plan without the changes that rest on one which is not made: refused, or only observed where they would be
- * sent. Called when all else is refused.
+ * Returns the plan without the changes that depend on one that is refused, or only observed while they would be sent.
+ * Called after all other refusals.
  */
 export function refuseUnfounded(plan: Plan): Plan {
   const changes: PlannedChange[] = [];

@@ -7,45 +7,45 @@ import { ReeveError } from '../platform/errors.ts';
 import { type Level, type LoadedRule, levels } from '../rules/rule.ts';
 import type { HeadPin } from './same-commit.ts';
 
-/** What one step of a rule that matched wants. */
+/** One proposal of a step of a matched rule. */
 export type Proposal = {
   readonly rule: LoadedRule;
   readonly step: string;
   readonly action: Action;
   readonly arguments: unknown;
-  /** What `plan` was told beside the facts, for planning again. */
+  /** Context that `plan` got besides the facts, for planning again. */
   readonly context: PlanContext;
   readonly changes: readonly Change[];
-  /** The head before the first fact was read; absent where nothing depends on it. */
+  /** The head before the first fact was read; absent if nothing depends on it. */
   readonly pin?: HeadPin | undefined;
 };
 
 /**
- * One change of the plan with everybody who wants it. Its proposals are all of rules that write, or all of rules that observe:
- * with what powers it is made, what it costs and what it is made of is no matter of those who watch.
+ * One change of the plan with the proposals that want it. They are either all of rules that write, or all of rules in
+ * `observe` mode: observing rules do not affect the powers, budget and origin of a change.
  */
 export type PlannedChange = {
   readonly id: string;
   readonly change: Change;
   readonly proposals: readonly Proposal[];
-  /** What rules that observe want the same. */
+  /** The same proposals of rules in `observe` mode. */
   readonly watchers?: readonly Proposal[];
 };
 
 export type RefusedChange = {
   readonly planned: PlannedChange;
   readonly why: string;
-  /** RFC 3339; set where the change is deferred: its run is repeated at this instant. */
+  /** RFC 3339; set if the change is deferred: its run is repeated at this instant. */
   readonly until?: string;
-  /** Set where a limit or a pause stops it, and nothing else. */
+  /** Set if only a limit or a pause stops it. */
   readonly isLimited?: true;
-  /** Set where it gives something to a login that is not known to be that of the account of its first use. */
+  /** Set if it grants something to a login that is not confirmed to belong to the account of its first use. */
   readonly isHeld?: true;
-  /** That login, where an operator has to say whose it is. */
+  /** That login, if an operator has to confirm its account. */
   readonly account?: string;
 };
 
-/** What is to be changed, in order, and what is not. */
+/** The changes to make, in order, and the refused ones. */
 export type Plan = { readonly changes: readonly PlannedChange[]; readonly refused: readonly RefusedChange[] };
 
 /** Returns the rank of the most powerful rule that wants a change: 0 is the operator's. */
@@ -53,27 +53,27 @@ export function rankOf(planned: PlannedChange): number {
   return Math.min(...planned.proposals.map((proposal) => levels.indexOf(proposal.rule.level)));
 }
 
-/** Returns the rules that want changes, for people. */
+/** Returns the names of the rules that want changes, for display. */
 export function ruleNames(...planned: readonly PlannedChange[]): string {
   return [...new Set(planned.flatMap(({ proposals }) => proposals.map(({ rule }) => rule.id)))].join(' and ');
 }
 
-/** Returns the most powerful origin among the rules that want a change: it is made with those powers. */
+/** Returns the most powerful origin among the rules that want a change: the change is made with those powers. */
 export function levelOfChange(planned: PlannedChange): Level {
   return levels[rankOf(planned)] ?? 'repository';
 }
 
-/** Returns whether a change may be sent: those who want it do more than observe. */
+/** Returns whether a change may be sent: a rule that wants it does more than observe. */
 export function isEnforced({ proposals }: PlannedChange): boolean {
   return proposals.some(isEnforcing);
 }
 
-/** Returns whether a proposal is of a rule that does more than observe. */
+/** Returns whether a proposal comes from a rule that does more than observe. */
 export function isEnforcing({ rule }: Proposal): boolean {
   return rule.mode === 'enforce';
 }
 
-/** Groups changes by the request that makes them, in order; a request stands at the place of its first change. */
+/** Groups changes by their request, in order of the first change of each request. */
 export function groupByRequest(changes: readonly PlannedChange[]): readonly (readonly PlannedChange[])[] {
   const groups = new Map<string, PlannedChange[]>();
   for (const planned of changes) {
@@ -104,7 +104,10 @@ export function factsToRefresh(group: readonly PlannedChange[]): readonly FactRe
   return group.flatMap((planned) => planned.change.reads ?? []);
 }
 
-/** Returns the facts whose answers a new plan of the change keeps. `isOutdated`: the forge has another state than was read. */
+/**
+ * Returns the facts whose values a new plan of the change keeps. `isOutdated`: the state on the forge differs from the
+ * one that was read.
+ */
 export function keptFactsOf({ keeps = [], reads = [] }: Change, isOutdated: boolean): readonly FactRequest[] {
   const changing = new Set(isOutdated ? reads.map(factKey) : []);
   return keeps.filter((request) => !changing.has(factKey(request)));

@@ -9,18 +9,18 @@ import type { Proposal } from './proposal.ts';
 import type { RunInput } from './run-context.ts';
 import { type HeadPin, isPinned, judgeJointly, type OpenPulls, pinHead } from './same-commit.ts';
 
-/** What a step wants of a target now: the change, or why there is none to make. */
+/** Result of planning a step again: the change, or why there is none to make. */
 export type Reconsidered =
-  /** `others`: other pull requests have the commit that it decides about. */
+  /** `others`: other pull requests share the commit that it decides about. */
   | { readonly change: Change; readonly others?: true }
-  /** `polls`: what it waits for comes without an event on some forges. */
+  /** `polls`: it waits for a state that some forges change without an event. */
   | { readonly why: string; readonly polls: boolean }
-  /** The head moved while it was judged: it has to be judged anew. */
+  /** The head moved during the evaluation, which has to be repeated. */
   | { readonly moved: true };
 
 /**
- * Plans a step again, from facts that know nothing yet and with its conditions, and returns what it wants of a target. `pin`: the
- * head that its conditions were evaluated for; they hold as long as it has not moved. Absent: they are evaluated again.
+ * Plans a step again from an empty fact cache, with its conditions, and returns its change of a target. `pin`: the head
+ * that its conditions were evaluated for; they hold as long as it has not moved. Absent: they are evaluated again.
  */
 export type Reconsider = (
   proposal: Proposal,
@@ -30,8 +30,8 @@ export type Reconsider = (
 ) => Promise<Reconsidered>;
 
 /**
- * Reads the head before any other fact if a rule depends on it: what the other facts say then holds for that commit or a newer
- * one, and the forge refuses what is sent for a head that has moved. Returns it where the forge does not refuse that.
+ * Reads the head before any other fact if a rule depends on it: the other facts then belong to that commit or a newer
+ * one, and the forge refuses requests for a head that has moved. Returns the head if the forge does not refuse them.
  */
 export async function readHeadFirst(
   rules: readonly LoadedRule[],
@@ -41,7 +41,7 @@ export async function readHeadFirst(
   const actions = rules.flatMap(({ steps }) => steps.map(({ action }) => action));
   if (actions.some(({ ofCommit }) => ofCommit)) return pinHead(facts, pulls);
   if (!actions.some(({ pinsHead }) => pinsHead) || facts.subject.kind !== 'pull_request') return undefined;
-  // A fact that cannot be read fails where it is needed.
+  // A fact that cannot be read fails at its use.
   await facts.ask(requestOf(pullRequest)).catch(() => {});
   return undefined;
 }
@@ -55,7 +55,7 @@ export function createReconsider(input: RunInput | undefined): Reconsider {
     let given = proposal.arguments;
     let isAwaiting = false;
     if (input !== undefined && known === undefined) {
-      // Bounded like a run of its own: it happens a few times at most, for each of the few changes that end a run.
+      // Limited like a separate run: it happens a few times at most, for each of the few changes that end a run.
       const meter = new RunBudget([budgetSourceOf(rule)]).meterFor(budgetSourceOf(rule), rule.name);
       const {
         verdict,
@@ -85,7 +85,7 @@ export function createReconsider(input: RunInput | undefined): Reconsider {
     const needed = change.needs && changes.find((one) => one.target === change.needs);
     if (needed && !needed.already) return unwanted(`it goes only together with ${needed.target}`, isAwaiting);
     if (change.waits) return unwanted(change.waits.why, change.waits.polls);
-    // Read last: nothing that was judged is of another commit.
+    // Read last: ensures that no evaluated fact is of another commit.
     if (action.ofCommit && pin && !(await isPinned(pin, facts, pulls))) return { moved: true };
     return others.length > 0 ? { change, others: true } : { change };
   };
@@ -96,8 +96,8 @@ function unwanted(why: string, polls = false): Reconsidered {
 }
 
 /**
- * Returns whether the forge refused a change for what is there, so that it is planned anew: something else changed meanwhile, or,
- * where an action knows refusals that are results, what it asked for does not work. Forges answer 500 for some of these.
+ * Returns whether the forge refused a change because of the current state, so that it is planned again: the state
+ * changed in the meantime, or an action treats this refusal as a result. Some forges answer 500 in these cases.
  */
 export function mayPlanAgain(error: unknown, wanted: readonly Proposal[]): error is ReeveError {
   if (!(error instanceof ReeveError)) return false;

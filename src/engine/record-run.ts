@@ -19,7 +19,7 @@ import {
 import type { Outcome, RecordedChange, Run } from './record.ts';
 import type { RunInput } from './run-context.ts';
 
-/** What one plan of a run and its application add to the record. */
+/** Parts that one plan of a run and its application add to the record. */
 export type RecordedRound = {
   readonly changes: Run['changes'];
   readonly refused: Run['refused'];
@@ -27,8 +27,8 @@ export type RecordedRound = {
 };
 
 /**
- * Records a plan that was applied. `shown`: its changes as `recordChanges` returned them before anything was written, since the
- * facts that requests are computed from change with the writes.
+ * Records an applied plan. `shown`: its changes as returned by `recordChanges` before any write, since the writes
+ * change the facts that requests are computed from.
  */
 export function recordRound(
   plan: Plan,
@@ -49,7 +49,7 @@ export function recordRound(
   };
 }
 
-/** Returns the record of a run that is over. `startedMs`: when it began, by its monotonic clock. */
+/** Returns the record of a completed run. `startedMs`: its start, by its monotonic clock. */
 export function recordRun(
   input: RunInput,
   {
@@ -78,16 +78,16 @@ export function recordRun(
   };
 }
 
-/** What a record says of the requests of a run, where there is a forge. */
+/** Fields of a record about the requests of a run with a forge. */
 type RequestMembers = {
   readonly forgeRequests?: readonly ForgeRequest[];
   readonly forgeRequestsLeftOut?: number;
 };
 
-/** Characters of the forge's message that are kept with a request. */
+/** Maximum length of the forge's message that is kept with a request. */
 const maxErrorLength = 200;
 
-/** Returns the requests of a run so far. A forge may repeat in an error what it was sent: no value of a secret is kept. */
+/** Returns the requests of a run so far. An error of the forge may repeat its input, so values of secrets are removed. */
 export function recordRequests(
   client: Client | undefined,
   secrets: NamedSecrets | undefined,
@@ -105,35 +105,38 @@ export function recordRequests(
   };
 }
 
-/** Returns changes as a run records them: each with the request that is sent for it, alone or together with others. */
+/** Returns changes in their recorded form: each with the request that is sent for it, alone or together with others. */
 export async function recordChanges(
   changes: readonly PlannedChange[],
   facts: Facts,
 ): Promise<readonly RecordedChange[]> {
   const recorded = new Map<string, RecordedChange>();
-  // What is only observed leaves with nothing: a plan must not show it in a request that is made without it.
+  // Observed changes are sent with no request: a plan must not show them in a request that is made without them.
   const [sent, observed] = [true, false].map((is) => changes.filter((one) => isEnforced(one) === is));
   for (const group of [...groupByRequest(sent ?? []), ...groupByRequest(observed ?? [])]) {
-    // Where it cannot be computed, the changes fail when they are sent, and no others.
+    // If it cannot be computed, only these changes fail when they are sent.
     const input = await inputOf(group, facts).catch(() => group[0]?.change.input ?? {});
     for (const planned of group) recorded.set(planned.id, recordChange(planned, input));
   }
   return changes.flatMap(({ id }) => recorded.get(id) ?? []);
 }
 
-/** What was computed immediately before the write decides, where there was one: a hook that is tried has its number only then. */
+/**
+ * Returns a change with the input that was computed immediately before the write, if there was one: a hook to test gets
+ * its number only then.
+ */
 function asSent(change: RecordedChange, input: AnyInput | undefined): RecordedChange {
   const operation = findOperation(change.operation);
   if (input === undefined || operation === undefined) return change;
   return { ...change, input: recordedInput(change.action, input), path: pathOf(operation, input) };
 }
 
-/** Returns the input of a request as a run records it. */
+/** Returns the input of a request in its recorded form. */
 export function recordedInput(action: string, input: AnyInput): AnyInput {
   return findAction(action)?.recorded?.(input) ?? input;
 }
 
-/** A change whose path cannot be filled is refused; it is shown as the row has it. */
+/** Returns the path of a request. A change whose path cannot be filled is refused; its path template is shown. */
 function pathOf(operation: Operation, { params }: AnyInput): string {
   try {
     return fillPath(operation, params);
@@ -142,10 +145,10 @@ function pathOf(operation: Operation, { params }: AnyInput): string {
   }
 }
 
-/** One request, as it is planned. */
+/** One planned request. */
 type PlannedRequest = { readonly operation: string; readonly input: AnyInput };
 
-/** Returns method and path of the request of a change; a message goes to the address that a secret contains. */
+/** Returns method and path of the request of a change; a message is sent to the address that a secret contains. */
 function requestLine({ operation: id, input }: PlannedRequest): { method: string; path: string } {
   if (id === messageOperation)
     return { method: 'POST', path: `{secret: ${outgoingMessageOf(input).to.secret}}` };
@@ -153,7 +156,7 @@ function requestLine({ operation: id, input }: PlannedRequest): { method: string
   return { method: operation?.method ?? '', path: operation ? pathOf(operation, input) : '' };
 }
 
-/** What a record says of a request beside its input: method, path, and why it cannot be reverted, if it never can. */
+/** Recorded fields of a request besides its input: method, path, and why it is irreversible, if it is. */
 type RecordedRequest = {
   readonly operation: string;
   readonly method: string;
@@ -167,7 +170,7 @@ export function requestMembers(action: string, request: PlannedRequest): Recorde
   return { operation, ...requestLine(request), ...(irreversible === undefined ? {} : { irreversible }) };
 }
 
-/** Returns a change as a run records it, with the input of its request. */
+/** Returns a change in its recorded form, with the input of its request. */
 function recordChange(planned: PlannedChange, input: AnyInput): RecordedChange {
   const { id, change, proposals, watchers = [] } = planned;
   return {

@@ -3,22 +3,22 @@ import type { Level } from '../rules/rule.ts';
 import type { Verdict } from '../rules/verdict.ts';
 
 /**
- * The shapes of a run, the same in the store, on the command line (`--json`), on the dashboard and in the CI summary.
- * Source: the rule language's section 5. They are plain data: what is stored today is read by a later version.
+ * The types of a run, the same in the store, on the command line (`--json`), on the dashboard and in the CI summary.
+ * Source: the rule language's section 5. They are plain data: later versions read the data stored today.
  */
 
-/** What started a run. */
+/** Trigger of a run. */
 export type Trigger = {
   readonly door: 'webhook' | 'cron' | 'cli' | 'ci';
   /** The event family (`pull_request`), or `schedule`. */
   readonly kind: string;
-  /** The payload's `action` member (`opened`); empty where the kind has none. */
+  /** The payload's `action` member (`opened`); empty if the kind has none. */
   readonly activity: string;
   /** Our id of the delivery. */
   readonly delivery?: string;
-  /** The delivery has the body of an earlier one: it was redelivered, or recorded and sent again. */
+  /** The delivery has the body of an earlier one: it was redelivered, or recorded and replayed. */
   readonly repeated?: true;
-  /** The change of an earlier run that caused the event: an event of our own account that runs other rules. */
+  /** The change of an earlier run that caused the event, if it is an event of our own account that runs other rules. */
   readonly because?: { readonly run: string; readonly change: string };
   readonly slot?: string;
   readonly item?: string;
@@ -28,10 +28,10 @@ export type Trigger = {
   readonly at: string;
 };
 
-/** One intended write as recorded: see `actions/change.ts` for the members that are its own. */
+/** A recorded change: see `actions/change.ts` for the members of the change itself. */
 export type RecordedChange = {
   readonly id: string;
-  /** Identities of the rules that asked for it (`source path#rule name`). */
+  /** Identities of the rules that requested it (`source path#rule name`). */
   readonly rules: readonly string[];
   /** The most powerful origin among those rules; absent in runs of earlier versions. */
   readonly level?: Level;
@@ -46,7 +46,7 @@ export type RecordedChange = {
   readonly before: unknown;
   readonly after: unknown;
   readonly reason: string;
-  /** Why it cannot be reverted, if it never can. */
+  /** Why it is irreversible, if it is. */
   readonly irreversible?: string;
   /** It protects its subject from a merge: see `actions/change.ts`. Absent in runs of earlier versions. */
   readonly protects?: 'tightens' | 'may-tighten';
@@ -58,19 +58,19 @@ export type Outcome = {
   readonly change: string;
   readonly status: 'applied' | 'skipped' | 'failed' | 'planned';
   readonly error?: string;
-  /** It was made, and not where it was planned: an incident that no later run ends. */
+  /** It was applied in another place than planned: an incident that no later run ends. */
   readonly misplaced?: true;
-  /** Members of the result that only the answer of the forge says. Absent in runs of earlier versions. */
+  /** Members of the result that only the response of the forge contains. Absent in runs of earlier versions. */
   readonly made?: Readonly<Record<string, unknown>>;
 };
 
-/** A change that was wanted and not sent. */
+/** A wanted change that was not sent. */
 type RecordedRefusal = {
   readonly change: RecordedChange;
   readonly why: string;
-  /** RFC 3339; set where a limit defers the change: its trigger runs again at this instant. */
+  /** RFC 3339; set if a limit defers the change: its trigger runs again at this instant. */
   readonly until?: string;
-  /** Login that another account has than at first use, where that is the reason. Absent in runs of earlier versions. */
+  /** Login that now belongs to another account than at first use, if that is the reason. Absent in runs of earlier versions. */
   readonly account?: string;
 };
 
@@ -87,9 +87,9 @@ export type Run = {
   readonly outcomes: readonly Outcome[];
   /** Requests sent to the forge, by the client's own count. */
   readonly requests: number;
-  /** The first of them, each with its answer. Absent in runs of earlier versions and in runs without a forge. */
+  /** The first of them, each with its response. Absent in runs of earlier versions and in runs without a forge. */
   readonly forgeRequests?: readonly ForgeRequest[];
-  /** How many more there were. Absent: none. */
+  /** Number of omitted requests. Absent: none. */
   readonly forgeRequestsLeftOut?: number;
   readonly ms: number;
 };

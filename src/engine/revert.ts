@@ -13,9 +13,9 @@ import { recordedInput, recordRequests } from './record-run.ts';
 type RevertRefusal = { readonly change: RecordedChange; readonly why: string; readonly account?: string };
 
 /**
- * Takes the changes of a run back, the last first, and returns that as a run of its own. Each is taken back only where
- * what is there is still what the run made of it; looking and writing follow each other, change by change. In mode
- * `plan` nothing is written. One that fails does not stop the others.
+ * Reverts the changes of a run, last first, and returns the revert as a run. A change is reverted only if the current
+ * state is still its result; reads and writes alternate, change by change. In mode `plan` nothing is written. A failed
+ * change does not stop the others.
  */
 export async function revertRun(
   done: Run,
@@ -25,7 +25,7 @@ export async function revertRun(
     readonly client: Client;
     readonly mode: 'enforce' | 'plan';
     readonly clock: Clock;
-    /** The accounts that logins stood for; absent: none is remembered. */
+    /** The remembered accounts of logins; absent: none is remembered. */
     readonly memory?: ActionMemory | undefined;
   },
 ): Promise<Run> {
@@ -89,7 +89,7 @@ export async function revertRun(
   };
 }
 
-/** Returns changes that follow each other and were made by one request together. */
+/** Groups consecutive changes that were made by one request. */
 function byRequest(changes: readonly RecordedChange[]): readonly (readonly RecordedChange[])[] {
   const groups: { readonly key: string; readonly of: RecordedChange[] }[] = [];
   for (const change of changes) {
@@ -101,7 +101,7 @@ function byRequest(changes: readonly RecordedChange[]): readonly (readonly Recor
   return groups.map(({ of }) => of);
 }
 
-/** Returns a change as it is recorded when it is taken back. */
+/** Returns the recorded form of a reverted change. */
 function takenBack(change: RecordedChange, undo: Undo, done: Run): RecordedChange {
   const except = undo.except === undefined ? '' : `, except ${undo.except}`;
   const plain = inverted(change, done);
@@ -116,12 +116,12 @@ function takenBack(change: RecordedChange, undo: Undo, done: Run): RecordedChang
   };
 }
 
-/** Returns how a change is taken back now, or why it is not. */
+/** Returns the request that reverts a change now, or why there is none. */
 async function undoOf(change: RecordedChange, made: Outcome['made'], client: Client): Promise<Undo | string> {
   const inverse = findInverse(change.action, change.operation);
   if (inverse === undefined) return `there is no way back from ${change.operation}`;
   const { operation, target, before, after } = change;
-  // The record is plain data of our own store: what was sent when it was made.
+  // The record is plain data of our own store: the input that was sent.
   const asked: DoneChange = { operation, input: change.input as AnyInput, target, before, after };
   try {
     const live = await inverse(asked, client);

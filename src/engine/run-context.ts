@@ -17,51 +17,54 @@ import { isEnforced, type PlannedChange } from './proposal.ts';
 import type { RunMode, Trigger } from './record.ts';
 import type { OpenPulls } from './same-commit.ts';
 
-/** What bounds and serves every run of a process, whatever the run is about. */
+/** Limits and services of every run of a process, whatever its subject. */
 export type RunSettings = {
-  /** Values that rules of the operator may name; absent in a what-if, which knows none. */
+  /** Secrets that rules of the operator may name; absent in a what-if, which has none. */
   readonly secrets?: NamedSecrets | undefined;
-  /** How messages to receivers that are not the forge leave; absent where nothing is sent. */
+  /** Sender of messages to receivers that are not the forge; absent if nothing is sent. */
   readonly messages?: MessageDoor | undefined;
-  /** Where pull requests enter merge queues; absent where there are none. */
+  /** Desk at which pull requests enter merge queues; absent if there are none. */
   readonly queue?: QueueDesk | undefined;
-  /** Returns what the forge can do, asked when a change needs more than every forge has; absent: everything. */
+  /**
+   * Returns the capabilities of the forge, called when a change needs more than every forge has; absent: everything is
+   * supported.
+   */
   readonly capabilities?: (() => Promise<Capabilities>) | undefined;
-  /** How much may be written; absent: the engine's defaults. */
+  /** Limits of writes; absent: the engine's defaults. */
   readonly budgets?: Budgets | undefined;
   /** Returns the pauses in force; absent: there are none. */
   readonly pauses?: ReadPauses | undefined;
-  /** Recent writes; absent: each run stands alone. */
+  /** Recent writes; absent: runs do not share budgets. */
   readonly ledger?: BudgetLedger | undefined;
-  /** Where changes that cause events are noted; absent: events of our own trigger nothing. */
+  /** Store of changes that cause events; absent: our own events trigger nothing. */
   readonly consequences?: Consequences | undefined;
-  /** Returns whether a rule of the operator writes a status with this name; absent: it is not known. */
+  /** Returns whether a rule of the operator writes a status with this name; absent: unknown. */
   readonly isStatusOfOperator?: PlanContext['isStatusOfOperator'];
 };
 
-/** What the runs of a process share. The server, the command line and the CI action each have one. */
+/** Context that the runs of a process share. The server, the command line and the CI action each have one. */
 export type RunContext = RunSettings & {
   readonly client: Client;
-  /** Returns the account that Reeve acts as, whose own events trigger nothing; absent: no event is its own. */
+  /** Returns the account that Reeve acts as, whose own events trigger nothing; absent: no event is our own. */
   readonly account?: (() => Promise<{ readonly id: number }>) | undefined;
   readonly clock: Clock;
-  /** Answers of the forge that outlive a run. */
+  /** Cached responses of the forge that outlive a run. */
   readonly memory: FactMemory;
-  /** What actions remember beyond a run; absent: it ends with the run. */
+  /** Memory of actions beyond a run; absent: it ends with the run. */
   readonly actionMemory?: ActionMemory | undefined;
 };
 
-/** What the engine evaluates. It has no disk and no server of its own, and takes the time of nothing but its requests. */
+/** Input of the engine. The engine has no disk and no server of its own; the only time it spends waiting is for its requests. */
 export type RunInput = RunSettings & {
   readonly id: string;
   readonly mode: RunMode;
   readonly trigger: Trigger;
   readonly rules: RuleSet;
-  /** Absent where a clock or a person started the run. */
+  /** Absent if a schedule or a person started the run. */
   readonly event?: Event | undefined;
-  /** Our id of the delivery that announced the event, where a later job runs it again; absent: that of the trigger. */
+  /** Our id of the delivery that announced the event, if a later job runs it again; absent: that of the trigger. */
   readonly announcedBy?: string | undefined;
-  /** The item of `each`, by the name that conditions know it by (`{ notification: … }`). */
+  /** The item of `each`, under its name in conditions (`{ notification: … }`). */
   readonly item?: Readonly<Record<string, unknown>> | undefined;
   readonly facts: Facts;
   /** The open pull requests of its repository; absent: there is no other. */
@@ -69,23 +72,23 @@ export type RunInput = RunSettings & {
   /** Absent: there is no forge, the run ends with its plan. */
   readonly client?: Client | undefined;
   readonly account?: { readonly id: number } | undefined;
-  /** What actions remember; absent: it ends with the run. */
+  /** Memory of actions; absent: it ends with the run. */
   readonly memory?: ActionMemory | undefined;
   /**
-   * Age beyond which a comment or review that the event announces as new triggers nothing; also whether it must still be
-   * there. Absent where past events are planned: neither matters.
+   * Maximum age of a comment or review that the event announces as new; an older or deleted one triggers nothing.
+   * Absent when past events are planned: neither is checked.
    */
   readonly maxAnnouncedAgeMs?: number | undefined;
-  /** What caused the event, if our own account did and rules may run for it all the same. */
+  /** Cause of the event, if our own account caused it and rules may still run for it. */
   readonly cause?: EventCause | undefined;
   /** The instant of the run. */
   readonly now: Date;
   readonly clock: Clock;
-  /** True where the record shows the rules that listen to other kinds, too. */
+  /** True if the record also shows the rules of other event types. */
   readonly explainAll?: boolean | undefined;
 };
 
-/** Returns whether a change is sent: a rule in `observe`, and every rule of a run that is no enforcement, only plans. */
+/** Returns whether a change is sent: a rule in `observe` mode, and every rule of a run that does not enforce, only plans. */
 export function isSent(planned: PlannedChange, input: RunInput): boolean {
   return isWriting(input) && isEnforced(planned);
 }

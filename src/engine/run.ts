@@ -29,36 +29,36 @@ import { type RecordedRound, recordChanges, recordRound, recordRun } from './rec
 import { isSent, isWriting, type RunInput } from './run-context.ts';
 import { refuseOutOfScope } from './write-scope.ts';
 
-/** What a run did and, where a later attempt may do what this one could not, why. */
+/** Result of a run and, if a later attempt may do more, the reason. */
 export type Ran = {
   readonly run: Run;
-  /** The facts that it was made from. */
+  /** The facts of the run. */
   readonly facts: Facts;
-  /** How many of its requests the forge answered with 403 or 404. */
+  /** Number of requests that the forge answered with 403 or 404. */
   readonly denials: number;
   readonly retry?: ReeveError | undefined;
-  /** Set where the repository has another name now: under that name the rest can be done at once. */
+  /** Set if the repository was renamed: the rest can be done at once under the new name. */
   readonly moved?: true | undefined;
-  /** Set where an hourly budget or a pause stopped changes: the same trigger is to run again. */
+  /** Set if an hourly budget or a pause stopped changes: the same trigger must run again. */
   readonly deferral?: Deferral | undefined;
-  /** Rules to evaluate again soon: what they wait for comes without an event on some forges. Absent: none. */
+  /** Rules to evaluate again soon: they wait for a state that some forges change without an event. Absent: none. */
   readonly awaiting?: readonly string[];
   /**
-   * Those of them whose change the forge refused although nothing that it shows speaks against it: it may show that soon, or
-   * never. Absent: none.
+   * The subset whose change the forge refused although no state that it shows explains the refusal; it may show it
+   * soon, or never. Absent: none.
    */
   readonly resisted?: readonly string[];
-  /** Rules that failed to protect their subject, to evaluate again until they do. Absent: none. */
+  /** Rules that failed to protect their subject, to evaluate again until they succeed. Absent: none. */
   readonly unprotected?: readonly string[];
 };
 
-/** What the rounds of a run have done so far. */
+/** Results of the rounds of a run so far. */
 type Progress = {
   readonly rounds: RecordedRound[];
   readonly deferrals: Deferral[];
   readonly awaiting: Set<string>;
   readonly resisted: Set<string>;
-  /** Protective changes that failed, or whose login is not confirmed; and changes that a limit or a pause stopped. */
+  /** Protective changes that failed or whose login is not confirmed, and changes that a limit or a pause stopped. */
   readonly unmade: RefusedChange[];
   readonly limited: RefusedChange[];
   retry?: ReeveError | undefined;
@@ -66,9 +66,9 @@ type Progress = {
 };
 
 /**
- * Evaluates the rules against an event or an item of a sweep, and makes the changes that they ask for: select → evaluate →
- * plan → reserve → apply → record. The rules of an item all walk over items of its kind; a rule whose `in` leaves the item
- * out is skipped. Steps whose changes may call for others are planned once more.
+ * Evaluates the rules against an event or an item of a sweep and makes their changes: select → evaluate → plan →
+ * reserve → apply → record. The rules of an item all have an `each` of its kind; a rule whose `in` excludes the item is
+ * skipped. Steps whose changes may require others are planned once more.
  */
 export async function runRules(input: RunInput): Promise<Ran> {
   const startedMs = input.clock.monotonicMs();
@@ -90,7 +90,7 @@ export async function runRules(input: RunInput): Promise<Ran> {
   const failed = unprotectedBy(done.unmade, input, evaluated);
   await noteProtections(evaluated, new Map([...failed, ...dueBy(done.limited)]), input);
   const { retry, moved, awaiting, resisted } = done;
-  // A later attempt at this run makes it good as well.
+  // A later attempt of this run repairs it as well.
   const unprotected = retry === undefined && isWriting(input) ? [...failed.keys()] : [];
   return {
     run: recordRun(input, { verdicts: evaluated.verdicts, rounds: done.rounds, startedMs }),
@@ -105,7 +105,7 @@ export async function runRules(input: RunInput): Promise<Ran> {
   };
 }
 
-/** Makes one plan of proposals, within all bounds, and applies it. Returns the changes of the plan that were sent. */
+/** Makes one plan of proposals, within all limits, and applies it. Returns the changes of the plan that were sent. */
 async function runRound(
   proposals: readonly Proposal[],
   done: Progress,
@@ -136,23 +136,23 @@ async function runRound(
   };
   // 1. Plan and reserve room in the hourly budgets, in one step.
   const reserved = await reserve(planOn, ledgerPlaceOf(proposals, input), input);
-  // 2. Refuse what this forge cannot make, and record the plan before anything is written.
+  // 2. Refuse changes that this forge does not support, and record the plan before anything is written.
   const { plan, shown } = await prepare(reserved.made.plan, input, evaluated).catch(async (error) => {
-    // Nothing was sent: an attempt that is made again must not find its own changes in the budgets.
+    // Nothing was sent: a retry must not find its own changes in the budgets.
     await reserved.release(new Set());
     throw error;
   });
   const held = plan.refused.filter(({ isHeld }) => isHeld === true);
   const limited = plan.refused.filter(({ isLimited }) => isLimited === true);
-  // A merge of this run asks for what is due immediately before it is sent.
+  // A merge of this run checks for pending protections immediately before it is sent.
   await addDue(new Map([...unprotectedBy(held, input, evaluated), ...dueBy(limited)]), input);
-  // 3. Apply. Where there is no forge, the run ends with its plan.
+  // 3. Apply. Without a forge, the run ends with its plan.
   const applied = input.client && (await applyChanges(plan, input.client, input));
   const outcomes = applied?.outcomes ?? [];
   await reserved.release(
     new Set(outcomes.filter(({ status }) => status === 'applied').map(({ change }) => change)),
   );
-  // 4. Note what it came to.
+  // 4. Record the result.
   const sent = applied?.sent ?? new Map();
   done.rounds.push(recordRound(plan, shown, { outcomes, sent }));
   done.deferrals.push(
@@ -169,10 +169,10 @@ async function runRound(
   return { all: plan.changes, sent: plan.changes.filter(({ id }) => sent.has(id)) };
 }
 
-/** The changes of a plan, and those of them that were sent. */
+/** The changes of a plan, and the subset that was sent. */
 type MadeChanges = { readonly all: readonly PlannedChange[]; readonly sent: readonly PlannedChange[] };
 
-/** Notes the protective changes that are not made: nothing is merged there before they are. */
+/** Records the protective changes that were not made: nothing is merged there before they are. */
 async function noteProtections(
   { verdicts, retry }: Evaluated,
   due: ReadonlyMap<string, string>,
@@ -188,18 +188,18 @@ async function noteProtections(
       evaluated.has(id) && steps.some(({ action }) => action.protects || action.awaitsChecks),
   );
   if (!isConcerned && due.size === 0) return;
-  // A run over a delivery has all rules in force: a rule that is not among them is gone.
+  // A run over a delivery has all rules in force: a rule missing here no longer exists.
   const isWhole = event !== undefined && announcedBy === undefined;
   const known = new Set(rules.rules.map(({ id }) => id));
-  // Where the run is made again as a whole, nothing was written.
+  // If the run is repeated as a whole, nothing was written.
   const isSettled = (rule: string): boolean =>
     retry === undefined && (evaluated.has(rule) || (isWhole && !known.has(rule)));
   await noteDueProtections(memory, facts.subject, { due, isSettled, now });
 }
 
 /**
- * Returns the rules that failed to protect their subject, and why: they failed as a whole, or these changes of theirs are not made. Of a
- * branch, nothing is merged, and one that is gone could not be judged ever again.
+ * Returns the rules that failed to protect their subject, and why: the whole rule failed, or these changes of it were
+ * not made. Branches are left out: nothing is merged for a branch, and a deleted one could never be evaluated again.
  */
 function unprotectedBy(
   unmade: readonly RefusedChange[],
@@ -219,7 +219,7 @@ function unprotectedBy(
   return new Map([...failed, ...dueBy(unmade)]);
 }
 
-/** Returns the rules whose protective changes are among these, and why they are not made. */
+/** Returns the rules whose protective changes are among these, and why they were not made. */
 function dueBy(stopped: readonly RefusedChange[]): ReadonlyMap<string, string> {
   const due = new Map<string, string>();
   for (const { planned, why } of stopped) {
@@ -229,14 +229,14 @@ function dueBy(stopped: readonly RefusedChange[]): ReadonlyMap<string, string> {
   return due;
 }
 
-/** Adds to the protective changes of the subject that are not made; says nothing about those of other rules. */
+/** Adds pending protective changes of the subject; entries of other rules are unchanged. */
 async function addDue(due: ReadonlyMap<string, string>, input: RunInput): Promise<void> {
   const { memory, facts, now } = input;
   if (memory === undefined || due.size === 0 || !isWriting(input)) return;
   await noteDueProtections(memory, facts.subject, { due, isSettled: () => false, now });
 }
 
-/** Time after which a run goes on whose rules failed to protect a repository. Those of a pull request have rows that wait. */
+/** Delay until a run continues whose rules failed to protect a repository. Those of a pull request have waiting rows. */
 const unprotectedMs = 600_000;
 
 function protectionDeferral(unprotected: readonly string[], input: RunInput): Deferral | undefined {
@@ -251,8 +251,8 @@ function countOf(proposals: readonly Proposal[]): number {
 }
 
 /**
- * Plans those steps once more whose changes were sent and may call for others, from facts that know nothing yet. What was
- * planned before is left out: a change that failed is not made again here.
+ * Plans the steps once more whose changes were sent and may require others, from an empty fact cache. Changes planned
+ * before are left out: a failed change is not retried here.
  */
 async function planFollowUps(
   { all, sent }: MadeChanges,
@@ -270,7 +270,7 @@ async function planFollowUps(
       if (changes.some(({ already }) => !already)) proposals.push({ ...proposal, changes });
     } catch (error) {
       if (error instanceof ReeveError && error.keepsWork) return { proposals, retry: error };
-      // What was sent is recorded all the same; the next event or sweep plans the rest.
+      // The sent changes are recorded anyway; the next event or sweep plans the rest.
     }
   }
   return { proposals };
@@ -285,29 +285,29 @@ function present<T>(values: readonly (T | undefined)[]): readonly T[] {
 }
 
 /**
- * Returns whether what a limit stops can be planned again when the limit ends: where a ledger is kept, deferred runs are repeated.
- * Items of a sweep come back with its next slot; to repeat the sweep would mean to walk over all of its items.
+ * Returns whether stopped changes can be planned again when the limit ends: with a ledger, deferred runs are repeated.
+ * Items of a sweep return with its next slot; repeating the sweep would process all of its items again.
  */
 function isRepeatable(input: RunInput): boolean {
   return input.ledger !== undefined && input.trigger.kind !== 'schedule' && isWriting(input);
 }
 
-/** Returns where what the proposals write is counted; undefined where there is nothing to write, or no ledger. */
+/** Returns the place in the ledger for the writes of the proposals; undefined if there is nothing to write, or no ledger. */
 function ledgerPlaceOf(proposals: readonly Proposal[], { ledger, facts }: RunInput): LedgerPlace | undefined {
   const hasWork = proposals.some(({ changes }) => changes.some(({ already }) => !already));
-  // By the repository's identity, or by what else the subject has.
+  // By the id of the repository, or by the name of another subject.
   const { kind, repository, organization } = facts.subject;
   return hasWork && ledger ? { ledger, place: repository?.id ?? `${kind} ${organization ?? ''}` } : undefined;
 }
 
-/** Returns the changes of proposals as they are before they have a place in a plan. */
+/** Returns the changes of proposals before they have a place in a plan. */
 function candidatesOf(proposals: readonly Proposal[]): readonly PlannedChange[] {
   return proposals.flatMap((proposal) =>
     proposal.changes.map((change) => ({ id: '', change, proposals: [proposal] })),
   );
 }
 
-/** Refuses what this forge cannot make, and records the plan before anything is written. */
+/** Refuses changes that this forge does not support, and records the plan before anything is written. */
 async function prepare(planned: Plan, { messages, capabilities, facts }: RunInput, evaluated: Evaluated) {
   const supported = await refuseUnsupported(refuseMessages(planned, messages), capabilities);
   const plan = refuseUnfounded(refuseEarlyEnds(supported, evaluated.verdicts));
@@ -333,7 +333,7 @@ function applyChanges({ changes }: Plan, client: Client, input: RunInput) {
   });
 }
 
-/** Returns what notes a change that causes events, with the rules of its chain. */
+/** Returns the function that stores a change that causes events, with the rules of its chain. */
 function createBeginCause({ id, consequences, cause, facts }: RunInput): BeginCause | undefined {
   const { repository } = facts.subject;
   if (consequences === undefined || repository === undefined) return undefined;
@@ -347,8 +347,9 @@ function createBeginCause({ id, consequences, cause, facts }: RunInput): BeginCa
 }
 
 /**
- * Returns the plan without the changes that this forge cannot make: they are refused with the reason, since a member that
- * a forge ignores in silence would be written again for ever. The forge is asked only where a change needs it to be.
+ * Returns the plan without the changes that this forge does not support: they are refused with the reason, since a
+ * member that a forge silently ignores would be written again indefinitely. The capabilities are read only if a change
+ * needs them.
  */
 async function refuseUnsupported(
   plan: Plan,

@@ -18,29 +18,29 @@ import { RunBudget } from '../rules/expressions/budget.ts';
 import { budgetSourceOf, type LoadedRule } from '../rules/rule.ts';
 
 /**
- * What belongs to a commit is decided for all open pull requests that have it as their head, in whatever branch or fork: a
- * status that one of them earns would open the others. And it is decided for the commit that was judged: a push between two
- * reads makes facts of two commits one judgement.
+ * A decision about a commit is made for all open pull requests that have it as their head, in any branch or fork: a
+ * status earned by one of them would also apply to the others. It is made for the commit that was evaluated: a push
+ * between two reads would mix facts of two commits.
  */
 
-/** The open pull requests of a repository, as a run sees them. */
+/** The open pull requests of a repository, as seen by a run. */
 export interface OpenPulls {
   /**
-   * Returns all of them, in ascending order. `isAnew`: as they are now, and not as they were earlier in the run. Rejects if the
-   * list cannot be read whole.
+   * Returns all of them, in ascending order. `isAnew`: reads the current list, not the cached one of the run. Rejects
+   * if the list cannot be read completely.
    */
   list(isAnew: boolean): Promise<readonly PullRequest[]>;
   /** Returns the facts of one of them. */
   factsOf(number: number): Facts;
-  /** Returns a text that is another one after each push to a pull request since an instant (RFC 3339); undefined if the account may not read them. */
+  /** Returns a text that changes with each push to a pull request since an instant (RFC 3339); undefined if the account may not read them. */
   pushesSince(number: number, since: string | undefined): Promise<string | undefined>;
 }
 
-/** Pull requests with one head commit that are judged; with more, none of them passes. */
+/** Maximum number of pull requests with one head commit that are evaluated; with more, none of them passes. */
 const maxJudged = 50;
 const maxReadings = 3;
 
-/** The open pull requests as the forge shows them. `createFactsOf` creates the facts of one. */
+/** The open pull requests on the forge. `createFactsOf` creates the facts of one. */
 export class LiveOpenPulls implements OpenPulls {
   readonly #subject: Subject;
   readonly #client: Client;
@@ -88,7 +88,7 @@ export class LiveOpenPulls implements OpenPulls {
   #read(): Promise<OpenList> {
     const now = readOpenPulls(this.#client, repositoryParams(this.#subject));
     this.#reading = now;
-    // What failed is not kept: the next one who asks reads again.
+    // A failure is not cached: the next call reads again.
     now.catch(() => {
       if (this.#reading === now) this.#reading = undefined;
     });
@@ -98,7 +98,7 @@ export class LiveOpenPulls implements OpenPulls {
 
 /** The open pull requests, in ascending order, and the first page of the list. */
 type OpenList = { readonly pulls: readonly PullRequest[]; readonly first: FirstPage };
-/** `total`: undefined where the forge does not count. */
+/** `total`: undefined if the forge does not return a count. */
 type FirstPage = {
   readonly items: readonly PullRequest[];
   readonly total: number | undefined;
@@ -106,9 +106,10 @@ type FirstPage = {
 };
 
 /**
- * Reads the list of open pull requests. Its pages shift while others open and close pull requests, so that one may be on none of
- * them. Everything that is opened, or changes, comes onto the first page, and everything that is closed changes the count: the
- * list is whole if its first page is the same in the end. Where the forge does not count, two whole readings have to be the same.
+ * Reads the list of open pull requests. Its pages shift while pull requests are opened and closed, so one may be
+ * missing from all of them. Everything opened or changed appears on the first page, and everything closed changes the
+ * count: the list is complete if its first page is the same at the end. If the forge returns no count, two complete
+ * reads have to be equal.
  */
 async function readOpenPulls(
   client: Client,
@@ -163,15 +164,15 @@ function inOrder(pulls: readonly PullRequest[]): readonly PullRequest[] {
   return pulls.toSorted((a, b) => a.number - b.number);
 }
 
-/** The head of a subject as it was before any other fact was read. */
+/** The head of a subject before any other fact was read. */
 export type HeadPin = {
   readonly sha: string;
-  /** Of a pull request: when it was last changed, and the pushes at that instant. */
+  /** For a pull request: the time of its last change, and the pushes at that instant. */
   readonly updatedAt?: string | undefined;
   readonly pushes?: string | undefined;
 };
 
-/** Reads the head of a subject before any other fact: what the others say then holds for that commit or a newer one. */
+/** Reads the head of a subject before any other fact: the other facts then belong to that commit or a newer one. */
 export async function pinHead(facts: Facts, pulls: OpenPulls | undefined): Promise<HeadPin> {
   const { kind, index } = facts.subject;
   const { sha } = await facts.ask(requestOf(head));
@@ -181,8 +182,8 @@ export async function pinHead(facts: Facts, pulls: OpenPulls | undefined): Promi
 }
 
 /**
- * Returns whether the head is still the pinned one, and was so all the time: a head that was pushed away and back has the same
- * commit, and an entry for each push. An account that may not read these goes by the time of the last change.
+ * Returns whether the head is still the pinned one and never changed: after a push away and back, the commit is the
+ * same, with an entry for each push. An account that may not read these entries uses the time of the last change.
  */
 export async function isPinned(pin: HeadPin, facts: Facts, pulls: OpenPulls | undefined): Promise<boolean> {
   const { kind, index } = facts.subject;
@@ -195,13 +196,13 @@ export async function isPinned(pin: HeadPin, facts: Facts, pulls: OpenPulls | un
   return ((await now.ask(requestOf(pullRequest))).updated_at ?? undefined) === pin.updatedAt;
 }
 
-/** A commit in an address of a changed file. */
+/** A commit in the URL of a changed file. */
 const commitInAddress = /(?:\/commit\/|[?&]ref=)([0-9a-f]{40,64})\b/;
 
 /**
- * Returns whether the lists that were read are of the pinned head. Their requests name no commit, and a forge may note a push in the
- * timeline only some time after it. But the answers show the commit: the newest one, and the one in the addresses of each file. A list
- * that could not be read decided nothing: another rule of the run may have asked for it.
+ * Returns whether the lists that were read belong to the pinned head. Their requests name no commit, and a forge may
+ * add a push to the timeline with a delay. But the responses contain the commit: the newest one, and the one in the
+ * URLs of each file. A list that could not be read decided nothing: another rule of the run may have requested it.
  */
 async function areOfHead(sha: string, facts: Facts): Promise<boolean> {
   if (facts.has(requestOf(commits))) {
@@ -215,7 +216,7 @@ async function areOfHead(sha: string, facts: Facts): Promise<boolean> {
   });
 }
 
-/** The step whose change is judged. */
+/** The step whose change is evaluated. */
 type JudgedStep = {
   readonly rule: LoadedRule;
   readonly step: string;
@@ -223,19 +224,19 @@ type JudgedStep = {
   readonly context: PlanContext;
 };
 
-/** What a change becomes together with the other pull requests. */
+/** A change combined with those of the other pull requests. */
 export type JointChange = {
   readonly change: Change;
   /** Numbers of the other open pull requests with this head commit. */
   readonly others: readonly number[];
-  /** The head of another one moved while it was judged. */
+  /** The head of another pull request moved during its evaluation. */
   readonly hasMoved?: true;
 };
 
 /**
- * Returns a change that decides about a commit as it is for all open pull requests with that head: each is judged by the same
- * step, those that the rule leaves out do not count, and of the others the least favourable result is taken. Rejects if they
- * cannot be found, or a later attempt may judge one that cannot be judged now.
+ * Returns a change that decides about a commit, combined over all open pull requests with that head: each is evaluated
+ * by the same step, those outside the scope of the rule do not count, and the least favourable result is used. Rejects
+ * if they cannot be found, or if a later attempt may succeed in evaluating one that fails now.
  */
 export async function judgeJointly(
   change: Change,
@@ -250,7 +251,7 @@ export async function judgeJointly(
   const { kind, index } = facts.subject;
   const isAlone = kind !== 'pull_request' || index === undefined || pulls === undefined;
   if (ofCommit === undefined || isAlone || change.already) return { change, others: [] };
-  // A what-if may lack it, or its state: it is then an open one.
+  // A what-if may omit it, or its state: it then counts as open.
   const live = await facts.ask(requestOf(pullRequest)).catch(() => undefined);
   const isClosed = live !== undefined && 'state' in live && live.state === 'closed';
   if (!isClosed && !ofCommit.isBetter(change)) return { change, others: [] };
@@ -274,7 +275,7 @@ export async function judgeJointly(
   }
   const tooMany = same[maxJudged];
   if (tooMany) results.push({ number: tooMany.number, url: tooMany.html_url ?? '', change: undefined });
-  // The first of the least favourable: every one of these pull requests comes to the same result.
+  // The first of the least favourable: every one of these pull requests gets the same result.
   const [worst] = results.toSorted((a, b) => rank(a, ofCommit) - rank(b, ofCommit) || a.number - b.number);
   const isHeld = worst && results.length > 1 && !(worst.change && ofCommit.passes(worst.change));
   if (!isHeld) return { change, others };
@@ -283,14 +284,14 @@ export async function judgeJointly(
   return { change: ofCommit.heldBackBy(change, worst), others };
 }
 
-/** Absent: it cannot be judged. */
+/** Absent: it cannot be evaluated. */
 type Judged = { readonly change: Change | undefined };
 
 function rank({ change }: Judged, { rankOf }: NonNullable<Action['ofCommit']>): number {
   return change === undefined ? 0.5 : rankOf(change);
 }
 
-/** Returns what the step of a rule wants for another pull request, as it is now. */
+/** Returns the current result of a rule's step for another pull request. */
 async function judgeOne(
   change: Change,
   { rule, step: name, action, context }: JudgedStep,
@@ -313,7 +314,7 @@ async function judgeOne(
   try {
     const planned = await action.plan(step.arguments, now, { ...context, meter });
     const same = planned.find(({ target }) => target === change.target);
-    // Another name of the status, or another head by now.
+    // The status has another name, or the head has moved.
     if (same === undefined || same.input.params?.sha !== change.input.params?.sha) return 'left out';
     if (pin && !(await isPinned(pin, now, pulls))) return 'moved';
     return { change: same };
@@ -323,7 +324,7 @@ async function judgeOne(
   }
 }
 
-/** What is remembered of a pull request that holds others back: its events may set those free. */
+/** Memory key of a pull request that blocks others: its events may unblock them. */
 const heldKey = (repositoryId: number | undefined, number: number): string =>
   `same-commit ${repositoryId}#${number}`;
 
@@ -336,7 +337,7 @@ async function noteHeld(
     await memory.set(heldKey(repository?.id, number), sha);
 }
 
-/** Returns the head commit on which a pull request holds others back, and what forgets that; undefined if it holds none back. */
+/** Returns the head commit on which a pull request blocks others, and a function that forgets it; undefined if it blocks none. */
 export async function findHeld(
   memory: PlanContext['memory'],
   { repository, index }: Subject,
@@ -347,7 +348,10 @@ export async function findHeld(
   return typeof sha === 'string' ? { sha, key } : undefined;
 }
 
-/** Returns every open pull request of a subject's repository, in ascending order. Rejects if the list cannot be read whole. */
+/**
+ * Returns all open pull requests of a subject's repository, in ascending order. Rejects if the list cannot be read
+ * completely.
+ */
 export async function listOpenPulls(client: Client, subject: Subject): Promise<readonly PullRequest[]> {
   return (await readOpenPulls(client, repositoryParams(subject))).pulls;
 }

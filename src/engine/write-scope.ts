@@ -10,9 +10,9 @@ import { type DefaultBranch, readDefaultBranch, ungrantedReason } from './bounds
 import type { Plan, PlannedChange, RefusedChange } from './proposal.ts';
 
 /**
- * Returns the plan without the changes that would leave what their rules are about, and those that no request can be made
- * of: they are refused with the reason, so that a plan shows what would be sent and nothing else. What is sent is held to
- * the same bounds again by `assertInScope`.
+ * Returns the plan without the changes outside the scope of their rules, and those that cannot be sent as a request:
+ * they are refused with the reason, so that a plan shows exactly what would be sent. `assertInScope` checks the same
+ * bounds again before each request.
  */
 export function refuseOutOfScope(
   plan: Plan,
@@ -31,10 +31,10 @@ export function refuseOutOfScope(
 }
 
 /**
- * The one choke point of writes. What a repository's file asks for goes to the event's repository, by owner and name in
- * the request and by id on the forge; what an organization's file asks for stays in the organization. Throws where a
- * write would not: an account that can push to a default branch must not gain the bot's rights elsewhere. Rules with more power
- * are held to the repository's identity as well, where they write to it.
+ * The single scope check of writes. Changes of a repository's file are limited to the event's repository, by owner and
+ * name in the request and by id on the forge; those of an organization's file to the organization. Throws if a write is
+ * out of scope: an account that can push to a default branch must not gain the bot's rights elsewhere. Rules with more
+ * power are also checked against the repository's id when they write to it.
  */
 export async function assertInScope(planned: PlannedChange, input: AnyInput, facts: Facts): Promise<void> {
   const { repository } = facts.subject;
@@ -44,7 +44,7 @@ export async function assertInScope(planned: PlannedChange, input: AnyInput, fac
   if (repository && isHome(repository, input.params ?? {})) await holdIdentity(repository, facts);
 }
 
-/** Returns why none of the rules that want a change may send it: it is made with the powers of any of them. */
+/** Returns why none of the rules that want a change may send it: one permitted rule is enough. */
 function outOfScopeReason(
   planned: PlannedChange,
   { params = {} }: AnyInput,
@@ -62,7 +62,7 @@ function outOfScopeReason(
   return refusals.every((refusal) => refusal !== undefined) ? refusals[0] : undefined;
 }
 
-/** A name that would lead out of its place in the path, such as `..`, is in no request. */
+/** Returns why a change cannot be sent: a name that would leave its path segment, such as `..`, is not allowed in a request. */
 function unsendable({ change }: PlannedChange): string | undefined {
   if (change.operation === messageOperation) return undefined;
   const operation = findOperation(change.operation);
@@ -75,7 +75,7 @@ function unsendable({ change }: PlannedChange): string | undefined {
   }
 }
 
-/** Returns why a write is none of this rule's, or undefined where it may be sent. */
+/** Returns why a write is out of a rule's scope; undefined if it may be sent. */
 function outOfScopeReasonOf(
   rule: LoadedRule,
   params: Readonly<Record<string, unknown>>,
@@ -85,7 +85,7 @@ function outOfScopeReasonOf(
   const { home, level } = rule;
   if (level === 'operator') return undefined;
   if (level === 'organization' && home && 'organization' in home) {
-    // Whatever has neither owner nor organization in its path belongs to the instance, or to the account.
+    // A path without owner and organization belongs to the instance, or to the account.
     const owner = params.owner ?? params.org;
     if (same(owner, home.organization)) return undefined;
     return `a rule of ${home.organization} must not write anywhere else`;
@@ -102,12 +102,15 @@ function isHome(home: RepositoryRef, params: Readonly<Record<string, unknown>>):
   return same(params.owner, home.owner) && same(params.repo, home.name);
 }
 
-/** Owners and names are unique whatever their case. */
+/** Compares names of owners or repositories, which are unique regardless of case. */
 function same(given: unknown, name: string): boolean {
   return typeof given === 'string' && given.toLowerCase() === name.toLowerCase();
 }
 
-/** A repository that was deleted and made anew, or whose name another one took, is not the one the event spoke of. */
+/**
+ * Checks the id of the repository: one that was deleted and recreated, or whose name another repository took, is not
+ * the one of the event.
+ */
 async function holdIdentity(home: RepositoryRef, facts: Facts): Promise<void> {
   const { id } = await facts.ask(requestOf(repositoryId));
   if (id === home.id) return;

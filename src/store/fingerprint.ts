@@ -5,7 +5,7 @@ import { crc32 } from 'node:zlib';
 export const copyWindowMs = 60_000;
 
 /**
- * Returns the mark of a delivery's uuid: the first 52 bits of a hexadecimal uuid, or for any other text its
+ * Returns the dedupe mark of a delivery's uuid: the first 52 bits of a hexadecimal uuid, or for any other text its
  * checksum and length.
  */
 export function uuidFingerprint(uuid: string): number {
@@ -15,8 +15,8 @@ export function uuidFingerprint(uuid: string): number {
 }
 
 /**
- * Returns the mark of a delivery's content: body and Event-Type. It is a checksum, not a digest: a hit is verified by
- * comparing the bytes, which proves more than equal digests and costs nothing without a hit.
+ * Returns the dedupe mark of a delivery's content: body and Event-Type. It is a checksum, not a digest: a hit is
+ * verified by comparing the bytes, which proves more than equal digests and costs nothing without a hit.
  */
 export function contentFingerprint(eventType: string, body: Uint8Array): number {
   return combine(crc32(body, crc32(eventType)), body.length);

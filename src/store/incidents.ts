@@ -24,9 +24,9 @@ const dropExcess = `
   DELETE FROM incidents WHERE kind = ? AND key IN
     (SELECT key FROM incidents WHERE kind = ? ORDER BY last_at DESC, key LIMIT 1000000 OFFSET ${maxIncidentsPerKind})`;
 
-/** Returns the statements that count occurrences; one after the end of its incident begins a new count. */
+/** Returns the statements that count occurrences; an occurrence after the end of its incident starts a new count. */
 function raiseAll(occurrences: readonly Occurrence[]): readonly Statement[] {
-  // In the order of their keys, so that two processes do not wait for each other.
+  // Sorted by key, so that two processes do not deadlock.
   const ordered = occurrences.toSorted((a, b) => compare(a.kind, b.kind) || compare(a.key, b.key));
   const kinds = new Set(ordered.map(({ kind }) => kind));
   return [
@@ -78,7 +78,7 @@ export function createIncidents(
   /** Deletes ended incidents. */
   dropEnded(): Promise<void>;
 } {
-  // Each event asks. SQLite would make room for another order, even of nothing; this one is that of its table.
+  // Read on each event. SQLite would sort for any other order, even of an empty table; this is the order of its table.
   const read = async () => incidentsOf(await sql.all('SELECT * FROM incidents ORDER BY kind, key'));
 
   return {
@@ -104,7 +104,7 @@ export function createIncidents(
       if (ended.length === 0) return;
       await sql.batch(
         ended.map(({ kind, key, lastAt }) => ({
-          // One that is seen again meanwhile stays.
+          // An incident that recurs in the meantime stays.
           sql: 'DELETE FROM incidents WHERE kind = ? AND key = ? AND last_at = ?',
           values: [kind, key, lastAt.toISOString()],
         })),
@@ -113,12 +113,12 @@ export function createIncidents(
   };
 }
 
-/** Returns stored rows as incidents. A later version of this program may have written kinds that this one does not know. */
+/** Returns stored rows as incidents. A later version of this program may have written kinds unknown to this one. */
 export function incidentsOf(rows: readonly SqlRow[]): readonly Incident[] {
   return rows
     .filter(({ kind }) => Object.hasOwn(incidentKinds, String(kind)))
     .map(({ kind, key, count, first_at, last_at, subject, details }) => ({
-      // The border to the store: what is in this column was written with an occurrence alone.
+      // Store boundary: this column was written only with an occurrence.
       ...(JSON.parse(String(details)) as Pick<Incident, 'reason' | 'level'>),
       kind: String(kind) as IncidentKind,
       key: String(key),

@@ -5,7 +5,7 @@ import { ReeveError } from '../platform/errors.ts';
 import type { SqlRow } from './sql.ts';
 import type { AttemptEndings, Claim, DeliveryClaims } from './store.ts';
 
-/** Leases of this process and when they end, in monotonic milliseconds: a clock that jumps ends none. */
+/** Leases of this process with their ends, in monotonic milliseconds: clock changes do not end them. */
 export class Leases {
   readonly #ends = new Map<string, number>();
   #lately: Set<string> | undefined;
@@ -18,13 +18,13 @@ export class Leases {
     if (this.#ends.delete(lease)) this.#lately?.add(lease);
   }
 
-  /** Returns the leases that end from now on, until the next call. */
+  /** Returns a set that collects the leases ending from now on, until the next call. */
   noteEnds(): ReadonlySet<string> {
     this.#lately = new Set();
     return this.#lately;
   }
 
-  /** Returns whether the lease was granted and is not yet given away. */
+  /** Returns whether the lease was granted and is not yet returned. */
   has(lease: string): boolean {
     return this.#ends.has(lease);
   }
@@ -34,14 +34,14 @@ export class Leases {
     this.#ends.clear();
   }
 
-  /** Returns the leases that have ended by then. */
+  /** Returns the leases that have ended by that time. */
   endedBy(nowMs: number): readonly string[] {
     return [...this.#ends].filter(([, endMs]) => endMs <= nowMs).map(([lease]) => lease);
   }
 
   /**
-   * Extends a lease from now on. Throws `lease-lost` also for one that has ended and was not yet given away: fewer cases
-   * to be wrong in.
+   * Extends a lease from now on. Throws `lease-lost` also for an ended lease that is not yet returned, which avoids a
+   * special case.
    */
   extend(claim: Claim, nowMs: number, leaseMs: number): void {
     if ((this.#ends.get(claim.lease) ?? 0) <= nowMs) throw leaseLost(claim);
@@ -58,14 +58,14 @@ export function leaseLost({ id }: Claim): ReeveError {
 const isolationMs = 10_000;
 const maxIsolationMs = 600_000;
 
-/** Returns for how long a delivery is handled alone. */
+/** Returns the time for which a delivery is handled alone. */
 export function isolationMsOf(suspicion: number): number {
   return Math.min(isolationMs * 2 ** Math.max(suspicion - 1, 0), maxIsolationMs);
 }
 
 /**
- * Returns the id of the suspected delivery to handle next. The rows have `id` and `suspicion`, in the order of their ids; both
- * ends take turns, so that a long-running one cannot hide the cause.
+ * Returns the id of the next suspected delivery to handle. The rows have `id` and `suspicion`, in id order; both ends
+ * alternate, so that a long-running delivery cannot hide the cause.
  */
 export function nextSuspected(rows: readonly SqlRow[]): number | undefined {
   const isOdd = Math.max(...rows.map(({ suspicion }) => Number(suspicion))) % 2 === 1;
@@ -75,20 +75,20 @@ export function nextSuspected(rows: readonly SqlRow[]): number | undefined {
 
 /** The lease of a handler's work. */
 export type Lease = {
-  /** Aborted when the attempt ends before the handler: later results are not recorded. */
+  /** Aborted if the attempt ends before the handler: later results are not recorded. */
   readonly signal: AbortSignal;
   /** Aborted when the process stops: long work ends at its next step by throwing the result of `giveBack`. */
   readonly stopping: AbortSignal;
-  /** Returns the error to throw so that the work returns to its place without spending an attempt, with its checkpoint. */
+  /** Returns the error to throw to return the work to its lane without spending an attempt, with its checkpoint. */
   giveBack(reason: string): Error;
-  /** Records a part of a job and its checkpoint together. It also counts as progress. */
+  /** Records a part of a job and its checkpoint in one transaction. It also counts as progress. */
   advance(part: { runs: readonly Run[]; repositoryId?: number; checkpoint: unknown }): Promise<void>;
 };
 
 /** Result of a handler. */
 export type Handled = {
   readonly runs: readonly Run[];
-  /** Why there is no run, as text; stored with the delivery. */
+  /** Reason why there is no run, as text; stored with the delivery. */
   readonly reason?: string | undefined;
   /** Set if an hourly budget stopped changes: the delivery must be handled again. */
   readonly deferral?: Deferral | undefined;

@@ -5,8 +5,8 @@ import { columnsOf, type Sql, type SqlValue, type Statement } from './sql.ts';
 import type { MemoryRows } from './store.ts';
 
 /**
- * Returns the names that a key may have. PostgreSQL does not hold every key as it is; a file may hold one in either form, because
- * `reeve store copy` brought it.
+ * Returns the stored forms of a key. PostgreSQL cannot store every key unchanged; a file may contain either form after
+ * `reeve store copy`.
  */
 function namesOf(key: string): readonly [SqlValue, SqlValue] {
   return [{ indexed: key }, indexableText(key)];
@@ -34,7 +34,7 @@ export function putValue(sql: Sql, key: string, value: unknown): readonly Statem
   return indexableText(key) === key ? [put] : [drop, put];
 }
 
-/** Returns the part of the store that keeps plain data under keys, where several processes may revise it. */
+/** Returns the key-value part of the store, where several processes may revise a value. */
 export function createMemory(sql: Sql): MemoryRows {
   const recallJson = async (key: string): Promise<string | undefined> => {
     const { sql: text, values } = selectValue(key);
@@ -64,7 +64,7 @@ export function createMemory(sql: Sql): MemoryRows {
   };
 }
 
-/** Returns the statement that replaces a value if it is still the one that was read. */
+/** Returns the statement that replaces a value if it still equals the one that was read. */
 function replaceValue(sql: Sql, key: string, before: string | undefined, value: unknown): Statement {
   const json = value === undefined ? undefined : JSON.stringify(value);
   const same = 'key = ? AND value = ?';

@@ -5,13 +5,13 @@ import type { StoreClock } from './sql.ts';
 import { openSqliteStore } from './sqlite/sqlite-store.ts';
 import type { ServerRole, Store, StoreListeners } from './store.ts';
 
-/** Place of the store: a file in the data folder, or, with a connection string, a PostgreSQL database. */
+/** Location of the store: a file in the data folder, or, with a connection string, a PostgreSQL database. */
 export type StorePlace = { readonly data: string; readonly databaseUrl?: string | undefined };
 
 /**
- * Opens the store. A file has one process beside its readers: throws `store-locked` while another one uses it. A database is
- * shared, unless `isAlone` is set. `onLost` is called when nothing can be stored any more; `onWork`, `onNotice` and `onTakeover` tell of what other
- * processes do.
+ * Opens the store. A file has one process besides its readers: throws `store-locked` while another one uses it. A
+ * database is shared, unless `isAlone` is set. `onLost` is called when the store can no longer be written; `onWork`,
+ * `onNotice` and `onTakeover` report the activity of other processes.
  */
 export async function openStoreAt(
   place: StorePlace,
@@ -40,20 +40,20 @@ export async function openStoreAt(
       ...(onLost && { onLost }),
     });
   }
-  // Loaded where it is used: most installations have no database server.
+  // Loaded lazily: most installations have no database server.
   const { openPostgresStore } = await import('./postgres/postgres-store.ts');
   const store = await openPostgresStore({
     ...shared,
     url: place.databaseUrl,
     role,
-    // All processes follow the clock of the server; one that is given is a test's.
+    // All processes use the clock of the server; a given one is a test's.
     ...(clock && clock !== systemClock && { clock }),
   });
   if (isAlone) await requireNoOther(store);
   return store;
 }
 
-/** Closes the store and throws `store-locked` where another process uses it. */
+/** Closes the store and throws `store-locked` if another process uses it. */
 async function requireNoOther(store: Store): Promise<void> {
   const other = (await store.listProcesses()).find(({ isSelf }) => !isSelf);
   if (other === undefined) return;

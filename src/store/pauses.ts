@@ -2,10 +2,10 @@ import type { Pause, PauseScope } from '../engine/bounds/pauses.ts';
 import { now, type Sql, type SqlRow, type Statement } from './sql.ts';
 import type { AuditAction, AuditEntry, AuditRows, NewAuditEntry, PauseRows } from './store.ts';
 
-/** Entries of the audit that are kept. */
+/** Maximum number of audit entries kept. */
 const maxEntries = 10_000;
 
-/** Returns the statements that record what a person did. */
+/** Returns the statements that add an audit entry. */
 export function noteAudit({ by, action, object }: NewAuditEntry): readonly Statement[] {
   return [
     {
@@ -52,7 +52,7 @@ export function createPauses(sql: Sql, onResume: () => void): PauseRows & AuditR
       return removed === 1;
     },
     async listPauses() {
-      // Each event asks: SQLite would make room for another order, even of nothing.
+      // Read on each event: SQLite would sort for any other order, even of an empty table.
       const rows = await sql.all('SELECT * FROM pauses ORDER BY kind, name');
       return rows.map(pauseOf).sort((a, b) => a.at.getTime() - b.at.getTime());
     },
@@ -69,18 +69,18 @@ export function createPauses(sql: Sql, onResume: () => void): PauseRows & AuditR
   };
 }
 
-/** Returns the name under which a pause is stored. Names of repositories differ in case on no forge. */
+/** Returns the name under which a pause is stored. Repository names are case-insensitive on all forges. */
 function pauseKeyOf(scope: PauseScope): string {
   if (scope.kind === 'all') return '';
   return scope.kind === 'repository' ? scope.name.toLowerCase() : scope.name;
 }
 
-/** Returns the id of the repository that a pause stops, where it is known. */
+/** Returns the id of the repository of a pause, if known. */
 function pausedRepositoryOf(scope: PauseScope): number | null {
   return scope.kind === 'repository' ? (scope.repositoryId ?? null) : null;
 }
 
-/** Returns what a pause stops, as the audit names it. */
+/** Returns the scope of a pause as the audit writes it. */
 function pausedObjectOf(scope: PauseScope): string {
   return scope.kind === 'all' ? 'all writes' : `${scope.kind} ${scope.name}`;
 }
@@ -101,7 +101,7 @@ function auditEntryOf({ number, at, by, action, object }: SqlRow): AuditEntry {
     number: Number(number),
     at: new Date(String(at)),
     by: String(by),
-    // The border to the table: only this program writes it.
+    // Boundary to the table: only this program writes it.
     action: action as AuditAction,
     object: String(object),
   };

@@ -3,8 +3,8 @@ import type { Sql, Statement } from './sql.ts';
 
 export type PruneLimits = {
   /**
-   * Deletes deliveries that were settled before this; runs without a delivery, and history of queues, from before it; and
-   * queues that hold nothing and were changed last before it.
+   * Deletes deliveries settled before this; runs without a delivery, and history of queues, from before it; and empty
+   * queues that were last changed before it.
    */
   readonly olderThan?: Date;
   /** Deletes deliveries that died before this. */
@@ -21,19 +21,19 @@ export type Pruned = { readonly deliveries: number; readonly dead: number; reado
 
 /** Rows deleted in one transaction: an intake waits no longer than this takes. */
 export const pruneBatch = 200;
-/** Rows looked at in one transaction. */
+/** Rows examined in one transaction. */
 export const pruneStretch = 2_000;
 
-/** Headers are kept longer than deliveries: the instant of their last use is renewed once a day. */
+/** Headers are kept longer than deliveries: the time of their last use is renewed once a day. */
 const headerSetsKeptMs = 2 * 86_400_000;
 
-/** Ended deliveries are deleted if they ended before these instants, as RFC 3339; none are if it is undefined. */
+/** Ended deliveries are deleted if they ended before these instants, as RFC 3339; undefined: none are deleted. */
 export type Expiry = { readonly settled: string | undefined; readonly dead: string | undefined };
 
-/** Beyond every RFC 3339 text. */
+/** Sorts after every RFC 3339 text. */
 export const everyAge = '~';
 
-/** Deletions of a batch. The following one continues after `next`; undefined at the end. */
+/** Deletions of a batch. The next one continues after `next`; undefined at the end. */
 export type PrunedBatch = {
   readonly settled: number;
   readonly dead: number;
@@ -41,17 +41,20 @@ export type PrunedBatch = {
   readonly next: number | undefined;
 };
 
-/** Deletes deliveries and runs, in a way of each database. Each call deletes one bounded batch, in a transaction of its own. */
+/**
+ * Deletions of deliveries and runs, implemented for each database. Each call deletes one bounded batch, in a separate
+ * transaction.
+ */
 export interface Deletions {
-  /** Deletes expired deliveries with their runs, beginning after an id. */
+  /** Deletes expired deliveries with their runs, starting after an id. */
   deleteExpired(expiry: Expiry, after: number): Promise<PrunedBatch>;
   /** Deletes runs without a delivery that started before an instant. */
   deleteLooseRuns(before: string): Promise<number>;
-  /** Bytes in use; freed space is used again before the store grows. */
+  /** Returns the bytes in use; freed space is reused before the store grows. */
   bytesInUse(): Promise<number>;
 }
 
-/** Deletes what the limits do not keep, batch by batch. `onSettledGone` is called with the settled deliveries of each. */
+/** Deletes everything beyond the limits, batch by batch. `onSettledGone` is called with the settled deliveries of each. */
 export async function prune(
   sql: Sql,
   deletions: Deletions,
@@ -112,7 +115,7 @@ function deleteHistory(before: string): Statement {
   };
 }
 
-/** Deletes queues at rest that nothing happened to since an instant, also not while the statement waits for another process. */
+/** Deletes idle queues without a change since an instant, including changes while the statement waits for another process. */
 function deleteQueues({ words: { isAtRest } }: Sql, before: string): Statement {
   return {
     sql: `DELETE FROM queues WHERE (repository_id, base) IN
@@ -122,7 +125,7 @@ function deleteQueues({ words: { isAtRest } }: Sql, before: string): Statement {
   };
 }
 
-/** Deletes headers that no delivery has had since an instant. */
+/** Deletes headers that no delivery has used since an instant. */
 function deleteHeaderSets(before: string): Statement {
   return {
     sql: `DELETE FROM header_sets WHERE id IN (SELECT id FROM header_sets WHERE used_at < ? LIMIT ${pruneBatch})
@@ -139,7 +142,7 @@ function deleteSamples(minutes: number, before: Date): Statement {
   };
 }
 
-/** Deletes plain data of keys with a prefix that is from before an instant. */
+/** Deletes plain data under keys with a prefix that is older than an instant. */
 function deleteMemory({ words: { memoryDate } }: Sql, prefix: string, before: string): Statement {
   return {
     sql: `DELETE FROM memory WHERE key IN
@@ -156,7 +159,7 @@ export type Retention = {
   readonly settledMs: number;
   /** For dead deliveries, since they died. */
   readonly deadMs: number;
-  /** Above this size the oldest are deleted whatever their age: settled ones first, then dead ones. */
+  /** Above this size the oldest are deleted regardless of age: settled ones first, then dead ones. */
   readonly maxBytes: number;
 };
 

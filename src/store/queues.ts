@@ -12,7 +12,7 @@ import type {
 import { pageSizeOf } from './rows.ts';
 import { Conditions, columnsOf, now, type Sql, type SqlRow, type Statement } from './sql.ts';
 
-/** Characters of a sentence of the history: it may quote the answer of a forge. */
+/** Maximum length of a sentence in the history: it may quote a response of the forge. */
 const maxTextChars = 1_000;
 
 /** Returns the part of the store that keeps merge queues. `worker` returns the id of this process, for the takeover of its leases. */
@@ -105,7 +105,7 @@ export function createQueues(sql: Sql, worker: () => string | null): QueueRows {
     },
   };
 
-  /** After a clock was set back, the other process has as long as it asked for, from now on. */
+  /** After a clock was set back, the lease of the other process lasts for the requested time from now. */
   async function shorten(
     { repositoryId, base, token }: QueueLease,
     given: SqlRow[string] = 0,
@@ -171,13 +171,13 @@ function queueRowOf(row: SqlRow): QueueRow {
   };
 }
 
-/** An event as JSON keeps it. */
+/** An event in its JSON form. */
 type StoredQueueEvent = Omit<QueueEvent, 'at' | 'enteredAt' | 'turnAt'> &
   Readonly<Record<'at', string> & Partial<Record<'enteredAt' | 'turnAt', string>>>;
 
-/** Returns a stored event as it is listed. */
+/** Returns a stored event as a history row. */
 function queueHistoryRowOf(row: SqlRow): QueueHistoryRow {
-  // The border to the store: what is in this column was written by `appendEvent` alone.
+  // Store boundary: this column was written only by `appendEvent`.
   const {
     at,
     base: baseCommit,
@@ -198,7 +198,7 @@ function queueHistoryRowOf(row: SqlRow): QueueHistoryRow {
   };
 }
 
-/** Returns whether a queue holds nothing. A pause is kept until it is ended, and a foreign write until the checks of the base have passed. */
+/** Returns whether a queue is idle. A pause is kept until it is ended, and a foreign write until the checks of the base have passed. */
 export function isAtRest(state: unknown): boolean {
   if (typeof state !== 'object' || state === null) return false;
   const { entries, outbox, paused, blocked } = state as Readonly<Record<string, unknown>>;

@@ -50,7 +50,7 @@ export function deliveryWithBodyOf(row: SqlRow): DeliveryWithBody {
   return { ...deliveryOf(row), body: row.body instanceof Uint8Array ? row.body : new Uint8Array() };
 }
 
-/** Returns a stored run. It is plain data that this program, or an earlier one, wrote. */
+/** Returns a stored run. It is plain data written by this program or an earlier version. */
 export function runOf(row: SqlRow): Run {
   return JSON.parse(String(row.run)) as Run;
 }
@@ -86,7 +86,7 @@ export function encodeJob(job: NewJob): Buffer {
   return Buffer.from(text);
 }
 
-/** A run that is encoded outside the transaction: a run that is not plain data must fail before any write. */
+/** An encoded run: encoding happens outside the transaction, so that a run that is not plain data fails before any write. */
 export type EncodedRun = {
   readonly id: string;
   readonly startedAt: string;
@@ -109,10 +109,10 @@ export function encodeRuns(runs: readonly Run[], repositoryId?: number): readonl
 /** Maximum number of deliveries that a search without an index examines per call. */
 export const searchStretch = 50_000;
 
-/** Items of a page at most. */
+/** Maximum number of items of a page. */
 export const maxPageSize = 500;
 
-/** Returns the size of a page: the wanted one as far as that is allowed. */
+/** Returns the page size: the requested one, up to the maximum. */
 export function pageSizeOf(limit: number | undefined): number {
   return Math.min(Math.max(Math.trunc(limit ?? 50), 1), maxPageSize);
 }

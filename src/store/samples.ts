@@ -1,8 +1,8 @@
 import type { Sql } from './sql.ts';
 
 /**
- * A value over a span of time. `minutes` is the width of the span, `at` its beginning. `merge` says what becomes of several
- * values of one span: their sum, the greatest, or the last.
+ * A value over a span of time. `minutes` is the width of the span, `at` its start. `merge` defines how several values
+ * of one span are combined: their sum, the greatest, or the last.
  */
 export type Sample = {
   readonly minutes: number;
@@ -12,25 +12,25 @@ export type Sample = {
   readonly merge: 'sum' | 'max' | 'last';
 };
 
-/** A value of a span as it is read. */
+/** A value of a span as read from the store. */
 export type SamplePoint = { readonly at: Date; readonly name: string; readonly amount: number };
 
 /** The part of the store that keeps sums and levels over time. */
 export interface SampleRows {
-  /** Merges values into those of their spans. Any role. */
+  /** Merges values into their spans. Any role. */
   addSamples(samples: readonly Sample[]): Promise<void>;
-  /** Reads the values of spans of a width that begin at an instant or later, in order of time. At most 50,000. */
+  /** Reads the values of spans of a width that start at an instant or later, in order of time. At most 50,000. */
   readSamples(query: { readonly minutes: number; readonly since: Date }): Promise<readonly SamplePoint[]>;
 }
 
-/** The widths of spans, and how long those of each are kept: somewhat longer than charts show them. */
+/** The widths of spans, and their retention: somewhat longer than charts show them. */
 export const sampleWidths = [
   { minutes: 5, keptMs: 2 * 86_400_000 },
   { minutes: 60, keptMs: 9 * 86_400_000 },
   { minutes: 360, keptMs: 40 * 86_400_000 },
 ] as const;
 
-/** Values that one call reads. */
+/** Maximum number of values returned by one call. */
 const maxSamplesRead = 50_000;
 
 const mergedAmount: Readonly<Record<Sample['merge'], string>> = {
@@ -43,7 +43,7 @@ const mergedAmount: Readonly<Record<Sample['merge'], string>> = {
 export function createSamples(sql: Sql): SampleRows {
   return {
     async addSamples(samples) {
-      // In the order of the key: two processes that add to the same spans do not wait for each other.
+      // Sorted by key: two processes that add to the same spans do not deadlock.
       const ordered = samples.toSorted(
         (a, b) => a.minutes - b.minutes || a.at.getTime() - b.at.getTime() || (a.name < b.name ? -1 : 1),
       );
@@ -66,12 +66,12 @@ export function createSamples(sql: Sql): SampleRows {
   };
 }
 
-/** Returns an instant as the store keeps it. */
+/** Returns an instant in its stored form. */
 export function sampleSeconds(at: Date): number {
   return Math.floor(at.getTime() / 1_000);
 }
 
-/** Returns a stored row. */
+/** Returns a stored row as a point. */
 export function samplePointOf({ at, name, amount }: Readonly<Record<string, unknown>>): SamplePoint {
   return { at: new Date(Number(at) * 1_000), name: String(name), amount: Number(amount) };
 }

@@ -1,32 +1,32 @@
 import { now, type Sql, type SqlValue, type StoreClock } from './sql.ts';
 
-/** A session of a person who is signed in to the dashboard. */
+/** A session of a user who is signed in to the dashboard. */
 export type SessionRow = {
-  /** Derived from the cookie. The cookie cannot be derived from it. */
+  /** Derived from the cookie, one-way. */
   readonly key: string;
-  /** Name of the person: sessions of one person are limited. */
+  /** Name of the user: sessions per user are limited. */
   readonly person: string;
   readonly isOperator: boolean;
-  /** Encrypted with a key that only the cookie gives. */
+  /** Encrypted with a key that only the cookie contains. */
   readonly sealed: string;
 };
 
 export type SessionLimits = {
   readonly lifeMs: number;
-  /** Sessions of all; beyond that the oldest end, those of operators last. */
+  /** Maximum number of all sessions; beyond it the oldest are ended, those of operators last. */
   readonly maxSessions: number;
-  /** Sessions of one person; beyond that the oldest of theirs end. */
+  /** Maximum number of sessions per user; beyond it the user's oldest are ended. */
   readonly maxOfPerson: number;
 };
 
-/** Sessions of the dashboard. Processes that share a store share them; otherwise they are in memory, and end with the process. */
+/** Sessions of the dashboard. Processes that share a store share them; otherwise they are in memory and end with the process. */
 export interface SessionRows {
   add(session: SessionRow, limits: SessionLimits): Promise<void>;
-  /** Returns what is sealed, and its age; undefined if there is no such session, or no more. */
+  /** Returns the sealed content and its age; undefined if the session does not exist or has ended. */
   read(key: string): Promise<{ readonly sealed: string; readonly ageMs: number } | undefined>;
-  /** Replaces what is sealed, and ends the claim. The session ends when it would have ended before. */
+  /** Replaces the sealed content and ends the claim. The end of the session is unchanged. */
   reseal(key: string, sealed: string): Promise<void>;
-  /** Claims the renewal for that long. False if another process has claimed it, or `sealed` was replaced. */
+  /** Claims the renewal for `forMs`. Returns false if another process has claimed it, or `sealed` was replaced. */
   claimRenewal(key: string, sealed: string, forMs: number): Promise<boolean>;
   /** Ends the claim without a renewal. */
   releaseRenewal(key: string): Promise<void>;
@@ -89,7 +89,7 @@ export function createMemorySessions({ monotonicMs }: StoreClock): SessionRows {
 
 /** Returns the sessions that processes share. All times are those of the server. */
 export function createPostgresSessions(sql: Sql): SessionRows & {
-  /** Deletes the sessions that have ended. */
+  /** Deletes ended sessions. */
   dropEnded(): Promise<void>;
 } {
   const run = async (text: string, values: readonly SqlValue[] = []): Promise<number> => {
@@ -103,7 +103,7 @@ export function createPostgresSessions(sql: Sql): SessionRows & {
         'INSERT INTO sessions (key, person, is_operator, sealed, sealed_at, ends_at) VALUES (?, ?, ?, ?, ?, ?)',
         [key, owner, isOperator, sealed, now, { fromNowMs: lifeMs }],
       );
-      // Those that have ended, then the oldest of the person and of all.
+      // Ended ones first, then the oldest of the user and of all.
       await run(
         `DELETE FROM sessions WHERE ends_at <= ?
            OR number IN (SELECT number FROM sessions WHERE person = ? AND ends_at > ?

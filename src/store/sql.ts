@@ -1,12 +1,12 @@
-/** The clock of a store, which never waits. */
+/** The clock of a store, without timers. */
 export type StoreClock = { now(): Date; monotonicMs(): number };
 
-/** A row: values by the names of their columns. Times are RFC 3339, JSON is text. */
+/** A row: values by column name. Times are RFC 3339, JSON is text. */
 export type SqlRow = Readonly<Record<string, null | number | bigint | boolean | string | Uint8Array>>;
 
 /**
- * A value of a statement. `indexed`: a text for a column with an index, which PostgreSQL holds shortened if it is long.
- * `fromNowMs`: an instant of the store's clock, so many milliseconds from now.
+ * A value of a statement. `indexed`: a text for an indexed column, which PostgreSQL stores shortened if it is long.
+ * `fromNowMs`: an instant of the store's clock, as an offset from now in milliseconds.
  */
 export type SqlValue =
   | null
@@ -19,7 +19,7 @@ export type SqlValue =
 /** The current instant of the store's clock. */
 export const now = { fromNowMs: 0 };
 
-/** A statement whose `?` stand for the values, in their order. A guard that changes no row ends its batch. */
+/** A statement with a `?` for each value, in order. A guard that changes no row ends its batch. */
 export type Statement = {
   readonly sql: string;
   readonly values: readonly SqlValue[];
@@ -27,55 +27,55 @@ export type Statement = {
 };
 
 /**
- * The database of a store, for everything that both databases do alike. Statements are written once, with the words of `SqlWords`
- * where the databases differ. Instants are RFC 3339 text in values and in rows.
+ * The database of a store, for everything that both databases share. Statements are written once, with `SqlWords` for
+ * the differences. Instants are RFC 3339 text in values and in rows.
  */
 export interface Sql {
   readonly words: SqlWords;
   all(sql: string, values?: readonly SqlValue[]): Promise<readonly SqlRow[]>;
   get(sql: string, values?: readonly SqlValue[]): Promise<SqlRow | undefined>;
   /**
-   * Runs writes in one transaction, in order, up to the first guard that changes no row; those before it are kept. Returns how many
-   * rows each one changed.
+   * Runs writes in one transaction, in order, up to the first guard that changes no row; earlier ones are kept. Returns
+   * the number of rows changed by each.
    */
   batch(statements: readonly Statement[]): Promise<readonly number[]>;
 }
 
-/** The words that differ between the two databases. */
+/** SQL fragments that differ between the two databases. */
 export type SqlWords = {
-  /** Returns the table of deliveries, read by an index: SQLite has to be told. */
+  /** Returns the table of deliveries with an index: SQLite needs a hint. */
   readonly deliveriesBy: (index: string) => string;
   /** The conditions of the partial indexes. */
   readonly isRouted: string;
   readonly isUnrouted: string;
-  /** The column, without the index on it. */
+  /** The column, without the use of its index. */
   readonly door: string;
   /** The function that finds a text in another one. */
   readonly find: string;
-  /** The date by which plain data expires. */
+  /** The date at which plain data expires. */
   readonly memoryDate: string;
-  /** Whether a queue holds nothing. */
+  /** Whether a queue is idle. */
   readonly isAtRest: string;
-  /** Columns that this database does not have, as `table.column`. */
+  /** Columns that this database lacks, as `table.column`. */
   readonly missingColumns: ReadonlySet<string>;
 };
 
-/** Returns the parts of an INSERT or UPDATE of columns of a table, without those that the database does not have. */
+/** Returns the parts of an INSERT or UPDATE of a table's columns, without those that the database lacks. */
 export function columnsOf({ words }: Sql, table: string, given: Readonly<Record<string, SqlValue>>) {
   const columns = Object.entries(given).filter(([name]) => !words.missingColumns.has(`${table}.${name}`));
   const join = (write: (name: string) => string): string => columns.map(([name]) => write(name)).join(', ');
   return {
     names: join((name) => name),
     marks: join(() => '?'),
-    /** `name = ?` for each. */
+    /** `name = ?` for each column. */
     assignments: join((name) => `${name} = ?`),
-    /** `name = excluded.name` for each. */
+    /** `name = excluded.name` for each column. */
     replacements: join((name) => `${name} = excluded.${name}`),
     values: columns.map(([, value]) => value),
   };
 }
 
-/** Returns so many `?`, for a list. */
+/** Returns one `?` for each element of a list. */
 export function marksFor(list: readonly unknown[]): string {
   return list.map(() => '?').join(', ');
 }

@@ -11,9 +11,9 @@ import type { HeaderRows } from './stored-headers.ts';
 export type Door = 'webhook' | 'cron' | 'cli';
 
 /**
- * accepted: durable, waits for its turn · claimed: a worker has a lease · retry: waits outside its lane until
- * `retryAt` · deferred: handled, and waits until `retryAt` for an hourly budget · settled: completed, with its runs ·
- * dead: given up or malformed, with the reason, until it is redriven.
+ * accepted: durable, waits for its turn · claimed: a worker has a lease · retry: waits outside its lane until `retryAt`
+ * · deferred: handled, and waits until `retryAt` for an hourly budget · settled: completed, with its runs · dead: given
+ * up or malformed, with the reason, until it is redriven.
  */
 export const deliveryStates = ['accepted', 'claimed', 'retry', 'deferred', 'settled', 'dead'] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
@@ -30,7 +30,7 @@ export type NewDelivery = {
   readonly entry: string;
   readonly contentType: string;
   readonly receivedAt: Date;
-  /** Headers of the request, as `encodeHeaders` writes them; absent: none are kept. */
+  /** Headers of the request, as written by `encodeHeaders`; absent: none are kept. */
   readonly headers?: string;
   /** The signed JSON bytes. For a form, the value of `payload`. */
   readonly body: Uint8Array;
@@ -81,7 +81,7 @@ export type Delivery = {
   /** Reason why it is dead, waits for a retry, or was settled without a run. */
   readonly reason: string | undefined;
   readonly copyOf: string | undefined;
-  /** An earlier delivery with the same body and another uuid, that was handled or will be. */
+  /** An earlier delivery with the same body and another uuid that was or will be handled. */
   readonly repeatOf: string | undefined;
   /** Checkpoint of an interrupted job. */
   readonly checkpoint: unknown;
@@ -99,7 +99,7 @@ export type Routing =
   | ({
       readonly id: string;
       readonly to: 'lane';
-      /** Of the body (`digestOfBody`); absent for jobs. */
+      /** Digest of the body (`digestOfBody`); absent for jobs. */
       readonly digest?: Uint8Array;
     } & Route)
   | { readonly id: string; readonly to: 'dead'; readonly reason: string }
@@ -130,10 +130,10 @@ export type RunQuery = {
   readonly limit?: number;
 };
 
-/** Actions of people, as the audit names them. */
+/** Actions of people in the audit. */
 export type AuditAction = 'redrive' | 'revert' | PersonsEdit['action'];
 
-/** One thing that a person did. */
+/** One action of a person. */
 export type AuditEntry = {
   readonly number: number;
   readonly at: Date;
@@ -144,7 +144,7 @@ export type AuditEntry = {
   readonly object: string;
 };
 
-/** An entry as it is recorded; the store adds its number and the time. */
+/** A new entry; the store adds its number and the time. */
 export type NewAuditEntry = Omit<AuditEntry, 'number' | 'at'>;
 
 export type Health = {
@@ -155,7 +155,7 @@ export type Health = {
   readonly freeBytes: number | undefined;
 };
 
-/** `avoid`: lanes that are left out; `only`: the only ones that are considered. */
+/** `avoid`: lanes to leave out; `only`: the only lanes to consider. */
 export type ClaimOptions = {
   readonly limit: number;
   readonly leaseMs: number;
@@ -196,8 +196,8 @@ export interface DeliveryClaims {
   /** Returns accepted deliveries without a lane, in order of acceptance. */
   unrouted(limit: number): Promise<readonly DeliveryWithBody[]>;
   /**
-   * Assigns deliveries to their lanes, or ends them. Must be called in the order of `unrouted`; others are ignored. One with
-   * the digest of an earlier delivery gets `repeatOf`, for as long as that one is kept.
+   * Assigns deliveries to their lanes, or ends them. Must be called in the order of `unrouted`; other deliveries are
+   * ignored. A delivery with the digest of an earlier one gets `repeatOf`, as long as the earlier one is kept.
    */
   route(routings: readonly Routing[]): Promise<void>;
   /**
@@ -215,11 +215,14 @@ export interface DeliveryClaims {
 /** The part of the store that ends an attempt, each fenced by the lease of the claim. */
 export interface AttemptEndings {
   /**
-   * Appends the runs and settles the delivery, together, and counts the rules that failed in the runs as incidents. Throws
-   * `lease-lost`, and then nothing of it happened.
+   * Appends the runs, settles the delivery, and counts failed rules of the runs as incidents, in one transaction.
+   * Throws `lease-lost` without any effect.
    */
   settle(claim: Claim, runs: readonly Run[], reason?: string): Promise<void>;
-  /** Appends the runs of a part of a job, as `settle` does, and stores its checkpoint, together. Throws `lease-lost`. */
+  /**
+   * Appends the runs of a part of a job, as `settle` does, and stores its checkpoint, in one transaction. Throws
+   * `lease-lost`.
+   */
   advance(claim: Claim, part: JobPart): Promise<void>;
   /**
    * Ends the attempt; the delivery leaves its lane for `afterMs`. A clock that is set back meanwhile does not extend
@@ -227,18 +230,18 @@ export interface AttemptEndings {
    */
   retry(claim: Claim, options: RetryOptions): Promise<void>;
   /**
-   * Appends the runs and defers the delivery for `afterMs`, together; it is then claimed as if for the first time, a job
-   * without its checkpoint. Another deferred delivery of its lane with the same `key` is settled, because this one
-   * replaces it. Throws `lease-lost`.
+   * Appends the runs and defers the delivery for `afterMs`, in one transaction; it is then claimed as if for the first
+   * time, a job without its checkpoint. Another deferred delivery of its lane with the same `key` is settled, because
+   * this one replaces it. Throws `lease-lost`.
    */
   defer(claim: Claim, runs: readonly Run[], wait: DeferOptions): Promise<void>;
   /** Returns the delivery to its place in the lane without spending an attempt. Throws `lease-lost`. */
   release(claim: Claim): Promise<void>;
-  /** Appends the runs and ends the delivery as dead, together. Throws `lease-lost`. */
+  /** Appends the runs and ends the delivery as dead, in one transaction. Throws `lease-lost`. */
   bury(claim: Claim, reason: string, runs?: readonly Run[]): Promise<void>;
 }
 
-/** The part of the store that changes deliveries which nobody has claimed, and appends runs without a delivery. */
+/** The part of the store that changes unclaimed deliveries and appends runs without a delivery. */
 export interface DeliveryHistory {
   /** Settles a deferred delivery; any other is unchanged. */
   endDeferral(id: string, reason: string): Promise<void>;
@@ -251,7 +254,7 @@ export interface DeliveryHistory {
   redrive(ids: readonly string[], by: string, options?: { readonly settled?: boolean }): Promise<number>;
 }
 
-/** The methods of a store that only read deliveries and runs. */
+/** The read-only methods of a store for deliveries and runs. */
 export interface StoreQueries extends HeaderRows {
   /** Lists newest first. A search examines a limited number of rows per call: a page may be short and still have a `next`. */
   listDeliveries(query?: DeliveryQuery): Promise<Page<Delivery>>;
@@ -274,9 +277,8 @@ export interface MemoryRows {
   remember(key: string, value: unknown): Promise<void>;
   recall(key: string): Promise<unknown>;
   /**
-   * Replaces plain data in one step, whatever other processes do meanwhile. `edit` gets what stands under the key (undefined:
-   * nothing) and returns what is to stand there (undefined: nothing; its argument: no change). It may be called several times.
-   * Returns what stands there in the end.
+   * Replaces plain data atomically across processes. `edit` gets the value under the key (undefined: none) and returns
+   * the new one (undefined: none; its argument: no change). It may be called several times. Returns the final value.
    */
   revise(key: string, edit: (value: unknown) => unknown): Promise<unknown>;
 }
@@ -284,8 +286,8 @@ export interface MemoryRows {
 /** The part of the store that keeps pauses. */
 export interface PauseRows {
   /**
-   * Stops writes, from the next request of any process on. Returns false if this was paused already. Any role. Like the other
-   * things that people do, it is recorded in the audit.
+   * Stops writes, from the next request of any process on. Returns false if this was already paused. Any role. Like the
+   * other actions of people, it is recorded in the audit.
    */
   pause(scope: PauseScope, by: string): Promise<boolean>;
   /** Ends a pause; deliveries that pauses stopped run again now. Returns false if there was no such pause. Any role. */
@@ -294,11 +296,11 @@ export interface PauseRows {
   listPauses(): Promise<readonly Pause[]>;
 }
 
-/** The part of the store that records what people do. */
+/** The part of the store that records actions of people. */
 export interface AuditRows {
-  /** Records what a person did. `pause`, `resume` and `redrive` do so themselves. Any role. */
+  /** Records an action of a person. `pause`, `resume` and `redrive` do so themselves. Any role. */
   noteAudit(entry: NewAuditEntry): Promise<void>;
-  /** Lists what people did, newest first. The newest 10,000 entries are kept. */
+  /** Lists actions of people, newest first. The newest 10,000 entries are kept. */
   listAudit(query?: { readonly before?: number; readonly limit?: number }): Promise<readonly AuditEntry[]>;
 }
 
@@ -346,8 +348,8 @@ export interface Store
 }
 
 /**
- * What a process of Reeve does for the installation: `web` accepts deliveries and shows the dashboard, `worker` handles
- * deliveries and looks at schedules, `all` does both.
+ * Role of a process in an installation: `web` accepts deliveries and shows the dashboard, `worker` handles deliveries
+ * and schedules, `all` does both.
  */
 export const serverRoles = ['all', 'web', 'worker'] as const;
 export type ServerRole = (typeof serverRoles)[number];
@@ -358,19 +360,19 @@ export type StoreProcess = {
   /** Host and process id. */
   readonly name: string;
   readonly role: ServerRole;
-  /** Of Reeve. */
+  /** Version of Reeve. */
   readonly version: string;
   readonly startedAt: Date;
   /** Time of its last heartbeat. */
   readonly seenAt: Date;
-  /** Whether it enqueues what is due. */
+  /** Whether it is the leader, which enqueues due schedules. */
   readonly isLeader: boolean;
   readonly isSelf: boolean;
 };
 
 /**
- * Something that a process may have cached and that has changed. `rules`: rule files, `key` is the repository as JSON;
- * `repository`: everything about a repository, `key` is its id; `facts`: answers of facts, `key` is the prefix of their names;
+ * A change of data that a process may have cached. `rules`: rule files, `key` is the repository as JSON; `repository`:
+ * everything about a repository, `key` is its id; `facts`: cached facts, `key` is the prefix of their names;
  * `everything`: notices may have been missed.
  */
 export type Notice = {
@@ -378,26 +380,26 @@ export type Notice = {
   readonly key: string;
 };
 
-/** Called about other processes that share the store. */
+/** Callbacks about other processes that share the store. */
 export type StoreListeners = {
   /** Called when another process has stored work. */
   readonly onWork?: () => void;
-  /** Called when another process has changed something that this one may have cached. */
+  /** Called when another process has changed data that this one may have cached. */
   readonly onNotice?: (notice: Notice) => void;
   /** Called with the number of deliveries that this process took over from processes that died. */
   readonly onTakeover?: (count: number) => void;
 };
 
-/** The part of the store by which processes that share it work together. In a file, there is one process alone. */
+/** The part of the store through which processes that share it cooperate. A file has a single process. */
 export interface SharedStore {
-  /** Whether other processes may work beside this one: what belongs to all of them is then kept here, not in memory or files. */
+  /** Whether other processes may use the store: shared state is then kept here, not in memory or files. */
   readonly isShared: boolean;
   /** Sessions of the dashboard. */
   readonly sessions: SessionRows;
   /** Notifies the other processes of a change. A notice may be lost with a connection: then they get `everything`. */
   announce(notice: Notice): void;
-  /** Returns whether this process is the one that enqueues what is due. */
+  /** Returns whether this process is the leader, which enqueues due schedules. */
   isLeader(): boolean;
-  /** Returns the processes that are alive, oldest first. */
+  /** Returns the live processes, oldest first. */
   listProcesses(): Promise<readonly StoreProcess[]>;
 }

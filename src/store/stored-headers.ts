@@ -1,17 +1,17 @@
 import { hash } from 'node:crypto';
 
-/** A header of a delivery's request, by its name in lower case. `value` is absent where only the name is kept. */
+/** A header of a delivery's request, by its lower-case name. `value` is absent if only the name is kept. */
 export type StoredHeader = { readonly name: string; readonly value?: string };
 
-/** The headers of a delivery's request. `leftOut` are those beyond the limit. */
+/** The headers of a delivery's request. `leftOut` is the number beyond the limit. */
 export type StoredHeaders = { readonly headers: readonly StoredHeader[]; readonly leftOut: number };
 
-/** A header that is to be stored. A value of `uuid` or `bytes` is that of its delivery, and is not stored twice. */
+/** A header to store. A value of `uuid` or `bytes` refers to that of its delivery and is not stored twice. */
 export type KeptHeader = readonly [name: string, value?: string | { readonly same: 'uuid' | 'bytes' }];
 
 /**
- * Writes headers as one text, a header a line. What differs from delivery to delivery is left out or refers to the delivery: the
- * deliveries of a hook have the same text, which is stored once.
+ * Encodes headers as one text, one header per line. Values that differ between deliveries are omitted or refer to the
+ * delivery: the deliveries of a hook have the same text, which is stored once.
  */
 export function encodeHeaders(kept: readonly KeptHeader[], leftOut: number): string {
   let text = '';
@@ -22,7 +22,7 @@ export function encodeHeaders(kept: readonly KeptHeader[], leftOut: number): str
   return leftOut === 0 ? text : `${text}:${leftOut}\n`;
 }
 
-/** Reads what `encodeHeaders` wrote, for a delivery. */
+/** Decodes the result of `encodeHeaders` for a delivery. */
 export function decodeHeaders(
   text: string,
   delivery: { readonly uuid: string; readonly bytes: number },
@@ -40,20 +40,20 @@ export function decodeHeaders(
   return { headers, leftOut };
 }
 
-/** Returns the number by which a text of headers is stored: 48 bits of its digest. */
+/** Returns the number under which a text of headers is stored: 48 bits of its digest. */
 export function headerSetId(text: string): number {
   return Number.parseInt(hash('sha256', text, 'hex').slice(0, 12), 16);
 }
 
-/** Texts of headers that a process knows to be stored. */
+/** Maximum number of header texts that a process knows to be stored. */
 const maxKnownSets = 1_000;
-/** A text that is in use is dated anew this often: retention deletes the others. */
+/** Interval at which the date of a used text is renewed: retention deletes the others. */
 const renewalMs = 86_400_000;
 
-/** A text of headers that a delivery refers to. `isNew`: it has to be stored, or dated anew, before that. */
+/** A text of headers that a delivery refers to. `isNew`: it has to be stored, or its date renewed, before that. */
 export type HeaderSet = { readonly id: number; readonly isNew: boolean };
 
-/** The texts of headers that this process has stored, so that a delivery of a known hook costs no statement. */
+/** The header texts that this process has stored, so that a delivery of a known hook needs no statement. */
 export class KnownHeaderSets {
   readonly #known = new Map<string, { readonly id: number; storedMs: number }>();
 
@@ -64,13 +64,13 @@ export class KnownHeaderSets {
     return { id: known?.id ?? headerSetId(text), isNew };
   }
 
-  /** Notes that a text was stored. */
+  /** Records that a text was stored. */
   add(text: string, id: number, now: Date): void {
     if (this.#known.size >= maxKnownSets) this.#known.clear();
     this.#known.set(text, { id, storedMs: now.getTime() });
   }
 
-  /** Forgets everything: a transaction was rolled back. */
+  /** Clears the known texts: a transaction was rolled back. */
   clear(): void {
     this.#known.clear();
   }
@@ -78,6 +78,6 @@ export class KnownHeaderSets {
 
 /** The part of the store that keeps headers of deliveries. */
 export interface HeaderRows {
-  /** Reads the headers that a delivery came with; undefined where none are kept. */
+  /** Reads the headers of a delivery; undefined if none are kept. */
   readHeaders(id: string): Promise<StoredHeaders | undefined>;
 }

@@ -12,7 +12,7 @@ import type { QueueEvent } from '../store/queue-rows.ts';
 import type { Store } from '../store/store.ts';
 import type { ServedBy } from './sweeps/targets/repositories.ts';
 
-/** A running bot, as everything sees it that works without a caller. `server/` builds the one there is in a process. */
+/** A running bot, as used by all work without a caller. `server/` builds the single instance of a process. */
 export type Reeve = RunContext & {
   readonly account: () => Promise<{ readonly id: number }>;
   readonly actionMemory: ActionMemory;
@@ -21,21 +21,21 @@ export type Reeve = RunContext & {
   readonly admissions: Admissions;
   /** The rules in force. */
   readonly rules: RuleSource;
-  /** Returns every rule there is; those of repositories and organizations are read where they are old. */
+  /** Returns all rules; those of repositories and organizations are read again if outdated. */
   readonly everyRule: () => Promise<readonly LoadedRule[]>;
-  /** The repositories that sweeps walk over. */
+  /** The repositories that sweeps process. */
   readonly served: ServedBy;
   readonly metrics: WorkMetrics;
-  /** Age of a delivery, and of what it announces as new, beyond which it is given up. */
+  /** Maximum age of a delivery, and of a comment or review that it announces as new. */
   readonly lifetimeMs: number;
-  /** What becomes of a delivery that repeats an earlier one; absent: it runs. */
+  /** Handling of a delivery that repeats an earlier one; absent: it runs. */
   readonly repeated?: RepeatedChoice | undefined;
   readonly retention: Retention;
-  /** Called when a job was stored: the worker looks for it. */
+  /** Called when a job was stored: wakes the worker. */
   readonly wake: () => void;
 };
 
-/** Counts what happened, once it is known what became of it. */
+/** Counters of the work, updated once a result is known. */
 export interface WorkMetrics {
   countRun(run: Run, event?: Event): void;
   /** Counts a run over an item of a sweep. */

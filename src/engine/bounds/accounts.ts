@@ -18,26 +18,27 @@ import type { RecordedChange } from '../record.ts';
 import type { RunInput } from '../run-context.ts';
 
 /**
- * A forge gives rights by login, and a login that was freed can be taken by a stranger. The id of the account that has a login
- * when Reeve first gives it something is remembered in the store, and another account gets nothing under that login until an operator
- * confirms it. The forge's requests take no ids, so that a login is looked up again immediately before each of them.
+ * Forges grant rights by login, and a freed login can be registered by a stranger. The store keeps the id of the
+ * account that has a login when Reeve first grants it something; another account gets nothing under that login until an
+ * operator confirms it. Requests of the forge accept no ids, so a login is looked up again immediately before each of
+ * them.
  */
 
-/** What is remembered of a login. Never deleted: a rule may name it for years without a change. */
+/** A remembered login. Never deleted: a rule may name it for years without a change. */
 export type KnownAccount = {
   readonly id: number;
   /** RFC 3339, of the first use or the confirmation. */
   readonly at: string;
-  /** The account that had the login when a rule named it last, where that was another one; 0 where no account was seen. */
+  /** The other account that had the login when a rule last named it; 0 if there was no account. */
   readonly other?: { readonly id: number; readonly at: string };
 };
 
-/** Returns the key under which the memory of actions keeps a login: logins are unique whatever their case. */
+/** Returns the memory key of a login: logins are unique regardless of case. */
 export function accountKey(login: string): string {
   return `account ${toLowerCase(login)}`;
 }
 
-/** Members of requests that name accounts, by the id of the operation. What is taken from an account is none of them. */
+/** Request members that name accounts, by operation id. Members that remove something from an account are not included. */
 const namingMembers: Readonly<
   Record<string, { readonly in: 'params' | 'body'; readonly names: readonly string[] }>
 > = (() => {
@@ -66,7 +67,7 @@ const namingMembers: Readonly<
   };
 })();
 
-/** Returns the logins to which a request gives rights or tasks. */
+/** Returns the logins that a request grants rights or tasks to. */
 export function accountsIn(operation: string, input: AnyInput): readonly string[] {
   const row = namingMembers[operation];
   if (row === undefined) return [];
@@ -75,22 +76,22 @@ export function accountsIn(operation: string, input: AnyInput): readonly string[
   return textsIn(row.names.map((name) => Reflect.get(given, name)));
 }
 
-/** Members of bodies, and of what a forge shows of a protection, that name accounts. */
+/** Members that name accounts, in bodies and in the forge's representation of a branch protection. */
 const namingNames = [
   ...new Set(Object.values(namingMembers).flatMap((row) => (row.in === 'body' ? row.names : []))),
 ];
 
-/** Before the login of an assignee in a target. */
+/** Prefix of the login of an assignee in a target. */
 const assigneePrefix = 'assignee:';
 
-/** Returns the logins from which a change takes something that a revert would give back. */
+/** Returns the logins that a change removes something from that a revert would grant again. */
 function takenFrom({ operation, input: { params = {} }, target, before }: Change): readonly string[] {
   if (operation === operations.deleteCollaborator.id) return [String(params.collaborator)];
   if (operation === operations.deleteTeamMember.id) return [String(params.username)];
   if (target.startsWith(assigneePrefix)) return before === true ? [target.slice(assigneePrefix.length)] : [];
   if (typeof before !== 'object' || before === null) return [];
   if (Array.isArray(before)) return namingMembers[operation]?.in === 'body' ? textsIn([before]) : [];
-  // A protection that is deleted, with its lists.
+  // A deleted branch protection, with its lists.
   return textsIn(namingNames.map((name) => Reflect.get(before, name)));
 }
 
@@ -99,7 +100,7 @@ function textsIn(values: readonly unknown[]): readonly string[] {
   return [...new Set(texts)];
 }
 
-/** Returns the logins to which a request that takes a change back gives something: of assignees, it repeats the others. */
+/** Returns the logins that the request of a revert grants something to; for assignees, the request also repeats the others. */
 export function accountsGivenBack(
   { target, before }: RecordedChange,
   operation: string,
@@ -109,37 +110,37 @@ export function accountsGivenBack(
   return before === true ? [target.slice(assigneePrefix.length)] : [];
 }
 
-/** Returns the logins to which changes that are sent as one request give something. What stays as it is, such as another assignee, is none. */
+/** Returns the logins that changes sent as one request grant something to. Unchanged values, such as another assignee, are left out. */
 function accountsOf(changes: readonly Change[], input: AnyInput): readonly string[] {
   const declared = changes.flatMap(({ accounts }) => (accounts === undefined ? [] : [accounts]));
   return declared.length > 0 ? declared.flat() : accountsIn(changes[0]?.operation ?? '', input);
 }
 
-/** Why a login gets nothing. */
+/** Reason why a login is refused. */
 export type AccountRefusal = {
   readonly login: string;
   readonly why: string;
-  /** Set where the forge could not be asked, and may answer later. */
+  /** Set if the forge did not respond and may do so later. */
   readonly retry?: ReeveError;
 };
 
-/** Where something is given: a forge shows accounts that are hidden elsewhere to those who administer or read a repository. */
+/** Repository or organization of the grant: a forge shows hidden accounts to those who administer or read a repository. */
 type AccountPlace = { readonly owner: string; readonly repo: string };
 
 type AccountUse = {
-  /** Whether a login that is used for the first time is remembered. */
+  /** Whether a login that is used for the first time is stored. */
   readonly records: boolean;
   /** The path parameters of the request. */
   readonly params: AnyInput['params'];
 };
 
-/** How long an answer about a login is used: the plan is made, and the first request sent, in one breath. */
+/** Lifetime of a cached account lookup: planning and the first request follow each other within it. */
 const freshMs = 1_000;
 
-/** Logins known to be remembered, by memory: they never cease to be. */
+/** Logins known to be stored, by memory; entries never expire. */
 const remembered = new WeakMap<ActionMemory, Set<string>>();
 
-/** Holds the logins of one run to the accounts that had them at first use. */
+/** Checks that the logins of one run still belong to the accounts of their first use. */
 export class AccountGuard {
   readonly #client: Client;
   readonly #memory: ActionMemory;
@@ -163,13 +164,13 @@ export class AccountGuard {
     remembered.set(options.memory, this.#known);
   }
 
-  /** Returns why one of these logins gets nothing. */
+  /** Returns why one of these logins is refused. */
   async refusalOf(logins: readonly string[], use: AccountUse): Promise<AccountRefusal | undefined> {
     const refusals = await Promise.all(logins.map((login) => this.#refusalOfOne(login, use)));
     return refusals.find((refusal) => refusal !== undefined);
   }
 
-  /** Remembers logins that nothing is given to now, without asking about those that are known. */
+  /** Stores logins that get nothing now, without a lookup of those already known. */
   async note(logins: readonly string[], params: AccountUse['params']): Promise<void> {
     const unknown = logins.filter((login) => !this.#known.has(accountKey(login)));
     await Promise.all(unknown.map((login) => this.#noteOne(login, params)));
@@ -178,7 +179,7 @@ export class AccountGuard {
   async #noteOne(login: string, params: AccountUse['params']): Promise<void> {
     const key = accountKey(login);
     if ((await this.#memory.get(key)) === undefined) {
-      // Nothing is given now: where it is, it will be asked again.
+      // Nothing is granted now; a later grant looks the login up again.
       const id = await this.#idOf(login, params).catch(unlessStopped);
       if (id === undefined) return;
       await this.#memory.revise(key, (value) => value ?? { id, at: this.#at });
@@ -197,7 +198,7 @@ export class AccountGuard {
     } catch (error) {
       return unaskedRefusal(login, error);
     }
-    // It could be given something all the same, and another account after it.
+    // A later request could still grant it something, under another account.
     if (before === undefined && id === undefined) return { login, why: unseenWords(login) };
     const edit = (value: unknown): KnownAccount => {
       const account = value as KnownAccount | undefined;
@@ -229,8 +230,9 @@ function placeOf(params: AccountUse['params']): AccountPlace | undefined {
 }
 
 /**
- * Returns the id of the account that has a login now. A forge leads from a former login to the account, which is another name. Accounts
- * that the forge hides are still shown in their repositories, to administrators and among those to whom issues are assigned.
+ * Returns the id of the account that has a login now. A forge redirects a former login to the account under its new
+ * name, which does not match. Hidden accounts are still listed in their repositories, for administrators and among the
+ * possible assignees.
  */
 async function findAccount(
   client: Client,
@@ -255,13 +257,16 @@ async function findAccount(
   return assignees.find((one) => toLowerCase(one.login) === lower)?.id;
 }
 
-/** Absorbs what keeps an account from being asked about, unless the process stops. */
+/** Ignores an error of an account lookup, unless the process is stopping. */
 function unlessStopped(error: unknown): undefined {
   if (error instanceof ReeveError && error.code === 'stopped') throw error;
   return undefined;
 }
 
-/** What one name brings about, such as one that no request can be made of, must not keep the other rules of the run from writing. */
+/**
+ * Refuses a login that cannot be looked up, for example because it is invalid in a request, without stopping the other
+ * rules of the run.
+ */
 function unaskedRefusal(login: string, error: unknown): AccountRefusal {
   unlessStopped(error);
   const why = `nothing is given to "${login}", because it cannot be asked whose name that is: ${messageOf(error)}`;
@@ -280,7 +285,7 @@ function wordsOf(login: string, { id, at }: KnownAccount, now: number | undefine
   return `"${login}" ${is}, and was that of account ${id} on ${at.slice(0, 10)}, when it was first used or confirmed: it is given nothing; if that is right, confirm it with reeve adopt ${login}`;
 }
 
-/** Returns why changes that name accounts are refused, by the change. Rules that only observe remember nothing. */
+/** Returns the reason for each change that is refused because of the accounts it names. Rules in `observe` mode store nothing. */
 export async function findStrangers(
   proposals: readonly Proposal[],
   input: RunInput,
@@ -307,7 +312,7 @@ export async function findStrangers(
 
 const guards = new WeakMap<RunInput, AccountGuard>();
 
-/** Returns the guard of a run; undefined where nothing outlives the run, so that there is nothing to hold a login to. */
+/** Returns the guard of a run; undefined without persistent memory, which leaves nothing to compare a login with. */
 function guardOf(input: RunInput): AccountGuard | undefined {
   const { client, memory } = input;
   if (client === undefined || memory === undefined) return undefined;
@@ -316,7 +321,7 @@ function guardOf(input: RunInput): AccountGuard | undefined {
   return guard;
 }
 
-/** Returns what throws before a request that names a stranger: the login may have been taken since the plan was made. */
+/** Returns a check that throws before a request that names a stranger: the login may have changed hands since planning. */
 export function createAccountCheck(
   input: RunInput,
 ): ((group: readonly PlannedChange[], request: AnyInput) => Promise<void>) | undefined {
@@ -335,7 +340,7 @@ export function createAccountCheck(
   );
 }
 
-/** Returns the plan without the changes that would give something to a stranger. */
+/** Returns the plan without the changes that would grant something to a stranger. */
 export function refuseStrangers(plan: Plan, strangers: ReadonlyMap<Change, AccountRefusal>): Plan {
   if (strangers.size === 0) return plan;
   const changes: PlannedChange[] = [];
@@ -351,12 +356,12 @@ export function refuseStrangers(plan: Plan, strangers: ReadonlyMap<Change, Accou
   return { changes, refused };
 }
 
-/** Returns the error after which the forge may say whose names these are. */
+/** Returns the error after which a later lookup of these names may succeed. */
 export function retryOf(strangers: ReadonlyMap<Change, AccountRefusal>): ReeveError | undefined {
   return [...strangers.values()].find(({ retry }) => retry)?.retry;
 }
 
-/** Remembers accounts that an operator names with their ids, whatever was remembered of their logins. */
+/** Stores the accounts that an operator confirms by id, replacing any stored ids of their logins. */
 export async function confirmAccounts(
   memory: ActionMemory,
   accounts: Readonly<Record<string, number>>,

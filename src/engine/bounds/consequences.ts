@@ -8,38 +8,38 @@ import type { Clock } from '../../platform/clock.ts';
 import { ReeveError } from '../../platform/errors.ts';
 
 /**
- * Events by our own account trigger nothing, with one exception: those that result from changes such as a merge run the rules
- * that did not cause them. What such a change will cause is stored before it is sent, so that an event is recognised while
- * the answer is still under way, and after a crash.
+ * Events of our own account trigger nothing, with one exception: events that result from changes such as a merge run
+ * the rules that did not cause them. The expected events of such a change are stored before it is sent, so that an
+ * event is recognised while the response is pending, and after a crash.
  */
 
-/** Chains end here: a person's event has depth 0, what a rule merges for it has depth 1. */
+/** Maximum depth of a chain: a user's event has depth 0, a merge by a rule in response to it has depth 1. */
 const maxDepth = 3;
-/** Changes kept for a repository, and for how long. */
+/** Maximum number of changes kept for a repository, and their lifetime. */
 const maxChanges = 100;
 const keptMs = 86_400_000;
 
-/** What caused an event: the change, the rules of its chain, and the depth of the event. */
+/** Cause of an event: the change, the rules of its chain, and the depth of the event. */
 export type EventCause = {
   readonly because: { readonly run: string; readonly change: string };
   readonly rules: readonly string[];
   readonly depth: number;
 };
 
-/** A change of ours, as stored. */
+/** A stored change of ours. */
 type OwnChange = EventCause & {
   readonly at: string;
   readonly causes: DeclaredCause;
-  /** Commits of the events that were recognised, by kind of event: another commit is not of this change. */
+  /** Commits of the recognised events, by kind of event: an event with another commit does not belong to this change. */
   readonly bound: Readonly<Record<string, string>>;
-  /** The request is under way. Noted where another process may get the event, which waits for its end. */
+  /** The request is pending. Set if another process may receive the event; it then waits for the response. */
   readonly isUnanswered?: true;
 };
 
-/** A change of ours that is about to be sent, and what it will cause. */
+/** A change of ours that is about to be sent, and the events that it will cause. */
 type NewCause = EventCause & { readonly causes: DeclaredCause };
 
-/** The part of a store of plain data that the book needs; `isShared`: other processes send and find changes, too. */
+/** The part of the key-value store that is needed here; `isShared`: other processes send and find changes as well. */
 type ConsequenceStore = {
   readonly isShared: boolean;
   recall(key: string): Promise<unknown>;
@@ -48,12 +48,12 @@ type ConsequenceStore = {
 
 type OwnChanges = readonly OwnChange[];
 
-/** Time that a request and its repetitions take at most. What is unanswered for longer was sent by a process that died. */
+/** Maximum duration of a request with its retries. A change that is unanswered for longer was sent by a process that died. */
 const maxUnansweredMs = 60_000;
-/** Interval of the looks at changes that other processes send. */
+/** Polling interval for changes that other processes send. */
 const lookMs = 100;
 
-/** The changes of ours that cause events, in a store of plain data. */
+/** Our changes that cause events, kept in a key-value store. */
 export class Consequences {
   readonly #store: ConsequenceStore;
   readonly #clock: Clock;
@@ -64,7 +64,7 @@ export class Consequences {
     this.#clock = clock;
   }
 
-  /** Notes a change that is about to be sent; the returned function is called with its answer, or without one. */
+  /** Stores a change that is about to be sent; the returned function is called with the response, or without one. */
   async begin(repositoryId: number, change: NewCause): Promise<(answer?: unknown) => Promise<void>> {
     const { isShared } = this.#store;
     const at = this.#clock.now();
@@ -79,7 +79,7 @@ export class Consequences {
       const commit = change.causes.event === 'committed' ? commitIn(answer) : undefined;
       const match = commit === undefined ? undefined : { kind: 'push ', commit };
       if (isShared || match !== undefined) {
-        // Where it cannot be stored, the commit is recognised as if the answer had been lost.
+        // If it cannot be stored, the commit is recognised as if the response had been lost.
         await this.#update(repositoryId, (list) => markAnswered(list, noted, match)).catch(() => {});
       }
       this.#inFlight.take(slot);
@@ -87,13 +87,13 @@ export class Consequences {
     };
   }
 
-  /** Returns what caused an event of our own account; undefined if no change of ours is known to. */
+  /** Returns the cause of an event of our own account; undefined if no change of ours caused it. */
   async find(event: Event, client: Client, signal?: AbortSignal): Promise<EventCause | undefined> {
     const { repository } = event;
     if (repository === undefined) return undefined;
     const read = async (): Promise<OwnChanges> => listIn(await this.#store.recall(keyOf(repository.id)));
     if ((await read()).length === 0) return undefined;
-    // Until the answer is there, the forge may not yet show what it has done.
+    // Until the response arrives, the forge may not yet show the result.
     const own = [...this.#inFlight].filter(({ repositoryId }) => repositoryId === repository.id);
     await Promise.all(own.map(({ answered }) => answered));
     for (const change of await readAnswered(read, this.#clock, signal)) {
@@ -121,12 +121,12 @@ function keyOf(repositoryId: number): string {
   return `own changes ${repositoryId}`;
 }
 
-/** The border to the store: what is under these keys was written above alone. */
+/** Store boundary: values under these keys were written only by the code above. */
 function listIn(value: unknown): OwnChanges {
   return (value ?? []) as OwnChanges;
 }
 
-/** Returns the changes of a repository once those are answered that any process has under way; what died with its process is not awaited. */
+/** Returns the changes of a repository after the pending ones of all processes were answered; changes of a dead process are not awaited. */
 async function readAnswered(
   read: () => Promise<OwnChanges>,
   clock: Clock,
@@ -135,11 +135,11 @@ async function readAnswered(
   const isUnderWay = ({ isUnanswered, at }: OwnChange): boolean =>
     isUnanswered === true && clock.now().getTime() - Date.parse(at) < maxUnansweredMs;
   let list = await read();
-  // What begins meanwhile has caused none of the events that are there.
+  // Changes that begin from now on have not caused any of the existing events.
   const awaited = list.filter(isUnderWay);
   const isAwaited = (one: OwnChange): boolean =>
     isUnderWay(one) && awaited.some((other) => isSameNoted(one, other));
-  // Clocks of processes differ: the number of looks has a limit, too.
+  // Clocks of processes differ, so the number of polls is limited as well.
   for (let looks = maxUnansweredMs / lookMs; looks > 0 && list.some(isAwaited); looks -= 1) {
     await clock.sleep(lookMs, signal);
     list = await read();
@@ -150,14 +150,17 @@ async function readAnswered(
 type EventMatch = { readonly kind: string; readonly commit: string };
 type NotedChange = { readonly at: string; readonly because: EventCause['because'] };
 
-/** Returns the list with the commit of a change's events of a kind: another commit is not of this change. */
+/**
+ * Returns the list with the commit of a change's events of one kind: an event with another commit does not belong to
+ * this change.
+ */
 function withCommit(list: OwnChanges, change: NotedChange, { kind, commit }: EventMatch): OwnChanges {
   return list.map((one) =>
     isSameNoted(one, change) ? { ...one, bound: { ...one.bound, [kind]: commit } } : one,
   );
 }
 
-/** Returns the list with a change that is answered. */
+/** Returns the list with a change marked as answered. */
 function markAnswered(list: OwnChanges, change: NotedChange, match: EventMatch | undefined): OwnChanges {
   const answered = list.map((one) => {
     if (!isSameNoted(one, change)) return one;
@@ -171,13 +174,14 @@ function isSameNoted({ at, because }: NotedChange, other: NotedChange): boolean 
   return at === other.at && because.run === other.because.run && because.change === other.because.change;
 }
 
-/** Returns how an event matches a change: the repository is the same. */
+/** Returns how an event matches a change of the same repository. */
 async function matchOf(
   { causes, bound }: OwnChange,
   event: Event,
   client: Client,
 ): Promise<EventMatch | undefined> {
-  // The subject may be a pull request that the event only concerns: what it is about stands in its payload.
+  // The subject may be a pull request that the event only concerns; the payload contains the subject of the event
+  // itself.
   const { family, activity, payload, repository } = event;
   if (repository === undefined) return undefined;
   const branchName = branchIn(payload);
@@ -230,7 +234,10 @@ type OwnPush = {
   readonly after: string;
 };
 
-/** Returns whether a push is one commit with the message of a change whose answer was lost, right after the commit before it. */
+/**
+ * Returns whether a push is a single commit with the message of a change whose response was lost, directly on top of
+ * its parent.
+ */
 async function isOwnCommit(
   { head, message }: CommitCause,
   { repository, payload, after }: OwnPush,
@@ -243,7 +250,7 @@ async function isOwnCommit(
   return others.length === 0 && parent?.sha === head && commit?.message?.trim() === message.trim();
 }
 
-/** Returns the commit that an answer to changed files shows. */
+/** Returns the commit in a response to changed files. */
 function commitIn(answer: unknown): string | undefined {
   const sha = readMember(readMember(answer, 'commit'), 'sha');
   return typeof sha === 'string' && sha !== '' ? sha : undefined;
@@ -267,7 +274,7 @@ async function readCommitOf(
   return event === 'merged' ? live.merge_commit_sha : live.head?.sha;
 }
 
-/** Returns the newest commit of a branch; undefined if the branch is gone again. */
+/** Returns the newest commit of a branch; undefined if the branch was deleted. */
 async function tipOf(branch: string, params: BookedRepository, client: Client): Promise<string | undefined> {
   try {
     return (await client.call(operations.getBranch, { params: { ...params, branch } })).commit?.id;

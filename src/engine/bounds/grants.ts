@@ -6,7 +6,7 @@ import { createUnlimitedMeter } from '../../patterns/meter.ts';
 import { messageOf } from '../../platform/errors.ts';
 import type { LoadedRule, ScopedGrant } from '../../rules/rule.ts';
 
-/** What grants cover, of a change. */
+/** Fields of a change that grants are checked against. */
 type GrantedChange = {
   readonly action: string;
   readonly branch?: string | undefined;
@@ -14,13 +14,13 @@ type GrantedChange = {
   readonly alsoNeeds?: string | undefined;
 };
 
-/** A change and those who want it. */
+/** A change and the rules that want it. */
 type WantedChange = {
   readonly change: GrantedChange;
   readonly proposals: readonly { readonly rule: LoadedRule }[];
 };
 
-/** A change where its request goes. */
+/** A change with the place of its request. */
 type PlacedChange = {
   readonly change: GrantedChange;
   /** Path parameters of the request. */
@@ -28,10 +28,10 @@ type PlacedChange = {
   readonly defaultBranch: DefaultBranch | undefined;
 };
 
-/** The default branch of the subject's repository, or why it is not known. */
+/** The default branch of the subject's repository, or why it is unknown. */
 export type DefaultBranch = { readonly name: string } | { readonly unknown: string };
 
-/** Returns whether everything that a rule uses by grant is granted for the subject. Branches are checked with the changes. */
+/** Returns whether all grants that a rule needs cover the subject. Branches are checked with the changes. */
 export function isGrantedAt(rule: LoadedRule, { repository, organization }: Subject): boolean {
   const { byGrant = [] } = rule;
   if (rule.level === 'operator' || byGrant.length === 0) return true;
@@ -39,7 +39,7 @@ export function isGrantedAt(rule: LoadedRule, { repository, organization }: Subj
   return byGrant.every((used) => grantsFor(rule, used, name).length > 0);
 }
 
-/** Reads the default branch where a change depends on a grant that covers that branch alone; otherwise returns undefined. */
+/** Returns the default branch if a change depends on a grant for that branch only; otherwise undefined. */
 export async function readDefaultBranch(
   planned: readonly WantedChange[],
   facts: Facts,
@@ -63,7 +63,7 @@ export async function readDefaultBranch(
   }
 }
 
-/** Returns why the grants of a rule's file do not cover a change, or undefined if they do, or none is needed. */
+/** Returns why the grants of a rule's file do not cover a change; undefined if they do or none is needed. */
 export function ungrantedReason(rule: LoadedRule, change: PlacedChange): string | undefined {
   const { action, alsoNeeds } = change.change;
   if (rule.level === 'operator') return undefined;
@@ -76,7 +76,7 @@ export function ungrantedReason(rule: LoadedRule, change: PlacedChange): string 
   return undefined;
 }
 
-/** Returns whether the grants of a rule's file cover what an action does to a branch of the subject's repository. */
+/** Returns whether the grants of a rule's file cover an action on a branch of the subject's repository. */
 export async function coversAction(
   rule: LoadedRule,
   change: { readonly action: string; readonly branch: string },

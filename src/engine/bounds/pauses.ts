@@ -4,14 +4,14 @@ import { type Deferral, deferralKey } from '../budget/deferral.ts';
 import type { Plan } from '../proposal.ts';
 import { isEnforcing, type PlannedChange, type RefusedChange } from '../proposal.ts';
 
-/** What a pause stops: all writes, those to one repository, or those of the rules with one name or identity. */
+/** Scope of a pause: all writes, those to one repository, or those of the rules with one name or identity. */
 export type PauseScope =
   | { readonly kind: 'all' }
   | {
       readonly kind: 'repository';
       /** `owner/name`. */
       readonly name: string;
-      /** Where it is known: the pause holds after a rename, too. */
+      /** Set if known: the pause then also holds after a rename. */
       readonly repositoryId?: number | undefined;
     }
   | {
@@ -23,13 +23,16 @@ export type PauseScope =
 /** A pause in force. Deliveries are kept: those with changes wait until it ends. */
 export type Pause = { readonly scope: PauseScope; readonly at: Date; readonly by: string };
 
-/** Returns the pauses in force, read at every call: another process may have paused a moment ago. */
+/** Returns the pauses in force, read at every call: another process may have set one a moment ago. */
 export type ReadPauses = () => Promise<readonly Pause[]>;
 
-/** Time after which a delivery that a pause stopped is tried again, if the pause was not ended before: a day. */
+/** Delay until a paused delivery is tried again if the pause does not end earlier: one day. */
 const waitMs = 86_400_000;
 
-/** Returns why a change is paused; undefined if it may be sent. A change is sent while one rule that wants it is not paused. */
+/**
+ * Returns why a change is paused; undefined if it may be sent. A change is sent if at least one rule that wants it is
+ * not paused.
+ */
 export function pausedReason(
   { change, proposals }: PlannedChange,
   subject: Subject,
@@ -53,17 +56,17 @@ export function pausedReason(
   return first !== undefined && stopping.every((one) => one !== undefined) ? pausedWords(first) : undefined;
 }
 
-/** A repository by its full name, and by its id where that is known. */
+/** A repository by full name, and by id if known. */
 type PausedRepository = { readonly name: string; readonly id?: number | undefined };
 
-/** Returns whether a pause is one of this repository: by its id, also after a rename, or by its full name. */
+/** Returns whether a pause applies to this repository: by id, also after a rename, or by full name. */
 export function isOfRepository(scope: PauseScope, { name, id }: PausedRepository): boolean {
   if (scope.kind !== 'repository') return false;
   const isSame = scope.repositoryId !== undefined && scope.repositoryId === id;
   return isSame || scope.name.toLowerCase() === name.toLowerCase();
 }
 
-/** Returns the first pause that stops what a rule writes to a repository; undefined where none does. */
+/** Returns the first pause that stops the writes of a rule to a repository; undefined if there is none. */
 export function findPause(
   pauses: readonly Pause[],
   { repository, rule }: { readonly repository: PausedRepository; readonly rule: string },
@@ -76,22 +79,22 @@ export function findPause(
   );
 }
 
-/** What reads as a repository, `owner/name`; the rule of a pack, `include/rule`, is written with a `#` before it. */
+/** Pattern of a repository name, `owner/name`; the rule of a pack, `include/rule`, is written with a leading `#`. */
 export const repositoryName = /^[^/\s#]+\/[^/\s#]+$/;
 
-/** Returns what a pause stops, as the command line names it. */
+/** Returns the scope of a pause as the command line writes it. */
 export function nameOfScope(scope: PauseScope): string {
   if (scope.kind === 'all') return 'all';
   return scope.kind === 'rule' && repositoryName.test(scope.name) ? `#${scope.name}` : scope.name;
 }
 
-/** Returns what is paused, since when and by whom, and how to end it. */
+/** Returns a description of a pause: scope, start, author, and how to end it. */
 export function pausedWords({ scope, at, by }: Pause): string {
   const what = scope.kind === 'all' ? 'all writes are' : `${scope.kind} ${scope.name} is`;
   return `${what} paused since ${at.toISOString()} by ${by}; reeve resume ${nameOfScope(scope)} ends it`;
 }
 
-/** Returns the plan without paused changes that would be sent, and the deferral of its run. */
+/** Returns the plan without the paused changes, and the deferral of its run. */
 export function refusePaused(
   plan: Plan,
   pauses: readonly Pause[],
@@ -127,7 +130,7 @@ export async function requireUnpaused(
   }
 }
 
-/** Returns the deferral of a run whose changes are paused; undefined where none is. */
+/** Returns the deferral of a run with paused changes; undefined if there are none. */
 export function pauseDeferral(paused: readonly RefusedChange[]): Deferral | undefined {
   const [first] = paused;
   if (first === undefined) return undefined;

@@ -16,7 +16,7 @@ export function isLast({ change }: PlannedChange): boolean {
 
 /**
  * Returns the plan without the changes that end their subject although their rule failed, or another change of it was
- * refused or deferred: what should have been there before would be missing for good. Called when all else is refused.
+ * refused or deferred: the missing earlier changes could never be made afterwards. Called after all other refusals.
  */
 export function refuseEarlyEnds(plan: Plan, verdicts: readonly Verdict[]): Plan {
   const failed = new Set(verdicts.filter(({ verdict }) => verdict === 'failed').map(({ rule }) => rule));
@@ -41,7 +41,7 @@ export function refuseEarlyEnds(plan: Plan, verdicts: readonly Verdict[]): Plan 
   return { changes, refused };
 }
 
-/** How messages leave: the function that sends them, or why there is none. */
+/** Sender of messages: the function that sends them, or why there is none. */
 export type MessageDoor = SendMessage | { readonly refusal: string };
 
 /** Returns whether a request is a message to a receiver that is not the forge. */
@@ -49,7 +49,7 @@ export function isMessage(planned: PlannedChange | undefined): boolean {
   return planned?.change.operation === messageOperation;
 }
 
-/** Returns the plan without messages where none can be sent: they are refused with the reason. */
+/** Returns the plan without messages if none can be sent: they are refused with the reason. */
 export function refuseMessages(plan: Plan, door: MessageDoor | undefined): Plan {
   if (door === undefined || typeof door === 'function') return plan;
   const messages = plan.changes.filter(isMessage);
@@ -60,7 +60,7 @@ export function refuseMessages(plan: Plan, door: MessageDoor | undefined): Plan 
   };
 }
 
-/** Sends the message of a change. `revealed` is its input with the value of the secret. */
+/** Sends the message of a change. `revealed` is its input with the secret's value. */
 export async function sendMessageOf(
   input: AnyInput,
   revealed: AnyInput,
@@ -72,13 +72,13 @@ export async function sendMessageOf(
   await send({ url, secret: to.secret, id, contentType: type, content });
 }
 
-/** What becomes of a delivery that repeats an earlier one: it runs without actions that describe no state, or is refused. */
+/** Handling of a delivery that repeats an earlier one: it runs without actions that describe no state, or is refused. */
 export const repeatedChoices = ['run', 'refuse'] as const;
 export type RepeatedChoice = (typeof repeatedChoices)[number];
 
 /**
- * Returns the plan of a repeated delivery without the changes of actions that do not describe a state: planned again, those
- * would be made a second time. The others are planned from live state and change nothing where all is as it should be.
+ * Returns the plan of a repeated delivery without the changes of actions that do not describe a state: they would be
+ * made a second time. The others are planned from live state and change nothing that is already as desired.
  */
 export function refuseRepeated(plan: Plan, { repeated }: Trigger): Plan {
   if (!repeated) return plan;

@@ -10,17 +10,17 @@ import {
   type WriteHistory,
 } from './write-history.ts';
 
-/** A run that a limit or a pause stopped: it keeps its trigger and runs again from live state. */
+/** A run stopped by a limit or a pause: it keeps its trigger and runs again from live state. */
 export type Deferral = {
   /** Time until the limit ends. */
   readonly afterMs: number;
-  /** The limit or the pause. */
+  /** Reason: the limit or the pause. */
   readonly why: string;
-  /** A pause stopped it: it runs again as soon as a pause ends. */
+  /** Stopped by a pause: it runs again as soon as a pause ends. */
   readonly isPaused?: true;
   /**
-   * What the trigger runs again for, where live state alone decides that: a later trigger about the same subject with the
-   * same key does all that this one would do.
+   * Key of the purpose of the repeated run, if it depends on live state only: a later trigger about the same subject
+   * with the same key supersedes this one.
    */
   readonly key?: string;
 };
@@ -28,25 +28,26 @@ export type Deferral = {
 type DeferralOptions = {
   readonly past: WriteHistory;
   readonly hour: Budget;
-  /** Identity of the trigger, by which its reservation is found when it runs again. */
+  /** Identity of the trigger, which identifies its reservation when it runs again. */
   readonly owner: string;
-  /** Digest of the account without write access that caused the run; absent: no such account did. */
+  /** Digest of the account without write access that caused the run; absent: no such account caused it. */
   readonly stranger?: string | undefined;
-  /** Returns whether a change is to be sent: what is only observed spends nothing. */
+  /** Returns whether a change is to be sent: observed changes consume no budget. */
   readonly isSent: (planned: PlannedChange) => boolean;
   readonly now: Date;
 };
 
-/** Wait of changes that are more than a whole hour's budget, once the first of them were made. */
+/** Delay of changes that exceed the budget of a whole hour, after the first of them were made. */
 const hourMs = 3_600_000;
 /** Time between two writes to one target from the reserved part of a budget. */
 const reservedPaceMs = 60_000;
 
 /**
- * Returns the plan without the changes for which the hourly budgets have no room, and when the run may be repeated. Protective
- * changes go first and may use the whole budget, the others what is not reserved. Changes of the operator and organizations go
- * before those of repository files, each of the two together: half of what rules want could make their conditions false, and the
- * other half would never be made. The caller notes what is left in the ledger in the same moment.
+ * Returns the plan without the changes that exceed the hourly budgets, and the time at which the run may be repeated.
+ * Protective changes go first and may use the whole budget, the others only the unreserved part. Changes of the
+ * operator and organizations go before those of repository files, and each of the two groups is admitted as a whole:
+ * half of the changes could make the conditions false, and the other half would never be made. The caller reserves the
+ * admitted changes in the ledger in the same step.
  */
 export function deferBeyondHour(
   plan: Plan,
@@ -104,10 +105,10 @@ export function deferBeyondHour(
   };
 }
 
-/** A change that has no room now. */
+/** A change that the budget has no room for now. */
 type LeftChange = { readonly planned: PlannedChange; readonly afterMs: number; readonly why: string };
 
-/** Admits changes to a line as far as it has room, those of the operator and organizations before those of repository files. */
+/** Admits changes to a line up to its capacity, those of the operator and organizations before those of repository files. */
 function admit(
   changes: readonly PlannedChange[],
   {
@@ -121,7 +122,7 @@ function admit(
     readonly past: WriteHistory;
     readonly owner: string;
     readonly hour: Budget;
-    /** What the same run takes of this budget in another line. */
+    /** Room that the same run takes of this budget in another line. */
     readonly taken?: Budget;
     readonly line: Line;
     readonly why: (isOfFiles: boolean) => string;
@@ -153,7 +154,7 @@ function admit(
   return { admitted: changes.filter((planned) => !gone.has(planned)), left, line };
 }
 
-/** Of protective changes that need the reserved part, those whose target was written within the last minute. */
+/** Returns the protective changes in the reserved part whose target was written within the last minute. */
 function pace(admitted: readonly PlannedChange[], past: WriteHistory, now: Date): readonly LeftChange[] {
   return admitted.flatMap((planned) => {
     const { input, target } = planned.change;
@@ -183,7 +184,7 @@ function waitOf(left: readonly LeftChange[]): number {
   return Math.max(...left.map(({ afterMs }) => afterMs));
 }
 
-/** Returns what a budget is called where it has no room. */
+/** Returns the name of an exhausted budget. */
 function whyOver(
   { all, repository }: Budget,
   reserved: number,
@@ -200,7 +201,7 @@ function roomFor(wanted: number, budget: number): number {
   return Math.min(wanted, Math.max(budget, 0));
 }
 
-/** Returns one deferral for several: the run is repeated when the first of them ends. */
+/** Combines several deferrals into one: the run is repeated when the first of them ends. */
 export function joinDeferrals(deferrals: readonly Deferral[]): Deferral | undefined {
   const [first] = deferrals.toSorted((a, b) => a.afterMs - b.afterMs);
   if (first === undefined) return undefined;
@@ -215,7 +216,7 @@ export function joinDeferrals(deferrals: readonly Deferral[]): Deferral | undefi
   };
 }
 
-/** Rules that speak of what happened, and not of how things are, need their own trigger: those have no key. */
+/** Returns the deferral key. Rules about what happened, not about the current state, need their own trigger and have no key. */
 export function deferralKey(deferred: readonly PlannedChange[]): { readonly key?: string } {
   const rules = new Map(deferred.flatMap(({ proposals }) => proposals.map(({ rule }) => [rule.id, rule])));
   if (![...rules.values()].every(isRecoverable)) return {};

@@ -13,7 +13,7 @@ import {
   WriteHistory,
 } from './write-history.ts';
 
-/** Returns the stored runs of a repository, newest first, page by page. */
+/** Reads the stored runs of a repository page by page, newest first. */
 export type ReadRuns = (
   repositoryId: number,
   before: string | undefined,
@@ -22,7 +22,7 @@ export type ReadRuns = (
   readonly next: string | undefined;
 }>;
 
-/** Flips of one target within ten minutes after which further ones wait. */
+/** Maximum flips of one target within ten minutes; further ones wait. */
 export const maxFlips = 5;
 const hourMs = 3_600_000;
 const maxPlaces = 5_000;
@@ -33,13 +33,13 @@ export type LedgerStore = {
   revise(key: string, edit: (value: unknown) => unknown): Promise<unknown>;
 };
 
-/** Returns what no ledger has counted yet. */
+/** Counts the writes that no ledger has counted yet. */
 type LoadLedger = (place: number | string) => Promise<LedgerState>;
 
 /**
- * Creates the ledger. It is counted from the stored runs when a repository is first seen, so that a restart forgives nothing.
- * From then on it is in memory, or, in a store that processes share, in the store: they spend one budget together. `now` is
- * the system's clock: stored runs carry its instants.
+ * Creates the ledger. It is counted from the stored runs when a repository is first used, so that a restart resets no
+ * budget. From then on it is in memory or, in a store shared by processes, in the store: the processes share one
+ * budget. `now` is the system's clock, which stored runs use.
  */
 export function createBudgetLedger(options: {
   readonly now: () => Date;
@@ -87,15 +87,15 @@ class LedgerInMemory implements BudgetLedger {
 }
 
 /**
- * Returns what a change decides, without the names of the repository and the number of the thing: a rename does not make it
- * another target, nor does a hook that is made anew.
+ * Returns the key of the target of a change, without the names of the repository and the number of the item: a rename
+ * does not make it another target, nor does a recreated hook.
  */
 export function targetKey(params: Readonly<Record<string, unknown>> | undefined, target: string): string {
   const { owner: _owner, repo: _repo, id: _id, ...rest } = params ?? {};
   return `${JSON.stringify(rest)} ${target}`;
 }
 
-/** Returns a planned change as the ledger compares it. */
+/** Returns a planned change in the form that the ledger compares. */
 export function writeOf({ change, proposals }: PlannedChange): ComparedWrite {
   return {
     target: targetKey(change.input.params, change.target),
@@ -105,7 +105,7 @@ export function writeOf({ change, proposals }: PlannedChange): ComparedWrite {
   };
 }
 
-/** Returns the writes of a stored run that count; a merge queue has a budget of its own. */
+/** Returns the writes of a stored run that count; a merge queue has its own budget. */
 function entriesOf(run: Run): readonly LedgerEntry[] {
   if (run.trigger.kind === mergeQueueKind) return [];
   const written = new Set(
@@ -124,16 +124,17 @@ function entriesOf(run: Run): readonly LedgerEntry[] {
     }));
 }
 
-/** The beginning of the keys of ledgers. Their values have an instant `at`: the last one that still counts. */
+/** Key prefix of ledgers. Their values have an instant `at`: that of the last write that still counts. */
 export const ledgerPrefix = 'writes ';
-/** Time after its `at` that a ledger is kept. */
+/** Time that a ledger is kept after its `at`. */
 export const ledgerKeptMs = 3_600_000;
 
 /**
- * A ledger as it is stored, as short as it can be, because every run with changes reads and replaces it. A group are the writes
- * of one run: its name, then place, instant in ms, whether a file of a repository wanted it, the digests of target, state after and
- * state before, those of its rules (`a,b`), and that of the account that caused it. A reservation: the digest of its owner, its instant
- * in ms, its counts, and its line. What earlier versions wrote has no rules, account and line.
+ * A ledger in its stored form, which is compact because every run with changes reads and replaces it. A group contains
+ * the writes of one run: its name, then place, instant in ms, whether a file of a repository wanted it, the digests of
+ * target, state after and state before, those of its rules (`a,b`), and that of the account that caused it. A
+ * reservation: the digest of its owner, its instant in ms, its counts, and its line. Entries of earlier versions have
+ * no rules, account and line.
  */
 type StoredLedger = {
   readonly at: string;
@@ -143,7 +144,7 @@ type StoredLedger = {
 type StoredGroup = readonly [string, ...StoredWrite[]];
 type StoredWrite = readonly [number, number, 0 | 1, string, string, string, string?, string?];
 
-/** A step that waits for its turn, and what came of it. */
+/** A queued step and its result. */
 type Step = {
   readonly take: (past: WriteHistory) => void;
   readonly end: () => void;
@@ -151,8 +152,8 @@ type Step = {
 };
 
 /**
- * The ledger of processes that share a store. Runs of one process that want to write in one place at once go to the store
- * together, so that not more than one run per process competes.
+ * The ledger of processes that share a store. Runs of one process that write in one place at the same time are combined
+ * into one update of the store, so that at most one run per process competes.
  */
 class SharedLedger implements BudgetLedger {
   readonly #store: LedgerStore;
@@ -198,7 +199,7 @@ class SharedLedger implements BudgetLedger {
       await this.#store.revise(`${ledgerPrefix}${place}`, (value) => {
         isThere = value !== undefined || counted !== undefined;
         if (!isThere) return value;
-        // The border to the store: what is under this key was written here alone.
+        // Store boundary: the value under this key was written only here.
         const before = value === undefined ? counted : readLedger(value as StoredLedger);
         const past = new WriteHistory(before ?? nothingWritten, this.#nowMs);
         for (const step of steps) step.take(past);
@@ -223,7 +224,7 @@ function createStep<Result>(work: (past: WriteHistory) => Result): {
       try {
         came = { result: work(past) };
       } catch (error) {
-        // The steps of other runs beside this one count all the same.
+        // The steps of other runs in this batch count in any case.
         past.state = before;
         came = { error };
       }
@@ -238,7 +239,7 @@ function readLedger({ writes, reserved }: StoredLedger): LedgerState {
   return {
     writes: writes.flatMap(([of, ...group]) =>
       group.map(([place, atMs, isOfFile, target, after, before, rules = '', by]): NotedWrite => {
-        // Other levels are counted alike.
+        // All other levels count as operator.
         const level = isOfFile ? 'repository' : 'operator';
         const write = { of, place, atMs, level, target, before, after } as const;
         return { ...write, rules: rules.split(',').filter(Boolean), ...(by === undefined ? {} : { by }) };
@@ -254,7 +255,7 @@ function readLedger({ writes, reserved }: StoredLedger): LedgerState {
   };
 }
 
-/** What is older than an hour is left out, as is room that was not used. */
+/** Omits entries older than an hour and room that was not used. */
 function formatLedger(state: LedgerState, nowMs: number): StoredLedger {
   const groups: [string, ...StoredWrite[]][] = [];
   const writes = state.writes.filter(({ atMs }) => atMs > nowMs - hourMs);

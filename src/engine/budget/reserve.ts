@@ -15,25 +15,25 @@ import {
   type WriteHistory,
 } from './write-history.ts';
 
-/** A plan that was made on what was written of late, and what came of it besides. */
+/** A plan made from the recent writes, with its other results. */
 type Made = { readonly plan: Plan };
 
 /** A plan whose changes have their place in the hourly budgets. */
 export type Reserved<M extends Made> = {
-  /** What was planned, without the changes that the budgets have no room for now. */
+  /** The plan without the changes that the budgets have no room for now. */
   readonly made: M;
-  /** Set where changes were left out: when the same trigger is to run again. */
+  /** Set if changes were left out: when to run the same trigger again. */
   readonly deferral?: Deferral | undefined;
-  /** Returns the places of the changes that were not applied; takes the ids of those that were. */
+  /** Releases the reservations of the changes that were not applied; takes the ids of the applied ones. */
   release(applied: ReadonlySet<string>): Promise<void>;
 };
 
-/** Where a plan goes: the ledger, and the place in it. Absent: nothing is counted. */
+/** The ledger of a plan, and the place in it. Absent: nothing is counted. */
 export type LedgerPlace = { readonly ledger: BudgetLedger; readonly place: number | string };
 
 /**
- * Makes a plan on what was written where it goes, and reserves room in the hourly budgets for the changes that will be sent: one
- * step, so that a run beside this one, in whatever process, cannot spend the same budget. `makePlan` may be called several times.
+ * Makes a plan from the recent writes of its place and reserves room in the hourly budgets for the changes to send, in
+ * one step: a concurrent run in any process cannot spend the same budget. `makePlan` may be called several times.
  */
 export async function reserve<M extends Made>(
   makePlan: (past: WriteHistory | undefined) => M,
@@ -46,7 +46,7 @@ export async function reserve<M extends Made>(
   const edit = (isStranger: boolean | undefined) =>
     ledger.edit(place, (past) => {
       const wanted = makePlan(past);
-      // The forge is asked only where it matters; nothing is noted before the answer.
+      // The forge is asked only if it matters; nothing is recorded before its response.
       const isDoubtful =
         by !== undefined && isStranger === undefined && isOverShare(past, by, wanted.plan, input);
       return isDoubtful ? undefined : reserveIn(past, wanted, input, isStranger ? by : undefined);
@@ -60,19 +60,20 @@ export async function reserve<M extends Made>(
     async release(applied) {
       const notSent = noted.flatMap(({ id }, at) => (applied.has(id) ? [] : [at]));
       if (notSent.length === 0) return;
-      // Where this cannot be stored, they count for an hour although they were not made. What was made is recorded all the same.
+      // If this cannot be stored, they count for an hour although they were not made. The changes that were made are
+      // recorded anyway.
       await ledger.edit(place, (past) => past.takeBack(name, notSent)).catch(() => {});
     },
   };
 }
 
-/** Returns the account whose act caused the run; our own, and what no event told, is none. */
+/** Returns the account whose act caused the run; undefined for our own account and for a run without an event. */
 function causerOf({ event, account }: RunInput): number | undefined {
   const id = event?.sender?.id;
   return id === undefined || id <= 0 || id === account?.id ? undefined : id;
 }
 
-/** Returns whether an account caused more, with this plan, than one without write access may in an hour. */
+/** Returns whether an account without write access would exceed its hourly share with this plan. */
 function isOverShare(past: WriteHistory, by: number, { changes }: Plan, input: RunInput): boolean {
   const share = shareOfAccount((input.budgets ?? budgets).hour);
   const spent = past.spent(digestOfAccount(by));
@@ -82,8 +83,9 @@ function isOverShare(past: WriteHistory, by: number, { changes }: Plan, input: R
 }
 
 /**
- * Returns whether the sender may write. An account that administers the repository may ask that, every other one may read whom issues
- * can be assigned to: those who may write. Where the forge says neither, the sender may not: its changes come later, not never.
+ * Returns whether the sender may write. An account that administers the repository may query the permission; any other
+ * account may read the possible assignees, who all have write access. If the forge reveals neither, the sender counts
+ * as without access: its changes are delayed, not dropped.
  */
 async function maySenderWrite({ facts, client, event }: RunInput): Promise<boolean> {
   const { repository } = facts.subject;
@@ -110,7 +112,7 @@ function reserveIn<M extends Made>(
   input: RunInput,
   stranger: number | undefined,
 ) {
-  // The trigger holds the place in the order of those that wait.
+  // The trigger identifies the place in the queue of waiting runs.
   const { delivery = input.id, item = '' } = input.trigger;
   const { plan, deferral } = deferBeyondHour(wanted.plan, {
     past,

@@ -2,14 +2,14 @@ import { hash, randomUUID } from 'node:crypto';
 import type { Level } from '../../rules/rule.ts';
 import type { Budget } from './budgets.ts';
 
-/** What a write did to one target. `before` and `after` are compared as JSON. */
+/** A write as it affects one target. `before` and `after` are compared as JSON. */
 export type ComparedWrite = {
-  /** What it decided, without the names of the repository: `targetKey`. */
+  /** Target without the names of the repository: `targetKey`. */
   readonly target: string;
   /** The state before and after it. */
   readonly before: string;
   readonly after: string;
-  /** Identities of the rules that asked for it. */
+  /** Identities of the rules that requested it. */
   readonly rules: readonly string[];
 };
 
@@ -17,27 +17,27 @@ export type ComparedWrite = {
 export type LedgerEntry = ComparedWrite & {
   readonly atMs: number;
   readonly level: Level;
-  /** Id of the account whose act caused it; absent: no act of an account, or an unknown one. */
+  /** Id of the account whose act caused it; absent: no account, or an unknown one. */
   readonly by?: number | undefined;
 };
 
-/** A write as it is kept: of the texts, which may be long, their digests. `by`: the digest of the account. */
+/** A stored write: digests in place of the texts, which may be long. `by`: the digest of the account. */
 export type NotedWrite = ComparedWrite & {
   readonly atMs: number;
   readonly level: Level;
   readonly by?: string | undefined;
-  /** The run that noted it, and its place among the writes of that run. */
+  /** The run that recorded it, and its index among the writes of that run. */
   readonly of: string;
   readonly place: number;
 };
 
-/** What is kept of one place: the writes of the last hour, the oldest first, and the room that deferred runs wait for. */
+/** State of one place: the writes of the last hour, oldest first, and the room reserved for deferred runs. */
 export type LedgerState = {
   readonly writes: readonly NotedWrite[];
   readonly reserved: readonly Reservation[];
 };
 
-/** Changes of a deferred run for which room is kept: all of them, and those of repository files among them. */
+/** Reserved changes of a deferred run: all of them, and those of repository files among them. */
 type Reservation = Budget & {
   readonly owner: string;
   readonly atMs: number;
@@ -46,12 +46,13 @@ type Reservation = Budget & {
 };
 
 /**
- * What competes for the same room. Ordinary changes wait in the line with the empty name, protective ones in a line of their own, and
- * those that one account without write access causes in one with the digest of that account: it delays itself alone.
+ * Changes that compete for the same room. Ordinary changes wait in the line with the empty name, protective ones in a
+ * separate line, and those caused by one account without write access in a line named by the digest of that account, so
+ * that it delays only itself.
  */
 export type Line = {
   readonly name: string;
-  /** Whether a write of the last hour takes room in this line. */
+  /** Returns whether a write of the last hour takes room in this line. */
   readonly counts: (write: NotedWrite) => boolean;
 };
 
@@ -63,12 +64,12 @@ export function lineOfAccount(by: string): Line {
 }
 
 /**
- * What a target went through. A flip is a replacement that a rule makes again because another rule or another writer took it back.
- * A rule that changes its mind, since what it judges has changed, makes none.
+ * Flips of a target. A flip is a replacement that a rule makes again because another rule or another writer reverted
+ * it. A rule that changes its result because its input changed makes no flip.
  */
 export type Flips = {
   readonly count: number;
-  /** Whether the write would be one more. */
+  /** Whether the write would be another flip. */
   readonly isFlip: boolean;
   /** Digests of the other rules that wrote to the target. */
   readonly others: readonly string[];
@@ -76,29 +77,28 @@ export type Flips = {
   readonly atMs: readonly number[];
 };
 
-/** What was written, by place: a repository's id, or what else a subject has. */
+/** Recent writes by place: the id of a repository, or the name of another subject. */
 export interface BudgetLedger {
   /**
-   * Calls `work` with the history of a place, in one step: nothing is written in between, by whatever process. `work` may be
-   * called several times, each time with what stands there then; the last time counts.
+   * Calls `work` with the history of a place, atomically across processes. `work` may be called several times, each
+   * time with the current history; the last call counts.
    */
   edit<Result>(place: number | string, work: (past: WriteHistory) => Result): Promise<Result>;
 }
 
 const hourMs = 3_600_000;
-/** Time in which flips are counted. */
+/** Time window in which flips are counted. */
 export const flipMs = 600_000;
-/** Room that was not used for so long after its time is no longer kept: its delivery was superseded or is gone. */
+/** Time after which unused room is released: its delivery was superseded or deleted. */
 export const unusedMs = 900_000;
 
 /**
- * What was written in one place recently, and the room in the hourly budgets that deferred runs wait for, in the order in which
- * they asked for it. Asked while the plan is made, so that two runs at once see each other. What is too old to count does not change
- * the state by itself.
+ * Recent writes in one place, and the room in the hourly budgets that deferred runs wait for, in order of request. Used
+ * during planning, so that concurrent runs see each other. Expired entries are ignored and do not modify the state.
  */
 export class WriteHistory {
   readonly #nowMs: () => number;
-  /** It can be kept elsewhere. */
+  /** Plain data, which can be stored elsewhere. */
   state: LedgerState;
 
   constructor(state: LedgerState, nowMs: () => number) {
@@ -106,7 +106,10 @@ export class WriteHistory {
     this.#nowMs = nowMs;
   }
 
-  /** Writes of the last hour, by all rules and by files of repositories among them; with a digest, those that this account caused. */
+  /**
+   * Returns the writes of the last hour, by all rules and by files of repositories among them; with a digest, only
+   * those that this account caused.
+   */
   spent(by?: string): Budget {
     const all = this.#writes().filter((write) => by === undefined || write.by === by);
     return { all: all.length, repository: all.filter(({ level }) => level === 'repository').length };
@@ -135,7 +138,7 @@ export class WriteHistory {
     return this.#writes().findLast((entry) => entry.target === wanted)?.atMs;
   }
 
-  /** Notes writes that are about to be sent, and returns the name by which they are taken back. */
+  /** Records writes that are about to be sent, and returns the name to revoke them by. */
   record(entries: readonly LedgerEntry[]): string {
     const of = digestOfText(randomUUID());
     if (entries.length > 0)
@@ -143,7 +146,7 @@ export class WriteHistory {
     return of;
   }
 
-  /** Takes back those of the writes with this name that were not sent, by place in the list. */
+  /** Revokes the writes with this name that were not sent, by index in the list. */
   takeBack(name: string, notSent: readonly number[]): void {
     if (notSent.length === 0) return;
     const gone = new Set(notSent);
@@ -152,21 +155,21 @@ export class WriteHistory {
   }
 
   /**
-   * Returns how long a run has to wait until its changes fit; 0 where they fit now. Runs that were deferred earlier come
-   * first, so that none of them waits for ever behind new ones.
+   * Returns how long a run has to wait until its changes fit; 0 if they fit now. Runs deferred earlier come first, so
+   * that new runs cannot starve them.
    */
   waitMs(owner: string, wanted: Budget, hour: Budget, line: Line = ordinaryLine): number {
     const reserved = this.#reserved().filter((reservation) => reservation.line === line.name);
     const place = reserved.findIndex((reservation) => reservation.owner === owner);
     if (place >= 0) return this.#waitBehind(reserved.slice(0, place), wanted, hour, line);
-    // What is written now is no longer counted in an hour: reservations after that take no room from it. They may be many,
-    // where files of the repository have a small budget of their own.
+    // A write of now no longer counts in an hour, so later reservations take no room from it. They may be many if files
+    // of the repository have a small budget.
     const soon = reserved.filter(({ atMs }) => atMs <= this.#nowMs() + hourMs);
     if (this.#waitBehind(soon, wanted, hour, line) === 0) return 0;
     return this.#waitBehind(reserved, wanted, hour, line);
   }
 
-  /** Keeps room for a deferred run after that time. A later call of the same owner and line replaces it. */
+  /** Reserves room for a deferred run from that time on. A later call with the same owner and line replaces it. */
   reserve(owner: string, wanted: Budget, afterMs: number, { name }: Line = ordinaryLine): void {
     const reservation = { ...wanted, owner, atMs: this.#nowMs() + afterMs, line: name };
     const others = this.#reserved().filter((one) => one.owner !== owner || one.line !== name);
@@ -174,7 +177,7 @@ export class WriteHistory {
     this.state = { ...this.state, reserved };
   }
 
-  /** Gives up all room that is kept for an owner: its run has begun again. */
+  /** Releases all room reserved for an owner: its run has started again. */
   release(owner: string): void {
     const reserved = this.state.reserved.filter((one) => one.owner !== owner);
     if (reserved.length < this.state.reserved.length) this.state = { ...this.state, reserved };
@@ -182,8 +185,8 @@ export class WriteHistory {
 
   #writes(): readonly NotedWrite[] {
     const now = this.#nowMs();
-    // A write that is in the future was made before the clock was set back, or by a process whose clock is ahead: it counts
-    // for an hour from now, not for longer.
+    // A write in the future was made before the clock was set back, or by a process whose clock is ahead: it counts for
+    // one hour from now at most.
     const { writes: all } = this.state;
     const kept = all.some(({ atMs }) => atMs <= now - hourMs)
       ? all.filter(({ atMs }) => atMs > now - hourMs)
@@ -212,7 +215,7 @@ export class WriteHistory {
   }
 }
 
-/** Returns writes as they are kept. */
+/** Returns writes in their stored form. */
 export function noteWrites(of: string, entries: readonly LedgerEntry[]): readonly NotedWrite[] {
   return entries.map(({ atMs, level, target, before, after, rules, by }, place) => ({
     of,
@@ -227,19 +230,19 @@ export function noteWrites(of: string, entries: readonly LedgerEntry[]): readonl
   }));
 }
 
-/** Returns an account as writes and reservations name it. */
+/** Returns the digest that identifies an account in writes and reservations. */
 export function digestOfAccount(id: number): string {
   return digestOfText(`account ${id}`);
 }
 
-/** 66 bits: the writes of one hour in one place that are compared are some hundreds. */
+/** Returns a digest of 66 bits: sufficient for the hundreds of writes per hour and place that are compared. */
 export function digestOfText(text: string): string {
   return hash('sha256', text, 'base64url').slice(0, 11);
 }
 
 /**
- * Whether a rule makes a replacement that it made before, of a state that is not its own last one: whatever it wrote in between was
- * taken back by another rule or another writer.
+ * Returns whether a rule repeats a replacement of a state that is not its own last one: another rule or another writer
+ * reverted its earlier write.
  */
 function isFlip(write: NotedWrite, earlier: readonly NotedWrite[]): boolean {
   const last = earlier.at(-1);
@@ -264,8 +267,8 @@ function timesOf(writes: readonly NotedWrite[]): readonly number[] {
 }
 
 /**
- * Returns the instant from which at most `left` of these writes and reservations are younger than an hour; 0 where that is
- * so already.
+ * Returns the instant from which at most `left` of these writes and reservations are younger than an hour; 0 if that is
+ * already the case.
  */
 function roomAtMs(writtenAtMs: readonly number[], reserved: readonly Count[], left: number): number {
   let rest = left;

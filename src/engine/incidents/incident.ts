@@ -9,13 +9,13 @@ const dayMs = 86_400_000;
 type KindRow = {
   /** The heading of its list, followed by a count. */
   readonly title: string;
-  /** What `reeve doctor` examines, and when the check fails. */
+  /** Subject of the check of `reeve doctor`, and when it fails. */
   readonly looks: string;
   readonly fails: string;
   readonly remedy: string;
   /** Page of the dashboard with the details. */
   readonly page: string;
-  /** An incident not seen for so long is over; absent: it lasts until it is cleared. */
+  /** Lifetime of an incident without a new occurrence; absent: it lasts until it is cleared. */
   readonly lastsMs?: number;
 };
 
@@ -78,40 +78,40 @@ export function kindRow(kind: IncidentKind): KindRow {
 
 const maxReason = 2_000;
 
-/** Returns a reason that is short enough to be kept. */
+/** Returns a reason shortened for storage. */
 export function shorten(reason: string): string {
   return reason.length > maxReason ? `${reason.slice(0, maxReason - 1)}…` : reason;
 }
 
-/** Where an incident belongs, and the latest occasion on which it was seen. */
+/** Subject of an incident, and its latest occurrence. */
 type Details = {
   /** Identity within the kind: id of a rule, path of a file. */
   readonly key: string;
-  /** One or two sentences, without a secret. May repeat what only operators may know. */
+  /** One or two sentences, without a secret. May contain details for operators only. */
   readonly reason: string;
-  /** Origin of the rule or file; `operator` where it is about the installation itself. */
+  /** Origin of the rule or file; `operator` if it is about the installation itself. */
   readonly level: Level;
   /** Path of the rule file. */
   readonly source?: string;
   /** Revision of that file (see `LoadedRule.revision`). */
   readonly revision?: string;
   readonly repositoryId?: number;
-  /** What the rule was evaluated on: the lane of a delivery, the item of a sweep. */
+  /** Subject of the evaluation: the lane of a delivery, the item of a sweep. */
   readonly subject?: string;
   /** Id of the run. */
   readonly run?: string;
   /** Commit that the file was read from. */
   readonly commit?: string;
-  /** True where it was seen in a sweep. */
+  /** True if it occurred in a sweep. */
   readonly isSweep?: boolean;
-  /** True where the reason may be shown to everyone who can read the repository of the rule. */
+  /** True if the reason may be shown to everyone who can read the repository of the rule. */
   readonly isPublic?: boolean;
 };
 
-/** One occasion on which something went wrong, to be counted. */
+/** One occurrence of a problem, to be counted. */
 export type Occurrence = Details & { readonly kind: IncidentKind; readonly at: Date };
 
-/** Something that went wrong once or more often and has not been resolved. */
+/** A problem that occurred once or more and is not resolved. */
 export type Incident = Details & {
   readonly kind: IncidentKind;
   readonly count: number;
@@ -119,7 +119,7 @@ export type Incident = Details & {
   readonly lastAt: Date;
 };
 
-/** Returns whether an incident still counts at an instant. One from the far future, of a clock that was wrong, does not. */
+/** Returns whether an incident is open at an instant. One with a date in the far future, from a wrong clock, is not. */
 export function isOpen(
   { kind, lastAt }: { readonly kind: IncidentKind; readonly lastAt: Date },
   now: Date,
@@ -128,26 +128,26 @@ export function isOpen(
   return lastsMs === undefined || Math.abs(now.getTime() - lastAt.getTime()) < lastsMs;
 }
 
-/** What a run says about its rules: which failed, or named a stranger, and which were evaluated without a failure. */
+/** Results of the rules of a run: those that failed or named a stranger, and those evaluated without a failure. */
 export type RuleResults = {
   readonly failed: readonly Occurrence[];
   readonly passed: readonly string[];
 };
 
-/** Why a rule failed. */
+/** Reason of a rule's failure. */
 type RuleFailure = { readonly reason: string; readonly isPublic: boolean };
 
 /**
- * Returns the rules that failed in a run, each once with its first reason, and those that passed. A rule fails where its
- * conditions or steps could not be evaluated, where the forge refused a change that it asked for, or where a limit keeps a protective
- * change waiting.
+ * Returns the rules that failed in a run, each once with its first reason, and those that passed. A rule fails if its
+ * conditions or steps could not be evaluated, the forge refused one of its changes, or a limit delays a protective
+ * change.
  */
 export function ruleResultsOf(run: Run, about: { readonly repositoryId?: number | undefined }): RuleResults {
   const failures = new Map<string, RuleFailure>();
   const add = (rule: string, failure: RuleFailure): void => {
     if (!failures.has(rule)) failures.set(rule, failure);
   };
-  // A file that cannot be used stands in the run as a verdict of its own, and is an incident of another kind.
+  // An unusable file has a verdict of its own in the run, and is an incident of another kind.
   const verdicts = run.rules.filter(({ rule, source }) => rule !== source);
   for (const { rule, verdict, reason = '', code } of verdicts) {
     if (verdict === 'failed') add(rule, { reason, isPublic: isInternal(code) });
@@ -192,7 +192,10 @@ export function ruleResultsOf(run: Run, about: { readonly repositoryId?: number 
   };
 }
 
-/** An answer of the forge may name what only the account of the bot may know; what the rule itself got wrong does not. */
+/**
+ * Returns whether an error is for operators only: a response of the forge may name objects that only the bot's account
+ * may see, an error of the rule itself does not.
+ */
 function isInternal(code: string | undefined): boolean {
   return code === undefined || code === 'rules-broken' || code === 'usage';
 }
@@ -218,7 +221,7 @@ function occurrenceOf(
   };
 }
 
-/** Returns the failures of rules in the file of a repository, without what only an operator may know. */
+/** Returns the failures of the rules of a repository's file, without details for operators only. */
 export function reportedFailuresOf(
   incidents: readonly Incident[],
   repositoryId: number,

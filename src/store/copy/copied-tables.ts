@@ -8,14 +8,14 @@ import { markKey } from './copy-mark.ts';
 
 export type StoreKind = 'sqlite' | 'postgres';
 
-/** Type of a column, which decides its conversion. `key`: a text in an index, which PostgreSQL holds shortened if it is long. */
+/** Type of a column, which determines its conversion. `key`: an indexed text, which PostgreSQL stores shortened if it is long. */
 export type ColumnKind = 'integer' | 'boolean' | 'text' | 'key' | 'time' | 'bytes';
 
-/** A value as it is copied: the same for every kind of store. Times are RFC 3339. */
+/** A copied value: the same for every kind of store. Times are RFC 3339. */
 export type CopyValue = null | number | boolean | string | Uint8Array;
 export type CopyRow = Readonly<Record<string, CopyValue>>;
 
-/** A column that one kind of store computes from the others. */
+/** A column that one kind of store computes from other columns. */
 type DerivedColumn = {
   readonly kind: ColumnKind;
   readonly compute: (row: CopyRow) => CopyValue;
@@ -27,20 +27,20 @@ export type CopiedTable = {
   /** Columns of the primary key, in its order. Rows are copied in this order. */
   readonly key: readonly string[];
   readonly columns: Readonly<Record<string, ColumnKind>>;
-  /** Column with numbers that the database gives: the next one is greater than all of them. */
+  /** Column with generated numbers: the next one is greater than all of them. */
   readonly numbered?: string;
   /** Columns that keep their default in the target. */
   readonly unset?: Partial<Record<StoreKind, readonly string[]>>;
   readonly derived?: Partial<Record<StoreKind, Readonly<Record<string, DerivedColumn>>>>;
-  /** SQL of columns that are not copied as they are. `sameProcess` compares `other` with `deliveries`. */
+  /** SQL of columns that are converted when copied. `sameProcess` compares `other` with `deliveries`. */
   readonly expressions?: (sameProcess: string) => Readonly<Record<string, string>>;
-  /** Condition in SQL of the rows that are copied; default: all. */
+  /** SQL condition of the copied rows; default: all. */
   readonly only?: string;
 };
 
 /**
- * A claim ends with its process, which does not run any more: the delivery waits. As after any crash, one that was handled alone
- * has spent its attempt, and each of several is suspected (`sqlite/claims.ts`, `postgres/presence.ts`).
+ * Releases claims: the process of a claim has ended, so the delivery waits. As after any crash, a delivery that was
+ * handled alone has spent its attempt, and each of several is suspected (`sqlite/claims.ts`, `postgres/presence.ts`).
  */
 function releaseClaims(sameProcess: string): Readonly<Record<string, string>> {
   const isClaimed = "state = 'claimed'";
@@ -53,7 +53,7 @@ function releaseClaims(sameProcess: string): Readonly<Record<string, string>> {
   };
 }
 
-/** The tables in the order in which they are copied: a row comes after those that it names. */
+/** The tables in copy order: a row follows the rows that it references. */
 export const copiedTables: readonly CopiedTable[] = [
   {
     name: 'deliveries',
@@ -196,7 +196,7 @@ export const omittedTables: Readonly<Record<string, string>> = {
   schema_version: 'the target has its own',
 };
 
-/** Returns a row of a database in the form that both kinds of store share. */
+/** Returns a row of a database in the form shared by both kinds of store. */
 export function copyRowOf(table: CopiedTable, row: SqlRow): CopyRow {
   const values = Object.entries(table.columns).map(([column, kind]) => [
     column,
@@ -218,8 +218,8 @@ function copyValueOf(value: SqlRow[string] | null, kind: ColumnKind, where: stri
 }
 
 /**
- * Returns a row as the other kind of store can hold it: PostgreSQL holds no NUL and no long text in an index, and keeps what its
- * store would have kept.
+ * Returns a row in a form that the other kind of store supports: PostgreSQL stores no NUL and no long indexed text, and
+ * the result equals what its store would have written.
  */
 export function convertRow(
   table: CopiedTable,
@@ -236,8 +236,8 @@ export function convertRow(
 }
 
 /**
- * Returns the uuid of a delivery whose uuid another one has already. A file may hold both, because repeats are recognised there
- * among the newest deliveries only; in PostgreSQL a uuid is unique.
+ * Returns a unique uuid for a delivery whose uuid another one already has. A file may contain both, because it
+ * recognises repeats only among the newest deliveries; in PostgreSQL a uuid is unique.
  */
 export function distinctUuid({ uuid, id }: CopyRow): string {
   return `${uuid}${suffixOf(id)}`;
@@ -255,7 +255,7 @@ function suffixOf(id: CopyValue | undefined): string {
 
 const modulus = 2n ** 256n;
 
-/** Number and digest of rows, in any order: the sum of the SHA-256 of each row. `bytes` columns hold SHA-256 digests. */
+/** Order-independent number and digest of rows: the sum of the SHA-256 of each row. `bytes` columns contain SHA-256 digests. */
 export class RowDigest {
   #count = 0;
   #sum = 0n;

@@ -1,15 +1,15 @@
 import { ReeveError } from '../../platform/errors.ts';
 
-/** The key in the memory of a store under which a copy keeps how far it is. It is not copied itself. */
+/** Key in the memory of a store under which a copy stores its progress. It is not copied itself. */
 export const markKey = 'store copy';
 
-/** Progress of a copy, as its target keeps it. */
+/** Progress of a copy, stored in its target. */
 export type CopyMark = {
   /** Name of the source. */
   readonly source: string;
   /** RFC 3339, as are all times. */
   readonly startedAt: string;
-  /** The table that is being copied, and the key of its last row that is here; absent before the first one. */
+  /** The table being copied, and the key of its last copied row; absent before the first one. */
   readonly table?: string;
   readonly after?: readonly (string | number)[];
   /** Set once the copy is complete and verified. */
@@ -18,7 +18,7 @@ export type CopyMark = {
 
 /** Returns the mark that a store holds. */
 export function parseMark(json: unknown): CopyMark | undefined {
-  // The border to the store: only a copy writes under this key.
+  // Store boundary: only a copy writes under this key.
   return typeof json === 'string' ? (JSON.parse(json) as CopyMark) : undefined;
 }
 

@@ -23,12 +23,12 @@ import {
   standardBatch,
 } from './copy-store.ts';
 
-/** A batch takes longer than a statement of the server, and waits for a slow disk. */
+/** A batch takes longer than other statements, and waits for a slow disk. */
 const statementMs = 300_000;
 
 /**
- * Opens a schema to copy from, as it is at this instant. One of an earlier version is upgraded, as by a start of the server.
- * Throws `usage` where there is no store, `store-locked` while a server uses it.
+ * Opens a schema to copy from, as a snapshot. One of an earlier version is upgraded, as by a start of the server.
+ * Throws `usage` if there is no store, `store-locked` while a server uses it.
  */
 export async function openPostgresSource(
   url: string,
@@ -44,7 +44,7 @@ export async function openPostgresSource(
   });
 }
 
-/** Opens a schema to copy to, and creates it where there is none. Throws `store-locked` while a server uses it. */
+/** Opens a schema to copy to, and creates it if it does not exist. Throws `store-locked` while a server uses it. */
 export async function openPostgresTarget(
   url: string,
   limits: BatchLimits = standardBatch,
@@ -66,7 +66,7 @@ async function open(
     ...connectionOptions(address, settings),
     query_timeout: statementMs + 10_000,
   });
-  // The next statement fails, and says so.
+  // The next statement fails and reports the error.
   client.on('error', () => {});
   try {
     await client.connect();
@@ -125,7 +125,7 @@ class PostgresSide implements CopyTarget {
       table.only ?? 'true',
       ...(after.length === 0 ? [] : [`(${key}) > (${after.map((_, index) => `$${index + 3}`).join(', ')})`]),
     ];
-    // The sizes are known without reading the contents: a batch is chosen by them.
+    // Sizes are available without reading the contents: they determine the batch.
     const rows = await this.#query(
       `SELECT * FROM (
          SELECT *, sum(copy_size) OVER (ORDER BY ${key} ROWS UNBOUNDED PRECEDING) - copy_size AS copy_before FROM (
@@ -191,7 +191,7 @@ class PostgresSide implements CopyTarget {
   }
 
   async settleDown(): Promise<void> {
-    // The plans of the first statements are made from these numbers.
+    // The first query plans are based on these statistics.
     await this.#query('ANALYZE');
   }
 
@@ -199,7 +199,7 @@ class PostgresSide implements CopyTarget {
     await this.#client.end().catch(() => {});
   }
 
-  /** Inserts rows, and returns the first key of those that broke no unique index. */
+  /** Inserts rows, and returns the keys of those that violated no unique index. */
   async #insert(table: CopiedTable, rows: readonly CopyRow[]): Promise<Set<string>> {
     const derived = Object.entries(table.derived?.postgres ?? {});
     const columns: (readonly [name: string, kind: ColumnKind, values: readonly CopyValue[]])[] = [
@@ -261,7 +261,7 @@ const arrayTypes: Readonly<Record<Exclude<ColumnKind, 'bytes'>, string>> = {
   time: 'timestamptz',
 };
 
-/** Returns how a column is given as parameters, which are appended to `values`. */
+/** Returns the parameter of a column, whose values are appended to `values`. */
 function parameterOf(
   name: string,
   kind: ColumnKind,
@@ -275,7 +275,7 @@ function parameterOf(
       from: [`unnest(${next(column)}::${arrayTypes[kind]}[])`],
       names: [name],
     };
-  // One value for all: an array of them would be written in hexadecimal.
+  // One buffer for all: an array of them would be encoded in hexadecimal.
   const contents = column.map((value) => (value instanceof Uint8Array ? value : new Uint8Array()));
   const lengths = contents.map(({ length }) => length);
   let end = 0;

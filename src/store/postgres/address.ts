@@ -12,29 +12,29 @@ export type PostgresAddress = {
   readonly name: string;
 };
 
-/** A statement that takes longer is ended by the server; a connection that says nothing for longer is given up. */
+/** The server cancels a statement that takes longer; a connection without a response for longer is closed. */
 const statementMs = 8_000;
 export const silenceMs = 10_000;
 
-/** The settings of every connection. A pooler that shares connections between statements would not keep them. */
+/** Settings of every connection. A pooler that shares connections between statements would lose them. */
 const sessionSettings: Readonly<Record<string, string | number>> = {
   TimeZone: 'UTC',
   DateStyle: 'ISO',
   client_encoding: 'UTF8',
-  // Compiling a statement takes longer than running one of ours.
+  // JIT compilation takes longer than our statements.
   jit: 'off',
   synchronous_commit: 'on',
   statement_timeout: statementMs,
-  // A process that stands still in the middle of a transaction must not keep the others waiting.
+  // A process that stalls inside a transaction must not block the others.
   idle_in_transaction_session_timeout: statementMs,
 };
 
-/** Parameters whose values may hold an @ that is not escaped. */
+/** Parameters whose values may contain an unescaped @. */
 const looseParameters: ReadonlySet<string> = new Set(['user', 'password', 'application_name', 'options']);
 
 /**
- * Returns whether an @ stands behind the first sign that ends user, password and host: that sign belongs to a password then, and what
- * follows would be taken for a host, a database or a parameter, which messages repeat.
+ * Returns whether an @ follows the first delimiter that ends user, password and host: that delimiter then belongs to a
+ * password, and the rest would be parsed as a host, a database or a parameter, which messages repeat.
  */
 function isPasswordCut(base: string, query: string): boolean {
   const [, rest = ''] = /^[^:]+:\/\/[^/#\\]*(.*)$/s.exec(base) ?? [];
@@ -44,8 +44,8 @@ function isPasswordCut(base: string, query: string): boolean {
 }
 
 /**
- * Reads a connection string. The parameter `schema` names the schema of the tables (default: `reeve`). Throws `settings` with a
- * message that does not repeat the string.
+ * Parses a connection string. The parameter `schema` names the schema of the tables (default: `reeve`). Throws
+ * `settings` with a message that does not repeat the string.
  */
 export function readAddress(given: string): PostgresAddress {
   const [base = '', query = ''] = given.split(/\?(.*)/s);
@@ -71,7 +71,7 @@ export function readAddress(given: string): PostgresAddress {
     const place = parameters.get('host') ?? host;
     return { url: `${base}?${parameters}`, schema, name: `PostgreSQL ${place}${pathname} (${schema})` };
   } catch {
-    // What the parser says may repeat a part of it.
+    // The message of the parser may repeat a part of the string.
     throw unusable(
       'it is no address: write postgres://USER:PASSWORD@HOST:PORT/DATABASE, with signs in the password escaped (/ as %2F)',
     );
@@ -82,7 +82,7 @@ function unusable(why: string): ReeveError {
   return new ReeveError('settings', `DATABASE_URL cannot be used: ${why}`);
 }
 
-/** Returns the connection string with the settings of a session, and those that are given. */
+/** Returns the connection string with the settings of a session and the given ones. */
 export function withSettings(
   { url, schema }: PostgresAddress,
   settings: Readonly<Record<string, string | number>> = {},
@@ -92,19 +92,19 @@ export function withSettings(
   const parameters = new URLSearchParams(query);
   const own = Object.entries(all).map(([name, value]) => `-c ${name}=${value}`);
   parameters.set('options', [parameters.get('options'), ...own].filter(Boolean).join(' '));
-  // A space is written as %20: a connection string is no form.
+  // A space is encoded as %20: a connection string is not form-encoded.
   return `${base}?${parameters.toString().replaceAll('+', '%20')}`;
 }
 
 /**
- * Returns the class of the advisory locks of a schema: they belong to the whole database. Versions that run side by side must
- * compute the same one.
+ * Returns the class of the advisory locks of a schema: advisory locks are shared by the whole database. Versions that
+ * run concurrently must compute the same one.
  */
 export function lockClassOf(schema: string): number {
   return crc32(`reeve ${schema}`) >>> 1;
 }
 
-/** Returns the channel on which the processes of a schema tell each other about new work. */
+/** Returns the channel on which the processes of a schema notify each other of new work. */
 export function channelOf(schema: string): string {
   return `reeve_${createHash('sha256').update(schema).digest('hex').slice(0, 16)}`;
 }

@@ -7,10 +7,10 @@ import { isDuplicate, prepareOnce, type Queryable } from './connections.ts';
 import type { PostgresContext } from './context.ts';
 import { indexableText, nowSql, storableOrNull } from './postgres-sql.ts';
 
-/** Bodies handed out for routing at once. */
+/** Maximum size of bodies returned for routing at once. */
 const maxUnroutedBytes = 16 * 2 ** 20;
 
-/** Returns the methods that give accepted deliveries their lanes, claim them, and keep the claims. */
+/** Returns the methods that assign lanes to accepted deliveries, claim them, and keep the claims. */
 export function createClaims(context: PostgresContext): DeliveryClaims {
   const { database, worker, leases, monotonicMs } = context;
   const claim = createClaim(context);
@@ -25,12 +25,12 @@ export function createClaims(context: PostgresContext): DeliveryClaims {
       context.requireWorker();
       if (routings.length === 0) return;
       await database.query(route, [...valuesOf(routings), context.at()]);
-      // Usually one process routes for all.
+      // Usually one process routes for all others.
       if (routings.some(({ to }) => to === 'lane')) context.announceWork();
     },
     async claim(options) {
       context.requireWorker();
-      // One after the other: the claims of one that is under way would be unknown to the next.
+      // Sequential: pending claims would be unknown to the next call.
       const claiming = last.then(() => claim(options));
       last = claiming.catch(() => {});
       return claiming;
@@ -72,8 +72,8 @@ const unrouted = prepareOnce(`
   ORDER BY id`);
 
 /**
- * One statement, because a process may stand still between two. Rows are locked in the order of their ids: several processes route
- * the same ones. A delivery repeats the oldest one with its digest that was not given up.
+ * One statement, because a process may stall between two. Rows are locked in id order: several processes route the same
+ * ones. A delivery repeats the oldest one with its digest that is not dead.
  */
 const route = `
   WITH given AS MATERIALIZED (
@@ -103,19 +103,19 @@ const route = `
       nullif(firsts.id, given.id)) END
   FROM given JOIN open USING (id) LEFT JOIN firsts USING (digest) WHERE deliveries.id = given.id`;
 
-/** A clock that goes back by more than this was set: waits are held against it again. */
+/** A larger backward step means that the clock was set back: waits are then compared with it again. */
 const clockToleranceMs = 1_000;
-/** Attempts of a claim while other processes claim the same lanes. */
+/** Maximum attempts of a claim while other processes claim the same lanes. */
 const maxAttempts = 3;
 
-/** Returns the function that claims; one call must have ended before the next. */
+/** Returns the function that claims; calls must not overlap. */
 function createClaim(context: PostgresContext): (options: ClaimOptions) => Promise<readonly Claim[]> {
   const { hasty, leases, worker, monotonicMs } = context;
   const rounds = createRounds();
   const suspects = createSuspects();
   const look = createLookout(context);
 
-  /** Gives back what ended without a heartbeat, and claims whose answer never came. */
+  /** Returns deliveries whose lease ended without a heartbeat, and claims whose response never arrived. */
   const giveBack = async (own: ClaimLook['own'], lately: ReadonlySet<string>): Promise<boolean> => {
     const ended = leases.endedBy(monotonicMs());
     const held = own.map(({ lease }) => String(lease));
@@ -129,7 +129,7 @@ function createClaim(context: PostgresContext): (options: ClaimOptions) => Promi
   const choose = (seen: ClaimLook, { limit, avoid = [], only }: ClaimOptions): Choice | undefined => {
     const turn = suspects.turn(seen, monotonicMs());
     if (turn === 'wait') return undefined;
-    // What is handled alone comes in its own turn, and may need the forge.
+    // A suspected delivery has a separate turn and may need the forge.
     if (turn !== 'free') return only === undefined ? { by: 'id', id: turn } : undefined;
     if (only !== undefined)
       return { by: 'lane', lanes: only.map(indexableText).map((lane) => [turnOf(lane), lane]) };
@@ -139,7 +139,7 @@ function createClaim(context: PostgresContext): (options: ClaimOptions) => Promi
   };
 
   const claimOnce = async (options: ClaimOptions): Promise<readonly Claim[]> => {
-    // What ends while it looks may still look claimed.
+    // A lease that ends during the query may still appear claimed.
     const lately = leases.noteEnds();
     let seen = await look(rounds.lastTurn, options.limit);
     if (await giveBack(seen.own, lately)) seen = await look(rounds.lastTurn, options.limit);
@@ -148,7 +148,7 @@ function createClaim(context: PostgresContext): (options: ClaimOptions) => Promi
     const nowMs = monotonicMs();
     const limit = choice.by === 'id' ? 1 : options.limit;
     const claims = await takeClaims(hasty, choice, { worker: worker.id, at: context.at(), limit });
-    // A process that stood still meanwhile gives them back with the next claim.
+    // A process that stalled in the meantime returns them with its next claim.
     if (!worker.isCurrent()) return [];
     for (const { lease } of claims) leases.grant(lease, nowMs + options.leaseMs);
     suspects.note(seen, claims, nowMs);
@@ -161,7 +161,7 @@ function createClaim(context: PostgresContext): (options: ClaimOptions) => Promi
       try {
         return await claimOnce(options);
       } catch (error) {
-        // Another process claimed one of the lanes in between.
+        // Another process claimed one of the lanes concurrently.
         if (!isDuplicate(error)) throw error;
       }
     }
@@ -169,10 +169,10 @@ function createClaim(context: PostgresContext): (options: ClaimOptions) => Promi
   };
 }
 
-/** Returns the function that looks around, after waits that are over have ended. */
+/** Returns the function that reads the state for a claim, after expired waits were ended. */
 function createLookout(context: PostgresContext): (lastTurn: string, limit: number) => Promise<ClaimLook> {
   const { hasty, worker, monotonicMs } = context;
-  /** Lead of the wall clock over the monotonic one when waits were last compared with it. */
+  /** Lead of the wall clock over the monotonic one at the last comparison of waits. */
   let aheadMs = Number.POSITIVE_INFINITY;
 
   return async (lastTurn, limit) => {
@@ -194,16 +194,16 @@ function createLookout(context: PostgresContext): (lastTurn: string, limit: numb
   };
 }
 
-/** Leases that have ended, whose attempts are spent; and those of claims that were never handled, whose attempts are not. */
+/** Ends expired leases, whose attempts are spent; and those of claims that were never handled, whose attempts are not. */
 const giveBackLeases = `
   UPDATE deliveries SET state = 'accepted', lease = NULL, worker = NULL,
     attempts = attempts - (lease = ANY ($2::uuid[]))::integer
   WHERE state = 'claimed' AND (lease = ANY ($1::uuid[]) OR lease = ANY ($2::uuid[]))`;
 
-/** At most this many repositories whose round is remembered; beyond, all rounds start again. */
+/** Maximum number of repositories whose round is remembered; with more, all rounds start again. */
 const maxRounds = 10_000;
 
-/** Remembers whose turn it is, of the repositories and of the lanes of each. Every process has rounds of its own. */
+/** Remembers the turn of the repositories and of the lanes of each. Every process has its own rounds. */
 function createRounds() {
   let lastTurn = '';
   const lastLanes = new Map<string, string>();
@@ -217,14 +217,14 @@ function createRounds() {
     ): Choice {
       const busy = [...busyLanes, ...avoid];
       const busyTurns = new Set(busy.map(turnOf));
-      // Each repository without a busy lane gives one: those after enough of them are not reached.
+      // Each repository without a busy lane yields one lane: later repositories are not needed.
       const free = turns.filter((turn) => !busyTurns.has(turn)).slice(0, limit);
       const last = free.length < limit ? turns.length : turns.indexOf(free.at(-1) ?? '') + 1;
       return {
         by: 'turn',
         turns: turns.slice(0, last).map((turn) => [turn, lastLanes.get(turn) ?? '']),
         busy,
-        // More of one repository are needed only as far as there are few of them.
+        // More lanes of one repository are needed only if there are few repositories.
         lanes: Math.max(limit - Math.max(free.length - 1, 0), 1),
       };
     },
@@ -239,12 +239,12 @@ function createRounds() {
 }
 
 /**
- * Finds the delivery that ends the process. When a process dies, the deliveries that it handled are suspected if there were several
- * (`presence.ts`). Each is handled alone for a while, by whichever process has nothing else in flight, so that the next
- * crash identifies the cause. Deliveries that have been in flight for longer than that no longer count.
+ * Finds the delivery that crashes the process. When a process dies, the deliveries that it handled are suspected if
+ * there were several (`presence.ts`). Each is handled alone for a while, by a process that has nothing else in flight,
+ * so that the next crash identifies the cause. Deliveries in flight for longer than that no longer count.
  */
 function createSuspects() {
-  /** When this process claimed its deliveries. */
+  /** Times at which this process claimed its deliveries. */
   const claimedAtMs = new Map<string, number>();
   return {
     /** Returns a suspected delivery to claim alone; `wait` while one must stay alone; `free` if there is none. */
@@ -258,7 +258,7 @@ function createSuspects() {
       if (next === undefined) return 'free';
       return claims.some(({ isYoung }) => isYoung) ? 'wait' : next;
     },
-    /** Records what is claimed, beside what was. */
+    /** Records the claimed deliveries, in addition to earlier ones. */
     note({ own }: ClaimLook, claims: readonly Claim[], nowMs: number): void {
       const held = new Set(own.map(({ id }) => String(id)));
       for (const id of claimedAtMs.keys()) if (!held.has(id)) claimedAtMs.delete(id);
@@ -267,19 +267,19 @@ function createSuspects() {
   };
 }
 
-/** At most this many deliveries return from their wait in one statement; the rest return in the next. */
+/** Maximum number of deliveries that return from their wait in one statement; the rest return in the next. */
 const maxReturning = 500;
 
-/** Returns deliveries whose wait is over, for a retry or for room in a budget, to their lanes. */
+/** Returns deliveries whose wait has ended, for a retry or for room in a budget, to their lanes. */
 async function endWaits(sql: Queryable, at: string | null): Promise<void> {
   await sql.query(endOf('retry'), [at]);
   await sql.query(endOf('deferred'), [at]);
 }
 
-/** Brings those nearer that are further away than they were when they began to wait: the clock was set back. */
+/** Shortens waits that are longer than when they began: the clock was set back. */
 async function clampWaits(sql: Queryable, at: string | null): Promise<void> {
   const nearest = `${nowSql(1)} + retry_wait_ms * interval '1 ms'`;
-  // One statement for each: their indexes are not used for both states at once.
+  // Separate statements: one statement would not use the indexes of both states.
   for (const state of ['retry', 'deferred'])
     await sql.query(
       `UPDATE deliveries SET retry_at = ${nearest} WHERE state = '${state}' AND retry_at > ${nearest}`,
@@ -295,23 +295,23 @@ function endOf(state: 'retry' | 'deferred'): string {
 
 /** State of the store before a claim chooses. */
 type ClaimLook = {
-  /** The instant of the clock that all times of the store are from. */
+  /** Current time of the clock that all times of the store use. */
   readonly now: Date;
-  /** Whether the row of this process is still there. */
+  /** Whether the row of this process still exists. */
   readonly isAlive: boolean;
-  /** Whether waits are over. */
+  /** Whether any waits have ended. */
   readonly isDue: boolean;
   /** Claims of this process: `id`, `lease`, `suspicion`. */
   readonly own: readonly SqlRow[];
   /** Lanes with a claim of any process. */
   readonly busyLanes: readonly string[];
-  /** Waiting deliveries that may have ended a process: `id`, `suspicion`, in the order of their ids. */
+  /** Waiting deliveries that may have crashed a process: `id`, `suspicion`, in id order. */
   readonly suspects: readonly SqlRow[];
-  /** Repositories with waiting deliveries whose turn is next. */
+  /** The next repositories with waiting deliveries, in turn. */
   readonly turns: readonly string[];
 };
 
-/** Looks around. `lastTurn` is the repository whose turn was last. */
+/** Reads the state for a claim. `lastTurn` is the repository of the last turn. */
 async function lookAround(
   sql: Queryable,
   given: {
@@ -323,7 +323,7 @@ async function lookAround(
 ): Promise<ClaimLook> {
   const { rows } = await sql.query(look, [given.at, given.worker, given.lastTurn, given.limit]);
   const [row = {}] = rows;
-  // The border to the database: the statement below makes these columns.
+  // Database boundary: the statement below returns these columns.
   const { own, busy, suspects, turns } = row as unknown as {
     own: readonly SqlRow[];
     suspects: readonly SqlRow[];
@@ -344,9 +344,9 @@ async function lookAround(
 const waiting = "state = 'accepted' AND routed";
 
 /**
- * Each of the few values is found by index seeks, however many rows wait: `later` and `earlier` jump from one repository to
- * the next. A condition on waiting rows beside the one on suspicion would make the server read all waiting rows as long as it has
- * no statistics.
+ * Each of the few values is found by index seeks, regardless of the number of waiting rows: `later` and `earlier` jump
+ * from one repository to the next. A condition on waiting rows in addition to the one on suspicion would make the
+ * server read all waiting rows until it has statistics.
  */
 const look = prepareOnce(`
   WITH RECURSIVE moment AS (SELECT ${nowSql(1)} AS now),
@@ -376,24 +376,24 @@ const look = prepareOnce(`
       LIMIT $4::integer + (SELECT count(*) FROM held)) AS turns
   FROM moment`);
 
-/** The deliveries to claim, each the oldest of its lane. */
+/** The deliveries to claim, each the oldest one of its lane. */
 type Choice =
   | {
       readonly by: 'turn';
-      /** Repositories, and of each the lane whose turn was last. */
+      /** Repositories, each with the lane of its last turn. */
       readonly turns: readonly (readonly [turn: string, lastLane: string])[];
-      /** Lanes that are to be left out. */
+      /** Lanes to leave out. */
       readonly busy: readonly string[];
-      /** Lanes of one repository. */
+      /** Number of lanes of one repository. */
       readonly lanes: number;
     }
   | { readonly by: 'lane'; readonly lanes: readonly (readonly [turn: string, lane: string])[] }
   | { readonly by: 'id'; readonly id: number };
 
-/** For whom, and when. */
+/** Worker and time of the claims. */
 type Taking = { readonly worker: string | undefined; readonly at: string | null; readonly limit: number };
 
-/** Claims the chosen deliveries, without those that another process claims at the same time. */
+/** Claims the chosen deliveries, except those that another process claims concurrently. */
 async function takeClaims(sql: Queryable, choice: Choice, taking: Taking): Promise<readonly Claim[]> {
   const values = [taking.worker, taking.at, taking.limit, copyWindowMs, ...choiceValues(choice)];
   const { rows } = await sql.query(statements[choice.by], values);
@@ -408,15 +408,15 @@ function choiceValues(choice: Choice): readonly unknown[] {
 }
 
 /**
- * The same where the id is known, in a form that only the primary key serves. A plan that was made while nothing waited would
- * read the index of waiting deliveries from end to end, and is kept.
+ * The same condition for a known id, in a form that only the primary key serves. A plan made while no delivery waited
+ * would scan the whole index of waiting deliveries, and is cached.
  */
 const waitingById = "coalesce(state, '') = 'accepted' AND coalesce(routed, false)";
 const inTurn = `${waiting} AND turn = given.turn`;
 
 /**
- * Jumps from lane to lane of a repository, from `after` on as far as `upTo` allows; returns the oldest delivery of each. The lanes
- * with a claim are an array, read once: joined, they would make the server jump through all lanes before it returns the first one.
+ * Jumps from lane to lane of a repository, from `after` to `upTo`; returns the oldest delivery of each. The claimed
+ * lanes are an array, read once: with a join, the server would jump through all lanes before it returns the first one.
  */
 const walk = (after: string, upTo = ''): string => `
   (WITH RECURSIVE lanes AS (
@@ -428,12 +428,12 @@ const walk = (after: string, upTo = ''): string => `
     AND lane <> ALL (ARRAY(SELECT held.lane FROM deliveries AS held WHERE held.state = 'claimed' AND held.lane IS NOT NULL)))`;
 
 /**
- * Makes this commit wait for the disk, if anything is claimed: a claim that a restart of the server forgets would be given to
+ * Makes this commit wait for the disk if anything is claimed: a claim lost in a restart of the server would be given to
  * another process while this one handles it.
  */
 const durable = "set_config('synchronous_commit', 'on', true)";
 
-/** First the next lane of each repository, then the one after that. */
+/** The next lane of each repository first, then the one after it. */
 const headsByTurn = `
   SELECT found.id, row_number() OVER (ORDER BY found.round, given.position) AS place
   FROM unnest($5::text[], $6::text[]) WITH ORDINALITY AS given (turn, last, position) CROSS JOIN LATERAL (
@@ -457,12 +457,12 @@ const headsByLane = `
 const headById = 'SELECT $5::bigint AS id, 1 AS place LIMIT $3::integer';
 
 /**
- * One statement. The row of the process is locked until the claim is committed, and nothing is claimed once that row is gone: see
- * `presence.ts`. The unique index on the lane of claimed rows refuses the whole statement where a lane was claimed meanwhile.
- *
- * What a delivery repeats may have died since it was routed: then this one is the first that is handled. Copies that another
- * process stored at the same time are settled now, when the first of them is claimed. They are found and locked apart from their
- * end: in one step, a server without statistics reads all waiting deliveries.
+ * One statement. The row of the process is locked until the claim is committed, and nothing is claimed once that row is
+ * deleted: see `presence.ts`. The unique index on the lane of claimed rows rejects the whole statement if a lane was
+ * claimed concurrently.
+ * The delivery that another one repeats may have become dead since routing: then this one is the first that is handled.
+ * Copies that another process stored concurrently are settled when the first of them is claimed. They are found and
+ * locked separately from the update: in one step, a server without statistics reads all waiting deliveries.
  */
 const take = (heads: string): string => `
   WITH heads AS MATERIALIZED (${heads}),

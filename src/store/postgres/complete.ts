@@ -12,19 +12,19 @@ const insertRuns = 'INSERT INTO runs (id, delivery, repository_id, started_at, r
 const replaceRun = `ON CONFLICT (id) DO UPDATE SET number = DEFAULT, delivery = excluded.delivery,
   repository_id = excluded.repository_id, started_at = excluded.started_at, run = excluded.run`;
 
-/** Of runs with one id, the last is kept. */
+/** Returns the runs with unique ids: of several with one id, the last is kept. */
 function lastOfEach(runs: readonly EncodedRun[]): readonly EncodedRun[] {
   return [...new Map(runs.map((run) => [storableText(run.id), run])).values()];
 }
 
-/** The end of an attempt: what is set in the row, with the values from parameter 3 on. */
+/** The end of an attempt: the columns set in the row, with the values from parameter 3 on. */
 type AttemptEnding = {
   readonly set: string;
   readonly values: readonly unknown[];
   readonly runs: readonly EncodedRun[];
-  /** Of the runs; default: that of the delivery. */
+  /** Repository of the runs; default: that of the delivery. */
   readonly repositoryId?: number | undefined;
-  /** Whether the runs are final: rules that failed in them are counted. */
+  /** Whether the runs are final: failed rules in them are counted. */
   readonly isFinal?: boolean;
 };
 
@@ -81,7 +81,7 @@ export function createEndings(context: PostgresContext): AttemptEndings & Delive
       });
     },
     async defer(claim, runs, { afterMs, why, key, isPaused = false }) {
-      // Not a failure: the wait spends no attempt. What the run was to do is planned anew, so a job begins anew, too.
+      // Not a failure: the wait spends no attempt. The run is planned again, so a job also starts again.
       await end(claim, {
         set: `state = 'deferred', reason = $3, retry_wait_ms = $4, retry_at = ${nowSql(5)} + $4::bigint * interval '1 ms',
           deferral_key = $6, paused = $7, attempts = attempts - 1, failing_since = NULL, checkpoint = NULL, ${over}`,
@@ -134,11 +134,11 @@ export function createEndings(context: PostgresContext): AttemptEndings & Delive
 }
 
 /**
- * Returns the function that ends an attempt, fenced by its lease: the row changes and the runs are stored together, or nothing
- * happens and it throws `lease-lost`.
+ * Returns the function that ends an attempt, fenced by its lease: the row is changed and the runs are stored in one
+ * transaction, or nothing is written and it throws `lease-lost`.
  */
 function createFence({ database, leases, requireWorker }: PostgresContext): Fence {
-  /** Leases of calls without an answer: the server may have done what they asked for. */
+  /** Leases of calls without a response: the server may have executed them. */
   const unanswered = new Set<string>();
 
   return async (claim, write) => {
@@ -191,7 +191,10 @@ async function writeEnding(
   return count === 1;
 }
 
-/** Whether an earlier call ended the attempt: the row keeps its lease until another process takes or takes over the delivery. */
+/**
+ * Returns whether an earlier call ended the attempt: the row keeps its lease until another process claims or takes over
+ * the delivery.
+ */
 async function isEnded(sql: Queryable, claim: Claim): Promise<boolean> {
   const { count } = await sql.query(
     "SELECT id FROM deliveries WHERE id = $1 AND lease = $2 AND state <> 'claimed'",
@@ -200,7 +203,10 @@ async function isEnded(sql: Queryable, claim: Claim): Promise<boolean> {
   return count === 1;
 }
 
-/** The rows of `runLists`, the delivery and the repository, from parameter `first` on. In order: their numbers grow. */
+/**
+ * SQL of the rows of `runLists`, the delivery and the repository, from parameter `first` on. Ordered, so that their
+ * numbers grow.
+ */
 const runValues = (first: number): string =>
   `id, $${first + 3}::bigint, $${first + 4}::bigint, started_at, run
    FROM unnest($${first}::text[], $${first + 1}::text[], $${first + 2}::text[]) WITH ORDINALITY
@@ -219,7 +225,7 @@ function waitOf(afterMs: number): number {
   return Math.max(Math.round(afterMs), 0);
 }
 
-/** Of several deferred deliveries about one subject, the last runs. */
+/** Among several deferred deliveries about one subject, the last one runs. */
 const supersede = `
   UPDATE deliveries SET state = 'settled', settled_at = ${nowSql(2)}, retry_at = NULL,
     reason = 'was deferred; delivery ' || $1::bigint || ' about the same subject runs in its place'
@@ -242,28 +248,28 @@ const revive = `
 const maxSettlements = 256;
 const maxBytes = 4 * 2 ** 20;
 
-/** An attempt that ended well: the delivery is settled, with its runs. */
+/** A successful attempt: the delivery is settled, with its runs. */
 type Settlement = {
   readonly claim: Claim;
   readonly reason: string | null;
-  /** None of a rule that failed: see `isPlain`. */
+  /** Without runs of failed rules: see `isPlain`. */
   readonly runs: readonly EncodedRun[];
 };
 
-/** One that waits for its statement. */
+/** A settlement that waits for its statement. */
 type Waiting = Settlement & {
   readonly resolve: (isHeld: boolean) => void;
   readonly reject: (error: unknown) => void;
 };
 
-/** Whether runs can be settled together with others: a rule that failed is counted, in a transaction of its own. */
+/** Returns whether runs can be settled in a batch: a failed rule is counted, in a separate transaction. */
 function isPlain(runs: readonly EncodedRun[]): boolean {
   return runs.every(({ results }) => results.failed.length === 0);
 }
 
 /**
- * Settles deliveries. All attempts that end while a statement is under way are settled by the next one: one commit serves many
- * of them. Each is fenced by its lease for itself.
+ * Settles deliveries. All attempts that end during a statement are settled by the next one: one commit serves many of
+ * them. Each is fenced by its own lease.
  */
 class Settlements {
   readonly #context: PostgresContext;
@@ -274,7 +280,7 @@ class Settlements {
     this.#context = context;
   }
 
-  /** Returns whether the lease was still held; otherwise nothing has happened. */
+  /** Returns whether the lease was still held; otherwise nothing was written. */
   settle(settlement: Settlement): Promise<boolean> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ ...settlement, resolve, reject });
@@ -289,7 +295,10 @@ class Settlements {
     this.#draining = undefined;
   }
 
-  /** Takes the next ones. A statement changes a row once, so two with one run are settled one after the other. */
+  /**
+   * Removes the next batch from the queue. A statement changes a row once, so two settlements with one run go into
+   * separate batches.
+   */
   #take(): readonly Waiting[] {
     const ids = new Set<string>();
     let bytes = 0;
@@ -317,7 +326,7 @@ class Settlements {
         for (const { reject } of batch) reject(error);
         return;
       }
-      // One that the server cannot hold must not fail the others.
+      // A settlement that the server rejects must not fail the others.
       for (const one of batch) await this.#settle([one]);
     }
   }

@@ -3,7 +3,7 @@ import { messageOf, ReeveError } from '../../platform/errors.ts';
 import type { SqlRow } from '../sql.ts';
 import { type PostgresAddress, silenceMs, withSettings } from './address.ts';
 
-/** The rows of a statement, and how many it changed or returned. */
+/** The rows of a statement, and the number of changed or returned rows. */
 export type SqlResult = { readonly rows: readonly SqlRow[]; readonly count: number };
 
 /** Target of statements: the pool, or the connection of a transaction. */
@@ -11,14 +11,14 @@ export interface Queryable {
   query(text: string, values?: readonly unknown[]): Promise<SqlResult>;
 }
 
-/** Attempts of a statement that loses against others. */
+/** Maximum attempts of a statement with conflicts. */
 const maxAttempts = 5;
-/** Until a connection is there. */
+/** Timeout for establishing a connection. */
 const connectMs = 5_000;
 
 const timestamptz = 1184;
 
-/** Times as RFC 3339, as the rows of every store have them. Everything else as `pg` reads it. */
+/** Times are RFC 3339, as in the rows of every store. All other types use the parsers of `pg`. */
 const types: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text') =>
     oid === timestamptz ? readTime : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
@@ -34,8 +34,8 @@ function readTime(text: string): string {
 const preparedNames = new Map<string, string>();
 
 /**
- * Marks a statement to be prepared once for each connection: reading it takes the server longer than running it. Returns it
- * unchanged. Not for texts that differ from call to call: a connection keeps every one.
+ * Marks a statement to be prepared once per connection: parsing it takes the server longer than running it. Returns it
+ * unchanged. Not for texts that vary between calls: a connection keeps each of them.
  */
 export function prepareOnce(text: string): string {
   if (!preparedNames.has(text)) preparedNames.set(text, `reeve_${preparedNames.size + 1}`);
@@ -51,14 +51,14 @@ export function connectionOptions(
     connectionString: withSettings(address, settings),
     types,
     connectionTimeoutMillis: connectMs,
-    // Without it, a query on a connection that leads nowhere waits for ever.
+    // Without it, a query on a dead connection waits indefinitely.
     query_timeout: silenceMs,
     keepAlive: true,
     application_name: 'reeve',
   };
 }
 
-/** Connections to one database. A refusal of the server or the network is `store-unwritable`; later calls connect again. */
+/** Connections to one database. A refusal by the server or the network is `store-unwritable`; later calls connect again. */
 export class Connections implements Queryable {
   readonly #pool: pg.Pool;
   readonly #name: string;
@@ -74,13 +74,14 @@ export class Connections implements Queryable {
       idleTimeoutMillis: 60_000,
       allowExitOnIdle: true,
     });
-    // A connection that breaks while nothing uses it is replaced by the next call.
+    // The next call replaces a connection that breaks while idle.
     this.#pool.on('error', () => {});
-    // One that breaks between two statements would end the process; the next statement on it fails instead.
+    // Without a handler, one that breaks between two statements would end the process; the next statement on it fails
+    // instead.
     this.#pool.on('connect', (client) => client.on('error', () => {}));
   }
 
-  /** Runs a statement in a transaction of its own. */
+  /** Runs a statement in a separate transaction. */
   query(text: string, values: readonly unknown[] = []): Promise<SqlResult> {
     return this.#attempt((client) => send(client, text, values));
   }
@@ -94,14 +95,14 @@ export class Connections implements Queryable {
         await send(client, 'COMMIT', []);
         return result;
       } catch (error) {
-        // A connection that cannot do this is not used again: the first error is what the caller gets.
+        // A connection that fails here is not used again: the caller gets the first error.
         if (!isConnectionFailure(error)) await send(client, 'ROLLBACK', []).catch(() => {});
         throw error;
       }
     });
   }
 
-  /** Waits for what was begun, and closes the connections. */
+  /** Waits for pending statements and closes the connections. */
   async close(): Promise<void> {
     await this.#pool.end();
   }
@@ -142,7 +143,7 @@ async function send(client: pg.ClientBase, text: string, values: readonly unknow
   return { rows, count: rowCount ?? 0 };
 }
 
-/** Classes of SQLSTATE, and single states, by which the server refuses work that it will do later or elsewhere. */
+/** Classes of SQLSTATE, and single states, of refusals that are temporary or specific to this server. */
 const refusals: Readonly<Record<string, string>> = {
   '08': 'the connection failed',
   '25006': 'the server is read-only: it is a standby, or was demoted to one',
@@ -156,32 +157,32 @@ const refusals: Readonly<Record<string, string>> = {
   XX: 'the database is damaged',
 };
 
-/** Messages of `pg` for a missing connection; these errors have no code. */
+/** Messages of `pg` about a missing connection; these errors have no code. */
 const unreachable =
   /timeout|Connection terminated|not queryable|connection error|after calling end|Cannot use a pool|ECONN|socket/i;
 
-/** Whether the same statement may succeed when it is repeated at once: it lost against another one. */
+/** Returns whether the same statement may succeed if repeated at once: it conflicted with another one. */
 function isConflict(error: unknown): boolean {
   return error instanceof pg.DatabaseError && (error.code === '40001' || error.code === '40P01');
 }
 
-/** Whether the statement waited for a lock longer than its `lock_timeout`. */
+/** Returns whether the statement exceeded its `lock_timeout`. */
 export function isLockTimeout(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '55P03';
 }
 
-/** Whether a unique index refused the statement. */
+/** Returns whether a unique index rejected the statement. */
 export function isDuplicate(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '23505';
 }
 
-/** Whether the connection must not be used again: it is broken, or leads to a server that takes no writes. */
+/** Returns whether the connection must not be used again: it is broken, or its server is read-only. */
 function isConnectionFailure(error: unknown): boolean {
   if (!(error instanceof pg.DatabaseError)) return true;
   return /^(08|57P|25006|XX)/.test(error.code ?? '');
 }
 
-/** Converts an error of the server or the connection to `store-unwritable` where the same call may succeed later. */
+/** Converts an error of the server or the connection to `store-unwritable` if the same call may succeed later. */
 export function asStoreRefusal(error: unknown, name: string): unknown {
   if (error instanceof ReeveError || !(error instanceof Error)) return error;
   const reason = whyRefused(error);
@@ -198,7 +199,7 @@ function whyRefused(error: Error): string | undefined {
     return refusals[code] ?? refusals[code.slice(0, 2)];
   }
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  // Several addresses of one host fail together, without a message.
+  // Connection errors of several addresses of one host are combined, without a message.
   const text = error instanceof AggregateError ? code : `${code} ${error.message}`;
   return unreachable.test(text) || /^E[A-Z]+$/.test(code) ? 'the server cannot be reached' : undefined;
 }

@@ -4,39 +4,39 @@ import { postgresSchema } from './migrations.ts';
 import { connectionsPerProcess } from './postgres-store.ts';
 import { listProcesses, standardLiveness } from './presence.ts';
 
-/** State of a database server, for an administrator. Reading it changes nothing. */
+/** State of a database server, for an administrator. Reading it has no side effects. */
 export type PostgresState = {
   /** Host, database and schema. */
   readonly name: string;
   readonly version: string;
-  /** 150004 is 15.4. */
+  /** For example 150004 for 15.4. */
   readonly versionNumber: number;
-  /** Whether the server takes no writes: it follows another one. */
+  /** Whether the server is read-only: a standby of another one. */
   readonly isStandby: boolean;
-  /** The schema of the store; undefined: there is none yet. */
+  /** Version of the store's schema; undefined: there is none yet. */
   readonly schema: number | undefined;
-  /** The newest schema that this program knows. */
+  /** The newest schema version that this program knows. */
   readonly knownSchema: number;
   readonly fsync: boolean;
   readonly fullPageWrites: boolean;
-  /** Of the sessions of Reeve, whatever the default of the server is. */
+  /** Value in the sessions of Reeve, regardless of the server's default. */
   readonly synchronousCommit: string;
   /** Standbys that confirm each commit; empty: none. */
   readonly synchronousStandbys: string;
-  /** Names of the Reeve processes that are alive. */
+  /** Names of the live Reeve processes. */
   readonly processes: readonly string[];
   readonly connections: ConnectionUse;
   /** Lead of the clock of the server over ours, in milliseconds. */
   readonly aheadMs: number;
 };
 
-/** Connections of a server, and what Reeve needs of them. */
+/** Connections of a server, and Reeve's requirements. */
 export type ConnectionUse = {
-  /** That ordinary accounts may have together. */
+  /** Limit for all ordinary accounts together. */
   readonly limit: number;
-  /** That the account of Reeve may have, and those to its database; undefined: no limit of its own. */
+  /** Limit of Reeve's account and of its database; undefined: none. */
   readonly ownLimit: number | undefined;
-  /** Of other programs and accounts. */
+  /** Connections of other programs and accounts. */
   readonly others: number;
   readonly perProcess: number;
 };

@@ -11,7 +11,7 @@ import { indexableText, storableOrNull, storableText } from './postgres-sql.ts';
 /** Limits of one statement. */
 const maxDeliveries = 256;
 const maxBytes = 4 * 2 ** 20;
-/** Times that a delivery is looked for which another process stores, and prunes, at the same time. */
+/** Maximum lookups of a delivery that another process stores and prunes at the same time. */
 const maxLooks = 3;
 
 /** A delivery that waits for its statement. */
@@ -19,14 +19,14 @@ type Arrival = {
   readonly delivery: NewDelivery;
   /** Checksum of the content. */
   readonly mark: number;
-  /** Of uuid and entry. */
+  /** Identity: uuid and entry. */
   readonly identity: string;
   readonly resolve: (accepted: Accepted) => void;
   readonly reject: (error: unknown) => void;
 };
 
 /**
- * Stores deliveries and jobs. All deliveries that arrive while a statement is under way are stored by the next one: one commit
+ * Stores deliveries and jobs. All deliveries that arrive during a statement are stored by the next one: one commit
  * serves many of them.
  */
 export class Intake {
@@ -77,12 +77,12 @@ export class Intake {
     throw vanished(job.uuid);
   }
 
-  /** Size of the largest statement that the server has refused, until one of that size is stored; 0 for none. */
+  /** Size of the largest statement that the server has refused, until one of that size is stored; 0: none. */
   get refusedBytes(): number {
     return this.#refusedBytes;
   }
 
-  /** Resolves when everything that has arrived is stored. */
+  /** Resolves when all arrived deliveries are stored. */
   async finish(): Promise<void> {
     await this.#draining;
   }
@@ -94,7 +94,10 @@ export class Intake {
     this.#draining = undefined;
   }
 
-  /** Takes the next ones. Those with one content are stored one after the other: the later ones are copies of the first. */
+  /**
+   * Removes the next batch from the queue. Deliveries with the same content go into separate batches: the later ones
+   * are copies of the first.
+   */
   #take(): Arrival[] {
     const identities = new Set<string>();
     const marks = new Set<number>();
@@ -135,13 +138,13 @@ export class Intake {
         for (const arrival of batch) arrival.reject(error);
         return;
       }
-      // One that the server cannot hold must not fail the others.
+      // A delivery that the server rejects must not fail the others.
       for (const arrival of batch) await this.#store([arrival]);
     }
   }
 }
 
-/** Stores deliveries with different identities; returns what became of each. */
+/** Stores deliveries with different identities; returns the result of each. */
 async function storeDeliveries(
   sql: Queryable,
   arrivals: readonly Arrival[],
@@ -160,7 +163,7 @@ async function storeDeliveries(
     }
     missing = missing.filter(({ identity }) => !found.has(identity));
     if (missing.length === 0) break;
-    // A statement of its own: what another process stored during the first one is not visible to that.
+    // A separate statement: rows stored by another process during the first one are not visible to it.
     const known = await sql.query(findKnown, [
       missing.map(({ delivery }) => indexableText(delivery.uuid)),
       missing.map(({ delivery }) => indexableText(delivery.entry)),
@@ -172,7 +175,7 @@ async function storeDeliveries(
 }
 
 /**
- * Stores the headers of deliveries before them, the same ones once: they are the same for all deliveries of a hook. Returns their
+ * Stores the header sets of deliveries before them, each once: all deliveries of a hook share one. Returns their
  * numbers.
  */
 async function storeHeaderSets(
@@ -223,7 +226,7 @@ function valuesOf(arrivals: readonly Arrival[], headerSets: readonly (number | n
       return end - length;
     }),
     lengths,
-    // One value for all bodies: an array of them would be written in hexadecimal.
+    // One buffer for all bodies: an array of them would be encoded in hexadecimal.
     Buffer.concat(given.map(({ body }) => body)),
     copyWindowMs,
     headerSets,
@@ -264,7 +267,7 @@ const insertDeliveries = `
   )
   SELECT id, uuid, entry, copy_of FROM stored`;
 
-/** In the order of their numbers: two processes that store the same ones do not wait for each other. */
+/** Sorted by number, so that two processes that store the same ones do not deadlock. */
 const insertHeaderSets = `
   INSERT INTO header_sets (id, headers, used_at)
   SELECT * FROM unnest($1::bigint[], $2::text[], $3::timestamptz[]) AS given (id, headers, used_at) ORDER BY id

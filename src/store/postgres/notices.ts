@@ -2,25 +2,25 @@ import type { Notice } from '../store.ts';
 import type { Connections } from './connections.ts';
 
 /**
- * The processes of a schema tell each other by notifications of the server: the id of the sender alone means that there is
- * work, and a notice follows after a space.
+ * Notifications between the processes of a schema, sent through the server: the id of the sender alone means new work,
+ * and a notice follows after a space.
  */
 type Announcer = {
   /** Notifies the other processes of new work. */
   announce(): void;
   announceNotice(notice: Notice): void;
-  /** Sends what is left. */
+  /** Sends the pending notifications. */
   finish(): Promise<void>;
 };
 
-/** Other processes are told at most once in this time. */
+/** Minimum interval between notifications of other processes. */
 const announceMs = 20;
-/** The server sends no longer payloads. */
+/** Maximum payload of the server. */
 const maxPayload = 7_000;
-/** More notices than this at once come down to one. */
+/** Maximum notices at once; more are combined into one. */
 const maxNotices = 200;
 
-/** Creates the announcer. A notification that is lost costs the time until the others look by themselves. */
+/** Creates the announcer. A lost notification costs the time until the next poll of the others. */
 export function createAnnouncer(
   database: Connections,
   channel: string,
@@ -74,7 +74,7 @@ function payloadsOf(notices: readonly (Notice | undefined)[], sender: string): r
   return isTooMuch ? [sender, `${sender} everything `] : texts;
 }
 
-/** Reads a notification. Without a notice it tells of work. */
+/** Parses a notification. Without a notice it announces work. */
 export function readNotification(payload: string): { readonly from: string; readonly notice?: Notice } {
   const [from = '', topic, ...key] = payload.split(' ');
   if (topic === undefined) return { from };
@@ -88,7 +88,7 @@ const topics: Readonly<Record<Notice['topic'], true>> = {
   everything: true,
 };
 
-/** A later version may have topics that this one does not know. */
+/** Returns whether the topic is known. A later version may have topics unknown to this one. */
 function isTopic(text: string): text is Notice['topic'] {
   return Object.hasOwn(topics, text);
 }

@@ -2,23 +2,23 @@ import { createHash } from 'node:crypto';
 import type { Sql, SqlRow, SqlValue, SqlWords, Statement } from '../sql.ts';
 import type { Connections, Queryable } from './connections.ts';
 
-/** Longest text in an index: a page of the server holds at least three of them. */
+/** Maximum length of an indexed text: a page of the server must fit at least three of them. */
 const maxKeyLength = 500;
 
 /**
- * Returns a text that PostgreSQL can hold: NUL, which it refuses together with the whole statement, and lone surrogates become
+ * Returns a text that PostgreSQL can store: NUL, for which it rejects the whole statement, and lone surrogates become
  * U+FFFD.
  */
 export function storableText(text: string): string {
   return text.replaceAll('\0', '\ufffd').toWellFormed();
 }
 
-/** The same for a text that may be absent. */
+/** The same for an optional text. */
 export function storableOrNull(text: string | undefined | null): string | null {
   return text === undefined || text === null ? null : storableText(text);
 }
 
-/** Returns a storable text for a column with an index, which takes no long ones: those end with their digest. */
+/** Returns a storable text for an indexed column, which accepts no long texts: those are shortened and end with their digest. */
 export function indexableText(text: string): string {
   const storable = storableText(text);
   if (storable.length <= maxKeyLength) return storable;
@@ -27,8 +27,8 @@ export function indexableText(text: string): string {
 }
 
 /**
- * Returns the SQL of the current instant: parameter `number`, or where that is null the clock of the server, which all processes
- * share.
+ * Returns the SQL of the current instant: parameter `number`, or if that is null the clock of the server, which all
+ * processes share.
  */
 export function nowSql(number: number): string {
   return `coalesce($${number}::timestamptz, date_trunc('milliseconds', statement_timestamp()))`;
@@ -40,7 +40,7 @@ const words: SqlWords = {
   isUnrouted: 'NOT routed',
   door: 'door',
   find: 'strpos',
-  // The server does not look into JSON that may hold NUL.
+  // The server cannot parse JSON that may contain NUL.
   memoryDate: 'at',
   isAtRest: 'is_at_rest',
   missingColumns: new Set<string>(),
@@ -74,7 +74,7 @@ export class PostgresSql implements Sql {
     return this.#database.transaction((session) => this.run(session, statements));
   }
 
-  /** Runs what `batch` runs, inside a transaction. */
+  /** Runs the statements of `batch` inside a transaction. */
   async run(session: Queryable, statements: readonly Statement[]): Promise<readonly number[]> {
     const counts: number[] = [];
     for (const statement of statements) {

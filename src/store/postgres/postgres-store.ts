@@ -39,20 +39,20 @@ export type PostgresOptions = StoreListeners & {
   readonly role: ServerRole | 'reader';
   /** Default: the clock of the server, which all processes share. */
   readonly clock?: StoreClock;
-  /** How soon a process is taken for dead; the same for all of them. Default: `standardLiveness`. */
+  /** Timing after which a process is declared dead; the same for all of them. Default: `standardLiveness`. */
   readonly liveness?: Liveness;
-  /** Set if a loss of power may lose what was acknowledged (`fsync` is off): for tests. */
+  /** Set if a power failure may lose acknowledged data (`fsync` is off): for tests. */
   readonly isVolatile?: boolean;
 };
 
-/** Connections of one process, beside one each for its claims, for the ends of attempts, and for its heartbeats. */
+/** Pool size of one process, besides one connection each for its claims, for the ends of attempts, and for its heartbeats. */
 const connections = 3;
-/** Connections of a process that accepts or claims, at most. */
+/** Maximum connections of a process that accepts or claims. */
 export const connectionsPerProcess = connections + 3;
 
 /**
- * The server would read all rows of a table without statistics, or keep a plan that does. Statements that are made for indexes keep
- * theirs under these settings, which halves their cost.
+ * Without statistics the server would scan a table, or cache a plan that does. Statements that use indexes keep their
+ * plans under these settings, which halves their cost.
  */
 const madeForIndexes = {
   enable_seqscan: 'off',
@@ -66,12 +66,12 @@ const madeForIndexes = {
  */
 export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
   const address = readAddress(options.url);
-  // A plan that is kept may read all rows: it was made when there were few.
+  // A cached plan may scan all rows: it was made when there were few.
   const database = new Connections(address, {
     connections,
     settings: { plan_cache_mode: 'force_custom_plan' },
   });
-  // What surrounds a claim is done again if the server forgets it, so it need not wait for the disk.
+  // Statements around a claim are repeated if the server loses them, so they need not wait for the disk.
   const hasty = new Connections(address, {
     connections: 1,
     settings: { ...madeForIndexes, synchronous_commit: 'off' },
@@ -89,7 +89,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   }
 }
 
-/** A server that does not sync loses what was acknowledged. */
+/** Throws if the server does not sync: it would lose acknowledged data. */
 async function requireDurability(database: Connections, { name }: PostgresAddress): Promise<void> {
   const { rows } = await database.query("SELECT current_setting('fsync') AS fsync");
   if (rows[0]?.fsync === 'on') return;
@@ -106,7 +106,7 @@ type StoreParts = {
   readonly planned: Connections;
 };
 
-/** Enters this process among those that share the store; a reader takes no part. */
+/** Registers this process among those that share the store; a reader is not registered. */
 async function enter(
   { address, database }: StoreParts,
   { role, liveness = standardLiveness, ...options }: PostgresOptions,

@@ -16,18 +16,21 @@ import {
 import type { WorkerIdentity } from './context.ts';
 import { readNotification } from './notices.ts';
 
-/** A heartbeat that takes longer than this goes nowhere. */
+/** Timeout of a heartbeat. */
 const beatTimeoutMs = 3_000;
 
-/** The place of this process among those that share the store. */
+/** Registration of this process among those that share the store. */
 export interface Presence extends WorkerIdentity {
-  /** Returns whether this process is the one that enqueues what is due. */
+  /** Returns whether this process is the leader, which enqueues due schedules. */
   isLeader(): boolean;
-  /** Announces the end of this process: what it has still claimed is taken over at once. */
+  /** Announces the end of this process: its remaining claims are taken over at once. */
   leave(): Promise<void>;
 }
 
-/** Parameters: the id, and how long the process is alive after it. Returns how long it was silent, by the clock of the server. */
+/**
+ * Parameters: the id, and how long the process counts as alive afterwards. Returns the time since the last heartbeat,
+ * by the clock of the server.
+ */
 const markAlive = `
   UPDATE workers SET seen_at = statement_timestamp(),
     alive_until = statement_timestamp() + $2::integer * interval '1 ms'
@@ -46,7 +49,7 @@ export const noPresence: Presence = {
 
 type WorkerRow = { readonly id: string; readonly lock: number };
 
-/** The connection of the heartbeats, which also holds the lock. */
+/** The heartbeat connection, which also holds the lock. */
 type HeartbeatSession = { readonly client: pg.Client; isLocked: boolean };
 
 type PresenceOptions = Required<StoreListeners> & {
@@ -54,15 +57,15 @@ type PresenceOptions = Required<StoreListeners> & {
   readonly database: Connections;
   readonly monotonicMs: () => number;
   readonly liveness: Liveness;
-  /** Called when the others have taken this process for dead: its leases are void, and it goes on under another id. */
+  /** Called when the others have declared this process dead: its leases are void, and it continues under a new id. */
   readonly onVoid: () => void;
   readonly role: ServerRole;
 };
 
 /**
- * Enters this process among the workers. It has one row, one advisory lock that the server releases when its connection ends,
- * and one heartbeat a second for all of its claims. With each heartbeat it takes over what dead processes have left, though not
- * within a lease after a connection was lost: then the others may still be on their way back.
+ * Registers this process among the workers. It has one row, one advisory lock that the server releases when its
+ * connection ends, and one heartbeat per second for all of its claims. With each heartbeat it takes over the claims of
+ * dead processes, except within a lease after a connection was lost: the others may then still be reconnecting.
  */
 export async function enterWorkers(options: PresenceOptions): Promise<Presence> {
   const heart = new Heart(options, await register(options));
@@ -84,7 +87,7 @@ class Heart implements Presence {
   #row: WorkerRow;
   #session: HeartbeatSession | undefined;
   #graceUntilMs: number;
-  /** Begin of the last heartbeat that the server has answered. */
+  /** Start of the last heartbeat that the server answered. */
   #beatAtMs: number;
   #beating: Promise<void> | undefined;
   #renewing: Promise<void> | undefined;
@@ -95,10 +98,10 @@ class Heart implements Presence {
     this.#liveness = options.liveness;
     this.#row = row;
     this.#beatAtMs = options.monotonicMs();
-    // It may have been started at the end of an outage from which the others are on their way back.
+    // It may have been started at the end of an outage, while the others are reconnecting.
     this.#graceUntilMs = this.#beatAtMs + options.liveness.silentMs;
     this.#lockClass = lockClassOf(options.address.schema);
-    // One that handles nothing reads no rules for their schedules.
+    // A process that handles nothing reads no rules for their schedules.
     this.#lead = options.role === 'web' ? async () => false : () => stand(options.database, this.#row.id);
   }
 
@@ -138,7 +141,7 @@ class Heart implements Presence {
     await resign(this.#options.database, this.#row.id).catch(() => {});
     await this.#options.database
       .query("UPDATE workers SET alive_until = '-infinity' WHERE id = $1", [this.#row.id])
-      // The others find out by themselves.
+      // The other processes detect it by themselves.
       .catch(() => {});
     await this.#endSession();
   }
@@ -147,7 +150,7 @@ class Heart implements Presence {
     try {
       await this.#beat();
     } catch {
-      // The next one connects again. Until then the store itself says what is wrong with the server.
+      // The next heartbeat connects again. Until then the store reports the error of the server.
       this.#judgeNobodyForALife();
       void this.#endSession();
     }
@@ -156,13 +159,13 @@ class Heart implements Presence {
   async #beat(): Promise<void> {
     if (this.#session === undefined) {
       this.#session = await this.#connect();
-      // What was notified meanwhile is not repeated.
+      // Notifications sent in the meantime are not repeated.
       this.#options.onWork();
       this.#options.onNotice({ topic: 'everything', key: '' });
     }
     const { client } = this.#session;
     if (!this.#session.isLocked) {
-      // A connection of ours that was lost may hold it until the server notices.
+      // A lost connection of ours may hold it until the server notices.
       const { rows } = await client.query('SELECT pg_try_advisory_lock($1, $2) AS is_locked', [
         this.#lockClass,
         this.#row.lock,
@@ -172,8 +175,8 @@ class Heart implements Presence {
     const beganMs = this.#options.monotonicMs();
     const { rows } = await client.query(markAlive, [this.#row.id, this.#liveness.lifeMs]);
     if (rows.length === 0) await this.renew();
-    // It stood still, perhaps with the machine and so with others, which look dead now and are on their way back. The clock of
-    // this process may not have counted that time.
+    // It stalled, perhaps with the machine and therefore with other processes, which now appear dead and are
+    // reconnecting. The clock of this process may not have counted that time.
     if (Number(rows[0]?.silent_ms) > this.#liveness.silentMs) this.#judgeNobodyForALife();
     this.#beatAtMs = beganMs;
     const mayJudge = this.#options.monotonicMs() >= this.#graceUntilMs;
@@ -188,7 +191,7 @@ class Heart implements Presence {
   async #becomeAnother(): Promise<void> {
     this.#options.onVoid();
     this.#isLeader = false;
-    // It was silent for long, which does not show on its new row.
+    // It was silent for long, which its new row does not show.
     this.#judgeNobodyForALife();
     this.#row = await register(this.#options);
     // The lock belongs to the row: the next heartbeat takes the new one.
@@ -198,9 +201,9 @@ class Heart implements Presence {
   async #connect(): Promise<HeartbeatSession> {
     const { address, onWork, onNotice } = this.#options;
     const client = new pg.Client({ ...connectionOptions(address), query_timeout: beatTimeoutMs });
-    // The next heartbeat finds out.
+    // The next heartbeat reports it.
     client.on('error', () => {});
-    // Our own come back as well.
+    // Our own notifications are received as well.
     client.on('notification', ({ payload = '' }) => {
       const { from, notice } = readNotification(payload);
       if (from === this.#row.id) return;
@@ -217,7 +220,7 @@ class Heart implements Presence {
     }
   }
 
-  /** Ends the connection; one that leads nowhere is not waited for. */
+  /** Ends the connection without waiting for a dead one. */
   async #endSession(): Promise<void> {
     const ended = this.#session?.client.end().catch(() => {});
     this.#session = undefined;
@@ -225,7 +228,7 @@ class Heart implements Presence {
   }
 }
 
-/** Makes a row for this process. Until its first heartbeat it is as alive as after one. */
+/** Inserts a row for this process. Until its first heartbeat it counts as alive as after one. */
 async function register({ database, liveness, role }: PresenceOptions): Promise<WorkerRow> {
   const id = randomUUID();
   const { rows } = await database.query(
@@ -239,8 +242,9 @@ async function register({ database, liveness, role }: PresenceOptions): Promise<
 }
 
 /**
- * One process of all is the leader. It stays so for as long as its row among the workers is there: of a process that died, the
- * others remove that row (`takeOver`), and the first of them to ask is the next leader.
+ * Returns whether this process is the leader, and becomes it if there is none. The leader stays until its row among the
+ * workers is deleted: the others delete the row of a dead process (`takeOver`), and the first of them to ask is the
+ * next leader.
  */
 async function stand(sql: Queryable, worker: string): Promise<boolean> {
   const { rows } = await sql.query(
@@ -264,12 +268,12 @@ async function resign(sql: Queryable, worker: string): Promise<void> {
 type ProcessesQuery = {
   /** Id of this process. */
   readonly self: string | undefined;
-  /** Of the locks that live processes hold. */
+  /** Class of the locks that live processes hold. */
   readonly lockClass: number;
   readonly liveness: Liveness;
 };
 
-/** Returns the processes that are alive, oldest first. */
+/** Returns the live processes, oldest first. */
 export async function listProcesses(
   sql: Queryable,
   { self, lockClass, liveness }: ProcessesQuery,
@@ -293,18 +297,18 @@ export async function listProcesses(
   }));
 }
 
-/** A later version may have roles that this one does not know. */
+/** Returns a known role. A later version may have roles unknown to this one. */
 function roleOf(value: unknown): ServerRole {
   return serverRoles.find((role) => role === value) ?? 'all';
 }
 
 /** Times of heartbeats, in milliseconds. */
 export type Liveness = {
-  /** Between two heartbeats. */
+  /** Interval between two heartbeats. */
   readonly beatMs: number;
-  /** A process that has lost its lock and was silent for longer is dead. */
+  /** Silence after which a process without its lock is dead. */
   readonly silentMs: number;
-  /** So is one that was silent for longer whether or not it has its lock. For so long, processes may be on their way back. */
+  /** Silence after which a process is dead even with its lock. For this time, processes may still be reconnecting. */
   readonly lifeMs: number;
 };
 
@@ -314,11 +318,11 @@ export const standardLiveness: Liveness = { beatMs: 1_000, silentMs: 3_000, life
 type TakeOver = { readonly self: string; readonly lockClass: number; readonly mayJudge: boolean };
 
 /**
- * Takes over what dead processes had claimed, for the process `self`. Without `mayJudge`, only those count as dead that have said
- * good-bye; likewise if the last heartbeat of `self` is old, because it stood still since then, perhaps with the others.
- *
- * A claim holds the row of its process until it is committed, and claims nothing once that row is gone (`claims.ts`). So
- * the row is deleted first; what is claimed without a row is given back then, and nothing can be added to it.
+ * Takes over the claims of dead processes, for the process `self`. Without `mayJudge`, only processes that announced
+ * their end count as dead; likewise if the last heartbeat of `self` is old, because it stalled since then, perhaps with
+ * the others.
+ * A claim locks the row of its process until it is committed, and claims nothing once that row is deleted
+ * (`claims.ts`). So the row is deleted first; claims without a row are released afterwards, and none can be added.
  */
 async function takeOver(
   { database, liveness, onTakeover }: PresenceOptions,
@@ -338,7 +342,7 @@ async function takeOver(
   if (taken > 0) onTakeover(taken);
 }
 
-/** Whether the lock of a row of `workers` is held; the class is parameter `number`. */
+/** Returns the SQL of whether the lock of a row of `workers` is held; the class is parameter `number`. */
 function hasSessionLock(number: number): string {
   return `EXISTS (
     SELECT FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND granted
@@ -346,7 +350,10 @@ function hasSessionLock(number: number): string {
       AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`;
 }
 
-/** Parameter 1: whether processes are judged that have not said good-bye; 2: the class of their locks; 3, 4: `Liveness`; 5: who judges. */
+/**
+ * Parameter 1: whether processes that did not announce their end may be declared dead; 2: the class of their locks; 3,
+ * 4: `Liveness`; 5: the judging process.
+ */
 const isDead = `(alive_until = '-infinity' OR $1
   AND EXISTS (SELECT FROM workers AS self
     WHERE self.id = $5 AND self.seen_at >= statement_timestamp() - $3::integer * interval '1 ms')
@@ -360,8 +367,8 @@ const findDead = `SELECT EXISTS (SELECT FROM workers WHERE ${isDead})
 const removeDead = `DELETE FROM workers WHERE id IN (SELECT id FROM workers WHERE ${isDead} FOR UPDATE SKIP LOCKED)`;
 
 /**
- * The deliveries of a process that died return to their lanes. If there was one, its attempt is spent, and the crash is counted.
- * If there were several, no attempt is spent, and each is suspected (`createSuspects`).
+ * Returns the deliveries of a dead process to their lanes. If there was one, its attempt is spent, and the crash is
+ * counted. If there were several, no attempt is spent, and each is suspected (`createSuspects`).
  */
 const giveBack = `
   WITH orphans AS (
@@ -374,15 +381,16 @@ const giveBack = `
     attempts = attempts - (together > 1)::integer
   FROM orphans WHERE deliveries.id = orphans.id AND state = 'claimed' AND worker NOT IN (SELECT id FROM workers)`;
 
-/** Beside 0 for the migration, and the numbers of processes, which begin at 1. */
+/** Distinct from 0 of the migration and from the numbers of processes, which start at 1. */
 const copyLock = 2 ** 31 - 1;
 
-/** The server still ends the last statement of a copy that was killed, and holds its lock until then. */
+/** The server still completes the last statement of a killed copy, and holds its lock until then. */
 const releaseMs = 15_000;
 
 /**
- * Reserves a store for a copy, until the connection ends. The lock is taken before processes are looked for, and a process that
- * starts enters its row before it looks for the lock: at least one of the two sees the other. Throws `store-locked`; where another copy holds the lock, only after `waitMs`.
+ * Reserves a store for a copy, until the connection ends. The lock is taken before processes are listed, and a starting
+ * process inserts its row before it checks the lock: at least one of the two sees the other. Throws `store-locked`; if
+ * another copy holds the lock, only after `waitMs`.
  */
 export async function takeCopyLock(
   client: pg.Client,

@@ -1,12 +1,12 @@
 import { type Deletions, type Expiry, everyAge, pruneBatch, pruneStretch } from '../prune.ts';
 import type { Queryable } from './connections.ts';
 
-/** Bytes that a row takes beside its contents, with its entries in indexes; an estimate. */
+/** Estimated bytes of a row besides its contents, including its index entries. */
 const rowBytes = 500;
 
-/** Returns what deleting takes. Each call is one statement. */
+/** Returns the deletions of a database. Each call is one statement. */
 export function createPostgresDeletions(sql: Queryable): Deletions {
-  /** Bytes in use: counted once, then less by what was deleted, for counting reads all rows. */
+  /** Bytes in use: counted once, then reduced by the deleted rows, because counting reads all rows. */
   let used: number | undefined;
   const freed = (bytes: unknown): void => {
     if (used !== undefined) used -= Number(bytes ?? 0);
@@ -45,8 +45,8 @@ function limitInstant(limit: string | undefined): string | null {
 }
 
 /**
- * Deletes the next expired ones. Each is judged by its own date: the order of dates is that of ids only while no clock is set,
- * and one that is dated in the future must not keep all later ones. The newest stays whatever its age, as in every store.
+ * Deletes the next expired ones. Each is compared by its own date: dates are in id order only while no clock is set,
+ * and one dated in the future must not block later ones. The newest stays regardless of its age, as in every store.
  */
 const deleteExpired = `
   WITH stretch AS MATERIALIZED (

@@ -5,8 +5,8 @@ import type { Accepted, NewDelivery, NewJob } from '../store.ts';
 import { KnownHeaderSets } from '../stored-headers.ts';
 
 /**
- * Prepares the writes that accept deliveries and jobs; to be called inside a transaction. `recognise` fills the dedupe tables from
- * stored rows, for a role that accepts deliveries.
+ * Prepares the writes that accept deliveries and jobs; called inside a transaction. `recognise` fills the dedupe tables
+ * from stored rows, for a role that accepts deliveries.
  */
 export function createAccept(database: DatabaseSync, options: { recognise: boolean }) {
   const rows = createDeliveryRows(database);
@@ -16,7 +16,7 @@ export function createAccept(database: DatabaseSync, options: { recognise: boole
   const headerSets = createHeaderSetTable(database);
 
   return {
-    /** To be called after a transaction was rolled back. */
+    /** Called after a transaction was rolled back. */
     forgetHeaderSets: () => headerSets.clear(),
 
     accept(delivery: NewDelivery): Accepted {
@@ -45,7 +45,7 @@ export function createAccept(database: DatabaseSync, options: { recognise: boole
   };
 }
 
-/** Columns of a delivery that did not come with it. */
+/** Columns that are computed for a delivery. */
 type FoundDelivery = {
   readonly mark: number;
   readonly copyOf: number | undefined;
@@ -54,7 +54,7 @@ type FoundDelivery = {
 
 /** Returns the inserts of rows without their bodies; each returns the id of the row. */
 function createDeliveryRows(database: DatabaseSync) {
-  // The common case in its shortest form: each value that is bound costs time, and every delivery is one.
+  // A separate short form for the common case: each bound value costs time on every delivery.
   const accepted = database.prepare(
     `INSERT INTO deliveries (door, uuid, event_type, entry, content_type, received_at, state, routed, mark, bytes, header_set)
      VALUES ('webhook', ?, ?, ?, ?, ?, 'accepted', 0, ?, ?, ?)`,
@@ -106,7 +106,7 @@ function createDeliveryRows(database: DatabaseSync) {
   };
 }
 
-/** Prepares the write that stores headers of deliveries, the same ones once; to be called inside a transaction. */
+/** Prepares the write that stores header sets, each once; called inside a transaction. */
 function createHeaderSetTable(database: DatabaseSync) {
   const known = new KnownHeaderSets();
   const put = database.prepare(
@@ -114,7 +114,7 @@ function createHeaderSetTable(database: DatabaseSync) {
      ON CONFLICT (id) DO UPDATE SET used_at = max(used_at, excluded.used_at)`,
   );
   return {
-    /** Returns the number of a delivery's headers; null if it came without. */
+    /** Returns the number of a delivery's header set; null if it has none. */
     store({ headers, receivedAt }: NewDelivery): number | null {
       if (headers === undefined) return null;
       const { id, isNew } = known.find(headers, receivedAt);
@@ -124,17 +124,17 @@ function createHeaderSetTable(database: DatabaseSync) {
       }
       return id;
     },
-    /** Forgets what was stored: it may have been rolled back. */
+    /** Clears the known sets: their writes may have been rolled back. */
     clear: () => known.clear(),
   };
 }
 
-/** The newest deliveries among which duplicates are recognised for certain. */
+/** Number of the newest deliveries among which duplicates are reliably recognised. */
 export const rememberedDeliveries = 65_536;
 
 /**
- * Recognises a delivery that is stored already, and one that is a copy of another. With `load` it knows what is stored: only a
- * worker needs that.
+ * Recognises a delivery that is already stored, and one that is a copy of another. With `load` it reads the stored
+ * marks, which only a worker needs.
  */
 export function createDuplicates(database: DatabaseSync, options: { load: boolean }) {
   const known = database.prepare('SELECT uuid, entry FROM deliveries WHERE id = ?');
@@ -151,7 +151,8 @@ export function createDuplicates(database: DatabaseSync, options: { load: boolea
     findKnown(delivery: NewDelivery, mark: number): number | undefined {
       const id = uuids.find(mark);
       const row = id === undefined ? undefined : known.get(id);
-      // The entry is part of the mark: a holder of one secret must not be able to make deliveries of another entry look like duplicates.
+      // The entry is part of the mark: a holder of one secret must not be able to make deliveries of another entry
+      // appear as duplicates.
       return row?.uuid === delivery.uuid && row.entry === delivery.entry ? id : undefined;
     },
 
@@ -179,7 +180,7 @@ function loadMarks(database: DatabaseSync, uuids: DedupeTable, contents: DedupeT
     `SELECT id, uuid, mark, copy_of FROM deliveries
      WHERE id > (SELECT coalesce(max(id), 0) - ? FROM deliveries) AND door = 'webhook' ORDER BY id`,
   );
-  // Arrays: creating an object per row would take half the time of a start.
+  // Arrays: creating an object per row would take half of the startup time.
   rows.setReturnArrays(true);
   for (const row of rows.iterate(rememberedDeliveries)) {
     const [id, uuid, mark, copyOf] = Object.values(row);

@@ -7,12 +7,12 @@ import { asStoreError } from './failures.ts';
 import { takeWorkerLock } from './lock.ts';
 import { schemaVersionOf, schemaVersions } from './migrations.ts';
 
-/** Contents of a copy of a store. */
+/** Size and contents of a copy of a store. */
 export type StoreCopy = { readonly bytes: number; readonly deliveries: number; readonly runs: number };
 
 /**
- * Copies the store at `path` into a new file with mode 0600, as it is at one instant, also while a server writes to it. The
- * copy is checked and on the disk when this returns. Throws `usage` if the file exists, `store-unwritable` if a disk refuses.
+ * Copies the store at `path` into a new file with mode 0600, as a snapshot, also while a server writes to it. The copy
+ * is checked and synced when this returns. Throws `usage` if the file exists, `store-unwritable` if a disk refuses.
  */
 export function backUpStore(path: string, target: string): StoreCopy {
   if (existsSync(target)) {
@@ -32,9 +32,9 @@ export function backUpStore(path: string, target: string): StoreCopy {
 }
 
 /**
- * Puts a copy into the place of the store at `path`, and moves the store that is there aside, to the returned `replaced`.
- * `stamp` is part of that name. Throws `store-locked` while a server uses the store, `usage` if the source is no store that
- * this program can read; then nothing has changed.
+ * Replaces the store at `path` with a copy, and moves the existing store to the returned path `replaced`. `stamp` is
+ * part of that name. Throws `store-locked` while a server uses the store, `usage` if the source is no store that this
+ * program can read; then nothing has changed.
  */
 export function restoreStore(
   path: string,
@@ -61,8 +61,8 @@ export function restoreStore(
 }
 
 /**
- * Gives the store at `path` and its log a second name, so that a kill at any time leaves a store under the first. Returns
- * whether there was one. No log stays under the first name: SQLite would apply it to whichever database stands beside it.
+ * Gives the store at `path` and its log a second name, so that a kill at any time leaves a store under the first.
+ * Returns whether there was one. No log stays under the first name: SQLite would apply it to any database beside it.
  */
 function keepAside(path: string, replaced: string): boolean {
   const hadStore = existsSync(path);
@@ -75,7 +75,7 @@ function keepAside(path: string, replaced: string): boolean {
   return hadStore;
 }
 
-/** Moves what stands in the log alone into the database. One that is damaged keeps its log. */
+/** Moves data that is only in the log into the database. A damaged one keeps its log. */
 function emptyLog(path: string): void {
   try {
     const database = new DatabaseSync(path);
@@ -85,17 +85,17 @@ function emptyLog(path: string): void {
       database.close();
     }
   } catch {
-    // It is replaced in any case, and both files have their second names.
+    // The store is replaced in any case, and both files have their second names.
   }
 }
 
-/** Writes one consistent copy to `part`, checks it, and waits until it is on the disk. */
+/** Writes one consistent copy to `part`, checks it, and syncs it to the disk. */
 function copyStore(path: string, part: string): StoreCopy {
   const database = new DatabaseSync(path, { timeout: 5_000 });
   try {
     requireStore(database, path);
     createPrivateFile(part);
-    // Reads in one transaction: writers go on beside it, and their changes stay in the log until it has ended.
+    // Reads in one transaction: writers continue concurrently, and their changes stay in the log until it has ended.
     database.prepare('VACUUM INTO ?').run(part);
   } finally {
     database.close();

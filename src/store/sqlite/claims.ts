@@ -8,16 +8,16 @@ import type { SqliteContext } from './context.ts';
 import { asStoreError } from './failures.ts';
 import { createRepeats, type Repeats } from './repeats.ts';
 
-/** A clock that goes back by more than this was set: retries are held against it again. */
+/** A larger backward step means that the clock was set back: retries are then compared with it again. */
 const clockToleranceMs = 1_000;
 
 /**
- * Returns the methods of the store that give deliveries to lanes and claim them. With `takeBack`, what an earlier process
- * had claimed is given back now.
- *
- * The order of acceptance within a lane holds because rows are routed in that order and only routed rows are claimed. Each
- * claim is a few index seeks however many rows wait: the next repository after the last one served, in it the next lane, of it
- * the oldest row; busy lanes are skipped, and those are as few as the leases.
+ * Returns the methods of the store that assign deliveries to lanes and claim them. With `takeBack`, the claims of an
+ * earlier process are released now.
+ * The order of acceptance within a lane holds because rows are routed in that order and only routed rows are claimed.
+ * Each claim is a few index seeks regardless of the number of waiting rows: the next repository after the last one
+ * served, its next lane, and the oldest row of that lane; busy lanes are skipped, and there are at most as many as
+ * leases.
  */
 export function createClaims(context: SqliteContext, takeBack: boolean): DeliveryClaims {
   const { database, path, commits, leases, settled, clock, requireWorker } = context;
@@ -30,7 +30,7 @@ export function createClaims(context: SqliteContext, takeBack: boolean): Deliver
   const giveBack = database.prepare(
     "UPDATE deliveries SET state = 'accepted', lease = NULL WHERE state = 'claimed' AND lease = ?",
   );
-  /** Lead of the wall clock over the monotonic one when waits were last compared with it. */
+  /** Lead of the wall clock over the monotonic one at the last comparison of waits. */
   let aheadMs = Number.POSITIVE_INFINITY;
   if (takeBack) crashes.takeBack();
 
@@ -53,7 +53,7 @@ export function createClaims(context: SqliteContext, takeBack: boolean): Deliver
     async route(given) {
       requireWorker();
       await loadRepeats();
-      // Not synced: after a power failure, the delivery is accepted and is routed again.
+      // Not synced: after a power failure, the delivery is still accepted and is routed again.
       settled.add(await commits.writeUnsynced(() => routings.route(given, clock.now())));
     },
     async claim({ limit, leaseMs, avoid = [], only }) {
@@ -65,7 +65,7 @@ export function createClaims(context: SqliteContext, takeBack: boolean): Deliver
       const nextIds = (): readonly number[] => {
         const turn = crashes.turn(nowMs);
         if (turn === 'wait') return [];
-        // What is handled alone comes in its own turn, and may need the forge.
+        // A suspected delivery has a separate turn and may need the forge.
         if (turn !== 'free') return only === undefined ? [turn] : [];
         waits.endDue(now);
         return only === undefined ? heads.next(limit, avoid) : heads.of(only).slice(0, limit);
@@ -108,17 +108,18 @@ function createClaimOne(database: DatabaseSync, repeats: Repeats): (id: number) 
   return (id) => {
     const lease = randomUUID();
     take.run(lease, id);
-    // What a delivery repeats may have died since it was routed: then this one is the first that is handled.
+    // The delivery that this one repeats may have become dead since routing: then this one is the first that is
+    // handled.
     if (repeatOf.get(id) !== undefined) setRepeat.run(repeats.originalOf(id) ?? null, id);
-    // The border to SQLite: every value of a row is one of the five storage classes.
+    // SQLite boundary: every value of a row is one of the five storage classes.
     return { ...deliveryWithBodyOf(read.get(id) as SqlRow), lease };
   };
 }
 
-/** Bodies handed out for routing at once. */
+/** Maximum size of bodies returned for routing at once. */
 const maxUnroutedBytes = 16 * 2 ** 20;
 
-/** Prepares the step from accepted to a lane, to be called inside a transaction. */
+/** Prepares the step from accepted to a lane, called inside a transaction. */
 export function createRoutings(database: DatabaseSync, noteDigest: Repeats['note']) {
   const unrouted = database.prepare(
     `SELECT ${deliveryColumns}, body FROM deliveries JOIN bodies USING (id)
@@ -140,7 +141,7 @@ export function createRoutings(database: DatabaseSync, noteDigest: Repeats['note
       const found: DeliveryWithBody[] = [];
       let bytes = 0;
       for (const row of unrouted.iterate(limit)) {
-        // The border to SQLite: every value of a row is one of the five storage classes.
+        // SQLite boundary: every value of a row is one of the five storage classes.
         const delivery = deliveryWithBodyOf(row as SqlRow);
         bytes += delivery.bytes;
         if (found.length > 0 && bytes > maxUnroutedBytes) break;
@@ -149,7 +150,7 @@ export function createRoutings(database: DatabaseSync, noteDigest: Repeats['note
       return found;
     },
 
-    /** Returns how many were settled. */
+    /** Returns the number of settled deliveries. */
     route(routings: readonly Routing[], at: Date): number {
       let settled = 0;
       for (const routing of routings) {
@@ -173,10 +174,10 @@ export function createRoutings(database: DatabaseSync, noteDigest: Repeats['note
   };
 }
 
-/** At most this many repositories whose round is remembered; beyond, all rounds start again. */
+/** Maximum number of repositories whose round is remembered; with more, all rounds start again. */
 const maxRounds = 10_000;
 
-/** Finds the deliveries whose turn it is, each the oldest of its lane. It remembers whose turn was last. */
+/** Finds the next deliveries in turn, each the oldest one of its lane. It remembers the last turn. */
 export function createHeads(database: DatabaseSync) {
   const where = "state = 'accepted' AND routed = 1";
   const nextTurn = database.prepare(
@@ -212,11 +213,11 @@ export function createHeads(database: DatabaseSync) {
   };
 
   return {
-    /** Returns the next ones, taking turns between repositories, then between their lanes. */
+    /** Returns the next deliveries, alternating between repositories, then between their lanes. */
     next(limit: number, avoid: readonly string[]): number[] {
       const busy = new Set([...busyLanes.all().map((row) => String(row.lane)), ...avoid]);
       const heads: number[] = [];
-      /** Repositories all of whose lanes are busy: each holds a lease or is avoided, so they are few. */
+      /** Repositories whose lanes are all busy: each holds a lease or is avoided, so they are few. */
       const idle = new Set<string>();
       let idleInARow = 0;
       while (heads.length < limit && idleInARow <= idle.size) {
@@ -237,7 +238,7 @@ export function createHeads(database: DatabaseSync) {
       if (lastLanes.size > maxRounds) lastLanes.clear();
       return heads;
     },
-    /** Returns those of the given lanes. */
+    /** Returns the oldest deliveries of the given lanes. */
     of: (lanes: readonly string[]): number[] =>
       lanes.flatMap((lane) => {
         const row = firstOf.get(turnOf(lane), lane, lane);
@@ -246,15 +247,15 @@ export function createHeads(database: DatabaseSync) {
   };
 }
 
-/** At most this many deliveries return from their wait in one claim; the rest return in the next. */
+/** Maximum number of deliveries that return from their wait in one claim; the rest return in the next. */
 const maxReturning = 500;
 
-/** Longest wait of rows that an earlier version wrote, which did not note it. */
+/** Maximum wait of rows of an earlier version, which did not record it. */
 const formerWaitMs = 7_200_000;
 
 /** Prepares the ends of waits outside of lanes, for a retry or for room in a budget. */
 export function createWaits(database: DatabaseSync) {
-  // Asked by each claim: an update with the question inside costs many times as much when none is due.
+  // Runs on each claim: an update with this condition costs many times as much when none is due.
   const dueRetries = database.prepare(
     `SELECT id FROM deliveries WHERE state = 'retry' AND retry_at <= ? ORDER BY retry_at LIMIT ${maxReturning}`,
   );
@@ -274,13 +275,13 @@ export function createWaits(database: DatabaseSync) {
   );
 
   return {
-    /** Returns deliveries whose wait is over to their lanes. */
+    /** Returns deliveries whose wait has ended to their lanes. */
     endDue(now: Date): void {
       const at = now.toISOString();
       for (const due of [dueRetries, dueDeferred]) for (const { id } of due.all(at)) giveBack.run(Number(id));
     },
 
-    /** Brings those nearer that are further away than they were when they began to wait. */
+    /** Shortens waits that are longer than when they began. */
     clamp(now: Date): void {
       const at = now.toISOString();
       clampRetries.run(at, at);
@@ -290,14 +291,12 @@ export function createWaits(database: DatabaseSync) {
 }
 
 /**
- * Finds the delivery that crashes the process; to be called inside a transaction.
- *
- * A crash of the process undoes no claim and no ending, so the rows that are claimed when a store is opened are those that were
- * in flight when the process died. If there was one, its attempt is spent, and the crash is counted. A power failure may undo
- * the last claims: what was in flight then is accepted, and is not suspected.
- * If there were several, no attempt is spent, and each is suspected: it is handled alone for a while, so that the next
- * crash identifies the cause. Deliveries that have been in flight for longer than that no longer count.
- * Times are those of a monotonic clock.
+ * Finds the delivery that crashes the process; called inside a transaction.
+ * A crash of the process reverts no claim and no ending, so the rows that are claimed when a store is opened are those
+ * that were in flight when the process died. If there was one, its attempt is spent, and the crash is counted. A power
+ * failure may revert the last claims: those deliveries are then accepted, and are not suspected. If there were several,
+ * no attempt is spent, and each is suspected: it is handled alone for a while, so that the next crash identifies the
+ * cause. Deliveries in flight for longer than that no longer count. Times are those of a monotonic clock.
  */
 export function createCrashes(database: DatabaseSync) {
   const inFlight = database.prepare("SELECT id, suspicion FROM deliveries WHERE state = 'claimed'");
@@ -325,7 +324,7 @@ export function createCrashes(database: DatabaseSync) {
     },
     /** Returns the suspected delivery to claim next, alone; `wait` while one must stay alone; `free` if none is left. */
     turn(nowMs: number): number | 'wait' | 'free' {
-      // New suspects appear only at a start.
+      // New suspects appear only at startup.
       if (isOver) return 'free';
       const claims = inFlight.all().map(({ id, suspicion }) => {
         const isYoung = nowMs - (claimedAtMs.get(Number(id)) ?? nowMs) < isolationMsOf(Number(suspicion));

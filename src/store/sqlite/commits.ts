@@ -19,11 +19,11 @@ const maxSteps = 256;
 const maxWeight = 4 * 2 ** 20;
 
 /**
- * The transactions of a database. SQLite leaves each COMMIT in the log without a sync (`synchronous=NORMAL`); `durability` syncs the
- * log beside the event loop, and `checkpoints` copies the log into the database before it grows too large.
- *
- * `write` is a group commit: all writes that arrive during the sync of a transaction are combined in the next one, so that one
- * sync serves many deliveries. `writeUnsynced` runs between two syncs and waits for none.
+ * The transactions of a database. SQLite writes each COMMIT to the log without a sync (`synchronous=NORMAL`);
+ * `durability` syncs the log outside the event loop, and `checkpoints` copies the log into the database before it grows
+ * too large.
+ * `write` is a group commit: all writes that arrive during the sync of a transaction are combined in the next one, so
+ * that one sync serves many deliveries. `writeUnsynced` runs between two syncs and waits for none.
  */
 export class Commits {
   readonly #database: DatabaseSync;
@@ -41,7 +41,7 @@ export class Commits {
   #refusedBytes = 0;
   #isClosed = false;
 
-  /** `onRefused` is called when writes were refused of which some may still be in the database. */
+  /** `onRefused` is called when writes were refused, some of which may still be in the database. */
   constructor(
     database: DatabaseSync,
     options: { path: string; durability: Durability; checkpoints: Checkpoints; onRefused: () => void },
@@ -56,22 +56,23 @@ export class Commits {
   }
 
   /**
-   * Runs a synchronous write in the next transaction, and resolves after the sync that covers it, in call order. `weight` is its
-   * size in bytes, if relevant. A write that throws is rolled back alone; it may run twice, so its effects outside the database
-   * must be idempotent.
+   * Runs a synchronous write in the next transaction, and resolves after the sync that covers it, in call order.
+   * `weight` is its size in bytes, if relevant. Only a write that throws is rolled back; a write may run twice, so its
+   * effects outside the database must be idempotent.
    */
   write<Result>(write: () => Result, weight = 0): Promise<Result> {
     if (this.#isClosed) return Promise.reject(this.#closed());
     return new Promise<Result>((resolve, reject) => {
-      // The border of the queue: a step's value goes to the promise that was made with it.
+      // Queue boundary: the value of a step is passed to the promise created with it.
       this.#steps.push({ write, weight, resolve: resolve as (value: unknown) => void, reject });
       this.#draining ??= this.#drain();
     });
   }
 
   /**
-   * Runs a synchronous write in a transaction of its own, without a sync. A crash of the process keeps it; a power failure may undo
-   * it, unless a later write was synced. It runs while no sync is under way, so it sees no write that is not durable yet.
+   * Runs a synchronous write in a separate transaction, without a sync. It survives a crash of the process; a power
+   * failure may revert it, unless a later write was synced. It runs while no sync is in progress, so it sees no write
+   * that is not durable yet.
    */
   writeUnsynced<Result>(write: () => Result): Promise<Result> {
     return new Promise((resolve, reject) => {
@@ -89,7 +90,7 @@ export class Commits {
     });
   }
 
-  /** Weight of the largest transaction that the disk has refused, until one of that weight is written; 0 for none. */
+  /** Weight of the largest transaction that the disk has refused, until one of that weight is written; 0: none. */
   get refusedBytes(): number {
     return this.#refusedBytes;
   }
@@ -169,7 +170,7 @@ export class Commits {
       return await this.#durability.sync();
     } finally {
       this.#isSyncing = false;
-      // Before the next transaction, which is synced at once: under load, one sync follows the other.
+      // Before the next transaction, which is synced at once: under load, syncs follow each other without a gap.
       this.#runUnsynced();
     }
   }
@@ -199,14 +200,11 @@ export interface Durability {
 export const noDurability: Durability = { prepare() {}, sync: async () => 0, close() {} };
 
 /**
- * Syncs the log of the database at `path` outside SQLite (`synchronous=NORMAL` leaves each COMMIT unsynced), so
- * that the disk works while the event loop accepts the next deliveries: the same guarantee as FULL, and the event loop
- * is blocked for a third of the time.
- *
- * A failed sync may have dropped pages that the kernel now treats as clean, and frames after a gap in the log
- * are lost with it. So nothing is acknowledged until a checkpoint has copied the whole log into the database
- * and synced it.
- *
+ * Syncs the log of the database at `path` outside SQLite (`synchronous=NORMAL` leaves each COMMIT unsynced), so that
+ * the disk works while the event loop accepts the next deliveries: the same guarantee as FULL, and the event loop is
+ * blocked for a third of the time.
+ * A failed sync may have dropped pages that the kernel now treats as clean, and frames after a gap in the log are lost
+ * with it. So nothing is acknowledged until a checkpoint has copied the whole log into the database and synced it.
  * A deleted or replaced file still accepts writes and syncs, and is lost when the process ends. So the paths of all
  * files, and of those in `others`, are compared with the opened files before each sync; `onLost` is called once.
  */
@@ -215,10 +213,10 @@ export function createLogDurability(
   path: string,
   options: { readonly others?: readonly string[]; readonly onLost?: (error: ReeveError) => void } = {},
 ): Durability {
-  // SQLite locks the database and its shared memory, never the log: this descriptor cannot take a lock away.
+  // SQLite locks the database and its shared memory, never the log: closing this descriptor cannot release a lock.
   const log = openSync(`${path}-wal`, 'r+');
   const checkpoint = database.prepare('PRAGMA wal_checkpoint(TRUNCATE)');
-  // The shared memory as well: a process that opens the store without it makes another one, and both write the log.
+  // The shared memory as well: a process that opens the store without it creates another one, and both write the log.
   const findGone = watchOpenedFiles([path, `${path}-wal`, `${path}-shm`, ...(options.others ?? [])]);
   let isBroken = false;
   let lost: ReeveError | undefined;
@@ -266,8 +264,8 @@ function refusal(path: string, cause: unknown): ReeveError {
 type Opened = { readonly path: string; readonly device: number; readonly inode: number };
 
 /**
- * Remembers which files are at these paths now. The returned function names the first path that leads to another file, or to
- * none: what is written to a file that was removed is gone with the process, although every write and sync succeeds.
+ * Remembers the files at these paths. The returned function returns the first path that now refers to another file, or
+ * to none: writes to a removed file are lost with the process, although every write and sync succeeds.
  */
 export function watchOpenedFiles(paths: readonly string[]): () => string | undefined {
   const opened: readonly Opened[] = paths.map((path) => {
@@ -282,7 +280,7 @@ function isGone({ path, device, inode }: Opened): boolean {
   return found === undefined || found.ino !== inode || found.dev !== device;
 }
 
-/** Copies the write-ahead log into the database from time to time, so that the log stays small. */
+/** Copies the write-ahead log into the database periodically, so that the log stays small. */
 export interface Checkpoints {
   /** Records a committed transaction: its approximate size, and the size of the log file after it if that is known. */
   committed(bytes: number, logBytes?: number): void;
@@ -319,16 +317,15 @@ const overheadBytes = 4 * 32_768;
 /** After an incomplete checkpoint (a reader used the log, the disk refused), the next begins after this many bytes. */
 const retryBytes = 2 ** 20;
 
-/** Passes in parallel with transactions before the one in a gap: each has less to copy than the one before. */
+/** Number of passes in parallel with transactions before the one in a gap: each has less to copy than the previous one. */
 const passesBeside = 2;
 
 /**
  * Creates the checkpoints of the database at `path`. They run in a thread, since a checkpoint syncs twice; the thread
  * starts with the first one.
- *
  * SQLite restarts the log only when a transaction begins while every frame is copied. Under steady load a checkpoint
- * beside transactions never gets there: new frames arrive while it copies. So two passes copy nearly everything beside
- * them, and a third copies the rest in a gap between two transactions, which waits for it.
+ * concurrent with transactions never reaches that state: new frames arrive while it copies. So two concurrent passes
+ * copy nearly everything, and a third copies the rest in a gap between two transactions, which waits for it.
  */
 export function createThreadedCheckpoints(database: DatabaseSync, path: string): Checkpoints {
   database.exec('PRAGMA wal_autocheckpoint = 0');
@@ -350,7 +347,7 @@ export function createThreadedCheckpoints(database: DatabaseSync, path: string):
   };
 
   const runInGap = async (): Promise<void> => {
-    // A transaction waits for it, which keeps the process alive.
+    // A waiting transaction keeps the process alive.
     copying.ref();
     await beside;
     if (state !== 'due') return;
@@ -362,7 +359,7 @@ export function createThreadedCheckpoints(database: DatabaseSync, path: string):
     nextBytes = isComplete ? beginBytes : retryBytes;
   };
 
-  /** A log file above the limit is checkpointed at once, unless the last attempt has just been incomplete. */
+  /** Returns whether a checkpoint is due: immediately for a log file above the limit, unless the last attempt was incomplete. */
   const isDue = (): boolean =>
     sinceBytes >= nextBytes || (logBytes > logLimitBytes && sinceBytes >= retryBytes);
 
@@ -391,11 +388,10 @@ export function createThreadedCheckpoints(database: DatabaseSync, path: string):
 }
 
 /**
- * The thread, as text: it must run from sources, from a bundle and inside a package, where no separate file can be relied
- * on. It answers each message with SQLite's result: frames in the log, frames copied; or with the error.
- *
- * SQLite's rows are read as arrays: a row as an object leaves about 100 bytes in the old generation, which V8 collects after
- * tens of thousands of passes, when they are megabytes.
+ * Source text of the thread: it must run from sources, from a bundle and inside a package, where no separate file is
+ * available. It answers each message with SQLite's result: frames in the log, frames copied; or with the error.
+ * SQLite's rows are read as arrays: a row as an object leaves about 100 bytes in the old generation, which V8 collects
+ * only after tens of thousands of passes, at several megabytes.
  */
 const thread = `
 const { parentPort, workerData } = require('node:worker_threads');
@@ -418,11 +414,11 @@ export class CheckpointThread {
   readonly #path: string;
   readonly #onBroken: () => void;
   #worker: Worker | undefined;
-  /** Takes the result of the pass under way. */
+  /** Receives the result of the pass in progress. */
   #finish: ((pass: Pass) => void) | undefined;
   #failure: string | undefined;
 
-  /** `onBroken` is called when it cannot work any more. */
+  /** `onBroken` is called when the thread has failed permanently. */
   constructor(path: string, onBroken: () => void) {
     this.#path = path;
     this.#onBroken = onBroken;
@@ -436,7 +432,7 @@ export class CheckpointThread {
         this.#worker ??= this.#start();
         this.#worker.postMessage('checkpoint');
       } catch (error) {
-        // The system may refuse a thread.
+        // The system may fail to create a thread.
         this.#onBroken();
         resolve({ error: messageOf(error) });
       }
@@ -451,7 +447,7 @@ export class CheckpointThread {
     return this.#failure;
   }
 
-  /** Keeps the process alive while the thread works; a checkpoint alone is no reason to. */
+  /** Keeps the process alive while the thread works; an unrequested checkpoint does not. */
   ref(): void {
     this.#worker?.ref();
   }

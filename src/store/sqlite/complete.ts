@@ -7,9 +7,9 @@ import type { AttemptEndings, Claim, DeliveryHistory } from '../store.ts';
 import type { SqliteContext } from './context.ts';
 
 /**
- * Returns the methods of the store that end an attempt, and those that record runs or revive deliveries. Each end is one UPDATE
- * fenced by the lease; if the lease was lost, nothing is written. Rules that failed are counted in final runs; those of a
- * delivery that is appended to are not final.
+ * Returns the methods of the store that end an attempt, and those that record runs or revive deliveries. Each end is
+ * one UPDATE fenced by the lease; if the lease was lost, nothing is written. Failed rules are counted in final runs
+ * only; runs of a delivery that gets more are not final.
  */
 export function createEndings(context: SqliteContext): AttemptEndings & DeliveryHistory {
   const { database, sql, commits, leases, settled, clock, requireWorker } = context;
@@ -136,7 +136,7 @@ function prepareStatements(database: DatabaseSync) {
     `UPDATE deliveries SET state = 'retry', reason = ?, retry_at = ?, retry_wait_ms = ?, lease = NULL, suspicion = 0,
        failing_since = coalesce(failing_since, ?) ${mine}`,
   );
-  // Not a failure: the wait spends no attempt. What the run was to do is planned anew, so a job begins anew, too.
+  // Not a failure: the wait spends no attempt. The run is planned again, so a job also starts again.
   const putOff = database.prepare(
     `UPDATE deliveries SET state = 'deferred', reason = ?, retry_at = ?, retry_wait_ms = ?, deferral_key = ?, paused = ?, lease = NULL,
        suspicion = 0, attempts = attempts - 1, failing_since = NULL, checkpoint = NULL ${mine}`,

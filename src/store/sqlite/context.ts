@@ -4,7 +4,7 @@ import type { StoreClock } from '../sql.ts';
 import type { Commits } from './commits.ts';
 import type { SqliteSql } from './sqlite-sql.ts';
 
-/** Shared by the methods of a store. */
+/** Context shared by the methods of a store. */
 export type SqliteContext = {
   readonly database: DatabaseSync;
   readonly path: string;
@@ -14,18 +14,18 @@ export type SqliteContext = {
   readonly sql: SqliteSql;
   readonly leases: Leases;
   readonly settled: SettledCount;
-  /** Throws where the store was opened as reader. */
+  /** Throws if the store was opened as reader. */
   requireWorker(): void;
 };
 
-/** The number of settled deliveries. Counting them means going through most of the table, so a worker keeps the number. */
+/** The number of settled deliveries. Counting reads most of the table, so a worker tracks the number. */
 export class SettledCount {
   readonly #ask: () => number;
   readonly #isAlone: boolean;
   #count: number;
   #isStale = false;
 
-  /** `ask` counts in the database. With `isAlone` nothing but this process settles, so the number stays right. */
+  /** `ask` counts in the database. With `isAlone`, only this process settles deliveries, so the number stays correct. */
   constructor(ask: () => number, { isAlone }: { readonly isAlone: boolean }) {
     this.#ask = ask;
     this.#isAlone = isAlone;
@@ -36,7 +36,7 @@ export class SettledCount {
     this.#count += count;
   }
 
-  /** Marks the number as wrong: it is counted again when it is asked for. */
+  /** Invalidates the number: it is counted again at the next read. */
   markStale(): void {
     this.#isStale = true;
   }

@@ -7,7 +7,7 @@ const readOnly = 'the file or its disk is read-only';
 const failing = 'the disk reports an error';
 const closed = 'the file cannot be opened';
 
-/** The primary result codes of SQLite by which the disk, or a process that shares it, refuses a write. */
+/** Primary result codes of SQLite for a write refused by the disk, or by a process that shares it. */
 const refusals: Readonly<Record<number, string>> = {
   5: 'another process is writing and does not finish',
   8: readOnly,
@@ -18,7 +18,7 @@ const refusals: Readonly<Record<number, string>> = {
   26: 'the file is no SQLite database',
 };
 
-/** The same by the codes of Node, for files that are created before SQLite opens them. */
+/** The same for the codes of Node, for files that are created before SQLite opens them. */
 const refusalsOfFiles: Readonly<Record<string, string>> = {
   ENOSPC: full,
   EDQUOT: full,
@@ -34,7 +34,7 @@ const refusalsOfFiles: Readonly<Record<string, string>> = {
 export function asStoreError(error: unknown, path: string): unknown {
   const refusal = refusalReason(error);
   if (refusal === undefined) return error;
-  // SQLite reports a failed write to its shared memory as an error of the disk, whatever the reason.
+  // SQLite reports any failed write to its shared memory as a disk error.
   const reason = (refusal === failing || refusal === closed) && isFull(path) ? full : refusal;
   return new ReeveError('store-unwritable', `the store ${path} refuses: ${reason} (${messageOf(error)})`, {
     cause: error,

@@ -12,10 +12,9 @@ export interface WorkerLock {
 
 /**
  * Takes the role *worker* of the store at `path`. Throws `store-locked` with the pid of the process that has it, or
- * `store-unwritable` where the disk refuses.
- *
+ * `store-unwritable` if the disk refuses.
  * The lock is a write transaction that stays open on a small database beside the store: the kernel ends it with the
- * process however that dies, so no stale lock can exist and no pid has to be guessed alive. Its pid is for people.
+ * process in any case, so there are no stale locks and no pid has to be checked. The stored pid is for display.
  */
 export function takeWorkerLock(path: string): WorkerLock {
   const file = `${path}.lock`;
@@ -25,12 +24,13 @@ export function takeWorkerLock(path: string): WorkerLock {
     database.exec('BEGIN IMMEDIATE');
     database.exec('CREATE TABLE IF NOT EXISTS holder (pid INTEGER NOT NULL); DELETE FROM holder');
     database.prepare('INSERT INTO holder VALUES (?)').run(process.pid);
-    // Committed, so that others can read it; taken again at once. A process that takes it in between is detected by the second BEGIN.
+    // Committed, so that others can read it; taken again at once. A process that takes it in between is detected by the
+    // second BEGIN.
     database.exec('COMMIT; BEGIN IMMEDIATE');
   } catch (error) {
     const pid = isBusy(error) ? holderOf(database) : undefined;
     database.close();
-    // A full disk or a damaged file is no other process: stopping one would not help.
+    // A full disk or a damaged file does not mean another process: stopping one would not help.
     if (!isBusy(error)) throw asStoreError(error, file);
     throw new ReeveError(
       'store-locked',
@@ -45,7 +45,7 @@ function holderOf(database: DatabaseSync): number | undefined {
   try {
     return Number(database.prepare('SELECT pid FROM holder').get()?.pid) || undefined;
   } catch {
-    // The other process is between its two transactions: locked is all that is known.
+    // The other process is between its two transactions: only the lock is known.
     return undefined;
   }
 }

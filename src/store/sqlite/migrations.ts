@@ -2,13 +2,13 @@ import type { DatabaseSync } from 'node:sqlite';
 import { ReeveError } from '../../platform/errors.ts';
 
 /**
- * The numbered steps of the schema; `user_version` is how many a database has taken. A step that was released never
+ * The numbered steps of the schema; `user_version` is the number of steps applied to a database. A released step never
  * changes.
- *
- * Bodies stand apart from deliveries: a state changes several times and a page of small rows is cheap to write again,
- * one with bodies is not. No index is UNIQUE over what a forge sends: repeats are found through `Marks`, at half the
- * cost of an intake. Nor is an id AUTOINCREMENT, which writes one more page a transaction: the newest delivery is never
- * deleted, so no id comes twice. Each partial index holds only the rows that wait for something, so an accepted row is in one.
+ * Bodies are in a separate table: a state changes several times, and rewriting a page of small rows is cheap, one with
+ * bodies is not. No index is UNIQUE over data sent by a forge: repeats are found through `Marks`, at half the cost of
+ * an intake. Nor is an id AUTOINCREMENT, which writes one more page per transaction: the newest delivery is never
+ * deleted, so no id is reused. Each partial index contains only rows in its waiting state, so an accepted row is in
+ * one.
  */
 export const migrations: readonly string[] = [
   `
@@ -59,7 +59,7 @@ export const migrations: readonly string[] = [
   CREATE INDEX runs_without_delivery ON runs (started_at) WHERE delivery IS NULL;
   CREATE TABLE memory (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
   `,
-  // Digests are appended in the order of deliveries and found through a table in memory: see `DigestTable`.
+  // Digests are appended in delivery order and found through a table in memory: see `DigestTable`.
   `
   ALTER TABLE deliveries ADD COLUMN repeat_of INTEGER;
   CREATE TABLE digests (
@@ -67,7 +67,7 @@ export const migrations: readonly string[] = [
     digest BLOB NOT NULL
   ) STRICT;
   `,
-  // Waits that bear a clock that is set back, and what was being handled when the process died.
+  // Waits that tolerate a clock set back, and the deliveries in flight when the process died.
   `
   ALTER TABLE deliveries ADD COLUMN retry_wait_ms INTEGER;
   ALTER TABLE deliveries ADD COLUMN crashes INTEGER NOT NULL DEFAULT 0;
@@ -80,7 +80,7 @@ export const migrations: readonly string[] = [
   CREATE INDEX deferred ON deliveries (retry_at) WHERE state = 'deferred';
   CREATE INDEX deferred_of_lane ON deliveries (lane) WHERE state = 'deferred';
   `,
-  // What needs attention: few rows, read as a whole.
+  // Incidents: few rows, read as a whole.
   `
   CREATE TABLE incidents (
     kind TEXT NOT NULL,
@@ -93,7 +93,7 @@ export const migrations: readonly string[] = [
     PRIMARY KEY (kind, key)
   ) STRICT, WITHOUT ROWID;
   `,
-  // Pauses, deliveries that wait for the end of one, and what people did.
+  // Pauses, deliveries that wait for the end of a pause, and the audit.
   `
   CREATE TABLE pauses (
     kind TEXT NOT NULL,
@@ -112,7 +112,7 @@ export const migrations: readonly string[] = [
   ) STRICT;
   ALTER TABLE deliveries ADD COLUMN paused INTEGER NOT NULL DEFAULT 0;
   `,
-  // Merge queues. A lease may begin before its queue has a row, and the history outlives both.
+  // Merge queues. A lease may start before its queue has a row, and the history outlives both.
   `
   CREATE TABLE queues (
     repository_id INTEGER NOT NULL,
@@ -142,7 +142,7 @@ export const migrations: readonly string[] = [
   CREATE INDEX history_of_queue ON queue_history (repository_id, base, id);
   CREATE INDEX history_by_age ON queue_history (at);
   `,
-  // What headers a delivery had: deliveries of a hook have the same, and share a row. Sums and levels over time for charts.
+  // Headers of deliveries: those of a hook are the same, and share a row. Sums and levels over time for charts.
   `
   CREATE TABLE header_sets (id INTEGER PRIMARY KEY, headers TEXT NOT NULL, used_at TEXT NOT NULL) STRICT;
   ALTER TABLE deliveries ADD COLUMN header_set INTEGER;
@@ -159,7 +159,7 @@ export const migrations: readonly string[] = [
 /** The newest schema that this program knows. */
 export const schemaVersions = migrations.length;
 
-/** Brings a database to the newest schema, one step a transaction. Throws `store-newer` where a later program has been. */
+/** Migrates a database to the newest schema, one step per transaction. Throws `store-newer` if a later program has changed it. */
 export function migrate(database: DatabaseSync, path: string, steps: readonly string[] = migrations): void {
   for (;;) {
     // Two processes may open a new file at once: the version is read under the lock of the step.
@@ -183,7 +183,7 @@ export function migrate(database: DatabaseSync, path: string, steps: readonly st
   }
 }
 
-/** Returns the schema of a database: 0 where no Reeve has made one. */
+/** Returns the schema version of a database: 0 if Reeve has not created one. */
 export function schemaVersionOf(database: DatabaseSync): number {
   return Number(database.prepare('PRAGMA user_version').get()?.user_version);
 }

@@ -13,7 +13,7 @@ export interface Repeats {
   originalOf(id: number): number | undefined;
 }
 
-/** Prepares it. Digests live as long as their deliveries: those of pruned ones go with them. */
+/** Prepares the recognition. Digests are deleted with their deliveries. */
 export function createRepeats(database: DatabaseSync): Repeats {
   const insert = database.prepare('INSERT OR REPLACE INTO digests (delivery, digest) VALUES (?, ?)');
   const digestOf = database.prepare('SELECT digest FROM digests WHERE delivery = ?');
@@ -30,7 +30,7 @@ export function createRepeats(database: DatabaseSync): Repeats {
     return digest instanceof Uint8Array ? digest : undefined;
   };
 
-  /** Finds the delivery of a digest; a recorded one is used if there is none, or a dead one. */
+  /** Returns the earlier delivery with a digest; the given one takes its place if there is none, or a dead one. */
   const resolve = (id: number, digest: Uint8Array): number | undefined => {
     const found = table.find(digest, (row) => {
       const known = row === id ? digest : readDigest(row);
@@ -75,11 +75,10 @@ export function createRepeats(database: DatabaseSync): Repeats {
 }
 
 /**
- * An in-memory table that finds stored rows that may have a given digest, with 8 bytes per row. It contains only 32 bits of
+ * An in-memory table of stored rows that may have a given digest, with 8 bytes per row. It contains only 32 bits of
  * each digest: a hit is a candidate, to be compared with the stored digest.
- *
- * An index in the database would do the same, but digests arrive in random order: each insertion writes a page of its own,
- * which took ten times as long as appending (120 µs instead of 12, 300,000 rows).
+ * An index in the database would do the same, but digests arrive in random order: each insertion writes a separate
+ * page, which took ten times as long as appending (120 µs instead of 12, 300,000 rows).
  */
 export class DigestTable {
   #prints: Uint32Array;
@@ -146,7 +145,7 @@ export class DigestTable {
     this.#prints = new Uint32Array(capacity);
     this.#rows = new Uint32Array(capacity);
     this.#size = 0;
-    // `entries()` would create an object for each of what may be millions of slots.
+    // `entries()` would create an object for each of up to millions of slots.
     rows.forEach((row, slot) => {
       if (row !== 0 && row >= oldest) this.#put(prints[slot] ?? 0, row);
     });

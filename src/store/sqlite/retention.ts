@@ -5,7 +5,7 @@ import { asStoreError } from './failures.ts';
 /** Returns the deletions of a file. */
 export function createDeletions({ database, path, commits }: SqliteContext): Deletions {
   const following = database.prepare(
-    // The newest stays whatever its age: ids go on from it.
+    // The newest stays regardless of its age: ids continue from it.
     `SELECT id, state, coalesce(settled_at, received_at) AS ended_at FROM deliveries
      WHERE id > ? AND id < (SELECT max(id) FROM deliveries) ORDER BY id LIMIT ${pruneStretch}`,
   );
@@ -22,8 +22,8 @@ export function createDeletions({ database, path, commits }: SqliteContext): Del
   );
 
   /**
-   * Finds the next expired ones. Each is judged by its own date: the order of dates is that of ids only while no clock is
-   * set, and one that is dated in the future must not keep all later ones.
+   * Finds the next expired ones. Each is compared by its own date: dates are in id order only while no clock is set,
+   * and one dated in the future must not block later ones.
    */
   const findExpired = (
     { settled, dead }: Expiry,
@@ -57,7 +57,7 @@ export function createDeletions({ database, path, commits }: SqliteContext): Del
     deleteLooseRuns: (before) => commits.write(() => Number(deleteLoose.run(before).changes)),
     async bytesInUse() {
       try {
-        // Pages of the file that hold something: freed pages are used again before the file grows.
+        // Used pages of the file: freed pages are reused before the file grows.
         return Number(size.get()?.bytes);
       } catch (error) {
         throw asStoreError(error, path);

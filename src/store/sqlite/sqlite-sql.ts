@@ -15,7 +15,7 @@ const words: SqlWords = {
   missingColumns: new Set(['memory.at', 'queues.is_at_rest', 'queue_leases.worker']),
 };
 
-/** Statements that are kept prepared; lists of many lengths have many texts. */
+/** Maximum number of prepared statements kept; lists of many lengths have many texts. */
 const maxPrepared = 200;
 
 /** The statements that both databases share, in a file. */
@@ -54,13 +54,13 @@ export class SqliteSql implements Sql {
     return this.#write(() => this.run(statements));
   }
 
-  /** Reads one row at once, as it is inside a transaction. */
+  /** Reads one row synchronously, as inside a transaction. */
   find({ sql, values }: Statement): SqlRow | undefined {
-    // The border to SQLite: every value of a row is one of the five storage classes.
+    // SQLite boundary: every value of a row is one of the five storage classes.
     return this.#read(() => this.#prepare(sql).get(...this.#bind(values)) as SqlRow | undefined);
   }
 
-  /** Runs what `batch` runs, inside a transaction. */
+  /** Runs the statements of `batch` inside a transaction. */
   run(statements: readonly Statement[]): readonly number[] {
     const counts: number[] = [];
     for (const { sql, values, isGuard } of statements) {
@@ -71,7 +71,7 @@ export class SqliteSql implements Sql {
     return counts;
   }
 
-  /** Reads, and names a disk's refusal as a store error. */
+  /** Reads, and converts a refusal of the disk to a store error. */
   #read<Result>(ask: () => Result): Result {
     try {
       return ask();

@@ -39,35 +39,33 @@ import { createDeletions } from './retention.ts';
 import { SqliteSql } from './sqlite-sql.ts';
 
 export type SqliteOptions = {
-  /** The file, made with mode 0600 where it does not exist; or `:memory:`. */
+  /** The file, created with mode 0600 if it does not exist; or `:memory:`. */
   readonly path: string;
-  /**
-   * `worker` accepts and claims, and is alone in that on one store; `reader` stands beside it, reads, and inserts jobs.
-   */
+  /** `worker` accepts and claims, exclusively on one store; `reader` runs beside it, reads, and inserts jobs. */
   readonly role: 'worker' | 'reader';
   /**
-   * Where checkpoints of the worker run. A thread delays no delivery, and holds 14 MB; SQLite runs them in a COMMIT otherwise.
-   * Default: in a thread. A reader has none: it writes little.
+   * Location of the worker's checkpoints. A thread delays no delivery, and uses 14 MB; otherwise SQLite runs them in a
+   * COMMIT. Default: in a thread. A reader has none: it writes little.
    */
   readonly checkpoints?: 'in-thread' | 'in-commits';
   /** Default: the system's clock. */
   readonly clock?: StoreClock;
-  /** The file never grows beyond this: a write that needs more is `store-unwritable`. Default: no limit but the disk. */
+  /** Maximum size of the file: a write that needs more is `store-unwritable`. Default: limited only by the disk. */
   readonly maxFileBytes?: number;
-  /** Called once when a file of the store was removed or replaced: it stores nothing any more (`store-lost`). */
+  /** Called once when a file of the store was removed or replaced: the store no longer writes anything (`store-lost`). */
   readonly onLost?: (error: ReeveError) => void;
 };
 
 /**
- * Bodies of 8 KB are the common case: in pages of this size four share one, and a batch of them is a third fewer writes
- * than with SQLite's own 4 KB.
+ * Bodies of 8 KB are the common case: four share a page of this size, and a batch of them takes a third fewer writes
+ * than with SQLite's default of 4 KB.
  */
 const pageBytes = 32_768;
 
 /**
  * Opens the store in one SQLite file, in WAL mode; every write is on the disk before it resolves (`Commits`,
- * `Durability`). Leases of an earlier process are void. Throws `store-locked`, `store-newer`,
- * `store-unfinished`, `store-unwritable`.
+ * `Durability`). Leases of an earlier process are void. Throws `store-locked`, `store-newer`, `store-unfinished`,
+ * `store-unwritable`.
  */
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const { path, role } = options;
@@ -95,7 +93,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
 /** Opens the file with the settings of the store. */
 export function openSqliteFile(options: { path: string; maxFileBytes?: number }): DatabaseSync {
   const database = new DatabaseSync(options.path, { timeout: 5_000 });
-  // fullfsync: on macOS a plain fsync leaves the bytes in the drive's cache; elsewhere it means nothing.
+  // fullfsync: on macOS a plain fsync leaves the bytes in the drive's cache; elsewhere it has no effect.
   database.exec(`PRAGMA page_size = ${pageBytes}; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
     PRAGMA fullfsync = ON; PRAGMA cache_size = -2048; PRAGMA wal_autocheckpoint = 512;
     PRAGMA journal_size_limit = ${logLimitBytes}; PRAGMA foreign_keys = ON`);
@@ -196,7 +194,7 @@ function createSqliteStore(
   };
 }
 
-/** Returns the methods that keep plain data. In a file, a transaction reads, edits and writes without a gap. */
+/** Returns the methods that keep plain data. In a file, a transaction reads, edits and writes atomically. */
 function createFileMemory({ sql, commits }: SqliteContext): MemoryRows {
   const memory = createMemory(sql);
   const find = (key: string): unknown => {
@@ -206,7 +204,7 @@ function createFileMemory({ sql, commits }: SqliteContext): MemoryRows {
   return {
     ...memory,
     async revise(key, edit) {
-      // Most edits change nothing, which needs no place among the writes.
+      // Most edits change nothing and need no write.
       const seen = await memory.recall(key);
       if (edit(seen) === seen) return seen;
       return commits.write(() => {
@@ -219,7 +217,7 @@ function createFileMemory({ sql, commits }: SqliteContext): MemoryRows {
   };
 }
 
-/** Returns what processes share of a store that has one process beside its readers. */
+/** Returns the shared part of a store for a store with one process besides its readers. */
 function createSoleProcess(role: 'worker' | 'reader', clock: StoreClock): SharedStore {
   const startedAt = clock.now();
   return {
@@ -236,20 +234,20 @@ function createSoleProcess(role: 'worker' | 'reader', clock: StoreClock): Shared
   };
 }
 
-/** Below this much free space, or 5 % of the disk where that is less, the store is not healthy. */
+/** Minimum free space of a healthy store, or 5 % of the disk if that is less. */
 const leastFreeBytes = 200 * 2 ** 20;
 
 /**
- * Creates the check of a store. It writes as many bytes as the largest write that the disk has refused lately, so that a disk
- * that only takes small ones fails it. Calls at the same time share one check.
+ * Creates the health check of a store. It writes as many bytes as the largest recently refused write, so that a disk
+ * that accepts only small writes fails it. Concurrent calls share one check.
  */
 export function createHealthCheck(options: {
   /** The store's file; undefined for a store in memory. */
   readonly path: string | undefined;
-  /** Writes so many bytes. */
+  /** Writes this many bytes. */
   readonly probe: (bytes: number) => Promise<void>;
   readonly refusedBytes: () => number;
-  /** Why the log cannot be copied into the database at present. */
+  /** Reason why the log currently cannot be copied into the database. */
   readonly checkpointFailure: () => string | undefined;
 }): () => Promise<Health> {
   let running: Promise<Health> | undefined;

@@ -16,7 +16,7 @@ export type OnRecorded = (runs: readonly Run[], repositoryId: number | undefined
 
 type HeldClaim = { readonly signal: AbortSignal; readonly heartbeat: Heartbeat };
 
-/** Makes one attempt at a claim and returns how it ended. Never rejects. */
+/** Makes one attempt at a claim and returns its ending. Never rejects. */
 type Attempt = (claim: Claim, signal: AbortSignal, heartbeat: Heartbeat) => Promise<Ending>;
 
 /** Time that a handler has to finish once its attempt is over. */
@@ -24,7 +24,7 @@ const endingMs = 1_000;
 
 /** Crashes while a delivery was handled alone, after which the delivery is considered their cause. */
 const maxCrashes = 5;
-/** Attempts without an end, each cut off with its lease, after which an old delivery is given up. */
+/** Attempts without an end, each cut off with its lease, after which an expired delivery is given up. */
 const maxUnended = 12;
 
 type AttemptOptions = {
@@ -35,9 +35,9 @@ type AttemptOptions = {
   readonly backoff: Backoff;
   readonly lifetimeMs: number;
   readonly breaker: Breaker;
-  /** Returns the number of answers of the forge so far: an attempt without a request proves nothing about the forge. */
+  /** Returns the number of responses of the forge so far: an attempt without a request shows nothing about the forge. */
   readonly answers: () => number;
-  /** For the age of deliveries. */
+  /** Clock for the age of deliveries. */
   readonly clock: Clock;
   readonly sleep: Sleep;
   readonly stopping: AbortSignal;
@@ -76,7 +76,7 @@ export function createAttempt(options: AttemptOptions): Attempt {
       if (blame === 'host') options.onHostFailure(error);
       return blame;
     }
-    // A refusal is an answer.
+    // A refusal is also a response.
     if (hasAnswers && error instanceof ReeveError && error.code !== 'stopped') breaker.succeeded(ticket);
     return 'item';
   };
@@ -127,9 +127,9 @@ function rejectionOf(signal: AbortSignal): Promise<never> {
   });
 }
 
-/** Keeps a lease alive while its work goes on. */
+/** Keeps the lease of work in progress alive. */
 interface Heartbeat {
-  /** Records progress: a hanging handler must not hold its lane for ever. */
+  /** Records progress: a hanging handler must not hold its lane indefinitely. */
   progress(): void;
   stop(): void;
 }
@@ -226,7 +226,7 @@ export function endingOf(failure: AttemptFailure): Ending {
   const retryAfterMs = error instanceof ReeveError ? error.retryAfterMs : undefined;
   const next = backoff(claim, { now, retryAfterMs });
   const isHosts = error instanceof ReeveError && error.isHostFailure && blame === 'host';
-  // In an outage, an old delivery is given up only if it was the one being tried: the others wait.
+  // In an outage, an expired delivery is given up only if it was the trial delivery: the others wait.
   if (isHosts && ('afterMs' in next || !failure.isTrial)) return { how: 'released', reason };
   if ('afterMs' in next) return { how: 'retry', afterMs: next.afterMs, reason };
   return { how: 'dead', reason: `${next.giveUp}; last: ${reason}` };
@@ -241,7 +241,7 @@ export type BackoffOptions = {
   readonly random?: () => number;
 };
 
-/** When a delivery came, and when it was last redriven. */
+/** Times of a delivery's arrival and of its last redrive. */
 type Age = { readonly receivedAt: Date; readonly redrivenAt?: Date | undefined };
 
 /** The part of a failed delivery that the next step depends on. */

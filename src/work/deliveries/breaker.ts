@@ -20,19 +20,18 @@ export type BreakerState = 'closed' | 'open' | 'half-open';
 /** One attempt in the breaker. */
 export type Ticket = { readonly lane: string; readonly isTrial: boolean };
 
-/** Number of failing repositories that count as a host failure although the forge answers the probe. */
+/** Number of failing repositories that counts as a host failure although the forge answers the probe. */
 const manyRepositories = 3;
 const maxKnown = 1_000;
 const jitter = 0.2;
 
 /**
- * Circuit breaker: stops all lanes while the whole forge fails. A failure that may affect the whole forge (5xx, no answer, a refused
- * credential) opens it; then one delivery of another lane decides whether it does.
- *
- * Closed: the first host failure of a lane opens it; a lane with a known failure fails on its own. Open: after a
- * delay the forge is probed repeatedly, with a longer delay each time; no delivery is claimed. Half-open: one delivery
- * is tried. If it succeeds, work continues, and the failed lanes are known. If it fails, it is a host failure if
- * at least three repositories have failed since it opened; otherwise the forge works for others and only the item fails.
+ * Circuit breaker: stops all lanes while the whole forge fails. A failure that may affect the whole forge (5xx, no
+ * response, a refused credential) opens it; then one delivery of another lane decides whether it does.
+ * Closed: the first host failure of a lane opens it; a lane with a known failure fails on its own. Open: after a delay
+ * the forge is probed repeatedly, with a longer delay each time; no delivery is claimed. Half-open: one delivery is
+ * tried. If it succeeds, work continues, and the failed lanes are known. If it fails, it is a host failure if at least
+ * three repositories have failed since it opened; otherwise the forge works for others and only the item fails.
  */
 export class Breaker {
   readonly #clock: Clock;
@@ -143,13 +142,13 @@ export type ForgeState =
   | { readonly state: 'ok' }
   | { readonly state: 'failing' | 'refused'; readonly since: Date; readonly reason: string };
 
-/** What the watch of the forge works with. */
+/** Dependencies of the forge watch. */
 type ForgeWatchParts = {
   readonly breaker: Breaker;
   readonly probe: (() => Promise<unknown>) | undefined;
   readonly clock: Clock;
   readonly log: Log;
-  /** Called when the forge has answered a probe. */
+  /** Called when the forge answered a probe. */
   readonly onAnswer: () => void;
 };
 

@@ -7,49 +7,50 @@ import type { LookReason, Timer } from './wake-loop.ts';
 
 /** Deliveries routed between two claims: parsing must not delay the lanes. */
 const routingBatch = 200;
-/** Between two looks at what the leader is to route: a delivery that it has left is routed by another process. */
+/** Interval of the checks for deliveries left to the leader: one that it has left is routed by another process. */
 const patienceMs = 250;
 
-/** What the router works with. */
+/** Dependencies of the router. */
 type RouterParts = {
   readonly store: WorkerStore;
   /** Receives the events of the deliveries that got a lane. */
   readonly events: RoutedEvents;
   readonly log: Log;
   readonly timer: Timer;
-  /** Called when it is time for a look at what the leader was to route. */
+  /** Called when the deliveries left to the leader must be checked. */
   readonly onOverdue: () => void;
 };
 
-/** Gives accepted deliveries their lanes. */
+/** Assigns lanes to accepted deliveries. */
 export class Router {
   readonly #parts: RouterParts;
   #hasArrived = false;
   #isWaiting = false;
   #isOverdue = false;
-  /** The oldest delivery that the leader was to route at the last look. */
+  /** The oldest delivery left to the leader at the last check. */
   #leftId: string | undefined;
 
   constructor(parts: RouterParts) {
     this.#parts = parts;
   }
 
-  /** Called when something may have been stored. */
+  /** Notes that a delivery may have been stored. */
   arrived(): void {
     this.#hasArrived = true;
   }
 
   /**
-   * Routes the next accepted deliveries to their lanes, or ends them, and returns whether there may be more. Where processes
-   * share the store, the leader does it, so that not all of them parse everything: the others do so if they are `asked` to, or
-   * if the leader leaves a delivery as it is. After the end of an attempt (`woken`), only if something has arrived.
+   * Routes the next accepted deliveries to their lanes, or ends them, and returns whether there may be more. If
+   * processes share the store, the leader does it, so that not all of them parse everything; the others route if they
+   * are `asked` to, or if the leader leaves a delivery unrouted. After the end of an attempt (`woken`), it routes only
+   * if something has arrived.
    */
   async route(why: LookReason): Promise<boolean> {
     const isDue = this.#hasArrived || why !== 'woken';
     this.#hasArrived = false;
     if (why === 'asked' || (isDue && this.#parts.store.isLeader())) {
       const hasMore = await this.#routeNext();
-      // Something may have arrived meanwhile.
+      // A delivery may have arrived in the meantime.
       this.#hasArrived ||= hasMore;
       return hasMore;
     }
@@ -70,7 +71,7 @@ export class Router {
     }, patienceMs);
   }
 
-  /** Returns whether the leader has left a delivery as it was. */
+  /** Returns whether the leader has left a delivery unrouted. */
   async #hasLeft(): Promise<boolean> {
     const before = this.#leftId;
     this.#leftId = (await this.#parts.store.unrouted(1))[0]?.id;

@@ -25,7 +25,7 @@ export function createSleep(timer: Timer): Sleep {
 /** Why the function is called: at an interval, after `wake`, or by `tick`. */
 export type LookReason = 'poll' | 'woken' | 'asked';
 
-/** Calls a function at intervals, and immediately after `wake`. Never two calls at a time. */
+/** Calls a function at intervals, and immediately after `wake`. Calls never overlap. */
 export class WakeLoop {
   readonly #look: (why: LookReason) => Promise<void>;
   readonly #timer: Timer;
@@ -64,7 +64,7 @@ export class WakeLoop {
     return this.#tick('asked');
   }
 
-  /** Starts no further call, and resolves when the one in progress is over. */
+  /** Starts no further call, and resolves when the one in progress has ended. */
   async stop(): Promise<void> {
     this.#state = 'stopped';
     this.#cancelPoll();

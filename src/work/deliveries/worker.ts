@@ -96,7 +96,7 @@ export function createWorker(options: WorkerOptions): Worker {
   });
   const tasks = new Tasks();
 
-  /** Whether the last claim left no place free. */
+  /** Whether the last claim used all free slots. */
   let isFull = false;
 
   const claim = async (): Promise<readonly Claim[]> => {
@@ -127,7 +127,7 @@ export function createWorker(options: WorkerOptions): Worker {
   const attend = async (claim: Claim, abortController: AbortController): Promise<void> => {
     const heartbeat = startHeartbeat(claim, abortController, { store, timer, leaseMs, stallMs, log });
     const ending = await tasks.handle(() => attempt(claim, abortController.signal, heartbeat));
-    // Its place is free while its end is recorded.
+    // Its slot is free while its ending is recorded.
     if (isFull) loop.wake();
     await record(claim, ending, abortController.signal);
     heartbeat.stop();
@@ -166,10 +166,10 @@ function logJump(log: Log, byMs: number): void {
 
 type Task = { readonly cut: AbortController; readonly done: Promise<void> };
 
-/** Ends of attempts that are recorded beside further attempts: where the store is slow, these wait for it. */
+/** Maximum endings that are recorded in parallel with further attempts: if the store is slow, those attempts wait for it. */
 const maxRecorded = 16;
 
-/** The attempts in progress, and those whose end is being recorded. */
+/** The attempts in progress, and those whose ending is being recorded. */
 class Tasks {
   readonly #tasks = new Slots<Task>();
   #handled = 0;
@@ -178,7 +178,7 @@ class Tasks {
     return this.#tasks.size;
   }
 
-  /** Returns how many of `concurrency` attempts may begin: one whose end is being recorded makes room for another. */
+  /** Returns how many of `concurrency` attempts may begin: one whose ending is being recorded frees its slot. */
   places(concurrency: number): number {
     return Math.min(concurrency - this.#handled, concurrency + maxRecorded - this.#tasks.size);
   }
@@ -193,7 +193,7 @@ class Tasks {
     }
   }
 
-  /** Runs an attempt, which must not reject. Aborting `cut` ends it early. `onEnd` is called once it is over. */
+  /** Runs an attempt, which must not reject. Aborting `cut` ends it early. `onEnd` is called at its end. */
   begin(run: (abortController: AbortController) => Promise<void>, onEnd: () => void): void {
     const abortController = new AbortController();
     const done = run(abortController).finally(() => {

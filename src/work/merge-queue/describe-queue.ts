@@ -2,14 +2,14 @@ import { findPause, type Pause, pausedWords } from '../../engine/bounds/pauses.t
 import type { QueueRow } from '../../store/queue-rows.ts';
 import { type QueueEntry, type QueuePhase, type QueueState, queueStateOf } from './state.ts';
 
-/** A pull request in a queue, as people read it. */
+/** A pull request in a queue, for display. */
 export type DescribedEntry = {
-  /** From 1; the first has its turn. */
+  /** From 1; the first one has its turn. */
   readonly position: number;
   readonly number: number;
   readonly priority: number;
   readonly phase: QueuePhase;
-  /** What it waits for, as a part of a sentence. */
+  /** Its reason for waiting, as a part of a sentence. */
   readonly waitsFor: string;
   readonly head: string;
   readonly rule: string;
@@ -17,20 +17,20 @@ export type DescribedEntry = {
   readonly turnAt: Date | undefined;
 };
 
-/** A queue, as people read it. */
+/** A queue, for display. */
 export type DescribedQueue = {
   readonly repositoryId: number;
   readonly repository: string;
   readonly base: string;
   readonly paused: { readonly by: string; readonly at: Date } | undefined;
-  /** The commit that someone else wrote to the base, and since when nothing is merged for it. */
+  /** The foreign commit on the base, and since when it blocks merges. */
   readonly blocked: { readonly commit: string; readonly since: Date } | undefined;
-  /** What stops the writes of all or of some rules in it, as sentences. */
+  /** Pauses that stop the writes of all or some of its rules, as sentences. */
   readonly pauses: readonly string[];
   readonly entries: readonly DescribedEntry[];
 };
 
-/** Describes a stored queue: positions, phases, and what each pull request waits for. `pauses`: those in force. */
+/** Describes a stored queue: positions, phases, and the reason for which each pull request waits. `pauses`: those in force. */
 export function describeQueue(row: QueueRow, pauses: readonly Pause[]): DescribedQueue {
   const state = queueStateOf(row);
   const repository = { name: row.repository, id: row.repositoryId };
@@ -60,7 +60,7 @@ export function describeQueue(row: QueueRow, pauses: readonly Pause[]): Describe
   };
 }
 
-/** Describes the queues that hold a pull request, are paused, or wait for checks of their base; the others are at rest. */
+/** Describes the queues that hold a pull request, are paused, or wait for checks of their base; idle queues are left out. */
 export function describeBusyQueues(
   rows: readonly QueueRow[],
   pauses: readonly Pause[],
@@ -91,7 +91,7 @@ function describeWait(
   return waits[phase];
 }
 
-/** What the first pull request waits for. */
+/** Reason for which the first pull request waits. */
 const waits: Readonly<Record<QueuePhase, string>> = {
   waiting: 'the next look at the queue',
   updating: 'the update with its base',

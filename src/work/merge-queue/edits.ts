@@ -9,18 +9,18 @@ import {
   queueStateOf,
 } from './state.ts';
 
-/** The result of an edit: the new state and what happened; undefined: nothing is to be changed. */
+/** Result of an edit: the new state and its events; undefined: no change. */
 type QueueEdit = (
   state: QueueState,
 ) => { readonly state: QueueState; readonly events: readonly QueueEvent[] } | undefined;
 
-/** Where queues are read and saved. */
+/** Store of the queues to edit. */
 export type QueueRowsToEdit = {
   readQueue: QueueRows['readQueue'];
   saveQueue: QueueRows['saveQueue'];
 };
 
-/** Edits a queue, again and again until no other save comes first. Returns whether it was changed. */
+/** Edits a queue, and retries while another save comes first. Returns whether it was changed. */
 export async function editQueue(
   rows: QueueRowsToEdit,
   { repositoryId, base, repository }: QueueKey & { readonly repository: string },
@@ -35,7 +35,7 @@ export async function editQueue(
   }
 }
 
-/** Puts a pull request behind all others of its priority or a higher one, but never before the one that has its turn. */
+/** Inserts a pull request after all others of the same or a higher priority, but never before the one that has its turn. */
 export function placeEntry(entries: readonly QueueEntry[], entry: QueueEntry): readonly QueueEntry[] {
   const last = entries.findLastIndex(({ request }) => request.priority >= entry.request.priority);
   const at = Math.max(last + 1, entries[0]?.turnAt === undefined ? 0 : 1);
@@ -44,7 +44,7 @@ export function placeEntry(entries: readonly QueueEntry[], entry: QueueEntry): r
 
 type QueueEditor = { readonly by: string; readonly at: Date };
 
-/** Moves a pull request to a position; 1 is the first. The one that had its turn waits again if it is overtaken. */
+/** Moves a pull request to a position; 1 is the first. If the one that had its turn is overtaken, it waits again. */
 export function moveInQueue(number: number, position: number, { by, at }: QueueEditor): QueueEdit {
   return (state) => {
     const from = state.entries.findIndex((entry) => entry.number === number);
@@ -57,14 +57,14 @@ export function moveInQueue(number: number, position: number, { by, at }: QueueE
   };
 }
 
-/** Takes the turn from every entry that is not the first. */
+/** Takes the turn from all entries except the first. */
 export function waitUnlessFirst(entry: QueueEntry, at: number): QueueEntry {
   if (at === 0 || entry.turnAt === undefined) return entry;
   const { turnAt: _turn, sinceAt: _since, toldHead: _told, unmergeableAt: _unmergeable, ...kept } = entry;
   return { ...kept, phase: 'waiting' };
 }
 
-/** Asks for a pull request to leave: the process that works on the queue lets it go, with a status and a comment. */
+/** Requests the removal of a pull request: the process that works on the queue removes it, with a status and a comment. */
 export function removeFromQueue(number: number, { by }: QueueEditor): QueueEdit {
   return (state) => {
     const found = state.entries.find((entry) => entry.number === number);
@@ -74,7 +74,7 @@ export function removeFromQueue(number: number, { by }: QueueEditor): QueueEdit 
   };
 }
 
-/** Stops a queue: it keeps its pull requests and writes nothing until it is resumed. */
+/** Pauses a queue: it keeps its pull requests and writes nothing until it is resumed. */
 export function pauseQueue({ by, at }: QueueEditor): QueueEdit {
   return (state) =>
     state.paused
@@ -85,7 +85,7 @@ export function pauseQueue({ by, at }: QueueEditor): QueueEdit {
         };
 }
 
-/** Ends the pause of a queue. The time that it was paused counts for no timeout. */
+/** Ends the pause of a queue. The paused time does not count for timeouts. */
 export function resumeQueue({ by, at }: QueueEditor): QueueEdit {
   return (state) => {
     if (state.paused === undefined) return undefined;
@@ -102,7 +102,7 @@ export function resumeQueue({ by, at }: QueueEditor): QueueEdit {
   };
 }
 
-/** A pull request that wants to enter. */
+/** A pull request that is to enter the queue. */
 type QueueCandidate = {
   readonly number: number;
   readonly head: string;
@@ -111,10 +111,10 @@ type QueueCandidate = {
   readonly request: QueueEntry['request'];
 };
 
-/** Reasons that hold until the head is another one, or its conditions were false once. */
+/** Reasons that hold until the head changes, or the conditions were false once. */
 const lasting: readonly LeaveReason[] = ['checks', 'conflict', 'timeout', 'fork', 'refused', 'removed'];
 
-/** Returns why a pull request does not enter again: it left with this head, for a reason that has not changed. */
+/** Returns why a pull request does not enter again: it left with this head, for a reason that still holds. */
 export function findBar(
   state: QueueState,
   { number, head }: { readonly number: number; readonly head: string },
@@ -125,8 +125,8 @@ export function findBar(
 }
 
 /**
- * Puts a pull request into the queue, unless it is there or left for a reason that still holds. With another head than the queued
- * one, it leaves and enters anew, at the end.
+ * Adds a pull request to the queue, unless it is already there or left for a reason that still holds. With another head
+ * than the queued one, it leaves and enters again, at the end.
  */
 export function enterQueue(candidate: QueueCandidate, at: Date, branch: string): QueueEdit {
   return (before) => {
@@ -151,7 +151,7 @@ export function enterQueue(candidate: QueueCandidate, at: Date, branch: string):
   };
 }
 
-/** Takes back that a pull request entered with a head: the forge refused to show it. */
+/** Reverts the entry of a pull request with a head: the forge refused to show it. */
 export function withdrawEntry(number: number, head: string): QueueEdit {
   return (state) => {
     const entries = state.entries.filter((entry) => entry.number !== number || entry.head !== head);
@@ -159,7 +159,7 @@ export function withdrawEntry(number: number, head: string): QueueEdit {
   };
 }
 
-/** Forgets why a pull request left: the conditions of its rule were false once. */
+/** Removes the record of why a pull request left: the conditions of its rule were false once. */
 export function forgiveLeft(number: number): QueueEdit {
   return (state) => {
     const left = state.left.filter((one) => one.number !== number);
@@ -167,7 +167,7 @@ export function forgiveLeft(number: number): QueueEdit {
   };
 }
 
-/** Lets every pull request go, and writes nothing of it: the repository is not served any more. */
+/** Removes all pull requests without a write to the forge: the repository is no longer served. */
 export function abandonQueue(why: string, at: Date, branch: string): QueueEdit {
   return (before) => {
     if (before.entries.length + before.outbox.length === 0) return undefined;
@@ -178,21 +178,21 @@ export function abandonQueue(why: string, at: Date, branch: string): QueueEdit {
   };
 }
 
-/** A step under way: the state so far, and what has happened. */
+/** A step in progress: the state and the events so far. */
 export type QueueDraft = {
   readonly state: QueueState;
   readonly events: readonly QueueEvent[];
-  /** Rules for whose pull requests nothing is written now. */
+  /** Rules whose pull requests get no writes now. */
   readonly held?: readonly string[] | undefined;
 };
 
-/** Ages of a wait at which it is polled for the first times; then every minute. */
+/** Ages of a wait at which its first polls happen; then every minute. */
 const firstAgesMs = [10_000, 40_000];
 const everyMs = 60_000;
-/** Pull requests that left, which are remembered. */
+/** Maximum number of removed pull requests that are remembered. */
 const maxLeft = 200;
 
-/** Returns the draft with members of an entry changed. */
+/** Returns the draft with changed members of an entry. */
 export function withEntry(draft: QueueDraft, number: number, more: Partial<QueueEntry>): QueueDraft {
   const entries = draft.state.entries.map((entry) =>
     entry.number === number ? { ...entry, ...more } : entry,
@@ -240,12 +240,12 @@ function ruleOfEntry({ entries }: QueueState, number: number): string | undefine
   return entries.find((entry) => entry.number === number)?.rule;
 }
 
-/** Reasons for which nothing is left to say on the pull request. */
+/** Reasons that need no status or comment on the pull request. */
 const silent: readonly LeaveReason[] = ['merged', 'merged-elsewhere'];
-/** Reasons that are not remembered: the pull request is over. */
+/** Reasons that are not remembered: the pull request has ended. */
 const ended: readonly LeaveReason[] = ['merged', 'merged-elsewhere', 'closed'];
 
-/** Returns the draft without a pull request: a status and one comment say why it left. */
+/** Returns the draft without a pull request: a status and one comment state the reason. */
 export function leaveQueue(
   draft: QueueDraft,
   entry: QueueEntry,
@@ -279,19 +279,19 @@ export function leaveQueue(
     turnAt: entry.turnAt === undefined ? undefined : new Date(entry.turnAt),
   });
   if (silent.includes(reason)) return next;
-  // Also of a closed one: it may be opened again, and must not look as if it waited, or could be merged.
+  // Also for a closed one: it may be reopened, and must not appear to be waiting or mergeable.
   const state = reason === 'checks' || reason === 'conflict' ? 'failure' : 'error';
   const description = `left the merge queue of ${branch}: ${text}`;
   next = withStatus(next, { number, rule, head, state, description }, at);
   return withComment(next, entry, `This left the merge queue of \`${branch}\`: ${text}.`, at);
 }
 
-/** Returns the milliseconds between an instant of the state and now; at least 0, also where the clock was set back. */
+/** Returns the milliseconds between an instant of the state and now; at least 0, also after the clock was set back. */
 export function msSince(instant: string, at: Date): number {
   return Math.max(at.getTime() - Date.parse(instant), 0);
 }
 
-/** Returns the action that waits: looks come after 10 s, 40 s and then every minute, and with events. */
+/** Returns the action that waits: polls happen after 10 s, 40 s and then every minute, and on events. */
 export function waitFor({ sinceAt }: QueueEntry, at: Date, why: string): QueueAction {
   const ageMs = sinceAt === undefined ? 0 : msSince(sinceAt, at);
   const nextMs = firstAgesMs.find((one) => one > ageMs);

@@ -14,22 +14,22 @@ import { messageOf, ReeveError } from '../../platform/errors.ts';
 import { findDenial } from '../../rules/sources/admission.ts';
 import type { ChecksSeen, PullSeen, QueueEntry, QueueLook, QueueState } from './state.ts';
 
-/** What a look is made with. */
+/** Dependencies of a look at the forge. */
 export type QueueLooking = {
   readonly client: Client;
   readonly account: { readonly id: number };
   readonly repository: RepositoryRef;
   readonly now: () => Date;
-  /** Evaluates the rule of an entry now. `facts` know the pull request as it was evaluated. */
+  /** Evaluates the rule of an entry now. `facts` contain the pull request as it was evaluated. */
   judge(entry: QueueEntry): Promise<{ readonly wanted: PullSeen['wanted']; readonly facts: Facts }>;
 };
 
-/** A queued pull request as it is looked at. */
+/** Context of a look at a queued pull request. */
 type Look = QueueLooking & { readonly state: QueueState; readonly entry: QueueEntry };
 
 /**
- * Looks at a queued pull request: at the named one, or at the first, with its base. The pull request is read first, then
- * everything else: what is seen holds for that head or was never sent.
+ * Reads the state of a queued pull request: of the named one, or of the first, with its base. The pull request is read
+ * first, then everything else: the result holds for that head or is not used.
  */
 export async function lookAtQueue(
   looking: QueueLooking,
@@ -39,10 +39,10 @@ export async function lookAtQueue(
   try {
     return await lookAtPull(looking, state, about);
   } catch (error) {
-    // What may pass is tried again soon; with the rest, each pull request has until its timeout.
+    // Temporary failures are retried soon; with others, each pull request waits until its timeout.
     if (error instanceof ReeveError && error.keepsWork) throw error;
     const denial = await findDenial(looking.client, looking.repository);
-    // Whether the repository is gone is decided where jobs are admitted.
+    // Whether the repository was deleted is decided at the admission of jobs.
     if (denial) throw new ReeveError('repository-missing', denial.message, { cause: denial });
     const at = looking.now();
     const [first] = state.entries;
@@ -53,7 +53,7 @@ export async function lookAtQueue(
   }
 }
 
-/** Whether the forge does not know a pull request any more: people may delete one. */
+/** Returns whether the forge no longer knows a pull request: pull requests can be deleted. */
 async function isGone(index: number, { client, repository }: QueueLooking): Promise<boolean> {
   try {
     await client.call(operations.getPull, { params: { ...asParams(repository), index } });
@@ -128,8 +128,9 @@ async function commitAt(sha: string, { client, repository }: QueueLooking): Prom
 }
 
 /**
- * Returns the base commit that our update merged into the queued head; undefined if the new head is not our update. It is known by
- * its parents, the queued head and a commit of the base, and by its author and committer, where the forge knows their accounts.
+ * Returns the base commit that our update merged into the queued head; undefined if the new head is not our update. An
+ * update is identified by its parents, the queued head and a commit of the base, and by its author and committer if the
+ * forge knows their accounts.
  */
 async function updateOf(head: string, look: LookWithFacts): Promise<string | undefined> {
   const { entry, account, state } = look;
@@ -139,7 +140,7 @@ async function updateOf(head: string, look: LookWithFacts): Promise<string | und
   if (!isAsked) return undefined;
   const { parents, author, committer } = await commitAt(head, look);
   const [onto, merged, ...others] = (parents ?? []).map(({ sha }) => sha);
-  // An account without a public address is not shown behind its commits.
+  // Commits of an account without a public address do not show the account.
   const isByOther = [author, committer].some((one) => one && one.id !== account.id);
   if (onto !== entry.head || merged === undefined || others.length > 0 || isByOther) return undefined;
   // The base may have moved between the last look and the update.
@@ -152,7 +153,7 @@ async function isOnBase(commit: string, look: LookWithFacts): Promise<boolean> {
   return (await countLacking(tip.id, commit, look)) === 0;
 }
 
-/** Returns who merged it, and what our merge was made on. */
+/** Returns the author of the merge, and the base commit of our merge. */
 async function mergeOf(pull: PullRequest, head: string, look: Look): Promise<PullSeen['merged']> {
   const { attempt, entries } = look.state;
   const isByUs = pull.merged_by?.id === look.account.id;
@@ -168,8 +169,8 @@ async function mergeOf(pull: PullRequest, head: string, look: Look): Promise<Pul
 }
 
 /**
- * Returns what a rebased pull request was put onto: the newest commit since the tested base that is not one of its own. Where commits
- * of the tested base were taken out, it is the commit below its own.
+ * Returns the commit that a pull request was rebased onto: the newest commit since the tested base that is not one of
+ * its own. If commits of the tested base were removed, it is the commit below its own.
  */
 async function rebasedOnto(
   commit: string,
@@ -195,12 +196,12 @@ async function commitsBetween(
   return (await client.call(operations.compare, { params })).commits ?? [];
 }
 
-/** What a rebase keeps of a commit. */
+/** Returns the parts of a commit that a rebase keeps. */
 function nameOfWork({ commit }: CommitEntry): string {
   return JSON.stringify([commit?.message?.trim(), commit?.author?.email, commit?.author?.date]);
 }
 
-/** Returns whether the head contains this commit of the base. Asked once for each pair. */
+/** Returns whether the head contains this commit of the base. Requested once for each pair. */
 async function containsBase(
   pull: PullSeen,
   { commit, mergeBase }: { readonly commit: string; readonly mergeBase: string | null | undefined },
@@ -209,12 +210,12 @@ async function containsBase(
   const { entry } = look;
   const known = pull.head === entry.head ? entry.contains : pull.updatedWith;
   if (known === commit || pull.head === commit) return true;
-  // It is that of the forge's last check: where it is old, the update is refused, and the next look asks.
+  // It comes from the forge's last check: if it is outdated, the update is refused, and the next look requests it.
   if (mergeBase && mergeBase !== commit && !entry.refusals) return false;
   return (await countLacking(pull.head, commit, look)) === 0;
 }
 
-/** Returns how many commits of the second the first does not have. */
+/** Returns the number of commits of the second that the first lacks. */
 async function countLacking(head: string, commit: string, { client, repository }: Look): Promise<number> {
   const params = { ...asParams(repository), basehead: `${head}...${commit}` };
   const { total_commits: lacks } = await client.call(operations.compare, { params });
@@ -222,22 +223,22 @@ async function countLacking(head: string, commit: string, { client, repository }
   return lacks;
 }
 
-/** The checks of the base itself: those that it requires of others. */
+/** Returns the state of the base's own checks: those that it requires of pull requests. */
 async function checksOfBase(base: Branch, sha: string, look: Look) {
   const all = await readNewestStatuses(look.client, { ...asParams(look.repository), sha });
   if (foreignStatuses(all).length === 0) return { state: 'none' } as const;
   return judgeChecks(base, all, { expected: [], meter: createUnlimitedMeter() });
 }
 
-/** Returns the statuses that a queue may wait for: its own is never one of them. */
+/** Returns the statuses that a queue may wait for: all but its own. */
 function foreignStatuses(all: readonly CommitStatus[]): readonly CommitStatus[] {
   return all.filter(({ context }) => context !== queueContext);
 }
 
 /**
- * Returns how the checks of a commit stand: those that the base requires; if it requires none, every status that there is, and
- * those of `expected`. The status of the queue itself is left out, and so is the requirement of its very name. Every other status
- * counts, those of rules of Reeve as well; a pattern that none of them matches is pending.
+ * Returns the state of the checks of a commit: those that the base requires; if it requires none, every existing status
+ * and those of `expected`. The status of the queue itself is left out, as is a requirement of exactly its name. Every
+ * other status counts, including those of rules of Reeve; a pattern without a match is pending.
  */
 export function judgeChecks(
   base: Branch,
@@ -258,7 +259,7 @@ export function judgeChecks(
   return required.enable_status_check ? { state: 'success' } : judgeAll(found, expected);
 }
 
-/** The base without the requirement of our own status: it is written once all else has passed. */
+/** Returns the base without the requirement of our own status: it is written after all others have passed. */
 function withoutOwn(base: Branch): Branch {
   if (!base.enable_status_check) return { ...base, enable_status_check: false };
   const contexts = base.status_check_contexts ?? [];

@@ -43,12 +43,12 @@ import { type QueuePlace, type QueuePorts, workOnQueue } from './work.ts';
 import { createWriteBudget, type WriteBudget } from './write-budget.ts';
 
 const hourMs = 3_600_000;
-/** Wait before a queue is looked at under the new name of its repository. */
+/** Delay until a queue is processed under the new name of its repository. */
 const renamedMs = 1_000;
-/** A row that polls is replaced when it is this old: rows have a lifetime. */
+/** Age at which a polling row is replaced: rows have a lifetime. */
 const renewedMs = 6 * hourMs;
 
-/** What the desk of the queues needs of a bot: rules are given it before the rest of the bot is there. */
+/** The parts of a bot that the desk of the queues needs: it is passed to rules before the rest of the bot exists. */
 type DeskParts = {
   readonly store: Store;
   readonly now: () => Date;
@@ -56,7 +56,7 @@ type DeskParts = {
   readonly onEvent: (event: QueueEvent & QueuePlace) => void;
 };
 
-/** Creates the desk at which rules let pull requests into the queues of a store. */
+/** Creates the desk at which rules add pull requests to the queues of a store. */
 export function createQueueDesk({ store, now, wake, onEvent }: DeskParts): QueueDesk {
   const placeOf = ({ repository: { id, owner, name }, base }: QueuePlaceOfPull): QueuePlace => ({
     repositoryId: id,
@@ -67,7 +67,7 @@ export function createQueueDesk({ store, now, wake, onEvent }: DeskParts): Queue
     async find(pull) {
       const state = queueStateOf(await store.readQueue(placeOf(pull)));
       const entry = state.entries.find(({ number }) => number === pull.number);
-      // Another head is a push, unless the queue is just bringing it up to date.
+      // A different head is a push, unless the queue is just updating it.
       const isUpdated = state.attempt?.kind === 'update' && state.attempt.number === pull.number;
       if (entry && (entry.head === pull.head || isUpdated)) return 'queued';
       const bar = findBar(state, pull);
@@ -86,7 +86,7 @@ export function createQueueDesk({ store, now, wake, onEvent }: DeskParts): Queue
       if (!hasEntered) return async () => {};
       onEvent({ ...place, at, kind: 'entered', number, head, text: 'entered' });
       const { entries, outbox } = queueStateOf(await store.readQueue(place));
-      // Others are looked at when their turn comes.
+      // Others are processed when their turn comes.
       const next = entries.find(({ held }) => !held);
       if (next?.number === number || outbox.length > 0) {
         await store.enqueue(queueJob(pull.repository, pull.base, { at }));
@@ -102,7 +102,7 @@ export function createQueueDesk({ store, now, wake, onEvent }: DeskParts): Queue
   };
 }
 
-/** The merge queues of a bot: wakes them, and handles the jobs that work on them. */
+/** Merge queues of a bot: wakes them, and handles their jobs. */
 export class MergeQueues {
   readonly #reeve: Reeve;
   readonly #budget: WriteBudget;
@@ -113,8 +113,8 @@ export class MergeQueues {
   }
 
   /**
-   * Wakes the queues that an event may matter to. Our own events count too, except the statuses of the queue itself. Nothing
-   * depends on it: a queue that waits is polled.
+   * Wakes the queues that an event may affect. Our own events count too, except the statuses of the queue itself.
+   * Correctness does not depend on it: waiting queues are polled.
    */
   async wakeFor(event: AdmittedEvent): Promise<void> {
     const { store, account } = this.#reeve;
@@ -134,7 +134,7 @@ export class MergeQueues {
     }
   }
 
-  /** Wakes every queue that has something to do, after a start. */
+  /** Wakes every queue with pending work, after a start. */
   async wakeAll(): Promise<void> {
     for (const row of await this.#reeve.store.listQueues()) {
       const { entries, outbox } = queueStateOf(row);
@@ -142,7 +142,7 @@ export class MergeQueues {
     }
   }
 
-  /** Takes out of their queues what a reverted run let in. */
+  /** Removes the pull requests from their queues that a reverted run added. */
   async leaveReverted(run: Run): Promise<void> {
     const { store, clock } = this.#reeve;
     const applied = new Set(
@@ -151,7 +151,7 @@ export class MergeQueues {
     for (const { id, action, target, input } of run.changes) {
       if (action !== 'queue-merge' || !applied.has(id)) continue;
       const number = Number(target.slice('queue:#'.length));
-      // The border to the store: the change was recorded from an input of the contract.
+      // Store boundary: the change was recorded from an input of the contract.
       const { owner, repo } = (input as AnyInput).params ?? {};
       for (const row of await store.listQueues()) {
         if (row.repository !== `${owner}/${repo}`) continue;
@@ -161,7 +161,7 @@ export class MergeQueues {
     }
   }
 
-  /** Handles a job that works on a queue. Jobs of one queue run one after the other. */
+  /** Handles a job of a queue. Jobs of one queue run sequentially. */
   readonly handleJob: HandleJob = async (job, payload, lease) => {
     const { store, clock, wake, admissions } = this.#reeve;
     const { repository: claimed, base, number, pushed } = readQueueJob(payload);
@@ -192,8 +192,8 @@ export class MergeQueues {
   };
 
   /**
-   * Admits the job of a queue. A repository that the forge has denied for ten minutes counts as gone: nothing else would ever end
-   * its queues.
+   * Admits the job of a queue. A repository that the forge has denied for ten minutes counts as deleted: otherwise its
+   * queues would never end.
    */
   async #admit(repository: RepositoryRef, job: Delivery) {
     try {
@@ -207,7 +207,7 @@ export class MergeQueues {
     }
   }
 
-  /** Lets all pull requests of a queue go whose repository is not served any more. Nothing is written there. */
+  /** Removes all pull requests of a queue whose repository is no longer served, without a write to the forge. */
   async #abandon(place: QueuePlace, why: string): Promise<void> {
     const { store, clock, metrics } = this.#reeve;
     const at = clock.now();
@@ -236,7 +236,7 @@ function repositoryOfRow({ repositoryId, repository }: QueueRow): RepositoryRef 
   return { id: repositoryId, owner, name };
 }
 
-/** The job that works on a queue. */
+/** Job of a queue. */
 type QueueWork = {
   readonly job: Delivery;
   readonly event: AdmittedEvent;
@@ -244,7 +244,7 @@ type QueueWork = {
   readonly lease: Lease;
 };
 
-/** One queue while a job works on it: evaluates, sends, and keeps a record of each request. */
+/** A queue during a job: evaluates, sends, and records each request. */
 class QueueAtWork {
   readonly #reeve: Reeve;
   readonly #budget: WriteBudget;
@@ -252,7 +252,7 @@ class QueueAtWork {
   readonly #client: Client;
   /** The last verdict of each rule. */
   readonly #verdicts = new Map<string, Verdict>();
-  /** Requests and time at the last record. */
+  /** Number of requests and time at the last record. */
   #before: { readonly requests: number; readonly ms: number };
 
   constructor(reeve: Reeve, budget: WriteBudget, work: QueueWork) {
@@ -318,7 +318,7 @@ class QueueAtWork {
     };
   }
 
-  /** Keeps the record of a write, with the last verdict of its rule. */
+  /** Records a write, with the last verdict of its rule. */
   async #keep(rule: string | undefined, make: (parts: QueueRunParts) => Run): Promise<void> {
     const { clock, metrics } = this.#reeve;
     const { job, place, lease } = this.#work;
@@ -336,7 +336,10 @@ class QueueAtWork {
     metrics.countRun(run);
   }
 
-  /** Evaluates the rule of an entry, for what it ran for when the pull request entered, and says whether it is still wanted. */
+  /**
+   * Evaluates the rule of an entry, for the same trigger as when the pull request entered, and returns whether it is
+   * still wanted.
+   */
   async #judge(entry: QueueEntry): Promise<{ readonly wanted: PullSeen['wanted']; readonly facts: Facts }> {
     const ran = await this.#evaluate(entry);
     if (ran.retry) throw ran.retry;
@@ -354,7 +357,7 @@ class QueueAtWork {
     const delivery = entry.delivery === undefined ? undefined : await store.readDelivery(entry.delivery);
     const event = await this.#admitted(delivery);
     const force = await rules.rulesFor({ ...own, subject });
-    // A rule that is evaluated here says whether it wants the pull request, not whether it has entered.
+    // This evaluation returns whether the rule wants the pull request, not whether it has entered.
     const context = { ...this.#reeve, queue: blankDesk };
     const request = {
       mode: 'plan',
@@ -371,7 +374,7 @@ class QueueAtWork {
     return makeEventRun({ ...event, subject }, about, context);
   }
 
-  /** Returns the event of a delivery, while it is kept; what came without one is evaluated for live state alone. */
+  /** Returns the event of a delivery while it is kept; an entry without one is evaluated for live state only. */
   async #admitted(delivery: DeliveryWithBody | undefined): Promise<AdmittedEvent | undefined> {
     if (delivery?.door !== 'webhook') return undefined;
     const admission = await this.#reeve.admissions.admit(deliveryOrigin(delivery), storedEvent(delivery));
@@ -384,7 +387,7 @@ function wantedOf({ number, rule }: QueueEntry, { run, awaiting }: Ran): PullSee
     action === 'queue-merge' && target === `queue:#${number}`;
   const change = run.changes.find(isIt);
   const refusal = run.refused.find((one) => isIt(one.change));
-  // The border to the action, which wrote this value.
+  // Boundary to the action, which wrote this value.
   const value = change?.value as { readonly wish: QueueEntry['request'] } | undefined;
   if (value && !refusal) return { state: 'yes', request: value.wish };
   if (awaiting?.includes(rule)) return { state: 'checks' };

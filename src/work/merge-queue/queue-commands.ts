@@ -10,7 +10,7 @@ import {
 } from './edits.ts';
 import { queueJob, queueStateOf } from './state.ts';
 
-/** What a person does with a queue or a pull request in it. */
+/** Command of a person about a queue or a pull request in it. */
 export type QueueCommand =
   | { readonly kind: 'move'; readonly number: number /** From 1. */; readonly position: number }
   | { readonly kind: 'remove'; readonly number: number }
@@ -20,12 +20,12 @@ export type QueueCommand =
 /** A queue with the name of its repository. */
 export type NamedQueue = QueueKey & { readonly repository: string };
 
-/** Does to a queue what a person wants. Returns whether this changed anything. */
+/** Executes a command on a queue. Returns whether it changed anything. */
 export type CommandQueue = (queue: NamedQueue, command: QueueCommand, by: string) => Promise<boolean>;
 
 /**
- * Creates what changes queues for people. The change is stored with its entry in the audit, and a job wakes what works on the
- * queue: also from another process than the server.
+ * Creates the function that executes commands. The change is stored with its audit entry, and a job wakes the process
+ * that works on the queue, which may differ from the caller's.
  */
 export function createCommandQueue(store: Store, clock: { now(): Date }): CommandQueue {
   return async (queue, command, by) => {
@@ -64,7 +64,7 @@ function nameOfObject({ repository, base }: NamedQueue, command: QueueCommand): 
   return `queue ${repository} ${base}`;
 }
 
-/** Finds the queues of a repository by its full name, in any case; with `base` or `number`, the one for it alone. */
+/** Finds the queues of a repository by its full name, case-insensitively; with `base` or `number`, only the matching one. */
 export async function findQueues(
   store: QueueRows,
   {
@@ -74,7 +74,7 @@ export async function findQueues(
   }: {
     readonly repository: string;
     readonly base?: string | undefined;
-    /** Of a pull request in it. */
+    /** Number of a pull request in it. */
     readonly number?: number | undefined;
   },
 ): Promise<readonly QueueRow[]> {

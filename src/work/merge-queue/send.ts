@@ -14,33 +14,33 @@ import type { Verdict } from '../../rules/verdict.ts';
 import type { QueueEvent, QueueKey } from '../../store/queue-rows.ts';
 import type { QueueAttempt, QueueAttemptAction, QueueObservation, QueueState, QueueWrite } from './state.ts';
 
-/** What the writes of a queue are sent with. */
+/** Dependencies of the writes of a queue. */
 type QueueSending = {
   readonly client: Client;
   readonly account: { readonly id: number };
   readonly repository: { readonly id: number; readonly owner: string; readonly name: string };
   readonly base: string;
   readonly consequences?: Consequences | undefined;
-  /** Told of writes that the forge refuses for good. */
+  /** Called with writes that the forge refuses permanently. */
   readonly onRefused: (write: QueueWrite, error: ReeveError) => void;
 };
 
-/** Longest description that forges keep. */
+/** Maximum length of a description that forges keep. */
 const maxDescription = 250;
 
 /** A request that a queue sent, for its record. */
 type QueueRequestSent = {
   readonly operation: Operation;
   readonly input: AnyInput;
-  /** What was there before, where that is known. */
+  /** The previous value, if known. */
   readonly before?: unknown;
-  /** Why the forge refused it. */
+  /** Error of the forge, if it refused the request. */
   readonly error?: string | undefined;
 };
 
 /**
- * Sends a status or a comment. One that the forge refuses for good is given up: nothing depends on it. Returns what was sent;
- * undefined if it is there already.
+ * Sends a status or a comment. A permanently refused one is dropped: nothing depends on it. Returns the sent request;
+ * undefined if the forge already has it.
  */
 export async function sendQueueWrite(
   write: QueueWrite,
@@ -71,13 +71,13 @@ function statusRequest(
   return { operation: operations.createStatus, input: { params: { owner, repo, sha: head }, body } };
 }
 
-/** Edits our comment about this queue, or creates it. After a kill, it may be there already. */
+/** Edits our comment about this queue, or creates it. After a kill, it may already exist. */
 async function findCommentRequest(
   { number, text }: Extract<QueueWrite, { kind: 'comment' }>,
   { client, account, base, repository: { owner, name: repo } }: QueueSending,
 ): Promise<QueueRequestSent | undefined> {
   const marker = `<!-- reeve:merge-queue/${encodeURIComponent(base)} -->`;
-  // Names of checks and words of the forge come from elsewhere.
+  // Names of checks and messages of the forge are untrusted.
   const said = breakReferences([{ text: text.replaceAll('@', '@\u200b'), isInserted: true }]);
   const body = { body: `${marker}\n${said}` };
   const params = { owner, repo, index: number };
@@ -92,8 +92,8 @@ async function findCommentRequest(
 }
 
 /**
- * Sends an update or a merge. Returns what the forge says; throws if there is no answer, or none that counts: the attempt is in
- * the state, and what became of it is seen at the next look.
+ * Sends an update or a merge. Returns the response of the forge; throws if there is no valid response: the attempt is
+ * stored in the state, and the next look determines its result.
  */
 export async function sendQueueAttempt(
   action: QueueAttemptAction,
@@ -106,7 +106,7 @@ export async function sendQueueAttempt(
     return { kind: 'taken' };
   } catch (error) {
     if (!isFinal(error)) throw error;
-    // Where the head has the base already, a forge may say so with the status of a conflict.
+    // If the head already contains the base, a forge may answer with the status of a conflict.
     const isConflict =
       error.status === 409 && /conflict/i.test(error.message) && !/up to date/i.test(error.message);
     return { kind: 'refused', why: error.message, isConflict };
@@ -134,7 +134,7 @@ export function attemptRequest(
   return { operation: operations.mergePull, input: { params, body } };
 }
 
-/** Our merges and updates run the rules that did not cause them, such as those that delete branches. */
+/** Our merges and updates trigger the rules that did not cause them, such as those that delete branches. */
 async function beginCause(
   { kind, attempt }: QueueAttemptAction,
   { consequences, repository, base }: QueueSending,
@@ -144,12 +144,12 @@ async function beginCause(
     kind === 'merge'
       ? ({ event: 'merged', number, head, base } as const)
       : ({ event: 'updated', number, head } as const);
-  // The run that records this attempt has one change.
+  // The run that records this attempt contains one change.
   const because = { run: runIdOfAttempt(attempt, { repositoryId: repository.id, base }), change: '1' };
   return consequences?.begin(repository.id, { because, rules: [rule], depth: 1, causes });
 }
 
-/** A desk at which nothing is known: a rule that is evaluated with it says what it wants anew. */
+/** A desk without entries: a rule evaluated with it requests its entry again. */
 export const blankDesk: QueueDesk = {
   find: async () => undefined,
   enter: async () => async () => {},
@@ -161,23 +161,23 @@ function runIdOfAttempt({ kind, number, at }: QueueAttempt, place: QueueKey): st
   return runIdOfRequest(place, `${kind} ${number} ${at}`);
 }
 
-/** Returns the id of the run that records a request of a queue, in the form of a UUID: the same for the same request. */
+/** Returns the id of the run that records a request of a queue, as a UUID: deterministic for the same request. */
 function runIdOfRequest({ repositoryId, base }: QueueKey, request: string): string {
   const hex = createHash('sha256').update(`${repositoryId} ${base} ${request}`).digest('hex');
   return hex.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
 /**
- * What a queue writes is recorded as runs, one for each request: with the rule that queued the pull request, the values that its
- * conditions saw last, the tested head and base, and the answer. The id follows from what was to be sent: after a lost answer,
- * what is found out later takes the place of the first record.
+ * Parts of the runs that record a queue's writes, one for each request: with the rule that queued the pull request, the
+ * last values of its conditions, the tested head and base, and the response. The id is derived from the intended
+ * request: after a lost response, the later result replaces the first record.
  */
 export type QueueRunParts = {
   readonly place: QueueKey & { readonly repository: string };
-  /** Id of the job that works on the queue. */
+  /** Id of the queue's job. */
   readonly delivery: string;
   readonly at: Date;
-  /** Of the rule, when the queue evaluated it last. */
+  /** Verdict of the rule at the queue's last evaluation. */
   readonly verdict: Verdict | undefined;
   readonly requests: number;
   readonly ms: number;
@@ -202,7 +202,7 @@ export function runOfWrite(write: QueueWrite, sent: QueueRequestSent, parts: Que
   return runOfRequest(runIdOfRequest(parts.place, write.id), { number, rule, change, outcome }, parts);
 }
 
-/** Returns the record of an update or a merge. `error`: what the forge answered, or why there is no answer. */
+/** Returns the record of an update or a merge. `error`: the error of the forge, or why there is no response. */
 export function runOfAttempt(
   { kind, attempt }: QueueAttemptAction,
   {
@@ -211,7 +211,7 @@ export function runOfAttempt(
     ...sent
   }: QueueRequestSent & {
     readonly isFound?: boolean;
-    /** It was made, into another branch. */
+    /** It was applied to another branch. */
     readonly isMisplaced?: boolean;
   },
   parts: QueueRunParts,
@@ -306,7 +306,7 @@ export function withRun(event: QueueEvent, { attempt }: QueueState, place: Queue
   return { ...event, run: runIdOfAttempt(attempt, place) };
 }
 
-/** Returns the update or merge that has no answer and is seen to be done by these events. */
+/** Returns the unanswered update or merge that was completed according to these events. */
 export function findUnanswered(
   events: readonly QueueEvent[],
   { attempt, entries }: QueueState,
@@ -318,7 +318,7 @@ export function findUnanswered(
   return request && { kind: 'merge', attempt, request };
 }
 
-/** Returns the merge that the forge took and made into another branch, as these events say. */
+/** Returns the merge that the forge applied to another branch, according to these events. */
 export function findMisplaced(
   events: readonly QueueEvent[],
   { attempt, entries }: QueueState,

@@ -7,65 +7,65 @@ import type { QueueEvent } from '../../store/queue-rows.ts';
 import type { NewJob } from '../../store/store.ts';
 
 /**
- * The state of one merge queue: plain data, kept in the store. Times are instants in ISO 8601. `entries` is in the order in
- * which the pull requests are merged; the first one has its turn.
+ * State of one merge queue: plain data, kept in the store. Times are instants in ISO 8601. `entries` are in merge
+ * order; the first one has its turn.
  */
 export type QueueState = {
   readonly version: 1;
   readonly entries: readonly QueueEntry[];
-  /** Pull requests that left, newest first: one of them does not enter again by itself for the same reason. */
+  /** Pull requests that left, newest first: one of them does not enter again automatically for the same reason. */
   readonly left: readonly LeftPull[];
-  /** Writes that may be repeated, stored before they are sent: statuses and comments, oldest first. */
+  /** Repeatable writes, stored before they are sent: statuses and comments, oldest first. */
   readonly outbox: readonly QueueWrite[];
-  /** An update or a merge that was about to be sent; what became of it is found by looking. */
+  /** An update or a merge that was about to be sent; its result is read from the forge. */
   readonly attempt?: QueueAttempt | undefined;
-  /** Someone wrote to the base between a check and a merge: nothing is merged until the checks of the new base passed. */
+  /** A foreign write to the base between a check and a merge: nothing is merged until the checks of the new base have passed. */
   readonly blocked?: BlockedBase | undefined;
-  /** A person stopped this queue. */
+  /** Set if a person paused this queue. */
   readonly paused?: { readonly by: string; readonly at: string } | undefined;
 };
 
-/** How a pull request is to be merged: the arguments of `queue-merge`, with templates filled in. */
+/** Merge options of a pull request: the arguments of `queue-merge`, with templates filled in. */
 export type QueueRequest = QueueWish;
 
 /**
- * Where a pull request stands. `waiting`: not its turn; `updating`: its turn, and it is behind the base; `testing`: it contains
- * the base, and its checks are awaited; `ready`: all passed, `reeve/queue` is success, the merge comes next.
+ * Phase of a pull request. `waiting`: not its turn; `updating`: its turn, and it is behind the base; `testing`: it
+ * contains the base, and its checks are pending; `ready`: all passed, `reeve/queue` is success, the merge is next.
  */
 export type QueuePhase = 'waiting' | 'updating' | 'testing' | 'ready';
 
 /** A pull request in the queue. */
 export type QueueEntry = {
   readonly number: number;
-  /** The commit that is queued. Any other head that we did not make is a push. */
+  /** The queued commit. Any other head that we did not create is a push. */
   readonly head: string;
-  /** Id of the rule that asked, and what its conditions are evaluated for: a delivery, or live state alone. */
+  /** Id of the rule that requested it, and the trigger of its evaluation: a delivery, or live state only. */
   readonly rule: string;
   readonly delivery?: string | undefined;
   readonly request: QueueRequest;
   readonly phase: QueuePhase;
   readonly enteredAt: string;
-  /** When it became the first. */
+  /** Time at which it became the first. */
   readonly turnAt?: string | undefined;
-  /** Since when it waits for what it waits for now: polls are counted from here. */
+  /** Start of its current wait, from which polls are counted. */
   readonly sinceAt?: string | undefined;
   /** Commit of the base that the head contains. */
   readonly contains?: string | undefined;
-  /** Contexts of statuses that it had at its turn: they are awaited if the base requires none by name. */
+  /** Contexts of its statuses at its turn: they are awaited if the base requires none by name. */
   readonly contexts?: readonly string[] | undefined;
-  /** Since when the forge says that it cannot be merged: it says so too until it has checked. */
+  /** Time since which the forge reports it as not mergeable; it also reports that before it has checked. */
   readonly unmergeableAt?: string | undefined;
-  /** Merges that the forge refused in a row, and its last words. */
+  /** Number of consecutive refusals of the merge by the forge, and the last message. */
   readonly refusals?: number | undefined;
-  /** Head on which the status of the turn was written. */
+  /** Head that has the status of the turn. */
   readonly toldHead?: string | undefined;
-  /** A person wants it out. */
+  /** A person requested its removal. */
   readonly removal?: { readonly by: string } | undefined;
-  /** Its rule was paused when it was seen last: it has no turn, and stands behind those that go on. */
+  /** Its rule was paused at the last look: it has no turn, and waits after those that continue. */
   readonly held?: true | undefined;
 };
 
-/** Why a pull request left. */
+/** Reason why a pull request left. */
 export type LeaveReason =
   | 'merged'
   | 'merged-elsewhere'
@@ -89,7 +89,7 @@ export type LeftPull = {
   readonly at: string;
 };
 
-/** A write that may be repeated: the last status of a context counts, and a comment is found by its marker. */
+/** A repeatable write: the last status of a context counts, and a comment is found by its marker. */
 export type QueueWrite =
   | {
       readonly kind: 'status';
@@ -109,97 +109,100 @@ export type QueueWrite =
       readonly text: string;
     };
 
-/** An update or a merge, as it is sent. */
+/** An update or a merge to send. */
 export type QueueAttempt = {
   readonly kind: 'update' | 'merge';
   readonly number: number;
   /** The rule that queued the pull request; absent in states of earlier versions. */
   readonly rule?: string | undefined;
   readonly head: string;
-  /** The base that was read immediately before. */
+  /** The base, read immediately before. */
   readonly base: string;
   readonly at: string;
-  /** The forge took it, and it is not to be seen yet. */
+  /** The forge accepted it, and its result is not visible yet. */
   readonly isAnswered?: true | undefined;
-  /** The forge refused it. Whether it has taken an earlier one, whose answer was lost, is seen at the next look. */
+  /** The forge refused it. The next look determines whether an earlier one, whose response was lost, was applied. */
   readonly refused?: { readonly why: string; readonly isConflict: boolean } | undefined;
 };
 
 export type BlockedBase = {
-  /** The newest commit of the base when it was seen. */
+  /** The newest commit of the base at the last look. */
   readonly commit: string;
   readonly since: string;
 };
 
-/** What is to be done now, in this order; a `look` or `wait` is the last. */
+/** Actions to take now, in this order; a `look` or `wait` is the last. */
 export type QueueAction =
   | { readonly kind: 'write'; readonly write: QueueWrite }
   | { readonly kind: 'update'; readonly attempt: QueueAttempt }
   | { readonly kind: 'merge'; readonly attempt: QueueAttempt; readonly request: QueueRequest }
-  /** Look at the queue again at once. */
+  /** Look at the queue again immediately. */
   | { readonly kind: 'look' }
-  /** Look again after this time, or when an event comes; absent: only when an event comes. */
+  /** Look again after this time, or on an event; absent: only on an event. */
   | { readonly kind: 'wait'; readonly afterMs?: number | undefined; readonly why: string };
 
-/** What may not be repeated blindly: its attempt is in the state before it is sent. */
+/** Actions that must not be repeated blindly: the attempt is stored in the state before it is sent. */
 export type QueueAttemptAction = Extract<QueueAction, { kind: 'update' | 'merge' }>;
 
-/** The result of a step: the new state, what happened, what to do. Stored before anything is done. */
+/** Result of a step: the new state, its events, and the actions to take. Stored before any action. */
 export type QueueStep = {
   readonly state: QueueState;
   readonly events: readonly QueueEvent[];
   readonly actions: readonly QueueAction[];
 };
 
-/** How checks stand. `context`: the first that is not passed. */
+/** State of the checks. `context`: the first that has not passed. */
 export type ChecksSeen = {
   readonly state: 'success' | 'pending' | 'failure' | 'none';
   readonly context?: string | undefined;
 };
 
-/** A pull request as it was seen. */
+/** A pull request as read from the forge. */
 export type PullSeen = {
   readonly number: number;
   readonly state: 'open' | 'closed';
   readonly isDraft: boolean;
   readonly head: string;
-  /** Branch that it is to be merged into. */
+  /** Its target branch. */
   readonly base: string;
   readonly isFork: boolean;
-  /** False also while the forge has not checked. */
+  /** Also false while the forge has not checked. */
   readonly isMergeable: boolean;
-  /** Set once it is merged. `parent`: what our merge was made on, where the method leaves that to be seen. */
+  /** Set once it is merged. `parent`: the base commit of our merge, if the method does not determine it. */
   readonly merged?: { readonly isByUs: boolean; readonly parent?: string | undefined } | undefined;
-  /** Where the head is not the queued one: the base commit that was merged into the queued one by our update. */
+  /** If the head is not the queued one: the base commit that our update merged into the queued one. */
   readonly updatedWith?: string | undefined;
-  /** Its rule: `yes` with what it asks for now, `checks` if only checks keep its conditions from holding, else why not. */
+  /**
+   * Result of its rule: `yes` with its current request, `checks` if only checks keep its conditions false, otherwise
+   * the reason.
+   */
   readonly wanted:
     | { readonly state: 'yes'; readonly request: QueueRequest }
     | { readonly state: 'checks' }
     | { readonly state: 'no'; readonly why: string };
-  /** Whether the head contains the base as seen beside it; known for the first in the queue. */
+  /** Whether the head contains the base of the same look; set for the first in the queue. */
   readonly containsBase?: boolean | undefined;
-  /** Checks on this head; known for the first in the queue. */
+  /** Checks on this head; set for the first in the queue. */
   readonly checks?: ChecksSeen | undefined;
-  /** Contexts of the statuses on this head, ours left out. */
+  /** Contexts of the statuses on this head, without ours. */
   readonly contexts?: readonly string[] | undefined;
 };
 
-/** A rule of the queue that is paused, by its own name or with its repository or all; `why` says since when and by whom. */
+/** A paused rule of the queue: by its own name, its repository, or a pause of everything; `why` names start and author. */
 export type HeldRule = { readonly rule: string; readonly why: string };
 
-/** What a look has seen at once. `base` is read after `pull`. */
+/** Result of one look. `base` is read after `pull`. */
 export type QueueLook = {
   readonly at: Date;
   readonly pull?: PullSeen | undefined;
-  /** A pull request that the forge does not show any more. */
+  /** A pull request that the forge no longer shows. */
   readonly gone?: number | undefined;
-  /** Why the first pull request or its base cannot be looked at, and may never be. */
+  /** Why the first pull request or its base cannot be read, possibly permanently. */
   readonly problem?: string | undefined;
   readonly base?: { readonly commit: string; readonly checks?: ChecksSeen | undefined } | undefined;
-  /** Rules whose pull requests nothing may be written for now. */
+  /** Rules whose pull requests get no writes for now. */
   readonly held?: readonly HeldRule[] | undefined;
-  /** The forge's answer to the attempt, where there is one. `unsent`: a pause began before it was sent. */
+  /** The forge's response to the attempt, if any. `unsent`: a pause began before it was sent. */
   readonly answer?:
     | { readonly kind: 'taken' }
     | { readonly kind: 'unsent' }
@@ -207,7 +210,7 @@ export type QueueLook = {
     | undefined;
 };
 
-/** What was seen of a queue. */
+/** Observed state of a queue. */
 export type QueueObservation = QueueLook & {
   /** The base branch of the queue. */
   readonly branch: string;
@@ -218,11 +221,11 @@ export const emptyQueue: QueueState = { version: 1, entries: [], left: [], outbo
 
 /** Reads a state from the store; undefined is an empty queue. */
 export function queueStateOf(row: { readonly state: unknown } | undefined): QueueState {
-  // The border to the store: what is in these rows was written by this folder alone.
+  // Store boundary: these rows were written only by this folder.
   return row === undefined ? emptyQueue : (row.state as QueueState);
 }
 
-/** Every reason for which a pull request leaves a queue, as people read it. */
+/** Every reason for which a pull request leaves a queue, for display. */
 export const leaveReasons = {
   merged: 'The queue merged it.',
   'merged-elsewhere': 'It was merged, and not by the queue.',
@@ -242,19 +245,19 @@ export const leaveReasons = {
 const MergeQueueJob = z.object({
   repository: z.object({ id: z.number(), owner: z.string(), name: z.string() }),
   base: z.string(),
-  /** A pull request that something happened to, beside the first. */
+  /** A pull request with an event, besides the first. */
   number: z.number().optional(),
-  /** Someone else than Reeve pushed to that pull request. */
+  /** A push to that pull request by another account than Reeve's. */
   pushed: z.boolean().optional(),
 });
 type MergeQueueJob = z.output<typeof MergeQueueJob>;
 
-/** Reads the payload of the job. */
+/** Parses the payload of the job. */
 export function readQueueJob(payload: unknown): MergeQueueJob {
   return MergeQueueJob.parse(payload);
 }
 
-/** Returns a job that looks at a queue now: after an edit, or for an event. Jobs of one queue run one after the other. */
+/** Returns a job that processes a queue now: after an edit, or for an event. Jobs of one queue run sequentially. */
 export function queueJob(
   repository: RepositoryRef,
   base: string,

@@ -25,24 +25,23 @@ import type {
 } from './state.ts';
 
 const lookAgainMs = 5_000;
-/** Wait after a look that failed for a reason that may last. */
+/** Delay after a failed look whose reason may last. */
 const unseenMs = 60_000;
-/** Wait after a refusal, for each refusal in a row. */
+/** Delay after a refusal, for each consecutive refusal. */
 const refusedMs = 10_000;
-/** A forge says that a pull request cannot be merged until it has checked: this long it is not believed. */
+/** Time for which "not mergeable" is ignored: a forge also reports it before it has checked. */
 const unmergeableMs = 60_000;
-/** Time in which a status of a new base is expected, if there is ever one. */
+/** Time in which the first status of a new base is expected. */
 const baseStatusMs = 120_000;
-/** The rule that lets a pull request in writes its status at the same time: ours must come later. */
+/** The rule that adds a pull request writes its status at the same time: ours must come later. */
 const settlingMs = 2_000;
 
 /**
- * Decides what a merge queue does next, from its state and from what was seen. It is pure: the caller stores the new state, then
- * takes the actions in their order, then looks again. Whatever is to be sent is in the state before, so that after a kill at any
- * point the next step continues.
- *
- * A head is merged only if it was seen green while it contained the base, `reeve/queue` was written, and a look after that has
- * shown the same head, the same base and the same checks.
+ * Decides the next actions of a merge queue from its state and the observation. It is pure: the caller stores the new
+ * state, then takes the actions in order, then looks again. Every write is in the stored state before it is sent, so
+ * that the next step can continue after a kill at any point.
+ * A head is merged only if its checks had passed while it contained the base, `reeve/queue` was written, and a later
+ * look showed the same head, base and checks.
  */
 export function stepQueue(state: QueueState, seen: QueueObservation): QueueStep {
   if (state.paused) return { state, events: [], actions: [{ kind: 'wait', why: 'it is paused' }] };
@@ -70,14 +69,14 @@ export function stepQueue(state: QueueState, seen: QueueObservation): QueueStep 
   return proceed(draft, first, seen);
 }
 
-/** Returns the age of a pull request that has just entered and has no turn yet; undefined for any other. */
+/** Returns the age of a pull request that has just entered and has no turn yet; otherwise undefined. */
 function ageOfNewcomer(first: QueueEntry | undefined, at: Date): number | undefined {
   if (first === undefined || first.turnAt !== undefined) return undefined;
   const ageMs = at.getTime() - Date.parse(first.enteredAt);
   return ageMs >= 0 && ageMs < settlingMs ? ageMs : undefined;
 }
 
-/** Returns the step that ends with this action, after the writes. Those of paused rules are kept until the pause ends. */
+/** Returns the step that ends with this action, after the writes. Writes of paused rules are kept until the pause ends. */
 function endOf({ state, events, held = [] }: QueueDraft, ...last: readonly QueueAction[]): QueueStep {
   const writes = state.outbox
     .filter(({ rule = '' }) => !held.includes(rule))
@@ -85,7 +84,7 @@ function endOf({ state, events, held = [] }: QueueDraft, ...last: readonly Queue
   return { state, events, actions: [...writes, ...last] };
 }
 
-/** Gives the turn to the first, and takes it from those that were overtaken. */
+/** Gives the turn to the first, and takes it from overtaken entries. */
 function giveTurn(draft: QueueDraft, { at }: QueueObservation): QueueDraft {
   const entries = draft.state.entries.map(waitUnlessFirst);
   const next: QueueDraft = { ...draft, state: { ...draft.state, entries } };
@@ -98,8 +97,8 @@ function giveTurn(draft: QueueDraft, { at }: QueueObservation): QueueDraft {
 }
 
 /**
- * Waits until it is known what became of what was sent: nothing else is sent before, for the first neither, where a person has moved
- * it before the one that was.
+ * Waits until the result of the sent attempt is known: nothing else is sent before, not even for the first if a person
+ * has moved it before the attempted one.
  */
 function awaitAttempt(draft: QueueDraft, first: QueueEntry, seen: QueueObservation): QueueStep | undefined {
   const { attempt, ...rest } = draft.state;
@@ -111,7 +110,7 @@ function awaitAttempt(draft: QueueDraft, first: QueueEntry, seen: QueueObservati
   return endOf(draft, { kind: 'wait', afterMs: lookAgainMs, why });
 }
 
-/** Brings the first pull request a step closer to its merge. */
+/** Advances the first pull request by one step towards its merge. */
 function proceed(draft: QueueDraft, first: QueueEntry, seen: QueueObservation): QueueStep {
   const { at, pull, base } = seen;
   if (pull === undefined || base === undefined) return endOf(draft, { kind: 'look' });
@@ -173,7 +172,7 @@ function waitForMergeable(draft: QueueDraft, first: QueueEntry, seen: QueueObser
   });
 }
 
-/** Brings the head up to date with the base. */
+/** Updates the head with the base. */
 function bringUpToDate(draft: QueueDraft, first: QueueEntry, seen: QueueObservation): QueueStep {
   const { at, branch, pull, base } = seen;
   const { number, request } = first;
@@ -198,7 +197,7 @@ function bringUpToDate(draft: QueueDraft, first: QueueEntry, seen: QueueObservat
   return endOf({ ...next, state: { ...next.state, attempt } }, { kind: 'update', attempt });
 }
 
-/** Waits for the checks of a head that contains the base, and merges it once they have passed and nothing has moved. */
+/** Waits for the checks of a head that contains the base, and merges it once they have passed and nothing has changed. */
 function awaitChecks(draft: QueueDraft, first: QueueEntry, seen: QueueObservation): QueueStep {
   const { at, pull, base } = seen;
   const { number, head } = first;
@@ -231,14 +230,15 @@ function awaitChecks(draft: QueueDraft, first: QueueEntry, seen: QueueObservatio
   );
 }
 
-/** Lets a pull request go that was seen not to belong in the queue any more, whatever its position; notes what has changed. */
+/** Removes a pull request that no longer belongs in the queue, at any position; records its changes. */
 function judgePull(draft: QueueDraft, seen: QueueObservation): QueueDraft {
   const { pull, gone, at, branch } = seen;
   const entry = draft.state.entries.find(({ number }) => number === (pull?.number ?? gone));
   if (entry === undefined) return draft;
   if (pull === undefined)
     return leaveQueue(draft, entry, { reason: 'closed', text: 'the forge does not show it any more' }, seen);
-  // Of a merge that was sent, it is first found out what became of it: it may arrive after all, also where it was closed and opened.
+  // The result of a sent merge is determined first: it may still be applied, also to a pull request that was closed and
+  // reopened.
   const isSent = attemptUnderWay(draft.state, pull, at)?.kind === 'merge' && !pull.merged;
   const leaving = isSent ? undefined : reasonToLeave(entry, pull, branch);
   if (leaving !== undefined) return leaveQueue(draft, entry, { ...leaving, head: pull.head }, seen);
@@ -259,7 +259,7 @@ function judgePull(draft: QueueDraft, seen: QueueObservation): QueueDraft {
   return pull.wanted.state === 'yes' ? withRequest(next, entry, pull.wanted.request) : next;
 }
 
-/** The first reason counts: what ended the pull request goes before what was done to it. */
+/** Returns the first reason: the end of the pull request takes precedence over changes to it. */
 function reasonToLeave(
   entry: QueueEntry,
   pull: PullSeen,
@@ -280,7 +280,7 @@ function reasonToLeave(
   return wanted.state === 'no' ? { reason: 'unwanted', text: wanted.why } : undefined;
 }
 
-/** A priority that has changed changes the place, except of the one that has its turn. */
+/** Applies a changed request. A changed priority changes the position, except of the one that has its turn. */
 function withRequest(draft: QueueDraft, { number }: QueueEntry, request: QueueEntry['request']): QueueDraft {
   const entry = draft.state.entries.find((one) => one.number === number);
   if (entry === undefined || JSON.stringify(entry.request) === JSON.stringify(request)) return draft;
@@ -290,12 +290,12 @@ function withRequest(draft: QueueDraft, { number }: QueueEntry, request: QueueEn
   return { ...next, state: { ...next.state, entries: placeEntry(others, { ...entry, request }) } };
 }
 
-/** Time that the forge has to show what it has taken, or what it may have taken. */
+/** Time in which the forge must show an accepted or possibly accepted attempt. */
 const shownMs = 30_000;
-/** Refusals in a row after which a pull request leaves. */
+/** Number of consecutive refusals after which a pull request leaves. */
 const maxRefusals = 3;
 
-/** Finds out what became of an update or a merge. */
+/** Determines the result of an update or a merge. */
 function settleAttempt(draft: QueueDraft, seen: QueueObservation): QueueDraft {
   const { attempt, ...rest } = draft.state;
   if (attempt === undefined) return draft;
@@ -314,7 +314,7 @@ function settleAttempt(draft: QueueDraft, seen: QueueObservation): QueueDraft {
   }
   if (pull?.number !== attempt.number) return draft;
   if (pull.merged) {
-    // Retargeted meanwhile, it was merged by the queue of its new base.
+    // If it was retargeted in the meantime, it was merged by the queue of its new base.
     const isHere = pull.base === seen.branch && pull.head === attempt.head;
     const isOurs = attempt.kind === 'merge' && pull.merged.isByUs && isHere;
     if (isOurs) return settleMerge(over, entry, attempt, seen);
@@ -327,7 +327,7 @@ function settleAttempt(draft: QueueDraft, seen: QueueObservation): QueueDraft {
   return isShown ? over : draft;
 }
 
-/** Whether the forge took our merge and made it into another branch: the pull request was retargeted in that moment. */
+/** Returns whether the forge applied our merge to another branch: the pull request was retargeted at that moment. */
 function isOurMisplacedMerge(attempt: QueueAttempt, pull: PullSeen, branch: string): boolean {
   const isTaken = attempt.kind === 'merge' && attempt.isAnswered === true && pull.merged?.isByUs === true;
   return isTaken && pull.head === attempt.head && pull.base !== branch;
@@ -345,7 +345,7 @@ function settleMisplaced(
   return withComment(left, entry, `The merge queue of \`${branch}\` merged this, but ${text}.`, at);
 }
 
-/** Notes our merge, and compares what it was made on with what was tested. */
+/** Records our merge, and compares its base commit with the tested one. */
 function settleMerge(
   draft: QueueDraft,
   entry: QueueEntry,
@@ -379,7 +379,7 @@ function settleMerge(
   };
 }
 
-/** A refusal counts once a look has shown that the forge has not taken an earlier one, whose answer was lost. */
+/** Counts a refusal, after a look has shown that the forge did not apply an earlier attempt whose response was lost. */
 function refuseAttempt(
   draft: QueueDraft,
   entry: QueueEntry,
@@ -407,20 +407,20 @@ function refuseAttempt(
 }
 
 /**
- * Returns the update or merge of a pull request that was sent not long ago and is not to be seen yet: it may still arrive, whatever
- * has changed meanwhile.
+ * Returns the recent update or merge of a pull request whose result is not visible yet: it may still be applied,
+ * regardless of later changes.
  */
 function attemptUnderWay({ attempt }: QueueState, pull: PullSeen, at: Date): QueueAttempt | undefined {
   if (attempt?.number !== pull.number || attempt.head !== pull.head || attempt.refused) return undefined;
   return msSince(attempt.at, at) < shownMs ? attempt : undefined;
 }
 
-/** Returns the rules for whose pull requests a queue has something to write, each once; empty for a write without one. */
+/** Returns the rules whose pull requests have pending writes in a queue, each once; empty for a write without one. */
 export function rulesOfQueue({ entries, outbox }: QueueState): readonly string[] {
   return [...new Set([...entries, ...outbox].map(({ rule = '' }) => rule))];
 }
 
-/** Returns those of the rules that are paused in the repository of a queue, and why. */
+/** Returns the rules that are paused in the repository of a queue, and why. */
 export function findHeldRules(
   rules: readonly string[],
   pauses: readonly Pause[],
@@ -433,8 +433,8 @@ export function findHeldRules(
 }
 
 /**
- * Puts pull requests of paused rules behind all others, without a turn, and those whose pause has ended back to their place. The
- * one that an update or a merge was about to be sent for stays until it is known what became of that.
+ * Moves pull requests of paused rules to the end, without a turn, and those whose pause has ended back to their place.
+ * The one with a pending update or merge stays until the result is known.
  */
 function holdPaused(draft: QueueDraft): QueueDraft {
   const { held = [], state } = draft;
@@ -454,7 +454,7 @@ function withoutHold({ held: _held, ...entry }: QueueEntry): QueueEntry {
   return entry;
 }
 
-/** Puts an entry before those that go after it, but never before the one that has its turn. */
+/** Inserts an entry before those with a later place, but never before the one that has its turn. */
 function putBack(entries: readonly QueueEntry[], entry: QueueEntry): readonly QueueEntry[] {
   const { priority } = entry.request;
   const at = entries.findIndex(

@@ -13,35 +13,35 @@ import {
 } from './state.ts';
 import { rulesOfQueue, stepQueue } from './step.ts';
 
-/** A queue, with the name of its repository for people. */
+/** A queue, with the name of its repository for display. */
 export type QueuePlace = QueueKey & { readonly repository: string };
 
-/** What working on a queue needs. */
+/** Dependencies of the work on a queue. */
 export type QueuePorts = {
   readonly rows: QueueRows;
   readonly now: () => Date;
-  /** Looks at a pull request; at the first in the queue and its base, if none is named. */
+  /** Reads the state of a pull request; of the first in the queue and its base, if none is named. */
   look(
     state: QueueState,
     about: { readonly number?: number | undefined; readonly pushed?: boolean | undefined },
   ): Promise<QueueLook>;
-  /** Sends a status or a comment; resolves also if the forge refuses it for good. */
+  /** Sends a status or a comment; also resolves if the forge refuses it permanently. */
   write(write: QueueWrite): Promise<void>;
-  /** Sends an update or a merge. Returns undefined if the answer was lost. */
+  /** Sends an update or a merge. Returns undefined if the response was lost. */
   attempt(action: QueueAttemptAction): Promise<QueueObservation['answer']>;
-  /** Returns the time until something may be written; 0: now. */
+  /** Returns the time until the next write is allowed; 0: now. */
   waitMs(): Promise<number>;
-  /** Returns those of these rules that are paused now; absent: none ever is. */
+  /** Returns which of these rules are paused now; absent: there are no pauses. */
   readonly held?: ((rules: readonly string[]) => Promise<readonly HeldRule[]>) | undefined;
-  /** Told of an update or merge without an answer that was then seen to be done. */
+  /** Called with an unanswered update or merge that was found to be applied. */
   readonly onFound?: ((action: QueueAttemptAction) => Promise<void>) | undefined;
-  /** Called with a merge of ours that went into another branch, and what happened. */
+  /** Called with a merge of ours that was applied to another branch, and a description. */
   readonly onMisplaced?: ((action: QueueAttemptAction, why: string) => Promise<void>) | undefined;
-  /** Told of everything that happened, once it is stored. */
+  /** Called with every event, once it is stored. */
   readonly onEvent?: ((event: QueueEvent & QueuePlace) => void) | undefined;
 };
 
-/** Why a queue rests. Without `afterMs`, only an event calls for another look. `isPaused`: so does the end of a pause. */
+/** Reason why a queue rests. Without `afterMs`, only an event causes another look. `isPaused`: so does the end of a pause. */
 export type QueueRest = {
   readonly afterMs?: number | undefined;
   readonly why: string;
@@ -50,13 +50,13 @@ export type QueueRest = {
 
 /** A process that does not extend its lease for this long has ended. */
 const leaseMs = 60_000;
-/** Rounds after which a worker is given to others. */
+/** Number of rounds after which the worker is released for other jobs. */
 const maxRounds = 200;
 const busyMs = 5_000;
-/** The end of a pause wakes the queue; this is for one that is lost. */
+/** The end of a pause wakes the queue; this interval covers a lost wake-up. */
 const heldMs = 3_600_000;
 
-/** Works on a queue until it has to wait. One process at a time does so: the lease is in every save. */
+/** Works on a queue until it has to wait. Only one process at a time does so: every save checks the lease. */
 export async function workOnQueue(
   place: QueuePlace,
   ports: QueuePorts,
@@ -103,12 +103,12 @@ async function workInRounds(
   return { afterMs: 1, why: 'it has more to do' };
 }
 
-/** The rest of a queue in which something is paused. */
+/** Returns the rest of a queue with a pause. */
 function untilResumed(rest: QueueRest): QueueRest {
   return { ...rest, afterMs: Math.min(rest.afterMs ?? heldMs, heldMs), isPaused: true };
 }
 
-/** Takes a step from the state in the store and stores it; again, if another save came first. */
+/** Computes a step from the stored state and stores it; retries if another save came first. */
 async function storeStep(
   place: QueuePlace,
   seen: QueueObservation,
@@ -133,7 +133,7 @@ async function storeStep(
   }
 }
 
-/** Leaves out what was seen of a pull request that has entered anew since the look began: it says nothing of the new entry. */
+/** Removes observations of a pull request that has re-entered since the look began: they do not apply to the new entry. */
 function withoutStale(seen: QueueObservation, looked: QueueState, now: QueueState): QueueObservation {
   const number = seen.pull?.number ?? seen.gone;
   const find = ({ entries }: QueueState) => entries.find((entry) => entry.number === number);
@@ -143,7 +143,7 @@ function withoutStale(seen: QueueObservation, looked: QueueState, now: QueueStat
   return { at, branch, held, answer };
 }
 
-/** Takes the actions of a step. Returns why it rests now, or the answer of the forge to an attempt. */
+/** Takes the actions of a step. Returns why it rests, or the response of the forge to an attempt. */
 async function takeActions(
   place: QueuePlace,
   actions: readonly QueueAction[],
@@ -165,7 +165,7 @@ async function takeActions(
   return { answer: undefined };
 }
 
-/** Notes that a write was sent. */
+/** Removes a sent write. */
 async function dropWrite(place: QueuePlace, { id }: QueueWrite, { rows, lease }: LeasedPorts): Promise<void> {
   for (;;) {
     const row = await rows.readQueue(place);

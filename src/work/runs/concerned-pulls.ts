@@ -18,27 +18,27 @@ import { storedEvent } from './route-delivery.ts';
 import { deliveryOrigin, findEventCause, type RunAttempt } from './run-attempt.ts';
 import type { LeaveWaiting } from './waiting.ts';
 
-/** Pull requests that run with the event; more become one job. */
+/** Maximum number of pull requests that run with the event; more become one job. */
 const maxWithEvent = 50;
 /** Kind of that job. */
 export const concernedKind = 'concerned-pulls';
-/** Pull requests of the job that run side by side. */
+/** Number of pull requests of the job that run concurrently. */
 const atOnce = 8;
 
 const ConcernedJob = z.object({ delivery: z.string() });
 const ConcernedCheckpoint = z.object({ after: z.number() }).nullable().catch(null);
 
-/** How the runs are made, and where their waiting rules are left. */
+/** Dependencies of the runs: the attempt, and the storage of waiting rules. */
 type RunParts = { readonly attempt: RunAttempt; readonly leaveWaiting: LeaveWaiting };
 
-/** Result of the pull requests; `retry` is set where a later attempt may do better for one of them. */
+/** Result for the pull requests; `retry` is set if a later attempt may succeed for one of them. */
 type ConcernedRuns = Handled & { readonly retry?: ReeveError | undefined };
 
 /** Runs rules for the pull requests that events concern without naming them. */
 export interface ConcernedPulls {
-  /** Drops what an event may have changed about the open pull requests of its repository. */
+  /** Drops the cached open pull requests of a repository that an event may have changed. */
   note(event: AdmittedEvent): void;
-  /** Runs the rules for each pull request, or stores a job that does, if they are many. */
+  /** Runs the rules for each pull request, or stores a job for it if there are many. */
   run(
     delivery: Delivery,
     event: AdmittedEvent,
@@ -48,12 +48,12 @@ export interface ConcernedPulls {
   readonly handleJob: HandleJob;
 }
 
-/** Returns whether a rule listens to the event and runs for the pull requests that it concerns. */
+/** Returns whether a rule matches the event type and runs for the pull requests that the event concerns. */
 export function hasConcernedRules(rules: RuleSet, { family }: Event): boolean {
   return family !== undefined && rules.listeningTo(family).some((rule) => runsForConcerned(rule, family));
 }
 
-/** Creates it. */
+/** Creates the runner for concerned pull requests. */
 export function createConcernedPulls(reeve: Reeve, parts: RunParts): ConcernedPulls {
   const { client, memory, store, clock } = reeve;
   return {
@@ -121,7 +121,7 @@ async function runEach(
   return { runs, retry, deferral };
 }
 
-/** Creates the handler of the job: it runs some pull requests at a time, and ends each time with a checkpoint. */
+/** Creates the handler of the job: it runs a batch of pull requests at a time, and ends each batch with a checkpoint. */
 function createConcernedJobHandler(reeve: Reeve, parts: RunParts): HandleJob {
   const { client, memory, store } = reeve;
   return async (job, payload, lease) => {
@@ -159,10 +159,10 @@ function createConcernedJobHandler(reeve: Reeve, parts: RunParts): HandleJob {
   };
 }
 
-/** An open pull request, as far as events concern it. */
+/** An open pull request, with the fields that events concern. */
 type OpenPull = { readonly number: number; readonly head: string; readonly base: string };
 
-/** Returns the numbers of the open pull requests that are concerned, in ascending order. */
+/** Returns the numbers of the concerned open pull requests, in ascending order. */
 async function findNumbers(
   at: RepositoryRef,
   concern: Concern,
@@ -172,13 +172,13 @@ async function findNumbers(
     'head' in concern ? head === concern.head : base === concern.base;
   const params = { owner: at.owner, repo: at.name };
   const key = `${at.id}/open_pulls`;
-  // What this key holds was set below.
+  // The value under this key was set below.
   const known = memory.get(key) as readonly OpenPull[] | undefined;
   const all = known ?? (await readAllOpen(client, params));
   if (known === undefined) memory.set(key, all);
   let found = all.filter(isConcerned);
   if (found.length === 0 && known !== undefined && 'head' in concern) {
-    // Its head may have moved without our hearing of it: then it is among those that were updated last.
+    // Its head may have moved without an event: then it is among the most recently updated.
     const query = { state: 'open', sort: 'recentupdate', limit: 50 };
     found = (await client.call(operations.listPulls, { params, query })).map(toOpenPull).filter(isConcerned);
   }

@@ -15,10 +15,10 @@ import type { Preview } from './preview.ts';
 import { deliveryOrigin, isWorthRecording, type RunAttempt } from './run-attempt.ts';
 import type { LeaveWaiting } from './waiting.ts';
 
-/** Turns a delivery into runs. Once `signal` is aborted, calls under way end and no further change is sent. */
+/** Turns a delivery into runs. Once `signal` is aborted, pending calls end and no further change is sent. */
 type DeliveryHandler = (delivery: Delivery, event: Event, lease?: Lease) => Promise<Handled>;
 
-/** What a delivery is handled with. */
+/** Dependencies of the delivery handler. */
 type DeliveryParts = {
   readonly attempt: RunAttempt;
   readonly concerned: ConcernedPulls;
@@ -26,19 +26,19 @@ type DeliveryParts = {
   readonly judgePeers: JudgePeers;
   /** Checks pull requests that touch a rule file; absent: none is checked. */
   readonly preview?: Preview | undefined;
-  /** Called with each event of a delivery that was handled. */
+  /** Called with each event of a handled delivery. */
   readonly onHandled: (event: AdmittedEvent) => Promise<void>;
 };
 
 /**
- * Creates the handler that turns a stored delivery into a run: the identity of its repository, the rules in force there, the
- * live facts, the engine. Nothing else sees the event before its identity is established. Rejects where a later attempt may
- * do better; what this attempt did is then in the store already.
+ * Creates the handler that turns a stored delivery into a run: the identity of its repository, the rules in force
+ * there, the live facts, the engine. No other code sees the event before its identity is established. Rejects if a
+ * later attempt may succeed; the results of this attempt are then already stored.
  */
 export function createDeliveryHandler(reeve: Reeve, parts: DeliveryParts): DeliveryHandler {
   const { admissions, rules, clock, memory, store } = reeve;
 
-  /** Runs the rules that listen to an event itself; returns undefined if there are none. */
+  /** Runs the rules that match the event itself; returns undefined if there are none. */
   const runDirectly = async (
     delivery: Delivery,
     event: AdmittedEvent,
@@ -50,14 +50,14 @@ export function createDeliveryHandler(reeve: Reeve, parts: DeliveryParts): Deliv
     return ran;
   };
 
-  /** Drops everything that was cached under a name that no longer leads to the repository. */
+  /** Drops everything cached under a name that no longer refers to the repository. */
   const forget = (repositoryId: number): void => {
     admissions.forget(repositoryId);
     rules.forget(repositoryId);
     memory.drop(`${repositoryId}/`);
   };
 
-  /** Runs the rules over an event, a second time where its repository turns out to have moved meanwhile. */
+  /** Runs the rules over an event, and again if its repository was renamed in the meantime. */
   const runOver = async (
     delivery: Delivery,
     claimed: Event,
@@ -127,7 +127,7 @@ export function createDeliveryHandler(reeve: Reeve, parts: DeliveryParts): Deliv
   };
 }
 
-/** Returns the rules in force. Where the name leads nowhere, it is forgotten: the next attempt establishes it anew. */
+/** Returns the rules in force. A name that refers to no repository is dropped: the next attempt resolves it again. */
 async function readForce(
   event: AdmittedEvent,
   rules: RuleSource,
@@ -141,12 +141,12 @@ async function readForce(
   }
 }
 
-/** An operator who redrives a delivery wants it to run, whatever the setting says. */
+/** Returns whether a repeat is refused. A delivery that an operator redrives runs regardless of the setting. */
 function isRefusedRepeat({ repeatOf, redrivenAt }: Delivery, repeated: RepeatedChoice | undefined): boolean {
   return repeated === 'refuse' && repeatOf !== undefined && !redrivenAt;
 }
 
-/** Returns whether a rule listens to the event itself, and not only to the pull requests that it concerns. */
+/** Returns whether a rule matches the event itself, not only the pull requests that it concerns. */
 function isHeardDirectly({ family }: Event, { rules, broken }: InForce): boolean {
   if (broken.length > 0) return true;
   return family !== undefined && rules.listeningTo(family).some((rule) => !runsForConcerned(rule, family));

@@ -2,19 +2,19 @@ import { type PauseScope, repositoryName } from '../../engine/bounds/pauses.ts';
 import { nameOfRule } from '../../rules/verdict.ts';
 import type { Store } from '../../store/store.ts';
 
-/** Where deliveries and runs are looked up. */
+/** Store for the lookup of deliveries and runs. */
 type PauseStore = {
   listDeliveries: Store['listDeliveries'];
   listRuns: Store['listRuns'];
 };
 
-/** Runs among which rules of repositories and organizations are looked for. */
+/** Number of recent runs in which rules of repositories and organizations are searched. */
 const recentRuns = 500;
 
-/** What a name stands for; where it names no rule, `known` are the identities of the rules there are. */
+/** Scope that a name refers to; if it names no rule, `known` are the identities of the existing rules. */
 export type FoundScope = { readonly scope: PauseScope } | { readonly known: readonly string[] };
 
-/** Returns what a name stands for: `all`, `owner/name`, or a rule; `#include/rule` is a rule of a pack. */
+/** Returns the scope that a name refers to: `all`, `owner/name`, or a rule; `#include/rule` is a rule of a pack. */
 export function scopeOfName(name: string): PauseScope {
   if (name === 'all') return { kind: 'all' };
   if (name.startsWith('#')) return { kind: 'rule', name: name.slice(1) };
@@ -22,9 +22,9 @@ export function scopeOfName(name: string): PauseScope {
 }
 
 /**
- * Completes what is to be paused: a repository with its id, so that the pause holds after a rename. A pause of a rule that there
- * is not would stop nothing, and look as if it did: a rule is looked for by name or identity among the operator's and in
- * recent runs.
+ * Completes the scope of a pause: a repository gets its id, so that the pause holds after a rename. A pause of a
+ * nonexistent rule would have no effect without notice, so a rule is searched by name or identity among the operator's
+ * rules and in recent runs.
  */
 export async function findPauseScope(
   scope: PauseScope,

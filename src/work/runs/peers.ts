@@ -16,12 +16,12 @@ import { isTelling, type LeaveWaiting } from './waiting.ts';
 
 /** Kind of the runs. */
 const peersKind = 'same-commit';
-/** Pull requests that are judged for one event; with more at one commit, none of them passes. */
+/** Maximum number of pull requests evaluated for one event; with more at one commit, none of them passes. */
 const maxPeers = 51;
 
 /**
- * Judges the other pull requests whose head is a commit that an event about a pull request concerns: what that one says, or no
- * longer says, is part of the statuses of the commit. This happens whatever the event is that their rules listen to.
+ * Evaluates the other pull requests whose head is a commit that an event about a pull request concerns: its results are
+ * part of the statuses of the commit. This happens for every event, regardless of the events that their rules match.
  */
 export type JudgePeers = (
   delivery: Delivery,
@@ -29,7 +29,7 @@ export type JudgePeers = (
   parts: { readonly rules: RuleSet; readonly signal: AbortSignal | undefined },
 ) => Promise<Handled & { readonly retry?: ReeveError | undefined }>;
 
-/** Creates the function. */
+/** Creates the function that evaluates them. */
 export function createJudgePeers(reeve: Reeve, leaveWaiting: LeaveWaiting): JudgePeers {
   const { client, actionMemory: stored } = reeve;
   return async (delivery, event, { rules: all, signal }) => {
@@ -72,7 +72,7 @@ export function createJudgePeers(reeve: Reeve, leaveWaiting: LeaveWaiting): Judg
       if (ran.retry) return { runs, retry: ran.retry };
       deferral ??= ran.deferral;
     }
-    // Whoever is still held back was noted again.
+    // Pull requests that are still blocked were stored again.
     if (held && !touched.has(held.key)) await stored.set(held.key, undefined);
     return { runs, deferral };
   };
@@ -80,7 +80,7 @@ export function createJudgePeers(reeve: Reeve, leaveWaiting: LeaveWaiting): Judg
 
 const reduced = new WeakMap<LoadedRule, LoadedRule>();
 
-/** Returns the rules that decide about commits of pull requests, with no other step: the others are not repeated. */
+/** Returns the rules that decide about commits of pull requests, without their other steps: those are not repeated. */
 function judgingRules({ rules }: RuleSet): readonly LoadedRule[] {
   return rules.flatMap((rule) => {
     if (rule.mode !== 'enforce' || !isAboutPulls(rule)) return [];
@@ -108,7 +108,7 @@ const concerning: readonly string[] = ['opened', 'reopened', 'closed', 'synchron
 function commitsOf({ family, activity, payload }: AdmittedEvent): readonly string[] {
   if (family !== 'pull_request' || !concerning.includes(activity)) return [];
   const { changes, before } = payload;
-  // Where it is known what was edited, only another base matters to others.
+  // If the edited fields are known, only a changed base affects others.
   const isEdit = activity === 'edited' && typeof changes === 'object' && changes !== null;
   if (isEdit && readMember(changes, 'ref') === undefined) return [];
   const head = readMember(readMember(payload.pull_request, 'head'), 'sha');
@@ -119,7 +119,10 @@ function isCommit(value: unknown): value is string {
   return typeof value === 'string' && /^[0-9a-f]{40}([0-9a-f]{24})?$/.test(value) && !/^0+$/.test(value);
 }
 
-/** Returns the pull requests with a head commit; none where it is that of the event's alone, which its own rules judge. */
+/**
+ * Returns the pull requests with a head commit; none if only the event's own pull request has it, which its own rules
+ * evaluate.
+ */
 function peersAt(
   open: readonly PullRequest[],
   sha: string,

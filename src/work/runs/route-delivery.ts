@@ -11,12 +11,12 @@ export function eventOf(delivery: { readonly eventType: string; readonly body: U
   return parseDelivery(delivery.eventType, parsePayload(delivery.body));
 }
 
-/** Where a delivery belongs, and its event if it is going to be handled as one. */
+/** Route of a delivery, and its event if it is to be handled as one. */
 type RoutedDelivery = { readonly routing: Routing; readonly event?: Event };
 
 /**
- * Returns where an accepted delivery belongs: its lane; dead, with what would have been a 400 had it been parsed before
- * the answer; or settled at once, for a kind that no rule listens to.
+ * Returns the route of an accepted delivery: its lane; dead, with the error that would have been a 400 if it had been
+ * parsed before the response; or settled, for a kind that no rule matches.
  */
 export function routeDelivery(delivery: DeliveryWithBody): RoutedDelivery {
   const { id, lane } = delivery;
@@ -36,25 +36,25 @@ export function routeDelivery(delivery: DeliveryWithBody): RoutedDelivery {
     }
     return { routing: { id, to: 'lane', digest: digestOfBody(delivery.body), ...route }, event };
   } catch (error) {
-    // Whatever a body makes the parser throw concerns this delivery alone: the next one must get its lane.
+    // A parser error concerns only this delivery: the next one must still get its lane.
     return { routing: { id, to: 'dead', reason: messageOf(error) } };
   }
 }
 
 const CaughtUp = z.object({ eventType: z.string(), payload: z.record(z.string(), z.unknown()) });
 
-/** Returns the event of a job that catching up has stored. */
+/** Returns the event of a job stored by catching up. */
 export function caughtUpEvent(payload: unknown): Event {
   const { eventType, payload: whole } = CaughtUp.parse(payload);
   return parseEvent(eventType, whole);
 }
 
-/** Returns the event of a stored delivery, or of a job that catching up has stored in its place. */
+/** Returns the event of a stored delivery, or of a job that catching up stored in its place. */
 export function storedEvent(delivery: DeliveryWithBody): Event {
   return delivery.door === 'webhook' ? eventOf(delivery) : caughtUpEvent(parsePayload(delivery.body));
 }
 
-/** An event of a job about a pull request: it says where to look and nothing else. */
+/** Returns an event for a job about a pull request: it contains only the subject. */
 export function eventlessOf(repository: RepositoryRef, index: number, kind: string): Event {
   const subject: Subject = { kind: 'pull_request', repository, index };
   const nothing = { activity: '', payload: {}, ownerId: undefined, sender: undefined };

@@ -14,19 +14,19 @@ import { isRecoverable, type Verdict } from '../../rules/verdict.ts';
 import type { Delivery } from '../../store/store.ts';
 import type { Reeve } from '../reeve.ts';
 
-/** What is run, beside the event: the rules, and, where the event only concerns it, the pull request. */
+/** Input of an attempt besides the event: the rules and, if the event only concerns it, the pull request. */
 type AttemptParts = InForce & {
   readonly signal: AbortSignal | undefined;
-  /** For people: `acme/demo#5`. */
+  /** For display: `acme/demo#5`. */
   readonly item?: string | undefined;
-  /** Our id of the delivery that announced the event, where this one is a job that runs it again. */
+  /** Our id of the delivery that announced the event, if this one is a job that runs it again. */
   readonly announcedBy?: string | undefined;
 };
 
 /** Runs rules over an admitted event, once. */
 export type RunAttempt = (delivery: Delivery, event: AdmittedEvent, parts: AttemptParts) => Promise<Ran>;
 
-/** Returns a function that runs rules over an admitted event, once, and adds what keeps the rules from being trusted. */
+/** Returns a function that runs rules over an admitted event, once, and adds the problems that make the rules unreliable. */
 export function createRunAttempt(reeve: Reeve): RunAttempt {
   const { clock, client, lifetimeMs } = reeve;
   return async (delivery, event, { rules: all, broken, signal, item, announcedBy }) => {
@@ -50,7 +50,7 @@ export function createRunAttempt(reeve: Reeve): RunAttempt {
     );
     const run: Run = { ...ran.run, rules: [...broken.map(refusedFile), ...left, ...ran.run.rules] };
     reeve.metrics.countRun(run, event);
-    // What failed for a 403 or 404 may have failed because the repository as a whole is not there just now.
+    // A 403 or 404 may mean that the whole repository is currently unavailable.
     const isDenied = ran.retry === undefined && ran.denials > 0 && hasFailed(run);
     const asking = { delivery, now: () => clock.now() };
     const doubt = isDenied ? await findDoubt(client.counted({ signal }), event, asking) : undefined;
@@ -58,7 +58,7 @@ export function createRunAttempt(reeve: Reeve): RunAttempt {
   };
 }
 
-/** Returns what caused an event, if our own account did and the change is known. */
+/** Returns the cause of an event, if our own account caused it with a known change. */
 export async function findEventCause(
   event: Event,
   { account, consequences, client }: Reeve,
@@ -68,7 +68,7 @@ export async function findEventCause(
   return consequences?.find(event, client.counted({ signal }), signal);
 }
 
-/** Returns the error with which the forge denies the whole repository, or for which it cannot be asked whether it does. */
+/** Returns the error with which the forge denies the whole repository, or which prevents that check. */
 async function findDoubt(
   client: Client,
   { repository }: AdmittedEvent,
@@ -79,7 +79,7 @@ async function findDoubt(
     const doubt = denial && retryDenial(denial, delivery, now());
     return doubt instanceof ReeveError ? doubt : undefined;
   } catch (error) {
-    // The run is made, and is recorded whatever the forge answers now.
+    // The run is complete and is recorded regardless of the forge's response.
     if (error instanceof ReeveError) return error;
     throw error;
   }
@@ -91,7 +91,7 @@ function hasFailed({ rules, outcomes }: Run): boolean {
   );
 }
 
-/** An attempt that was ended before it wrote anything leaves nothing to tell. */
+/** Returns whether an attempt is recorded: one that was ended before its first write has no content. */
 export function isWorthRecording(runs: readonly Run[], error: unknown): boolean {
   const isStopped = error instanceof ReeveError && error.code === 'stopped';
   return runs.length > 0 && (!isStopped || runs.some(hasWritten));
@@ -101,12 +101,15 @@ function hasWritten({ outcomes }: Run): boolean {
   return outcomes.some(({ status }) => status === 'applied');
 }
 
-/** Only the delivery of a webhook has a sender; other events were found by Reeve itself. */
+/** Returns the origin of a delivery: only a webhook delivery has a sender; other events were found by Reeve itself. */
 export function deliveryOrigin({ door, entry }: Delivery): Origin {
   return door === 'webhook' ? { entry } : {};
 }
 
-/** An event that was found by reading lacks what only its delivery told: rules that name it are left out, and told so. */
+/**
+ * Returns the rules without those that name data which only the delivery contained: an event found by reading lacks it,
+ * and the run reports these rules.
+ */
 function withoutLost(all: RuleSet, { family }: Event): { rules: RuleSet; left: readonly Verdict[] } {
   const lost = family === undefined ? [] : all.listeningTo(family).filter((rule) => !isRecoverable(rule));
   if (lost.length === 0) return { rules: all, left: [] };
@@ -116,7 +119,10 @@ function withoutLost(all: RuleSet, { family }: Event): { rules: RuleSet; left: r
   };
 }
 
-/** A rule file that cannot be used is shown in the run like a rule that failed: silence would look like "no rule matched". */
+/**
+ * Returns the verdict of an unusable rule file, which the run shows like a failed rule: silence would look like "no
+ * rule matched".
+ */
 function refusedFile(file: RepositoryRules): Verdict {
   return {
     rule: file.source,

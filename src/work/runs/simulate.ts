@@ -17,7 +17,7 @@ import { type AdmittedEvent, eventAbout } from '../../rules/sources/admission.ts
 import type { RepositoryRules } from '../../rules/sources/repository-file.ts';
 import type { InForce } from '../../rules/sources/rule-source.ts';
 
-/** What can be simulated, and how each is written. */
+/** Kinds of subjects that can be simulated, with their notation. */
 export const simulatedKinds = {
   pull_request: 'OWNER/REPO#NUMBER',
   issue: 'OWNER/REPO#NUMBER',
@@ -26,7 +26,7 @@ export const simulatedKinds = {
 } as const;
 export type SimulatedKind = keyof typeof simulatedKinds;
 
-/** The live subject that a simulation is about. */
+/** The live subject of a simulation. */
 export type SimulatedSubject = {
   readonly kind: SimulatedKind;
   readonly owner: string;
@@ -44,7 +44,7 @@ const forms: Readonly<Record<SimulatedKind, RegExp>> = {
   repository: new RegExp(`^${place}$`),
 };
 
-/** Parses the subject of a simulation. Throws `usage` with the form that the kind has. */
+/** Parses the subject of a simulation. Throws `usage` with the notation of the kind. */
 export function parseSimulatedSubject(kind: SimulatedKind, text: string): SimulatedSubject {
   const found = text.length > 1_000 ? null : forms[kind].exec(text.trim());
   const [, owner, repo, rest] = found ?? [];
@@ -55,18 +55,18 @@ export function parseSimulatedSubject(kind: SimulatedKind, text: string): Simula
   return kind === 'branch' ? { kind, owner, repo, branch: rest } : { kind, owner, repo, index: Number(rest) };
 }
 
-/** What a simulation works with: as a delivery. What actions remember is read, and never changed. */
+/** Context of a simulation: that of a delivery. The memory of actions is read, and never changed. */
 export type SimulationContext = RunContext & {
   readonly actionMemory: ActionMemory;
   readonly isServed: (repository: RepositoryRef) => Promise<boolean>;
   readonly rulesFor: (event: AdmittedEvent) => Promise<InForce>;
 };
 
-/** What the rules in force would do with a subject as it is now. */
+/** Plans of the rules in force for the current state of a subject. */
 export type Simulation = {
-  /** One for each event that is needed so that every rule about the subject is planned, then one for each rule with a schedule. */
+  /** One run for each event that is needed to plan every rule about the subject, then one for each rule with a schedule. */
   readonly runs: readonly Run[];
-  /** Rules in force that are in none of the runs, and why. */
+  /** Rules in force that are in none of the runs, and the reason. */
   readonly left: readonly { readonly rule: string; readonly why: string }[];
   /** Why a delivery about this subject would be ignored; undefined if it would not. */
   readonly ignored: string | undefined;
@@ -76,13 +76,13 @@ export type Simulation = {
 
 type SimulationOptions = {
   readonly subject: SimulatedSubject;
-  /** Plans this activity alone; default: the one that fits the state, and others as far as rules need them. */
+  /** Plans only this activity; default: the one that fits the state, and others as far as rules need them. */
   readonly activity?: string | undefined;
 };
 
 /**
- * Builds events from the live state of a subject, and plans what the rules in force do with them, as the delivery of such
- * an event would. Writes nothing.
+ * Builds events from the live state of a subject, and plans the rules in force for them, as for the delivery of such an
+ * event. Writes nothing.
  */
 export async function simulate(
   { subject: wanted, activity }: SimulationOptions,
@@ -111,7 +111,7 @@ export async function simulate(
   return { runs, left: others, broken, ignored: await whyIgnored(repository, context) };
 }
 
-/** Builds the event of an activity: of the family about the subject itself, else of the first family that has it. */
+/** Builds the event of an activity: of the family about the subject itself, otherwise of the first family that has it. */
 async function eventFor(live: LiveSubject, activity: string): Promise<AdmittedEvent> {
   const { main, item, repository, families } = live;
   const others = families.filter((family) => activitiesOf(family).includes(activity));
@@ -123,7 +123,10 @@ async function eventFor(live: LiveSubject, activity: string): Promise<AdmittedEv
 
 type LeftRule = { readonly rule: LoadedRule; readonly why: string };
 
-/** Returns the fewest events with which each rule about the subject is planned, and the rules that none of them reaches. */
+/**
+ * Returns the smallest set of events with which each rule about the subject is planned, and the rules that none of them
+ * reaches.
+ */
 async function findEvents(
   live: LiveSubject,
   { first, rules, isAlone }: { first: AdmittedEvent; rules: readonly LoadedRule[]; isAlone: boolean },
@@ -169,18 +172,18 @@ async function whyIgnored(
 /** An event as a webhook would carry it, or why there is none. */
 type LiveEvent = { readonly event: Event } | { readonly none: string };
 
-/** A subject as it is on the forge now, and the events that it could have. */
+/** The current state of a subject on the forge, and its possible events. */
 interface LiveSubject {
   readonly repository: RepositoryRef & { readonly archived: boolean };
-  /** As a sweep would visit it. */
+  /** The item of a sweep. */
   readonly item: {
     readonly key: string;
     readonly subject: Subject;
     readonly value: Readonly<Record<string, unknown>>;
   };
-  /** The family of events about the subject itself, and the activity that fits its state; empty where it has none. */
+  /** The family of events about the subject itself, and the activity that fits its state; empty if it has none. */
   readonly main: { readonly family: Family; readonly activity: string };
-  /** All families that it can have events of. */
+  /** All families of its possible events. */
   readonly families: readonly Family[];
   /** Returns an event of a family with one of these activities, or with any. */
   eventOf(family: Family, activities: readonly string[] | undefined): Promise<LiveEvent>;
@@ -192,7 +195,7 @@ type Payload = Readonly<Record<string, unknown>>;
 type Build = (activities: readonly string[] | undefined) => Promise<LiveParts | { readonly none: string }>;
 type LiveParts = { readonly eventType: string; readonly payload: Payload };
 
-/** What distinguishes the kinds of subjects. */
+/** Differences between the kinds of subjects. */
 type LiveKind = {
   readonly main: LiveSubject['main'];
   readonly key: string;
@@ -214,7 +217,7 @@ async function readLiveSubject(wanted: SimulatedSubject, client: Client): Promis
     repository: { ...at, archived: repository.archived === true },
     item: { key: `${at.owner}/${at.name}${key}`, subject, value },
     main,
-    // The border to the table: its keys are families.
+    // Boundary to the table: its keys are families.
     families: Object.keys(builds) as Family[],
     async eventOf(family, activities) {
       const parts = await builds[family]?.(activities);
@@ -302,7 +305,7 @@ async function readBranchSubject(
   const branch = await client.call(operations.getBranch, { params: { ...params, branch: name } });
   const after = branch.commit?.id ?? '';
   const entry = await client.call(operations.getCommit, { params: { ...params, sha: after } });
-  // Who pushed is recorded nowhere: the author of the tip, where that is an account, stands for them.
+  // The pusher is not recorded: the author of the tip is used, if it is an account.
   const sender = entry.author ?? repository.owner;
   return {
     key: `@${name}`,
@@ -344,12 +347,12 @@ async function readRepositorySubject({ repository, at }: SubjectReading): Promis
   };
 }
 
-/** Who causes an event that comes from the state of an issue or pull request is its author. */
+/** Returns the author of an issue or pull request, the sender of an event built from its state. */
 function senderOf({ user }: PullRequest | Issue): Payload {
   return { sender: user ?? null };
 }
 
-/** Where the earlier commit is unknown, the event covers all of the pull request, as an event found by catching up does. */
+/** Returns the earlier commit: if it is unknown, the event covers the whole pull request, like an event found by catching up. */
 function movedOf({ head, merge_base: base }: PullRequest, activity: string): Payload {
   return activity === 'synchronized' ? { before: base ?? head?.sha, after: head?.sha } : {};
 }
@@ -358,7 +361,7 @@ function pickActivity(activities: readonly string[] | undefined, fitting: string
   return activities === undefined || activities.includes(fitting) ? fitting : (activities[0] ?? fitting);
 }
 
-/** Returns the Event-Type that an activity of a family has. Throws `usage` for an unknown activity. */
+/** Returns the Event-Type of an activity of a family. Throws `usage` for an unknown activity. */
 function typeOfActivity(family: Family, activity: string): string {
   const found = Object.entries(eventFamilies[family].types).find(([, known]) => known.includes(activity));
   if (found) return found[0];

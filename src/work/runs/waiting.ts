@@ -14,10 +14,11 @@ import { eventlessOf, storedEvent } from './route-delivery.ts';
 import { deliveryOrigin, type RunAttempt } from './run-attempt.ts';
 
 /**
- * Rules whose merge waits for checks or for `mergeable` alone: not every forge sends events of these; and rules that failed to protect
- * a pull request, which is not merged until they do. Such a pull request
- * leaves a waiting row, a job that evaluates the rules again after 10 s, 30 s, and then every minute, until they no longer
- * wait. The row survives a restart, and a later row about the same pull request and rules takes its place. A change that the
+ * Kind of the job for a pull request with rules whose merge waits only for checks or for `mergeable`, for which not
+ * every forge sends events, or with rules that failed to protect it: it is not merged until they succeed. The job, a
+ * waiting row, evaluates the rules again after 10 s, 30 s, and then every minute, until they no longer wait. The row
+ * survives a restart, and a later row about the same pull request and rules replaces it. A change that the forge
+ * refuses without showing a reason is retried only a few times, with a doubling delay (`readResistance`).
  */
 export const waitingKind = 'waiting';
 
@@ -25,11 +26,11 @@ const WaitingJob = z.object({
   repository: z.object({ id: z.number(), owner: z.string(), name: z.string() }),
   index: z.number(),
   rules: z.array(z.string()).readonly(),
-  /** The delivery whose event the rules are evaluated for; absent if they are evaluated for live state alone. */
+  /** The delivery whose event the rules are evaluated for; absent if they are evaluated for live state only. */
   delivery: z.string().optional(),
 });
 
-/** A run that may have left rules waiting: what it is about, its job or delivery, and the delivery of its event. */
+/** A run that may have left rules waiting: its subject, its job or delivery, and the delivery of its event. */
 type Waiter = {
   readonly subject: Subject;
   readonly job: { readonly id: string };
@@ -63,14 +64,14 @@ export function createLeaveWaiting({ store, clock, wake }: Reeve): LeaveWaiting 
   };
 }
 
-/** Ages of a row at which it is looked at for the first times; then every minute. */
+/** Ages of a row at its first polls; then every minute. */
 const firstAgesMs = [10_000, 40_000];
 const everyMs = 60_000;
-/** Time between two looks of all rows together: each costs a few requests. */
+/** Minimum interval between the polls of all rows together: each costs a few requests. */
 const paceMs = 500;
 const maxRows = 20_000;
 
-/** Creates the handler of waiting rows. A row ends when its rules no longer wait, are gone, or its lifetime ends. */
+/** Creates the handler of waiting rows. A row ends when its rules no longer wait or no longer exist, or its lifetime ends. */
 export function createWaitingHandler(reeve: Reeve, attempt: RunAttempt): HandleJob {
   const { clock, lifetimeMs } = reeve;
   const pace = createPace();
@@ -144,12 +145,12 @@ async function lookAtRow(
   return ran;
 }
 
-/** Returns whether something happened in a run: others are not kept where there are many. */
+/** Returns whether a run has a result: others are not kept if there are many. */
 export function isTelling({ outcomes, rules }: Run): boolean {
   return outcomes.length > 0 || rules.some(({ verdict }) => verdict === 'failed');
 }
 
-/** Returns a function that says how long a row has to wait for its turn: rows take turns, in the order in which they ask. */
+/** Returns a function that returns how long a row has to wait: rows are polled in turn, in order of request. */
 function createPace(): (row: string, nowMs: number) => number {
   const turns = new BoundedMap<string, number>(maxRows);
   let nextMs = Number.NEGATIVE_INFINITY;
@@ -167,44 +168,44 @@ function createPace(): (row: string, nowMs: number) => number {
   };
 }
 
-/** The beginning of the keys under which the store keeps the refusals of waiting rows. Their values have an instant `at`. */
+/** Key prefix under which the store keeps the refusals of waiting rows. Their values have an instant `at`. */
 export const resistancePrefix = 'waiting refused ';
 
 /**
- * A change that the forge refuses for no reason that it shows (409): of a conflict, it shows the reason within seconds. Other
- * reasons last until a person acts, which is an event with a row of its own.
+ * Maximum refusals (409) of a change for which the forge shows no reason: it shows a conflict within seconds. Other
+ * reasons last until a user acts, which causes an event with its own row.
  */
 const maxRefusals = 6;
-/** Wait after the first refusal; it doubles with each. */
+/** Delay after the first refusal; it doubles with each. */
 const firstWaitMs = 30_000;
 
-/** Longest wait of a rule that has to protect its subject: it is tried again as long as its row lives. */
+/** Longest delay of a rule that has to protect its subject: it is retried during the whole lifetime of its row. */
 const longestWaitMs = 3_600_000;
 
-/** Rule → its refusals so far, and when it is tried again. `lasts`: however often it was refused. */
+/** Rule → its refusals so far, and the time of its next try. `lasts`: retried regardless of the number of refusals. */
 type Refusals = Readonly<
   Record<string, { readonly count: number; readonly next: string; readonly lasts?: true }>
 >;
 type StoredRefusals = { readonly at: string; readonly refusals: Refusals };
 
-/** A look that was noted: the rules that still wait, the time until one of them may be tried, and those that are not tried again. */
+/** A recorded poll: the rules that still wait, the time until one of them may be tried, and those that are not tried again. */
 type NotedLook = {
   readonly left: readonly string[];
   readonly nextMs: number;
   readonly givenUp: readonly string[];
-  /** The run, which says what was given up. */
+  /** The run, with the changes that were given up. */
   readonly run: Run;
 };
 
-/** What forges refuse to the rules of one waiting row. */
+/** Refusals of the forge for the rules of one waiting row. */
 type Resistance = {
-  /** Rules to look at now. */
+  /** Rules to evaluate now. */
   readonly due: readonly string[];
   /** Time until the next rule is due. */
   readonly nextMs: number;
-  /** Notes what a look came to. */
+  /** Records the result of a poll. */
   readonly note: (ran: Ran) => Promise<NotedLook>;
-  /** Deletes what is stored, at the end of the row. */
+  /** Deletes the stored refusals, at the end of the row. */
   readonly forget: () => Promise<void>;
 };
 
@@ -256,7 +257,7 @@ async function readResistance(
   };
 }
 
-/** Returns the run whose failed changes of these rules say that they are not tried again. */
+/** Returns the run in which the failed changes of these rules are marked as not retried. */
 function withGivenUp(run: Run, rules: readonly string[]): Run {
   if (rules.length === 0) return run;
   const ids = new Set(

@@ -2,28 +2,28 @@ import { observedWords } from '../../engine/describe-change.ts';
 import type { Run } from '../../engine/record.ts';
 import type { Store } from '../../store/store.ts';
 
-/** One thing that is not as a rule wants it, and stays so: the rule observes, or its change was refused or failed. */
+/** A lasting difference from the desired state of a rule: the rule observes, or its change was refused or failed. */
 export type Drift = {
   readonly rule: string;
   /** The item of the sweep: `acme/demo`. */
   readonly item: string;
   readonly target: string;
-  /** What is live, and what the rule wants. */
+  /** The live value, and the desired value. */
   readonly live: unknown;
   readonly wanted: unknown;
-  /** RFC 3339; when a sweep first saw it. */
+  /** RFC 3339; time of the first sweep that found it. */
   readonly since: string;
-  /** RFC 3339; when a sweep last saw it. */
+  /** RFC 3339; time of the last sweep that found it. */
   readonly seen: string;
-  /** Why it stays. */
+  /** Why it remains. */
   readonly why: string;
 };
 
-/** Drift of each rule is kept up to this many entries; what is beyond is counted by the sweep, not listed. */
+/** Maximum drift entries kept per rule; further ones are counted by the sweep, not listed. */
 const maxEntries = 1_000;
 const indexKey = 'drift';
 
-/** What sweeps know of one rule's drift while they run. */
+/** Drift of one rule, during its sweep. */
 export class DriftBook {
   readonly #store: Store;
   readonly #rule: string;
@@ -36,9 +36,9 @@ export class DriftBook {
     this.#entries = entries;
   }
 
-  /** Opens the book of a rule's drift. */
+  /** Loads the drift of a rule. */
   static async open(store: Store, rule: string): Promise<DriftBook> {
-    // The border to the store: what is under this key was written here alone.
+    // Store boundary: the value under this key was written only here.
     const entries = ((await store.recall(keyOf(rule))) ?? []) as readonly Drift[];
     return new DriftBook(store, rule, entries);
   }
@@ -47,7 +47,7 @@ export class DriftBook {
     return this.#entries.length;
   }
 
-  /** Takes in what a run over an item found: what is no longer there is forgotten, what stays keeps its `since`. */
+  /** Applies the result of a run over an item: resolved drift is removed, lasting drift keeps its `since`. */
   note(item: string, run: Run, now: Date): void {
     const found = driftOf(run);
     const before = this.#entries.filter((entry) => entry.item === item);
@@ -62,7 +62,7 @@ export class DriftBook {
     this.#entries = [...others, ...after].slice(-maxEntries);
   }
 
-  /** Forgets items that this sweep has not seen, once it has seen all there are. */
+  /** Removes items that this sweep has not seen, after a complete sweep. */
   close(sweptFrom: Date): void {
     const from = sweptFrom.toISOString();
     const kept = this.#entries.filter(({ seen }) => seen >= from);
@@ -70,11 +70,11 @@ export class DriftBook {
     this.#entries = kept;
   }
 
-  /** Writes what changed. */
+  /** Saves the changes. */
   async save(): Promise<void> {
     if (!this.#isChanged) return;
     this.#isChanged = false;
-    // All rules have one index; the drift of a rule is written by its sweep, of which there is one at a time.
+    // All rules share one index; the drift of a rule is written by its sweep, which runs once at a time.
     await this.#store.revise(indexKey, (value) => {
       const known = (value ?? []) as readonly string[];
       return known.includes(this.#rule) ? value : [...known, this.#rule];
@@ -87,7 +87,7 @@ function keyOf(rule: string): string {
   return `${indexKey} ${rule}`;
 }
 
-/** Returns everything that is not as some rule wants it, longest first. */
+/** Returns the drift of all rules, oldest first. */
 export async function readDrift(store: Store): Promise<readonly Drift[]> {
   const rules = ((await store.recall(indexKey)) ?? []) as readonly string[];
   const found: Drift[] = [];
@@ -97,7 +97,7 @@ export async function readDrift(store: Store): Promise<readonly Drift[]> {
   return found.toSorted((a, b) => (a.since < b.since ? -1 : 1));
 }
 
-/** Drift as one run sees it. */
+/** Drift found by one run. */
 type FoundDrift = {
   readonly target: string;
   readonly live: unknown;
@@ -105,7 +105,7 @@ type FoundDrift = {
   readonly why: string;
 };
 
-/** Returns what a run wanted and did not get. */
+/** Returns the wanted changes of a run that were not made. */
 function driftOf(run: Run): readonly FoundDrift[] {
   const outcomes = new Map(run.outcomes.map((outcome) => [outcome.change, outcome]));
   const left = run.changes.flatMap((change) => {

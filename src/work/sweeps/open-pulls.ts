@@ -15,8 +15,8 @@ import { createLeash, createWaitingClient, itemsAtOnce, mapConcurrently, runItem
 export const openPullsKind = 'open-pulls';
 
 /**
- * Creates the handler that evaluates, once after a start, every open pull request of the rules that merge or update: what
- * became possible while the process was away has no event any more.
+ * Creates the handler that evaluates, once after a start, every open pull request of the rules that merge or update:
+ * changes that became possible while the process was stopped have no event.
  */
 export function createOpenPullsHandler(reeve: Reeve, leaveWaiting: LeaveWaiting): HandleJob {
   const { clock, log, store } = reeve;
@@ -53,7 +53,7 @@ export function createOpenPullsHandler(reeve: Reeve, leaveWaiting: LeaveWaiting)
       {
         client: createWaitingClient(reeve.client.counted({ signal }), pause),
         served: reeve.served,
-        // Any of them: it serves lists of organizations alone.
+        // Any rule will do: it is used only for lists of organizations.
         rule: anyRule,
         isInScope: (subject) => rulesFor(subject).length > 0,
         runners: createRunnerMemory(store),

@@ -9,34 +9,34 @@ import { createRunnerMemory } from './targets/runner-memory.ts';
 import { eachTarget } from './targets/targets.ts';
 import { createWaitingClient, FailureWatch, itemsAtOnce, mapConcurrently, runItem } from './walk.ts';
 
-/** What planning a sweep needs, beside its rule. Nothing of it is changed. */
+/** Context for planning a sweep, besides its rule. It is not modified. */
 type SweepPlanContext = RunContext & {
   readonly account: () => Promise<{ readonly id: number }>;
   readonly actionMemory: ActionMemory;
   readonly served: ServedBy;
-  /** Returns plain data of the store; undefined where there is none. */
+  /** Reads plain data of the store; undefined if there is none. */
   readonly recall: (key: string) => Promise<unknown>;
   readonly signal: AbortSignal;
 };
 
-/** The plans of some items, in the order in which they are listed. */
+/** The plans of some items, in listing order. */
 export type PlannedPage = {
   readonly runs: readonly Run[];
-  /** Those of them whose changes one slot has no room for: they are shown as refused. */
+  /** The plans that exceed the limit of one slot: they are shown as refused. */
   readonly later: ReadonlySet<Run>;
-  /** Items that had their turn in an earlier slot. */
+  /** Number of items that had their turn in an earlier slot. */
   readonly passedOver: number;
-  /** How many items there are in all, where that is known. */
+  /** Total number of items, if known. */
   readonly total: number | undefined;
-  /** What could not be listed. */
+  /** Failures of lists. */
   readonly failures: readonly SweepFailure[];
-  /** Requests so far by which items were listed. */
+  /** Number of listing requests so far. */
   readonly listingRequests: number;
 };
 
 /**
- * Plans a rule for every item of its `each`, page by page, as a sweep would run it now, and writes nothing: no change, no memory,
- * no checkpoint, nothing that waits, no budget. Throws where the forge fails item after item.
+ * Plans a rule for every item of its `each`, page by page, as a sweep would run it now, and writes nothing: no changes,
+ * memory, checkpoint, waiting rows or budget. Throws if the forge fails for consecutive items.
  */
 export async function* planSweep(
   rule: LoadedRule,
@@ -99,7 +99,7 @@ export async function* planSweep(
   }
 }
 
-/** Returns the plan of an item as what comes with a later slot. */
+/** Returns the plan of an item, with its changes left to a later slot. */
 function leftForLater(run: Run, limit: number): Run {
   const why = `${describeLimit(limit)}: it comes with a later one`;
   const refused = run.changes.map((change) => ({ change, why }));

@@ -8,39 +8,39 @@ import type { Store } from '../../store/store.ts';
 export type SweepFailure = {
   readonly item: string;
   readonly error: string;
-  /** The request and the status by which the forge refused a list: `GET /orgs/acme/actions/runners: 403`. */
+  /** The refused request of a list and its status: `GET /orgs/acme/actions/runners: 403`. */
   readonly refused?: string;
 };
 
-/** How far a sweep is: part of its checkpoint, so that a reader sees the same after a restart. */
+/** Progress of a sweep: part of its checkpoint, so that a reader sees the same after a restart. */
 export type SweepProgress = {
   /** RFC 3339. */
   readonly startedAt: string;
-  /** Items held against the rule. */
+  /** Number of evaluated items. */
   readonly items: number;
-  /** How many there are in all, where that is known. */
+  /** Total number of items, if known. */
   readonly total: number | undefined;
-  /** Changes that were made. */
+  /** Number of changes made. */
   readonly changes: number;
-  /** Changes that are wanted and were not made: the rule observes, or they were refused or failed. */
+  /** Number of wanted changes that were not made: the rule observes, or they were refused or failed. */
   readonly pending: number;
   readonly failed: number;
-  /** Lists that the forge refused, which are among those that failed; absent in sweeps of earlier versions. */
+  /** Number of lists that the forge refused, included in the failures; absent in sweeps of earlier versions. */
   readonly refused?: number;
   /** The first failures; lists come before items. */
   readonly failures: readonly SweepFailure[];
-  /** The limit of items of one slot, where it was reached. */
+  /** The limit of items of one slot, if it was reached. */
   readonly limit?: number | undefined;
-  /** Requests to the forge. */
+  /** Number of requests to the forge. */
   readonly requests: number;
-  /** Milliseconds at work, over all attempts. */
+  /** Working time in milliseconds, over all attempts. */
   readonly ms: number;
 };
 
-/** Failures that are listed; the rest are counted. */
+/** Maximum failures that are listed; others are only counted. */
 const maxListed = 20;
 
-/** Returns the progress of a sweep that begins. */
+/** Returns the progress at the start of a sweep. */
 export function beginProgress(now: Date): SweepProgress {
   const counts = { items: 0, total: undefined, changes: 0, pending: 0, failed: 0, requests: 0, ms: 0 };
   return { startedAt: now.toISOString(), failures: [], ...counts };
@@ -71,12 +71,15 @@ export function describeProgress(progress: SweepProgress): string {
   return `${items}${of} items${refusal}, ${changes} changes${rest}${wrong}, ${requests} requests${end}`;
 }
 
-/** Returns that a slot has changed as many items as its rule allows. */
+/** Returns a note that a slot has changed as many items as its rule allows. */
 export function describeLimit(items: number): string {
   return `at most ${items === 1 ? '1 item is' : `${items} items are`} changed in one slot`;
 }
 
-/** Returns which lists the forge refused: `refused in acme, GET /orgs/acme/actions/runners: 403, and 2 more`. */
+/**
+ * Returns a description of the lists that the forge refused: `refused in acme, GET /orgs/acme/actions/runners: 403, and
+ * 2 more`.
+ */
 function describeRefusals({ failures, refused = 0 }: SweepProgress): string {
   const first = failures.find((failure) => failure.refused !== undefined);
   if (first === undefined) return '';
@@ -84,7 +87,7 @@ function describeRefusals({ failures, refused = 0 }: SweepProgress): string {
   return `refused in ${first.item}, ${first.refused}${more}`;
 }
 
-/** What is counted again when a page is taken up from its beginning; what was changed and asked stays counted. */
+/** Counts that restart when a page is repeated from its beginning; changes and requests stay counted. */
 type Recounted = {
   readonly items: number;
   readonly pending: number;
@@ -93,14 +96,14 @@ type Recounted = {
   readonly failures: readonly SweepFailure[];
 };
 
-/** Where a sweep goes on, and how far it is. `before` is what was counted where it goes on. */
+/** Position at which a sweep continues, and its progress. `before` is the count at that position. */
 export type SweepCheckpoint = {
   readonly next: unknown;
   readonly progress: SweepProgress;
   readonly before?: Recounted;
 };
 
-/** Counts how a sweep goes, over all of its attempts: it continues the count of the checkpoint. */
+/** Counts the progress of a sweep over all of its attempts: it continues from the checkpoint. */
 export class SweepTally {
   readonly #clock: Clock;
   readonly #listingRequests: () => number;
@@ -111,7 +114,7 @@ export class SweepTally {
   #itemRequests = 0;
   #next: unknown;
 
-  /** `listingRequests` returns how many requests were made to list items. */
+  /** `listingRequests` returns the number of listing requests. */
   constructor(checkpoint: SweepCheckpoint | undefined, clock: Clock, listingRequests: () => number) {
     this.#clock = clock;
     this.#listingRequests = listingRequests;
@@ -124,7 +127,7 @@ export class SweepTally {
     this.#next = checkpoint?.next;
   }
 
-  /** Returns what is counted so far, with requests and time. */
+  /** Returns the counts so far, with requests and time. */
   progress(): SweepProgress {
     return {
       ...this.#counted,
@@ -133,7 +136,7 @@ export class SweepTally {
     };
   }
 
-  /** Returns where the sweep goes on after a crash. */
+  /** Returns the position at which the sweep continues after a crash. */
   checkpoint(): SweepCheckpoint {
     return { next: this.#next, progress: this.progress(), before: this.#before };
   }
@@ -147,17 +150,17 @@ export class SweepTally {
     this.#counted = withFailures(this.#counted, [failure]);
   }
 
-  /** Counts requests that were made beside those of the runs. */
+  /** Adds requests that are not part of the runs. */
   addRequests(requests: number): void {
     this.#itemRequests += requests;
   }
 
-  /** Notes that the rule allows no more items in this slot. */
+  /** Records that the rule allows no more items in this slot. */
   reachLimit(limit: number | undefined): void {
     this.#counted = { ...this.#counted, limit };
   }
 
-  /** Sets how many items there are, where that is known. */
+  /** Sets the total number of items, if known. */
   setTotal(total: number | undefined): void {
     this.#counted = { ...this.#counted, total: total ?? this.#counted.total };
   }
@@ -185,18 +188,18 @@ function addOutcomes(progress: SweepProgress, run: Run): SweepProgress {
   };
 }
 
-/** How the latest sweep of a rule went. */
+/** Result of the latest sweep of a rule. */
 export type SweepResult = SweepProgress & {
   readonly slot: string;
   /** RFC 3339. */
   readonly endedAt: string;
-  /** Things that are not as the rule wants them. */
+  /** Number of differences from the desired state. */
   readonly drift: number;
-  /** False where the budget of requests ran out before the last item. */
+  /** False if the request budget ran out before the last item. */
   readonly isComplete: boolean;
 };
 
-/** What sweeps keep between slots, by the rule's id. */
+/** Sweep data kept between slots, by rule id. */
 export class SweepStore {
   readonly #store: Store;
 
@@ -204,7 +207,7 @@ export class SweepStore {
     this.#store = store;
   }
 
-  /** Keeps where the next slot goes on; undefined where it begins anew. */
+  /** Stores the position at which the next slot continues; undefined if it starts from the beginning. */
   keepRest(rule: string, next: unknown): Promise<void> {
     return this.#store.remember(`sweep-rest ${rule}`, next);
   }
@@ -218,14 +221,14 @@ export class SweepStore {
   }
 
   async readResult(rule: string): Promise<SweepResult | undefined> {
-    // The border to the store: what is under this key was written by `keepResult` alone.
+    // Store boundary: the value under this key was written only by `keepResult`.
     return (await this.#store.recall(`sweep ${rule}`)) as SweepResult | undefined;
   }
 }
 
 /**
- * Counts a sweep that could not list everything as an incident. One that looked at every item there is (`isWhole`) ends
- * that incident, and the failures that earlier sweeps of the rule met: what still fails was counted again in this one.
+ * Counts a sweep that could not list everything as an incident. A sweep that processed every item (`isWhole`) ends that
+ * incident, and the failures of earlier sweeps of the rule: repeated failures were counted again in this one.
  */
 export async function noteSweepResult(
   store: Store,

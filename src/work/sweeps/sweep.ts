@@ -43,16 +43,16 @@ import {
   runItem,
 } from './walk.ts';
 
-/** What a sweep's job says. */
+/** Payload of a sweep's job. */
 const SweepPayload = z.object({
   /** Id of the rule. */
   rule: z.string(),
   slot: z.string(),
-  /** Patterns of a person on the command line, beside the rule's own `in`. */
+  /** Patterns given on the command line, in addition to the rule's own `in`. */
   in: z.array(z.string()).optional(),
 });
 
-/** Creates the handler of sweeps. A rule that is no longer there has nothing left to do. */
+/** Creates the handler of sweeps. The sweep of a rule that no longer exists does nothing. */
 export function createSweepHandler(
   reeve: Reeve,
   leaveWaiting: LeaveWaiting,
@@ -72,19 +72,19 @@ export function createSweepHandler(
       door: job.door === 'cli' ? 'cli' : 'cron',
       isInScope: scopeOfSweep(rule, asked.in),
       isPartial: asked.in !== undefined,
-      // The border to the store: a checkpoint of this job was written by the sweep alone.
+      // Store boundary: the checkpoint of this job was written only by the sweep.
       ...(job.checkpoint === null || job.checkpoint === undefined
         ? {}
         : { checkpoint: job.checkpoint as SweepCheckpoint }),
     };
     const { deferral } = await runSweep(reeve, { ...order, leaveWaiting }, lease);
-    // A later job with the same items does what this one was kept from.
+    // A later job with the same items includes the changes that were deferred here.
     const key = JSON.stringify(asked.in ?? []);
     return { runs: [], deferral: deferral && { ...deferral, key } };
   };
 }
 
-/** Returns whether a sweep takes a subject: it is the rule's own, in its scope, and among what a person named. */
+/** Returns whether a sweep includes a subject: it belongs to the rule's home, its scope, and the patterns of the command line. */
 export function scopeOfSweep(
   rule: LoadedRule,
   patterns: readonly string[] | undefined,
@@ -94,7 +94,7 @@ export function scopeOfSweep(
   return (subject) => isOfHome(rule, subject) && isInScope(rule, subject, meter) && named(nameOf(subject));
 }
 
-/** Returns what a rule walks over: that of a repository over this one alone. */
+/** Returns the repositories that a rule processes: a repository's rule processes only that repository. */
 export function servedTo(rule: LoadedRule, served: ServedBy): ServedBy {
   // The path of a repository's rule file begins with its full name.
   return rule.level === 'repository'
@@ -102,7 +102,7 @@ export function servedTo(rule: LoadedRule, served: ServedBy): ServedBy {
     : served;
 }
 
-/** Rules of a repository or organization walk over what is theirs, and nothing else. */
+/** Returns whether a subject belongs to the home of a rule of a repository or organization. */
 export function isOfHome({ level, home }: LoadedRule, { repository, organization }: Subject): boolean {
   if (level === 'operator') return true;
   if (home === undefined) return false;
@@ -114,7 +114,7 @@ function nameOf({ repository, organization }: Subject): string {
   return repository ? `${repository.owner}/${repository.name}` : (organization ?? '*');
 }
 
-/** One sweep: a rule, the slot that asked for it, and where an earlier attempt stopped. */
+/** One sweep: a rule, the slot that requested it, and the position at which an earlier attempt stopped. */
 export type SweepOrder = {
   readonly rule: LoadedRule;
   readonly slot: string;
@@ -122,25 +122,25 @@ export type SweepOrder = {
   readonly job: string;
   readonly door: 'cron' | 'cli';
   readonly isInScope: (subject: Subject) => boolean;
-  /** True where a person asked for some items alone. */
+  /** True if only some items were requested on the command line. */
   readonly isPartial?: boolean;
-  /** Where an earlier attempt stopped. */
+  /** Position at which an earlier attempt stopped. */
   readonly checkpoint?: SweepCheckpoint;
-  /** Stores what the rules of a run wait for; absent: they do not wait. */
+  /** Stores the waiting rules of a run; absent: they do not wait. */
   readonly leaveWaiting?: LeaveWaiting;
-  /** Requests that one slot may make; what is left is for the next. Default 100,000. */
+  /** Maximum requests of one slot; the remaining items are left to the next. Default 100,000. */
   readonly maxRequests?: number;
 };
 
-/** How a sweep went, and when it is to be done again for the items that an hourly budget stopped. */
+/** Result of a sweep, and when to repeat it for the items that an hourly budget stopped. */
 type SweepEnd = { readonly progress: SweepProgress; readonly deferral?: Deferral | undefined };
 
 /**
- * Holds every item of a rule's `each` against the rule, page by page. Each page ends with a checkpoint; a run in which
- * something happened is recorded at once. An item that fails is reported and left behind; a forge that fails item after item
- * ends the attempt, which a later one takes up at the checkpoint. Items that an hourly budget stopped are no reason to wait: the
- * sweep goes on with the others, and is to be done again when there is room. Where the rule limits the items of a slot, the
- * sweep ends at the first one for which there is no room.
+ * Evaluates a rule for every item of its `each`, page by page. Each page ends with a checkpoint; a run with a result is
+ * recorded at once. A failed item is reported and skipped; consecutive failures of the forge end the attempt, and a
+ * later one continues at the checkpoint. Items stopped by an hourly budget do not delay the others: the sweep
+ * continues, and is repeated when there is room. If the rule limits the items of a slot, the sweep ends at the first
+ * one without room.
  */
 export async function runSweep(reeve: Reeve, order: SweepOrder, lease: Lease): Promise<SweepEnd> {
   const { rule, isInScope, checkpoint, maxRequests = 100_000 } = order;
@@ -160,7 +160,7 @@ export async function runSweep(reeve: Reeve, order: SweepOrder, lease: Lease): P
   });
   let rest: unknown;
   for await (const page of refusedAsFailure(pages)) {
-    // Looked at when there is more to do: a sweep that has just reached its end is complete.
+    // Checked only if items remain: a sweep that has just reached its end is complete.
     if (rest !== undefined && page.targets.length > 0) {
       await results.keepRest(rule.id, rest);
       const about = { rule: rule.id, ...sweep.tally.progress() };
@@ -174,13 +174,13 @@ export async function runSweep(reeve: Reeve, order: SweepOrder, lease: Lease): P
   return { progress: await sweep.end(true), deferral: laterOf(sweep.deferrals) };
 }
 
-/** A sweep under way. */
+/** A sweep in progress. */
 class Sweep {
   readonly now: Date;
-  /** The client that lists; items have their own. */
+  /** The client for listing; items have their own. */
   readonly listing: Client;
   readonly tally: SweepTally;
-  /** When the items that were stopped have room. */
+  /** Times at which the stopped items have room. */
   readonly deferrals: Deferral[] = [];
   readonly #reeve: Reeve;
   readonly #order: SweepOrder;
@@ -227,7 +227,7 @@ class Sweep {
     await this.#lease.advance({ runs: [], checkpoint: this.tally.checkpoint() });
   }
 
-  /** Stores how the sweep went, and returns it. */
+  /** Stores the result of the sweep and returns it. */
   async end(isComplete: boolean): Promise<SweepProgress> {
     const { store, clock, log } = this.#reeve;
     const { rule, slot, isPartial } = this.#order;
@@ -247,7 +247,7 @@ class Sweep {
     return ended;
   }
 
-  /** Looks at some items at once, and changes one after the other, in their order: no more than there is room for. */
+  /** Evaluates some items concurrently, and changes them sequentially, in order, up to the limit. */
   async #takeLimited(targets: readonly Target[], limit: SlotLimit): Promise<void> {
     const waiting = targets.filter(({ key }) => !limit.passesOver(key));
     for (let from = 0; from < waiting.length; from += itemsAtOnce) {
@@ -262,7 +262,7 @@ class Sweep {
         const ran = planned.get(target);
         if (ran === undefined) continue;
         if (ran.run.changes.length === 0) {
-          // Nothing is to be sent: to run it would come to the same.
+          // Nothing is to be sent: a run would have the same result.
           await this.#note(target, { ...ran, run: { ...ran.run, mode: 'enforce' } });
           continue;
         }
@@ -296,7 +296,7 @@ class Sweep {
     const { run, retry, deferral } = ran;
     const { subject, key } = target;
     await this.#order.leaveWaiting?.(ran, { subject, job: { id: `${this.#order.job}#${key}` } });
-    // What was written before the end is recorded; whatever else the run says is that it was ended.
+    // Writes before the abort are recorded; the rest of the run only reports the abort.
     if (this.#lease.signal.aborted) {
       if (hasApplied(run)) {
         this.tally.addRun(run);
@@ -325,10 +325,10 @@ class Sweep {
   }
 }
 
-/** Items that have room soon after the first wait for it together: each time costs a walk over all items. */
+/** Items that have room soon after the first wait for it together: each repetition processes all items. */
 const gatherMs = 600_000;
 
-/** Returns one deferral for all items. */
+/** Combines the deferrals of all items into one. */
 function laterOf(deferrals: readonly Deferral[]): Deferral | undefined {
   const [first] = deferrals.toSorted((a, b) => a.afterMs - b.afterMs);
   if (first === undefined) return undefined;
@@ -341,14 +341,14 @@ function hasApplied({ outcomes }: Run): boolean {
   return outcomes.some(({ status }) => status === 'applied');
 }
 
-/** A run in which nothing happened is counted and not kept: thousands of them a day would bury the others. */
+/** Returns whether a run has a result. Others are counted and not kept: thousands of them a day would hide the rest. */
 function isTelling(run: Run): boolean {
   return (
     run.changes.length > 0 || run.refused.length > 0 || run.rules.some(({ verdict }) => verdict === 'failed')
   );
 }
 
-/** What is stored of a slot. */
+/** Stored count of a slot. */
 type SlotCount = { readonly slot: string; readonly changed: number };
 
 const countKey = (rule: string): string => `sweep-items ${rule}`;
@@ -359,26 +359,26 @@ export async function readTurn(
   recall: (key: string) => Promise<unknown>,
   rule: string,
 ): Promise<ReadonlySet<string>> {
-  // The border to the store: what is under this key was written below alone.
+  // Store boundary: the value under this key was written only below.
   return new Set(((await recall(turnKey(rule))) ?? []) as readonly string[]);
 }
 
 /**
- * The limit of items that a rule changes in one slot. An item is counted before its changes are sent, and no more once it is
- * known that none was: a sweep that is interrupted and goes on changes fewer items, never more. Items that were changed in a
- * slot are passed over in the following ones until a sweep has come to the end of all items: those that change in each slot
- * do not keep the others from their turn.
+ * Limit of the items that a rule changes in one slot. An item is counted before its changes are sent, and uncounted
+ * once it is known that none was applied: an interrupted and resumed sweep changes fewer items, never more. Items
+ * changed in a slot are skipped in the following ones until a sweep has reached the end of all items: items that change
+ * in each slot do not starve the others.
  */
 export class SlotLimit {
   readonly items: number;
-  /** Whether an item has wanted changes for which there was no room. */
+  /** Whether an item wanted changes for which there was no room. */
   isReached = false;
   readonly #store: Store;
   readonly #rule: string;
   readonly #slot: string;
   readonly #isPartial: boolean;
   #changed = 0;
-  /** Items that had their turn before this slot, and in it. */
+  /** Items that had their turn before this slot and in it. */
   #earlier: ReadonlySet<string> = new Set();
   readonly #later = new Set<string>();
   #isSaved = true;
@@ -395,8 +395,8 @@ export class SlotLimit {
   }
 
   /**
-   * Opens the limit of a rule in a slot; undefined where it has none, or only observes. Where a person asked for some items alone
-   * (`isPartial`), no turns are taken.
+   * Loads the limit of a rule in a slot; undefined if it has none, or only observes. If only some items were requested
+   * (`isPartial`), turns are not recorded.
    */
   static async open(
     store: Store,
@@ -405,7 +405,7 @@ export class SlotLimit {
   ): Promise<SlotLimit | undefined> {
     if (items === undefined || mode !== 'enforce') return undefined;
     const limit = new SlotLimit(store, { rule, items, slot, isPartial });
-    // The border to the store: what is under this key was written here alone.
+    // Store boundary: the value under this key was written only here.
     const stored = (await store.recall(countKey(rule))) as SlotCount | undefined;
     if (stored?.slot === slot) limit.#changed = stored.changed;
     if (!isPartial) limit.#earlier = await readTurn((key) => store.recall(key), rule);
@@ -417,22 +417,22 @@ export class SlotLimit {
     return this.#earlier.has(item);
   }
 
-  /** Counts an item whose changes are about to be sent; false where the slot has no room for it. */
+  /** Counts an item whose changes are about to be sent; false if the slot has no room for it. */
   async begin(): Promise<boolean> {
     this.isReached = this.#changed >= this.items;
     if (!this.isReached) await this.#count(1);
     return !this.isReached;
   }
 
-  /** Notes the result of the item that was counted last. */
+  /** Records the result of the item that was counted last. */
   async end(item: string, { outcomes }: Run): Promise<void> {
-    // What failed may have been made all the same.
+    // A failed change may still have been applied.
     if (!outcomes.some(({ status }) => status === 'applied' || status === 'failed')) return this.#count(-1);
     this.#later.add(item);
     this.#isSaved = false;
   }
 
-  /** Stores which items had their turn. `isComplete`: the sweep came to the end of all items. */
+  /** Stores the items that had their turn. `isComplete`: the sweep reached the end of all items. */
   async save(isComplete: boolean): Promise<void> {
     if (this.#isPartial || (this.#isSaved && !isComplete)) return;
     this.#isSaved = true;

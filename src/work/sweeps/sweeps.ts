@@ -16,18 +16,18 @@ import {
 } from './schedule/schedule.ts';
 import { createSweepHandler } from './sweep.ts';
 
-/** What the scheduled half has beside the bot. */
+/** Dependencies of the scheduled half besides the bot. */
 type SweepsParts = {
   readonly snapshots: Snapshots;
   readonly leaveWaiting: LeaveWaiting;
-  /** Asks the forge who we are, each time. */
+  /** Requests the account of the token from the forge, uncached. */
   readonly askWhoWeAre: () => Promise<unknown>;
 };
 
-/** What was missed is looked for at every start, and as often as this. */
+/** Schedule of the search for missed changes, which also runs at every start. */
 const catchUpCron = '*/30 * * * *';
 
-/** The scheduled half of the bot, at rest. */
+/** The scheduled half of the bot, not started. */
 export class Sweeps {
   readonly scheduler: Scheduler;
   /** Handlers of the jobs that the scheduler, the command line and catching up store, by kind. */
@@ -35,7 +35,7 @@ export class Sweeps {
   readonly #reeve: Reeve;
   readonly #snapshots: Snapshots;
   readonly #chores: Readonly<Record<string, MaintenanceJob>>;
-  /** Rules of repositories and organizations, as of their last reading. */
+  /** Rules of repositories and organizations, as last read. */
   #others: readonly LoadedRule[] = [];
 
   constructor(reeve: Reeve, { snapshots, leaveWaiting, askWhoWeAre }: SweepsParts) {
@@ -51,7 +51,7 @@ export class Sweeps {
     };
   }
 
-  /** Begins: catches up with what was missed, then looks at the clock every minute. */
+  /** Starts: catches up with missed changes, then checks the schedules every minute. */
   async start(): Promise<void> {
     const { store, clock, wake } = this.#reeve;
     const now = clock.now();
@@ -71,7 +71,7 @@ export class Sweeps {
 
   async stop(): Promise<void> {
     await this.scheduler.stop();
-    // The store may be full or lost; what is found again changes nothing, and the rest must be closed.
+    // The store may be full or lost; changes found again have no effect, and the rest must be closed.
     await this.#snapshots.save().catch((error: unknown) => {
       this.#reeve.log.warn({ error: messageOf(error) }, 'the snapshots of catching up could not be saved');
     });
@@ -108,7 +108,7 @@ export class Sweeps {
   }
 }
 
-/** Returns the entries of the scheduler for rules with clocks: one for each clock. */
+/** Returns the entries of the scheduler for rules with schedules: one for each schedule. */
 export function scheduledRules(rules: readonly LoadedRule[]): readonly Scheduled[] {
   return rules.flatMap(({ id, schedules }) => schedules.map((schedule) => sweepOf({ id, schedule })));
 }

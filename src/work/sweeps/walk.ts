@@ -9,24 +9,24 @@ import type { RuleSet } from '../../rules/rule.ts';
 import type { Lease } from '../../store/leases.ts';
 import type { Target } from './targets/repositories.ts';
 
-/** Items that are held against their rules at once; the client's limiter bounds the requests. */
+/** Number of items evaluated concurrently; the client's limiter bounds the requests. */
 export const itemsAtOnce = 8;
 
-/** How the items of a walk are run. */
+/** Options for the runs of items. */
 type ItemRequest = {
-  /** The slot and the job of the sweep that the item belongs to, and the door that asked for it. */
+  /** The slot and the job of the item's sweep, and the entry point that requested it. */
   readonly slot?: string | undefined;
   readonly job?: string | undefined;
   readonly door: 'cron' | 'cli';
   readonly mode: 'enforce' | 'plan';
   readonly rules: RuleSet;
-  /** Waits; rejects where the sweep may not go on. */
+  /** Waits; rejects if the sweep must stop. */
   readonly pause: (ms: number) => Promise<unknown>;
-  /** Ends calls under way, and sends no further change, once it is aborted. */
+  /** Aborts pending calls and prevents further changes. */
   readonly signal: AbortSignal;
 };
 
-/** Runs an item against the rules; where the forge asks for a pause, waits as long as it says and tries again. */
+/** Runs an item against the rules; if the forge requests a pause, waits as long as requested and tries again. */
 export async function runItem(target: Target, request: ItemRequest, context: RunContext): Promise<Ran> {
   for (let pauses = 0; ; pauses += 1) {
     const ran = await runOne(target, request, context);
@@ -41,7 +41,7 @@ async function runOne(
   { slot, job, door, mode, rules, signal }: ItemRequest,
   context: RunContext,
 ): Promise<Ran> {
-  // The instant of the run is a part of its id.
+  // The instant of the run is part of its id.
   const at = context.clock.now();
   const id = slot === undefined ? undefined : runIdOf(slot, key, at);
   const item = { key, subject, value, slot, at, isHasty: true };
@@ -52,7 +52,7 @@ async function runOne(
   );
 }
 
-/** Of the form that all ids of runs have, and never the same for two. */
+/** Returns a unique run id in the usual form. */
 function runIdOf(slot: string, item: string, now: Date): string {
   const hex = createHash('sha256').update(`${slot}\n${item}\n${now.toISOString()}`).digest('hex');
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join(
@@ -60,12 +60,12 @@ function runIdOf(slot: string, item: string, now: Date): string {
   );
 }
 
-/** Waits for a forge that asks for a pause (429), for one request or one item. */
+/** Maximum pauses requested by the forge (429), for one request or one item. */
 const maxPauses = 3;
-/** A longer one is left to the queue, which goes on at the checkpoint. */
+/** A longer one is left to the queue, which continues at the checkpoint. */
 const maxPauseMs = 300_000;
 
-/** Returns how long to wait before the next try, or undefined where the error asks for no pause or enough were made. */
+/** Returns the delay before the next try; undefined if the error requests no pause or the maximum was reached. */
 function pauseAfter429(error: unknown, pauses: number): number | undefined {
   if (!(error instanceof ReeveError) || error.code !== 'forge-throttled' || pauses >= maxPauses)
     return undefined;
@@ -74,8 +74,8 @@ function pauseAfter429(error: unknown, pauses: number): number | undefined {
 }
 
 /**
- * Returns a client that waits as long as the forge asks for when it says "too many", and asks for the same page again:
- * a list goes on where it was. `pause` resolves when the time has passed, and rejects where the caller stops.
+ * Returns a client that waits as long as the forge requests with 429, and requests the same page again: a list
+ * continues at its position. `pause` resolves after the time, and rejects if the caller stops.
  */
 export function createWaitingClient(client: Client, pause: (ms: number) => Promise<unknown>): Client {
   const patiently = async <Answer>(ask: () => Promise<Answer>): Promise<Answer> => {
@@ -98,7 +98,7 @@ export function createWaitingClient(client: Client, pause: (ms: number) => Promi
         try {
           return await source.next();
         } catch (error) {
-          // A generator that has thrown is at its end.
+          // A generator that has thrown is finished.
           source = client.pages(operation, input, next);
           throw error;
         }
@@ -120,7 +120,7 @@ export function createWaitingClient(client: Client, pause: (ms: number) => Promi
       return client.requestList;
     },
     call: (operation, input) => patiently(() => client.call(operation, input)),
-    // A write is planned again from fresh reads, never just repeated.
+    // A write is planned again from fresh reads, never simply repeated.
     send: (operation, input) => client.send(operation, input),
     pages,
     async *items(operation, input) {
@@ -131,29 +131,29 @@ export function createWaitingClient(client: Client, pause: (ms: number) => Promi
   };
 }
 
-/** Items in a row that the forge fails before the sweep ends. */
+/** Number of consecutive items with a failure of the forge after which the sweep ends. */
 const maxFailedInARow = 10;
-/** Failures after which the next item would fail, too. */
+/** Failures that would also affect the next item. */
 const hopeless: ReadonlySet<ErrorCode> = new Set(['forge-unreachable', 'forge-unauthorized', 'forge-junk']);
 
-/** Watches the items of a sweep for a forge that is down. */
+/** Detects a failing forge from the items of a sweep. */
 export class FailureWatch {
   #inARow = 0;
 
-  /** Notes how an item went. Throws the failure where the forge fails item after item. */
+  /** Records the result of an item. Throws the failure after too many consecutive ones. */
   note(failure: ReeveError | undefined): void {
     this.#inARow = failure === undefined ? 0 : this.#inARow + 1;
-    // A forge that fails item after item is down: waiting is better than asking for the next.
+    // After consecutive failures, waiting is better than requesting the next item.
     if (failure && (hopeless.has(failure.code) || this.#inARow >= maxFailedInARow)) throw failure;
   }
 }
 
-/** How a long job goes on. */
+/** Controls of a long job. */
 export type Leash = { readonly check: () => void; readonly pause: (ms: number) => Promise<void> };
 
 /**
- * Returns how the handler of a long job goes on: `check` throws where it may not, and `pause` waits first. A long wait ends as soon
- * as the process is asked to stop; the job then goes on at its checkpoint.
+ * Returns the controls of a long job's handler: `check` throws if it must stop, and `pause` waits first. A long wait
+ * ends as soon as the process is asked to stop; the job then continues at its checkpoint.
  */
 export function createLeash(
   lease: Lease,
@@ -166,13 +166,13 @@ export function createLeash(
   };
   const stop = AbortSignal.any([lease.signal, lease.stopping]);
   const pause = async (ms: number): Promise<void> => {
-    await clock.sleep(ms, stop).catch(() => {}); // Aborted: `check` says so.
+    await clock.sleep(ms, stop).catch(() => {}); // Aborted: `check` throws.
     check();
   };
   return { check, pause };
 }
 
-/** Does the work for all items, some at once. The first error ends it, once what was begun has ended. */
+/** Processes all items, some concurrently. The first error ends it, after the started work has ended. */
 export async function mapConcurrently<Item>(
   items: readonly Item[],
   atOnce: number,

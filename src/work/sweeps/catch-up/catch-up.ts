@@ -10,21 +10,21 @@ import { type ServedBy, servedRepositories } from '../targets/repositories.ts';
 import { createLeash, createWaitingClient } from '../walk.ts';
 import { type ItemSnapshot, type RepositorySnapshot, type Snapshots, toItemSnapshot } from './snapshots.ts';
 
-/** What an event that was found by reading is stored as. */
+/** Payload of an event that was found by reading. */
 type CaughtUpPayload = {
   readonly eventType: string;
   readonly payload: Readonly<Record<string, unknown>>;
 };
 
 const restKey = 'catch-up rest';
-/** When the latest pass began. */
+/** Key of the start of the latest pass. */
 const passKey = 'catch-up at';
-/** Requests of one pass; repositories beyond it come first in the next. */
+/** Maximum requests of one pass; repositories beyond it come first in the next. */
 const budget = 20_000;
-/** Repositories in a row that the forge fails before the pass waits for it to recover. */
+/** Number of consecutive repositories with a failure of the forge after which the pass waits for it to recover. */
 const maxFailedInARow = 3;
 
-/** A served repository as catching up needs it: few words of each, for there may be many. */
+/** Fields of a served repository for catching up, kept small because there may be many. */
 type Candidate = {
   readonly id: number;
   readonly name: string;
@@ -35,10 +35,10 @@ type Candidate = {
 };
 
 /**
- * Creates the handler that finds what was missed: each served repository is asked for what changed since it was last
- * seen, most recently updated first, and each difference becomes a job like the delivery that never came. What is seen
- * for the first time is a baseline and makes no events, but for a repository that was made after the latest pass and
- * before a process listened. One repository that fails is left for the next pass.
+ * Creates the handler that finds missed changes: each served repository is queried for changes since it was last seen,
+ * most recently updated first, and each difference becomes a job like the delivery that never arrived. A repository
+ * seen for the first time becomes a baseline without events, unless it was created after the latest pass and before a
+ * process listened. A repository that fails is left to the next pass.
  */
 export function createCatchUp(reeve: Reeve, snapshots: Snapshots): HandleJob {
   const { store, log, clock } = reeve;
@@ -102,24 +102,24 @@ async function createEmptyBaselines(
   store: Store,
   listeningFromMs: number,
 ): Promise<void> {
-  // Forges tell whole seconds.
+  // Forges return whole seconds.
   const before = Math.floor(Date.parse(String(await store.recall(passKey))) / 1_000) * 1_000;
   for (const { id, createdAt } of candidates) {
     const createdMs = Date.parse(createdAt ?? '');
-    // Without a pass before this one nothing is new: NaN is neither before nor after.
+    // Without an earlier pass nothing is new: comparisons with NaN are false.
     if (createdAt === undefined || !(createdMs >= before && createdMs < listeningFromMs)) continue;
     const empty = { at: createdAt, items: {}, refs: {}, tags: {}, isNew: true } as const;
     await snapshots.edit(id, (seen) => seen ?? empty);
   }
 }
 
-/** Returns the instant from which some process has listened that is alive. */
+/** Returns the instant since which a live process has listened. */
 async function earliest(own: Date, store: Store): Promise<number> {
   const others = (await store.listProcesses()).filter(({ role, isSelf }) => role !== 'worker' && !isSelf);
   return Math.min(own.getTime(), ...others.map(({ startedAt }) => startedAt.getTime()));
 }
 
-/** What the pass before had no requests left for comes first, then the most recently updated. */
+/** Sorts repositories for which the earlier pass had no requests left first, then by the most recent update. */
 async function sortByPriority(candidates: readonly Candidate[], store: Store): Promise<readonly Candidate[]> {
   const deferred = new Set(((await store.recall(restKey)) ?? []) as readonly number[]);
   return candidates.toSorted(
@@ -127,7 +127,7 @@ async function sortByPriority(candidates: readonly Candidate[], store: Store): P
   );
 }
 
-/** Returns how many events were found. */
+/** Returns the number of events found. */
 async function catchUpWith(
   candidate: Candidate,
   client: Client,
@@ -140,10 +140,10 @@ async function catchUpWith(
   const missed = before === undefined ? [] : differencesOf(before, live);
   for (const one of missed) await enqueue(one, candidate, { store, now: clock.now() });
   if (missed.length > 0) wake();
-  // Where nothing has an instant yet, the forge's word on the repository counts: our clock may be ahead of the forge's.
+  // If no item has an instant yet, the forge's time of the repository is used: our clock may be ahead of the forge's.
   const { updatedMs } = candidate;
   const from = updatedMs > 0 ? new Date(updatedMs) : clock.now();
-  // Deliveries that were settled meanwhile have been noted: what they say stays.
+  // Deliveries settled in the meantime have been noted: their values stay.
   await snapshots.edit(candidate.id, (known) => advance(known ?? before, live, from));
   return missed.length;
 }
@@ -185,9 +185,9 @@ function advance(
 }
 
 /**
- * Reads what a repository is like: its branches, its tags, its open pull requests, and what changed since it was last
- * seen, or its open issues where it never was. Four lists, one request for each pull request that was closed since, and one for
- * each that was opened since and is not as it was opened.
+ * Reads the state of a repository: its branches, its tags, its open pull requests, and the items changed since it was
+ * last seen, or its open issues if it never was. Four lists, one request for each pull request closed since then, and
+ * one for each opened since then and changed afterwards.
  */
 async function readCurrent(
   { login, name }: { readonly login: string; readonly name: string },
@@ -211,7 +211,7 @@ async function readCurrent(
   for await (const pull of client.items(operations.listPulls, { params, query: { state: 'open' } })) {
     add('pull_request', pull.number, pull);
   }
-  // Issues of the first sight are the open ones; later, whatever changed, and the pull requests that are open no more.
+  // At first sight, issues are the open ones; later, everything changed, and the pull requests that are no longer open.
   const query = before === undefined ? { state: 'open', type: 'issues' } : { state: 'all', since: before.at };
   for await (const issue of client.items(operations.listIssues, { params, query })) {
     if (!issue.pull_request) add('issue', issue.number, issue);
@@ -227,7 +227,7 @@ async function readCurrent(
   return { refs, tags, items: [...items.values()] };
 }
 
-/** Returns whether a pull request that was not known before was pushed to since: its newest commit is younger than it. */
+/** Returns whether a previously unknown pull request was pushed to: its newest commit is younger than the pull request. */
 async function hasMoved(
   { kind, number, value }: CurrentItem,
   {
@@ -244,13 +244,13 @@ async function hasMoved(
     const { created } = await client.call(operations.getCommit, { params: { ...params, sha }, query });
     return Date.parse(created ?? '') > Math.max(createdMs ?? 0, Date.parse(before.at));
   } catch (error) {
-    // A head that is gone has nothing to tell.
+    // A deleted head has no commits to compare.
     if (error instanceof ReeveError && error.code === 'forge-not-found') return false;
     throw error;
   }
 }
 
-/** The bound of a listing includes its instant, so that what is known comes again. */
+/** Returns whether an item is new: the bound of a listing includes its instant, so that known items are listed again. */
 function isNews(
   { number, updated_at }: { number: number; updated_at?: string | null | undefined },
   before: RepositorySnapshot | undefined,
@@ -259,38 +259,38 @@ function isNews(
   return known === undefined || Date.parse(known.updated) !== Date.parse(updated_at ?? '');
 }
 
-/** What a repository is like now, as far as it was asked: all refs, open pull requests, and items changed since. */
+/** Current state of a repository, as far as it was read: all refs, open pull requests, and items changed since. */
 export type CurrentRepository = {
   /** Branch → commit. */
   readonly refs: Readonly<Record<string, string>>;
-  /** Tag → its object and its commit, which are one where it is not annotated. */
+  /** Tag → its object and its commit, which are equal if it is not annotated. */
   readonly tags: Readonly<Record<string, CurrentTag>>;
   readonly items: readonly CurrentItem[];
 };
 
 type CurrentTag = { readonly id: string; readonly commit: string };
 
-/** An issue or pull request as the forge answers it. */
+/** An issue or pull request as returned by the forge. */
 type CurrentItem = {
   readonly kind: ItemSnapshot['kind'];
   readonly number: number;
   readonly value: Readonly<Record<string, unknown>>;
-  /** A pull request that was not known before got commits after it was opened, or after the repository was last seen. */
+  /** A previously unknown pull request got commits after it was opened, or after the repository was last seen. */
   readonly hasMoved?: boolean;
 };
 
-/** One thing that happened while Reeve was stopped: the Event-Type it would have had, and its payload but for the repository. */
+/** A change that happened while Reeve was stopped: the Event-Type of its delivery, and its payload without the repository. */
 type MissedEvent = {
   readonly eventType: string;
   readonly payload: Readonly<Record<string, unknown>>;
-  /** What makes it one and the same however often it is found. */
+  /** Identity of the change, however often it is found. */
   readonly key: string;
 };
 
 const nothing = '0'.repeat(40);
 
 /**
- * Returns what happened between what was seen and what is live, oldest kinds first: that the repository was made, then
+ * Returns the differences between the snapshot and the live state, in this order: the creation of the repository, then
  * branches, tags, and items by number.
  */
 export function differencesOf(snapshot: RepositorySnapshot, live: CurrentRepository): readonly MissedEvent[] {
@@ -330,7 +330,7 @@ function* refDifferences(
   }
 }
 
-/** Events of tags come as a forge sends them: a new or moved one has no commit before it. */
+/** Returns events of tags in the form of the forge: a new or moved one has no earlier commit. */
 function* tagDifferences(
   before: Readonly<Record<string, string>>,
   after: CurrentRepository['tags'],
@@ -361,7 +361,7 @@ function itemDifferences(snapshot: RepositorySnapshot, item: CurrentItem): reado
   );
 }
 
-/** Returns what happened to an item, in the words of deliveries. */
+/** Returns the activities of an item, as deliveries name them. */
 function activitiesOfItem(
   before: ItemSnapshot | undefined,
   now: ItemSnapshot,
@@ -372,9 +372,9 @@ function activitiesOfItem(
   if (before === undefined) {
     const moved = item.hasMoved ? ['synchronized'] : [];
     if (toMs(item.value.created_at) >= since) return ['opened', ...moved, ...(isOpen ? [] : ['closed'])];
-    // What is older than its repository came with it, from elsewhere.
+    // Items older than their repository were migrated with it.
     if (snapshot.isNew) return [];
-    // All that was open is known, so this one was closed: what is open now was opened again.
+    // All open items are known, so this one was closed: if it is open now, it was reopened.
     if (isOpen) return ['reopened', ...moved];
     return toMs(item.value.closed_at) >= since ? ['closed'] : [];
   }
@@ -382,7 +382,7 @@ function activitiesOfItem(
   const wasOpen = before.state === 'open';
   if (isOpen && !wasOpen) found.push('reopened');
   const isMoved = before.head !== undefined && now.head !== undefined && before.head !== now.head;
-  // Forges send no event for commits to a pull request that is closed and stays closed.
+  // Forges send no event for commits to a pull request that stays closed.
   if (isMoved && (isOpen || wasOpen)) found.push('synchronized');
   if (wasOpen && !isOpen) found.push('closed');
   if (before.text !== now.text) found.push('edited');
@@ -412,7 +412,7 @@ function missedOf(
       action: activity,
       number,
       [kind]: value,
-      // Where the earlier commit is unknown, the event covers all of the pull request.
+      // If the earlier commit is unknown, the event covers the whole pull request.
       ...(isMoved ? { before: before?.head ?? value.merge_base ?? now.head, after: now.head } : {}),
     },
     key: `${number} ${activity} ${now.updated} ${now.head ?? ''}`,

@@ -6,13 +6,13 @@ import type { Clock } from '../../../platform/clock.ts';
 import type { Store } from '../../../store/store.ts';
 import { mapConcurrently } from '../walk.ts';
 
-/** An issue or pull request as it was last seen. */
+/** Last known state of an issue or pull request. */
 export type ItemSnapshot = {
   readonly kind: 'issue' | 'pull_request';
   readonly state: string;
   /** RFC 3339. */
   readonly updated: string;
-  /** Names in order, one a line. */
+  /** Sorted names, one per line. */
   readonly labels: string;
   /** Title, text and target branch. */
   readonly text: string;
@@ -20,23 +20,23 @@ export type ItemSnapshot = {
   readonly head?: string;
 };
 
-/** A repository as it was last seen, so that what was missed can be found by reading. */
+/** Last known state of a repository, so that missed changes can be found by reading. */
 export type RepositorySnapshot = {
-  /** The forge's own instant up to which changes are known, RFC 3339. */
+  /** The forge's instant up to which changes are known, RFC 3339. */
   readonly at: string;
   readonly items: Readonly<Record<string, ItemSnapshot>>;
   /** Branch → commit. */
   readonly refs: Readonly<Record<string, string>>;
-  /** Tag → commit, or tag object where a delivery named that. Absent: tags were never read. */
+  /** Tag → commit, or tag object if a delivery named that. Absent: tags were never read. */
   readonly tags?: Readonly<Record<string, string>>;
-  /** The repository was created while Reeve was stopped: all of its content was missed. Removed once it has been read. */
+  /** The repository was created while Reeve was stopped: all of its content was missed. Removed after it was read. */
   readonly isNew?: true;
 };
 
-/** Items kept of a repository: the latest. */
+/** Maximum items kept per repository: the latest. */
 const maxItems = 1_000;
 
-/** Returns how an issue or pull request looks, from what a forge says of it, or undefined where it says too little. */
+/** Returns the snapshot of an issue or pull request from a response of the forge; undefined if fields are missing. */
 export function toItemSnapshot(value: unknown, kind: ItemSnapshot['kind']): ItemSnapshot | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const { state, updated_at, labels, title, body, head, base } = value as Readonly<Record<string, unknown>>;
@@ -55,24 +55,24 @@ export function toItemSnapshot(value: unknown, kind: ItemSnapshot['kind']): Item
   };
 }
 
-/** Enough to notice that a text is another one: its length and a sum of 32 bits. */
+/** Returns a digest that detects a changed text: its length and a 32-bit checksum. */
 function textDigest(text: string): string {
   let sum = 0;
   for (let at = 0; at < text.length; at += 1) sum = (Math.imul(sum, 31) + text.charCodeAt(at)) | 0;
   return `${text.length}:${sum}`;
 }
 
-/** Repositories that are known to have a snapshot. */
+/** Maximum repositories that are known to have a snapshot. */
 const maxKnown = 10_000;
-/** Notes of a repository, and notes of all repositories in memory, beyond which they are written to the snapshots. */
+/** Maximum notes of a repository, and of all repositories, in memory; more are written to the snapshots. */
 const maxNotes = 100;
 const maxUnstored = 2_000;
-/** Snapshots that are written at the same time: they share a transaction, and others have their turn in between. */
+/** Number of snapshots written concurrently: they share a transaction, and other writes run in between. */
 const savedAtOnce = 16;
-/** Notes in memory are written together after this time at the latest, when another comes. */
+/** Maximum age at which notes in memory are written, when the next one is added. */
 const saveAfterMs = 30_000;
 
-/** What was last seen of each repository, advanced by catching up and by the deliveries that were settled. */
+/** Last known state of each repository, advanced by catching up and by settled deliveries. */
 export class Snapshots {
   readonly #store: Store;
   readonly #clock: Clock;
@@ -88,12 +88,12 @@ export class Snapshots {
   }
 
   async read(id: number): Promise<RepositorySnapshot | undefined> {
-    // The notes first: what is moved from them into the snapshot meanwhile is applied twice.
+    // Notes first: a note moved into the snapshot in the meantime is applied twice.
     const noted = await this.#notes.read(id);
     return applyAll(await this.#store.recall(keyOf(id)), noted);
   }
 
-  /** Replaces a snapshot by what `change` makes of it, with all that was noted until then. */
+  /** Replaces a snapshot by the result of `change`, with all notes until then applied. */
   async edit(
     id: number,
     change: (seen: RepositorySnapshot | undefined) => RepositorySnapshot | undefined,
@@ -106,12 +106,12 @@ export class Snapshots {
     await this.#notes.drop(id, noted);
   }
 
-  /** Takes in an event that was handled, so that catching up does not find it again. */
+  /** Applies a handled event, so that catching up does not find it again. */
   async note(event: Event): Promise<void> {
     const id = event.repository?.id;
     const note = noteOf(event);
     if (id === undefined || note === undefined) return;
-    // What was never seen has no baseline yet: the first catch-up makes it.
+    // An unseen repository has no baseline yet: the first catch-up creates it.
     if (!this.#known.has(id) && (await this.#store.recall(keyOf(id))) === undefined) return;
     this.#known.set(id, true);
     const count = await this.#notes.add(id, note);
@@ -120,7 +120,7 @@ export class Snapshots {
     if (this.#clock.monotonicMs() - this.#savedAtMs > saveAfterMs) await this.save();
   }
 
-  /** Writes what this process alone knows; after a crash before it, what is found again changes nothing. */
+  /** Writes the notes that only this process has; after a crash before it, changes found again have no effect. */
   async save(): Promise<void> {
     this.#savedAtMs = this.#clock.monotonicMs();
     await mapConcurrently(this.#notes.unstored(), savedAtOnce, (id) => this.#fold(id));
@@ -135,7 +135,7 @@ function keyOf(repositoryId: number): string {
   return `seen ${repositoryId}`;
 }
 
-/** The border to the store: what is under these keys was written above alone. */
+/** Store boundary: values under these keys were written only by the code above. */
 function applyAll(value: unknown, notes: readonly KeptNote[]): RepositorySnapshot | undefined {
   let seen = value as RepositorySnapshot | undefined;
   for (const { note } of notes) seen = seen && applyNote(seen, note);
@@ -150,26 +150,26 @@ function latest(items: RepositorySnapshot['items']): RepositorySnapshot['items']
   );
 }
 
-/** A note, and the name by which it is forgotten. */
+/** A note, and the name to delete it by. */
 type KeptNote = { readonly name: string; readonly note: EventNote };
 
-/** What handled events said of repositories since their snapshots were written, in order. */
+/** Changes of repositories from handled events since their snapshots were written, in order. */
 interface EventNotes {
-  /** Adds a note and returns how many the repository has. */
+  /** Adds a note and returns the number of notes of the repository. */
   add(repositoryId: number, note: EventNote): Promise<number>;
   read(repositoryId: number): Promise<readonly KeptNote[]>;
-  /** Forgets notes that are in the snapshot. */
+  /** Deletes notes that are in the snapshot. */
   drop(repositoryId: number, notes: readonly KeptNote[]): Promise<void>;
-  /** Returns the repositories whose notes would be lost with this process, longest first. */
+  /** Returns the repositories whose notes would be lost with this process, longest list first. */
   unstored(): readonly number[];
-  /** Returns how many notes would be lost with this process. */
+  /** Returns the number of notes that would be lost with this process. */
   countUnstored(): number;
 }
 
-/** Notes of a repository in memory while the store refuses them, the newest. */
+/** Maximum notes of a repository in memory while the store refuses them: the newest. */
 const maxKept = 1_000;
 
-/** Notes in memory, for a process that has the store for itself: a note costs no write. */
+/** Notes in memory, for a process with exclusive use of the store: a note costs no write. */
 class NotesInMemory implements EventNotes {
   readonly #kept = new Map<number, readonly KeptNote[]>();
   #count = 0;
@@ -204,8 +204,8 @@ class NotesInMemory implements EventNotes {
 }
 
 /**
- * Notes in a store that processes share: deliveries of one branch or issue are handled by one process after the other, and
- * a pass of catching up by any of them has to know what all have handled.
+ * Notes in a shared store: deliveries of one branch or issue are handled by different processes, and a pass of catching
+ * up in any of them needs the handled events of all.
  */
 class SharedNotes implements EventNotes {
   readonly #store: Store;
@@ -244,7 +244,7 @@ function notesKey(repositoryId: number): string {
   return `seen notes ${repositoryId}`;
 }
 
-/** The border to the store: what is under these keys was written above alone. */
+/** Store boundary: values under these keys were written only by the code above. */
 function notesIn(value: unknown): readonly KeptNote[] {
   return (value ?? []) as readonly KeptNote[];
 }
@@ -254,7 +254,7 @@ function without(notes: readonly KeptNote[], gone: readonly KeptNote[]): readonl
   return notes.filter(({ name }) => !names.has(name));
 }
 
-/** What each activity tells of an item. Others (a comment, an assignment) tell nothing that is kept. */
+/** Fields of an item that each activity carries. Others (a comment, an assignment) carry none that are kept. */
 const told: Readonly<Record<string, readonly (keyof ItemSnapshot)[]>> = {
   closed: ['state'],
   reopened: ['state'],
@@ -264,19 +264,19 @@ const told: Readonly<Record<string, readonly (keyof ItemSnapshot)[]>> = {
   label_cleared: ['labels'],
 };
 
-/** What an event says of a repository, in few words: of an item, or of a branch or tag. Plain data. */
+/** A compact change of a repository from an event: of an item, or of a branch or tag. Plain data. */
 type EventNote =
   | { readonly item: ItemSnapshot; readonly index: number; readonly activity: string }
   | {
       readonly ref: string;
       readonly isTag: boolean;
-      /** Where it is now; absent: it is gone. */
+      /** The current commit; absent: deleted. */
       readonly commit?: string;
-      /** Where a push began. */
+      /** Commit before a push. */
       readonly from?: string;
     };
 
-/** Returns what an event says of its repository; undefined where it says nothing that is kept. */
+/** Returns the change of the repository in an event; undefined if it has none that is kept. */
 export function noteOf({ family, activity, payload, subject }: Event): EventNote | undefined {
   if (family === 'push' || family === 'create' || family === 'delete') {
     if (subject?.ref === undefined) return undefined;
@@ -295,8 +295,9 @@ export function noteOf({ family, activity, payload, subject }: Event): EventNote
 }
 
 /**
- * Returns what is known of a repository after an event that was handled: only what that event told. The payload shows
- * the whole item, but a push that was missed before it is in there, too, and is still to be found. A note may be applied twice.
+ * Returns the snapshot of a repository after a handled event: only the fields that the event carries advance. The
+ * payload shows the whole item, but it includes an earlier missed push, which is still to be found. A note may be
+ * applied twice.
  */
 export function applyNote(snapshot: RepositorySnapshot, note: EventNote): RepositorySnapshot {
   if ('ref' in note) return withRef(snapshot, note);
@@ -308,19 +309,22 @@ export function applyNote(snapshot: RepositorySnapshot, note: EventNote): Reposi
     : { ...snapshot, items: { ...snapshot.items, [index]: after } };
 }
 
-/** One that was never seen was opened, or reopened, while Reeve was stopped, unless this event says just that. */
+/**
+ * Returns the first snapshot of an unknown item: it was opened, or reopened, while Reeve was stopped, unless this event
+ * announces exactly that.
+ */
 function firstOf(
   { items }: RepositorySnapshot,
   item: ItemSnapshot,
   activity: string,
 ): ItemSnapshot | undefined {
-  // Where there are more than are kept, it may have been known once.
+  // If there are more items than are kept, it may have been known before.
   const isFull = Object.keys(items).length >= maxItems;
   return isFull || activity === 'opened' || activity === 'reopened' ? item : undefined;
 }
 
 function merged(known: ItemSnapshot, item: ItemSnapshot, activity: string): ItemSnapshot {
-  // Deliveries may be handled out of order; the comments of a pull request come with its issue side.
+  // Deliveries may be handled out of order; the comments of a pull request belong to its issue.
   if (Date.parse(known.updated) > Date.parse(item.updated) || known.kind !== item.kind) return known;
   const fields = told[activity] ?? [];
   const after = { ...known, ...Object.fromEntries(fields.map((field) => [field, item[field]])) };
@@ -335,7 +339,7 @@ function withRef(
   { ref, isTag, commit, from }: Extract<EventNote, { ref: string }>,
 ): RepositorySnapshot {
   const before = isTag ? snapshot.tags : snapshot.refs;
-  // Tags that were never read have no baseline yet: the first catch-up makes it.
+  // Tags that were never read have no baseline yet: the first catch-up creates it.
   if (before === undefined) return snapshot;
   const known = before[ref];
   const refs = { ...before };
@@ -344,7 +348,7 @@ function withRef(
   } else {
     const follows =
       from === undefined || (known === undefined ? isDeleted(from) : known === from || known === commit);
-    // A push that does not begin at our snapshot comes after one that was missed.
+    // A push that does not start at our snapshot follows a missed one.
     if (!isTag && !follows) return snapshot;
     refs[ref] = commit;
   }

@@ -2,31 +2,30 @@ import { createTask, parse, validate } from 'node-cron';
 import { BoundedMap } from '../../../platform/cache/bounded-map.ts';
 import type { Schedule } from '../../../rules/rule.ts';
 
-/** The instants at which a schedule is due. Time is an argument: nothing here looks at a clock. */
+/** The due instants of a schedule. Time is an argument: no clock is read here. */
 export interface Cron {
-  /** Returns the first due instant after the given one, or undefined where none comes within five years. */
+  /** Returns the first due instant after the given one; undefined if there is none within five years. */
   next(after: Date): Date | undefined;
-  /** Returns the last due instant after `after` and not after `until`, and how many there are, counted up to 1,000. */
+  /** Returns the last due instant after `after` and not after `until`, and their number, up to 1,000. */
   due(after: Date, until: Date): { readonly last: Date | undefined; readonly count: number };
 }
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
-/** Every offset in use is a multiple of a quarter of an hour, so within one a wall clock runs evenly. */
+/** Every offset in use is a multiple of a quarter of an hour, so the wall clock advances evenly within one. */
 const quarterMs = 15 * minuteMs;
-/** The farthest that a wall clock is set back. */
+/** Maximum amount by which a wall clock is set back. */
 const maxSetBackMs = 3 * hourMs;
-/** Days that are looked through, in either direction: five years and a leap day. */
+/** Number of days searched in either direction: five years and a leap day. */
 const horizonDays = 5 * 366;
 const maxCounted = 1_000;
 
 /**
- * Returns the due instants of five cron fields in a timezone. node-cron says which wall times a field names; which
- * instants those are is decided here. A schedule for certain hours is due once where a clock is set back, and at the end
- * of the gap where it is set forward over its hour; one for every hour follows the time that really passes.
- *
- * The work is bounded whatever the distance: a day costs a few comparisons, a due instant one more.
+ * Returns the due instants of five cron fields in a timezone. node-cron determines the wall times of the fields; this
+ * code maps them to instants. A schedule for certain hours is due once if a clock is set back, and at the end of the
+ * gap if it is set forward over its hour; one for every hour follows elapsed time.
+ * The work is bounded regardless of the distance: a day costs a few comparisons, a due instant one more.
  */
 export function createCron({ cron, timezone }: Schedule): Cron {
   const ways = waysOfDays(cron);
@@ -35,7 +34,8 @@ export function createCron({ cron, timezone }: Schedule): Cron {
     .flatMap((hour) => fields.minute.map((minute) => hour * 60 + minute))
     .toSorted((a, b) => a - b);
   const everyHour = fields.hour.length === 24;
-  // Asked about wall times written as if they were UTC. It is never started, and leaves the library's own list at once.
+  // Used to match wall times written as if they were UTC. It is never started, and is removed from the library's own
+  // list immediately.
   const days = ways.map((way) => createTask(way, () => {}, { timezone: 'UTC' }));
   for (const task of days) void task.destroy();
   const isDay = memoizeByInstant((atMs: number) =>
@@ -54,7 +54,7 @@ export function createCron({ cron, timezone }: Schedule): Cron {
 
   const inQuarter = createQuarters({ isNamed, offsetAt, everyHour });
 
-  /** Returns the due instants of the day of UTC that begins at `startMs`, in order. */
+  /** Returns the due instants of the UTC day that begins at `startMs`, in order. */
   const inDay = (startMs: number): readonly number[] => {
     const offsetMs = offsetAt(startMs);
     if (offsetAt(startMs - maxSetBackMs) !== offsetMs || offsetAt(startMs + dayMs) !== offsetMs) {
@@ -88,7 +88,7 @@ export function createCron({ cron, timezone }: Schedule): Cron {
       const lastMs = Math.floor(untilMs / dayMs) * dayMs;
       let last: Date | undefined;
       let count = 0;
-      // From the end: of a long absence only the last instant matters, and about how many there were.
+      // Backwards: after a long downtime only the last instant and an approximate count matter.
       for (let day = 0; day <= horizonDays && count < maxCounted; day += 1) {
         const startMs = lastMs - day * dayMs;
         if (startMs + dayMs <= afterMs) break;
@@ -103,24 +103,25 @@ export function createCron({ cron, timezone }: Schedule): Cron {
 }
 
 /**
- * Returns the expressions of which one has to match. As in every crontab, a day matches by its number in the month or by its
- * weekday if both are restricted (neither begins with `*`). node-cron joins them with "and", so each is asked about alone.
+ * Returns the expressions of which one has to match. As in every crontab, a day matches by its day of month or by its
+ * weekday if both are restricted (neither begins with `*`). node-cron joins them with "and", so each is evaluated
+ * separately.
  */
 function waysOfDays(cron: string): readonly string[] {
   const [minute, hour, day = '*', month, weekday = '*'] = cron.trim().split(/\s+/);
   if (/^[*?]/.test(day) || /^[*?]/.test(weekday)) return [cron];
   const byWeekday = `${minute} ${hour} * ${month} ${weekday}`;
   const byDay = `${minute} ${hour} ${day} ${month} *`;
-  // A day that no month of the expression has, such as 31 February, leaves the weekdays.
+  // If no month of the expression has the day, such as 31 February, only the weekdays remain.
   return validate(byDay) ? [byDay, byWeekday] : [byWeekday];
 }
 
 /**
- * Returns a function from a quarter's first minute to the due instants in that quarter, whatever the wall clock does
- * around it.
+ * Returns a function from the first minute of a quarter to the due instants in that quarter, also around changes of the
+ * wall clock.
  */
 function createQuarters(options: {
-  /** Returns whether the fields name a wall time, written as if it were UTC. */
+  /** Returns whether the fields match a wall time, written as if it were UTC. */
   readonly isNamed: (wallMs: number) => boolean;
   readonly offsetAt: (atMs: number) => number;
   /** True for a schedule of every hour. */
@@ -133,7 +134,7 @@ function createQuarters(options: {
     return false;
   };
 
-  /** Returns whether the same wall time was already there before a clock was set back. */
+  /** Returns whether the same wall time occurred before the clock was set back. */
   const isRepeated = (atMs: number, offsetMs: number): boolean => {
     for (let backMs = quarterMs; backMs <= maxSetBackMs; backMs += quarterMs) {
       if (offsetAt(atMs - backMs) - offsetMs === backMs) return true;
@@ -165,7 +166,7 @@ export function nextTimes(schedule: Schedule, after: Date, count: number): reado
 /** Maximum number of memoized instants. */
 const maxInstants = 5_000;
 
-/** Returns a function from an instant to what a wall clock of the timezone is ahead of UTC, in milliseconds. */
+/** Returns a function from an instant to the UTC offset of the timezone, in milliseconds. */
 function createOffset(timezone: string): (atMs: number) => number {
   if (timezone === 'UTC' || timezone === 'Etc/UTC') return () => 0;
   const format = new Intl.DateTimeFormat('en-US', {

@@ -14,20 +14,20 @@ import type { Reeve } from '../../reeve.ts';
 import { resistancePrefix } from '../../runs/waiting.ts';
 import type { Scheduled } from './schedule.ts';
 
-/** Something that Reeve does for itself repeatedly. */
+/** A recurring maintenance job of Reeve. */
 export type MaintenanceJob = { readonly cron: string; readonly run: (now: Date) => Promise<void> };
 
 /**
- * Returns the chores by name: `retention` deletes what is old once a day, `size` keeps the store below its size, `health` looks
- * at token and disk and tells the log before anything fails, `rules` reads the rules of repositories and organizations for
- * their clocks.
+ * Returns the maintenance jobs by name: `retention` deletes expired data once a day, `size` keeps the store below its
+ * size, `health` checks token and disk and logs a warning before anything fails, `rules` reads the rules of
+ * repositories and organizations for their schedules.
  */
 export function createMaintenance(
   { store, log, retention, lifetimeMs }: Reeve,
   asks: {
-    /** Asks the forge who we are. */
+    /** Requests the account of the token from the forge. */
     readonly checkToken: () => Promise<unknown>;
-    /** Reads the rules of repositories and organizations anew. */
+    /** Reads the rules of repositories and organizations again. */
     readonly readRules: () => Promise<void>;
   },
 ): Readonly<Record<string, MaintenanceJob>> {
@@ -38,20 +38,20 @@ export function createMaintenance(
         const { settledMs, deadMs } = retention;
         const olderThan = new Date(now.getTime() - settledMs);
         const deadOlderThan = new Date(now.getTime() - deadMs);
-        // A comment that is older than the lifetime is not obeyed, whether or not a rule has executed its commands before.
+        // A comment older than the lifetime is not executed, whether or not a rule has executed its commands before.
         const before = new Date(olderThan.getTime() - lifetimeMs);
         const memory = [
           { prefix: storedMemoryKey(executionPrefix), before },
-          // What starts a workflow is attempted no longer than its lifetime.
+          // The start of a workflow is retried within its lifetime only.
           { prefix: storedMemoryKey(dispatchPrefix), before },
-          // A pull request that is merged is backported soon, or by hand.
+          // A merged pull request is backported soon, or by hand.
           { prefix: storedMemoryKey(trialPrefix), before },
           // A deferred run is repeated within the lifetime of its delivery.
           { prefix: storedMemoryKey(dueProtectionPrefix), before },
-          // A head that is still one is seen again; of another one, the merge base is then found from the commits.
+          // A head that still exists is stored again; for others, the merge base is then computed from the commits.
           { prefix: storedMemoryKey(mergeBasePrefix), before: new Date(now.getTime() - mergeBaseKeptMs) },
           { prefix: storedMemoryKey(storedFilePrefix), before: new Date(now.getTime() - storedFileKeptMs) },
-          // Rows delete theirs when they end, unless a later row takes their place.
+          // Rows delete their own when they end, unless a later row replaces them.
           { prefix: resistancePrefix, before },
           { prefix: ledgerPrefix, before: new Date(now.getTime() - ledgerKeptMs) },
           { prefix: queueWritesPrefix, before: new Date(now.getTime() - queueWritesKeptMs) },
@@ -70,7 +70,7 @@ export function createMaintenance(
       async run() {
         const gone = await store.prune({ maxBytes: retention.maxBytes });
         if (gone.deliveries + gone.runs === 0) return;
-        // Younger than the retention: to keep that, the store needs more room.
+        // Deleted data was younger than the retention: keeping it requires a larger store.
         log.warn({ ...gone, maxBytes: retention.maxBytes }, 'deleted the oldest: the store is at its size');
       },
     },
@@ -90,10 +90,10 @@ export function createMaintenance(
   };
 }
 
-/** Lanes of the chores that need no forge: a store must not fill up during an outage. */
+/** Lanes of the maintenance jobs that need no forge: a store must not fill up during an outage. */
 export const maintenanceLanes: readonly string[] = ['chore retention', 'chore size'];
 
-/** Returns the chores as entries of the scheduler. */
+/** Returns the maintenance jobs as entries of the scheduler. */
 export function scheduledMaintenance(chores: Readonly<Record<string, MaintenanceJob>>): readonly Scheduled[] {
   return Object.entries(chores).map(([name, { cron }]) => ({
     id: name,

@@ -4,37 +4,37 @@ import type { DeliveryState, Store } from '../../../store/store.ts';
 import type { Reeve } from '../../reeve.ts';
 import { type Cron, createCron } from './cron.ts';
 
-/** A rule or chore with one of its schedules. */
+/** A rule or maintenance job with one of its schedules. */
 type RuleSchedule = { readonly id: string; readonly schedule: Schedule };
 
-/** Something that is due repeatedly: a scheduled rule, or a chore of our own. */
+/** A recurring job: a scheduled rule, or a maintenance job. */
 export type Scheduled = {
-  /** Identity across restarts: the rule's id, or the chore's name. */
+  /** Identity across restarts: the rule's id, or the name of the maintenance job. */
   readonly id: string;
   readonly schedule: Schedule;
-  /** Kind of the job that a slot becomes. */
+  /** Kind of the job of a slot. */
   readonly kind: string;
-  /** Handed to the job beside its slot; plain data. */
+  /** Passed to the job with its slot; plain data. */
   readonly payload: Readonly<Record<string, unknown>>;
 };
 
-/** What is known of one schedule. Instants are RFC 3339. */
+/** State of one schedule. Instants are RFC 3339. */
 export type ScheduleState = {
-  /** Up to where its slots have been looked at. */
+  /** Instant up to which its slots have been processed. */
   readonly lookedAt: string;
   readonly lastSlot?: string;
-  /** Our id of the last slot's job. */
+  /** Our id of the job of the last slot. */
   readonly job?: string;
-  /** Slots left out because the one before was still under way. */
+  /** Number of slots skipped because the previous one was still running. */
   readonly overlaps: number;
-  /** Slots that passed while Reeve was stopped; the last of them ran. */
+  /** Number of slots that passed while Reeve was stopped; the last of them ran. */
   readonly missed: number;
 };
 
-/** States of a job that keeps no slot from running. */
+/** States of a job that do not block the next slot. */
 const atRest: ReadonlySet<DeliveryState> = new Set(['settled', 'dead', 'deferred']);
 
-/** Returns the identity of a slot: what is due, by which clock, at which instant. */
+/** Returns the identity of a slot: the schedule's id, its cron fields and timezone, and the instant. */
 function slotOf({ id, schedule }: RuleSchedule, at: Date): string {
   return `${keyOfSchedule({ id, schedule })}@${at.toISOString()}`;
 }
@@ -44,22 +44,22 @@ export function keyOfSchedule({ id, schedule }: RuleSchedule): string {
   return `${id}#${schedule.cron}`;
 }
 
-/** Key of the store under which the states of all schedules are kept. */
+/** Key under which the store keeps the states of all schedules. */
 const scheduleKey = 'schedules';
 
-/** How often the clock is read. */
+/** Interval at which the clock is read. */
 const lookMs = 1_000;
 
-/** What is known of the schedules for as long as this process is the leader: another leader may have looked since. */
+/** State of the schedules while this process is the leader: another leader may have updated the stored one since. */
 type Term = {
   readonly states: Map<string, ScheduleState>;
-  /** Up to where this process has looked: nothing is written where nothing is due. */
+  /** Instant up to which this process has checked: nothing is written if nothing is due. */
   readonly cursors: Map<string, Date>;
 };
 
 /**
- * Turns what is due into jobs of the store, each slot once. Of the processes that share a store, the leader does so. `entries` is
- * asked at each look, so that new rules count at once.
+ * Enqueues due slots as jobs of the store, each slot once. Among processes that share a store, the leader does so.
+ * `entries` is called at each check, so that new rules take effect at once.
  */
 export class Scheduler {
   readonly #reeve: Reeve;
@@ -75,7 +75,7 @@ export class Scheduler {
     this.#entries = entries;
   }
 
-  /** Looks once a second whether the clock shows another minute, and then for what is due, until stopped. */
+  /** Checks once a second whether the clock shows another minute, and then enqueues what is due, until stopped. */
   start(): void {
     if (this.#timer) return;
     // A plain interval: a wait computed from the wall clock lasts for hours after the clock is set back.
@@ -86,17 +86,17 @@ export class Scheduler {
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     this.#timer = undefined;
-    await this.#looking?.catch(() => {}); // It was told where it was waited for.
+    await this.#looking?.catch(() => {}); // The caller that awaited it got the error.
   }
 
-  /** Returns what is known of each schedule, by `id#cron`. */
+  /** Returns the state of each schedule, by `id#cron`. */
   status(): Promise<ReadonlyMap<string, ScheduleState>> {
     return loadStates(this.#reeve.store);
   }
 
-  /** Enqueues what became due since the last look. A clock that was set back makes no slot run again. */
+  /** Enqueues slots that became due since the last check. A clock that was set back repeats no slot. */
   async tick(now: Date): Promise<void> {
-    // One at a time: two looks would both find the same slot's predecessor at rest.
+    // Sequential: two concurrent checks would both find the previous slot's job at rest.
     while (this.#looking) await this.#looking;
     this.#looking = this.#lookAtAll(now).finally(() => {
       this.#looking = undefined;
@@ -104,10 +104,10 @@ export class Scheduler {
     await this.#looking;
   }
 
-  /** Looks when the clock shows another minute than at the last look, whichever way it went. */
+  /** Checks the schedules when the minute differs from that of the last check, in either direction. */
   #lookEachMinute(): void {
     const { store, clock, log } = this.#reeve;
-    // One that becomes the leader looks at once.
+    // A new leader checks at once.
     if (!store.isLeader()) {
       this.#lookedAtMinute = undefined;
       this.#term = undefined;
@@ -117,7 +117,7 @@ export class Scheduler {
     if (minute === this.#lookedAtMinute) return;
     this.#lookedAtMinute = minute;
     this.tick(clock.now()).catch((error: unknown) => {
-      // The next minute looks again, and finds what this one left.
+      // The next minute checks again, and finds the slots left by this one.
       log.error({ error: messageOf(error) }, 'the scheduler cannot use its store');
     });
   }
@@ -143,7 +143,7 @@ export class Scheduler {
     await store.revise(scheduleKey, (kept) => ({ ...statesIn(kept), ...changed }));
   }
 
-  /** Enqueues the slot of a schedule that became due, and returns what is known of it then; the same if nothing happened. */
+  /** Enqueues the due slot of a schedule and returns its new state; the same state if nothing was due. */
   async #enqueueDue(
     entry: Scheduled,
     state: ScheduleState | undefined,
@@ -152,12 +152,12 @@ export class Scheduler {
   ): Promise<ScheduleState> {
     const { store, log, wake } = this.#reeve;
     const at = now.toISOString();
-    // First sight: earlier slots were not asked for.
+    // First check: earlier slots are not caught up.
     if (state === undefined) return { lookedAt: at, overlaps: 0, missed: 0 };
     const key = keyOfSchedule(entry);
     const since = cursors.get(key) ?? new Date(state.lookedAt);
     cursors.set(key, now);
-    // A clock that was set back: what is due from here on is due again, and its slot is known where it ran.
+    // The clock was set back: later slots are due again, and those that already ran are recognised.
     if (now < since) return at < state.lookedAt ? { ...state, lookedAt: at } : state;
     const { last, count } = this.#cronOf(entry.schedule).due(since, now);
     if (last === undefined) return state;
@@ -170,7 +170,7 @@ export class Scheduler {
       return { ...passed, overlaps: state.overlaps + 1 };
     }
     const slot = slotOf(entry, last);
-    // What a budget kept from being done in the slot before is part of this one.
+    // Changes that a budget deferred in the previous slot are part of this one.
     if (state.job !== undefined)
       await store.endDeferral(state.job, `was deferred; the slot ${slot} runs in its place`);
     const { id, known } = await store.enqueue({
@@ -204,17 +204,17 @@ async function loadStates(store: Store): Promise<Map<string, ScheduleState>> {
   return new Map(Object.entries(statesIn(await store.recall(scheduleKey))));
 }
 
-/** The border to the store: what is under the key was written by the scheduler alone. */
+/** Store boundary: the value under the key was written only by the scheduler. */
 function statesIn(kept: unknown): Record<string, ScheduleState> {
   return (kept ?? {}) as Record<string, ScheduleState>;
 }
 
-/** Key of the store under which the schedules of the rules of repositories and organizations are kept. */
+/** Key under which the store keeps the schedules of the rules of repositories and organizations. */
 const listKey = 'schedules of repositories and organizations';
 
 /**
- * Saves the schedules of the rules of repositories and organizations, as of their last reading: the process that reads the rules need
- * not be the one that enqueues what is due.
+ * Saves the schedules of the rules of repositories and organizations, as last read: the process that reads the rules
+ * may differ from the one that enqueues slots.
  */
 export async function saveScheduleList(store: Store, rules: readonly LoadedRule[]): Promise<void> {
   const list: readonly RuleSchedule[] = rules.flatMap(({ id, schedules }) =>
@@ -225,7 +225,7 @@ export async function saveScheduleList(store: Store, rules: readonly LoadedRule[
 }
 
 export async function readScheduleList(store: Store): Promise<readonly Scheduled[]> {
-  // The border to the store: what is under this key was written by `saveScheduleList` alone.
+  // Store boundary: the value under this key was written only by `saveScheduleList`.
   const list = ((await store.recall(listKey)) ?? []) as readonly RuleSchedule[];
   return list.map(sweepOf);
 }

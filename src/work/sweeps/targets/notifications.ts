@@ -16,24 +16,24 @@ import {
   type Walk,
 } from './repositories.ts';
 
-/** A place: only threads that changed at this instant or before are still to come. */
+/** A position: only threads changed at this instant or before remain. */
 type NotificationsPosition = { readonly before?: string };
 
 const itemsPerPage = 50;
 const maxStalePages = 20;
-/** Identities remembered: far more than can share one instant. */
+/** Number of identities remembered: far more than can share one instant. */
 const maxSeen = 5_000;
 
-/** A place among repositories: the page of them, how many of it are done, and where to go on in the next one. */
+/** A position among repositories: their page, the number processed of it, and the position in the next one. */
 type InRepositoriesPosition = ListPosition & {
   readonly done: number;
   readonly inside?: NotificationsPosition;
 };
 
-/** Asks for one page of threads. */
+/** Requests one page of threads. */
 type ThreadLister = (query: Readonly<Record<string, unknown>>) => Promise<readonly NotificationThread[]>;
 
-/** Yields the account's notifications: all of them, or repository by repository where `each` names some. */
+/** Yields the account's notifications: all of them, or repository by repository if `each` names some. */
 export function targetsInNotifications(each: Each, walk: Walk): AsyncGenerator<TargetPage> {
   if (each.in !== undefined) return inNamedRepositories(each.in, walk);
   const list: ThreadLister = (query) => walk.client.call(operations.listNotifications, { query });
@@ -61,7 +61,7 @@ async function* inNamedRepositories(scope: NonNullable<Each['in']>, walk: Walk):
           yield { targets, next: { ...page.place, done, inside: next } };
         }
       } catch (error) {
-        // A lost connection ends the sweep, which goes on from here; what one repository refuses does not.
+        // A lost connection ends the sweep, which continues from here; a refusal of one repository does not.
         if (!(error instanceof ReeveError) || error.retryable) throw error;
         const next = { ...page.place, done: done + 1 } satisfies InRepositoriesPosition;
         yield { targets: [], next, failures: [{ item: `${owner}/${repo}`, error }] };
@@ -74,9 +74,9 @@ async function* inNamedRepositories(scope: NonNullable<Each['in']>, walk: Walk):
 }
 
 /**
- * Yields the threads of a list, last changed first. Marking one takes it out of the list and moves the others up,
- * so the next request is never "page 2" but "what changed before the last one seen"; within one instant the pages are
- * counted, and read again until they bring nothing new.
+ * Yields the threads of a list, last changed first. Marking one removes it from the list and shifts the others, so the
+ * next request is never "page 2" but "changed before the last one seen"; within one instant the pages are counted, and
+ * read again until they contain nothing new.
  */
 async function* threadsIn(
   list: ThreadLister,
@@ -146,7 +146,7 @@ function targetOf(notification: NotificationThread): Target {
   };
 }
 
-/** The number of an issue or pull request is the end of its API address. */
+/** Returns the subject of a thread: the number of an issue or pull request is the end of its API URL. */
 function subjectOf(thread: NotificationThread, repository: RepositoryRef | undefined): Subject {
   const number = /\/(?:issues|pulls)\/(\d+)$/.exec(thread.subject?.url ?? '')?.[1];
   return {
@@ -157,7 +157,7 @@ function subjectOf(thread: NotificationThread, repository: RepositoryRef | undef
   };
 }
 
-/** What a request for notifications leaves out, so that a condition need not be asked of it. */
+/** Parts of a condition that the request for notifications already enforces. */
 type Narrowed = {
   readonly all?: true;
   readonly 'status-types'?: readonly string[];
@@ -174,10 +174,10 @@ const subjectTypes: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the narrowest request for notifications that still brings everything a condition may hold of. Only what must
- * hold (the parts between `&&`) narrows: `notification.unread`, `notification.pinned`, the subject's type, and
- * `updated_at` against an instant or `now` less a duration. Without anything on unread and pinned it asks for what the
- * forge shows by default, unread and pinned ones; where the condition speaks of them in other ways, for all.
+ * Returns the narrowest request for notifications that still returns everything a condition may match. Only parts that
+ * must hold (between `&&`) narrow it: `notification.unread`, `notification.pinned`, the subject's type, and
+ * `updated_at` compared with an instant or `now` minus a duration. Without a part about unread and pinned it requests
+ * the forge's default, unread and pinned ones; if the condition uses them in other ways, all.
  */
 export function narrowNotifications(condition: string | undefined, now: Date): Narrowed {
   const parts = condition === undefined ? [] : conjuncts(parse(condition).ast);
@@ -205,7 +205,7 @@ function statuses(parts: readonly ASTNode[], condition: string): Narrowed {
   return /notification\.(unread|pinned)\b/.test(condition) ? { all: true } : {};
 }
 
-/** `x`, `!x`, `x == true`, `x == false`. */
+/** Matches `x`, `!x`, `x == true`, `x == false`. */
 function saysFlag(node: ASTNode, chain: string): boolean | undefined {
   if (nodeText(node) === chain) return true;
   if (node.op === '!_') {
@@ -233,7 +233,10 @@ function types(parts: readonly ASTNode[]): Narrowed {
   return {};
 }
 
-/** The forge's bounds include their instant, so that they serve `<` and `<=` alike: the condition decides the rest. */
+/**
+ * Returns the time bounds. The forge's bounds include their instant, so they serve both `<` and `<=`: the condition
+ * decides the rest.
+ */
 function bounds(parts: readonly ASTNode[], now: Date): Narrowed {
   const found: { since?: string; before?: string } = {};
   for (const part of parts) {
@@ -250,7 +253,7 @@ function bounds(parts: readonly ASTNode[], now: Date): Narrowed {
   return found;
 }
 
-/** Instants of this form compare as texts. */
+/** Returns the earlier instant; instants of this form compare as texts. */
 function earlier(known: string | undefined, instant: string): string {
   return known === undefined || instant < known ? instant : known;
 }
@@ -267,7 +270,7 @@ function isUpdated(node: ASTNode): boolean {
   );
 }
 
-/** `timestamp("…")`, `now`, `now - duration("…")`. */
+/** Parses `timestamp("…")`, `now`, `now - duration("…")`. */
 function instantOfNode(node: ASTNode, now: Date): string | undefined {
   if (nodeText(node) === 'now') return now.toISOString();
   if (node.op === 'call' && node.args[0] === 'timestamp') {
@@ -296,7 +299,7 @@ function literalText(node: ASTNode | undefined): string | undefined {
   return node?.op === 'value' && typeof node.args === 'string' ? node.args : undefined;
 }
 
-/** Returns a member chain as text, without spaces; other expressions as they are written. */
+/** Returns a member chain as text, without spaces; other expressions in their source form. */
 function nodeText(node: ASTNode | undefined): string {
   if (node === undefined) return '';
   if (node.op === 'id') return node.args;

@@ -9,43 +9,43 @@ import type { LoadedRule } from '../../../rules/rule.ts';
 import type { SweepFailure } from '../progress.ts';
 import type { RunnerMemory } from './runner-memory.ts';
 
-/** What is served: the repositories that the account has starred, and those that the operator lists. */
+/** Served repositories: those that the account has starred, and those that the operator lists. */
 export type ServedBy = {
   /** The account's name. */
   readonly login: () => Promise<string>;
   /** Patterns of the operator file (`acme/*`). */
   readonly listed: readonly string[];
-  /** Full names, where nothing else is wanted: a rule of a repository walks over that repository alone. */
+  /** Full names, if nothing else is wanted: a rule of a repository processes only that repository. */
   readonly only?: readonly string[] | undefined;
 };
 
-/** A list that could not be read. `item` is the place it belongs to: `acme`, `acme/demo`. */
+/** A list that could not be read. `item` is its place: `acme`, `acme/demo`. */
 export type ListFailure = { readonly item: string; readonly error: Error };
 
-/** A place in the lists of repositories: which list, and its page. */
+/** A position in the lists of repositories: the list, and its page. */
 export type ListPosition = { readonly source: number; readonly page: number };
 
-/** Some served repositories, each once; `place` is where they stand, `following` the place after them. */
+/** Some served repositories, each once; `place` is their position, `following` the next position. */
 type RepositoryPage = {
   readonly repositories: readonly Repository[];
   readonly place: ListPosition;
   readonly following: ListPosition;
-  /** Repositories in all pages of this list, where the forge tells. */
+  /** Number of repositories in all pages of this list, if the forge returns it. */
   readonly total: number | undefined;
-  /** A repository that is named in full, and that the forge does not show. */
+  /** Repositories listed by full name that the forge does not show. */
   readonly failures: readonly ListFailure[];
 };
 
-/** One list in which served repositories are found. A 404 is an error where nothing is said here. */
+/** A list of served repositories. A 404 is an error unless `missing` is set. */
 type Source = {
   readonly open: (from: number) => AsyncGenerator<ListPage<Repository>>;
-  /** What a 404 means: the owner in a pattern is a person, not an organization; or the repository is gone or hidden. */
+  /** Meaning of a 404: the owner in a pattern is a user, not an organization; or the repository was deleted or is hidden. */
   readonly missing?: 'no organization' | { readonly repository: string };
 };
 
 /**
- * Yields the served repositories page by page, archived ones left out, from a place on. Only their ids are kept. A
- * repository in several lists is yielded once; after a restart at a later place it may come again.
+ * Yields the served repositories page by page, without archived ones, from a position on. Only their ids are kept. A
+ * repository in several lists is yielded once; after a restart at a later position it may be yielded again.
  */
 export async function* servedRepositories(
   client: Client,
@@ -95,7 +95,7 @@ export function failuresIn(
   });
 }
 
-/** Returns what identifies a repository, from how it is listed. */
+/** Returns the reference of a listed repository. */
 export function toRepositoryRef({ id, owner, name }: Repository): RepositoryRef {
   return { id, owner: owner.login, name };
 }
@@ -112,7 +112,10 @@ function starredBy(client: Client, login: () => Promise<string>): Source {
   };
 }
 
-/** What the account works on, what organizations named in patterns own, and what is named in full. */
+/**
+ * Returns the lists: repositories the account works on, those of organizations named in patterns, and those listed by
+ * full name.
+ */
 function listedSources(client: Client, listed: readonly string[]): readonly Source[] {
   const positive = listed.filter((pattern) => !pattern.startsWith('!'));
   if (positive.length === 0) return [];
@@ -148,15 +151,15 @@ function named(client: Client, name: string): Source {
   };
 }
 
-/** Pages in a row that bring nothing new before a list is said not to end. */
+/** Number of consecutive pages without a new item after which a list is considered endless. */
 const maxStalePages = 20;
-/** How often a list may get shorter while it is read before the sweep stops going back. */
+/** Maximum number of rereads because a list got shorter while it was read. */
 const maxReturns = 50;
 
 /**
- * Yields the pages of a list without what was yielded before. A list that got shorter has moved up: what stood on the
- * next page may stand on one that was read already, so those are read again. Ends with `forge-paging` where pages bring
- * nothing new for long. `seen` holds the identities of what was yielded, and grows with it.
+ * Yields the pages of a list without items yielded before. A list that got shorter has shifted: items of the next page
+ * may be on one already read, so those are read again. Ends with `forge-paging` if too many pages contain nothing new.
+ * `seen` holds the identities of yielded items, and grows with them.
  */
 export async function* freshPages<Item>(
   open: (from: number) => AsyncGenerator<ListPage<Item>>,
@@ -190,39 +193,39 @@ export async function* freshPages<Item>(
   }
 }
 
-/** One item of `each`: what it is about, and what conditions see of it as it was listed. */
+/** One item of `each`: its subject, and its listed fields for conditions. */
 export type Target = {
-  /** For people and as identity within a sweep: `acme/demo#5`. */
+  /** For display and as identity within a sweep: `acme/demo#5`. */
   readonly key: string;
   readonly subject: Subject;
   readonly item: Readonly<Record<string, unknown>>;
 };
 
-/** Some items, with the place at which a sweep that was interrupted after them goes on. */
+/** Some items, with the position at which a sweep interrupted after them continues. */
 export type TargetPage = {
   readonly targets: readonly Target[];
-  /** Plain data; given back as `from`. */
+  /** Plain data; passed back as `from`. */
   readonly next: unknown;
-  /** How many items there are in all, where that is known. */
+  /** Total number of items, if known. */
   readonly total?: number | undefined;
-  /** What could not be listed, and why: the sweep goes on without it. */
+  /** Lists that could not be read, and why: the sweep continues without them. */
   readonly failures?: readonly ListFailure[];
 };
 
-/** What walking over items needs. */
+/** Input of an iteration over items. */
 export type Walk = {
   readonly client: Client;
   readonly served: ServedBy;
   readonly rule: LoadedRule;
-  /** Returns whether the rule, and what a person named on the command line, take this subject. */
+  /** Returns whether the rule and the patterns of the command line include this subject. */
   readonly isInScope: (subject: Subject) => boolean;
   readonly runners: RunnerMemory;
   readonly now: Date;
-  /** Where an earlier attempt stopped. */
+  /** Position at which an earlier attempt stopped. */
   readonly from: unknown;
 };
 
-/** Returns a list that could not be read as a failure of the sweep, which names the request. */
+/** Returns an unreadable list as a failure of the sweep that names the request. */
 export function failureOfList({ item, error }: ListFailure): SweepFailure {
   const { request, status } = error instanceof ReeveError ? error : {};
   const refused = request === undefined || status === undefined ? error.message : `${request}: ${status}`;
@@ -230,8 +233,8 @@ export function failureOfList({ item, error }: ListFailure): SweepFailure {
 }
 
 /**
- * Yields the pages. Where the forge refuses the list from which all others come (403, 404), that is the failure of a last
- * page: what it refuses today it refuses in the next attempt as well.
+ * Yields the pages. If the forge refuses the list that all others depend on (403, 404), the last page contains that
+ * failure: a retry would be refused as well.
  */
 export async function* refusedAsFailure(pages: AsyncGenerator<TargetPage>): AsyncGenerator<TargetPage> {
   let next: unknown;

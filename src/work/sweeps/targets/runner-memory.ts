@@ -1,24 +1,24 @@
-/** What is remembered of one runner. Instants are RFC 3339. */
+/** Stored state of one runner. Instants are RFC 3339. */
 export type RunnerRecord = {
   readonly name: string;
   readonly labels: readonly string[];
   readonly status: 'online' | 'offline' | 'gone';
   readonly busy: boolean;
   readonly disabled: boolean;
-  /** Since when it has this status, as far as we saw. */
+  /** Start of its status, as far as observed. */
   readonly since: string;
-  /** When it was last seen at work, else when it was first seen. */
+  /** Time at which it was last seen busy, otherwise first seen. */
   readonly activeAt: string;
   /** The latest changes between online and offline. */
   readonly changes: readonly string[];
-  /** Rules that have been told that it is gone. */
+  /** Rules that have been notified of its removal. */
   readonly told?: readonly string[];
 };
 
 /** The runners of one level: `organization acme`, `repository acme/demo`, `user reeve`, `instance`; by id. */
 type RunnerRecords = Readonly<Record<string, RunnerRecord>>;
 
-/** A runner as a forge lists it now, whichever forge. */
+/** A runner in the current listing of any forge. */
 export type SeenRunner = {
   readonly id: number;
   readonly name: string;
@@ -28,19 +28,19 @@ export type SeenRunner = {
   readonly labels: readonly string[];
 };
 
-/** What Reeve remembers of runners, because forges say nothing of when they were last seen. */
+/** Memory of runners, because forges do not return when they were last seen. */
 export interface RunnerMemory {
-  /** Takes in a complete listing of a level and returns what is known of it now, those that are gone included. */
+  /** Applies a complete listing of a level and returns its known runners, including removed ones. */
   observe(level: string, seen: readonly SeenRunner[], now: Date): Promise<RunnerRecords>;
-  /** Remembers that a rule has been told of runners that are gone. */
+  /** Records that a rule was notified of removed runners. */
   told(level: string, ids: readonly string[], rule: string): Promise<void>;
-  /** Returns every level with what is known of its runners. */
+  /** Returns every level with its known runners. */
   levels(): Promise<Readonly<Record<string, RunnerRecords>>>;
 }
 
-/** Changes between online and offline are counted over this time. */
+/** Time window in which changes between online and offline are counted. */
 export const flapsWithinMs = 3_600_000;
-/** A runner that is gone is remembered this long, for rules that have not heard of it yet. */
+/** Time that a removed runner is remembered, for rules that were not yet notified. */
 const goneForMs = 7 * 86_400_000;
 const maxChanges = 50;
 const indexKey = 'runners';
@@ -53,16 +53,17 @@ type RunnerStore = {
 
 export function createRunnerMemory(store: RunnerStore): RunnerMemory {
   const keyOf = (level: string): string => `${indexKey} ${level}`;
-  // The border to the store: what is under these keys was written here alone.
+  // Store boundary: the values under these keys were written only here.
   const recordsIn = (value: unknown): RunnerRecords => (value ?? {}) as RunnerRecords;
   const namesIn = (value: unknown): readonly string[] => (value ?? []) as readonly string[];
   const read = async (level: string) => recordsIn(await store.recall(keyOf(level)));
 
-  // In one step each: two rules that look at the same level, in whatever processes, must not undo each other.
+  // Each is atomic: two rules that read the same level, in any process, must not overwrite each other.
   return {
     async observe(level, seen, now) {
       const before = await read(level);
-      // Most repositories have none, and never had: ten thousand names of them would be written again for each.
+      // Most repositories have never had one: storing thousands of empty entries would rewrite all their names each
+      // time.
       if (seen.length === 0 && Object.keys(before).length === 0) return before;
       await store.revise(indexKey, (names) =>
         namesIn(names).includes(level) ? names : [...namesIn(names), level],

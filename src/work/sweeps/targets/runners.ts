@@ -14,7 +14,7 @@ import {
 } from './repositories.ts';
 import { flapsWithinMs, type RunnerRecord, type SeenRunner } from './runner-memory.ts';
 
-/** Whose runners these are. `owner` is an organization, a repository's full name, an account, or empty. */
+/** Owner of runners. `owner` is an organization, a repository's full name, an account, or empty. */
 type RunnersOwner = { readonly level: string; readonly owner: string };
 
 /** The list of runners of one level. */
@@ -26,10 +26,10 @@ type RunnerList =
 
 type RunnersPosition = ListPosition | { readonly stage: 'repositories' };
 
-/** Levels whose runners are listed at the same time. */
+/** Number of levels whose runners are listed concurrently. */
 const atOnce = 8;
 
-/** A level, what its runners are the subject of, and how to list them. */
+/** A level, the subject of its runners, and how to list them. */
 type WalkedLevel = RunnersOwner & {
   readonly subject: Subject;
   readonly operation: RunnerList;
@@ -37,10 +37,10 @@ type WalkedLevel = RunnersOwner & {
 };
 
 /**
- * Yields the runners of the account's organizations, of the account, of served repositories that the account administers,
- * and of the instance where the account is its administrator. A list that the forge refuses is a failure; one that it
- * does not have (404) is a failure where it has none of them. A runner that has gone from a complete listing is yielded
- * once more to each rule, as `gone`.
+ * Yields the runners of the account's organizations, of the account, of served repositories that the account
+ * administers, and of the instance if the account is its administrator. A list that the forge refuses is a failure; a
+ * nonexistent one (404) is a failure if none of them exists. A runner missing from a complete listing is yielded once
+ * more to each rule, as `gone`.
  */
 export async function* targetsInRunners(walk: Walk): AsyncGenerator<TargetPage> {
   const listing: RunnerListing = { walk, known: new Set<number>(), answered: 0, missing: [] };
@@ -49,7 +49,7 @@ export async function* targetsInRunners(walk: Walk): AsyncGenerator<TargetPage> 
   }
   yield* ofRepositories(listing);
   const subject: Subject = { kind: 'runner' };
-  // Others may not ask for them: that is no refusal.
+  // Other accounts have no access to the list: that is not a refusal.
   if (walk.isInScope(subject) && (await walk.client.call(operations.getSelf, {})).is_admin) {
     for (const id of await knownElsewhere(walk)) listing.known.add(id);
     const site = { level: 'instance', owner: '', subject, operation: operations.listSiteRunners, params: {} };
@@ -60,14 +60,14 @@ export async function* targetsInRunners(walk: Walk): AsyncGenerator<TargetPage> 
   }
 }
 
-/** What one walk has listed so far. */
+/** Results of one iteration so far. */
 type RunnerListing = {
   readonly walk: Walk;
-  /** Ids of runners that another level has shown already: the instance lists all of them. */
+  /** Ids of runners already listed by another level: the instance lists all of them. */
   readonly known: Set<number>;
-  /** How many lists the forge has answered. */
+  /** Number of lists that the forge returned. */
   answered: number;
-  /** Those that it does not have: actions are off, or it is too old. */
+  /** Nonexistent lists: actions are disabled, or the forge is too old. */
   readonly missing: ListFailure[];
 };
 
@@ -93,7 +93,7 @@ async function ownLevels(walk: Walk): Promise<readonly WalkedLevel[]> {
   return levels.filter(({ subject }) => walk.isInScope(subject));
 }
 
-/** Returns the ids of runners of other levels, also of those that this attempt did not ask: the instance lists them all. */
+/** Returns the ids of runners of other levels, including those not listed in this attempt: the instance lists them all. */
 async function knownElsewhere(walk: Walk): Promise<readonly number[]> {
   const levels = Object.entries(await walk.runners.levels()).filter(([name]) => name !== 'instance');
   return levels.flatMap(([, records]) =>
@@ -125,7 +125,7 @@ async function* ofRepositories(listing: RunnerListing): AsyncGenerator<TargetPag
   }
 }
 
-/** Yields the runners of levels, some levels at a time; an interrupted walk begins again at `next`. */
+/** Yields the runners of levels, some levels at a time; an interrupted iteration continues at `next`. */
 async function* ofLevels(
   levels: readonly WalkedLevel[],
   listing: RunnerListing,
@@ -155,7 +155,7 @@ async function readLevel({ operation, params }: WalkedLevel, client: Client): Pr
   try {
     return { runners: await readRunners(client, operation, params) };
   } catch (error) {
-    // What is known of the level stays: only a complete listing says that a runner is gone.
+    // The stored state of the level stays: only a complete listing shows that a runner was removed.
     if (error instanceof ReeveError && error.code === 'forge-unreachable') throw error;
     return { error: asError(error) };
   }
@@ -166,7 +166,7 @@ type LevelResult = {
   readonly name: string;
   readonly targets: readonly Target[];
   readonly failures: readonly ListFailure[];
-  /** Ids of the runners among the targets that are gone. */
+  /** Ids of the removed runners among the targets. */
   readonly gone: readonly string[];
 };
 
@@ -221,14 +221,14 @@ function targetOf(
   return { key: `runner ${id} (${record.name})`, subject, item: { runner } };
 }
 
-/** Returns the complete list of runners; the client has put Forgejo's words into Gitea's. */
+/** Returns the complete list of runners; the client has converted Forgejo's terms to Gitea's. */
 async function readRunners(
   client: Client,
   operation: RunnerList,
   params: Readonly<Record<string, string>>,
 ): Promise<readonly SeenRunner[]> {
   const found = new Map<number, SeenRunner>();
-  // The rows differ in their path alone, and `params` were made for this one.
+  // The rows differ only in their path, and `params` were made for this one.
   const items = client.items(operation as typeof operations.listOrganizationRunners, {
     params: params as { org: string },
   });

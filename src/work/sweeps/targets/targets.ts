@@ -16,7 +16,7 @@ import {
 } from './repositories.ts';
 import { targetsInRunners } from './runners.ts';
 
-/** Yields the items of `each`, page by page, from where an earlier attempt stopped; no more than a page is kept. */
+/** Yields the items of `each`, page by page, from the position at which an earlier attempt stopped; keeps one page at most. */
 export function eachTarget(each: Each, walk: Walk): AsyncGenerator<TargetPage> {
   switch (each.kind) {
     case 'repository':
@@ -42,14 +42,14 @@ async function* ofRepositories(walk: Walk): AsyncGenerator<TargetPage> {
         return { key: `${ref.owner}/${ref.name}`, subject, item: { repository } };
       })
       .filter(({ subject }) => walk.isInScope(subject));
-    // Where some are left out, how many there are is not known before the end.
+    // If some are left out, the total is unknown before the end.
     const isWhole = targets.length === page.repositories.length;
     const failures = failuresIn(page, walk.isInScope);
     yield { targets, next: page.following, total: isWhole ? page.total : undefined, failures };
   }
 }
 
-/** The organizations that the account is a member of. One that the rule names, and that is not among them, is a failure. */
+/** Yields the organizations of the account. One that the rule names without the account being a member is a failure. */
 async function* ofOrganizations(walk: Walk): AsyncGenerator<TargetPage> {
   const from = (walk.from as { page: number } | undefined)?.page;
   let next = from ?? 1;
@@ -73,7 +73,7 @@ async function* ofOrganizations(walk: Walk): AsyncGenerator<TargetPage> {
   if (failures.length > 0) yield { targets: [], next: { page: next }, failures };
 }
 
-/** Returns the names, in lower case, of organizations that patterns of the rule name in full (`acme/*`) and do not take out. */
+/** Returns the lower-case names of organizations that patterns of the rule name in full (`acme/*`) and do not exclude. */
 function organizationsNamedBy({ rule, isInScope }: Walk): Set<string> {
   const written = rule.scopes.flatMap((scope) => scope.written);
   const names = written.flatMap((pattern) => /^([^!*?[\]{}/]+)\/\*{1,2}$/.exec(pattern)?.[1] ?? []);
@@ -84,18 +84,22 @@ function organizationsNamedBy({ rule, isInScope }: Walk): Set<string> {
   );
 }
 
-/** Repositories whose first pages are asked together. */
+/** Number of repositories whose first pages are requested concurrently. */
 const atOnce = 8;
 
-/** A place: the page of repositories, how many of it are done, and in a long list of one of the next ones, its page. */
+/**
+ * A position: the page of repositories, the number processed of it, and the page within the long list of one of the
+ * next ones.
+ */
 type RepositoriesPosition = ListPosition & {
   readonly done: number;
   readonly inside?: { readonly repository: number; readonly page: number };
 };
 
 /**
- * Yields the pull requests, issues, branches or milestones of the served repositories. The first pages of several repositories come
- * together; a repository with more pages follows page by page. One that cannot be listed is a failure among the others.
+ * Yields the pull requests, issues, branches or milestones of the served repositories. The first pages of several
+ * repositories are yielded together; a repository with more pages follows page by page. One that cannot be listed is a
+ * failure among the others.
  */
 async function* targetsInRepositories(each: Each, walk: Walk): AsyncGenerator<TargetPage> {
   const from = walk.from as RepositoriesPosition | undefined;
@@ -214,7 +218,7 @@ function listOf(
       return targetPages((page) => client.pages(operations.listPulls, { params, query: { state } }, page), {
         from,
         idOf: ({ number }) => number,
-        // A listed pull request lacks its additions and deletions: conditions ask the fact instead.
+        // A listed pull request lacks its additions and deletions: conditions use the fact instead.
         toTarget: ({ number }) => ({
           key: `${at}#${number}`,
           subject: { kind: 'pull_request', repository, index: number },
