@@ -8,7 +8,7 @@ import type { Change } from './change.ts';
 import type { Inverse } from './inverses.ts';
 import type { PlanContext } from './plan-context.ts';
 
-/** Where `reeve drift --adopt` reads live state: a repository, or an organization if `repo` is absent. */
+/** Location of live state for `reeve drift --adopt`: a repository, or an organization if `repo` is absent. */
 export type AdoptedPlace = { readonly owner: string; readonly repo?: string | undefined };
 
 /**
@@ -22,7 +22,7 @@ export type Adopted = {
 
 /** How `reeve drift --adopt` turns live state into a step of an action. A run with that step wants no change. */
 export type Adoption = {
-  /** Name of the data, for the report that the account may not read it; absent: the command fails then. */
+  /** Name of the data, for the message that the account may not read it; absent: the command fails then. */
   readonly what?: string;
   readonly read: (client: Client, place: AdoptedPlace) => Promise<Adopted>;
 };
@@ -53,7 +53,7 @@ export type Action<Arguments = unknown> = {
   /** Supported kinds of subjects. */
   readonly of: readonly SubjectKind[];
   readonly needs: { readonly access: Access; readonly scopes: readonly ScopeCategory[] };
-  /** Access that single arguments need beyond `needs`, by name of the argument (`locked`). */
+  /** Access that single arguments need beyond `needs`, by argument name (`locked`). */
   readonly moreAccess?: Readonly<Record<string, Access>>;
   /**
    * Whether it is idempotent: planned again in the desired state, it makes no change. Other actions (a message sent,
@@ -62,23 +62,26 @@ export type Action<Arguments = unknown> = {
   readonly describesState: boolean;
   /** Whether rule files of repositories may use it without the operator's grant. */
   readonly granted: boolean;
-  /** The head of the pull request is read before any other fact: what it decides holds for that commit. */
+  /** The head of the pull request is read before any other fact: the result applies to that commit. */
   readonly pinsHead?: true;
   /** Whether its changes may protect their subject from a merge (`Change.protects`). */
   readonly protects?: true;
   /**
-   * Set where it decides about a commit, which may be the head of several pull requests. Its changes are judged together with
+   * Set if it decides about a commit, which may be the head of several pull requests. Its changes are combined with
    * those of the others, and are sent only if the head has not moved since before the first fact was read.
    */
   readonly ofCommit?: CommitJudgement;
   /**
-   * Whether its rule is evaluated again and again while only checks or `mergeable` keep its conditions from holding: not
-   * every forge sends events of them.
+   * Whether its rule is re-evaluated while only checks or `mergeable` keep its conditions from holding: not every forge
+   * sends events for these.
    */
   readonly awaitsChecks?: true;
-  /** The least powerful rule files that can use it, whatever is granted: those of the operator, or of organizations. Absent: any. */
+  /**
+   * The least powerful level of rule files that can use it, independent of grants: operator or organization. Absent:
+   * any.
+   */
   readonly onlyFor?: 'operator' | 'organization';
-  /** Who sees its applied changes to the repository on the dashboard; `administrators` see failed ones as well. */
+  /** Audience of its applied changes on the dashboard; `administrators` see failed ones as well. */
   readonly visibleTo: Exclude<Audience, 'operators'>;
   /** How `reeve revert` reverts a change, by the id of its operation: one entry for every operation that its changes use. */
   readonly inverses: Readonly<Record<string, Inverse>>;
@@ -90,18 +93,18 @@ export type Action<Arguments = unknown> = {
   readonly operatorOnly?: readonly string[];
   /** Problems at load that the schema cannot express: path of the argument and text. */
   readonly examine?: (written: Arguments) => readonly ArgumentProblem[];
-  /** The same for what depends on the level of the file, and on what its rule is about. */
+  /** The same for problems that depend on the level of the file, and on the subjects of its rule. */
   readonly examineAt?: (
     written: Arguments,
     place: { readonly level: PlanContext['level']; readonly subjects: readonly SubjectKind[] },
   ) => readonly ArgumentProblem[];
-  /** Problems at load of files that are not the operator's, whatever is granted to them. */
+  /** Problems at load of files below the operator level, independent of grants. */
   readonly examineBelowOperator?: (written: Arguments) => readonly ArgumentProblem[];
   /** The facts that `plan` will read, so that they are requested in parallel before it. */
   readonly facts: (given: Arguments) => readonly FactRequest[];
   /** Plans the changes. It only reads, and is called again immediately before a write. */
   readonly plan: (given: Arguments, facts: Facts, context: PlanContext) => Promise<readonly Change[]>;
-  /** Returns the reason of a change in the words of the step; undefined: the change's own reason is used. */
+  /** Returns the reason of a change from the step's texts; undefined: the change's own reason is used. */
   readonly words?: (change: Change, written: unknown) => string | undefined;
   /** Returns the common input of changes that are sent as one request (`Change.joins`). */
   readonly join?: (changes: readonly Change[], facts: Facts) => Promise<AnyInput>;
@@ -115,37 +118,40 @@ export type Action<Arguments = unknown> = {
    */
   readonly learn?: (change: Change, answer: unknown, context: PlanContext) => Promise<boolean>;
   /**
-   * Called when the forge refused a change with `reconsiders` by 422 or 500, planned anew, and refused it again. Returns why
-   * this is a result of the step and no failure, and stores it in the memory; undefined: it is a failure.
+   * Called if the forge refused a change with `reconsiders` by 422 or 500, and again after a new plan. Returns why this
+   * is a result of the step and no failure, and stores it in the memory; undefined: it is a failure.
    */
   readonly refused?: (change: Change, context: PlanContext) => Promise<string | undefined>;
-  /** Returns what only the answer says about the result, such as the id of a commit: `reeve revert` compares it with live state. */
+  /**
+   * Returns results that only the answer contains, such as the id of a commit: `reeve revert` compares it with live
+   * state.
+   */
   readonly made?: (change: Change, answer: unknown) => Readonly<Record<string, unknown>> | undefined;
-  /** Whether it is planned once more after its changes were sent: what became of them may call for others. */
+  /** Whether it is planned once more after its changes were sent, because their results may require further changes. */
   readonly followsUp?: true;
   /**
-   * Called with fresh facts once a change was made. Returns what is wrong with its result, if anything: the change is then a failure,
-   * and the text is left as a comment.
+   * Called with fresh facts after a change. Returns the problem of its result, if any: the change then counts as
+   * failed, and the text is posted as a comment.
    */
   readonly misplaced?: (change: Change, facts: Facts) => Promise<string | undefined>;
   /** Stores in the memory the values that cannot be read back, once the answer to a write has shown the change. */
   readonly remember?: (change: Change, answer: unknown, context: PlanContext) => Promise<void>;
   /**
-   * Stores in the memory what is about to be sent, immediately before the request: the result cannot be read back if the answer
-   * is lost. Returns what takes that back, which is called if the forge refuses the request.
+   * Stores in the memory the change about to be sent, immediately before the request: the result cannot be read back if
+   * the answer is lost. Returns a function that undoes this, which is called if the forge refuses the request.
    */
   readonly intend?: (change: Change, context: PlanContext) => Promise<() => Promise<void>>;
   /** Arguments that not every forge supports, as paths (`hooks.name`; list indexes are omitted), for `reeve check`. */
   readonly requires?: Readonly<Record<string, Capability>>;
 };
 
-/** How changes of an action that decide about a commit compare. */
+/** Comparison of the changes of an action that decides about a commit. */
 type CommitJudgement = {
-  /** Whether the other pull requests with this head commit have to be asked first. */
+  /** Whether the other pull requests with this head commit have to be evaluated first. */
   readonly isBetter: (change: Change) => boolean;
   /** Larger is more favourable. */
   readonly rankOf: (change: Change) => number;
-  /** Whether nothing is more favourable. */
+  /** Whether it is the most favourable one. */
   readonly passes: (change: Change) => boolean;
   /** Returns the change with the result of the least favourable pull request. */
   readonly heldBackBy: (change: Change, holder: Holder) => Change;
@@ -158,7 +164,7 @@ export type Holder = {
   readonly number: number;
   /** Its web page. */
   readonly url: string;
-  /** What its rule wants; absent if that cannot be known. */
+  /** The change planned by its rule; absent if that is unknown. */
   readonly change: Change | undefined;
 };
 
@@ -178,11 +184,11 @@ export function condition(): z.ZodType<boolean> {
     .meta({ holds: 'condition' satisfies Holds }) as unknown as z.ZodType<boolean>;
 }
 
-/** What a text is for, which decides what an inserted value may bring: see `compileTemplate`. */
+/** Purpose of a text, which determines how inserted values are sanitized: see `compileTemplate`. */
 type TextPurpose = {
-  /** A text of lines: inserted values keep theirs. Absent: one line. */
+  /** A multi-line text: inserted values keep their line breaks. Absent: one line. */
   readonly lines?: true;
-  /** It becomes a part of git history, which mentions no one. */
+  /** Part of git history, where mentions have no effect. */
   readonly commit?: true;
 };
 

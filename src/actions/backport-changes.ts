@@ -21,7 +21,7 @@ const maxMessage = 60_000;
 /** A merged change, as its backports need it. */
 export type BackportSource = HandSource & {
   readonly patch: string;
-  /** Set where no patch can carry the change. */
+  /** Set if no patch can represent the change. */
   readonly byHand?: HandReason | undefined;
   /** Members of the request about the commit: its message, and author and date of the change. */
   readonly commit: {
@@ -31,14 +31,14 @@ export type BackportSource = HandSource & {
   };
 };
 
-/** Returns what identifies the merged change. Throws if the forge does not show the commit that it was merged as. */
+/** Returns the identity of the merged change. Throws if the forge does not show its merge commit. */
 export function handSourceOf(pull: PullRequest): HandSource {
   const { number, merge_base, merge_commit_sha: mergeCommit } = pull;
   if (!mergeCommit) throw new Error(`the forge does not show the commit that #${number} was merged as`);
   return { number, head: sidesOf(pull).head, mergeBase: merge_base || undefined, mergeCommit };
 }
 
-/** Stands in for the patch in a what-if that does not give it. */
+/** Placeholder for the patch in a what-if without one. */
 const unknownPatch = { text: 'the changes of the pull request', size: 0 };
 
 /** Reads the merged change. */
@@ -54,14 +54,14 @@ export async function readMergedChange(pull: PullRequest, facts: Facts): Promise
   };
 }
 
-/** A pointer of Git LFS in the patch: its first line is added, removed, or stands before what is. */
+/** A Git LFS pointer in the patch: its first line is added, removed, or a context line. */
 const lfsPointer = /^[ +-]version https:\/\/git-lfs\.github\.com\/spec\//m;
 
 function reasonAgainst(patch: string | null, all: readonly CommitEntry[]): HandReason | undefined {
   if (all.some(({ parents }) => (parents ?? []).length > 1)) return 'merges';
   if (patch === null) return 'size';
   if (lfsPointer.test(patch)) return 'lfs';
-  // A byte that is no UTF-8 was replaced when the patch was read: it would be written like that.
+  // Invalid UTF-8 was replaced when the patch was read and would be written like that.
   return patch.includes('\uFFFD') ? 'encoding' : undefined;
 }
 
@@ -78,7 +78,7 @@ function commitOf(
   const gap = parseTrailers(text).length > 0 ? '\n' : '\n\n';
   const { name, email, date } = oldest?.author ?? {};
   return {
-    // Strangers wrote it, and this account pushes it.
+    // Untrusted text, pushed by this account.
     message: breakReferences([{ text: `${text.slice(0, maxMessage)}${gap}${lines}`, isInserted: true }]),
     ...(name && email ? { author: { name: name.slice(0, maxName), email: email.slice(0, maxEmail) } } : {}),
     ...(date ? { dates: { author: date } } : {}),
@@ -95,17 +95,17 @@ function coAuthors(all: readonly CommitEntry[]): readonly string[] {
   return [...named.values()];
 }
 
-/** The request of a forge has no longer title. */
+/** Maximum length of a title in the forge's request. */
 const maxTitle = 255;
 
-/** The change that was merged stays as it is; which backports it has is read once per run, and again after a refusal. */
+/** The merged change never changes; its backports are read once per run, and again after a refusal. */
 export const keptFacts: readonly FactRequest[] = [
   requestOf(mergedPatch),
   requestOf(commits),
   requestOf(backports),
 ];
 
-/** What every change of a backport to one branch has in common: conditions are evaluated again before it. */
+/** Common fields of all changes of a backport: conditions are evaluated again before it. */
 function common(target: string) {
   return {
     action: 'backport',
@@ -116,12 +116,14 @@ function common(target: string) {
   } as const;
 }
 
-/** Returns the name under which a plan knows the branch of a backport. */
+/** Returns the plan's target for the branch of a backport. */
 function branchTarget(number: number, target: string): string {
   return `branch:${backportBranch(number, target)}`;
 }
 
-/** Returns the change that makes the branch of a backport: the patch of the merged change on the tip of the target. */
+/**
+ * Returns the change that creates the branch of a backport: the patch of the merged change on the tip of the target.
+ */
 export function patching(source: BackportSource, target: string, facts: Facts): Change {
   const { number, patch, commit, mergeCommit } = source;
   const name = backportBranch(number, target);
@@ -130,7 +132,7 @@ export function patching(source: BackportSource, target: string, facts: Facts): 
     operation: operations.applyDiffPatch.id,
     input: {
       params: repositoryParams(facts.subject),
-      // Forgejo requires any text as `sha`; none is read.
+      // Forgejo requires a `sha` but ignores it.
       body: { branch: target, new_branch: name, content: patch, sha: mergeCommit, ...commit },
     },
     target: branchTarget(number, target),
@@ -142,7 +144,7 @@ export function patching(source: BackportSource, target: string, facts: Facts): 
   };
 }
 
-/** Returns the change that opens the pull request of a backport. `exists`: its branch is there, with the right changes. */
+/** Returns the change that opens the pull request of a backport. `exists`: its branch exists with the right changes. */
 export function openingOf(
   pull: PullRequest,
   source: BackportSource,
@@ -151,7 +153,7 @@ export function openingOf(
 ): Change {
   const { number, mergeCommit } = source;
   const head = backportBranch(number, target);
-  // Its author is a stranger, and this account opens it.
+  // Untrusted text, posted by this account.
   const title = breakReferences([{ text: `[${target}] ${pull.title}`, isInserted: true }]);
   const body = withMarker(
     backportMarker(number, target),
@@ -191,7 +193,7 @@ function openingTarget(number: number, target: string): string {
   return `backport:#${number} to ${target}`;
 }
 
-/** Returns the change for a backport that is there, in whatever state: it is not opened again. */
+/** Returns the change for an existing backport in any state: it is not opened again. */
 export function opened(known: PullRequest, source: HandSource, target: string, facts: Facts): Change {
   const { number, mergeCommit } = source;
   const state = known.merged ? 'merged' : known.state;
@@ -208,7 +210,7 @@ export function opened(known: PullRequest, source: HandSource, target: string, f
   };
 }
 
-/** Returns the change that removes a branch on which the forge did not make the changes of the pull request. */
+/** Returns the change that removes a branch on which the forge did not apply the pull request's changes. */
 export function removal(source: HandSource, target: string, commit: string, facts: Facts): Change {
   const { number, mergeCommit } = source;
   const name = backportBranch(number, target);
@@ -226,7 +228,7 @@ export function removal(source: HandSource, target: string, commit: string, fact
   };
 }
 
-/** Why a merged change is not backported to a branch without a person. */
+/** Reasons for leaving a backport to a person. */
 export const handReasons = {
   conflict: 'its changes do not apply there',
   differs: 'the forge could apply its changes only with other whitespace, or only a part of them',
@@ -238,12 +240,12 @@ export const handReasons = {
 } as const;
 export type HandReason = keyof typeof handReasons;
 
-/** Branch → why the change is not backported to it. */
+/** Branch → reason for not backporting to it. */
 type Notes = ReadonlyMap<string, HandReason>;
 
 const notesLine = /^<!-- backports:((?: [^\s<>]+=[a-z]+)*) -->$/;
 
-/** Returns the notes in a comment that `notesText` wrote: they are in its second line. A note that cannot be read is left out. */
+/** Parses the notes in a comment written by `notesText`, from its second line. Invalid notes are skipped. */
 export function readNotes(body: string): Notes {
   const [, second = ''] = body.split('\n', 2);
   const [, list = ''] = notesLine.exec(second.trimEnd()) ?? [];
@@ -268,10 +270,10 @@ function decodeName(name: string): string | undefined {
   }
 }
 
-/** The merged change, as far as the commands that backport it need it. */
+/** The fields of the merged change that the backport commands need. */
 export type HandSource = {
   readonly number: number;
-  /** The last commit of the pull request, and the commit that its branch began at. */
+  /** The last commit of the pull request, and the commit its branch started from. */
   readonly head: string;
   readonly mergeBase: string | undefined;
   readonly mergeCommit: string;
@@ -306,7 +308,7 @@ export function notesText(notes: Notes, source: HandSource, branchFor: (target: 
   ].join('\n');
 }
 
-/** Commands with names that a shell or a forge gives another meaning are shown with a placeholder. */
+/** Commands with names that are special to a shell or a forge are shown with a placeholder. */
 const isPlainName = (name: string): boolean => /^[A-Za-z0-9][\w./-]*$/.test(name);
 
 function commandsFor(
@@ -331,7 +333,7 @@ function commandsFor(
   ];
 }
 
-/** What a patch does to one file, apart from where in the file it does it. */
+/** The changes of a patch to one file, without their positions. */
 type PatchedFile = {
   /** The line `diff --git …` with both names. */
   readonly names: string;
@@ -339,18 +341,18 @@ type PatchedFile = {
   readonly about: readonly string[];
   /** Removed and added lines with their sign, in order. */
   readonly lines: readonly string[];
-  /** Id of the new content where it is binary, maybe abbreviated. */
+  /** Id of the new content of a binary file, possibly abbreviated. */
   readonly blob?: string;
 };
 
-/** Lines before the content that describe the file itself; its similarity depends on what the branch had. */
+/** Header lines that describe the file itself; its similarity depends on the branch. */
 const aboutFile =
   /^(?:old mode|new mode|new file mode|deleted file mode|rename from|rename to|copy from|copy to) /;
 
 /**
- * Returns whether two diffs make the same changes: to the same files, the same lines removed and added, byte for byte. Their
- * places, the lines around them and the ids of text files differ between branches. Binary files are the same where the ids
- * of their new content are, as far as both are given.
+ * Returns whether two diffs make the same changes: the same lines removed and added in the same files, byte for byte.
+ * Positions, context lines and ids of text files may differ between branches. Binary files are equal if the ids of
+ * their new content are, as far as both are given.
  */
 export function isSameChange(one: string, other: string): boolean {
   const [these, those] = [parseChanges(one), parseChanges(other)];
@@ -371,13 +373,13 @@ function isSameList(one: readonly string[], other: readonly string[]): boolean {
   return one.length === other.length && one.every((line, at) => line === other[at]);
 }
 
-/** One diff abbreviates ids, the other one does not. */
+/** Compares ids, of which one may be abbreviated. */
 function isSameBlob(one: string | undefined, other: string | undefined): boolean {
   if (one === undefined || other === undefined) return one === other;
   return one.startsWith(other) || other.startsWith(one);
 }
 
-/** Returns the changes of a unified diff, file by file. Content is counted, because a removed line may look like a header. */
+/** Parses the changes of a unified diff by file. Lines are counted, because a removed line may look like a header. */
 function parseChanges(diff: string): readonly PatchedFile[] {
   const files: { names: string; about: string[]; lines: string[]; blob?: string }[] = [];
   let left = { removed: 0, added: 0 };
@@ -401,7 +403,7 @@ function parseChanges(diff: string): readonly PatchedFile[] {
     if (file === undefined) continue;
     const hunk = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/.exec(line);
     if (hunk) left = { removed: Number(hunk[1] ?? 1), added: Number(hunk[2] ?? 1) };
-    // The last line has no end: part of the change where that line was removed or added.
+    // Missing newline at the end of file, which is part of the change if that line was removed or added.
     else if (sign === '\\') file.lines.push(line);
     else if (aboutFile.test(line)) file.about.push(line);
     else if (line.startsWith('index ')) index = /\.\.([0-9a-f]+)/.exec(line)?.[1] ?? '';

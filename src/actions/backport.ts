@@ -53,8 +53,8 @@ import {
 } from './texts.ts';
 
 /**
- * Deletes the branch that a patch was applied on, if it still has that commit and no other beside those of its target. Runs of
- * earlier versions, and those whose answer was lost, know the commit by its message alone.
+ * Deletes the branch of an applied patch, if its only commit beyond its target is still the same. For runs of earlier
+ * versions, and for lost answers, the commit is identified by its message only.
  */
 const undoPatch: Inverse = async (change, client) => {
   const params = pathParams(change) as { readonly owner: string; readonly repo: string };
@@ -96,10 +96,10 @@ const pullFact = requestOf(pullRequest);
 const branchesFact = optionalRequestOf(branches);
 const backportsFact = optionalRequestOf(backports);
 
-/** Stands in the marker of the comment after rule and key, where no key of a `comment` step can be. */
+/** Suffix in the marker of the comment, which no key of a `comment` step can equal. */
 const note = 'backports';
 
-/** What a plan reads and knows, for each of its branches. */
+/** Data shared by the plans for all branches. */
 type Backporting = {
   readonly pull: PullRequest;
   readonly given: BackportForm;
@@ -108,7 +108,7 @@ type Backporting = {
   readonly all: readonly Branch[] | undefined;
 };
 
-/** Brings the changes of a merged pull request to other branches, each as a pull request. */
+/** Backports the changes of a merged pull request to other branches, each as a pull request. */
 export const backport = defineAction<BackportForm>({
   name: 'backport',
   meaning:
@@ -182,7 +182,7 @@ with:
   },
 });
 
-/** Plans the backports that are not there. */
+/** Plans the missing backports. */
 async function planOpen(targets: readonly string[], plan: Backporting): Promise<readonly Change[]> {
   const { pull, given, facts, context } = plan;
   const source = await readMergedChange(pull, facts);
@@ -195,7 +195,7 @@ async function planOpen(targets: readonly string[], plan: Backporting): Promise<
   const changes: Change[] = [];
   const removals: Change[] = [];
   for (const target of targets) {
-    // What is refused anyway is named in no comment.
+    // Branches refused anyway are not mentioned in a comment.
     if (!((await context.covers?.('backport', target)) ?? true)) {
       const open = openingOf(pull, source, target, { facts, labels, exists: false });
       changes.push(patching(source, target, facts), open);
@@ -226,13 +226,13 @@ async function planOpen(targets: readonly string[], plan: Backporting): Promise<
   return [...changes, comment, ...removals];
 }
 
-/** How far the backport to one branch is. */
+/** State of the backport to one branch. */
 type TargetState = {
-  /** What comes next: the branch and its pull request, the pull request alone, or nothing while its branch has other changes. */
+  /** Next step: branch and pull request, pull request only, or nothing while its branch has other changes. */
   readonly step?: 'patch' | 'open' | 'taken';
-  /** Why it is left to a person. */
+  /** Reason for leaving it to a person. */
   readonly note?: HandReason;
-  /** Commit of the branch of ours that is to be removed. */
+  /** Commit of our branch to remove. */
   readonly leftover?: string;
 };
 
@@ -254,9 +254,9 @@ async function stateOf(
   const found = await readBackportBranch({ target, name, tip }, facts);
   if (found === undefined) return { step: 'taken' };
   const { total_commits, commits, diff } = found;
-  // A merge may take out what its diff does not show.
+  // A merge commit may remove changes without showing them in its diff.
   const isOne = Math.max(total_commits ?? 0, commits.length) === 1 && (commits[0]?.parents ?? []).length < 2;
-  // A branch that another account made, or went on with, is not ours to remove.
+  // A branch created or continued by another account is not removed.
   const isOwn = isMade || (isIntended && isOne && isAskedCommit(commits[0], trial));
   if (isNoted) return isOwn ? { leftover: tip } : {};
   if (isOne && isSameChange(source.patch, diff)) return { step: 'open' };
@@ -264,7 +264,7 @@ async function stateOf(
   return { note: diff === '' ? 'contained' : 'differs', leftover: tip };
 }
 
-/** Reads what a branch of ours has beside its target; undefined if the forge cannot compare them, which concerns this target alone. */
+/** Compares our branch with its target; undefined if the forge cannot, which affects only this target. */
 async function readBackportBranch(
   { target, name, tip }: { target: string; name: string; tip: string },
   facts: Facts,
@@ -278,7 +278,7 @@ async function readBackportBranch(
   }
 }
 
-/** A branch that a step names and the repository does not have. */
+/** A branch that a step names and the repository lacks. */
 function absentTarget(pull: PullRequest, source: HandSource, target: string, facts: Facts): Change {
   const labels = { names: [], ids: [] };
   const nothing: BackportSource = { ...source, patch: '', commit: { message: '' } };
@@ -286,7 +286,7 @@ function absentTarget(pull: PullRequest, source: HandSource, target: string, fac
   return waiting(wanted, `there is no branch ${target}`);
 }
 
-/** Forgets the refusals that a comment has reported: who deletes it has the branches tried again. */
+/** Forgets the refusals reported in a comment: deleting the comment causes a new attempt. */
 async function forgetReported(change: Change, context: PlanContext): Promise<void> {
   const { commit, notes } = change.value as { readonly commit: string; readonly notes: object };
   for (const target of Object.keys(notes)) {
@@ -296,7 +296,7 @@ async function forgetReported(change: Change, context: PlanContext): Promise<voi
   }
 }
 
-/** Characters of a patch that are recorded: it may have a million, once for each branch. */
+/** Maximum number of recorded characters of a patch, which may have a million per branch. */
 const maxRecorded = 65_536;
 
 function withoutEnd(input: AnyInput): AnyInput {
@@ -316,12 +316,12 @@ function commitIn(answer: unknown): string | undefined {
 /** Maximum number of branches that one pull request is backported to by one step. */
 const maxTargets = 20;
 
-/** The branches of a step: those that exist, and names in it that no branch has. */
+/** The branches of a step: existing ones, and names without a branch. */
 type BackportTargets = { readonly there: readonly string[]; readonly missing: readonly string[] };
 
 const isGlobEntry = (entry: string): boolean => /^!|[*?[\]{}\\]/.test(entry);
 
-/** Returns the problem of a list of branches, if one of its patterns is broken. */
+/** Returns the problem of a list of branches with an invalid pattern. */
 function examineTargets(
   to: readonly string[],
 ): readonly { readonly path: readonly (string | number)[]; readonly message: string }[] {
@@ -336,8 +336,8 @@ function examineTargets(
 }
 
 /**
- * Returns the branches that a step names, by name. Without the branches of the repository (a what-if), those that it names
- * literally. The two branches of the pull request and backports themselves are no targets. Throws if there are too many.
+ * Returns the branches of a step, by name. Without the repository's branches (a what-if), only literal names. The pull
+ * request's own branches and backports are excluded. Throws if there are too many.
  */
 function targetsOf(
   pull: PullRequest,
@@ -350,7 +350,7 @@ function targetsOf(
   const names = branches?.map(({ name }) => name) ?? literal;
   const matches = compileGlob(to);
   const there = names.filter((name) => {
-    // A glob means branches that people made; a backport is meant only where it is named.
+    // A glob matches only branches made by people; a backport branch must be named literally.
     if (isOwn(name) || (isBackportBranch(name) && !literal.includes(name))) return false;
     return matches(name, meter);
   });
@@ -361,16 +361,16 @@ function targetsOf(
 }
 
 /**
- * What became of the attempts to apply a patch, until a comment or a pull request says it: a branch that we made, by its
- * commit, and a patch that the forge refused; until its answer is known, the message of the commit that was asked for. Kept in
- * the memory, so that a run which was interrupted is continued.
+ * State of an attempt until it is reported in a comment or a pull request: a created branch with its commit, a refused
+ * patch, or, until the answer is known, the message of the requested commit. Stored in the memory, so that an
+ * interrupted run is continued.
  */
 type Trial =
   | { readonly intended: string; readonly at?: string }
   | { readonly made: string }
   | { readonly refused: HandReason };
 
-/** The beginning of the keys of attempts. Their values have an instant `at`. */
+/** Prefix of the keys of attempts. Their values have an instant `at`. */
 export const trialPrefix = 'backport ';
 
 /** Identifies a backport: the repository, the merged commit, the target. */
@@ -384,13 +384,13 @@ function keyOf({ params, commit, target }: TrialPlace): string {
   return `${trialPrefix}${params.owner}/${params.repo} ${commit} ${target}`;
 }
 
-/** Returns what became of the last attempt; undefined if there was none, or it has been reported. */
+/** Returns the state of the last attempt; undefined if there was none, or it has been reported. */
 async function recallTrial(place: TrialPlace, { memory }: PlanContext): Promise<Trial | undefined> {
-  // The value in the memory was written by the function below.
+  // Only the function below writes this key.
   return (await memory.get(keyOf(place))) as Trial | undefined;
 }
 
-/** Notes what became of an attempt; undefined: it is reported. */
+/** Stores the state of an attempt; undefined: it is reported. */
 async function noteTrial(
   place: TrialPlace,
   trial: Trial | undefined,
@@ -399,12 +399,12 @@ async function noteTrial(
   await memory.set(keyOf(place), trial && { ...trial, at: now.toISOString() });
 }
 
-/** Time between a run and the commit that it asked for, by the clocks of both. */
+/** Maximum time between a run and its requested commit, by the clocks of both. */
 const maxDistanceMs = 5 * 60_000;
 
 /**
- * Returns whether a commit is that of a request whose answer was lost: with the message that was sent, and made at that time. Forges
- * name the author of the change as its committer, too, so that no account identifies it.
+ * Returns whether a commit results from a request whose answer was lost: it has the sent message and the time of the
+ * request. Forges set the author of the change as its committer too, so that no account identifies it.
  */
 function isAskedCommit(
   commit: CommitEntry | undefined,
@@ -422,7 +422,7 @@ function trialPlaceOf({ value, input }: Change): TrialPlace | undefined {
   return { params: input.params ?? {}, commit: String(value.commit), target: String(value.onto) };
 }
 
-/** Returns why a change ended without success that is a result of the step, and no failure. */
+/** Returns the explanation of an unsuccessful change that is a result of the step and no failure. */
 function describeRefusal(reason: HandReason, target: string): string {
   return `not backported to ${target}: ${handReasons[reason]}`;
 }

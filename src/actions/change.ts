@@ -3,11 +3,11 @@ import type { AnyInput } from '../contract/operation.ts';
 import type { FactRequest } from '../facts/fact.ts';
 
 /**
- * One intended write: a row of the contract with its arguments filled in, not applied yet.
+ * An intended write: an operation of the contract with its arguments, not applied yet.
  *
  * `target` identifies what it decides (`label:bug`, `status:ctx`, `protection:main.required_approvals`), `value` is the
- * desired value: conflicts between rules are about targets, never about requests. `before` and `after` are the state
- * for people and for `reeve revert`.
+ * desired value: conflicts between rules are about targets, never about requests. `before` and `after` are the states
+ * shown to people and used by `reeve revert`.
  */
 export type Change = DraftChange & {
   /** The reason, in the words of the rule. */
@@ -17,7 +17,7 @@ export type Change = DraftChange & {
 /** A change whose reason is not decided yet. */
 export type DraftChange = {
   readonly action: string;
-  /** Id of the contract's row. */
+  /** Id of the contract's operation. */
   readonly operation: string;
   readonly input: AnyInput;
   readonly target: string;
@@ -26,7 +26,7 @@ export type DraftChange = {
   readonly after: unknown;
   /** Already in the desired state: nothing is written. Kept, so that a conflict with another rule is detected. */
   readonly already?: true;
-  /** Facts to read again immediately before the write, for a new plan that decides. */
+  /** Facts to read again immediately before the write, for a new plan that replaces this one. */
   readonly reads?: readonly FactRequest[];
   /**
    * Facts that a new plan with `reconsiders` need not request again: those that never change, and, until the forge refuses
@@ -35,7 +35,7 @@ export type DraftChange = {
   readonly keeps?: readonly FactRequest[];
   /** Changes with the same key are sent as one request; the action's `join` returns its input. */
   readonly joins?: string;
-  /** Logins to which it gives rights or tasks, where its own input does not name them because it is joined with others. */
+  /** Logins that get rights or tasks by it, if its own input does not contain them because it is joined with others. */
   readonly accounts?: readonly string[];
   /** Facts whose cached answers this write invalidates. */
   readonly forgets?: readonly string[];
@@ -48,8 +48,8 @@ export type DraftChange = {
   /** `if` and `when` of its step are evaluated again from fresh facts immediately before the write. */
   readonly reconsiders?: true;
   /**
-   * Wanted, and not possible now: it is refused with this reason. `polls`: what it waits for comes without an event, so its
-   * rule is evaluated again and again for some time.
+   * Not possible now: refused with this reason. `polls`: what it waits for sends no event, so its rule is re-evaluated
+   * for some time.
    */
   readonly waits?: { readonly why: string; readonly polls: boolean };
   /** Target of another change of its step that must succeed first: a replaced object is deleted only after its successor exists. */
@@ -71,16 +71,16 @@ export type DraftChange = {
   /** Why the forge may answer 403 although the account has the access that the action needs. */
   readonly forbidden?: string;
   /**
-   * It protects the subject, or its repository, from a merge: it uses the reserved part of the budgets, and while a limit keeps it
-   * waiting, nothing is merged there. `tightens`: it only ever makes a merge harder, so that neither a rule's own limit nor the guard
-   * against flips stops it; `may-tighten`: it may also make it easier.
+   * It protects the subject, or its repository, from a merge: it uses the reserved part of the budgets, and while a
+   * limit delays it, nothing is merged there. `tightens`: it only ever makes a merge harder, so that neither a rule's
+   * own limit nor the flip guard stops it; `may-tighten`: it may also make it easier.
    */
   readonly protects?: 'tightens' | 'may-tighten';
   /** The answer does not show the result: it is verified by a new plan from fresh reads after the write. */
   readonly verify?: true;
 };
 
-/** What a change causes: how its events are recognised. */
+/** An event caused by a change, and how it is recognized. */
 export type Cause =
   | { readonly event: 'merged'; readonly number: number; readonly head: string; readonly base: string }
   /** `head` is the commit before; `branch` is absent for a head in a fork. */
@@ -88,5 +88,5 @@ export type Cause =
   | { readonly event: 'created'; readonly branch: string }
   | { readonly event: 'deleted'; readonly branch: string }
   | { readonly event: 'opened'; readonly head: string; readonly base: string }
-  /** `head` is the commit before. The answer has the new one; without an answer, the message tells it apart. */
+  /** `head` is the commit before. The answer has the new one; without an answer, the message identifies it. */
   | { readonly event: 'committed'; readonly branch: string; readonly head: string; readonly message: string };

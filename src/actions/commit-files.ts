@@ -19,12 +19,12 @@ import { waiting } from './merging.ts';
 import type { PlanContext } from './plan-context.ts';
 
 /**
- * What a forge stores for a file may have another id than its content: a pointer, where the repository keeps the file in
- * LFS. The memory keeps that pair of ids, so that the file is not committed again on every run.
+ * The forge may store another content than the committed one: a pointer, if the repository keeps the file in LFS. The
+ * memory stores both ids, so that the file is not committed again on every run.
  */
 type StoredFile = { readonly wanted: string; readonly stored: string };
 
-/** The beginning of the keys under which the memory keeps such pairs. Their values have an instant `at`. */
+/** Prefix of the memory keys of such pairs. Their values have an instant `at`. */
 export const storedFilePrefix = 'stored ';
 
 /** A pair is kept as long as its file was planned within this time. After that, the file is committed once more. */
@@ -33,10 +33,10 @@ export const storedFileKeptMs = 100 * 86_400_000;
 /** `at` is written again only if it is older than this: a sweep over thousands of files writes nothing each time. */
 const touchMs = 86_400_000;
 
-/** Where a file is: `owner/repo:branch:path`. */
+/** Identity of a file: `owner/repo:branch:path`. */
 type FilePlace = string;
 
-/** Notes what the forge has stored for a content. */
+/** Stores the id of the content that the forge has stored. */
 async function rememberStored(
   place: FilePlace,
   stored: StoredFile,
@@ -45,20 +45,20 @@ async function rememberStored(
   await memory.set(keyOf(place), { ...stored, at: now.toISOString() });
 }
 
-/** Returns whether the forge stored this for that content when it was committed. */
+/** Returns whether the forge has stored this id for that content. */
 async function isKnownStored(
   place: FilePlace,
   { wanted, stored }: StoredFile,
   context: PlanContext,
 ): Promise<boolean> {
   const { memory, now, dryRun } = context;
-  // What this key holds was set above; earlier versions wrote no instant.
+  // Only the function above writes this key; earlier versions wrote no instant.
   const known = (await memory.get(keyOf(place))) as (StoredFile & { readonly at?: string }) | undefined;
   const isKnown = known?.wanted === wanted && known.stored === stored;
   const isYoung = now.getTime() - Date.parse(known?.at ?? '') < touchMs;
   if (isKnown && !isYoung && !dryRun) {
     const touched = { wanted, stored, at: now.toISOString() };
-    // What was stored meanwhile stays noted.
+    // A pair stored in the meantime is kept.
     await memory.revise(keyOf(place), (value) => (isDeepStrictEqual(value, known) ? touched : value));
   }
   return isKnown;
@@ -75,7 +75,7 @@ function pointerId(content: Uint8Array, like: string): string {
   return gitBlobId(Buffer.from(pointer), like);
 }
 
-/** One file of a commit, as the request has it. */
+/** One file in the request of a commit. */
 type FileOfCommit = {
   readonly operation: 'create' | 'update' | 'delete';
   readonly path: string;
@@ -95,7 +95,7 @@ type CommitBody = {
 /** A file as plans and records show it: the id of its content in git. */
 type FileState = { readonly sha: string; readonly size: number };
 
-/** Returns the common request of several: their files in one commit. */
+/** Joins several requests into one commit. */
 function joinCommits(inputs: readonly AnyInput[]): AnyInput {
   const [first] = inputs;
   const bodies = inputs.map(({ body }) => body as CommitBody);
@@ -104,7 +104,7 @@ function joinCommits(inputs: readonly AnyInput[]): AnyInput {
   return { ...first, body: { branch, message, files } };
 }
 
-/** Returns a request as runs record it: without contents, which are as large as the files. */
+/** Returns a request as recorded by runs: without contents, which are as large as the files. */
 function withoutContents(input: AnyInput): AnyInput {
   const { files, ...body } = input.body as CommitBody;
   return { ...input, body: { ...body, files: files.map(({ content: _content, ...file }) => file) } };
@@ -115,8 +115,8 @@ function fileTarget(branch: string, path: string): string {
 }
 
 /**
- * Restores a file as it was before the commit, unless it has changed since: all files of one commit in one inverse commit. Its
- * former content is read by its id in git, whatever has happened to the branch.
+ * Restores the former state of a file, unless it has changed since: all files of one commit in one inverse commit. The
+ * former content is read by its git id, independent of the branch.
  */
 const undoCommitFile: Inverse = async (change, client) => {
   const params = pathParams(change) as { readonly owner: string; readonly repo: string };
@@ -350,7 +350,7 @@ async function planFile(
     before,
     after: { sha, size: content.length } satisfies FileState,
     joins: `${branch} ${message}`,
-    // A rule of the same run may protect the branch, or open it to this account.
+    // Sent early, because a rule of the same run may protect the branch, or open it to this account.
     ...(isLocked(tip) ? {} : { stage: 0 as const }),
     branch,
     causes: { event: 'committed', branch, head: tip?.commit ?? '', message },
@@ -381,7 +381,7 @@ function protectedWords(branch: string): string {
   return `${branch} is protected: its protection must let this account push, and leave these files open`;
 }
 
-/** Returns where a file is, for the memory. */
+/** Returns the identity of a file, for the memory. */
 function placeOf({ input, target }: DraftChange): string {
   const { owner, repo } = (input.params ?? {}) as { readonly owner: string; readonly repo: string };
   return `${owner}/${repo}:${target}`;
@@ -410,8 +410,8 @@ const maxPathBytes = 1_000;
 const maxSegmentBytes = 255;
 
 /**
- * Returns what is wrong with the path of a file to commit, or undefined. Names that a file system takes for `.git` are
- * refused: in a clone, such a file would configure the git of its reader.
+ * Returns the problem of a path to commit, or undefined. Names that a file system treats as `.git` are refused: in a
+ * clone, such a file would configure the reader's git.
  */
 export function pathProblem(path: string): string | undefined {
   if (Buffer.byteLength(path) > maxPathBytes) return `a path has at most ${maxPathBytes} bytes`;

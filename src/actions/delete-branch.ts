@@ -61,7 +61,7 @@ function reasonToKeep(branch: NonNullable<HeadBranchState>, head: string): strin
   return user === undefined ? undefined : `${branch.name} is used by the open pull request #${user}`;
 }
 
-/** Creates a deleted branch again at its old commit, unless there is one of its name. */
+/** Recreates a deleted branch at its old commit, unless a branch with its name exists. */
 export const undoDeleteBranch: Inverse = async (change, client) => {
   const { branch, ...where } = pathParams(change) as { readonly branch: string };
   const before = change.before as { readonly commit: string };

@@ -91,7 +91,7 @@ with:
         !dismissed && given.states.some((one) => one === state) && commit_id !== head,
     );
     const changes: Change[] = [];
-    // Also where nothing is older: the fact records the merge base of the head.
+    // Read even if nothing is older, because the fact records the merge base of the head.
     const current = given['keep-on-rebase'] ? await facts.ask(currentFact) : [];
     for (const review of older) {
       if (current.some(({ id }) => id === review.id)) continue;

@@ -6,13 +6,13 @@ export interface ActionMemory extends ReadableMemory {
   /** Stores a value; undefined deletes it. */
   set(key: string, value: unknown): Promise<void>;
   /**
-   * Replaces a value in one step, whatever other runs do meanwhile: `edit` gets what stands there (undefined: nothing) and returns
-   * what is to stand there. It may be called several times. Returns what stands there in the end.
+   * Replaces a value atomically, also with concurrent runs: `edit` gets the stored value (undefined: none) and returns
+   * the new one. It may be called several times. Returns the stored value.
    */
   revise(key: string, edit: (value: unknown) => unknown): Promise<unknown>;
 }
 
-/** The part of a memory that only reads. */
+/** The read-only part of a memory. */
 export interface ReadableMemory {
   get(key: string): Promise<unknown>;
 }
@@ -35,7 +35,7 @@ export function createActionMemory(): ActionMemory {
   };
 }
 
-/** Returns a memory that reads from another one and never changes it: what is set ends with the process. */
+/** Returns a memory that reads from another one and never changes it: new values are kept only in the process. */
 export function createReadOnlyMemory(memory: ReadableMemory): ActionMemory {
   const own = new Map<string, unknown>();
   const get = async (key: string): Promise<unknown> => (own.has(key) ? own.get(key) : memory.get(key));

@@ -129,7 +129,7 @@ async function mergingOf(
       body: {
         do: method,
         head_commit_id: head,
-        // Said in any case: left out, the forge takes the setting of the repository.
+        // Always sent: if omitted, the forge applies the setting of the repository.
         delete_branch_after_merge: false,
         ...(title === undefined ? {} : { merge_title_field: title }),
         ...(message === undefined ? {} : { merge_message_field: message }),
@@ -166,7 +166,7 @@ async function mergingOf(
   return { ...change, reason: given.when === undefined ? 'its rule applies' : 'its condition holds' };
 }
 
-/** Returns why the required checks of a branch are not passed, or undefined if they are. */
+/** Returns why the required checks of a branch have not passed, or undefined if they have. */
 function unpassedChecks(base: Branch, statuses: readonly CommitStatus[], meter: Meter): string | undefined {
   const check = judgeRequiredChecks(base, statuses, meter).find(({ state }) => state !== 'success');
   if (check === undefined) return undefined;

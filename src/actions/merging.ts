@@ -14,7 +14,7 @@ import type { ActionMemory, ReadableMemory } from './memory.ts';
 import type { PlanContext } from './plan-context.ts';
 import { mergeMethods } from './queue-desk.ts';
 
-/** What an action that merges asks for: how, and with which commit message. */
+/** Arguments of merging actions: method and commit message. */
 export const mergeFields = {
   method: z
     .enum(mergeMethods)
@@ -37,25 +37,25 @@ export type PullSides = { readonly head: string; readonly base: string; readonly
 /** Returns the sides of a pull request. Throws if the forge does not show them. */
 export function sidesOf({ number, head, base }: PullRequest): PullSides {
   if (!head?.sha || !base?.ref) throw new Error(`pull request #${number} has no head or no base`);
-  // The head repository of a fork may be gone.
+  // The head repository of a fork may have been deleted.
   const isFork = head.repo?.id === undefined || head.repo.id !== (base.repo?.id ?? base.repo_id);
   return { head: head.sha, base: base.ref, isFork };
 }
 
-/** Returns the change with a reason not to make it now. `polls`: what it waits for comes without an event on some forges. */
+/** Returns the change with the reason for delaying it. `polls`: what it waits for sends no event on some forges. */
 export function waiting(change: DraftChange, why: string, polls = false): Change {
   return { ...change, reason: why, waits: { why, polls } };
 }
 
 /**
- * A label or a command asks for the merge of what its author has seen. It says nothing of commits that an account without write access
- * pushes afterwards.
+ * A label or a command requests the merge of the commits that its author has seen. It does not cover commits pushed
+ * afterwards by an account without write access.
  */
 
 const afterPushChoices = ['writers', 'anyone'] as const;
 type AfterPush = (typeof afterPushChoices)[number];
 
-/** The argument of actions that merge. */
+/** The argument of merging actions about later pushes. */
 export const afterPushField = {
   'after-push': z.enum(afterPushChoices).default('writers').meta({
     description:
@@ -63,16 +63,17 @@ export const afterPushField = {
   }),
 };
 
-/** The body of an entry `pull_push`: oldest commit first; before and after, where the push was forced. */
+/** Body of a `pull_push` timeline entry: the commits, oldest first, or before and after for a forced push. */
 const PushBody = z.object({ is_force_push: z.boolean(), commit_ids: z.array(z.string()).nullable() });
 
 const whoActs =
   'someone with write access has to set a label that the rule names, approve this head, or give a command that the rule reads';
 
 /**
- * Returns why the head is not what someone with write access has asked to merge; undefined if it is. The order is that of the
- * entries in the timeline, never of their times. A push whose author is unknown counts as one of an account without write access, and
- * so does everything before a retargeting: the forge then forgets who pushed what. Our own updates are neither pushes nor acts.
+ * Returns why the head is not what an account with write access has requested to merge; undefined if it is. The order
+ * is that of the timeline entries, not of their times. A push by an unknown account counts as one without write access,
+ * and so does everything before a retargeting, after which the forge no longer shows who pushed what. Our own updates
+ * count as neither pushes nor acts.
  */
 export async function untrustedPush(
   pull: PullRequest,
@@ -80,7 +81,7 @@ export async function untrustedPush(
   facts: Facts,
   context: PlanContext,
 ): Promise<string | undefined> {
-  // A what-if has no account and no course of events to judge.
+  // A what-if has no account and no timeline to evaluate.
   if (choice === 'anyone' || context.account === undefined) return undefined;
   const { head, isFork } = sidesOf(pull);
   const accounts = createAccounts(facts, context);
@@ -96,7 +97,7 @@ export async function untrustedPush(
       if (accounts.isOurs(entry.user) || (await accounts.mayPush(entry.user, isFork))) continue;
       return `${entry.user?.login ?? 'an unknown account'} pushed without write access: ${whoActs}`;
     }
-    // Forges note no push to a closed pull request: whoever reopens it may bring anything.
+    // Forges record no push to a closed pull request, so reopening it may bring any commits.
     if (
       entry.type === 'reopen' &&
       (accounts.isOurs(entry.user) || !(await accounts.mayPush(entry.user, true)))
@@ -110,8 +111,8 @@ export async function untrustedPush(
 }
 
 /**
- * Returns whether an account other than the author and our own, which may write now, approves this head for this base, and has not
- * requested changes since. A dismissed request for changes counts, too.
+ * Returns whether an account other than the author and our own, with current write access, approves this head for this
+ * base, and has not requested changes since. A dismissed request for changes counts too.
  */
 async function isApproved(
   { user }: PullRequest,
@@ -161,14 +162,14 @@ type Accounts = {
   readonly mayPush: (user: Account, isFork: boolean) => Promise<boolean>;
   readonly maySetLabels: (user: Account) => Promise<boolean>;
   readonly mayCommand: (user: Account) => Promise<boolean>;
-  /** `isOfficial`: the forge counted it when it was given. */
+  /** `isOfficial`: the forge counted the review when it was given. */
   readonly mayApprove: (user: Account, isOfficial: boolean) => Promise<boolean>;
 };
 
 /**
- * Returns what accounts may do now. Only administrators may ask the forge for a permission. For others, the forge itself shows it where
- * it asked for write access: in a label that was set, an official review, and a push to the repository itself, by an account that still
- * belongs to it.
+ * Returns the current permissions of accounts. Only administrators may request a permission from the forge. For others,
+ * it follows from acts that required write access: a label, an official review, and a push to the repository itself, by
+ * an account that still has access.
  */
 function createAccounts(facts: Facts, { account: own }: PlanContext): Accounts {
   const permission = async (user: Account): Promise<'writer' | 'other' | 'unknown'> => {
@@ -197,14 +198,15 @@ function createAccounts(facts: Facts, { account: own }: PlanContext): Accounts {
 }
 
 /**
- * Protective changes (`Change.protects`) that are not made: a limit or a pause keeps them waiting, the forge refused them, or their rule
- * failed. Until they are made, what they protect is not merged: a limit, or a failure, never opens a gate.
+ * Protective changes (`Change.protects`) that are due: delayed by a limit or a pause, refused by the forge, or of a
+ * failed rule. Until they are applied, the subjects they protect are not merged: a limit, or a failure, never opens a
+ * gate.
  */
 
-/** The beginning of the keys under which the memory keeps them. Values have an instant `at`. */
+/** Prefix of their memory keys. Values have an instant `at`. */
 export const dueProtectionPrefix = 'due protection ';
 
-/** Rules with a change that is not made, by identity, and why. */
+/** Rules with a due change, by identity, with the reason. */
 type DueProtections = { readonly at: string; readonly rules: Readonly<Record<string, string>> };
 
 type Place = {
@@ -213,25 +215,25 @@ type Place = {
 };
 
 /**
- * Notes which rules have protective changes of a subject that are not made after a run. Rules that are settled and have none any more are
- * forgotten; about other rules the run says nothing.
+ * Records which rules have due protective changes of a subject after a run. Settled rules without any are removed;
+ * other rules are left unchanged.
  */
 export async function noteDueProtections(
   memory: ActionMemory,
   place: Place,
   run: {
     readonly due: ReadonlyMap<string, string>;
-    /** Whether a rule has no other changes waiting than those of `due`. */
+    /** Whether a rule has no delayed changes other than those of `due`. */
     readonly isSettled: (rule: string) => boolean;
     readonly now: Date;
   },
 ): Promise<void> {
   const key = keyOf(place);
   if (key === undefined) return;
-  // Each run with such a rule asks; hardly any has something to note.
+  // Read first, because most runs have nothing to record.
   if (run.due.size === 0 && (await memory.get(key)) === undefined) return;
   await memory.revise(key, (value) => {
-    // The border to the memory: what is under these keys was written here alone.
+    // Boundary to the memory: only this function writes these keys.
     const { rules = {} } = (value ?? {}) as Partial<DueProtections>;
     const others = Object.entries(rules).filter(([rule]) => !run.isSettled(rule));
     const left = Object.fromEntries([...others, ...run.due]);
@@ -240,7 +242,7 @@ export async function noteDueProtections(
   });
 }
 
-/** Returns why a pull request must not be merged now: a protective change of it or of its repository is not made. */
+/** Returns why a pull request must not be merged now: a protective change of it or of its repository is due. */
 export async function findDueProtection(
   memory: ReadableMemory,
   { repository, index }: Place,

@@ -38,7 +38,7 @@ export function pickByHash(
   return inOrder.slice(0, Math.max(count, 0)).map(({ name }) => name);
 }
 
-/** Returns the names of accounts or teams, which have no white space, each once whatever its case, in order. */
+/** Returns the names of accounts or teams without white space and without case-insensitive duplicates, in order. */
 export function distinctNames(written: readonly string[]): readonly string[] {
   const names = written.map(trimSpace);
   return [
@@ -72,13 +72,13 @@ export async function isKnownDropped(
   live: unknown,
   { memory, now }: PlanContext,
 ): Promise<boolean> {
-  // The value in the memory was written by the function above.
+  // Only the function above writes this key.
   const kept = (await memory.get(`dropped ${key}`)) as Dropped | undefined;
   if (kept === undefined || now.getTime() - Date.parse(kept.at) > againMs) return false;
   return isSame(kept.wanted, wanted) && isSame(kept.got, live);
 }
 
-/** Forgets the result of a write, because live state shows the wanted value: the forge does not drop it. */
+/** Forgets the result of a write once live state has the wanted value: the forge does not drop it. */
 export async function forgetDropped(key: string, { memory, dryRun }: PlanContext): Promise<void> {
   if (dryRun || (await memory.get(`dropped ${key}`)) === undefined) return;
   await memory.set(`dropped ${key}`, undefined);

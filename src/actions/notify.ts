@@ -66,7 +66,7 @@ const NotifyForm = z
   });
 type NotifyForm = z.output<typeof NotifyForm>;
 
-/** Sends a message to a receiver that is not the forge, once per change of its content. */
+/** Sends a message to a receiver other than the forge, once per change of its content. */
 export const notify = defineAction<NotifyForm>({
   name: 'notify',
   meaning:
@@ -79,7 +79,7 @@ with:
 `,
   arguments: NotifyForm,
   of: subjectKinds,
-  // The forge is not asked for anything.
+  // No request to the forge.
   needs: { access: 'anyone', scopes: [] },
   describesState: false,
   granted: false,
@@ -102,7 +102,7 @@ with:
     const isSent = known?.digest === digest;
     if (isSent) await touchMessage(place, digest, known, context);
     const number = (known?.number ?? 0) + (isSent ? 0 : 1);
-    // Two installations with one receiver differ in the key of their fingerprints.
+    // Two installations with one receiver have different fingerprint keys.
     const id = `${place}.${number}.${digestOf(digest, fingerprint)}`;
     return [
       {
@@ -113,7 +113,7 @@ with:
         value,
         before: isSent ? value : known?.digest ? 'another message' : null,
         after: value,
-        // Planned again immediately before: another run may have sent it meanwhile.
+        // Planned again immediately before sending: another run may have sent it in the meantime.
         reads: [],
         ...(isSent
           ? { already: true, reason: 'already sent with this content' }

@@ -99,7 +99,7 @@ with:
     const isShort = (body.labels ?? []).some((id) => !pull.data.labels.some((label) => label.id === id));
     return isShort ? 'it was opened, but the forge dropped a label in silence' : undefined;
   },
-  // It is open now, even if a part is missing: opening it again would fail.
+  // It was created even if a part is missing: creating it again would fail.
   learn: async (change) => change.operation === operations.createPull.id,
 });
 

@@ -9,16 +9,19 @@ export type PlanContext = {
   readonly rule: string;
   /** Source of the rule's file; only operator rules may reach beyond the event's repository. */
   readonly level: 'operator' | 'organization' | 'repository';
-  /** Acts of people that the rule reads: texts of its conditions, of which some are names of labels, and commands. Absent: none. */
+  /**
+   * Acts of people that the rule reads: string literals of its conditions, some of which are label names, and commands.
+   * Absent: none.
+   */
   readonly acts?: { readonly texts: readonly string[]; readonly commands: readonly string[] } | undefined;
   /** The bot's account; absent without a forge (a what-if). */
   readonly account?: { readonly id: number } | undefined;
   readonly memory: ActionMemory;
-  /** What started the run, the delivery or job, and what it is about. The same when it is tried again. */
+  /** Identity of the run's trigger, delivery or job, and of its subject. The same for a retry. */
   readonly trigger: string;
   /** Fingerprints of named secrets; absent in a what-if, which has none. */
   readonly secrets?: Pick<NamedSecrets, 'fingerprint'> | undefined;
-  /** Where pull requests enter a merge queue, for this rule and repository; absent where no server runs one. */
+  /** Access to the merge queue, for this rule and repository; absent without a server. */
   readonly queue?:
     | {
         readonly desk: QueueDesk;
@@ -31,10 +34,13 @@ export type PlanContext = {
   readonly now: Date;
   /** Meter that is charged for patterns among the arguments. */
   readonly meter: Meter;
-  /** Returns whether the grants of the rule's file cover what an action does to a branch; others are refused. Absent: all are. */
+  /**
+   * Returns whether the grants of the rule's file cover an action on a branch; otherwise it is refused. Absent: always
+   * covered.
+   */
   readonly covers?: (action: string, branch: string) => Promise<boolean>;
-  /** Returns whether a rule of the operator writes a status with this name. Absent: it is not known. */
+  /** Returns whether an operator rule writes a status with this name. Absent: unknown. */
   readonly isStatusOfOperator?: ((context: string) => boolean) | undefined;
-  /** Nothing will be written: the memory must not change either. */
+  /** Nothing is written, neither to the forge nor to the memory. */
   readonly dryRun: boolean;
 };

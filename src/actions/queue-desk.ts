@@ -1,22 +1,22 @@
 import type { Repository } from '../contract/resources/repositories.ts';
 
-/** Kind of the job that works on a queue until it waits, and of the runs that record what it wrote. */
+/** Kind of the job that processes a queue until it waits, and of the runs that record its writes. */
 export const mergeQueueKind = 'merge-queue';
 
-/** How a queued pull request is to be merged. */
+/** Options of a queued pull request. */
 export type QueueWish = {
   readonly method: MergeMethod;
   readonly title?: string | undefined;
   readonly message?: string | undefined;
-  /** Larger numbers go first. */
+  /** Higher numbers are merged first. */
   readonly priority: number;
-  /** Longest time between its turn and its merge. */
+  /** Maximum time between its turn and its merge. */
   readonly timeoutMs: number;
-  /** Its head may be brought up to date although it is in a fork. */
+  /** Whether its head may be updated although it is in a fork. */
   readonly forks: boolean;
 };
 
-/** A pull request at its base branch, with the commit that is to be merged. */
+/** A pull request with its base branch and the commit to merge. */
 export type QueuePlaceOfPull = PullAtHead & {
   readonly repository: { readonly id: number; readonly owner: string; readonly name: string };
 };
@@ -24,20 +24,20 @@ export type QueuePlaceOfPull = PullAtHead & {
 /** The same within the repository of a run. */
 export type PullAtHead = { readonly base: string; readonly number: number; readonly head: string };
 
-/** Whether a pull request is queued, or why it does not enter. Undefined: it may enter. */
+/** Whether a pull request is queued, or why it cannot enter. Undefined: it may enter. */
 export type QueueStanding = 'queued' | { readonly why: string } | undefined;
 
-/** Where pull requests enter a merge queue. What they then wait for is not the concern of a rule's run. */
+/** Interface to the merge queues. A rule's run only lets pull requests enter and does not wait for the merge. */
 export interface QueueDesk {
-  /** Returns whether it is queued, or why it does not enter: it left with this head. Undefined: it may enter. */
+  /** Returns whether it is queued, or why it cannot enter: it left with this head. Undefined: it may enter. */
   find(pull: QueuePlaceOfPull): Promise<QueueStanding>;
-  /** Lets it enter; the returned function takes that back. `ask`: the rule, and the delivery that it ran for. */
+  /** Adds it to the queue; the returned function undoes that. `ask`: the rule, and the delivery of its run. */
   enter(
     pull: QueuePlaceOfPull,
     wish: QueueWish,
     ask: { readonly rule: string; readonly delivery?: string | undefined },
   ): Promise<() => Promise<void>>;
-  /** Forgets why it left: its rule did not want it for a while. */
+  /** Clears the reason for which it left, because its rule did not want it for a while. */
   forgive(pull: QueuePlaceOfPull): Promise<void>;
 }
 
@@ -54,7 +54,7 @@ const permits: Readonly<Record<MergeMethod, keyof Repository>> = {
   'fast-forward-only': 'allow_fast_forward_only_merge',
 };
 
-/** Returns how to merge: as given, or as the repository does by default. Throws if the repository does not allow it. */
+/** Returns the merge method: the given one, or the repository's default. Throws if the repository does not allow it. */
 export function mergeMethodOf(given: MergeMethod | undefined, settings: Repository): MergeMethod {
   const byDefault = mergeMethods.find((one) => one === settings.default_merge_style) ?? 'merge';
   const method = given ?? byDefault;

@@ -58,12 +58,12 @@ const pullFact = requestOf(pullRequest);
 const repositoryFact = requestOf(repository);
 const statusesFact = optionalRequestOf(statuses);
 
-/** Target of what lets a pull request in, before its number. */
+/** Target of the change that adds a pull request, before its number. */
 const enteringTarget = 'queue:#';
 
-/** The status that says that it left; the server ends its entry in the queue. */
+/** Sets the status of a removed pull request; the server then removes its entry. */
 const undoEntering: Inverse = async (change, client) => {
-  // What the queue showed later is undone by what it shows next.
+  // Later statuses of the queue are replaced by its next one.
   if (!change.target.startsWith(enteringTarget))
     return {
       value: change.after,
@@ -82,8 +82,8 @@ const undoEntering: Inverse = async (change, client) => {
 };
 
 /**
- * Puts the pull request into the merge queue of its base branch. The change is the status that shows it; the queue then works on
- * its own: see `work/merge-queue/`.
+ * Adds the pull request to the merge queue of its base branch. The change is the status that shows this; the queue then
+ * works independently: see `work/merge-queue/`.
  */
 export const queueMerge = defineAction<QueueMergeForm>({
   name: 'queue-merge',
@@ -133,7 +133,7 @@ with:
   },
 });
 
-/** What the change decides. The repository's identity is that of the run. */
+/** Value of the change. The repository's identity is that of the run. */
 type EnteringValue = { readonly place: PullAtHead; readonly wish: QueueWish };
 
 async function wishOf(given: QueueMergeForm, facts: Facts): Promise<QueueWish> {
@@ -176,7 +176,7 @@ function enteringOf(
   };
 }
 
-/** Without a queue, as on the command line and in CI, the status shows what a server would know. */
+/** Without a queue, as on the command line and in CI, the position is read from the status. */
 async function findPlace(
   { head }: PullRequest,
   place: QueuePlaceOfPull,

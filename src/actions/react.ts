@@ -38,7 +38,7 @@ const rows = {
   },
 } as const;
 
-/** Returns the inverse of adding or removing our reaction: the other of the two. */
+/** Returns the inverse of adding or removing our reaction. */
 function undoReaction(row: (typeof rows)[keyof typeof rows]): Inverse {
   return async (change, client) => {
     const params = pathParams(change);
@@ -51,7 +51,7 @@ function undoReaction(row: (typeof rows)[keyof typeof rows]): Inverse {
   };
 }
 
-/** Keeps our reaction on what the event is about; reactions of others are never changed. */
+/** Keeps our reaction on the subject of the event; reactions of others are never changed. */
 export const react = defineAction<React>({
   name: 'react',
   meaning:
@@ -62,7 +62,7 @@ with: { reaction: eyes }
   arguments: React,
   of: ['issue', 'pull_request'],
   needs: { access: 'reader', scopes: ['issue'] },
-  // Repeated, it would return on a comment from which a person had it removed.
+  // Not repeated: the reaction would return on a comment after a person removed it.
   describesState: false,
   granted: true,
   visibleTo: 'subject',

@@ -37,13 +37,13 @@ function isReviewOf({ name, isTeam }: Reviewer, review: PullReview): boolean {
   return review.state !== 'PENDING' && toLowerCase(held ?? '') === toLowerCase(name);
 }
 
-/** How some of a pool are chosen. */
+/** Ways to choose reviewers from a pool. */
 const pickWays = ['hash', 'least-requested', 'round-robin'] as const;
 type PickWay = (typeof pickWays)[number];
 
 /**
- * Returns `count` of the pool. Nothing is counted by Reeve itself: the ways read the requests of the newest pull requests. Between
- * equals the hash decides.
+ * Returns `count` reviewers of the pool. Reeve stores no counts: the ways read the requests of the newest pull
+ * requests. The hash decides between equals.
  */
 async function pickReviewers(
   pool: readonly Reviewer[],

@@ -42,10 +42,10 @@ const RunWorkflow = z.strictObject({
 type RunWorkflow = z.output<typeof RunWorkflow>;
 
 const repositoryFact = requestOf(repository);
-/** Runs of all workflows: the newest one tells which runs come later. */
+/** Runs of all workflows: later runs are newer than the newest one. */
 const newestFact = optionalRequestOf(workflowRuns, '*');
 
-/** Starts a workflow, once for what triggered the rule. */
+/** Starts a workflow, once per trigger of the rule. */
 export const runWorkflow = defineAction<RunWorkflow>({
   name: 'run-workflow',
   meaning:
@@ -104,7 +104,7 @@ with:
   },
 });
 
-/** Returns the full name of the branch or tag: a short one may stand for both. */
+/** Returns the full name of the branch or tag, because a short one is ambiguous. */
 async function refOf({ ref }: RunWorkflow, facts: Facts): Promise<string> {
   const name = ref ?? (await facts.ask(repositoryFact)).default_branch;
   if (!name) throw new Error('the repository has no default branch');
@@ -125,7 +125,7 @@ function dispatchOf(given: RunWorkflow, ref: string, facts: Facts): DraftChange 
       query: { return_run_details: true },
       body: { ref, inputs, return_run_info: true },
     },
-    // Other inputs make another run: two rules that want them do not contradict each other.
+    // Other inputs make another run: two rules with different inputs do not conflict.
     target: `workflow:${workflow}@${ref.replace(/^refs\/heads\//, '')}${named}`,
     value: 'started',
     before: null,
@@ -152,7 +152,7 @@ function startedWords(run: number | undefined): string {
     : `it was started for this trigger: run ${run}`;
 }
 
-/** Returns where a dispatch belongs in the memory: one for each trigger, workflow, ref and inputs. */
+/** Returns the memory key of a dispatch: one per trigger, workflow, ref and inputs. */
 function keyOf(change: DraftChange, { trigger }: PlanContext): string {
   const { repository: where } = placeOf(change);
   const { params, body } = change.input;
@@ -175,8 +175,8 @@ function dispatchPlaceOf(change: DraftChange): {
 }
 
 /**
- * Returns the run that an earlier request without an answer has started; undefined if there is none. Throws, to be tried again,
- * while the forge may not yet have executed that request.
+ * Returns the run started by an earlier request without an answer; undefined if there is none. Throws, for a retry,
+ * while the forge may still be executing that request.
  */
 async function runStartedBy(
   { at, after = 0 }: NotedDispatch,
@@ -199,7 +199,7 @@ async function runStartedBy(
   );
 }
 
-/** Returns the id of the run in the answer to a dispatch; older releases answer without. */
+/** Returns the id of the run in the answer to a dispatch; older releases omit it. */
 function startedRun(answer: unknown): number | undefined {
   const shown = z
     .object({ workflow_run_id: z.number().nullish(), id: z.number().nullish() })
@@ -207,24 +207,24 @@ function startedRun(answer: unknown): number | undefined {
   return shown.success ? (shown.data.workflow_run_id ?? shown.data.id ?? undefined) : undefined;
 }
 
-/** The beginning of the keys under which the memory keeps dispatches of workflows. Their values have an instant `at`. */
+/** Prefix of the memory keys of dispatches. Their values have an instant `at`. */
 export const dispatchPrefix = 'dispatch ';
 
-/** A dispatch, as the memory keeps it: its request was sent and its answer is not known (`sent`), or it was executed. */
+/** Stored state of a dispatch: sent without a known answer (`sent`), or executed. */
 type NotedDispatch = {
   readonly state: 'sent' | 'done';
   readonly at: string;
   /** Id of the newest run before it. */
   readonly after?: number;
-  /** The run that it started, if the forge said so. */
+  /** The started run, if the answer contained it. */
   readonly run?: number;
 };
 
-/** A run, and the dispatch that it belongs to. */
+/** A run with its dispatch. */
 type ClaimedRun = { readonly at: string; readonly dispatch: string };
 
 async function readDispatch(key: string, { memory }: PlanContext): Promise<NotedDispatch | undefined> {
-  // What this key holds was set below.
+  // Only the functions below write this key.
   return (await memory.get(`${dispatchPrefix}${key}`)) as NotedDispatch | undefined;
 }
 
@@ -232,12 +232,12 @@ async function noteDispatch(key: string, dispatch: NotedDispatch, { memory }: Pl
   await memory.set(`${dispatchPrefix}${key}`, dispatch);
 }
 
-/** Forgets a dispatch that the forge has refused. */
+/** Deletes a dispatch that the forge has refused. */
 async function forgetDispatch(key: string, { memory }: PlanContext): Promise<void> {
   await memory.set(`${dispatchPrefix}${key}`, undefined);
 }
 
-/** Notes which dispatch has started a run, as the forge says: another one whose answer is lost has not. */
+/** Records the dispatch of a run, from the forge's answer: no other dispatch has started it. */
 export async function claimRun(
   dispatch: string,
   { repository, run }: { readonly repository: string; readonly run: number },
@@ -246,14 +246,14 @@ export async function claimRun(
   await memory.set(claimKey(repository, run), { at: now.toISOString(), dispatch } satisfies ClaimedRun);
 }
 
-/** Notes the same where no other dispatch has claimed the run; returns whether it is that of this one. */
+/** Records the same if no other dispatch has claimed the run; returns whether this dispatch has it. */
 async function claimFreeRun(
   dispatch: string,
   { repository, run }: { readonly repository: string; readonly run: number },
   { memory, now }: PlanContext,
 ): Promise<boolean> {
   const own = { at: now.toISOString(), dispatch } satisfies ClaimedRun;
-  // What this key holds was set here alone.
+  // Only this function writes this key.
   const claimed = (await memory.revise(claimKey(repository, run), (known) => known ?? own)) as ClaimedRun;
   return claimed.dispatch === dispatch;
 }
@@ -262,13 +262,13 @@ function claimKey(repository: string, run: number): string {
   return `${dispatchPrefix}run ${repository}#${run}`;
 }
 
-/** Dispatches of one workflow and ref whose runs the forge did not name in its answers: those are none of others. */
+/** Dispatches of one workflow and ref whose answers did not contain their runs, which are excluded for others. */
 type UnnamedDispatches = {
   readonly at: string;
   readonly dispatches: readonly { readonly dispatch: string; readonly after: number }[];
 };
 
-/** The workflow and ref of a dispatch, and its key in the memory. */
+/** The workflow and ref of a dispatch, with its memory key. */
 type DispatchPlace = {
   readonly repository: string;
   readonly workflow: string;
@@ -276,7 +276,7 @@ type DispatchPlace = {
   readonly key: string;
 };
 
-/** Number of them that are kept, the newest: only those at the same time as a lost answer count. */
+/** Maximum number of stored ones, the newest: only those at the time of a lost answer matter. */
 const maxUnnamed = 100;
 
 function unnamedKey({ repository, workflow, ref }: DispatchPlace): string {
@@ -290,12 +290,12 @@ async function readUnnamed(
   return unnamedIn(await memory.get(unnamedKey(place)));
 }
 
-/** What these keys hold was set below. */
+/** Only the functions below write these keys. */
 function unnamedIn(value: unknown): UnnamedDispatches['dispatches'] {
   return (value as UnnamedDispatches | undefined)?.dispatches ?? [];
 }
 
-/** Notes that a dispatch was executed by a forge that did not name its run, which is newer than `after`. */
+/** Records that a dispatch was executed without its run in the answer; the run is newer than `after`. */
 export async function noteUnnamed(place: DispatchPlace, after: number, context: PlanContext): Promise<void> {
   const at = context.now.toISOString();
   await context.memory.revise(unnamedKey(place), (value) => {
@@ -306,8 +306,8 @@ export async function noteUnnamed(place: DispatchPlace, after: number, context: 
 }
 
 /**
- * Returns the oldest of these runs that a dispatch without an answer may have started: newer than `after`, by our account, of the
- * same branch or tag, and of no other dispatch. In earnest, the dispatch is noted as executed.
+ * Returns the oldest of these runs that a dispatch without an answer may have started: newer than `after`, by our
+ * account, of the same branch or tag, and of no other dispatch. Outside dry runs, the dispatch is recorded as executed.
  */
 export async function findOwnRun(
   runs: readonly DispatchedRun[],
@@ -316,7 +316,7 @@ export async function findOwnRun(
 ): Promise<number | undefined> {
   const { account, memory, dryRun, now } = context;
   const { repository, ref, key } = place;
-  // The runs of earlier ones are not newer than `after`: the forges create a run before they answer.
+  // Runs of earlier dispatches are not newer than `after`: forges create a run before they answer.
   const unnamed = (await readUnnamed(place, context)).filter(
     (one) => one.dispatch !== key && one.after >= after,
   );

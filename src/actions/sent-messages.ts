@@ -6,11 +6,11 @@ import type { ActionMemory } from './memory.ts';
 import type { PlanContext } from './plan-context.ts';
 import type { SecretForm } from './secret-form.ts';
 
-/** The beginning of the keys under which the memory keeps what was sent. Entries have an instant `at`. */
+/** Prefix of the memory keys of sent messages. Entries have an instant `at`. */
 export const sentMessagePrefix = 'message ';
 
 /**
- * An entry is kept as long as its step was planned within this time, so that a schedule of a quarter remembers. After that, the
+ * An entry is kept as long as its step was planned within this time, which covers a quarterly schedule. After that, the
  * same content is a new message.
  */
 export const sentMessageKeptMs = 100 * 86_400_000;
@@ -18,13 +18,13 @@ export const sentMessageKeptMs = 100 * 86_400_000;
 /** `at` is written again only if it is older than this: a sweep over thousands of items writes nothing each time. */
 const touchMs = 86_400_000;
 
-/** The last message of one key, as the memory keeps it. */
+/** The stored last message of one key. */
 type SentMessage = {
   /** Digest of its content; null once its condition was false: the same content is then sent again. */
   readonly digest: string | null;
-  /** How many messages this key has had. */
+  /** Number of messages of this key so far. */
   readonly number: number;
-  /** Last time that it was sent or planned again. */
+  /** Time when it was last sent or planned. */
   readonly at: string;
 };
 
@@ -53,13 +53,13 @@ export function subjectKey({
   ]);
 }
 
-/** Returns what was sent last under a key. */
+/** Returns the last message sent under a key. */
 export async function recallMessage(memory: ActionMemory, key: string): Promise<SentMessage | undefined> {
-  // The value in the memory was written by the functions below.
+  // Only the functions below write this key.
   return (await memory.get(`${sentMessagePrefix}${key}`)) as SentMessage | undefined;
 }
 
-/** Notes a message that was sent. */
+/** Records a sent message. */
 export async function rememberMessage(
   key: string,
   sent: Pick<SentMessage, 'digest' | 'number'>,
@@ -68,7 +68,7 @@ export async function rememberMessage(
   await memory.set(`${sentMessagePrefix}${key}`, { ...sent, at: now.toISOString() } satisfies SentMessage);
 }
 
-/** Notes that a message is still wanted as it was sent, or, with null, that it no longer is. */
+/** Records that a message is still wanted as sent, or, with null, that it no longer is. */
 export async function touchMessage(
   key: string,
   digest: string | null,
@@ -79,22 +79,22 @@ export async function touchMessage(
   const isYoung = context.now.getTime() - Date.parse(known.at) < touchMs;
   if (known.digest === digest && isYoung) return;
   const touched = { digest, number: known.number, at: context.now.toISOString() } satisfies SentMessage;
-  // A message that was sent meanwhile stays noted.
+  // A message sent in the meantime stays recorded.
   await context.memory.revise(`${sentMessagePrefix}${key}`, (value) =>
     isDeepStrictEqual(value, known) ? touched : value,
   );
 }
 
 /**
- * Operation of changes that send a message to a receiver that is not the forge. It has no row in the contract: the engine sends
- * it with a function of its own, never with the client.
+ * Operation of changes that send a message to a receiver other than the forge. It is not in the contract: the engine
+ * sends it with a separate function, never with the client.
  */
 export const messageOperation = 'message.send';
 
 /** Body of the input of such a change. */
 export type OutgoingMessage = {
   readonly to: SecretForm;
-  /** Identifies the message: sent as `Idempotency-Key`. */
+  /** Id of the message, sent as `Idempotency-Key`. */
   readonly id: string;
   readonly type: string;
   readonly content: string;
@@ -102,6 +102,6 @@ export type OutgoingMessage = {
 
 /** Returns the message that a change sends. */
 export function outgoingMessageOf({ body }: AnyInput): OutgoingMessage {
-  // The border to the engine, which knows only inputs: an action that uses this operation wrote it.
+  // Boundary to the engine, which knows only inputs: only actions with this operation create them.
   return body as OutgoingMessage;
 }

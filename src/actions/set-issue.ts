@@ -51,14 +51,14 @@ function calendarDayOf(text: string | null | undefined): string | null {
   const ms = Date.parse(text ?? '');
   if (Number.isNaN(ms)) return null;
   const day = new Date(ms).toISOString().slice(0, 10);
-  // A day that no month has would become one of the next month.
+  // A nonexistent day is normalized to one of the next month.
   return isDay && day !== text ? null : day;
 }
 
-/** The value that one change gives to a field. */
+/** The desired value of a field. */
 type FieldValue = { readonly target: string; readonly value: unknown };
 
-/** Returns the body of the one PATCH that makes these changes: the assignees of others stay in the list, which it replaces. */
+/** Returns the body of the single PATCH with these changes: other assignees stay in the list, which it replaces. */
 function editOfFields(
   changes: readonly FieldValue[],
   live: Issue,
@@ -77,7 +77,7 @@ function editOfFields(
   return named.length === 0 ? body : { ...body, assignees: assigneesAfter(named, live) };
 }
 
-/** Zero takes the milestone away. */
+/** Zero removes the milestone. */
 function idOf(title: unknown, milestones: readonly Milestone[]): number {
   if (title === null) return 0;
   const named = milestones.filter((one) => one.title === title);
@@ -95,7 +95,7 @@ function assigneesAfter(changes: readonly FieldValue[], { assignees }: Issue): r
   return [...kept, ...[...wanted].flatMap(([login, there]) => (there ? [login] : []))];
 }
 
-/** Sets a field back to its former value. */
+/** Restores the former value of a field. */
 const undoIssueField: Inverse = async (change, client) => {
   const params = pathParams(change);
   const live = Issue.parse(await client.send(operations.getIssue, { params }));
@@ -260,7 +260,7 @@ function textChanges({ title, due_date }: SetIssue, live: Issue, facts: Facts): 
   ];
 }
 
-/** As of a new one, although an edit keeps white space. */
+/** Trimmed like the title of a new issue, although an edit keeps white space. */
 function wantedTitle(written: string): string {
   const title = asWritten(operations.createIssue, 'title', written);
   if (title === '') throw new Error('a title needs more than white space');
@@ -281,7 +281,7 @@ async function stateChanges(
   context: PlanContext,
 ): Promise<readonly Change[]> {
   if (state === undefined) return [];
-  // A request of its own: its conditions are evaluated again immediately before it.
+  // A separate request, because its conditions are evaluated again immediately before it.
   const { joins: _joins, ...field } = fieldChange('issue.state', state, live, facts);
   const change = { ...field, input: { params: indexParams(facts.subject), body: { state } } };
   if (change.already) {
@@ -346,7 +346,7 @@ const moderation = {
   'issue.pinned': { on: operations.pinIssue.id, off: operations.unpinIssue.id },
 } as const;
 
-/** A change with a request of its own, whose answer is empty. */
+/** A change with a separate request, whose answer is empty. */
 function moderationChange(
   target: keyof typeof moderation,
   value: boolean,
@@ -365,7 +365,7 @@ function moderationChange(
   };
 }
 
-/** Returns the inverse of locking, unlocking, pinning or unpinning: the other of the two. */
+/** Returns the inverse of locking, unlocking, pinning or unpinning. */
 function undoModeration(opposite: Operation): Inverse {
   return async (change, client) => {
     const params = pathParams(change);
@@ -376,8 +376,9 @@ function undoModeration(opposite: Operation): Inverse {
 }
 
 /**
- * Whether a person undid a state of an issue that a rule wants. The memory holds `reached` from the moment the issue has that
- * state while the condition holds, and `released` once the condition was false. The timeline says who changed the state last.
+ * Tracks whether a person undid a state of an issue that a rule wants. The memory has `reached` from the moment the
+ * issue has that state while the condition holds, and `released` once the condition was false. The timeline shows who
+ * changed the state last.
  */
 type Note = 'reached' | 'released';
 type IssueState = 'open' | 'closed';
@@ -389,25 +390,25 @@ function keyOf(issueId: number, state: unknown, { rule }: PlanContext): string {
 }
 
 async function readNote(issueId: number, state: unknown, context: PlanContext): Promise<Note | undefined> {
-  // The value in the memory was written by the functions below.
+  // Only the functions below write this key.
   return (await context.memory.get(keyOf(issueId, state, context))) as Note | undefined;
 }
 
-/** Notes that the issue has the state that the rule wants. */
+/** Records that the issue has the state that the rule wants. */
 async function noteReached(issueId: number, state: unknown, context: PlanContext): Promise<void> {
   if (context.dryRun || (await readNote(issueId, state, context)) === 'reached') return;
   await context.memory.set(keyOf(issueId, state, context), 'reached' satisfies Note);
 }
 
-/** Notes that the condition is false: from now on, the rule may decide again. */
+/** Records that the condition is false: from now on, the rule may change the state again. */
 async function noteReleased(issueId: number, state: unknown, context: PlanContext): Promise<void> {
   if (context.dryRun || (await readNote(issueId, state, context)) !== 'reached') return;
   await context.memory.set(keyOf(issueId, state, context), 'released' satisfies Note);
 }
 
 /**
- * Returns whether a person changed the state back, so that the rule leaves it. The timeline is read only where the rule would
- * change the state. Without a note, it decides alone: a person undid what our account did.
+ * Returns whether a person changed the state back, so that the rule leaves it unchanged. The timeline is read only if
+ * the rule would change the state. Without a note, the timeline alone decides: a person undid our account's change.
  */
 async function isHeldBack(
   issueId: number,
@@ -419,7 +420,7 @@ async function isHeldBack(
   if (note === 'released') return false;
   const entries = await askWritten(facts, optionalRequestOf(timeline));
   const [last, before] = entries.filter(({ type }) => type === 'close' || type === 'reopen').toReversed();
-  // The timeline says nothing, as in a what-if: the note decides.
+  // Without a timeline, as in a what-if, the note decides.
   if (last === undefined) return note === 'reached';
   if (last.type !== undoes[state] || isByUs(last, context)) return false;
   const isHeld = note === 'reached' || (before !== undefined && isByUs(before, context));

@@ -34,10 +34,10 @@ import {
   writeComment,
 } from './texts.ts';
 
-/** Labels that the commands of one comment may name. */
+/** Maximum number of labels in the commands of one comment. */
 const maxCommandNames = 10;
 
-/** The names of labels in a step: listed in the rule, or the arguments of a command. In the file, those are text. */
+/** Label names of a step: listed in the rule, or the arguments of a command. In the file, the latter are text. */
 type Names = readonly string[] | CommandArguments | undefined;
 
 type LabelArguments = {
@@ -48,12 +48,12 @@ type LabelArguments = {
   readonly only?: readonly string[] | undefined;
 };
 
-/** What becomes of the names in commands. */
+/** Result of resolving the names in commands. */
 type CommandLabels = {
-  /** Label → whether it is to be there. */
+  /** Label → whether it is wanted. */
   readonly accepted: ReadonlyMap<string, boolean>;
   readonly refused: readonly { readonly name: string; readonly why: string }[];
-  /** How many names there are, if that is more than a comment may name: none of them is used. */
+  /** Number of names if it exceeds the limit of a comment: then none is used. */
   readonly tooMany?: number;
 };
 
@@ -66,7 +66,7 @@ function isFromCommand(names: Names): names is CommandArguments {
   return names !== undefined && !Array.isArray(names);
 }
 
-/** Returns the problems of a step at load: what commands may name is bounded, and named by nothing else. */
+/** Returns the load-time problems of a step: names in commands require `only`, and are decided nowhere else. */
 function examineCommandLabels(
   written: LabelArguments,
 ): readonly { readonly path: readonly (string | number)[]; readonly message: string }[] {
@@ -96,8 +96,8 @@ function examineCommandLabels(
 }
 
 /**
- * Sorts the names in commands into those that are used and those that are not. They are texts of others: a name is used
- * only if it matches `only`, exists, and is not decided by the rule itself.
+ * Splits the names in commands into accepted and rejected ones. The names are untrusted: one is accepted only if it
+ * matches `only`, exists, and is not decided by the rule itself.
  */
 async function sortCommandLabels(
   given: LabelArguments,
@@ -150,7 +150,7 @@ function argumentsOf(names: Names): ReadonlySet<string> {
   return new Set(isFromCommand(names) ? names.command.filter((name) => name.trim() !== '') : []);
 }
 
-/** Returns the labels of these names, and notes why a name has none. */
+/** Returns the labels with these names, and records why a name has none. */
 async function resolveCommandNames(
   names: readonly string[],
   live: readonly Label[],
@@ -256,7 +256,7 @@ with:
   arguments: SetLabels,
   of: ['issue', 'pull_request'],
   needs: { access: 'writer', scopes: ['issue'] },
-  // Only administrators may read the permission of the sender, who is answered.
+  // Only administrators may read the permission of the sender, which the reply depends on.
   moreAccess: { only: 'admin' },
   describesState: true,
   granted: true,
@@ -391,12 +391,12 @@ function refuseRivals(present: readonly LabelSource[]): void {
   }
 }
 
-/** Stands in the marker after rule and key, where no key of a `comment` step can be. */
+/** Suffix in the marker after rule and key, which no key of a `comment` step can equal. */
 const note = 'set-labels';
 
 /**
- * Plans the answer to names in commands that were not used: one comment per subject and rule, edited in place. A sender
- * without write access gets none: a stranger must not make the bot write.
+ * Plans the reply to rejected names in commands: one comment per subject and rule, edited in place. A sender without
+ * write access gets none: an unauthorized account must not make the bot write.
  */
 async function planCommandAnswer(
   labels: CommandLabels,

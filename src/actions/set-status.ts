@@ -76,9 +76,9 @@ const undoStatus: Inverse = async (change, client) => {
 };
 
 /**
- * Sets this status on the subject's newest commit. A status belongs to a commit: it becomes better only if every open pull
- * request with this head was judged, and is the least favourable result of them. If another commit is pushed meanwhile, the
- * rule is evaluated again. A status is never deleted: forges cannot do that.
+ * Sets this status on the subject's newest commit. A status belongs to a commit: it improves only after every open pull
+ * request with this head was evaluated, and is their least favourable result. If another commit is pushed in the
+ * meantime, the rule is evaluated again. A status is never deleted, because forges cannot do that.
  */
 export const setStatus = defineAction<SetStatus>({
   name: 'set-status',
@@ -110,7 +110,7 @@ with:
   adoption: undefined,
   examineAt: ({ context }, { level, subjects }) => {
     if (context === undefined) return [];
-    // The name of the rule is of no matter where a context is written.
+    // The name of the rule is irrelevant if a context is given.
     const message = problemOfContext(statusContextOf(context, { rule: '', level }), { level, subjects });
     return message === undefined ? [] : [{ path: ['context'], message }];
   },
@@ -132,7 +132,7 @@ with:
   },
 });
 
-/** Where a status is written, and what is there. */
+/** Target of a status, and its current value. */
 type StatusPlace = {
   readonly name: string;
   readonly sha: string;
@@ -160,7 +160,7 @@ function changeTo(wanted: ShownStatus, { name, sha, all, facts }: StatusPlace): 
   };
 }
 
-/** Whether forges let a pull request be merged with a required status of this state. */
+/** Returns whether forges allow merging with a required status of this state. */
 function isGreen(state: string | undefined): boolean {
   return state === 'success' || state === 'skipped' || state === 'warning';
 }
@@ -169,7 +169,7 @@ function liveOf(all: readonly CommitStatus[], name: string): CommitStatus | unde
   return all.find(({ context }) => context === name);
 }
 
-/** Returns the name of the status, with the base of the pull request in it. */
+/** Returns the context of the status, with the base of the pull request inserted. */
 async function contextFor(given: SetStatus, facts: Facts, context: PlanContext): Promise<string> {
   const name = statusContextOf(given.context, context);
   const base = namesBase(name) ? ((await facts.ask(pullFact)).base?.ref ?? '') : '';
@@ -177,8 +177,8 @@ async function contextFor(given: SetStatus, facts: Facts, context: PlanContext):
 }
 
 /**
- * Ends the status that this rule wrote before each level had a name space of its own: a branch may still require it, and
- * nothing judges it any more. A rule of the operator may have that name now.
+ * Ends the status written by this rule before each level had a prefix of its own: a branch may still require it,
+ * although it is no longer updated. An operator rule may use that name now.
  */
 function endFormer(place: StatusPlace, context: PlanContext): readonly Change[] {
   const former = formerContextOf(context);
@@ -194,10 +194,10 @@ function endFormer(place: StatusPlace, context: PlanContext): readonly Change[] 
   return [{ ...changeTo(ended, { ...place, name: former }), reason: `its name is ${place.name} now` }];
 }
 
-/** Forges store more; a line that is longer is not read. */
+/** Maximum length of a description; forges accept more, but longer lines are not read. */
 const maxDescription = 255;
 
-/** How near a state is to a merge, as forges decide: `warning` blocks like `failure`, `skipped` passes. */
+/** Rank of a state by the forges' merge rules: `warning` blocks like `failure`, `skipped` passes. */
 function rankOf(value: unknown): number {
   const state = readMember(value, 'state');
   if (state === 'success' || state === 'skipped') return passed;
@@ -205,10 +205,10 @@ function rankOf(value: unknown): number {
 }
 const [failed, pending, passed] = [0, 1, 2];
 
-/** Begins the description of a status that is the result of one of several pull requests. */
+/** Prefix of the description of a status that results from one of several pull requests. */
 const heldPattern = /^#(\d+): /;
 
-/** Returns whether a change brings a commit nearer to a merge, or replaces what another pull request said. */
+/** Returns whether a change improves the status of a commit, or replaces the result of another pull request. */
 function isBetter({ value, before }: Change): boolean {
   return (
     rankOf(value) > (before === null ? pending : rankOf(before)) ||
@@ -216,7 +216,7 @@ function isBetter({ value, before }: Change): boolean {
   );
 }
 
-/** Returns the description of a status that is the result of this pull request, as the forge keeps it. */
+/** Returns the description of a status that results from this pull request, as stored by the forge. */
 function heldDescription(index: number | undefined, { description, state }: ShownStatus): string {
   return asStatus('description', `#${index}: ${description || state}`.slice(0, maxDescription));
 }
@@ -244,7 +244,7 @@ function heldBackBy(change: Change, { number, url, change: theirs }: Holder): Ch
   };
 }
 
-/** What a step says of a pull request that it cannot judge. */
+/** Returns the arguments of a step for a pull request that cannot be evaluated. */
 function unjudged(written: unknown): SetStatus {
   const context = readMember(written, 'context');
   return {
@@ -254,7 +254,7 @@ function unjudged(written: unknown): SetStatus {
   };
 }
 
-/** Returns whether a status is there, also in the form in which it names its own pull request as the one that holds others back. */
+/** Returns whether a status exists, also in the form that names its own pull request as the holder. */
 function isThere(wanted: ShownStatus, before: ShownStatus | null, index: number | undefined): boolean {
   if (before === null) return false;
   if (JSON.stringify(before) === JSON.stringify(wanted)) return true;

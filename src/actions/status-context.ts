@@ -3,7 +3,7 @@ import type { PlanContext } from './plan-context.ts';
 
 type Level = PlanContext['level'];
 
-/** Beginning of the statuses that rule files of a level write: no file can imitate the status of another level. */
+/** Prefix of the statuses of each level: no file can imitate the status of another level. */
 const spaces: Readonly<Record<Level, string>> = {
   operator: 'reeve/',
   organization: 'reeve-org/',
@@ -13,7 +13,7 @@ const spaces: Readonly<Record<Level, string>> = {
 /** Statuses of Reeve itself: of merge queues, and of rule files. */
 const reserved: readonly string[] = ['reeve/queue', 'reeve/rules'];
 
-/** The only expression in a context: an author who could choose the context could choose which check is passed. */
+/** The only expression allowed in a context: an author who controlled the context could choose which check passes. */
 const baseRef = /\$\{\{\s*pull_request\.base\.ref\s*\}\}/g;
 /** Space around a context, which forges remove. */
 const outerSpace = /^[\s\u0085]+|[\s\u0085]+$/g;
@@ -22,8 +22,8 @@ const outerSpace = /^[\s\u0085]+|[\s\u0085]+$/g;
 const maxContext = 255;
 
 /**
- * Returns the name of a status: `context` of a step in the name space of its level, else the name of the rule. An expression
- * is still in it. A context without a slash is a name in that space; the operator chooses freely.
+ * Returns the context of a status: `context` of a step with the prefix of its level, otherwise the name of the rule. An
+ * expression in it is unresolved. A context without a slash gets the prefix; the operator may use any.
  */
 export function statusContextOf(
   context: string | undefined,
@@ -36,12 +36,12 @@ export function statusContextOf(
   return isName ? `${space}${name}` : name;
 }
 
-/** Returns whether the name of a status depends on the base of the pull request. */
+/** Returns whether a context depends on the base of the pull request. */
 export function namesBase(context: string): boolean {
   return context.search(baseRef) >= 0;
 }
 
-/** Returns whether a step with this context writes a status with this name for a pull request into any base. */
+/** Returns whether a step with this context writes a status with this name for some base branch. */
 export function isOfContext(name: string, context: string): boolean {
   const [first = '', ...others] = context.split(baseRef);
   const last = others.at(-1);
@@ -49,14 +49,16 @@ export function isOfContext(name: string, context: string): boolean {
   return name.length > first.length + last.length && name.startsWith(first) && name.endsWith(last);
 }
 
-/** Returns the level whose rules write statuses with such names by default; 'reeve': none, it is a status of Reeve itself. */
+/** Returns the level whose rules write such contexts by default; 'reeve': a status of Reeve itself. */
 export function levelOfContext(name: string): Level | 'reeve' | undefined {
   if (reserved.includes(name)) return 'reeve';
   const levels = ['operator', 'organization', 'repository'] as const;
   return levels.find((level) => name.startsWith(spaces[level]));
 }
 
-/** Returns why a rule file of a level may not write a status with this name, and what to write instead; undefined: it may. */
+/**
+ * Returns why a rule file of a level may not write a status with this name, with the alternative; undefined if it may.
+ */
 export function problemOfContext(
   name: string,
   { level, subjects = [] }: { readonly level: Level; readonly subjects?: readonly SubjectKind[] },
@@ -84,7 +86,7 @@ export function problemOfContext(
     : `statuses that begin with ${taken} are those of files below the operator's: write context: ${space}${name.slice(taken.length) || 'NAME'}`;
 }
 
-/** Returns the name of a status with the base branch in it. Throws where it would be the name of another check. */
+/** Returns the context with the base branch inserted. Throws if the result is the name of another check. */
 export function renderContext(name: string, base: string, { level }: { readonly level: Level }): string {
   const whole = name.replace(baseRef, () => base).replace(outerSpace, '');
   const problem = problemOfContext(whole.replaceAll('${{', ''), { level });
@@ -94,7 +96,7 @@ export function renderContext(name: string, base: string, { level }: { readonly 
   return whole;
 }
 
-/** Returns the name that a status of a rule below the operator's level had before each level had a name space of its own. */
+/** Returns the former context of a rule below the operator level, from before each level had a prefix of its own. */
 export function formerContextOf({
   rule,
   level,

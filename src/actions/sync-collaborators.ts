@@ -97,7 +97,8 @@ with:
     );
     return [...changes, ...others.map((held) => collaboratorRemoval(held, live.length, facts))];
   },
-  // A user may have more access through a team: what was given cannot be read back then, and is not given on every run.
+  // A user may have more access through a team: the given permission cannot be read back then, and is stored to avoid
+  // setting it on every run.
   async remember({ value, before, input }, _answer, context) {
     if (value !== null) await rememberDropped(memoryKey(input.params), value, before, context);
   },
@@ -156,12 +157,12 @@ function collaboratorRemoval({ login, permission }: HeldPermission, there: numbe
   };
 }
 
-/** Returns whether the access in effect is more than the wanted one: a team, or being an owner, only ever adds. */
+/** Returns whether the effective access exceeds the wanted one, through a team or ownership. */
 function isMore(before: string, wanted: (typeof permissions)[number]): boolean {
   return permissions.indexOf(asGiven(before)) >= permissions.indexOf(wanted);
 }
 
-/** An owner has every access, which no collaborator can be given. */
+/** Returns `admin` for an owner, whose access a collaborator cannot be given. */
 function asGiven(permission: unknown): (typeof permissions)[number] {
   return permissions.find((one) => one === permission) ?? 'admin';
 }

@@ -78,7 +78,10 @@ const undoTopics: Inverse = async (change, client) => {
   return { value: toNames(live.topics), undo: () => ({ operation: operations.replaceTopics, input }) };
 };
 
-/** Keeps these settings of the repository. Differences are sent as one PATCH, and the answer is compared with them. */
+/**
+ * Keeps these settings of the repository. Differences are sent as one PATCH, and the answer is compared with the
+ * desired values.
+ */
 export const syncRepository = defineAction<SyncRepository>({
   name: 'sync-repository',
   meaning:
@@ -140,7 +143,7 @@ function repositoryChange(
 ): Change {
   const before = live[name] ?? null;
   const isUpToDate = before === value;
-  // Sent for a unit that is off, it would switch the unit on.
+  // For a disabled unit, the setting would enable it.
   if (!isUpToDate && name in ofPulls && !(given.has_pull_requests ?? live.has_pull_requests)) {
     throw new Error(`${name} is a setting of pull requests, and the repository has none (has_pull_requests)`);
   }

@@ -12,7 +12,7 @@ import { type Inverse, pathParams, readItems } from './inverses.ts';
 import { isKnownDropped, rememberDropped, toLowerCase } from './names.ts';
 import type { PlanContext } from './plan-context.ts';
 
-/** Deletes a team that was created, if its settings are still those. */
+/** Deletes a created team if its settings are unchanged. */
 const undoCreateTeam: Inverse = async (change, client) => {
   const { org } = pathParams(change);
   const all = (await readItems(client, operations.listTeams, {
@@ -39,13 +39,13 @@ const undoEditTeam: Inverse = async (change, client) => {
   };
 };
 
-/** A deleted team had members and repositories that are not known any more. */
+/** The members and repositories of a deleted team are unknown. */
 const undoDeleteTeam: Inverse = async () => ({
   value: null,
   undo: () => 'its members and repositories are not known any more',
 });
 
-/** Returns the inverse of adding or removing a member: the other of the two. */
+/** Returns the inverse of adding or removing a member. */
 function undoMembership(opposite: Operation): Inverse {
   return async (change, client) => {
     const params = pathParams(change);
@@ -55,7 +55,7 @@ function undoMembership(opposite: Operation): Inverse {
   };
 }
 
-/** Returns the inverse of adding or removing a repository: the other of the two. */
+/** Returns the inverse of adding or removing a repository. */
 function undoTeamRepository(opposite: Operation): Inverse {
   return async (change, client) => {
     const params = pathParams(change);
@@ -125,7 +125,9 @@ type TeamSettings = {
   readonly visibility?: string | undefined;
 };
 
-/** Returns the settings that a step declares. Forges answer access other than `admin` by unit, so that is how it is compared. */
+/**
+ * Returns the settings declared by a step. Forges report access other than `admin` by unit, so it is compared by unit.
+ */
 function declaredSettings({
   permission,
   units_map,
@@ -144,7 +146,7 @@ function declaredSettings({
   return definedOnly({ ...settings, ...access });
 }
 
-/** Returns the settings of a live team in the members that a declaration has. */
+/** Returns the settings of a live team, limited to the declared members. */
 function settingsLike(declared: TeamSettings, live: Team): TeamSettings {
   const { units_map } = declared;
   const known = live.units_map ?? {};
@@ -169,14 +171,16 @@ function settingsLike(declared: TeamSettings, live: Team): TeamSettings {
   });
 }
 
-/** Returns the body of an edit. Forges read some members only beside `permission`, and replace all units at once. */
+/**
+ * Returns the body of an edit. Forges read some members only together with `permission`, and replace all units at once.
+ */
 function editBody(declared: TeamSettings, live: Team): Readonly<Record<string, unknown>> {
   const isAdmin = (declared.permission ?? (declared.units_map ? 'write' : live.permission)) === 'admin';
   const kept = live.permission === 'admin' ? {} : (live.units_map ?? {});
   return {
     name: live.name,
     ...declared,
-    // Any word but admin leaves the access to the units.
+    // Any value but `admin` leaves the access to the units.
     permission: isAdmin ? 'admin' : 'read',
     includes_all_repositories: declared.includes_all_repositories ?? live.includes_all_repositories ?? false,
     ...(isAdmin ? {} : { units_map: { ...kept, ...declared.units_map } }),
@@ -191,7 +195,7 @@ function creationBody(
   return { name, ...declared, permission: permission ?? 'read' };
 }
 
-/** Returns the team of a name, whatever its case. */
+/** Returns the team with a name, case-insensitively. */
 function teamByName(name: string, all: readonly Team[]): Team | undefined {
   return all.find((one) => toLowerCase(one.name) === toLowerCase(name));
 }
@@ -278,7 +282,7 @@ with:
   },
 });
 
-/** Returns settings with the order of members of another, so that texts can be compared. */
+/** Returns settings in the member order of another, for comparison as text. */
 function sorted(settings: TeamSettings, like: TeamSettings): TeamSettings {
   return Object.fromEntries(Object.keys(like).map((name) => [name, settings[name as keyof TeamSettings]]));
 }
@@ -339,14 +343,14 @@ async function settingsChange(
   return { ...change, ...requires, reason: `different: ${lost.join(', ')}` };
 }
 
-/** One thing that a team has or has not: a member, or a repository. */
+/** A member or a repository that a team has or lacks. */
 type Belonging = {
   readonly team: string;
   readonly target: string;
   readonly before: boolean;
   readonly value: boolean;
   readonly operation: string;
-  /** Path parameters beside the id of the team. */
+  /** Path parameters in addition to the team's id. */
   readonly params: Readonly<Record<string, string>>;
   readonly found: Team | undefined;
   readonly reads: Change['reads'];

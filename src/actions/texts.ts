@@ -15,8 +15,8 @@ type WrittenText = {
 };
 
 /**
- * Returns the marker: the first line of a text that a rule writes under a key. Names and keys are percent-encoded, so that no
- * text from elsewhere can end the marker or imitate another one.
+ * Returns the marker: the first line of a text that a rule writes under a key. Names and keys are percent-encoded, so
+ * that untrusted text can neither end the marker nor imitate another one.
  */
 export function markerOf(context: PlanContext, key: string, note = ''): string {
   const name = [context.rule, key].map(encodeURIComponent).join('/');
@@ -29,8 +29,8 @@ export function withMarker(marker: string, text: string): string {
 }
 
 /**
- * Returns whether we wrote this under the marker: the marker is on the first line, where inserted text never is, and our
- * account is the author. In a what-if, which has no account, the marker decides.
+ * Returns whether we wrote this under the marker: the marker is on the first line, where inserted text never is, and
+ * our account is the author. In a what-if, which has no account, only the marker counts.
  */
 export function isOurs(written: WrittenText, marker: string, context: PlanContext): boolean {
   const [first = ''] = (written.body ?? '').split('\n', 1);
@@ -90,7 +90,7 @@ const undoEditComment: Inverse = async (change, client) => {
   return { value: live.body, undo: () => ({ operation: operations.editComment, input }) };
 };
 
-/** How `reeve revert` reverts a comment that `writeComment` wrote. */
+/** The inverses of a comment written by `writeComment`. */
 export const commentInverses: Readonly<Record<string, Inverse>> = {
   [operations.createComment.id]: undoCreateComment,
   [operations.editComment.id]: undoEditComment,
@@ -129,12 +129,12 @@ export function writeComment(
   };
 }
 
-/** Characters of a text that are shown. */
+/** Maximum number of characters shown of a text. */
 const maxShown = 60;
 
 /**
- * Returns an untrusted text as a code span of Markdown on one line. It cannot end the span, and names no account, issue or
- * pull request: forges look for these in code as well where they parse it differently, so an invisible space ends each sign.
+ * Returns an untrusted text as a Markdown code span on one line. It cannot end the span, and mentions no account, issue
+ * or pull request: forges parse these even in code in some places, so an invisible space breaks each sign.
  */
 export function asCode(text: string): string {
   const plain = text
@@ -147,7 +147,7 @@ export function asCode(text: string): string {
   const quiet = short.replace(/[@#!]/g, '$&\u200b');
   const runs = [...quiet.matchAll(/`+/g)].map(([run]) => run.length);
   const fence = '`'.repeat(Math.max(0, ...runs) + 1);
-  // A space at both ends is not shown, and keeps the backticks of the text apart from those of the span.
+  // Spaces at both ends are not rendered, and separate backticks of the text from those of the span.
   const content = runs.length > 0 || quiet === '' ? ` ${quiet} ` : quiet;
   return `${fence}${content}${fence}`;
 }

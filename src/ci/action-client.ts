@@ -1,7 +1,7 @@
 import { type Client, createClient } from '../client/client.ts';
 import type { ActionRunner } from './runner.ts';
 
-/** Returns the client of the forge that runs the workflow, with the token that the action is given. */
+/** Returns the client of the forge that runs the workflow, with the token of the action. */
 export function actionClient(runner: ActionRunner): Client {
   const token = runner.input('token');
   const url = runner.input('server-url') || runner.environment.GITHUB_SERVER_URL;

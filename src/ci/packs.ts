@@ -10,8 +10,9 @@ const nothingNamed =
   'the action knows no operator and no organization: give it "packs", the folder of them in what is checked out, or "packs-repository", the OWNER/REPO whose rules/packs has them';
 
 /**
- * Returns where a repository's file finds the packs that it includes by name: the rules repository that `packs-repository` names,
- * read on its default branch with the token, then the folder that `packs` names. Nothing is read before a file asks for a pack.
+ * Returns the sources of the packs that a repository's file includes by name: the rules repository in
+ * `packs-repository`, read on its default branch with the token, then the folder in `packs`. Nothing is read before a
+ * file includes a pack.
  */
 export function createActionPacks(runner: ActionRunner, makeClient: () => Client): PackReader {
   const folder = runner.input('packs');
@@ -42,7 +43,7 @@ export function createActionPacks(runner: ActionRunner, makeClient: () => Client
   };
 }
 
-/** The packs are read as for the repositories of an organization; its rules are not used. */
+/** Reads the packs as for the repositories of an organization; its rules are not used. */
 async function readRepository(client: Client, rules: string): Promise<PackTree | NoPack> {
   const [name = ''] = rules.split('/');
   const pins: Pins = {

@@ -2,19 +2,19 @@ import { count } from '../cli/output/terminal.ts';
 import { formatProblem, type Problem } from '../rules/problem.ts';
 import { type ActionRunner, inCode, inText, shortPath } from './runner.ts';
 
-/** What a command of the action came to. */
+/** Result of a command of the action. */
 export type Finished = {
-  /** How many findings there are; with `fail-on: error` one is enough to fail the step. */
+  /** Number of findings; with `fail-on: error`, one fails the step. */
   readonly findings: number;
   /** One line. */
   readonly summary: string;
-  /** What stands below it, in Markdown. */
+  /** Details below the summary, in Markdown. */
   readonly details: string;
   /** Whether the command did nothing, for the reason that `summary` gives. */
   readonly isSkipped?: boolean;
 };
 
-/** Marks each problem at its place, with the line of the file below. */
+/** Annotates each problem at its place, with the line of the file below. */
 export function annotateProblems(runner: ActionRunner, problems: readonly Problem[]): readonly Problem[] {
   const short = problems.map((problem) => ({ ...problem, path: shortPath(runner.workspace, problem.path) }));
   for (const problem of short) {

@@ -25,7 +25,7 @@ import { createActionPacks } from './packs.ts';
 import { annotateProblems, type Finished } from './problems.ts';
 import { type ActionRunner, inCode, inText, type RunnerEnvironment, rulePaths } from './runner.ts';
 
-/** Shows what would be done with the event of the workflow by the rule files that are checked out. Only reads. */
+/** Shows the plan of the checked-out rule files for the event of the workflow. Only reads. */
 export async function planEvent(runner: ActionRunner): Promise<Finished> {
   const started = readStarted(runner.environment);
   const offered = createActionPacks(runner, () => actionClient(runner));
@@ -41,8 +41,8 @@ export async function planEvent(runner: ActionRunner): Promise<Finished> {
 }
 
 /**
- * Does what rules ask for the event of the workflow: those of the repository's own file on its default branch, as the bot
- * reads it; or, where the default branch itself is checked out, the files that `config` names.
+ * Applies rules to the event of the workflow: those of the repository's own file on its default branch, as the bot
+ * reads it; or, if the default branch itself is checked out, the files in `config`.
  */
 export async function applyEventRules(runner: ActionRunner): Promise<Finished> {
   if (runner.input('apply') !== 'true') throw new Error('apply writes to the forge: say apply: true');
@@ -69,8 +69,8 @@ const skippedFork: Finished = {
 };
 
 /**
- * Returns whether an event is about a fork, which brings code and text of strangers into a job whose token may write. Throws
- * where that cannot be told: a workflow that starts for such events never does anything.
+ * Returns whether an event is about a fork, which brings untrusted code and text into a job whose token may write.
+ * Throws if that is unknown: a workflow that such events start never writes anything.
  */
 async function isFromFork(runner: ActionRunner, { name }: Started, event: Event): Promise<boolean> {
   const origin = await readOrigin(actionClient(runner), event);
@@ -82,7 +82,9 @@ async function isFromFork(runner: ActionRunner, { name }: Started, event: Event)
 
 type LoadedRules = { readonly rules: readonly LoadedRule[]; readonly problems: number };
 
-/** Nothing that a pull request brings is trusted: the file is read from the default branch, whatever is checked out. */
+/**
+ * The contents of a pull request are not trusted: the file is read from the default branch, whatever is checked out.
+ */
 async function ownRules(runner: ActionRunner, { repository }: Event): Promise<LoadedRules> {
   if (repository === undefined) return { rules: [], problems: 0 };
   const client = actionClient(runner);
@@ -119,7 +121,7 @@ async function runOn(
   const client = actionClient(runner);
   const context: RunContext = {
     client,
-    // The token of a job acts as an account of the forge’s own; what that account wrote before is known by it.
+    // The token of a job belongs to an account of the forge itself, by which its earlier comments are recognized.
     account: () => findAccount(client, { allowAdmin: true }),
     clock: systemClock,
     memory: createFactMemory(systemClock),
@@ -130,7 +132,7 @@ async function runOn(
     mode,
     door: 'ci',
     rules: createRuleSet(rules),
-    // A job that is started again replays its event, whatever became of the comment meanwhile.
+    // A restarted job replays its event, even if the comment has changed meanwhile.
     maxAnnouncedAgeMs: mode === 'enforce' ? standardDeliveryLifetimeMs : undefined,
     explainAll: mode === 'plan',
   } as const;
@@ -139,7 +141,7 @@ async function runOn(
   return run;
 }
 
-/** A job ends with what it knows: it would send a message again at every event, and has no named secrets. */
+/** A job has no persistent state and no named secrets: it would repeat a message at every event. */
 const noMessages =
   'the CI action sends no messages, because a job does not remember which were sent: run Reeve as a server';
 
@@ -151,7 +153,7 @@ function nothingIn({ name }: Started, problems: number): Finished {
   };
 }
 
-/** Most bytes of a plan that go into an output: runners cut or refuse larger ones. */
+/** Maximum number of bytes of a plan in an output: runners truncate or refuse larger ones. */
 const maxPlanBytes = 64 * 1024;
 
 function finish(runner: ActionRunner, run: Run, problems: number): Finished {
@@ -184,7 +186,7 @@ function finish(runner: ActionRunner, run: Run, problems: number): Finished {
   };
 }
 
-/** A job remembers nothing, so that it cannot tell who had a login before. */
+/** A job has no persistent state, so it cannot know the earlier account of a login. */
 const unheldLogins =
   '- note: logins were used as they stand today: a job does not remember the accounts that had them before; Reeve as a server does';
 
@@ -193,36 +195,38 @@ function namesAccounts({ action, operation, input, target }: RecordedChange): bo
   return isAssigned || accountsIn(operation, (input ?? {}) as AnyInput).length > 0;
 }
 
-/** What a workflow was started by. */
+/** The trigger of a workflow. */
 type Started = {
-  /** As the runner calls it: `push`, `pull_request`, `schedule`. */
+  /** Event name of the runner: `push`, `pull_request`, `schedule`. */
   readonly name: string;
-  /** Undefined for what is no event of a repository: a clock, a person. */
+  /** Undefined for triggers that are no event of a repository: a schedule, a person. */
   readonly event: Event | undefined;
-  /** True where what is checked out is the default branch, as far as the runner says. */
+  /** Whether the default branch is checked out, as far as the runner shows it. */
   readonly isOnDefaultBranch: boolean;
 };
 
-/** Names under which a runner gives what rules know by another one. */
+/** Event names of runners that differ from those of rules. */
 const otherNames: Readonly<Record<string, string>> = {
   gollum: 'wiki',
   pull_request_review_comment: 'pull_request_review',
   pull_request_target: 'pull_request',
   registry_package: 'package',
 };
-/** What starts a workflow without anything having happened in the repository. */
+/** Triggers of a workflow without an event in the repository. */
 const noEvents: ReadonlySet<string> = new Set(['schedule', 'workflow_dispatch', 'workflow_call']);
 /** Events whose workflow runs on a branch of the repository itself. */
 const ofBranches: ReadonlySet<string> = new Set(['push', ...noEvents]);
 
-/** Reads the event of a workflow: on Gitea and Forgejo it is the payload of the webhook. Throws where it cannot be used. */
+/**
+ * Reads the event of a workflow: on Gitea and Forgejo it is the payload of the webhook. Throws if it cannot be used.
+ */
 function readStarted(environment: RunnerEnvironment): Started {
   const name = environment.GITHUB_EVENT_NAME ?? '';
   const path = environment.GITHUB_EVENT_PATH;
   if (name === '' || !path)
     throw new Error('the runner names no event: GITHUB_EVENT_NAME, GITHUB_EVENT_PATH');
   const payload = readPayload(path);
-  // Workflows know one kind of comment; a forge says of which it is.
+  // Workflows have one kind of comment event; the forge's payload distinguishes issue and pull request.
   const isOfPull = name === 'issue_comment' && payload.is_pull === true;
   const kind = isOfPull ? 'pull_request_comment' : (otherNames[name] ?? name);
   const event = noEvents.has(name) ? undefined : namedEvent(kind, payload);
@@ -246,7 +250,7 @@ function readPayload(path: string): Record<string, unknown> {
   throw new Error('the event of the runner is no map');
 }
 
-/** Where the code that an event is about comes from. `reason`: why that cannot be told. */
+/** Origin of the code of an event. `reason`: why it is unknown. */
 type CodeOrigin =
   | { readonly from: 'repository' | 'fork' }
   | { readonly from: 'unknown'; readonly reason: string };
@@ -263,12 +267,12 @@ const ofRepository: ReadonlySet<Family> = new Set([
   'package',
 ]);
 
-/** Families whose subject may be a pull request without the payload saying whose: it is read from the forge. */
+/** Families whose subject may be a pull request whose head is not in the payload: it is read from the forge. */
 const ofConversation: ReadonlySet<Family> = new Set(['issues', 'issue_comment', 'pull_request_comment']);
 
 /**
- * Returns where the code that an event is about comes from: of a pull request, whether its head is in another repository. A
- * comment is looked up on the forge. What cannot be told, or read, is `unknown`: the caller refuses that as well.
+ * Returns the origin of an event's code: for a pull request, whether its head is in another repository. A comment is
+ * looked up on the forge. If that fails, the result is `unknown`, which the caller refuses as well.
  */
 async function readOrigin(client: Client, event: Event): Promise<CodeOrigin> {
   const { family, payload } = event;
@@ -296,7 +300,7 @@ async function readConversation(client: Client, { repository, subject }: Event):
   }
 }
 
-/** A head whose repository is gone may have been a fork: that cannot be known. */
+/** A head without a repository may have been a fork: the origin is unknown. */
 function originOfPull(pull: unknown): CodeOrigin {
   const idOf = (side: string): unknown => readMember(readMember(readMember(pull, side), 'repo'), 'id');
   return compare(idOf('head'), idOf('base'));

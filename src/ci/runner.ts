@@ -4,34 +4,34 @@ import { isAbsolute, join, relative } from 'node:path';
 import { plain, type Terminal } from '../cli/output/terminal.ts';
 import { repositoryPaths } from '../rules/sources/repository-file.ts';
 
-/** What a CI runner gives an action. */
+/** Environment variables of a CI runner. */
 export type RunnerEnvironment = Readonly<Record<string, string | undefined>>;
 
-/** A place in a file of the workspace. */
+/** A position in a file of the workspace. */
 type Spot = { readonly path: string; readonly line: number; readonly column: number };
 
 /**
- * The runner that an action talks to: Gitea Actions, Forgejo Actions, act or GitHub. Whatever comes from the repository or
- * the forge is never printed at the start of a line: runners read commands there, and old ones obeyed all of them. Paths in the
- * workspace are shown as those of the repository: where the runner keeps its checkout says nothing to a reader.
+ * The runner of an action: Gitea Actions, Forgejo Actions, act or GitHub. Text from the repository or the forge is
+ * never printed at the start of a line: runners parse commands there, and old ones executed all of them. Paths in the
+ * workspace are shown relative to the repository, because the runner's checkout folder is irrelevant to a reader.
  */
 export interface ActionRunner {
   readonly environment: RunnerEnvironment;
   readonly workspace: string;
-  /** Returns an input without spaces around it; empty where it was not given. */
+  /** Returns a trimmed input; empty if it was not given. */
   input(name: string): string;
   /** Prints a line of text. */
   say(text: string): void;
   /** Prints a text that the page of the job shows beside its steps. */
   notice(text: string): void;
-  /** Marks an error, at a place where it has one. */
+  /** Marks an error, with its position if it has one. */
   error(text: string, spot?: Spot): void;
-  /** Keeps a value out of what the runner shows from here on. */
+  /** Masks a value in the runner's further output. */
   hide(secret: string): void;
   output(name: string, value: string): void;
   /** Adds to the summary of the step, in Markdown. */
   summary(markdown: string): void;
-  /** A terminal whose lines are those of `say`, for what commands print. */
+  /** A terminal that prints lines like `say`, for the output of commands. */
   readonly terminal: Terminal;
 }
 
@@ -39,7 +39,8 @@ export function createActionRunner(
   environment: RunnerEnvironment,
   print: (line: string) => void,
 ): ActionRunner {
-  // Gitea and Forgejo keep the text of an annotation alone, so the place stands in it there; GitHub shows it at the place.
+  // Gitea and Forgejo keep only the text of an annotation, so it contains the position there; GitHub shows it at the
+  // position.
   const isGitea = environment.GITEA_ACTIONS === 'true' || environment.FORGEJO_ACTIONS === 'true';
   const workspace = environment.GITHUB_WORKSPACE || process.cwd();
   const prefix = workspace.endsWith('/') ? workspace : `${workspace}/`;
@@ -72,7 +73,7 @@ export function createActionRunner(
       if (secret !== '') print(`::add-mask::${escapeMessage(secret)}`);
     },
     output(name, value) {
-      // An unguessable delimiter keeps a value from adding outputs of its own.
+      // An unguessable delimiter prevents a value from adding outputs of its own.
       const delimiter = `end_${randomUUID()}`;
       write(environment.GITHUB_OUTPUT, `${name}<<${delimiter}\n${value}\n${delimiter}\n`);
     },
@@ -83,7 +84,10 @@ export function createActionRunner(
 
 const maxSummaryLength = 300_000;
 
-/** Returns where rule files are looked for: the input `config`, else what is there of the usual places. Throws where nothing is. */
+/**
+ * Returns the paths of rule files: the input `config`, otherwise the existing ones of the usual paths. Throws if there
+ * is none.
+ */
 export function rulePaths(runner: ActionRunner): readonly string[] {
   const { workspace } = runner;
   const given = runner
@@ -101,7 +105,7 @@ export function rulePaths(runner: ActionRunner): readonly string[] {
   );
 }
 
-/** Returns a path as seen from the workspace. */
+/** Returns a path relative to the workspace. */
 export function shortPath(workspace: string, path: string): string {
   const short = relative(workspace, path);
   return short.startsWith('..') ? path : short;
@@ -112,7 +116,7 @@ export function inCode(text: string): string {
   return plain(text).replaceAll('`', "'");
 }
 
-/** Returns a text for Markdown, with nothing in it that is markup. */
+/** Returns a text for Markdown with all markup escaped. */
 export function inText(text: string): string {
   return plain(text).replace(/[\\`*_{}[\]<>#|!@]/g, '\\$&');
 }

@@ -7,8 +7,8 @@ import { processPrompt } from './output/prompt.ts';
 import { processTerminal } from './output/terminal.ts';
 
 /**
- * Builds the command line. Commands are imported when they are called, so that `reeve --help` is quick. `finish` receives
- * the exit status of the command that ran.
+ * Builds the command line. Commands are imported when they are called, which keeps `reeve --help` fast. `finish`
+ * receives the exit status of the command.
  */
 function createProgram(
   context: CommandContext & { isJson: boolean },
@@ -47,8 +47,8 @@ function createProgram(
   return program;
 }
 /**
- * Runs a command line and returns its exit status. Whatever went wrong is one message on stderr, never a stack; with `--json` it is
- * one line of JSON there.
+ * Runs a command line and returns its exit status. An error is one message on stderr, without a stack; with `--json`,
+ * one line of JSON.
  */
 export async function runCommandLine(argv: readonly string[], context: CommandContext): Promise<number> {
   let status = 0;
@@ -69,13 +69,19 @@ export async function runCommandLine(argv: readonly string[], context: CommandCo
   }
 }
 
-/** Returns whether results are wanted as JSON, also where the command line cannot be parsed; behind `--` nothing is a flag. */
+/**
+ * Returns whether JSON output is requested, even if the command line cannot be parsed; arguments after `--` are not
+ * flags.
+ */
 function wantsJson(argv: readonly string[]): boolean {
   const end = argv.indexOf('--');
   return (end === -1 ? argv : argv.slice(0, end)).includes('--json');
 }
 
-/** Returns an error as `--json` prints it: `code` is stable, `retryable` says whether the same command may succeed later. */
+/**
+ * Returns an error in the form of `--json`: `code` is stable, `retryable` means that the same command may succeed
+ * later.
+ */
 function describeError(error: unknown) {
   const { code, exit, retryable }: ReeveError =
     error instanceof ReeveError

@@ -22,19 +22,22 @@ import {
 import { definitionOf, type Evidence, type Knowledge, type ZodDefinition } from './expressions/types.ts';
 import type { ExpressionProblem } from './problem.ts';
 
-/** The arguments of a step: as written, and what becomes of them once the facts they name are known. */
+/** The arguments of a step: as written, and the function that resolves them once the facts are known. */
 export type StepArguments = {
   /** The `with` of the file, checked by the action's schema: conditions and templates are still text. */
   readonly written: unknown;
-  /** The facts that its conditions and templates name. */
+  /** The facts that its conditions and templates read. */
   readonly facts: readonly FactRequest[];
-  /** The texts that are written in its conditions. */
+  /** The string literals of its conditions. */
   readonly texts?: readonly string[];
-  /** What they read. */
+  /** The member chains that they read. */
   readonly reads: readonly Read[];
-  /** Returns the arguments as the action takes them, or why they cannot be known. `step`: whose they are, in words. Never throws. */
+  /**
+   * Returns the arguments as the action takes them, or the reason why they cannot be resolved. `step`: name of the
+   * step, for messages. Never throws.
+   */
   readonly resolve: (knowledge: Knowledge, meter: Meter, step: string) => ResolvedArguments;
-  /** Returns whether their conditions hold, or would if only checks or `mergeable` said otherwise. Absent: there are none. */
+  /** Returns the joint prospect of the conditions in the arguments. Absent if there are none. */
   readonly prospect?: (knowledge: Knowledge, meter: Meter) => Prospect;
 };
 
@@ -45,11 +48,11 @@ type ResolvedArguments = {
   | { readonly ok: false; readonly reason: string; readonly cause?: Error }
 );
 
-/** A place in the arguments: names of members and numbers of items. */
+/** Path in the arguments: names of members and indexes of items. */
 export type ArgumentPath = readonly (string | number)[];
 export type ArgumentProblem = { readonly path: ArgumentPath; readonly problem: ExpressionProblem };
 
-/** One text of the arguments that is not what the action gets. */
+/** A text of the arguments that is compiled: a condition, a template or a list template. */
 type Slot = {
   readonly path: ArgumentPath;
   readonly schema: z.ZodType;
@@ -62,8 +65,9 @@ type Fills =
   | { readonly list: ListTemplate };
 
 /**
- * Returns the arguments of a step with their conditions and templates compiled, or all problems of these. `written` has
- * passed the action's schema, which says where conditions and templates may stand; a `${{` elsewhere is a problem.
+ * Returns the arguments of a step with their conditions and templates compiled, or all problems in these. `written` has
+ * passed the action's schema, which declares where conditions and templates are allowed; a `${{` elsewhere is a
+ * problem.
  */
 export function compileArguments(
   written: unknown,
@@ -115,11 +119,11 @@ type TemplateText = {
   readonly text: string;
   readonly schema: z.ZodType;
   readonly holds: unknown;
-  /** What its schema says beside that. */
+  /** Metadata of its schema. */
   readonly meta: Readonly<Record<string, unknown>>;
 };
 
-/** Yields every text of the arguments with what its schema says it holds. */
+/** Yields every text of the arguments with its schema and the metadata of that. */
 function* textsOf(
   value: unknown,
   schema: z.ZodType | undefined,
@@ -139,13 +143,18 @@ function* textsOf(
   }
 }
 
-/** Returns the schema of a member by its key, which a rule file chooses: `constructor` is no member of every shape. */
+/**
+ * Returns the schema of a member by its key. Rule files choose the key, so only own members count (`constructor` is
+ * none).
+ */
 function schemaOfMember({ shape, element, valueType }: ZodDefinition, key: string): z.ZodType | undefined {
   const own = shape !== undefined && Object.hasOwn(shape, key) ? shape[key] : undefined;
   return own ?? element ?? valueType;
 }
 
-/** Returns the schema that says something of the value: the inside of optional ones, the fitting one of several. */
+/**
+ * Returns the effective schema of the value: the inner one of optional schemas, the matching alternative of a union.
+ */
 function unwrap(schema: z.ZodType, value: unknown): z.ZodType {
   let current = schema;
   for (let step = 0; step < 16 && current.meta()?.holds === undefined; step += 1) {
@@ -183,7 +192,7 @@ function compileText(
   return { problems: [{ code: 'template', message, start, end: text.length }] };
 }
 
-/** Signs of Jinja, Mergify and shells that insert nothing here: the reader of the comment would see them. */
+/** Syntax of Jinja, Mergify and shells that is not expanded here and would appear in the comment. */
 function warnOfForeignTemplate(text: string, context: ExpressionContext): void {
   const found = /(?<!\$)\{\{|\{%|\$\{(?!\{)/.exec(text);
   if (found === null) return;
@@ -192,7 +201,7 @@ function warnOfForeignTemplate(text: string, context: ExpressionContext): void {
   context.onWarning?.({ code: 'template', message, start, end: start + found[0].length });
 }
 
-/** Returns the problem of a condition that is written like a template, as other systems want it. */
+/** Returns the problem of a condition in template braces, which other systems require. */
 export function bracesProblem(text: string): ExpressionProblem | undefined {
   const start = text.indexOf(opening);
   if (start < 0) return undefined;
@@ -240,7 +249,7 @@ function causeOf({ cause }: { readonly cause?: Error }): { readonly cause?: Erro
   return cause === undefined ? {} : { cause };
 }
 
-/** A template that is one expression keeps its type where the argument may have it; else it is text. */
+/** A template of a single expression keeps its type if the argument accepts it; otherwise it becomes text. */
 function fitting(value: string | number | boolean, schema: z.ZodType): unknown {
   return typeof value === 'string' || schema.safeParse(value).success ? value : String(value);
 }

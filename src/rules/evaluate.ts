@@ -12,52 +12,54 @@ import { isFiltered, listeningsFor, passesBranch, passesPaths } from './match.ts
 import type { Listening, LoadedRule, LoadedStep } from './rule.ts';
 import type { Finding, SkipReason, Verdict } from './verdict.ts';
 
-/** What a rule is held against. */
+/** The input of a rule's evaluation. */
 type RuleContext = {
   readonly facts: Facts;
-  /** The event; absent where a clock or a person started the run. */
+  /** The event; absent for scheduled and manual runs. */
   readonly event?: Event | undefined;
-  /** The item of `each`, by the name that conditions know it by (`{ notification: … }`, `{ runner: … }`). */
+  /** The item of `each` under the name that conditions use (`{ notification: … }`, `{ runner: … }`). */
   readonly item?: Readonly<Record<string, unknown>> | undefined;
   readonly now: Date;
-  /** What the rule's expressions and patterns are paid for by. */
+  /** The budget that the rule's expressions and patterns are charged to. */
   readonly meter: Meter;
-  /** Whether filters on branches hold for the pull request as it is now as well: a write follows immediately. */
+  /**
+   * Whether branch filters must also match the current state of the pull request, because a write follows immediately.
+   */
   readonly isBeforeWrite?: boolean;
 };
 
-/** A step once its rule matched. Only a `ready` one is planned. */
+/** A step of a matched rule. Only `ready` steps are planned. */
 export type ResolvedStep =
   | { readonly step: LoadedStep; readonly state: 'ready'; readonly arguments: unknown }
-  /** Its own `if` did not hold: nothing is touched. */
+  /** Its own `if` did not match: nothing is changed. */
   | { readonly step: LoadedStep; readonly state: 'unmatched' }
-  /** An expression of its own could not be known: it and the later steps of the rule write nothing. */
+  /** One of its expressions failed: this step and the later steps of the rule write nothing. */
   | { readonly step: LoadedStep; readonly state: 'failed'; readonly reason: string };
 
-/** A rule's verdict and, where it matched, its steps in order. */
+/** A rule's verdict and, if it matched, its steps in order. */
 export type Evaluation = {
   readonly verdict: Verdict;
   readonly steps: readonly ResolvedStep[];
-  /** Set where something could not be known because of the forge and a later attempt may help: retry the delivery. */
+  /** Set if a forge error prevented the evaluation and a later attempt may succeed: retry the delivery. */
   readonly retry?: ReeveError;
-  /** Set where only checks or `mergeable` keep a step that awaits them from being taken. */
+  /** Set if only checks or `mergeable` keep a step that awaits them from running. */
   readonly awaitsChecks?: true;
 };
 
-/** Returns the verdict on a rule that is not considered, without asking anything. */
+/** Returns the verdict of a skipped rule, without any request. */
 export function skipRule(rule: LoadedRule, reason: SkipReason): Verdict {
   return { ...headOf(rule), verdict: 'skipped', reason, findings: [] };
 }
 
-/** Returns the verdict on a rule that could not be evaluated at all, for this reason. */
+/** Returns the verdict of a rule that could not be evaluated, with the reason. */
 export function failRule(rule: LoadedRule, reason: string): Verdict {
   return { ...headOf(rule), verdict: 'failed', reason, findings: [] };
 }
 
 /**
- * Returns what a rule says in this situation. Facts are asked as far as the rule gets: those of its filters on paths,
- * then of its `if`, then of its steps; each time in parallel. A rule that fails has steps too where only some of them
- * failed: those before are planned. Never rejects.
+ * Evaluates a rule. Facts are fetched only as far as the evaluation gets: those of path filters, then of `if`, then of
+ * the steps, each group in parallel. A failed rule has steps too if only some of them failed: the steps before are
+ * planned. Never rejects.
  */
 export async function evaluateRule(rule: LoadedRule, situation: RuleContext): Promise<Evaluation> {
   const { meter } = situation;
@@ -85,7 +87,7 @@ function givenBy({ event, item, now }: RuleContext): Readonly<Record<string, unk
   const given: Record<string, unknown> = { ...item, now };
   if (event) {
     given.event = event.payload;
-    // An event found by catching up has no sender; conditions that need one fail and say so.
+    // An event found by catch-up has no sender; conditions that need one fail with that reason.
     given.sender = event.payload.sender ?? null;
   }
   return given;
@@ -93,7 +95,7 @@ function givenBy({ event, item, now }: RuleContext): Readonly<Record<string, unk
 
 const filesRequest: FactRequest = { name: 'files' };
 
-/** Returns the end of a rule that a filter on paths leaves out, or undefined where it goes on. */
+/** Returns the evaluation of a rule that a path filter excludes, or undefined if the rule continues. */
 async function filterPaths(
   rule: LoadedRule,
   situation: RuleContext,
@@ -129,7 +131,7 @@ async function filterPaths(
 
 const pullRequest: FactRequest = { name: 'pull_request' };
 
-/** Returns the entries of `on` whose filter on branches the pull request passes as it is now. */
+/** Returns the entries of `on` whose branch filters match the current state of the pull request. */
 async function passingNow(
   heard: readonly Listening[],
   { meter, facts }: RuleContext,
@@ -181,7 +183,7 @@ async function resolveSteps(
   return { verdict, steps, ...(await findAwaiting(rule, knowledge, meter)) };
 }
 
-/** Returns whether a step that awaits checks would be taken if only those said otherwise. */
+/** Returns whether a step that awaits checks would run if only these had another result. */
 async function findAwaiting(
   rule: LoadedRule,
   knowledge: Learning,
@@ -240,9 +242,8 @@ function narrowedOnce(payload: object, subject: Subject): object {
 }
 
 /**
- * The knowledge of one rule in one run: what was given, and the facts that were asked so far. Facts are asked in
- * parallel and once; one that cannot be asked is remembered with its error and makes only those conditions fail that
- * depend on it.
+ * The values known to one rule in one run: the given ones, and the facts fetched so far. Facts are fetched in parallel
+ * and once; an error is cached, and only the conditions that depend on that fact fail.
  */
 export class Learning implements Knowledge {
   readonly #facts: Facts;
@@ -251,7 +252,10 @@ export class Learning implements Knowledge {
   readonly #meter: Meter | undefined;
   readonly #known = new Map<string, Known>();
 
-  /** `sees`: all, or what anybody may know who may write in the repository. `meter` pays for what facts evaluate. */
+  /**
+   * `sees`: everything, or only data that anyone with write access to the repository may read. `meter` is charged for
+   * the evaluation inside facts.
+   */
   constructor(
     facts: Facts,
     given: Readonly<Record<string, unknown>>,
@@ -266,11 +270,11 @@ export class Learning implements Knowledge {
     this.#meter = meter;
   }
 
-  /** Asks what is not known yet. */
+  /** Fetches the facts that are not known yet. */
   async learn(requests: readonly FactRequest[]): Promise<void> {
     const missing = requests.filter((request) => this.find(request) === undefined);
     if (missing.length === 0) return;
-    // What an answer of the others may hold is asked after them, or it would cost a request of its own.
+    // Facts that another fact's response may contain are read after it, which saves a request.
     const held = missing.filter(({ name }) => findFact(name)?.within);
     const others = missing.filter((request) => !held.includes(request));
     await Promise.all([...others, ...held].map((request) => this.#ask(request)));
@@ -286,7 +290,8 @@ export class Learning implements Knowledge {
   async #ask(request: FactRequest): Promise<void> {
     try {
       const value = await this.#facts.ask(request);
-      // Asked once for all rules, and charged to each that reads it: what a rule may do does not depend on the others.
+      // Fetched once for all rules and charged to each rule that reads it: the limits of one rule do not depend on the
+      // others.
       const cost = this.#facts.costOf(request);
       if (cost > 0) this.#meter?.enter(`the fact ${factKey(request)}`);
       this.#meter?.charge(cost);
@@ -298,7 +303,8 @@ export class Learning implements Knowledge {
   }
 
   #narrowed(name: string, value: unknown): unknown {
-    // Rules of the operator see no more of it: the dashboard shows it to those who may read what the event is about.
+    // The operator's rules get the narrowed payload as well: the dashboard shows its values to everyone who may read
+    // the subject.
     if (name === 'event' && typeof value === 'object' && value !== null)
       return narrowedOnce(value, this.#facts.subject);
     const { narrow, narrowsForAll } = findFact(name) ?? {};

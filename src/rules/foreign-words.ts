@@ -1,19 +1,19 @@
 /**
- * Words of other systems (GitHub and its workflows, Mergify, JavaScript, Python, templates) that people write in rule files
- * and expressions, and what is written here instead. Messages about unknown words look here before they guess.
+ * Words of other systems (GitHub and its workflows, Mergify, JavaScript, Python, templates) that people write in rule
+ * files and expressions, with their equivalents here. Messages about unknown words use this table before guessing.
  */
 function words<T = string>(table: Readonly<Record<string, T>>): ReadonlyMap<string, T> {
   return new Map(Object.entries(table));
 }
 
-/** What serves instead of a foreign function, for text and for lists. */
+/** Equivalents of a foreign function, for text and for lists. */
 type ForeignFunction = { readonly text?: string; readonly list?: string };
 
 const search = { text: 'contains', list: 'exists' } as const;
 const pattern = { text: 'matches' } as const;
 const count = { text: 'size', list: 'size' } as const;
 
-/** Functions of JavaScript, Python, Jinja and Go templates, and what serves instead for text and for lists. */
+/** Functions of JavaScript, Python, Jinja and Go templates, with their equivalents for text and for lists. */
 export const foreignFunctions = words<ForeignFunction>({
   includes: search,
   contain: search,
@@ -58,7 +58,7 @@ export const foreignFunctions = words<ForeignFunction>({
 const statusFunctions =
   'a rule has no job before it: leave this out, or read the fact statuses for the state of checks';
 
-/** Functions of workflow files that have no counterpart. */
+/** Functions of workflow files without an equivalent. */
 export const workflowFunctions = words({
   always: statusFunctions,
   success: statusFunctions,
@@ -69,7 +69,7 @@ export const workflowFunctions = words({
   now: 'now is a value: write now',
 });
 
-/** Names of other systems, and what they are here. */
+/** Names of other systems, with their equivalents. */
 export const foreignNames = words({
   undefined: 'null',
   None: 'null',
@@ -93,7 +93,7 @@ export const foreignNames = words({
   checks: 'statuses',
 });
 
-/** Contexts of workflow files without a counterpart: a rule has none of these values. */
+/** Contexts of workflow files without an equivalent. */
 export const workflowContexts = new Set([
   'env',
   'vars',
@@ -105,7 +105,7 @@ export const workflowContexts = new Set([
   'matrix',
 ]);
 
-/** Members of other APIs, and what they are here. */
+/** Members of other APIs, with their equivalents. */
 export const foreignMembers = words({
   author: 'user.login',
   sender: 'user.login',
@@ -131,7 +131,7 @@ export const foreignOperators = words({
   NOT: '!',
 });
 
-/** Signs of other languages around the place where the parser stopped, and what is written here. */
+/** Syntax of other languages near the position of a parse error, with the equivalent. */
 export const foreignSigns: readonly (readonly [RegExp, string])[] = [
   [
     /=>/,
@@ -146,7 +146,7 @@ export const foreignSigns: readonly (readonly [RegExp, string])[] = [
   [/;/, 'an expression has no ";"'],
 ];
 
-/** Words that other systems use, and what they are here. */
+/** Event names of other systems, with their equivalents. */
 export const foreignEventWords = words({
   synchronize: 'synchronized',
   labeled: 'label_updated',
@@ -180,7 +180,7 @@ export const foreignSchedules = words({
   yearly: '17 3 1 1 *',
 });
 
-/** Names that other systems give to actions, and ours. */
+/** Action names of other systems, with ours. */
 export const actionsElsewhere = words({
   label: 'set-labels',
   labels: 'set-labels',
@@ -215,7 +215,7 @@ export const actionsElsewhere = words({
   'dispatch-workflow': 'run-workflow',
 });
 
-/** Types of parameters as others call them. */
+/** Parameter types of other systems, with ours. */
 export const typesElsewhere = words({
   integer: 'int',
   number: 'int',
@@ -233,7 +233,7 @@ const inStep = 'this belongs to a step: write "steps:" and "- uses: …" with it
 const underOn = 'write it below "on", as in on: { schedule: "17 3 * * *" }';
 const itemOfSweep = 'the item of a sweep is given as item: { pull_request: { number: 1, … } }';
 
-/** Keys of other systems, and of the right system in the wrong place, with what to do. */
+/** Keys of other systems, and our own keys in a wrong place, with the remedy. */
 export const keysElsewhere = {
   file: words({
     on: ruleInFile,

@@ -7,9 +7,9 @@ import type { Listening, LoadedRule, Pattern } from './rule.ts';
 import type { SkipReason } from './verdict.ts';
 
 /**
- * Returns why a rule does not consider an event, or undefined where it does: `kind` (another family or activity), `filter`
- * (branches and tags, read from the payload), `scope` (its `in`). Filters on paths need a fact; `evaluateRule` asks it.
- * Patterns are paid for by the meter; throws LimitExceeded where it has too little left.
+ * Returns why a rule skips an event, or undefined if it does not: `kind` (another family or activity), `filter`
+ * (branches and tags, read from the payload), `scope` (its `in`). Path filters need a fact, which `evaluateRule`
+ * requests. Patterns are charged to the meter; throws LimitExceeded if its budget is insufficient.
  */
 export function skipReason(rule: LoadedRule, event: Event, meter: Meter): SkipReason | undefined {
   const heard = rule.on.filter((listening) => listensTo(listening, event));
@@ -18,13 +18,16 @@ export function skipReason(rule: LoadedRule, event: Event, meter: Meter): SkipRe
   return outOfScope(rule, scopeNameOf(event), meter) ? 'scope' : undefined;
 }
 
-/** Returns whether a rule's `in` leaves out a subject: an item of a sweep, or what a person named on the command line. */
+/** Returns whether a subject is in a rule's `in`: an item of a sweep, or a subject given on the command line. */
 export function isInScope(rule: LoadedRule, subject: Subject, meter: Meter): boolean {
   const { repository, organization } = subject;
   return !outOfScope(rule, repository ? `${repository.owner}/${repository.name}` : organization, meter);
 }
 
-/** Returns the entries of `on` that an event passes but for their paths: the rule speaks where one of their paths passes too. */
+/**
+ * Returns the entries of `on` that match an event apart from their path filters; the rule applies if one of their path
+ * filters matches too.
+ */
 export function listeningsFor(rule: LoadedRule, event: Event, meter: Meter): readonly Listening[] {
   return rule.on.filter((listening) => listensTo(listening, event) && passesRefs(listening, event, meter));
 }
@@ -34,7 +37,7 @@ export function isFiltered({ family: _family, activities: _activities, ...filter
   return Object.values(filters).some((filter) => filter !== undefined);
 }
 
-/** Returns whether the branch that a pull request merges into passes the filters of an entry. */
+/** Returns whether the target branch of a pull request matches the filters of an entry. */
 export function passesBranch(listening: Listening, branch: string, meter: Meter): boolean {
   const { branches, branchesIgnore, tags, tagsIgnore } = listening;
   return passesNames(branches, branchesIgnore, tags ?? tagsIgnore, (pattern) =>
@@ -43,8 +46,8 @@ export function passesBranch(listening: Listening, branch: string, meter: Meter)
 }
 
 /**
- * Returns whether some changed file passes the paths of an entry. A renamed file counts with its old and its new path. The
- * files are as the forge lists them.
+ * Returns whether a changed file matches the paths of an entry. A renamed file counts with its old and its new path.
+ * The files are those of the forge's list.
  */
 export function passesPaths({ paths, pathsIgnore }: Listening, files: unknown, meter: Meter): boolean {
   if (paths) return somePath(files, (path) => paths.matches(path, meter), meter);
@@ -56,7 +59,7 @@ function somePath(files: unknown, passes: (path: string) => boolean, meter: Mete
   for (const file of files) {
     meter.charge(costs.item);
     if (typeof file !== 'object' || file === null) continue;
-    // The forge cannot say what changed: it may be any file.
+    // The forge cannot list the changes: any file may have changed.
     if (file.status === anyStatus) return true;
     const path: unknown = file.filename;
     if (typeof path === 'string' && path !== '' && passes(path)) return true;
@@ -71,7 +74,7 @@ function listensTo({ family, activities }: Listening, event: Event): boolean {
 }
 
 function outOfScope(rule: LoadedRule, name: string | undefined, meter: Meter): boolean {
-  // What has no owner (a notification, an instance's runner) is in no pattern but that for everything.
+  // Subjects without an owner (a notification, an instance's runner) match only the pattern for everything.
   return rule.scopes.some(
     (scope) => !(name === undefined ? takesEverything(scope) : scope.matches(name, meter)),
   );
@@ -89,7 +92,10 @@ function scopeNameOf({ repository, subject, payload }: Event): string | undefine
   return typeof organization === 'string' ? organization : undefined;
 }
 
-/** Where a filter on branches stands beside one on tags, an event of either passes; alone it takes no event of the other. */
+/**
+ * With filters on both branches and tags, an event of either kind may match; a single filter excludes events of the
+ * other kind.
+ */
 function passesRefs(listening: Listening, event: Event, meter: Meter): boolean {
   const { branches, branchesIgnore, tags, tagsIgnore } = listening;
   if (!branches && !branchesIgnore && !tags && !tagsIgnore) return true;
@@ -113,7 +119,7 @@ function passesNames(
 
 type EventRef = { readonly kind: 'branch' | 'tag'; readonly name: string };
 
-/** Target branch of a pull request; ref of push, create and delete, which name it in full or say `ref_type`. */
+/** Target branch of a pull request; ref of push, create and delete, as a full name or with `ref_type`. */
 function eventRef({ family, payload }: Event): EventRef | undefined {
   const { ref, ref_type: type } = payload;
   if (typeof ref === 'string' && (family === 'push' || family === 'create' || family === 'delete')) {

@@ -11,9 +11,9 @@ import type { LoadedRule } from './rule.ts';
 
 const requestsOfRules = new WeakMap<LoadedRule, readonly FactRequest[]>();
 
-/** Returns the facts that a rule names, each once; what its actions read by themselves is in the needs of these. */
+/** Returns the facts that a rule names, without duplicates; facts that its actions read are in the needs of these. */
 export function requestsOfRule(rule: LoadedRule): readonly FactRequest[] {
-  // Each event asks this of each rule that hears it.
+  // Cached, because it is needed for every event and rule.
   let requests = requestsOfRules.get(rule);
   if (requests === undefined) {
     requests = findRequests(rule);
@@ -32,13 +32,16 @@ function findRequests({ on, condition, steps }: LoadedRule): readonly FactReques
   return [...new Map(requests.map((request) => [factKey(request), request])).values()];
 }
 
-/** Returns the rows of the facts that a rule names. */
+/** Returns the definitions of the facts that a rule names. */
 export function factsOfRule(rule: LoadedRule): readonly Fact[] {
   const names = new Set(requestsOfRule(rule).map(({ name }) => name));
   return [...names].flatMap((name) => findFact(name) ?? []);
 }
 
-/** Returns what rules ask of a forge that it cannot do, at the line of the rule or step. `textOf` gives a file's text. */
+/**
+ * Returns the capabilities that rules need and a forge lacks, as problems at the line of the rule or step. `textOf`
+ * returns a file's text.
+ */
 export function checkCapabilities(
   rules: readonly LoadedRule[],
   capabilities: Capabilities,
@@ -68,7 +71,7 @@ export function checkCapabilities(
   });
 }
 
-/** Returns whether arguments have something at a path (`hooks.name`), or this text there (`hooks.events=status`). */
+/** Returns whether arguments have a value at a path (`hooks.name`), or this text there (`hooks.events=status`). */
 function says(written: unknown, path: string): boolean {
   const [names = '', text] = path.split('=');
   let found: readonly unknown[] = [written];

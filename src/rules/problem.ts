@@ -1,4 +1,4 @@
-/** Problems of a rule file by code. Scripts and tests use the code; the message is for people. */
+/** Codes of problems in rule files. Scripts and tests use the code; the message is for people. */
 export const problemCodes = {
   'file-name': 'Rules are not read from a file with this name.',
   'file-size': 'The file is larger than 64 KiB.',
@@ -48,30 +48,30 @@ export const problemCodes = {
 
 export type ProblemCode = keyof typeof problemCodes;
 
-/** A problem in a rule file, with its position. A file with a problem is refused as a whole. */
+/** A problem in a rule file, with its position. A file with a problem is rejected as a whole. */
 export type Problem = {
   readonly code: ProblemCode;
   /** The problem and its remedy, one or two sentences without a full stop at the end. */
   readonly message: string;
-  /** The word that was probably meant. */
+  /** The nearest valid word. */
   readonly suggestion?: string;
   readonly path: string;
   /** Counted from 1. */
   readonly line: number;
   /** Counted from 1, in UTF-16 units. */
   readonly column: number;
-  /** The line of the file, without its end. */
+  /** The line of the file, without its line end. */
   readonly source: string;
-  /** How many columns the place covers, at least 1. */
+  /** Width of the marked range in columns, at least 1. */
   readonly width: number;
 };
 
 const maxSourceColumns = 160;
 
 /**
- * Returns a problem as people read it: place, code and message, the line of the file, and a pointer under the place.
- * Lines longer than a terminal are shown around the place. Control characters are made visible, so that a rule file
- * cannot write to the terminal of the person who checks it.
+ * Formats a problem for people: position, code and message, the line of the file, and a pointer below the position.
+ * Lines longer than a terminal are shortened around the position. Control characters are made visible, so that a rule
+ * file cannot control the terminal.
  */
 export function formatProblem(problem: Problem): string {
   const { path, line, column, code, message, suggestion } = problem;
@@ -86,7 +86,7 @@ export function formatProblem(problem: Problem): string {
   return `${visible(head)}\n${gutter} | ${visible(shown)}\n${' '.repeat(5)} | ${indent}${'^'.repeat(width)}`;
 }
 
-/** Returns the problems of a file as people read them, with an empty line between two. */
+/** Formats the problems of a file for people, separated by an empty line. */
 export function formatProblems(problems: readonly Problem[]): string {
   return problems.map(formatProblem).join('\n\n');
 }
@@ -95,7 +95,7 @@ function visible(text: string): string {
   return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '\ufffd');
 }
 
-/** Returns a problem that covers a line of a file. `textOf` gives the file's text. */
+/** Returns a problem that covers a line of a file. `textOf` returns the file's text. */
 export function problemAtLine(
   problem: {
     readonly code: ProblemCode;
@@ -110,7 +110,7 @@ export function problemAtLine(
   return { ...problem, column, source, width: Math.max(1, source.trim().length) };
 }
 
-/** Returns the known word nearest to what was written, or undefined where none is near enough to be meant. */
+/** Returns the nearest known word, or undefined if none is near enough. */
 export function nearest(written: string, known: Iterable<string>): string | undefined {
   const limit = Math.max(1, Math.floor(written.length / 3));
   const wanted = normal(written);
@@ -127,12 +127,15 @@ export function nearest(written: string, known: Iterable<string>): string | unde
   return best;
 }
 
-/** `pullRequest`, `pull-request` and `Pull_Request` are slips of one word, not different words. */
+/** Normalizes spelling: `pullRequest`, `pull-request` and `Pull_Request` are equal. */
 function normal(word: string): string {
   return word.toLowerCase().replace(/[-_ ]/g, '');
 }
 
-/** Returns the number of letters to add, drop, change or swap with a neighbour; `limit` where it is at least that. */
+/**
+ * Returns the edit distance with insertions, deletions, substitutions and transpositions; `limit` if it is at least
+ * that.
+ */
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) >= limit) return limit;
   let beforeLast: number[] = [];
@@ -156,7 +159,7 @@ function editDistance(a: string, b: string, limit: number): number {
   return Math.min(last[b.length] ?? limit, limit);
 }
 
-/** One thing wrong with an expression; `start` and `end` are offsets in its text. */
+/** A problem in an expression; `start` and `end` are offsets in its text. */
 export type ExpressionProblem = {
   readonly code: ProblemCode;
   readonly message: string;

@@ -5,7 +5,7 @@ import { User } from '../contract/resources/users.ts';
 import { facts } from '../facts/facts.ts';
 import type { RuleRegistry } from './rule.ts';
 
-/** What rule files of this program may speak of: its facts, its actions, the payloads of its event kinds. */
+/** The facts, actions and event payloads that rule files can use. */
 export const registry: RuleRegistry = {
   facts,
   actions,

@@ -17,7 +17,7 @@ export type RuleCase = {
   readonly name: string;
   readonly line: number;
   readonly eventType: string;
-  /** Absent where `file` names a recorded one. */
+  /** Absent if `file` names a recorded one. */
   readonly payload?: Readonly<Record<string, unknown>>;
   readonly file?: string;
   /** The item of a sweep, instead of an event. */
@@ -79,13 +79,13 @@ export function eventTypeFor(kind: string, activity: string): string {
   return (fitting ?? first)?.[0] ?? kind;
 }
 
-/** What a run of a case tells: the verdicts, and the changes with the steps that asked for them. */
+/** Result of running a case: the verdicts, and the changes with their steps. */
 export type CaseRun = {
   readonly rules: readonly Verdict[];
   readonly changes: readonly CaseChange[];
-  /** Changes that rules want and that are not made. */
+  /** Planned changes that were refused. */
   readonly refused: readonly { readonly change: CaseChange; readonly why: string }[];
-  /** The facts that rules failed for; absent: none. */
+  /** The facts that made rules fail; absent: none. */
   readonly missing?: readonly MissingFact[];
 };
 export type CaseChange = {
@@ -99,11 +99,11 @@ export type CaseChange = {
 export type TestedFile = {
   readonly path: string;
   readonly cases: readonly RuleCase[];
-  /** The rules that the cases are about. */
+  /** The rules under test. */
   readonly rules: readonly LoadedRule[];
 };
 
-/** Result of one case: no difference means that it passed. */
+/** Result of one case: it passed if there are no differences. */
 type CaseResult = {
   readonly path: string;
   readonly name: string;
@@ -111,16 +111,16 @@ type CaseResult = {
   readonly differences: readonly string[];
 };
 
-/** The results of all cases, and what no case reached: rules by identity, steps as `rule identity / step name`. */
+/** The results of all cases, with missing coverage: rules by identity, steps as `rule identity / step name`. */
 type TestResults = {
   readonly results: readonly CaseResult[];
   readonly unreached: { readonly rules: readonly string[]; readonly steps: readonly string[] };
 };
 
 /**
- * Runs every case through the given runner and compares. Changes compare as a set; members not named are ignored. A rule
- * that fails without being expected to is a difference, whatever else was expected. A runner that rejects fails its case;
- * `beforeCase` ends them all by rejecting.
+ * Runs every case with the given runner and compares. Changes are compared as a set; omitted members are ignored. A
+ * rule that fails unexpectedly is a difference in any case. A runner that rejects fails its case; `beforeCase` aborts
+ * all cases by rejecting.
  */
 export async function runRuleTests(options: {
   files: readonly TestedFile[];
@@ -165,7 +165,7 @@ async function runCase(
   }
 }
 
-/** Returns what differs between what a case expects and what came of it, one line each. */
+/** Returns the differences between the expectations of a case and its outcome, one line each. */
 export function compareCase(expected: CaseForm['expect'], outcome: CaseRun): readonly string[] {
   const failed = new Set(unexpectedlyFailed(expected, outcome.rules).map(({ rule }) => rule));
   return [
@@ -202,7 +202,7 @@ function compareRefused(expected: readonly ExpectedRefusal[], actual: CaseRun['r
   ];
 }
 
-/** Returns what is expected and not there, and what is there and not expected. */
+/** Returns the expected items that are missing, and the actual ones that are not expected. */
 function compareLists<Wanted, Actual>(
   expected: readonly Wanted[],
   actual: readonly Actual[],
@@ -217,8 +217,8 @@ function compareLists<Wanted, Actual>(
 }
 
 /**
- * Gives as many expected changes as possible an actual one of their own: a vague one that took what only a precise one
- * fits moves on to another.
+ * Pairs as many expected changes as possible with distinct actual ones: a vague expectation yields an item that only a
+ * precise one matches, and takes another.
  */
 function pairUp<Wanted, Actual>(
   expected: readonly Wanted[],
@@ -249,7 +249,7 @@ function compareVerdicts(expected: CaseForm['expect'], verdicts: readonly Verdic
   const differences: string[] = [];
   for (const [name, verdict] of wantedVerdicts(expected)) {
     const seen = verdicts.find(({ rule }) => rule === name || rule.endsWith(`#${name}`));
-    // A rule that does not listen to the kind is not in the record: it was skipped.
+    // A rule without the event kind is not in the record: it was skipped.
     const actual = seen?.verdict ?? 'skipped';
     if (actual !== verdict)
       differences.push(`rule ${name}: expected ${verdict}, was ${actual}${because(seen)}`);
@@ -267,7 +267,7 @@ function wantedVerdicts(expected: CaseForm['expect']): ReadonlyMap<string, strin
   return wanted;
 }
 
-/** Returns the verdicts of rules that failed although the case does not say so. */
+/** Returns the verdicts of rules that failed unexpectedly. */
 function unexpectedlyFailed(expected: CaseForm['expect'], verdicts: readonly Verdict[]): readonly Verdict[] {
   const wanted = wantedVerdicts(expected);
   const isExpected = (seen: Verdict): boolean =>
@@ -375,7 +375,7 @@ const CaseForm = z
       'give either event: { kind, activity, payload }, or item: { pull_request: { … } } for a rule with a schedule',
   });
 
-/** Tests of the rules beside them: `NAME.test.yml` beside `NAME.yml`. */
+/** Tests of rules: `NAME.test.yml` beside `NAME.yml`. */
 const TestFile = z.strictObject({
   with: Parameters.optional().describe(
     'Values of the parameters of the file, for all cases; default: their defaults.',
@@ -384,9 +384,9 @@ const TestFile = z.strictObject({
 });
 type CaseForm = z.output<typeof CaseForm>;
 
-/** A fact that a rule reads and that a case does not give. */
+/** A fact that a rule reads and a case does not give. */
 export type FactRead = {
-  /** The part of the rule that reads it: `paths`, `if`, a step, or the plan of one. */
+  /** The part of the rule that reads it: `paths`, `if`, a step, or the plan of a step. */
   readonly reader: string;
   readonly request: FactRequest;
 };
@@ -394,9 +394,9 @@ export type FactRead = {
 export type MissingFact = FactRead & { readonly rule: string };
 
 /**
- * Returns the facts that failed rules read and a case does not give, all at once: those of their expressions, and those
- * that their actions declare. `asked` are the missing facts that the run came to: a rule that came to none of its own
- * failed for another reason, unless its plan found out by itself what it needs.
+ * Returns all facts that failed rules read and a case does not give: those of their expressions, and those that their
+ * actions declare. `asked` are the missing facts that the run requested: a rule without any of them failed for another
+ * reason, unless its plan determines its needs at run time.
  */
 export async function findMissingFacts(
   failed: readonly LoadedRule[],
@@ -434,14 +434,14 @@ function readsOf({ on, condition, steps }: LoadedRule): readonly FactRead[] {
       read(`step ${name}`, [
         ...(ofStep?.facts ?? []),
         ...given.facts,
-        // Conditions among them are still text: which facts an action reads depends on them in `when: false` alone.
+        // Conditions in the arguments are still text, which only matters for the facts of `when: false`.
         ...action.facts(given.written),
       ]),
     ),
   ];
 }
 
-/** Returns lines that name these facts, what each of them is, and where to write them. */
+/** Returns lines that list these facts, describe each, and show where to write them. */
 function describeMissing(missing: readonly MissingFact[]): readonly string[] {
   const readers = new Map<string, Set<string>>();
   for (const { rule, reader, request } of missing) {
@@ -457,7 +457,7 @@ function describeMissing(missing: readonly MissingFact[]): readonly string[] {
   ];
 }
 
-/** Returns how a fact is written in a case: `files: a list`, `contents: { "a.txt": an object }`. */
+/** Returns the notation of a fact in a case: `files: a list`, `contents: { "a.txt": an object }`. */
 function formOf({ name, argument }: FactRequest): string {
   const shape = findFact(name)?.shape;
   const value = shape === undefined ? 'a value' : describeShape(shape);

@@ -9,19 +9,19 @@ import type { StepArguments } from './arguments.ts';
 import type { BudgetSource } from './expressions/budget.ts';
 import type { Condition } from './expressions/conditions.ts';
 
-/** Where a rule file comes from, from the most powerful to the least. */
+/** Levels of rule files, from the most to the least powerful. */
 export const levels = ['operator', 'organization', 'repository'] as const;
 export type Level = (typeof levels)[number];
 
-/** What a rule file may speak of: the tables of facts and actions, and the shapes of what a run is given. */
+/** Definitions available to rule files: facts, actions, and the shapes of a run's variables. */
 export type RuleRegistry = {
   readonly facts: readonly Fact[];
   readonly actions: readonly Action[];
-  /** Shape of `event` for each family; the members of a family without one are not checked. */
+  /** Shape of `event` for each family; members of a family without one are not checked. */
   readonly payloads: Readonly<Partial<Record<Family, z.ZodType>>>;
   /**
-   * Shapes of what a run is given beside `event`: `sender`, and the items of `each` that are no facts (`notification`,
-   * `runner`, `organization`). `now` is always there.
+   * Shapes of the variables beside `event`: `sender`, and the items of `each` that are no facts (`notification`,
+   * `runner`, `organization`). `now` is always available.
    */
   readonly variables: Readonly<Record<string, z.ZodType>>;
 };
@@ -29,10 +29,10 @@ export type RuleRegistry = {
 /** `observe` plans and records, and never writes. */
 export type RuleMode = 'observe' | 'enforce';
 
-/** A filter over names: the patterns as written and what they decide. */
+/** A name filter: the patterns as written, and the compiled matcher. */
 export type Pattern = { readonly written: readonly string[]; readonly matches: Matcher };
 
-/** One family that a rule listens to. A member that is absent filters nothing. */
+/** One event family of a rule with its filters. An absent member does not filter. */
 export type Listening = {
   readonly family: Family;
   readonly activities?: readonly string[];
@@ -44,20 +44,20 @@ export type Listening = {
   readonly pathsIgnore?: Pattern;
 };
 
-/** One clock that a rule listens to: five cron fields in a timezone. */
+/** One schedule of a rule: five cron fields in a timezone. */
 export type Schedule = { readonly cron: string; readonly timezone: string };
 
-/** What a schedule walks over. `state` is there for issues and pull requests alone, `in` for notifications. */
+/** The items of a sweep. `state` exists only for issues and pull requests, `in` for notifications. */
 export type Each = {
   readonly kind: SubjectKind;
   readonly state?: 'open' | 'closed' | 'all';
-  /** Repositories that are asked one by one. */
+  /** Repositories to request one by one. */
   readonly in?: Pattern;
 };
 
-/** One step of a rule, checked: its arguments still hold conditions and templates. */
+/** A validated step; its arguments still contain conditions and templates. */
 export type LoadedStep = {
-  /** Its `name`, else its place and action (`1 set-labels`). */
+  /** Its `name`, otherwise its position and action (`1 set-labels`). */
   readonly name: string;
   readonly action: Action;
   readonly condition?: Condition;
@@ -65,30 +65,30 @@ export type LoadedStep = {
   readonly line: number;
 };
 
-/** Whose rule it is, where it is not the operator's: what it may write to ends there. */
+/** Owner of a rule below the operator level, which limits what it may write to. */
 export type RuleHome = { readonly repositoryId: number } | { readonly organization: string };
 
-/** What the operator lets some rule files use beyond the default set, and where. */
+/** Permissions that the operator grants to some rule files beyond the default set, with their scope. */
 export type ScopedGrant = {
   /** Names of actions and facts. */
   readonly names: readonly string[];
   /** Returns whether it covers a repository (`owner/name`) or an organization (`owner`). */
   readonly covers: (fullName: string) => boolean;
-  /** Branches that it covers; absent: the default branch alone. */
+  /** Branches that it covers; absent: only the default branch. */
   readonly branches?: Pattern;
   /** Whether it covers the branches of forks. */
   readonly forks: boolean;
 };
 
-/** Limits that the file or the rule sets; without one, those of the engine. */
+/** Limits of the file or the rule; absent: those of the engine. */
 export type RuleLimits = {
-  /** Changes that a run may make. */
+  /** Maximum number of changes per run. */
   readonly changes?: number;
-  /** Items that a slot of the schedule may change. */
+  /** Maximum number of changed items per slot of the schedule. */
   readonly items?: number;
 };
 
-/** One rule of a file that has no problem. */
+/** A validated rule. */
 export type LoadedRule = {
   /** Identity: `source path#rule name`. */
   readonly id: string;
@@ -96,22 +96,22 @@ export type LoadedRule = {
   /** Path of the file as given to the loader. */
   readonly source: string;
   readonly level: Level;
-  /** Set where the file was read from a forge; absent for the operator's. */
+  /** Set for files on a forge; absent for the operator's. */
   readonly home?: RuleHome;
   /** The commit the file was read from; empty for files of the operator's folder. */
   readonly commit: string;
-  /** Digest of the file's text: rules of the same revision are the same. */
+  /** Digest of the file's text: equal revisions have equal rules. */
   readonly revision: string;
   readonly line: number;
   readonly description?: string;
   readonly mode: RuleMode;
   readonly limits: RuleLimits;
-  /** `in` of file and rule: a repository or organization must lie in all of them. */
+  /** `in` of file and rule: a repository or organization must match all of them. */
   readonly scopes: readonly Pattern[];
   readonly on: readonly Listening[];
   readonly schedules: readonly Schedule[];
   readonly each?: Each;
-  /** Names of the actions and facts that it uses by grant alone; absent or empty: none. */
+  /** Names of the actions and facts that it uses by grant; absent or empty: none. */
   readonly byGrant?: readonly string[];
   /** The grants of its file; absent for the operator's. */
   readonly grants?: readonly ScopedGrant[];
@@ -119,7 +119,10 @@ export type LoadedRule = {
   readonly steps: readonly LoadedStep[];
 };
 
-/** Returns whether a rule runs for the pull requests that events of a family concern, and not for what the events are about. */
+/**
+ * Returns whether a rule runs for the pull requests that events of a family concern, instead of the events' own
+ * subjects.
+ */
 export function runsForConcerned(
   { each }: { readonly each?: LoadedRule['each'] | undefined },
   family: Family,
@@ -128,14 +131,13 @@ export function runsForConcerned(
 }
 
 /**
- * Units that a rule has for itself, whatever the other rules of its source cost. The operator may have a thousand rules
- * that concern one event, each with patterns and a hundred files to hold against them; how many there are is the
- * operator's choice. Other files have at most a hundred rules.
+ * Reserved units per operator rule, independent of the other rules. Any number of operator rules may apply to one
+ * event, each with patterns for a hundred files. Other files have at most a hundred rules.
  */
 export const unitsPerOperatorRule = 100_000;
 export const unitsPerOtherRule = 20_000;
 
-/** Returns whose budget a rule spends: the operator's, its organization's or its repository's. */
+/** Returns the source whose budget a rule uses: the operator, its organization or its repository. */
 export function budgetSourceOf({ level, home, source }: LoadedRule): BudgetSource {
   if (level === 'operator') {
     return { key: 'operator', title: "the operator's rules", unitsPerRule: unitsPerOperatorRule };
@@ -155,18 +157,18 @@ export function budgetSourceOf({ level, home, source }: LoadedRule): BudgetSourc
   };
 }
 
-/** Rules that are in force together, found by what they listen to without looking at the others. */
+/** The rules in force together, indexed by event family. */
 export interface RuleSet {
   /** All rules, operator's first, then organization's, then repository's; within a level as given. */
   readonly rules: readonly LoadedRule[];
-  /** Rules that listen to the family, in the same order. */
+  /** Rules of the family, in the same order. */
   listeningTo(family: Family): readonly LoadedRule[];
   find(id: string): LoadedRule | undefined;
-  /** Returns where the rule stands in `rules`; after all of them where it is none of these. */
+  /** Returns the index of the rule in `rules`; their number if it is not among them. */
   orderOf(id: string): number;
 }
 
-/** Returns the rules indexed by family: an event costs about as much as the rules that listen to it. */
+/** Returns the rules indexed by family: the cost of an event depends only on the rules of its family. */
 export function createRuleSet(rules: readonly LoadedRule[]): RuleSet {
   const order = { operator: 0, organization: 1, repository: 2 };
   const sorted = rules.toSorted((a, b) => order[a.level] - order[b.level]);
@@ -188,8 +190,8 @@ export function createRuleSet(rules: readonly LoadedRule[]): RuleSet {
 }
 
 /**
- * Returns a set with further rules after those of `base`, which is shared: a thousand rules of the operator are indexed once, and
- * not for every repository. All rules of `base` must be the operator's, and none of the others.
+ * Returns a set with further rules after those of `base`, whose index is shared: a thousand operator rules are indexed
+ * once, not per repository. All rules of `base` must be the operator's, and none of the others.
  */
 export function extendRuleSet(base: RuleSet, rules: readonly LoadedRule[]): RuleSet {
   const own = createRuleSet(rules);

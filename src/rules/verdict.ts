@@ -4,7 +4,7 @@ import type { Level, LoadedRule } from './rule.ts';
 
 export type { Evidence as Finding };
 
-/** Why a rule was not considered, and what that means in words. */
+/** Reasons for skipping a rule, with explanations. */
 const skipReasons = {
   kind: 'it listens to other events',
   filter: 'its branches, tags or paths leave this out',
@@ -17,14 +17,14 @@ const skipReasons = {
 } as const;
 export type SkipReason = keyof typeof skipReasons;
 
-/** Returns why a rule was skipped or failed, for people: the reason as recorded, and what it means. */
+/** Returns why a rule was skipped or failed: the recorded reason, with its explanation. */
 export function wordsOf({ verdict, reason }: Judgement): string | undefined {
   if (verdict !== 'skipped' || reason === undefined) return reason;
-  // A run of another version of this program may know other reasons.
+  // Runs of other versions may have other reasons.
   return isSkipReason(reason) ? `${reason}: ${skipReasons[reason]}` : reason;
 }
 
-/** Returns why every one of these rules was skipped, in words, if it is the same for all; otherwise undefined. */
+/** Returns the explanation of the skip reason that all these rules share; otherwise undefined. */
 export function commonSkip(verdicts: readonly Judgement[]): string | undefined {
   const [reason, ...others] = new Set(
     verdicts.map(({ verdict, reason }) => (verdict === 'skipped' ? reason : undefined)),
@@ -38,21 +38,23 @@ function isSkipReason(reason: string): reason is SkipReason {
   return Object.hasOwn(skipReasons, reason);
 }
 
-/** A rule's answer. */
+/** Result of a rule. */
 type Judgement = {
   readonly verdict: 'matched' | 'unmatched' | 'failed' | 'skipped';
-  /** For `skipped` a SkipReason; for `failed` what could not be known. */
+  /** For `skipped` a SkipReason; for `failed` the error. */
   readonly reason?: string;
 };
 
-/** A rule's answer, with its evidence. */
+/** Result of a rule with its evidence. */
 export type Verdict = Judgement & {
   readonly rule: string;
   readonly source: string;
   /** The commit the rule file was read from; empty for files of the operator's folder. */
   readonly commit: string;
   readonly line: number;
-  /** Code of the error that made it fail, where that is one of ours: with `forge-…`, `reason` may repeat a forge's answer. */
+  /**
+   * Code of the error that made it fail, if it is a Reeve error: with `forge-…`, `reason` may contain a forge's answer.
+   */
   readonly code?: string;
   /** Origin of the rule, and the revision of its file; absent in runs of earlier versions. */
   readonly level?: Level;
@@ -65,7 +67,7 @@ export function nameOfRule(rule: string): string {
   return rule.slice(rule.lastIndexOf('#') + 1);
 }
 
-/** What the payload of an event has that was found by reading what is, not told by a delivery. */
+/** Payload members that catch-up recovers from live state, without a delivery. */
 const recoverable = new Set([
   'action',
   'number',
@@ -82,9 +84,11 @@ const recoverable = new Set([
 const decided = new WeakMap<LoadedRule, boolean>();
 const needing = new WeakMap<LoadedRule, boolean>();
 
-/** Returns whether a rule without a schedule names the event or who caused it: it cannot be evaluated for live state alone. */
+/**
+ * Returns whether a rule without a schedule reads the event or its sender: it cannot be evaluated for live state alone.
+ */
 export function needsEvent(rule: LoadedRule): boolean {
-  // The loader has made sure that rules with a schedule look first whether there is an event.
+  // The loader ensures that rules with a schedule test for an event first.
   if (rule.schedules.length > 0 || rule.on.length === 0) return false;
   const known = needing.get(rule);
   if (known !== undefined) return known;
@@ -94,8 +98,8 @@ export function needsEvent(rule: LoadedRule): boolean {
 }
 
 /**
- * Returns whether a rule can be held against an event that was found by catching up: its expressions name no member of
- * `event` that cannot be found again (`event.changes`, `event.commits`), and not who did it.
+ * Returns whether a rule can be evaluated for an event found by catch-up: its expressions read neither the sender nor a
+ * member of `event` that cannot be recovered (`event.changes`, `event.commits`).
  */
 export function isRecoverable(rule: LoadedRule): boolean {
   const known = decided.get(rule);
@@ -112,7 +116,10 @@ function readsOf({ condition, steps }: LoadedRule): readonly Read[] {
   ];
 }
 
-/** Returns whether a delivery alone tells what is read: who did it, a member of the payload, or the payload as a whole. */
+/**
+ * Returns whether a read needs a delivery: the sender, an unrecoverable member of the payload, or the payload as a
+ * whole.
+ */
 function isTold({ root: { name }, path: [member], isAsked }: Read): boolean {
   if (name === 'sender') return true;
   if (name !== 'event') return false;

@@ -14,35 +14,38 @@ import {
   sampleSpanOf,
 } from './dashboard/activity-samples.ts';
 
-/** A delivery or job, as far as it is counted. */
+/** The counted fields of a delivery or job. */
 type HandledClaim = {
   readonly door: Claim['door'];
   readonly receivedAt: Date;
   readonly redrivenAt?: Date | undefined;
 };
 
-/** Counts what this process does, for the charts of the dashboard. */
+/** Counts the activity of this process, for the charts of the dashboard. */
 export interface Activity {
-  /** Counts an answer of the receiver, by what became of the delivery. */
+  /** Counts an answer of the receiver, by its result. */
   countReceived(result: string): void;
   /** Counts a handled delivery, with the time since its receipt. Jobs are not counted. */
   countHandled(claim: HandledClaim, runs: readonly Run[]): void;
-  /** Counts a delivery that was given up. */
+  /** Counts a dead delivery. */
   countDead(claim: { readonly door: Claim['door'] }): void;
-  /** Counts what a sweep corrected. */
+  /** Counts the corrections of a sweep. */
   countSweepRun(run: Run): void;
-  /** Looks at the queue, and with `isThorough` at runners and drift, where this process leads; then writes what was counted. */
+  /**
+   * Samples the queue, and with `isThorough` also runners and drift, if this process is the leader; then writes the
+   * counts.
+   */
   write(options?: { readonly isThorough?: boolean }): Promise<void>;
-  /** Writes the rest, and ends the writing. */
+  /** Writes the remaining counts and stops. */
   stop(): Promise<void>;
 }
 
-/** How often what was counted is written: a process that is killed loses no more than this of its charts. */
+/** Interval of the writes: a killed process loses at most this much of its charts. */
 const writeMs = 60_000;
-/** Every how many writes runners and drift are looked at: they change with sweeps. */
+/** Runners and drift are sampled at every n-th write: they change with sweeps. */
 const thoroughEvery = 5;
 
-/** Begins to count. */
+/** Starts the counting. */
 export function startActivity(options: {
   readonly store: Store;
   readonly clock: Clock;
@@ -79,7 +82,7 @@ export function startActivity(options: {
       }
       await write();
     } catch (error) {
-      // Charts have a gap; what is served matters more.
+      // Serving matters more than a gap in the charts.
       log.debug({ error: messageOf(error) }, 'the activity could not be written');
     }
   };
@@ -96,7 +99,7 @@ export function startActivity(options: {
     countHandled({ door, receivedAt, redrivenAt }, runs) {
       if (door !== 'webhook') return;
       count(runs.some(hasFailed) ? 'failed' : 'handled');
-      // A delivery that runs again waited for a person.
+      // A redriven delivery was waiting for a person, so its latency is not counted.
       if (redrivenAt === undefined) add(latencyName(clock.now().getTime() - receivedAt.getTime()), 1, 'sum');
     },
     countDead({ door }) {
@@ -114,7 +117,7 @@ export function startActivity(options: {
   };
 }
 
-/** Returns what looks at levels: the queue, and what sweeps have seen. */
+/** Returns the samplers of levels: the queue, runners and drift. */
 function createLooks(store: Store, clock: Clock, count: (name: SampleName, amount: number) => void) {
   const runners = createRunnerMemory(store);
   const lookAtQueue = async (): Promise<void> => {

@@ -7,15 +7,15 @@ import { type DashboardParts, dashboard } from './dashboard/route.ts';
 import { maxConnections, receiver, serverOptions } from './receiver/route.ts';
 import type { SecretEntry } from './receiver/secrets.ts';
 
-/** What the doors of the bot lead to. */
+/** Parts of the HTTP application. */
 export type AppParts = Omit<DashboardParts, 'hasPages'> & {
-  /** False: neither the receiver nor the pages, only health and metrics. Default: everything. */
+  /** False: only health and metrics. Default: receiver and pages as well. */
   readonly isPublic?: boolean | undefined;
   readonly store: Store;
-  /** Entries that `examineSecrets` found nothing wrong with. */
+  /** Entries that were validated by `examineSecrets`. */
   readonly secrets: readonly SecretEntry[];
   readonly onStored: () => void;
-  /** Counts what is received, for charts; absent: nothing is counted. */
+  /** Counts received deliveries, for charts; absent: nothing is counted. */
   readonly activity?: Activity | undefined;
   /** Largest body of a delivery in bytes; default: the receiver's, 8 MiB. */
   readonly maxBodyBytes?: number | undefined;
@@ -39,7 +39,7 @@ export function createApp({
     forceCloseConnections: 'idle',
   });
   app.server.maxConnections = maxConnections;
-  // A connection that is kept alive after the last answer would hold the stop for as long as the other side likes (72 s).
+  // A connection kept alive after its last answer would delay the shutdown by its idle timeout (72 s).
   let isClosing = false;
   app.addHook('preClose', async () => {
     isClosing = true;
@@ -56,15 +56,15 @@ export function createApp({
     if (request.routeOptions.url === '/webhook') metrics.countAnswer(reply.elapsedTime);
   });
   app.register(dashboard, { ...parts, hasPages: isPublic });
-  // Health says no more than its state: it is the one thing that a stranger may ask.
+  // Health is public, so it shows only the state.
   app.get('/healthz', async (_request, reply) => reply.type('application/json').send('{"status":"ok"}'));
   app.get('/readyz', async (_request, reply) => {
     const health = await store.healthy();
     if (!health.ok) log.warn({ reason: health.reason }, 'not ready');
     const { state: forge } = parts.dashboardData.forge();
     const status = !health.ok ? 'unavailable' : forge === 'ok' ? 'ok' : 'degraded';
-    // Deliveries are stored while the forge fails or refuses us, and a proxy that read 503 here would turn them away: forges
-    // do not send them again.
+    // Deliveries are stored while the forge fails or denies access; with 503 here, a proxy would reject them, and
+    // forges do not resend.
     return reply
       .code(health.ok ? 200 : 503)
       .type('application/json')
@@ -73,7 +73,7 @@ export function createApp({
   return app;
 }
 
-/** Opens the doors; returns where. Throws `port-taken` or `settings`. */
+/** Starts listening; returns the URL. Throws `port-taken` or `settings`. */
 export async function listenOn(
   app: FastifyInstance,
   { host, port }: { readonly host: string; readonly port: number },

@@ -24,8 +24,8 @@ import type { MetricData } from './dashboard/metrics.ts';
 import type { RuleCoverage } from './rule-coverage.ts';
 
 /**
- * Returns what metrics and pages show of rules, sweeps and runners, which the dashboard knows nothing of. A rule is named
- * as in its `folder`, wherever that lies.
+ * Returns the data of rules, sweeps and runners for metrics and pages, which the dashboard does not import. Rules are
+ * named by their path in `folder`.
  */
 export function createDashboardData(
   { store, rules, clock }: Reeve,
@@ -98,7 +98,7 @@ export function createDashboardData(
   };
 }
 
-/** Returns what the dashboard shows of one schedule. */
+/** Returns the row of one schedule. */
 async function readSchedule(
   entry: Scheduled,
   {

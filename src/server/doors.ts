@@ -14,9 +14,9 @@ import { loadSignInKey } from './settings/secrets/installation-secret.ts';
 /** The receiver and the dashboard, listening. */
 export type Doors = {
   readonly url: string;
-  /** Absent where processes share the password. */
+  /** Absent if processes share the password. */
   readonly passwordFile: string | undefined;
-  /** Accepts no more connections and lets open requests finish, for 5 s at most. */
+  /** Stops accepting connections and waits up to 5 s for open requests. */
   close(): Promise<void>;
 };
 
@@ -28,25 +28,25 @@ type DoorsOptions = {
   readonly dashboardData: AppParts['dashboardData'];
   readonly clock: Clock;
   readonly isPublic: boolean;
-  /** Folder of the dashboard's password. */
+  /** Data folder, with the dashboard's password. */
   readonly data: string;
   readonly secrets: readonly SecretEntry[];
   readonly maxBodyBytes?: number | undefined;
   readonly host: string;
   readonly port: number;
   readonly forgeUrl: string;
-  /** Address that people reach the dashboard at. */
+  /** Public URL of the dashboard. */
   readonly dashboard?: string | undefined;
-  /** The OAuth2 application by which people sign in to it. */
+  /** OAuth2 application for the sign-in. */
   readonly signIn?: SignInApplication | undefined;
   readonly simulate: AppParts['commands']['simulate'];
   /** Called when work was stored. */
   readonly wake: () => void;
 };
 
-/** After this time a page no longer waits for the forge. */
+/** Pages wait at most this long for the forge. */
 const pageGraceMs = 2_000;
-/** After this time no request is waited for. A forge gives a delivery up after 5 s by itself. */
+/** Open requests are ended after this time. A forge gives up a delivery after 5 s. */
 const requestGraceMs = 5_000;
 
 /** Opens the receiver and the dashboard. Throws `port-taken` or `settings`. */

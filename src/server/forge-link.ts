@@ -14,26 +14,26 @@ import type { Log } from '../platform/log.ts';
 import type { ForgeState } from '../work/deliveries/breaker.ts';
 import type { Metrics } from './dashboard/metrics.ts';
 
-/** Longest wait for the forge before the receiver listens. */
+/** Maximum wait for the forge before the receiver listens. */
 const greetingMs = 5_000;
 
-/** The connection to the forge, as the account that Reeve acts as. */
+/** The connection to the forge with Reeve's account. */
 export interface ForgeLink {
   readonly client: Client;
   readonly account: () => Promise<Account>;
   /** Returns the name of the account. */
   readonly login: () => Promise<string>;
-  /** Returns how many answers the forge has given so far, by which it shows that it works. */
+  /** Returns the number of answers of the forge so far, which shows that it works. */
   readonly answers: () => number;
   /** Returns the state of the forge. */
   readonly state: ForgeStateReader['state'];
-  /** Ends every call that is under way, and refuses further ones. */
+  /** Aborts all calls in progress and refuses further ones. */
   halt(reason: unknown): void;
-  /** Ends the effect of the signal that `openForgeLink` got. */
+  /** Ignores the signal given to `openForgeLink` from now on. */
   ignoreSignal(): void;
 }
 
-/** Opens the connection. A forge that cannot be reached does not keep it from opening. */
+/** Opens the connection. An unreachable forge does not prevent that. */
 export async function openForgeLink(options: {
   readonly forge: SignedIn;
   readonly allowAdmin: boolean;
@@ -72,8 +72,8 @@ export async function openForgeLink(options: {
 }
 
 /**
- * Logs the account that Reeve acts as. Returns its name, or undefined where the forge cannot be asked now, or has not
- * answered within 5 s: until the receiver listens, every delivery is lost.
+ * Logs Reeve's account. Returns its name, or undefined if the forge is not available within 5 s: until the receiver
+ * listens, every delivery is lost.
  */
 async function greet(account: () => Promise<Account>, log: Log): Promise<string | undefined> {
   const asked = account().then(({ login }) => {
@@ -93,20 +93,20 @@ async function greet(account: () => Promise<Account>, log: Log): Promise<string 
     return undefined;
   } finally {
     answered.abort();
-    // Nothing waits for the loser of the race; a later call gets the error by asking again.
+    // The losing promise of the race is not awaited; a later call gets its error by a new request.
     for (const lost of [asked, late]) lost.catch(() => {});
   }
 }
 
-/** Follows whether the forge accepts the credential, from the answers to all requests. */
+/** Tracks whether the forge accepts the credential, by the answers to all requests. */
 interface ForgeStateReader {
-  /** Notes the status of an answer. */
+  /** Records the status of an answer. */
   note(status: number | undefined): void;
-  /** Returns the state of the forge: what the worker knows of it, or else what the answers show. */
+  /** Returns the state of the forge: the worker's, otherwise the one shown by the answers. */
   state(worker: ForgeState): ForgeState;
 }
 
-/** Creates it: nothing is wrong yet. */
+/** Creates it, in a healthy state. */
 function createForgeStateReader(now: () => Date): ForgeStateReader {
   let refusedSince: Date | undefined;
   return {

@@ -6,7 +6,10 @@ import type { Log } from '../platform/log.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import type { TestCoverage } from './dashboard/data.ts';
 
-/** Runs the rule tests beside the rule files at these paths; `beforeCase` is awaited before each case, and ends the run by rejecting. */
+/**
+ * Runs the rule tests beside these rule files; `beforeCase` is awaited before each case, and aborts the run by
+ * rejecting.
+ */
 export type TestRules = (
   paths: readonly string[],
   options: { readonly beforeCase: () => Promise<void> },
@@ -18,23 +21,23 @@ export type TestRules = (
   readonly unreached: { readonly steps: readonly string[] };
 }>;
 
-/** What rule tests reach of the operator's rules, computed in the background. */
+/** Coverage of the operator's rules by rule tests, computed in the background. */
 export interface RuleCoverage {
   of(rule: LoadedRule): TestCoverage;
-  /** Computes what is new or changed, then looks for changes at an interval. */
+  /** Computes what is new or changed, then checks for changes at an interval. */
   start(): void;
-  /** Looks for changes now; resolves when everything is computed. */
+  /** Checks for changes now; resolves when everything is computed. */
   look(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Interval of the look for changed rules and files of tests. */
+/** Interval of the check for changed rules and test files. */
 const lookMs = 10_000;
-/** Larger files of tests are not read. */
+/** Larger test files are not read. */
 const maxTestBytes = 1_048_576;
-/** Time that the tests beside one file have. */
+/** Time limit for the tests of one file. */
 const timeoutMs = 10_000;
-/** Files of rules whose tests are run; the tests of others are not. */
+/** Maximum number of rule files whose tests are run. */
 const maxFiles = 500;
 
 type Computed = { readonly key: string; readonly result: (rule: LoadedRule) => TestCoverage };
@@ -63,7 +66,7 @@ export function createRuleCoverage(options: {
         path,
         before?.key === key ? before : { key, result: await readCoverage(path, about?.size, parts) },
       );
-      // Pages show each file as soon as it is known.
+      // Stored file by file, so that pages show each as soon as it is known.
       const now = known.get(path);
       if (now) computed.set(path, now);
     }
@@ -74,7 +77,7 @@ export function createRuleCoverage(options: {
     looking = looking.then(lookOnce);
     return looking;
   };
-  /** The next look follows the end of this one. */
+  /** The next check is scheduled when this one ends. */
   const lookOn = async (): Promise<void> => {
     await look();
     if (!ending.signal.aborted) timer = setTimeout(lookOn, lookMs).unref();
@@ -98,7 +101,7 @@ function testPathOf(path: string): string {
   return path.replace(/(\.ya?ml)$/, '.test$1');
 }
 
-/** Runs the tests beside a file in limited time, and returns what they reach of its rules. Never rejects. */
+/** Runs the tests of a file with a time limit, and returns the coverage of its rules. Never rejects. */
 async function readCoverage(
   path: string,
   bytes: number | undefined,
@@ -112,13 +115,13 @@ async function readCoverage(
   const timeout = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
   const over = Promise.withResolvers<never>();
   timeout.addEventListener('abort', () => over.reject(new Error('its tests took longer than 10 s')));
-  // What is served has its turn between two cases.
+  // Yields to the server between two cases.
   const beforeCase = async (): Promise<void> => {
     await nextTurn();
     timeout.throwIfAborted();
   };
   try {
-    // A recorded payload that is never read to its end must not hold the others.
+    // A recorded payload that blocks while it is read must not block the others.
     const report = await Promise.race([test([path], { beforeCase }), over.promise]);
     if (report.problems.length > 0) return unknown(`${testFile} cannot be used: reeve test says why`);
     const unreached = new Set(report.unreached.steps);

@@ -27,11 +27,11 @@ import { createRuleCoverage, type RuleCoverage, type TestRules } from './rule-co
 /** The rules that are in force, and the incidents about their files. */
 export interface RulesInForce {
   readonly source: RuleSource;
-  /** Returns every rule there is, as the source does, and then looks again at the files that incidents are about. */
+  /** Returns all rules of the source, and then checks the files of incidents again. */
   everyRule(): Promise<readonly LoadedRule[]>;
   /** Reports on a repository whose rules were evaluated, in the background. */
   refreshReport(repositoryId: number): void;
-  /** What rule tests reach of the operator's rules; absent: they are not run. */
+  /** Coverage of the operator's rules by rule tests; absent: they are not run. */
   readonly coverage?: RuleCoverage | undefined;
   stop(): Promise<void>;
 }
@@ -59,7 +59,7 @@ export async function openRules(options: {
     pins: store,
     log,
     async failures(repositoryId) {
-      // A file that was read now may have ended some.
+      // Reading a file may have closed some incidents.
       await incidents.idle();
       return reportedFailuresOf(await store.listIncidents(), repositoryId);
     },
@@ -75,7 +75,7 @@ export async function openRules(options: {
   });
   const noteOperator = (files: readonly ReadFile[]): void =>
     incidents.note({ level: 'operator', repositoryId: 0, name: '', files });
-  // Without a folder nothing is left of what its files did.
+  // Without a folder, all incidents of its files are closed.
   if (folder === undefined) noteOperator([]);
   const watch = await putInForce(folder, log, (loaded, files, offered) => {
     source.replaceOperatorRules(loaded, offered);
@@ -105,10 +105,7 @@ export async function openRules(options: {
   };
 }
 
-/**
- * Returns a function that looks again at the rule files which incidents are about, and clears the incidents of those that
- * are gone.
- */
+/** Returns a function that reads the rule files of incidents again, and closes the incidents of deleted files. */
 function createRecheck(options: {
   readonly store: Store;
   readonly source: RuleSource;
@@ -119,7 +116,7 @@ function createRecheck(options: {
 }): () => Promise<void> {
   const { store, source, incidents, served, organizations, log } = options;
 
-  /** Reads a repository's file again, and returns whether the repository is still there and served. */
+  /** Reads a repository's file again, and returns whether the repository still exists and is served. */
   const isReadAgain = async (id: number, [incident]: readonly Incident[]): Promise<boolean> => {
     const [owner = '', name = ''] = incident?.source?.split('/') ?? [];
     try {
@@ -153,17 +150,17 @@ function createRecheck(options: {
   };
 }
 
-/** Returns a file of the operator as it was read; its problems name it as in the folder, wherever that is. */
+/** Returns a file of the operator with its path relative to the folder. */
 function readFileOf({ path, rules, problems }: FolderFile, folder = ''): ReadFile {
   const within = relative(folder, path);
   const texts = problems.map((problem) => formatProblem({ ...problem, path: within }));
   return { source: path, commit: '', revision: rules[0]?.revision, problems: texts };
 }
 
-/** Called with the rules of the folder, the files that were read, and the packs that they offer. */
+/** Called with the rules of the folder, its files, and the packs that it offers. */
 type OnRules = (rules: readonly LoadedRule[], files: readonly FolderFile[], offered: PackTree) => void;
 
-/** Puts the operator's rules in force, and those that the folder holds from then on. */
+/** Puts the operator's rules in force, and replaces them whenever the folder changes. */
 async function putInForce(
   folder: string | undefined,
   log: Log,
@@ -173,33 +170,33 @@ async function putInForce(
     log.info({}, 'no REEVE_RULES: there are no rules of the operator, only those of repositories');
     return undefined;
   }
-  // A folder that is not there is a mistake at the start; later it may be away for a moment.
+  // A missing folder is an error at the start; later it may be missing for a moment.
   await findRuleFiles([folder]);
   const watch = watchFolder(folder, { log, onRules });
   await watch.look();
   return watch;
 }
 
-/** One rule file as it was read: a path of the operator's folder, or `owner/name/path` on the forge. */
+/** A rule file: a path in the operator's folder, or `owner/name/path` on the forge. */
 type ReadFile = {
   readonly source: string;
-  /** Absent where the file has no rule. */
+  /** Absent if the file has no rules. */
   readonly revision?: string | undefined;
   readonly commit: string;
   readonly problems: readonly string[];
 };
 
-/** Files that were read together: all that their place has. */
+/** All files of one location after a reading. */
 type ReadPlace = {
   readonly level: Level;
-  /** The repository that owns them; 0 for the operator's folder and for organizations. */
+  /** Id of the repository with the files; 0 for the operator's folder and for organizations. */
   readonly repositoryId: number;
-  /** Full name of the repository that holds the files of an organization; empty for the others. */
+  /** Full name of an organization's rules repository; empty for the others. */
   readonly name: string;
   readonly files: readonly ReadFile[];
 };
 
-/** Keeps the incidents about rule files in line with the files. */
+/** Keeps the incidents about rule files up to date. */
 class FileIncidents {
   readonly #store: Store;
   readonly #clock: Clock;
@@ -212,7 +209,7 @@ class FileIncidents {
     this.#log = log;
   }
 
-  /** Takes note of files that were read, in the background. */
+  /** Records files in the background. */
   note(place: ReadPlace): void {
     this.#noting = this.#noting
       .then(() => noteFiles(this.#store, place, this.#clock.now()))
@@ -221,15 +218,15 @@ class FileIncidents {
       });
   }
 
-  /** Resolves when nothing is being noted. */
+  /** Resolves when all files are recorded. */
   idle(): Promise<void> {
     return this.#noting;
   }
 }
 
 /**
- * Brings the incidents of a place in line with its files as they are now: raises those that cannot be used, and ends the
- * incidents of files that are corrected or gone, and of rules whose file has changed since they failed.
+ * Updates the incidents of a location: raises them for unusable files, and closes those of corrected or deleted files,
+ * and of rules whose file has changed since they failed.
  */
 async function noteFiles(store: Store, place: ReadPlace, now: Date): Promise<void> {
   const broken = place.files.filter(({ problems }) => problems.length > 0);
@@ -259,7 +256,7 @@ async function clearAll(store: Store, incidents: readonly Incident[]): Promise<v
   }
 }
 
-/** Returns whether an incident is about the files of a place. */
+/** Returns whether an incident is about a file of the location. */
 function isOf({ level, repositoryId, source }: Incident, place: ReadPlace): boolean {
   if (level !== place.level) return false;
   if (level === 'repository') return repositoryId === place.repositoryId;
@@ -288,7 +285,7 @@ function occurrenceOf(
   };
 }
 
-/** Returns what was read on the forge as a place. */
+/** Returns the location of a reading on the forge. */
 function placeOfReading({ level, repositoryId, name, files }: FileReading): ReadPlace {
   return {
     level,

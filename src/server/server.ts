@@ -45,85 +45,85 @@ import { createWork, type Work } from './work.ts';
 
 export type ServerOptions = {
   readonly forge: SignedIn;
-  /** Entries that `examineSecrets` found nothing wrong with. */
+  /** Entries that were validated by `examineSecrets`. */
   readonly secrets: readonly SecretEntry[];
-  /** Folder of everything that survives a restart. */
+  /** Folder of all persistent data. */
   readonly data: string;
-  /** Connection string of the PostgreSQL database with the store; absent: the store is a file in the folder. */
+  /** Connection string of the PostgreSQL store; absent: the store is a file in the folder. */
   readonly databaseUrl?: string | undefined;
-  /** Folder of the operator's rules; absent: there are none. */
+  /** Folder of the operator's rules; absent: none. */
   readonly rules?: string | undefined;
-  /** Patterns of served repositories, beside the starred ones. */
+  /** Patterns of served repositories, in addition to the starred ones. */
   readonly repositories: readonly string[];
   readonly allowAdmin: boolean;
-  /** Organizations with rules of their own; default: none. */
+  /** Organizations with their own rules; default: none. */
   readonly organizations?: readonly OrganizationSource[];
-  /** What files of repositories and organizations may use beyond the small set; default: nothing more. */
+  /** Permissions of files of repositories and organizations beyond the default set; default: none. */
   readonly grants?: readonly Grant[];
-  /** How many changes may be made; default: the engine's. */
+  /** Maximum numbers of changes; default: the engine's. */
   readonly budgets?: Budgets;
-  /** Check the rule files of pull requests that touch them; default: no. */
+  /** Whether the rule files of pull requests that change them are checked; default: no. */
   readonly preview?: boolean;
-  /** How repositories are told of rule files that cannot be used; default: by status. */
+  /** How unusable rule files are reported in repositories; default: by status. */
   readonly reportProblems?: ReportProblems;
-  /** What becomes of a delivery that repeats an earlier one; default: it runs. */
+  /** Handling of a delivery that repeats an earlier one; default: it runs. */
   readonly repeated?: RepeatedChoice;
-  /** Values that rules of the operator may name; default: none. */
+  /** Named secrets for rules of the operator; default: none. */
   readonly namedSecrets?: ReadonlyMap<string, string>;
-  /** Hosts that messages may go to although they are not public, or without TLS; default: none. */
+  /** Hosts allowed for messages although they are not public or have no TLS; default: none. */
   readonly notifyHosts?: readonly string[];
-  /** Ids of accounts that rules name, by login; others are held to the account of the first use. Default: none. */
+  /** Pinned account ids by login; other logins are pinned at first use. Default: none. */
   readonly accounts?: Readonly<Record<string, number>>;
   readonly host: string;
   readonly port: number;
-  /** Address that people reach the dashboard at; default: this machine's own addresses alone. */
+  /** Public URL of the dashboard; default: only this machine's own addresses. */
   readonly dashboard?: string | undefined;
-  /** The OAuth2 application by which people sign in to it; default: the password alone opens it. */
+  /** OAuth2 application for the sign-in; default: only the password. */
   readonly signIn?: SignInApplication | undefined;
   readonly log: Log;
-  /** Ends the start with `stopped` once it is aborted; a server that has started is stopped by `stop`. */
+  /** Aborts the start with `stopped`; a started server is stopped by `stop`. */
   readonly signal?: AbortSignal;
   /** Default: the system's clock. */
   readonly clock?: Clock;
-  /** Waits between the attempts of a delivery, and its lifetime; default: the worker's. */
+  /** Backoff between the attempts of a delivery, and its lifetime; default: the worker's. */
   readonly backoff?: BackoffOptions;
-  /** How often to look for retries that are due and for jobs of other processes; default: the worker's, 1 s. */
+  /** Interval of polling for due retries and for jobs of other processes; default: the worker's, 1 s. */
   readonly pollMs?: number;
-  /** Deliveries handled at once, and calls under way at the forge; default: 8. */
+  /** Number of deliveries handled concurrently, and of concurrent calls to the forge; default: 8. */
   readonly concurrency?: number | undefined;
   /** Largest body of a delivery in bytes; default: the receiver's, 8 MiB. */
   readonly maxBodyBytes?: number | undefined;
-  /** How long what happened is kept, and how much of it; default: `standardRetention`. */
+  /** Retention of the history; default: `standardRetention`. */
   readonly retention?: Retention;
-  /** Told of every run. */
+  /** Called with every run. */
   readonly onRun?: (run: Run, event: Event) => void;
-  /** Runs rule tests, for the coverage on the pages of rules; absent: it is not known. */
+  /** Runs rule tests, for the coverage on the pages of rules; absent: no coverage. */
   readonly testRules?: TestRules;
-  /** What this process does; default: everything. Other roles need `databaseUrl`. */
+  /** Role of this process; default: everything. Other roles need `databaseUrl`. */
   readonly role?: ServerRole | undefined;
-  /** Does jobs and nothing else: no door is open, and no clock is looked at. Default: no. */
+  /** Only runs jobs: no receiver, no dashboard, no schedules. Default: no. */
   readonly jobsOnly?: boolean;
-  /** Told of every run over an item of a sweep. */
+  /** Called with every run over an item of a sweep. */
   readonly onSweepRun?: (run: Run) => void;
 };
 
-/** Time that deliveries under way have to finish when the server stops. */
+/** Time for deliveries in progress to finish when the server stops. */
 const workGraceMs = 6_000;
-/** The bot, running. */
+/** A running bot. */
 export interface Server {
-  /** Where it listens. */
+  /** URL of its HTTP server. */
   readonly url: string;
   readonly store: Store;
-  /** Resolves with the reason once nothing can be stored any more (`store-lost`); deliveries get 503 until `stop`. */
+  /** Resolves with the reason if the store becomes unusable (`store-lost`); deliveries get 503 until `stop`. */
   readonly failed: Promise<ReeveError>;
   /**
-   * Stops accepting and claiming, lets what is being handled finish for 6 s, then ends it and its calls and gives it back,
+   * Stops accepting and claiming, waits 6 s for work in progress, then aborts it and its calls, releases its claims,
    * and closes the store.
    */
   stop(): Promise<void>;
 }
 
-/** What is running; absent what has not been started yet. */
+/** The started parts; absent ones were not started yet. */
 type Running = {
   rules?: RulesInForce;
   work?: Work;
@@ -132,8 +132,8 @@ type Running = {
 };
 
 /**
- * Starts the bot: link to the forge, store, rules, worker, doors. The one place where they are put together; `work.ts` tells what the
- * worker does. A forge that cannot be reached does not keep it from starting: deliveries are stored and wait.
+ * Starts the bot: forge link, store, rules, worker, doors. The only place where they are combined; `work.ts` defines
+ * the work of the worker. An unreachable forge does not prevent the start: deliveries are stored and wait.
  */
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { log, data, organizations = [], grants = [] } = options;
@@ -195,7 +195,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       onMoved: announceMoves(store),
     });
     running.rules = rules;
-    // 3. The bot, as its workers see it. What it caches, other processes may see change.
+    // 3. The bot as its workers use it. Its caches may be invalidated by other processes.
     const memory = createFactMemory(clock);
     const admissions = createAdmissions({
       identities: createIdentities({ client, clock }),
@@ -230,7 +230,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       retention: options.retention ?? standardRetention,
       wake,
     };
-    // 4. The worker, and what it does.
+    // 4. The worker and its handlers.
     const work = createWork(reeve, {
       preview: options.preview ? createPreview({ ...reeve, memory }, { grants, organizations }) : undefined,
       backoff: options.backoff,
@@ -284,7 +284,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   }
 }
 
-/** Returns what every run of this process is given, whatever it is about. */
+/** Returns the context common to all runs of this process. */
 async function runSettings(
   { budgets, namedSecrets = new Map(), notifyHosts: hosts = [], data, log }: ServerOptions,
   {
@@ -320,7 +320,7 @@ async function runSettings(
   };
 }
 
-/** Returns what counts runs and queue events: metrics, the charts, and whoever started the server. */
+/** Returns the functions that count runs and queue events: in metrics, charts, and the callbacks of the options. */
 function countWith(metrics: Metrics, activity: Activity, { onRun, onSweepRun }: ServerOptions): WorkMetrics {
   return {
     countRun(run, event) {
@@ -336,7 +336,7 @@ function countWith(metrics: Metrics, activity: Activity, { onRun, onSweepRun }: 
   };
 }
 
-/** Reports on a repository whose own rules were evaluated. */
+/** Refreshes the report of a repository whose own rules were evaluated. */
 function reportOn(runs: readonly Run[], repositoryId: number | undefined, rules: RulesInForce): void {
   const isOwn = runs.some((run) =>
     run.rules.some(({ level, verdict }) => level === 'repository' && verdict !== 'skipped'),
@@ -344,14 +344,14 @@ function reportOn(runs: readonly Run[], repositoryId: number | undefined, rules:
   if (isOwn && repositoryId !== undefined) rules.refreshReport(repositoryId);
 }
 
-/** Takes every step, also after one that fails; then throws the first error. */
+/** Runs all steps, even after a failure; then throws the first error. */
 async function inTurn(steps: readonly (() => Promise<unknown>)[]): Promise<void> {
   const errors: unknown[] = [];
   for (const step of steps) await step().catch((error) => errors.push(error));
   if (errors.length > 0) throw errors[0];
 }
 
-/** Waits for all of them; then throws the first error. */
+/** Waits for all promises; then throws the first error. */
 async function allSettledOrThrow(promises: readonly (Promise<unknown> | undefined)[]): Promise<void> {
   const failed = (await Promise.allSettled(promises)).find(({ status }) => status === 'rejected');
   if (failed?.status === 'rejected') throw failed.reason;

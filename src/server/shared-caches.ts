@@ -5,7 +5,7 @@ import type { Admissions } from '../rules/sources/admission.ts';
 import type { RuleSource } from '../rules/sources/rule-source.ts';
 import type { Notice, SharedStore } from '../store/store.ts';
 
-/** What a process caches and other processes may have seen change. */
+/** The caches of a process that changes seen by other processes invalidate. */
 type Caches = {
   readonly rules: RuleSource;
   readonly admissions: Admissions;
@@ -14,13 +14,13 @@ type Caches = {
 
 const Repository = z.object({ id: z.number(), owner: z.string(), name: z.string() });
 
-/** Returns the function that tells the other processes of a repository whose default branch has moved. */
+/** Returns the function that notifies the other processes of a moved default branch. */
 export function announceMoves(store: SharedStore): (repository: RepositoryRef) => void {
   return ({ id, owner, name }) =>
     store.announce({ topic: 'rules', key: JSON.stringify({ id, owner, name }) });
 }
 
-/** Returns the admissions; what they forget, the other processes forget. */
+/** Returns the admissions; the other processes are notified of entries removed from its cache. */
 export function announceForgotten(admissions: Admissions, store: SharedStore): Admissions {
   return {
     admit: (origin, event) => admissions.admit(origin, event),
@@ -32,7 +32,7 @@ export function announceForgotten(admissions: Admissions, store: SharedStore): A
   };
 }
 
-/** Returns the memory of facts; what it drops, the other processes drop. */
+/** Returns the memory of facts; the other processes are notified of its dropped entries. */
 export function announceDropped(memory: FactMemory, store: SharedStore): FactMemory {
   return {
     get: (key) => memory.get(key),
@@ -45,12 +45,15 @@ export function announceDropped(memory: FactMemory, store: SharedStore): FactMem
   };
 }
 
-/** Returns the function that takes a notice of another process. These caches must be those that announce nothing. */
+/**
+ * Returns the function that handles a notice of another process. The given caches must be the ones that do not
+ * announce.
+ */
 export function createNoticeTaker({ rules, admissions, memory }: Caches): (notice: Notice) => void {
   const take: Readonly<Record<Notice['topic'], (key: string) => void>> = {
     rules(key) {
       const repository = readRepository(key);
-      // What this version cannot read may be about anything.
+      // A notice that this version cannot read may concern any repository.
       if (repository === undefined) rules.forgetAll();
       else rules.noteMoved(repository);
     },
@@ -69,7 +72,7 @@ export function createNoticeTaker({ rules, admissions, memory }: Caches): (notic
   return ({ topic, key }) => take[topic](key);
 }
 
-/** Reads the key of a notice. Other versions, and other users of the database, may send what this one does not know. */
+/** Parses the key of a notice. Other versions, and other users of the database, may send unknown ones. */
 function readRepository(key: string): RepositoryRef | undefined {
   try {
     return Repository.safeParse(JSON.parse(key)).data;

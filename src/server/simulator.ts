@@ -9,12 +9,12 @@ import type { Reeve } from '../work/reeve.ts';
 import { type SimulationContext, simulate } from '../work/runs/simulate.ts';
 import type { DashboardCommands } from './dashboard/data.ts';
 
-/** Time that one simulation has; its calls end then. */
+/** Time limit of one simulation; its calls are aborted then. */
 const limitMs = 20_000;
 
 /**
- * Returns the simulation of the dashboard: what the rules in force would do with a subject as it is now. It writes nothing:
- * rule files are read by a source of its own, which reports on none; one simulation runs at a time.
+ * Returns the simulation of the dashboard: the plan of the rules in force for the live state of a subject. It writes
+ * nothing: rule files are read by a separate source without reports. One simulation runs at a time.
  */
 export function createSimulator(
   reeve: Reeve,
@@ -27,7 +27,7 @@ export function createSimulator(
     readonly organizations: readonly OrganizationSource[];
     readonly grants: readonly Grant[];
     readonly isServed: (repository: RepositoryRef) => Promise<boolean>;
-    /** Begins the time of one simulation: its calls end with the signal. Default: 20 s. */
+    /** Starts the time limit of one simulation, whose signal aborts its calls. Default: 20 s. */
     readonly limit?: () => AbortSignal;
   },
 ): DashboardCommands['simulate'] {
@@ -51,7 +51,7 @@ export function createSimulator(
       },
       clock,
     });
-    // A ledger of its own: the one of the deliveries also counts what is planned.
+    // A separate ledger, because the ledger of deliveries also counts planned changes.
     const ledger = createBudgetLedger({
       now: () => clock.now(),
       readRuns: (repositoryId, before) =>
@@ -73,7 +73,7 @@ export function createSimulator(
     const found = await simulate({ subject }, context).catch((error: unknown) => {
       throw signal.aborted ? tooLong() : error;
     });
-    // A call that ended with the time is a fact that cannot be read, and the plan would be another one.
+    // A call aborted by the time limit counts as an unreadable fact and would change the plan.
     if (signal.aborted) throw tooLong();
     return found;
   };

@@ -21,7 +21,7 @@ import { Snapshots } from '../work/sweeps/catch-up/snapshots.ts';
 import { maintenanceLanes } from '../work/sweeps/schedule/maintenance.ts';
 import { Sweeps } from '../work/sweeps/sweeps.ts';
 
-/** What works on what the store holds. */
+/** Processing of the stored deliveries and jobs. */
 export type Work = {
   readonly worker: Worker;
   readonly sweeps: Sweeps;
@@ -29,31 +29,31 @@ export type Work = {
   readonly snapshots: Snapshots;
 };
 
-/** How the worker works, beside the bot that it works for. */
+/** Options of the worker. */
 export type WorkOptions = {
   readonly preview?: Preview | undefined;
   readonly backoff?: BackoffOptions | undefined;
   readonly pollMs?: number | undefined;
-  /** Deliveries handled at once. */
+  /** Number of deliveries handled concurrently. */
   readonly concurrency?: number | undefined;
-  /** Returns how many answers the forge has given so far; default: every attempt counts as answered. */
+  /** Returns the number of answers of the forge so far; default: every attempt counts as answered. */
   readonly answers?: (() => number) | undefined;
-  /** Called with runs that were stored, and the repository whose event or item they are about. */
+  /** Called with stored runs, and the repository of their event or item. */
   readonly onRecorded?: (runs: readonly Run[], repositoryId: number | undefined) => void;
-  /** Called with the end of an attempt that was stored. */
+  /** Called with the stored end of an attempt. */
   readonly onEnded?: (claim: Claim, ending: Ending) => void;
 };
 
-/** Puts the handlers of deliveries and jobs together, and the worker that takes both from the store. At rest. */
+/** Creates the handlers of deliveries and jobs, and the worker that claims both from the store. Not started. */
 export function createWork(reeve: Reeve, options: WorkOptions): Work {
   const { store, client, clock, log } = reeve;
-  // The smallest question that needs the credential, the database of the forge, and no right.
+  // The cheapest request that needs the credential and the forge's database, but no permission.
   const prober = client.counted({ tries: 1 });
   const askWhoWeAre = (): Promise<unknown> => prober.call(operations.getSelf, {});
   const queues = new MergeQueues(reeve);
   const snapshots = new Snapshots(store, clock);
 
-  // 1. Deliveries, and what goes on with what they began.
+  // 1. Deliveries and their follow-up.
   const leaveWaiting = createLeaveWaiting(reeve);
   const attempt = createRunAttempt(reeve);
   const concerned = createConcernedPulls(reeve, { attempt, leaveWaiting });
@@ -68,9 +68,9 @@ export function createWork(reeve: Reeve, options: WorkOptions): Work {
       await queues.wakeFor(event);
     },
   });
-  // 2. What is due by the clock.
+  // 2. Schedules.
   const sweeps = new Sweeps(reeve, { snapshots, leaveWaiting, askWhoWeAre });
-  // 3. Every kind of job of our own.
+  // 3. All kinds of our own jobs.
   const jobs = new Map<string, HandleJob>([
     ...Object.entries(sweeps.jobHandlers),
     ['caught-up', async (job, payload, lease) => handle(job, caughtUpEvent(payload), lease)],
@@ -103,8 +103,8 @@ export function createWork(reeve: Reeve, options: WorkOptions): Work {
 }
 
 /**
- * Notes an event for the snapshots of catching up. An event whose note cannot be stored may be found again, which changes
- * nothing; a delivery that failed for it would be handled again, and its run would not be recorded.
+ * Records an event for the snapshots of catch-up. If that fails, the event may be found again, which changes nothing;
+ * failing the delivery instead would repeat it and lose the record of its run.
  */
 async function noteHandled(event: AdmittedEvent, snapshots: Snapshots, { log }: Reeve): Promise<void> {
   try {

@@ -2,7 +2,7 @@ import { defaultLimits } from '../../forge/platform/git/limits.ts';
 import type { SetupOptions } from '../connection/steps/answers.ts';
 import { type CommandRow, defineCommand } from './command.ts';
 
-/** The commands that connect a forge and check the connection. */
+/** The commands for the connection to a forge. */
 const connectionCommands = [
   defineCommand<SetupOptions>({
     usage: 'setup',

@@ -3,48 +3,50 @@ import type { Settings, Variables } from '../../server/settings/config.ts';
 import type { Prompt } from '../output/prompt.ts';
 import type { Terminal } from '../output/terminal.ts';
 
-/** What a command line runs with; a test passes its own. */
+/** Context of a command line; tests pass their own. */
 export type CommandContext = {
   readonly environment: Variables;
   readonly terminal: Terminal;
-  /** Asks the person at the terminal; absent: there is no such person. */
+  /** Prompt for the person at the terminal; absent if not interactive. */
   readonly prompt?: Prompt | undefined;
 };
 
 /** One call of a command. */
 export type CommandCall<Options, Arguments> = CommandContext & {
-  /** Values of the flags, named as commander names them. */
+  /** Values of the flags, under commander's names. */
   readonly options: Options;
   readonly args: Arguments;
-  /** Loads the settings from the environment, and from variables that flags stand for. Throws `settings`. */
+  /** Loads the settings from the environment, overridden by variables from flags. Throws `settings`. */
   settings(flags?: Variables): Promise<Settings>;
-  /** Loads the settings for a command that receives no deliveries: a forge token is enough to run it. */
+  /** Loads the settings for a command that receives no deliveries: a forge token is sufficient. */
   readerSettings(): Promise<Settings>;
 };
 
 /** A flag in commander's notation, its description, and its default. */
 type CommandFlag = readonly [flags: string, description: string, value?: string];
 
-/** One row of the table of commands. `run` imports the command when it is called, and returns the exit status. */
+/** One row of the command table. `run` imports the command when it is called, and returns the exit status. */
 export type CommandRow<Options = object, Arguments = readonly unknown[]> = {
-  /** Name and description of the group that the command is in: `reeve GROUP NAME`. */
+  /** Name and description of the command's group: `reeve GROUP NAME`. */
   readonly group?: { readonly name: string; readonly description: string };
   /** Name and arguments in commander's notation: `check [paths...]`. */
   readonly usage: string;
   readonly description: string;
   readonly flags?: readonly CommandFlag[];
-  /** A flag without which the command does not start. */
+  /** A required flag. */
   readonly requiredFlags?: readonly CommandFlag[];
   readonly notes?: string;
   readonly examples: readonly string[];
   readonly run: (call: CommandCall<Options, Arguments>) => Promise<number>;
 };
 
-/** Returns its argument: a row of the table, whose `run` gets the options and arguments that its flags and usage name. */
+/**
+ * Defines a row of the table: returns its argument, whose `run` gets the options and arguments of its flags and usage.
+ */
 export function defineCommand<Options = object, Arguments extends readonly unknown[] = readonly []>(
   row: CommandRow<Options, Arguments>,
 ): CommandRow {
-  // The border to commander: it passes the values that `usage` and `flags` describe.
+  // Boundary to commander, which passes the values that `usage` and `flags` describe.
   return row as CommandRow<never, never> as CommandRow;
 }
 
@@ -54,7 +56,7 @@ export function addCommand(
   row: CommandRow,
   { context, finish }: { readonly context: CommandContext; readonly finish: (status: number) => void },
 ): void {
-  // Most of the program's schemas hang on the settings: `--help` starts in a third of the time without them.
+  // Most schemas of the program are imported by the settings: without them, `--help` takes a third of the time.
   const load = () => import('../../server/settings/config.ts');
   const parent = row.group === undefined ? program : findGroup(program, row.group);
   const command = parent.command(row.usage).description(row.description);
@@ -78,7 +80,7 @@ export function addCommand(
   });
 }
 
-/** Returns the command of a group, added to the program with its first member. */
+/** Returns the command of a group, which is added to the program with its first member. */
 function findGroup(program: Command, { name, description }: NonNullable<CommandRow['group']>): Command {
   const known = program.commands.find((command) => command.name() === name);
   return known ?? program.command(name).description(description);

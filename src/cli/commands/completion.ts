@@ -4,7 +4,7 @@ import type { CommandRow } from './command.ts';
 
 const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript };
 
-/** Prints the script by which a shell completes the commands of the table and their flags. Returns the exit status. */
+/** Prints the completion script of a shell for the command table. Returns the exit status. */
 export function completion(shell: string, table: readonly CommandRow[], terminal: Terminal): number {
   if (!(shell in scripts))
     throw new ReeveError('usage', `"${shell}" is no shell with completion: write bash, zsh or fish`);
@@ -14,7 +14,7 @@ export function completion(shell: string, table: readonly CommandRow[], terminal
 
 const namesOf = (flags: readonly CompletionFlag[]): string => flags.map(({ name }) => name).join(' ');
 
-/** Returns the script for bash. It needs nothing of the package bash-completion. */
+/** Returns the script for bash. It does not require the package bash-completion. */
 function bashScript(completion: CompletionWords): string {
   const { first, commands, common } = completion;
   const groups = groupsOf(completion);
@@ -65,9 +65,9 @@ ${[...members, ...cases].join('\n')}
 complete -F _reeve reeve`;
 }
 
-/** Returns a text as one word of fish, within single quotes. */
+/** Returns a text as one word of fish, in single quotes. */
 const quote = (text: string): string => `'${text.replace(/[\\']/g, '\\$&')}'`;
-/** Returns the condition that the words before the cursor name this command; empty for none yet. */
+/** Returns the condition that the words before the cursor select this command; empty for no command. */
 const at = (command: string): string => ` -n ${quote(`__reeve_at "${command}"`)}`;
 
 /** Returns the script for fish. */
@@ -122,10 +122,10 @@ ${[
 ].join('\n')}`;
 }
 
-/** Returns a text as one word of zsh, within single quotes. */
+/** Returns a text as one word of zsh, in single quotes. */
 const quoteForZsh = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** Returns words with descriptions as `_describe` reads them: a colon ends the word. */
+/** Returns words with descriptions in the format of `_describe`: a colon ends the word. */
 function listOf(words: readonly (CompletionGroup | CompletionFlag)[]): string {
   return words
     .map(({ name, description }) => quoteForZsh(`${name}:${description.replace(/[\\:]/g, '\\$&')}`))
@@ -185,19 +185,19 @@ else
 fi`;
 }
 
-/** A flag: its spelling, whether a value follows it, and whether that is a file or folder. */
+/** A flag: its spelling, whether it takes a value, and whether that is a file or folder. */
 type CompletionFlag = {
   readonly name: string;
   readonly description: string;
   readonly value: 'none' | 'path' | 'text';
 };
 
-/** A command as the shells complete it. `path` is `['check']`, or `['store', 'backup']` for one of a group. */
+/** A command for completion. `path` is `['check']`, or `['store', 'backup']` for one of a group. */
 type CompletionCommand = {
   readonly path: readonly string[];
   readonly description: string;
   readonly flags: readonly CompletionFlag[];
-  /** Fixed words that its first argument can be. */
+  /** Fixed values of its first argument. */
   readonly words: readonly string[];
   /** Whether its arguments are files or folders. */
   readonly takesPaths: boolean;
@@ -206,20 +206,20 @@ type CompletionCommand = {
 /** A word after `reeve`: a command, or a group with its commands. */
 type CompletionGroup = { readonly name: string; readonly description: string };
 
-/** What can be completed: the words after `reeve`, the commands, and the flags that every command has. */
+/** The completion data: the words after `reeve`, the commands, and the common flags. */
 type CompletionWords = {
   readonly first: readonly CompletionGroup[];
   readonly commands: readonly CompletionCommand[];
   readonly common: readonly CompletionFlag[];
 };
 
-/** Arguments that are files or folders, by the names that usages give them. */
+/** Arguments that are files or folders, by their names in usages. */
 const pathArguments = /^(paths|file-or-target|file|folder)$/;
 const pathValues = /^(file|folder|path)$/;
 /** Commands whose argument is the id of a run or delivery, or `last`. */
 const targetArguments = /^(targets?|file-or-target)$/;
 
-/** Returns the words of the command table. */
+/** Returns the completion data of the command table. */
 function completionWords(table: readonly CommandRow[]): CompletionWords {
   const commands = table.map((row) => describe(row));
   const first = new Map<string, CompletionGroup>();

@@ -18,8 +18,8 @@ type DoctorOptions = {
 };
 
 /**
- * Looks at everything that a connection needs and tells what is wrong. Returns the exit status: 0 where nothing is, 1
- * where something is, 2 for settings that cannot be read, 3 where the forge cannot be reached.
+ * Checks everything that a connection needs and prints the problems. Returns the exit status: 0 without problems, 1
+ * with problems, 2 for unreadable settings, 3 if the forge is unreachable.
  */
 export async function doctor(
   options: DoctorOptions,
@@ -65,7 +65,7 @@ async function readSettings(environment: Variables, report: Report): Promise<Set
   }
 }
 
-/** Runs checks in order, and passes over those that could say nothing. Returns the exit status. */
+/** Runs checks in order, and skips those whose prerequisites failed. Returns the exit status. */
 async function runAll(table: readonly Check[], examination: Examination, report: Report): Promise<number> {
   let status = 0;
   const blocked = new Set<string>();
@@ -86,7 +86,7 @@ async function runAll(table: readonly Check[], examination: Examination, report:
       if (!(error instanceof ReeveError)) throw error;
       blocked.add(check.id);
       report.add(check.id, wrong(messageOf(error), adviceOf(error)));
-      // A forge that cannot be reached is what a script wants to know first.
+      // An unreachable forge takes precedence over other failures, for scripts.
       status = error.exit === 3 ? 3 : status || 1;
     }
   }

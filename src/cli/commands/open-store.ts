@@ -6,15 +6,15 @@ import { openStoreAt, type StorePlace, storeFileOf } from '../../store/open-stor
 import type { Store } from '../../store/store.ts';
 
 /**
- * Opens the store of REEVE_DATA or DATABASE_URL for a command. As `reader` it stands beside a running server; as `worker` it is alone,
- * and throws `store-locked` where a server runs. A store that is not there is a mistake, not a new one.
+ * Opens the store of REEVE_DATA or DATABASE_URL for a command. A `reader` may run beside a server; a `worker` needs
+ * exclusive access, and throws `store-locked` if a server is running. A missing store is an error and is not created.
  */
 export async function openStore(settings: Settings, role: 'reader' | 'worker' = 'reader'): Promise<Store> {
   if (settings.databaseUrl === undefined) existingStorePath(settings);
   return openStoreAt(settings, role === 'reader' ? { role } : { role: 'all', isAlone: true });
 }
 
-/** Returns the path of the file with the store, which need not exist. Throws `usage` where the store is no file. */
+/** Returns the path of the store file, which may be missing. Throws `usage` if the store is not a file. */
 export function storePath(place: StorePlace): string {
   if (place.databaseUrl === undefined) return storeFileOf(place);
   throw new ReeveError(
@@ -23,20 +23,20 @@ export function storePath(place: StorePlace): string {
   );
 }
 
-/** Returns the path of the store. Throws `usage` if there is none. */
+/** Returns the path of the store file. Throws `usage` if it is missing. */
 export function existingStorePath(settings: StorePlace): string {
   const path = storePath(settings);
   if (existsSync(path)) return path;
   throw new ReeveError('usage', `there is no store at ${path}: set REEVE_DATA to the folder of reeve serve`);
 }
 
-/** Opens the store as `openStore` does; undefined if there is none. */
+/** Opens the store like `openStore`; returns undefined if it is missing. */
 export async function openStoreIfThere(settings: StorePlace): Promise<Store | undefined> {
   const isThere = settings.databaseUrl !== undefined || existsSync(storeFileOf(settings));
   return isThere ? openStoreAt(settings, { role: 'reader' }) : undefined;
 }
 
-/** Returns the client of the configured forge. Throws `usage` where none is configured. */
+/** Returns the client of the configured forge. Throws `usage` if none is configured. */
 export function clientOf(settings: Settings): Client {
   if (settings.forge === undefined)
     throw new ReeveError('usage', 'this asks the forge: set FORGE_URL and FORGE_TOKEN');

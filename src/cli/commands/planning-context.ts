@@ -16,20 +16,20 @@ import type { Terminal } from '../output/terminal.ts';
 import { clientOf, openStoreIfThere } from './open-store.ts';
 import { findRulesToTry } from './rules-to-try.ts';
 
-/** What is known beside the parts: plain data of the store, if there is one, and the name of the account. */
+/** Additional context of a simulation: data of the store, if there is one, and the name of the account. */
 type SimulationStore = {
   readonly recall: (key: string) => Promise<unknown>;
   readonly login: () => Promise<string>;
 };
 
-/** What a plan from live state needs, wherever its rules come from: as a server with these settings has it. */
+/** Context of a plan from live state, for any source of rules: the same as in a server with these settings. */
 type PlanningContext = RunContext & {
   readonly account: () => Promise<{ readonly id: number }>;
   readonly actionMemory: ActionMemory;
   readonly isServed: (repository: RepositoryRef) => Promise<boolean>;
 };
 
-/** Calls a function with what a simulation needs. Nothing is written. */
+/** Calls a function with the context of a simulation. Nothing is written. */
 export async function withSimulation<Result>(
   given: {
     readonly settings: Settings;
@@ -52,8 +52,8 @@ export async function withSimulation<Result>(
 }
 
 /**
- * Calls a function with what a plan from live state needs: what actions and budgets remember comes from the store, if there
- * is one. Nothing is written.
+ * Calls a function with the context of a plan from live state: the memory of actions and budgets comes from the store,
+ * if there is one. Nothing is written.
  */
 export async function withPlanningContext<Result>(
   settings: Settings,
@@ -89,7 +89,7 @@ async function readRunSettings(
     clock,
   }: { readonly client: Client; readonly store: Store | undefined; readonly clock: Clock },
 ): Promise<RunSettings> {
-  // The first start of the server generates the key: a plan writes nothing.
+  // The first start of the server generates the key, because a plan writes nothing.
   const key = await readFingerprintKey(data, store);
   return {
     capabilities: () => client.capabilities(),

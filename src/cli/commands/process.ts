@@ -2,10 +2,10 @@ import { writeSync } from 'node:fs';
 import { constants } from 'node:os';
 import { ReeveError } from '../../platform/errors.ts';
 
-/** Signals that ask a process to stop. A terminal that is closed, and some service managers, send SIGHUP. */
+/** Signals that request a stop. Closing a terminal, and some service managers, send SIGHUP. */
 const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Time from the first signal to the end of the process, whatever hangs. Service managers kill after 10 s and more. */
+/** Maximum time from the first signal to the exit. Service managers kill after 10 s or more. */
 const deadlineMs = 9_500;
 
 /** A request to stop this process. */
@@ -14,16 +14,16 @@ export type StopRequest = {
   readonly signal: AbortSignal;
   /** Resolves with the name of that signal. */
   readonly received: Promise<NodeJS.Signals>;
-  /** Exits with status 1 in 9.5 s, unless the process has ended by then. */
+  /** Exits with status 1 after 9.5 s, unless the process has ended by then. */
   expire(): void;
-  /** Returns whether an error comes from the request: what was under way when it came ends with `stopped`. */
+  /** Returns whether an error was caused by the request: work in progress ends with `stopped`. */
   explains(error: unknown): boolean;
 };
 
 /**
- * Takes over SIGINT, SIGTERM and SIGHUP from Node, whose default is to end the process at once. The first one asks the
- * command to stop; if the process is still there 9.5 s later, it exits with status 1. A second one ends it immediately,
- * with 128 + the number of the signal. Call it once, before anything is opened that has to be closed.
+ * Handles SIGINT, SIGTERM and SIGHUP, whose default in Node is to exit immediately. The first signal requests a stop;
+ * if the process has not ended 9.5 s later, it exits with status 1. A second signal exits immediately, with 128 + the
+ * number of the signal. Call it once, before any resource is opened.
  */
 export function watchSignals(): StopRequest {
   const controller = new AbortController();
@@ -45,7 +45,7 @@ export function watchSignals(): StopRequest {
 }
 
 function expire(): void {
-  // Not a reason to stay alive: a process that has closed everything ends before.
+  // Unreferenced: a process that has closed everything ends earlier.
   setTimeout(exitLate, deadlineMs).unref();
 }
 
@@ -58,8 +58,8 @@ function exitLate(): void {
 }
 
 /**
- * Lets only the owner of this process read the files that it and its child processes create: databases keep secrets, and
- * git, which knows no mode of its own, writes the code of private repositories.
+ * Makes files of this process and its child processes accessible only to their owner: databases contain secrets, and
+ * git, which has no mode setting of its own, writes the code of private repositories.
  */
 export function keepFilesPrivate(): void {
   process.umask(0o077);

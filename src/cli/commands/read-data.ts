@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import { messageOf, ReeveError } from '../../platform/errors.ts';
 
-/** Reads a file of JSON or YAML that must hold a map. */
+/** Reads a JSON or YAML file that must contain a map. */
 export async function readData(path: string): Promise<Record<string, unknown>> {
   let value: unknown;
   try {

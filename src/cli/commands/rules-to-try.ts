@@ -8,7 +8,7 @@ import { createRuleSource, type InForce } from '../../rules/sources/rule-source.
 import type { Settings } from '../../server/settings/config.ts';
 import type { Terminal } from '../output/terminal.ts';
 
-/** Returns the rules of a file or folder. Problems are printed, and their files left out. */
+/** Returns the rules of a file or folder. Prints problems and omits the files that have them. */
 export async function readRules(
   path: string | undefined,
   terminal: Terminal,
@@ -19,8 +19,8 @@ export async function readRules(
 }
 
 /**
- * Returns a function that finds the rules to try on an event: those of `only` alone, or the rules in force now, with every
- * repository taken as served.
+ * Returns a function that finds the rules for an event: only those of `only`, or the rules in force, with every
+ * repository treated as served.
  */
 export async function findRulesToTry(
   { only, settings, client }: { only: string | undefined; settings: Settings; client: Client },

@@ -6,7 +6,7 @@ import type { Terminal } from '../output/terminal.ts';
 import { keepFilesPrivate, type StopRequest, watchSignals } from './process.ts';
 import { testRules } from './rules/rule-tests.ts';
 
-/** Runs the bot until it is stopped; without a configured forge, the demo. Returns the exit status. */
+/** Runs the bot until it is stopped; the demo if no forge is configured. Returns the exit status. */
 export async function serve(
   options: { once: boolean },
   settings: Settings,
@@ -19,7 +19,7 @@ export async function serve(
   try {
     return await run(options, settings, { stop, terminal });
   } catch (error) {
-    // Asked to stop before everything was up: that is no failure, unless the demo was to reach its end.
+    // A stop during the start is not a failure, except for a demo that should have completed.
     if (stop.explains(error)) return options.once ? 1 : 0;
     throw error;
   }

@@ -50,8 +50,8 @@ import type { Prompt } from '../output/prompt.ts';
 import { count, type Terminal } from '../output/terminal.ts';
 
 /**
- * Connects a forge: token, secrets, env file, operator file, OAuth2 application, hooks, and a delivery by each of them. Run
- * again it changes nothing that is as it must be. Returns the exit status: 0 where everything is right at the end.
+ * Connects a forge: token, secrets, env file, operator file, OAuth2 application, hooks, and a test delivery of each
+ * hook. Idempotent. Returns the exit status: 0 if everything is right at the end.
  */
 export async function setup(
   options: SetupOptions,
@@ -128,13 +128,13 @@ async function connect(run: SetupRun): Promise<void> {
   if (options.rotate && isWhole) await endRotation(run, saved);
 }
 
-/** The environment that the env file gets, and what writes it. */
+/** The variables for the env file, and the function that writes it. */
 type SavedFiles = {
   readonly wanted: Record<string, string | undefined>;
   readonly writeEnvFile: () => ReturnType<typeof saveEnvFile>;
 };
 
-/** Writes the env file, with new secrets where they are needed, and the operator file. */
+/** Writes the env file, with new secrets if needed, and the operator file. */
 async function saveFiles(
   run: SetupRun,
   { file, allowAdmin }: CheckedConnection,
@@ -170,7 +170,7 @@ async function saveFiles(
   return { wanted, writeEnvFile };
 }
 
-/** Registers the OAuth2 application by which people sign in to the dashboard. */
+/** Registers the OAuth2 application for the sign-in to the dashboard. */
 async function connectSignIn(
   run: SetupRun,
   { client, dashboard, saved }: { client: Client; dashboard: string; saved: SavedFiles },
@@ -190,7 +190,7 @@ async function connectSignIn(
   if (made) steps.tell('sign-in', made.finding);
 }
 
-/** Removes the former secrets from the env file: no hook sends them any more. */
+/** Removes the old secrets from the env file: no hook sends them any more. */
 async function endRotation({ options, answers, steps }: SetupRun, saved: SavedFiles): Promise<void> {
   const { wanted, writeEnvFile } = saved;
   const left = withoutOldValues(wanted);
@@ -203,7 +203,7 @@ async function endRotation({ options, answers, steps }: SetupRun, saved: SavedFi
   });
 }
 
-/** The variables that stand in the env file, with undefined for the form that is not used. */
+/** The variables to keep in the env file, with undefined for the unused form. */
 function keptOf(wanted: Variables): Variables {
   const names = [
     ...keptVariables,
@@ -214,7 +214,7 @@ function keptOf(wanted: Variables): Variables {
   return Object.fromEntries(names.map((name) => [name, wanted[name] || undefined]));
 }
 
-/** Sets up the hooks and tries them. Returns whether every hook has the secrets of now. */
+/** Sets up and tests the hooks. Returns whether every hook has the current secrets. */
 async function connectHooks(
   run: SetupRun,
   checked: CheckedConnection,
@@ -227,21 +227,21 @@ async function connectHooks(
     webhook: WantedWebhook;
     repositories: readonly string[];
     kinds: ReturnType<typeof hookKinds>;
-    /** The environment that the env file gets. */
+    /** The variables for the env file. */
     wanted: Variables;
   },
 ): Promise<boolean> {
   const { options, answers, steps } = run;
   const { client, account, file } = checked;
   const plan = options.plan ?? false;
-  // A plan has written no operator file.
+  // A plan has not written an operator file.
   const isFileless = plan && !existsSync(answers.config);
   const settings = await steps.attempt('settings', () =>
     loadSettings(isFileless ? { ...wanted, REEVE_CONFIG: '' } : wanted),
   );
   run.secrets.push(...secretValues(settings));
   const undo = run.undo;
-  // What stops the run from here on is no fault of the file: a Reeve that listens has to read it first.
+  // From here on, a failure is not caused by the file: a running Reeve has to read it first.
   run.undo = undefined;
   const { isWhole, absent } = await settleHooks({
     settings,
@@ -266,7 +266,7 @@ async function connectHooks(
   return isWhole;
 }
 
-/** Takes places without a hook out of the operator file again: the next run would fail at them, whatever it is asked for. */
+/** Removes locations without a hook from the operator file, at which every later run would fail. */
 async function leaveOut(
   { answers, steps }: SetupRun,
   webhook: WantedWebhook,
@@ -283,22 +283,22 @@ async function leaveOut(
   steps.tell('operator-file', skipped(`${names} taken out of ${answers.config} again: no hook was created`));
 }
 
-/** A run of setup: what it was asked for, and what became of it so far. */
+/** State of a setup run: its options and its results so far. */
 type SetupRun = {
   readonly options: SetupOptions;
   readonly answers: Answers;
   readonly prompt: Prompt | undefined;
   readonly steps: Steps;
-  /** Values that no line may hold; grows with what is made. */
+  /** Secret values to redact; grows with generated ones. */
   readonly secrets: string[];
-  /** Takes back what a run that fails has written to the operator file. */
+  /** Restores the operator file if the run fails. */
   undo?: (() => Promise<void>) | undefined;
 };
 
-/** Where the hooks are to be. */
+/** The wanted locations of the hooks. */
 type WantedWebhook = Awaited<ReturnType<typeof wantWebhook>>;
 
-/** What is known of the forge and the accounts once they were checked. */
+/** Results of the checks of the forge and the accounts. */
 type CheckedConnection = Awaited<ReturnType<typeof checkConnection>>;
 
 /** Checks the forge, the accounts, the operator file and the rules. */
@@ -338,13 +338,13 @@ async function checkConnection({ options, answers, steps }: SetupRun) {
   return { client, capabilities, account, file, allowAdmin, rules, maker, makerAccount };
 }
 
-/** Returns the accounts that can make hooks, the one that is to make them first. */
+/** Returns the accounts that can create hooks, the preferred one first. */
 function makersOf({ client, account, maker, makerAccount }: CheckedConnection): readonly Signed[] {
   const first = { client: maker, login: makerAccount.login };
   return maker === client ? [first] : [first, { client, login: account.login }];
 }
 
-/** Looks, tells what was found, and returns what was learnt. */
+/** Runs a check, prints its finding, and returns its value. */
 async function learn<Value>(
   steps: Steps,
   id: string,
@@ -361,8 +361,9 @@ async function loadRules(environment: Variables): Promise<readonly LoadedRule[]>
 }
 
 /**
- * Returns the hooks that are wanted, with the organization or account of each repository whose hook delivers to the same address
- * already: a hook of the repository beside it would deliver every event twice. What the accounts cannot see is not there for them.
+ * Returns the wanted hooks, with repositories replaced by their organization or account if its hook already delivers to
+ * the same address: an additional hook of the repository would deliver every event twice. Hooks that the accounts
+ * cannot see are treated as missing.
  */
 async function adoptWiderHooks(
   webhook: WebhookForm,
@@ -408,7 +409,10 @@ async function deliversFrom(
   }
 }
 
-/** Examines whether the account can read the repositories that are to be served without a star; patterns are taken as they are. */
+/**
+ * Examines whether the account can read the repositories that are served without a star; patterns are accepted
+ * unchecked.
+ */
 async function checkServedNames(client: Client, names: readonly string[]): Promise<Finding> {
   const hidden: string[] = [];
   for (const name of names.filter((one) => !one.includes('*'))) {
@@ -429,26 +433,25 @@ async function checkServedNames(client: Client, names: readonly string[]): Promi
   );
 }
 
-/** The two variables that hooks are made from. */
+/** The two variables with the secrets of hooks. */
 const secretVariables = ['WEBHOOK_AUTHORIZATION', 'WEBHOOK_SECRET'] as const;
 type Variable = (typeof secretVariables)[number];
 
-/** What becomes of the webhook secrets: the variables to write, and what to say. Absent variables stay as they are. */
+/** Plan for the webhook secrets: the variables to write, and the message. Absent variables are left unchanged. */
 type SecretPlan = {
   readonly values: Readonly<Partial<Record<Variable, string>>>;
   readonly finding: Finding;
 };
 
-/** 32 random bytes: they cannot be guessed, and every header and file accepts their letters. */
+/** 32 random bytes in an encoding that every header and file accepts. */
 const make = (variable: Variable): string => {
   const random = randomBytes(32).toString('base64url');
   return variable === 'WEBHOOK_AUTHORIZATION' ? `Bearer ${random}` : random;
 };
 
 /**
- * Decides on the webhook secrets: kept where they are, made where they are not. With `rotate` new ones are put before the
- * live ones, so that deliveries by hooks of both kinds pass until the hooks are made anew; a rotation that was begun is
- * gone on with.
+ * Plans the webhook secrets: existing ones are kept, missing ones generated. With `rotate`, new ones are put before the
+ * current ones, so that deliveries with either pass until the hooks are replaced; an unfinished rotation is continued.
  */
 function planSecrets(
   environment: Variables,
@@ -499,7 +502,7 @@ function findingOf(
   return { state: plan ? 'planned' : 'changed', text: plan ? `would create ${what}` : `created ${what}` };
 }
 
-/** Returns the variables with their first value alone: what is left once no hook sends the older ones. */
+/** Returns the variables reduced to their first value, once no hook sends the older ones. */
 function withoutOldValues(environment: Variables): Readonly<Partial<Record<Variable, string>>> {
   const several = secretVariables.filter((name) => (environment[name] ?? '').includes('\n'));
   return Object.fromEntries(several.map((name) => [name, environment[name]?.split('\n')[0] ?? '']));

@@ -2,25 +2,26 @@ import { createRedactor } from '../../platform/redactor.ts';
 import { plain, type Terminal } from '../output/terminal.ts';
 
 /**
- * The result of one step or check. `ok`: as required · `changed`: made so by this run · `planned`: would be changed · `warning`:
- * works, but should be changed · `wrong`: not as required · `skipped`: not examined; the text says why.
+ * The result of one step or check. `ok`: as required · `changed`: corrected by this run · `planned`: would be changed ·
+ * `warning`: works, but should be changed · `wrong`: not as required · `skipped`: not examined; the text has the
+ * reason.
  */
 export type Finding = {
   readonly state: 'ok' | 'changed' | 'planned' | 'warning' | 'wrong' | 'skipped';
-  /** What was seen. Never holds a secret. */
+  /** The observation. Never contains a secret. */
   readonly text: string;
-  /** What to do, where something is wrong. */
+  /** The remedy for a problem. */
   readonly advice?: string;
 };
 export type ReportEntry = Finding & { readonly id: string };
 
-/** Returns that all is well. */
+/** Returns a finding without a problem. */
 export const ok = (text: string): Finding => ({ state: 'ok', text });
-/** Returns that something is wrong, and what to do. */
+/** Returns a finding with a problem and its remedy. */
 export const wrong = (text: string, advice: string): Finding => ({ state: 'wrong', text, advice });
-/** Returns a finding that something works but should be changed, and how. It changes no exit status. */
+/** Returns a finding with a recommendation. It does not change the exit status. */
 export const warning = (text: string, advice: string): Finding => ({ state: 'warning', text, advice });
-/** Returns that something was not looked at. */
+/** Returns a finding for a skipped check. */
 export const skipped = (text: string): Finding => ({ state: 'skipped', text });
 
 const marks = {
@@ -32,15 +33,15 @@ const marks = {
   skipped: ['–', 'dim'],
 } as const;
 
-/** Prints findings as they come, for people; for machines they are printed at the end. */
+/** Prints findings as they arrive for people, and at the end for machines. */
 export interface Report {
   add(id: string, finding: Finding): void;
   readonly entries: readonly ReportEntry[];
 }
 
 /**
- * Creates a report. Every value of `secrets` is replaced wherever it would stand in a text: a forge may repeat in a
- * message what it was sent. With `json` nothing is printed until `print`.
+ * Creates a report. Every value of `secrets` is redacted from texts, because a forge may repeat request values in a
+ * message. With `json`, nothing is printed until `print`.
  */
 export function createReport(
   terminal: Terminal,

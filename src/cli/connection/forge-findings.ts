@@ -9,7 +9,7 @@ import { factsOfRule } from '../../rules/needs.ts';
 import type { LoadedRule } from '../../rules/rule.ts';
 import { type Finding, ok, warning, wrong } from './finding.ts';
 
-/** What every Reeve asks of its token, and for what. */
+/** Token scopes that every installation needs, with reasons. */
 const always: readonly Need[] = [
   { scope: 'read:user', why: 'to know its own account and the repositories it has starred' },
   { scope: 'read:repository', why: 'to read repositories, pull requests and rule files' },
@@ -17,11 +17,11 @@ const always: readonly Need[] = [
   { scope: 'write:issue', why: 'to set labels and comment, which every rule file may' },
 ];
 
-/** A scope of the token, and who needs it. */
+/** A scope of the token, and the reason for it. */
 type Need = { readonly scope: string; readonly why: string };
 
 /**
- * Returns the token scopes that Reeve needs for these rules, each once, with the first thing that needs it. Writing
+ * Returns the token scopes that Reeve needs for these rules, without duplicates, each with its first reason. Writing
  * includes reading.
  */
 export function neededScopes(rules: readonly LoadedRule[]): readonly Need[] {
@@ -47,7 +47,7 @@ export function neededScopes(rules: readonly LoadedRule[]): readonly Need[] {
   );
 }
 
-/** On an organization or the account, hooks and labels stand under another path, and so under another scope. */
+/** Hooks and labels of an organization or an account have other paths, and so need another scope. */
 function categoriesOf(
   rule: LoadedRule,
   declared: readonly ScopeCategory[],
@@ -63,13 +63,13 @@ function categoriesOf(
   return isOfOrganization ? ['organization'] : declared;
 }
 
-/** What a look found, and what was learnt by it. */
+/** Finding of a check, with the value it learned. */
 type Learnt<Value> = { readonly finding: Finding; readonly value: Value };
 
-/** Looks whether an address is a forge, and which. Rejects where it is none, or cannot be reached. */
+/** Checks that an address is a forge, and which one. Rejects if it is none, or unreachable. */
 export async function checkForge(client: Client, url: string): Promise<Learnt<Capabilities>> {
   const value = await findCapabilities(client).catch((error: unknown) => {
-    // Forges refuse a token that they do not know everywhere: that is about the token, not about the forge.
+    // Forges refuse an unknown token on every path: that is a problem of the token, not of the forge.
     if (error instanceof ReeveError && error.code === 'forge-unauthorized')
       return findCapabilities(createClient({ url }));
     throw error;
@@ -78,13 +78,13 @@ export async function checkForge(client: Client, url: string): Promise<Learnt<Ca
   return { finding: ok(`${name} ${value.version} answers at ${url}`), value };
 }
 
-/** Looks whom a credential belongs to. Rejects where the forge does not know it. */
+/** Looks up the account of a credential. Rejects if the forge does not know it. */
 export async function checkAccount(client: Client): Promise<Learnt<User>> {
   const value = await client.call(operations.getSelf, {});
   return { finding: ok(`the forge accepts the token of @${value.login}`), value };
 }
 
-/** Looks whether an account may be used by Reeve: a site administrator’s only where the operator allows it. */
+/** Checks whether Reeve may use an account: that of a site administrator only if the operator allows it. */
 export function checkAdministrator({ login, is_admin }: User, allowAdmin: boolean): Finding {
   if (!is_admin) return ok(`@${login} is no site administrator`);
   if (allowAdmin) return ok(`@${login} is a site administrator, which the operator file allows`);
@@ -95,8 +95,8 @@ export function checkAdministrator({ login, is_admin }: User, allowAdmin: boolea
 }
 
 /**
- * Examines whether workflows of forks that start because of a change by this account wait for approval. Gitea requires none
- * when the account can write, and takes the workflow from the fork; for a restricted account it always requires one. Returns
+ * Examines whether workflows of forks started by a change of this account wait for approval. Gitea requires none if the
+ * account can write, and takes the workflow from the fork; for a restricted account it always requires one. Returns
  * undefined for a forge with other rules. Source: forge `services/actions/notifier_helper.go`, `ifNeedApproval`.
  */
 export function checkRestriction({ login, restricted }: User, { has }: Capabilities): Finding | undefined {
@@ -108,7 +108,7 @@ export function checkRestriction({ login, restricted }: User, { has }: Capabilit
   );
 }
 
-/** Looks which of the scopes that are needed the token lacks, and for what. */
+/** Checks which of the needed scopes the token lacks, and the reasons for them. */
 export async function checkScopes(
   client: Client,
   needs: readonly Need[],

@@ -37,9 +37,10 @@ import {
 const ownRuleFile = join(packageRoot, 'rules/demo/labels.yml');
 
 /**
- * Starts the embedded forge and the bot beside it, and plays a short scenario through the real receiver. Every step is
- * find-or-create: a second start on the same data finds what the first one made. With `once` all of it lives in a
- * temporary folder and ends with the scenario. `ruleFile` is pushed instead of the rules that ship. Once `stop` is aborted, everything is closed; what is not done yet throws its reason.
+ * Starts the embedded forge and the bot, and plays a short scenario through the real receiver. Every step is
+ * find-or-create: a second start on the same data finds what the first one created. With `once`, everything is in a
+ * temporary folder and ends with the scenario. `ruleFile` is pushed instead of the built-in rules. Aborting `stop`
+ * closes everything; pending steps throw its reason.
  */
 export async function runDemo(
   options: { once: boolean; stop: AbortSignal; ruleFile?: string },
@@ -58,7 +59,7 @@ export async function runDemo(
   const closing: (() => Promise<unknown>)[] = temporary.map(
     (folder) => () => rm(folder, { recursive: true, force: true }),
   );
-  // A second signal, or a stop that takes too long, ends the process without the steps below.
+  // A second signal, or the deadline of the stop, ends the process without the steps below.
   const removeAtExit = (): void => {
     for (const folder of temporary) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   };
@@ -121,16 +122,16 @@ export async function runDemo(
     const failure = await Promise.race([events.once(stop, 'abort'), server.failed]);
     if (failure instanceof ReeveError) throw failure;
   } catch (error) {
-    // A step that fails because everything around it is being closed is not what went wrong.
+    // An error caused by the shutdown is not the reason for it.
     throw stop.aborted ? stop.reason : error;
   } finally {
-    // What was started last is stopped first: the bot finishes its work while the forge still answers.
+    // Closed in reverse order: the bot finishes its work while the forge still answers.
     for (const close of closing.toReversed()) await close();
     process.off('exit', removeAtExit);
   }
 }
 
-/** Returns the bot's options: those of the settings, and the forge of the demo. */
+/** Returns the bot's options: the settings, with the forge of the demo. */
 function demoServerOptions(
   settings: Settings,
   {
@@ -165,7 +166,7 @@ function demoServerOptions(
   };
 }
 
-/** Lets the forge listen, where the bot does, and returns its URL. Throws `port-taken`. */
+/** Starts the forge on the bot's host, and returns its URL. Throws `port-taken`. */
 async function listen(forge: ForgeInstance, { port, host }: { port: number; host: string }): Promise<string> {
   return forge.listen({ port, host }).catch((cause: unknown) => {
     if (!(cause instanceof ReeveError) || cause.code !== 'port-taken') throw cause;
@@ -175,7 +176,7 @@ async function listen(forge: ForgeInstance, { port, host }: { port: number; host
   });
 }
 
-/** Reads the rule file that the demo pushes; a broken one is reported here, with line and column, before anything is started. */
+/** Reads the rule file that the demo pushes; problems are reported with line and column before anything is started. */
 async function readDemoRules(ruleFile: string): Promise<string> {
   const text = await readFile(ruleFile, 'utf8');
   const path = relative(process.cwd(), ruleFile);
@@ -189,7 +190,7 @@ async function readDemoRules(ruleFile: string): Promise<string> {
 
 const patienceMs = 20_000;
 
-/** Remembers the runs as they come, and lets the scenario wait for one. */
+/** Records runs, and lets the scenario wait for one. */
 function createWatch(stop: AbortSignal): { onRun: (run: Run, event: Event) => void; waitForRun: WaitForRun } {
   const seen: { run: Run; index: number | undefined; atMs: number }[] = [];
   const listeners = new Set<() => void>();
@@ -246,10 +247,10 @@ In a browser, ${url}/ shows every delivery and why each rule did what it did; th
 `);
 }
 
-/** Prints one step: a word for what it is about, and a sentence. */
+/** Prints one step: its subject in a word, and a sentence. */
 type Say = (about: string, text: string) => void;
 
-/** Waits for the run that an event of a pull request caused. */
+/** Waits for the run caused by an event of a pull request. */
 type WaitForRun = (wanted: { activity: string; index: number; after: number }) => Promise<Run>;
 
 const branch = 'ada/handbook';
@@ -264,9 +265,9 @@ const handbook = [
 const program = Array.from({ length: 60 }, (_, line) => `export const rule${line} = ${line};`).join('\n');
 
 /**
- * Plays what happens in any repository: a branch is pushed, a pull request is opened, the labels come; another push turns
- * it into something else, the labels follow. Every step is the real thing. Where the pull request is there already,
- * nothing is played again. Throws where a label is not where the rules want it.
+ * Plays a typical scenario: a branch is pushed, a pull request is opened, labels are set; another push changes its
+ * kind, and the labels follow. Every step is real. If the pull request already exists, nothing is played. Throws if a
+ * label is not as the rules require.
  */
 async function playScenario(options: {
   people: People;
@@ -350,7 +351,7 @@ function sayRun(run: Run, say: Say): void {
   }
 }
 
-/** The end state must be what the rules ask: every change they planned was made, and shows in the labels. */
+/** The end state must match the rules: every planned change was applied and is visible in the labels. */
 function assertDone(run: Run, labels: readonly string[]): void {
   const failed = run.rules.find(({ verdict }) => verdict === 'failed');
   if (failed) throw new ReeveError('rules-broken', `${failed.rule} failed: ${failed.reason}`);
@@ -400,7 +401,7 @@ function show(names: readonly string[]): string {
 
 const execute = promisify(execFile);
 
-/** A person's clone of a repository, worked on with the git program as a person would. */
+/** A clone of a repository, used through the git program. */
 interface Checkout {
   /** Starts or continues a branch from the default branch. */
   switchTo(branch: string): Promise<void>;
@@ -408,7 +409,7 @@ interface Checkout {
   commit(message: string, files: Readonly<Record<string, string | null>>): Promise<string>;
 }
 
-/** Clones a repository over HTTP into a folder. The password stands in the environment of git alone, not in its arguments. */
+/** Clones a repository over HTTP into a folder. The password is passed in git's environment, not in its arguments. */
 async function cloneAs(options: {
   url: string;
   folder: string;
@@ -459,7 +460,7 @@ async function cloneAs(options: {
         await writeFile(join(folder, path), content);
         await git('add', '--', path);
       }
-      // A demo that was interrupted has committed this already.
+      // An interrupted demo has already committed this.
       if ((await git('status', '--porcelain')) !== '') await git('commit', '--quiet', '-m', message);
       await git('push', '--quiet', 'origin', 'HEAD');
       return git('rev-parse', 'HEAD');

@@ -8,12 +8,12 @@ import { operations } from '../../contract/operations.ts';
 import type { Repository } from '../../contract/resources/repositories.ts';
 import { ReeveError } from '../../platform/errors.ts';
 
-/** The secrets of a demo: made once, kept in `demo.env` so that a restart finds the same accounts. */
+/** The secrets of a demo: generated once and stored in `demo.env`, so that a restart finds the same accounts. */
 type DemoSecrets = {
   readonly rootPassword: string;
   readonly adaPassword: string;
   readonly reevePassword: string;
-  /** The bot's access token; empty until it is made. */
+  /** The bot's access token; empty until it is created. */
   readonly reeveToken: string;
   readonly authorization: string;
   readonly secret: string;
@@ -28,12 +28,12 @@ const names: Readonly<Record<keyof DemoSecrets, string>> = {
   secret: 'DEMO_SECRET',
 };
 
-/** Returns where the demo's file is. */
+/** Returns the path of the demo's file. */
 function demoFile(data: string): string {
   return join(data, 'demo.env');
 }
 
-/** Returns the secrets in the demo's file, new ones where there is none. */
+/** Returns the secrets of the demo's file, or new ones if it is missing. */
 export function readDemoSecrets(data: string): DemoSecrets {
   const path = demoFile(data);
   const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n') : [];
@@ -44,7 +44,7 @@ export function readDemoSecrets(data: string): DemoSecrets {
     member,
     known.get(name) ?? makeDemoSecret(member),
   ]);
-  // Every member of the table has just been filled in.
+  // Every member of the table was set above.
   return Object.fromEntries(secrets) as DemoSecrets;
 }
 
@@ -58,7 +58,7 @@ function unquote(text: string): string {
   return text.replace(/^'(.*)'$/, '$1');
 }
 
-/** Writes the demo's file for a shell to source, readable by its owner alone. */
+/** Writes the demo's file in shell syntax, readable only by its owner. */
 export async function writeDemoFile(
   data: string,
   secrets: DemoSecrets,
@@ -81,7 +81,7 @@ export async function writeDemoFile(
   return path;
 }
 
-/** The people of the demo, each with a client of their own. */
+/** The accounts of the demo, each with its client. */
 export type People = { readonly root: Client; readonly ada: Client; readonly reeve: Client };
 
 export const at = { owner: 'acme', repo: 'demo' } as const;
@@ -93,7 +93,7 @@ const labels = [
   { name: 'help wanted', color: '008672' },
 ];
 
-/** Makes the accounts ada (a person) and reeve (the bot) where they are missing. The administrator root exists. */
+/** Creates the accounts ada (a person) and reeve (the bot) if they are missing. The administrator root exists. */
 export async function findOrCreatePeople(url: string, secrets: DemoSecrets): Promise<People> {
   const as = (user: string, password: string): Client =>
     createClient({ url, credentials: { user, password } });
@@ -123,10 +123,12 @@ export async function findOrCreatePeople(url: string, secrets: DemoSecrets): Pro
 }
 
 const tokenName = 'reeve-demo';
-/** The least that the demo's rules need: who am I, what changed, set labels, what labels the organization has. */
+/**
+ * Minimum scopes for the demo's rules: read the account, changed files and labels of the organization, and set labels.
+ */
 const tokenScopes = ['read:user', 'read:repository', 'write:issue', 'read:organization'];
 
-/** Returns an access token of the bot: the known one while it works, else a new one in its place. */
+/** Returns an access token of the bot: the known one if it works, otherwise a new one. */
 export async function findOrCreateToken(url: string, people: People, known: string): Promise<string> {
   if (known !== '') {
     const works = await createClient({ url, credentials: { token: known } })
@@ -146,7 +148,7 @@ export async function findOrCreateToken(url: string, people: People, known: stri
   return made.sha1 ?? '';
 }
 
-/** Makes organization, repository, labels, collaborators and the star where they are missing. */
+/** Creates organization, repository, labels, collaborators and the star if they are missing. */
 export async function findOrCreateRepository(people: People): Promise<Repository> {
   const { root } = people;
   await findOr(root, operations.getOrganization, { params: { org: at.owner } }, () =>
@@ -178,7 +180,7 @@ export async function findOrCreateRepository(people: People): Promise<Repository
   return root.call(operations.getRepository, { params: at });
 }
 
-/** Puts the rule file into the repository as `.reeve.yml`, where it is missing or says something else. */
+/** Pushes the rule file to the repository as `.reeve.yml` if it is missing or differs. */
 export async function pushRules(root: Client, text: string): Promise<'made' | 'changed' | 'there'> {
   const params = { ...at, filepath: '.reeve.yml' };
   const content = Buffer.from(text).toString('base64');
@@ -196,12 +198,12 @@ export async function pushRules(root: Client, text: string): Promise<'made' | 'c
   return 'changed';
 }
 
-/** Makes the hook that tells Reeve of everything in the repository; one that points here already is brought up to date. */
+/** Creates the hook that delivers all events of the repository to Reeve; an existing one is updated. */
 export async function findOrCreateHook(root: Client, url: string, secrets: DemoSecrets): Promise<number> {
   const events = ['push', 'create', 'delete', 'issues', 'issue_comment', 'pull_request', 'repository'];
   const rest = { events, active: true, branch_filter: '*', authorization_header: secrets.authorization };
   for await (const hook of root.items(operations.listHooks, { params: at })) {
-    // The port may be another one than last time; the path tells that it is ours.
+    // The port may differ from the last start; the path identifies the hook.
     if (!hook.config?.url?.endsWith('/webhook')) continue;
     await root.call(operations.editHook, {
       params: { ...at, id: hook.id },

@@ -3,7 +3,7 @@ import type { RecordedChange, Run } from '../../engine/record.ts';
 import { type Finding, nameOfRule, type Verdict, wordsOf } from '../../rules/verdict.ts';
 import { count, plain, type Terminal } from './terminal.ts';
 
-/** Prints a run for a person: what each rule said and why, then what is (or was) to be done. */
+/** Prints a run for a person: the verdict and evidence of each rule, then the planned or applied changes. */
 export function printRun(run: Run, terminal: Terminal): void {
   const { trigger } = run;
   const activity = trigger.activity === '' ? '' : `.${trigger.activity}`;
@@ -28,7 +28,10 @@ export function printRun(run: Run, terminal: Terminal): void {
   }
 }
 
-/** Returns what to say of a run without a change: where a rule failed, or none was tried, it says nothing of the state. */
+/**
+ * Returns the text for a run without changes: if a rule failed, or none was evaluated, it does not claim the desired
+ * state.
+ */
 function nothingIn({ rules }: Run): string {
   const failed = rules.filter(({ verdict }) => verdict === 'failed').length;
   if (failed > 0) return `No change; ${count(failed, 'rule')} could not be evaluated.`;

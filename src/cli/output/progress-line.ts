@@ -1,25 +1,25 @@
 import type { MonotonicClock } from '../../platform/clock.ts';
 import { describeProgress, type SweepProgress } from '../../work/sweeps/progress.ts';
 
-/** Shows how far something is while it goes on. */
+/** Shows the progress of an operation. */
 export interface ProgressLine {
   show(progress: SweepProgress): void;
-  /** Leaves what follows a clean line. */
+  /** Ends the line, so that further output starts on a new one. */
   end(): void;
 }
 
-/** Where the line is drawn. */
+/** Output stream of the line. */
 export type ProgressStream = {
   readonly isTTY?: boolean | undefined;
   readonly columns?: number | undefined;
   write(text: string): unknown;
 };
 
-/** Elsewhere than on a terminal, one line of text this often. */
+/** Interval of the lines when the output is not a terminal. */
 const everyMs = 5_000;
 const barWidth = 24;
 
-/** Creates a line that is drawn anew on a terminal, and is written now and again elsewhere (a log, a pipe). */
+/** Creates a line that is redrawn on a terminal, and written at an interval elsewhere (a log, a pipe). */
 export function createProgressLine(
   name: string,
   { stream, clock }: { stream: ProgressStream; clock: MonotonicClock },

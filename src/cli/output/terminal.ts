@@ -1,21 +1,22 @@
 import { styleText } from 'node:util';
 
-/** Where a command writes: results to `out`, everything else to `error`. */
+/** Output of a command: results to `out`, everything else to `error`. */
 export interface Terminal {
   out(text: string): void;
   error(text: string): void;
-  /** Returns the text in the style where a person sees it in colour. */
+  /** Returns the text in the style if colours are supported. */
   style(style: 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan', text: string): string;
 }
 
-// The reader may stop (`reeve drift | head`): the rest is dropped, and the command ends with its own status.
+// The reader may close the pipe (`reeve drift | head`): further output is dropped, and the command ends with its own
+// status.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
   });
 }
 
-/** The terminal of this process. Colour follows the stream, NO_COLOR and FORCE_COLOR. */
+/** The terminal of this process. Colours depend on the stream, NO_COLOR and FORCE_COLOR. */
 export const processTerminal: Terminal = {
   out: (text) => void process.stdout.write(`${text}\n`),
   error: (text) => void process.stderr.write(`${text}\n`),
@@ -23,8 +24,8 @@ export const processTerminal: Terminal = {
 };
 
 /**
- * Returns a text from elsewhere (a title, a forge's message) so that it cannot move the cursor, forge a line or give a
- * CI runner a command: control characters become a mark.
+ * Returns an untrusted text (a title, a forge's message) with control characters replaced by a mark, so that it cannot
+ * move the cursor, forge a line or give a CI runner a command.
  */
 export function plain(text: string): string {
   return text.replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, '\u00b7');
@@ -35,7 +36,7 @@ export function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
-/** Returns rows under their heads, each column as wide as it needs. */
+/** Returns rows as a table with heads, each column as wide as needed. */
 export function tableOf(heads: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = heads.map((head, column) =>
     Math.max(head.length, ...rows.map((row) => row[column]?.length ?? 0)),
@@ -48,7 +49,7 @@ export function tableOf(heads: readonly string[], rows: readonly (readonly strin
   return [line(heads), ...rows.map(line)].join('\n');
 }
 
-/** Returns how long ago an instant was, in its largest unit. */
+/** Returns the age of an instant in its largest unit. */
 export function ageOf(instant: string, now: Date): string {
   const minutes = Math.floor((now.getTime() - Date.parse(instant)) / 60_000);
   if (minutes < 1) return 'just now';

@@ -1,100 +1,100 @@
 import { type Costliest, Meter, type Pool } from '../../patterns/meter.ts';
 
 /**
- * What evaluating costs, in units of about one nanosecond (`scripts/calibrate.ts` measures them). Charged before the work
- * is done, whatever the value turns out to be.
+ * Cost of evaluation in units of about one nanosecond, measured by `scripts/calibrate.ts`. Charged before the work is
+ * done, for any value.
  */
 export const costs = {
-  /** An operator, a member, an index, a choice. */
+  /** An operator, a member access, an index, a conditional. */
   step: 60,
-  /** A function, beside what it does with its arguments. */
+  /** A function call, without the work on its arguments. */
   call: 150,
-  /** A text that is held against a pattern, beside the match itself. */
+  /** A text tested against a pattern, without the match itself. */
   match: 40,
-  /** An item that a loop takes. */
+  /** An iteration of a loop. */
   item: 50,
-  /** A part of an expression that fails, and says why. */
+  /** An error with its message. */
   failure: 80,
-  /** A text that is read as an instant, a duration or a number. */
+  /** Parsing a text as an instant, a duration or a number. */
   parse: 400,
-  /** A part of a condition that is asked, with its names looked up. */
+  /** A leaf of a condition, with the lookup of its names. */
   part: 300,
-  /** A value that is written into a finding. */
+  /** A value formatted for evidence. */
   reading: 400,
-  /** A list or object that is written into a finding. */
+  /** A list or object formatted for evidence. */
   longReading: 6_000,
   /** A character that is copied or compared. */
   copiedCharacter: 0.25,
-  /** A character that is changed. */
+  /** A character that is converted. */
   changedCharacter: 1,
-  /** A character that is counted, searched, or looked at for where to split. */
+  /** A character that is counted, searched or split. */
   searchedCharacter: 4,
-  /** A character that a template inserts, with what is unwanted taken out. */
+  /** A character inserted by a template, with sanitizing. */
   insertedCharacter: 40,
-  /** An item of a list, or a member of an object, that is copied or compared. */
+  /** An item of a list or a member of an object that is copied or compared. */
   member: 50,
   /** The same for an object with more than a hundred members. */
   hashedMember: 150,
-  /** An item of a list, or a member of an object, that is written into a text, with its name. */
+  /** An item of a list or a member of an object with its name, formatted as text. */
   writtenMember: 150,
-  /** A date written in a timezone. */
+  /** A date formatted in a timezone. */
   timezone: 4_000,
 } as const;
 
-/** What an expression and its values may be; the reference shows this table. */
+/** Limits of expressions and their values; listed in the reference. */
 export const limits = {
-  /** Characters of one expression. */
+  /** Characters per expression. */
   expression: 2_000,
-  /** Names, literals, operators and calls of one expression. */
+  /** Names, literals, operators and calls per expression. */
   parts: 400,
-  /** Expressions inside of each other. */
+  /** Nesting depth of expressions. */
   depth: 24,
-  /** Items of a list that is written out. */
+  /** Items of a list literal. */
   listItems: 100,
-  /** Entries of a map that is written out. */
+  /** Entries of a map literal. */
   mapEntries: 20,
   /** Arguments of a call. */
   callArguments: 8,
-  /** Loops of one expression. */
+  /** Loops per expression. */
   loops: 20,
-  /** Loops inside of each other. */
+  /** Nesting depth of loops. */
   loopDepth: 2,
-  /** Items of a list that is judged. */
+  /** Items of a list value. */
   items: 10_000,
-  /** Members of an object that is judged. Objects of a forge have fewer than a hundred; listing more takes long. */
+  /** Members of an object value. Objects of a forge have fewer than a hundred; listing more takes long. */
   members: 500,
-  /** UTF-16 units of a text that is judged. */
+  /** UTF-16 units of a text value. */
   text: 256 * 1024,
-  /** UTF-16 units of a text that is searched for in another; a longer one would multiply with the text searched. */
+  /** UTF-16 units of a search text; the cost of a search multiplies both lengths. */
   needle: 1_024,
-  /** Bytes of what a template inserts. */
+  /** Bytes that a template inserts for one expression. */
   inserted: 1_024,
-  /** The same for a text of lines. */
+  /** The same for multi-line text. */
   insertedLines: 8_192,
 } as const;
 
 /**
- * Units that the expressions and patterns of one run may cost, all sources together. A unit is about a nanosecond, so
- * that a run ends well within the 50 ms that it may take; `node scripts/calibrate.ts` measures it.
+ * Units for the expressions and patterns of one run, all sources together. With about a nanosecond per unit, a run
+ * stays well within its 50 ms; measured by `node scripts/calibrate.ts`.
  */
 export const unitsPerRun = 24_000_000;
-/** Units that the `in` of a rule may cost in one sweep, over all items. */
+/** Units for the `in` of a rule in one sweep, over all items. */
 const unitsPerSweep = 200_000_000;
 
-/** Whose rules share a budget. */
+/** A source of rules that share a budget. */
 export type BudgetSource = {
-  /** Rules with the same key share. */
+  /** Rules with the same key share the budget. */
   readonly key: string;
-  /** The rules in words, for messages. */
+  /** Description of the rules, for messages. */
   readonly title: string;
-  /** Units that each of the rules has for itself beyond the share of their source. */
+  /** Reserve of each rule in units, in addition to the shared part. */
   readonly unitsPerRule: number;
 };
 
 /**
- * What the expressions and patterns of one run may cost. The sources of its rules have equal shares, so that the file of
- * a repository cannot spend what the operator's rules need. Within a source, each rule has a reserve of its own, so that
- * one costly rule cannot stop the cheap ones, and a thousand rules of the operator have more than one rule has.
+ * The evaluation budget of one run. The sources of its rules get equal shares, so that a repository's file cannot use
+ * up the budget of the operator's rules. Within a source, each rule has a reserve of its own, so that one costly rule
+ * cannot stop the cheap ones, and the budget grows with the number of the operator's rules.
  */
 export class RunBudget {
   readonly #pools: ReadonlyMap<string, Pool>;
@@ -107,7 +107,7 @@ export class RunBudget {
     this.#pools = new Map(Array.from(keys, (key) => [key, { left: this.#share }]));
   }
 
-  /** Returns the meter of one rule, good for this run. */
+  /** Returns the meter of one rule for this run. */
   meterFor({ key, title, unitsPerRule }: BudgetSource, rule: string): Meter {
     const pool = this.#pools.get(key) ?? { left: 0 };
     const describe = (costliest: Costliest | undefined): string =>
@@ -116,7 +116,7 @@ export class RunBudget {
   }
 }
 
-/** Returns the meter that the scope of a rule is paid for by while a sweep looks for its items. */
+/** Returns the meter for the `in` of a rule while a sweep searches its items. */
 export function createSweepMeter({ title }: BudgetSource): Meter {
   const pool = { left: unitsPerSweep };
   return new Meter({ pool, reserve: 0, describe: () => describeLimit(title, unitsPerSweep) });

@@ -8,31 +8,36 @@ import { createPart, type Part, type Read, runPart, Values, valuesRead } from '.
 import { type ExpressionContext, resolveExpression } from './resolve.ts';
 import { boolType, describeType, type Evidence, type Knowledge, mayBe } from './types.ts';
 
-/** One condition, checked and ready to be asked any number of times. */
+/** A compiled condition, which can be evaluated repeatedly. */
 export type Condition = {
   readonly source: string;
-  /** The facts that it names; ask them before `evaluate`. */
+  /** The facts that it names; to be fetched before `evaluate`. */
   readonly facts: readonly FactRequest[];
-  /** What it reads, as far as it goes. */
+  /** The member chains that it reads. */
   readonly reads: readonly Read[];
-  /** The texts that are written in it. */
+  /** Its string literals. */
   readonly texts: readonly string[];
-  /** Returns the answer with its evidence, paid for by the meter. Never throws. */
+  /** Returns the result with its evidence, charged to the meter. Never throws. */
   readonly evaluate: (knowledge: Knowledge, meter: Meter) => ConditionResult;
-  /** Returns whether it holds, or would hold if only checks of the commit or `mergeable` said otherwise. Never throws. */
+  /**
+   * Returns whether it holds, or would hold if only checks of the commit or `mergeable` had another value. Never
+   * throws.
+   */
   readonly prospect: (knowledge: Knowledge, meter: Meter) => Prospect;
 };
 
-/** Whether something holds, waits for checks alone, or does not hold for another reason, which may be an error. */
+/** `held`, `awaits` (only checks are missing), or `not` for any other reason, errors included. */
 export type Prospect = 'held' | 'awaits' | 'not';
 
-/** Returns the prospect of several conditions together. */
+/** Returns the joint prospect of several conditions. */
 export function jointProspect(prospects: readonly Prospect[]): Prospect {
   if (prospects.includes('not')) return 'not';
   return prospects.includes('awaits') ? 'awaits' : 'held';
 }
 
-/** `error` where it could not be known; `cause` then says why, and whether a later attempt may help. */
+/**
+ * `error` if the condition cannot be evaluated; `cause` then has the reason, and whether a later attempt may succeed.
+ */
 export type ConditionResult = {
   readonly result: 'held' | 'not' | 'error';
   readonly findings: readonly Evidence[];
@@ -40,18 +45,18 @@ export type ConditionResult = {
   readonly cause?: Error;
 };
 
-/** Where an expression stands: its file, and the place there of an offset in its text. */
+/** Position of an expression: its file, and the position of an offset in its text. */
 export type ExpressionPlace = {
   readonly file: string;
   readonly at: (offset: number) => { readonly line: number; readonly column: number };
 };
 
 /**
- * Returns a CEL expression that answers yes or no, checked against everything its environment knows, or all its problems
- * with offsets in the text.
+ * Compiles a CEL expression of type bool and checks it against its environment. Returns all problems with offsets in
+ * the text otherwise.
  *
- * Its findings are its leaves: the parts between `&&`, `||`, `!` and `?:`. Each tells whether it held, with the values it
- * saw. As CEL has it, an error in one part is overruled where the others decide anyway (`error || true`).
+ * Evidence is collected per leaf: the parts between `&&`, `||`, `!` and `?:`, each with its result and the values it
+ * read. As CEL specifies, an error in one part is ignored if the others decide the result (`error || true`).
  */
 export function compileCondition(
   source: string,
@@ -66,7 +71,7 @@ export function compileCondition(
     const message = `a condition must be ${describeType(boolType)}, this is ${describeType(type)}`;
     return { problems: [{ code: 'expression-type', message, start: 0, end: source.length }] };
   }
-  // Places are looked up now: a loaded rule does not keep its file.
+  // Positions are resolved now, because a loaded rule does not keep its file.
   const plant = (leaf: ASTNode): Leaf => {
     const part = createPart(leaf, resolution);
     const isPolled = part.roots.some(({ name }) => environment.names.get(name)?.fact?.isPolled);

@@ -8,45 +8,45 @@ import { literalOf } from './parse.ts';
 import type { Type } from './types.ts';
 import { Failure, parseDuration, parseInstant } from './values.ts';
 
-/** What a literal argument is beyond text: it is compiled or checked when the file is loaded. */
+/** Use of a literal argument that is compiled or checked when the file is loaded. */
 type LiteralUse = 'glob' | 'pattern' | 'timezone' | 'moment';
 
 /**
- * One function that expressions may call. The list is closed: what the CEL library learns in a later version stays out
- * until it stands here.
+ * A function that expressions may call. The list is closed: functions that later versions of the CEL library add are
+ * unavailable until they are listed here.
  */
 export type FunctionRow = {
   readonly name: string;
-  /** Kinds of what stands before the dot; absent for `size(x)`. */
+  /** Kinds of the receiver; absent for functions such as `size(x)`. */
   readonly of?: readonly Type['kind'][];
   /** Kinds of each argument. */
   readonly takes: readonly (readonly Type['kind'][])[];
-  /** The last argument may be given several times. */
+  /** Whether the last argument may be repeated. */
   readonly repeats?: true;
   readonly gives: Type;
-  /** Returns a more precise type of the result, from the types of what stands before the dot and of the arguments. */
+  /** Returns a more precise result type from the types of receiver and arguments. */
   readonly givesFor?: (types: readonly Type[]) => Type;
   readonly meaning: string;
-  /** The first argument must be a literal where this says `glob`, `pattern` or `timezone`. */
+  /** Set if the first argument must be a literal of this use. */
   readonly literal?: LiteralUse;
-  /** Not inside of loops: its cost or its result grows with every item. */
+  /** Not allowed inside loops: its cost or its result grows with every item. */
   readonly outsideLoops?: true;
   /**
-   * Returns the result, or a Failure. The values are what stands before the dot, then the arguments, each of a kind that
-   * the row takes. What the work costs beyond the call is charged before it is done. A row whose literal is a pattern is
-   * run by the matcher that was made of the pattern.
+   * Returns the result, or a Failure. The values are the receiver, then the arguments, each of a kind that the row
+   * takes. Work beyond the call itself is charged before it is done. A row with a pattern literal runs the matcher
+   * compiled from it.
    */
   readonly run: RunFunction;
-  /** Returns what runs the row with this literal as its argument, where something can be made ready once. */
+  /** Returns the function to run for this literal, if something can be prepared once. */
   readonly bind?: (literal: string) => RunFunction;
 };
 
-/** Returns whether a row may be called with this number of arguments. */
+/** Returns whether a row accepts this number of arguments. */
 export function takesCount({ takes, repeats }: FunctionRow, count: number): boolean {
   return repeats ? count >= takes.length : count === takes.length;
 }
 
-/** Returns the kinds that the row takes at each of `count` arguments. */
+/** Returns the kinds that the row accepts at each of `count` arguments. */
 export function kindsTaken({ takes, repeats }: FunctionRow, count: number): FunctionRow['takes'] {
   const last = takes.at(-1);
   if (!repeats || last === undefined) return takes;
@@ -57,7 +57,9 @@ export type RunFunction = (values: readonly unknown[], meter: Meter) => unknown;
 
 type ReadLiteral = { readonly matches?: Matcher } | { readonly code: ProblemCode; readonly reason: string };
 
-/** Reads the argument of a function that wants a literal, compiled where it is a pattern, or says what is wrong with it. */
+/**
+ * Reads the literal argument of a function and compiles it if it is a pattern; returns the problem if it is invalid.
+ */
 export function readLiteral(
   use: LiteralUse,
   name: string,
@@ -106,18 +108,18 @@ function readTimezone(argument: ASTNode): ReadLiteral {
   return isTimezone(value) ? {} : { code: 'value', reason: `there is no timezone "${value}"` };
 }
 
-/** Returns whether this is a timezone that dates can be shown in (`Europe/Berlin`, `UTC`). */
+/** Returns whether this is a valid timezone name (`Europe/Berlin`, `UTC`). */
 export function isTimezone(name: string): boolean {
   try {
     new Intl.DateTimeFormat('en', { timeZone: name });
     return true;
   } catch {
-    // Intl says "no such timezone" by throwing; there is nothing else it could mean.
+    // Intl throws for an unknown timezone and for no other reason.
     return false;
   }
 }
 
-/** Instants and spans of time written as literals are tried once here, so that a slip is found before anything runs. */
+/** Literals of instants and durations are parsed at load time, so that mistakes are reported before anything runs. */
 function readMoment(name: string, argument: ASTNode): ReadLiteral {
   const value = literalOf(argument);
   if (typeof value !== 'string') return {};
@@ -128,7 +130,7 @@ function readMoment(name: string, argument: ASTNode): ReadLiteral {
   return { code: 'value', reason: `"${value.slice(0, 64)}" is no ${name}; write it like ${example}` };
 }
 
-/** Days and weeks are no units, because a day of a timezone may have 23 or 25 hours: they are written in hours. */
+/** Days and weeks are not units, because a day of a timezone may have 23 or 25 hours: they are written in hours. */
 function exampleOfDuration(value: string): string {
   const [, digits = '', unit = ''] = /^(\d{1,4}) ?(d|w)/.exec(value) ?? [];
   if (digits === '') return '15m, 1h30m or 72h';

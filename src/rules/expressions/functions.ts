@@ -24,7 +24,7 @@ const number: Type = { kind: 'number' };
 const sized = ['string', 'list', 'map', 'object'] as const;
 const howMany = 'How many characters, items or members.';
 
-/** Functions that measure values and make one kind of another. */
+/** Functions for sizes, types and conversions. */
 const generalFunctions: readonly FunctionRow[] = [
   { name: 'size', takes: [sized], gives: number, meaning: howMany, run: size },
   { name: 'size', of: sized, takes: [], gives: number, meaning: howMany, run: size },
@@ -90,7 +90,7 @@ function size([value]: readonly unknown[], meter: Meter): number {
   ).length;
 }
 
-/** The second half of a surrogate pair is no character of its own; a half that stands alone is one. */
+/** Counts code points: the second half of a surrogate pair is not a character, an unpaired half is one. */
 function countCodePoints(text: string): number {
   let count = text.length;
   for (let place = 1; place < text.length; place += 1) {
@@ -161,7 +161,7 @@ function castInstant(value: unknown): unknown {
 
 const dayMs = 86_400_000;
 
-/** Reads one number of a date: an instant whose UTC fields are those of the timezone that was asked for. */
+/** Reads one number of a date whose UTC fields are those of the requested timezone. */
 type ReadField = (date: Date) => number;
 
 const fields: Readonly<Record<string, { readonly meaning: string; readonly read: ReadField }>> = {
@@ -189,7 +189,7 @@ const timeFunctions: readonly FunctionRow[] = Object.entries(fields).flatMap(
   ([name, { meaning, read }]): readonly FunctionRow[] => [
     {
       name,
-      // A span of time has hours to milliseconds in all of it; the others only exist for instants.
+      // A duration has hours to milliseconds; the other fields exist only for instants.
       of: Object.hasOwn(durationUnits, name) ? ['timestamp', 'duration'] : ['timestamp'],
       takes: [],
       gives: number,
@@ -221,9 +221,9 @@ function dayOfYear(date: Date): number {
   return Math.floor((date.getTime() - year.getTime()) / dayMs);
 }
 
-/** Making the format takes a hundred times as long as using it. */
+/** Creating the format takes a hundred times as long as using it. */
 function readInTimezone(timeZone: string, read: ReadField): RunFunction {
-  // Swedish writes dates as ISO 8601 has them.
+  // The Swedish locale formats dates as ISO 8601 does.
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
   return ([value], meter) => {
     meter.charge(costs.timezone);
@@ -231,13 +231,13 @@ function readInTimezone(timeZone: string, read: ReadField): RunFunction {
   };
 }
 
-/** Returns an instant whose UTC fields read as those that the format shows. */
+/** Returns an instant whose UTC fields equal those that the format shows. */
 function inFormat(value: Date, format: Intl.DateTimeFormat): Date | undefined {
   const local = Date.parse(`${format.format(value).replace(' ', 'T')}Z`);
   return Number.isNaN(local) ? undefined : new Date(local + value.getUTCMilliseconds());
 }
 
-/** Every function that expressions may call, `has` and the loops aside. */
+/** Every function that expressions may call, except `has` and the loops. */
 export const functions: readonly FunctionRow[] = [
   ...textFunctions,
   formatFunction,
@@ -246,7 +246,7 @@ export const functions: readonly FunctionRow[] = [
   ...timeFunctions,
 ];
 
-/** The loops over a list, and the type each gives for the type of its body. */
+/** The loops over a list, with the result type for the type of the body. */
 export const loops: Readonly<
   Record<string, { readonly meaning: string; readonly gives: (item: Type, body: Type) => Type }>
 > = {
@@ -263,7 +263,7 @@ export const loops: Readonly<
 const byName = new Map<string, readonly FunctionRow[]>();
 for (const row of functions) byName.set(row.name, [...(byName.get(row.name) ?? []), row]);
 
-/** Returns the rows with this name, with or without something before the dot. */
+/** Returns the rows with this name, with or without a receiver. */
 export function findFunctions(name: string, hasReceiver: boolean): readonly FunctionRow[] {
   return (byName.get(name) ?? []).filter((row) => (row.of !== undefined) === hasReceiver);
 }
@@ -271,7 +271,7 @@ export function findFunctions(name: string, hasReceiver: boolean): readonly Func
 /** The names of all functions, for "did you mean". */
 export const functionNames: readonly string[] = [...byName.keys(), ...Object.keys(loops), 'has'];
 
-/** Returns the fact that a call with a literal argument asks, or undefined where it is a function. */
+/** Returns the fact that a call with a literal argument requests, or undefined if it is a function. */
 export function factOfCall(node: ASTNode): FactRequest | undefined {
   if (node.op !== 'call') return undefined;
   const [name, given] = node.args;

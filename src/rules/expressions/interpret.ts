@@ -24,24 +24,24 @@ import {
   type ValueKind,
 } from './values.ts';
 
-/** The state of one passage through an expression: values by the places that the expression gave them, and the meter. */
+/** State of one evaluation: values by slot, and the meter. */
 type Frame = {
-  /** Names and facts first, then the variables of loops; undefined where there is no such value. */
+  /** Names and facts first, then loop variables; undefined if there is no such value. */
   readonly slots: unknown[];
   readonly meter: Meter;
 };
 
-/** One part of an expression, ready to run: returns its value, or a Failure. */
+/** A compiled node: returns its value, or a Failure. */
 export type Evaluate = (frame: Frame) => unknown;
 
 const binaryOperators: Readonly<Record<string, BinaryOperator>> = { ...arithmetic, ...comparisons };
-/** Operators that null may stand beside. */
+/** Operators that accept null. */
 const takesNull: ReadonlySet<string> = new Set(['==', '!=', 'in']);
 
 /**
- * Returns an expression that was resolved without problems, ready to run. Each node becomes a function that charges its
- * own cost, calls those of its parts, and returns a value or a Failure. The values of `roots`, the names and facts that
- * the expression mentions, are wanted in the first slots of the frame, in their order.
+ * Compiles an expression that was resolved without problems. Each node becomes a function that charges its own cost,
+ * calls its operands and returns a value or a Failure. The values of `roots`, the names and facts of the expression,
+ * are expected in the first slots of the frame, in this order.
  */
 export function interpret(node: ASTNode, roots: readonly FactRequest[], resolution: Resolution): Evaluate {
   return new Interpreter(roots, resolution).build(node);
@@ -168,7 +168,7 @@ class Interpreter {
     };
   }
 
-  /** An error, or what is no bool, on one side does not matter where the other side decides. */
+  /** An error or a non-bool on one side is ignored if the other side decides. */
   #logic(decides: boolean, [leftNode, rightNode]: readonly [ASTNode, ASTNode]): Evaluate {
     const left = this.build(leftNode);
     const right = this.build(rightNode);
@@ -207,7 +207,7 @@ function buildLiteral(written: unknown): Evaluate {
   return () => value;
 }
 
-/** The library writes ints as bigints and doubles as numbers. */
+/** The library represents ints as bigints and doubles as numbers. */
 function literalValue(written: unknown): unknown {
   if (typeof written === 'bigint') return makeInt(written);
   return typeof written === 'number' ? makeDouble(written) : written;
@@ -236,7 +236,7 @@ function buildList(items: readonly Evaluate[]): Evaluate {
 function buildMap(entries: readonly (readonly [Evaluate, Evaluate])[]): Evaluate {
   return (frame) => {
     frame.meter.charge(costs.step + entries.length * costs.member);
-    // Without a prototype, a member named `constructor` is a member like any other.
+    // Without a prototype, a member named `constructor` is an ordinary member.
     const map: Record<string, unknown> = Object.create(null);
     for (const [buildKey, buildValue] of entries) {
       const [key, value] = [buildKey(frame), buildValue(frame)];
@@ -249,10 +249,10 @@ function buildMap(entries: readonly (readonly [Evaluate, Evaluate])[]): Evaluate
   };
 }
 
-/** A function as it is called: its name, and what it is called with, the part before the dot first. */
+/** A function call: its name, and its nodes, the receiver first. */
 type FunctionCall = { readonly name: string; readonly nodes: readonly ASTNode[]; readonly isMethod: boolean };
 
-/** Returns a function, ready to run: rows of one name are told apart by the kinds of their values. */
+/** Compiles a function call. Rows of the same name are selected by the kinds of their values. */
 function interpretFunction(builder: Interpreter, node: ASTNode, call: FunctionCall): Evaluate {
   const { name, nodes, isMethod } = call;
   const [first] = nodes;
@@ -288,21 +288,21 @@ function interpretMatch(text: Evaluate, node: ASTNode, matches: Matcher): Evalua
   };
 }
 
-/** An instant or a duration that is written out is the same each time. */
+/** Literal instants and durations are computed once. */
 function interpretConstant(part: Evaluate | undefined, run: RunFunction): Evaluate {
   const meter = createUnlimitedMeter();
   const value = run([part?.({ slots: [], meter })], meter);
   return () => value;
 }
 
-/** A row of the table as it is called: the kinds of its values, and what runs it. */
+/** A row bound to a call: the kinds of its values, and the function to run. */
 type BoundFunction = {
   readonly kinds: readonly ReadonlySet<ValueKind>[];
   readonly run: RunFunction;
   readonly row: FunctionRow;
 };
 
-/** Returns the row with what runs it, or nothing where it takes another number of values. */
+/** Binds the row to the call, or returns undefined if the number of values does not fit. */
 function bindRow(row: FunctionRow, { nodes, isMethod }: FunctionCall): readonly BoundFunction[] {
   const count = nodes.length - (isMethod ? 1 : 0);
   if (!takesCount(row, count)) return [];
@@ -316,7 +316,7 @@ function bindRow(row: FunctionRow, { nodes, isMethod }: FunctionCall): readonly 
   return [{ kinds, run, row }];
 }
 
-/** The kinds that the values of a type may be of while an expression runs. */
+/** The kinds of values at run time for a type. */
 const valueKinds: Readonly<Partial<Record<Type['kind'], readonly ValueKind[]>>> = {
   bool: ['bool'],
   number: ['int', 'double'],
@@ -334,14 +334,14 @@ function takes({ kinds }: BoundFunction, values: readonly unknown[]): boolean {
   return true;
 }
 
-/** The parts of a loop, ready to run. */
+/** The compiled parts of a loop. */
 type Loop = {
   readonly items: (frame: Frame) => readonly unknown[] | Failure;
   readonly slot: number;
   readonly adapter: Adapter;
   readonly body: Evaluate;
   readonly bodyNode: ASTNode;
-  /** The second form of map() takes the items of which this holds. */
+  /** The filter of the three-argument form of map(). */
   readonly filter?: { readonly holds: Evaluate; readonly node: ASTNode };
 };
 
@@ -353,7 +353,7 @@ const runners: Readonly<Record<string, (loop: Loop) => Evaluate>> = {
   map,
 };
 
-/** Returns a loop, ready to run. Each item is charged before it is taken, so that loops inside of loops multiply. */
+/** Compiles a loop. Each item is charged before it is taken, so that the costs of nested loops multiply. */
 function interpretLoop(builder: Interpreter, node: ASTNode & { readonly op: 'rcall' }): Evaluate {
   const [name, receiver, [variable, ...bodies]] = node.args;
   const bodyNode = bodies.at(-1);
@@ -378,20 +378,20 @@ function loopItems(list: Evaluate, node: ASTNode): Loop['items'] {
     if (Array.isArray(value)) return value;
     if (isUnusable(value, false)) return toFailure(value, node, frame);
     if (kindOf(value) !== 'map') return new Failure(`a loop cannot walk over ${describeValue(value)}`);
-    // CEL walks over the names of a map.
+    // CEL iterates over the keys of a map.
     return memberNamesOfValue(Object(value), frame.meter).filter(
       (name) => Reflect.get(Object(value), name) !== undefined,
     );
   };
 }
 
-/** Puts the next item into its slot. */
+/** Stores the next item in its slot. */
 function take(item: unknown, { slot, adapter }: Loop, frame: Frame): void {
   frame.meter.charge(costs.item);
   frame.slots[slot] = adapt(item, adapter);
 }
 
-/** `exists` and `all`: an item that decides does so whatever the others are; without one, an error is the answer. */
+/** `exists` and `all`: a deciding item overrules errors in the others; without one, the error is the result. */
 function quantifier(loop: Loop, decides: boolean): Evaluate {
   return (frame) => {
     const items = loop.items(frame);
@@ -455,10 +455,10 @@ function map(loop: Loop): Evaluate {
   };
 }
 
-/** What a member or an item is called in messages, and how its value is read. */
+/** Text of a member or index access for messages, and the adapter of its value. */
 type MemberAccess = { readonly owner: ASTNode; readonly text: string; readonly adapter: Adapter };
 
-/** Returns `object.name`, ready to run. */
+/** Compiles `object.name`. */
 function interpretMember(object: Evaluate, name: string, access: MemberAccess): Evaluate {
   return (frame) => {
     frame.meter.charge(costs.step);
@@ -471,7 +471,7 @@ function interpretMember(object: Evaluate, name: string, access: MemberAccess): 
   };
 }
 
-/** Returns `list[place]` or `object[name]`, ready to run. */
+/** Compiles `list[index]` or `object[name]`. */
 function interpretIndex(
   object: Evaluate,
   index: Evaluate,
@@ -492,8 +492,8 @@ function interpretIndex(
 }
 
 /**
- * Returns has() of a chain, ready to run. A member that is null is not there: forges write null for what a subject does
- * not have. Only where the last member is a list they mean an empty one.
+ * Compiles has() of a chain. A null member counts as absent, because forges write null for missing values; for a list
+ * in the last place, null means an empty list.
  */
 function interpretHas(slot: number, chain: readonly string[], adapter: Adapter): Evaluate {
   return (frame) => {
@@ -515,16 +515,16 @@ function itemOf(owner: unknown, key: unknown): unknown {
   return typeof key === 'string' ? ownMember(owner, key) : undefined;
 }
 
-/** Members are those of the object itself: what every JavaScript object has is no member. */
+/** Only own members count; those that every JavaScript object inherits do not. */
 function ownMember(owner: unknown, name: string): unknown {
   if (typeof owner !== 'object' || owner === null || kindOf(owner) !== 'map' || !Object.hasOwn(owner, name)) {
     return undefined;
   }
-  // The object is a map, which has nothing but values under names.
+  // The object is a map with string keys.
   return (owner as Readonly<Record<string, unknown>>)[name];
 }
 
-/** Returns whether nothing can be done with a value: it is an error, too large, or null where null has no meaning. */
+/** Returns whether a value cannot be used: it is an error, too large, or null where null has no meaning. */
 function isUnusable(value: unknown, nullHasMeaning: boolean): boolean {
   if (typeof value !== 'object') return value === undefined;
   return value === null ? !nullHasMeaning : value instanceof Unusable;
@@ -538,7 +538,7 @@ function toFailure(value: unknown, node: ASTNode, frame: Frame): Failure {
   return new Failure(`${textOf(node)} is ${value === null ? 'null' : 'missing'}`);
 }
 
-/** Returns the failure of a node that must be true or false. */
+/** Returns the failure of a node that is not a bool. */
 function notBool(value: unknown, node: ASTNode, frame: Frame): Failure {
   if (isUnusable(value, false)) return toFailure(value, node, frame);
   frame.meter.charge(costs.failure);

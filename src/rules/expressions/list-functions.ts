@@ -170,7 +170,7 @@ function distinct(items: readonly unknown[], meter: Meter): readonly unknown[] |
   return kept;
 }
 
-/** Charged before it is done: every item is compared about as often as the length of the list has binary digits. */
+/** Charged in advance: n · log2(n) comparisons. */
 function sort(items: readonly unknown[], meter: Meter): readonly unknown[] | Failure {
   const rounds = Math.ceil(Math.log2(items.length + 1));
   meter.charge(items.length * (rounds + 1) * costs.step);

@@ -14,10 +14,10 @@ import {
 
 const minInt = -(2n ** 63n);
 const maxInt = 2n ** 63n - 1n;
-/** Two values to one, or a Failure where they do not go together. */
+/** Combines two values, or returns a Failure if their kinds do not fit. */
 export type BinaryOperator = (left: unknown, right: unknown, meter: Meter) => unknown;
 
-/** One operator, for ints that are numbers, for those that are not, and for doubles, where these have it. */
+/** An operator for ints stored as numbers, ints stored as bigints, and doubles where supported. */
 type NumberOperation = {
   readonly int: (left: number, right: number) => number;
   readonly big: (left: bigint, right: bigint) => bigint;
@@ -52,7 +52,7 @@ export const arithmetic: Readonly<Record<'+' | '-' | '*' | '/' | '%', BinaryOper
       : ofNumbers('%', left, right, remainder),
 };
 
-/** Returns the value with the other sign. */
+/** Returns the negated value. */
 export function negate(value: unknown): unknown {
   const kind = kindOf(value);
   if (kind === 'int') return typeof value === 'number' ? 0 - value : makeInt(-toBig(value));
@@ -61,14 +61,14 @@ export function negate(value: unknown): unknown {
     : new Failure(`"-" cannot have ${describeValue(value)}`);
 }
 
-/** Returns an int as expressions hold it, or a Failure where it has more than 64 bits. */
+/** Returns an int in its representation, or a Failure beyond 64 bits. */
 export function makeInt(value: bigint): number | bigint | Failure {
   if (value < minInt || value > maxInt) return new Failure('integer overflow');
   const small = Number(value);
   return Number.isSafeInteger(small) ? small : value;
 }
 
-/** Returns the number of an int or double. */
+/** Returns an int or double as a number. */
 export function toNumber(value: unknown): number {
   return value instanceof Double ? value.value : Number(value);
 }
@@ -81,7 +81,7 @@ function isSmallInt(value: unknown): value is number {
   return Number.isSafeInteger(value);
 }
 
-/** Ints stay ints and are exact; an int beside a double counts as a double. */
+/** Arithmetic of ints is exact; an int combined with a double counts as a double. */
 function ofNumbers(sign: string, left: unknown, right: unknown, operation: NumberOperation): unknown {
   if (isSmallInt(left) && isSmallInt(right)) {
     const result = operation.int(left, right);
@@ -137,12 +137,12 @@ function joinLists(left: readonly unknown[], right: readonly unknown[], meter: M
   return [...left, ...right];
 }
 
-/** Returns the failure of an operator that cannot have these two. */
+/** Returns the failure of an operator that does not accept these operands. */
 function mismatch(sign: string, left: unknown, right: unknown): Failure {
   return new Failure(`"${sign}" cannot have ${describeValue(left)} and ${describeValue(right)}`);
 }
 
-/** Objects and lists of the forge nest no deeper; what does was made to end the stack. */
+/** Maximum nesting. Values of the forge nest less; deeper ones are an attempt to overflow the stack. */
 const maxDepth = 100;
 
 export const comparisons: Readonly<Record<'==' | '!=' | '<' | '<=' | '>' | '>=' | 'in', BinaryOperator>> = {
@@ -158,12 +158,15 @@ export const comparisons: Readonly<Record<'==' | '!=' | '<' | '<=' | '>' | '>=' 
   in: isIn,
 };
 
-/** Returns whether two values are equal, whatever their kinds: an int equals the double of its value, nothing else crosses. */
+/**
+ * Returns whether two values of any kinds are equal: an int equals the double of the same value; other kinds never
+ * equal each other.
+ */
 function isEqual(left: unknown, right: unknown, meter: Meter, depth = 0): boolean | Failure {
   if (typeof left === 'string' && typeof right === 'string') return equalTexts(left, right, meter);
   if (left === right) return !(left instanceof TooLarge) || tooLarge(left);
   if (typeof left !== 'object' && typeof right !== 'object') {
-    // A bigint and a number may be the same number; texts and bools are never anything else.
+    // A bigint and a number may be equal; texts and bools equal only their own kind.
     return areNumbers(left, right) && isSameNumber(toComparable(left), toComparable(right));
   }
   if (left instanceof TooLarge) return tooLarge(left);
@@ -183,7 +186,7 @@ function toComparable(value: unknown): number | bigint {
   return typeof value === 'bigint' ? value : toNumber(value);
 }
 
-/** Compares without rounding: a bigint and a number have an order, too. */
+/** Compares a bigint and a number without rounding. */
 function isSameNumber(left: number | bigint, right: number | bigint): boolean {
   return left <= right && left >= right;
 }
@@ -236,7 +239,7 @@ function areEqualMaps(left: object, right: object, meter: Meter, depth: number):
   return true;
 }
 
-/** Returns the names of the members that are there: one that is undefined is not. */
+/** Returns the names of the members; undefined ones are left out. */
 function membersOf(value: object, meter: Meter): readonly string[] {
   return memberNamesOfValue(value, meter).filter((name) => Reflect.get(value, name) !== undefined);
 }
@@ -245,7 +248,7 @@ function tooLarge({ what }: TooLarge): Failure {
   return new Failure(`too large to judge: ${what}`);
 }
 
-/** Kinds that have an order among themselves; ints and doubles have one together. */
+/** Kinds that can be ordered; ints and doubles share one order. */
 const orders: Readonly<Record<string, string>> = {
   int: 'number',
   double: 'number',
@@ -255,7 +258,7 @@ const orders: Readonly<Record<string, string>> = {
   duration: 'duration',
 };
 
-/** Returns the order that a value belongs to (`number`, `string`, …), or undefined where its kind has none. */
+/** Returns the order of a value (`number`, `string`, …), or undefined if its kind has none. */
 export function orderNameOf(value: unknown): string | undefined {
   return orders[kindOf(value)];
 }
@@ -278,12 +281,12 @@ function isOrdered(
   return holds(toOrderable(left), toOrderable(right));
 }
 
-/** Returns a value of a kind with an order as what JavaScript compares. */
+/** Returns a value of an ordered kind in a form that JavaScript compares. */
 export function toOrderable(value: unknown): Orderable {
   if (value instanceof Duration) return value.nanoseconds;
   if (value instanceof Date) return value.getTime();
   if (value instanceof Double) return value.value;
-  // What is left has an order of its own, or it would have been refused before.
+  // Other kinds were refused before.
   return value as Orderable;
 }
 
@@ -305,8 +308,8 @@ function isIn(value: unknown, list: unknown, meter: Meter): boolean | Failure {
 }
 
 /**
- * A set of values that are equal as `==` has it. Texts, numbers and times are found at once; lists and objects are
- * compared with every other of the set.
+ * A set of values by the equality of `==`. Texts, numbers and times are found by key; lists and objects are compared
+ * one by one.
  */
 export class ValueSet {
   readonly #keys = new Set<unknown>();
@@ -319,7 +322,7 @@ export class ValueSet {
     this.#meter = meter;
   }
 
-  /** Returns whether an equal value is in the set; a Failure where that cannot be judged. */
+  /** Returns whether an equal value is in the set, or a Failure if that cannot be decided. */
   has(value: unknown): boolean | Failure {
     this.#meter.charge(costs.member);
     if (value instanceof TooLarge) return new Failure(`too large to judge: ${value.what}`);
@@ -341,7 +344,7 @@ export class ValueSet {
     else this.#keys.add(this.#keyOf(value));
   }
 
-  /** An int equals the double of its value, and NaN nothing: each gets a key of its own. */
+  /** An int equals the double of its value, and NaN equals nothing: each NaN gets its own key. */
   #keyOf(value: unknown): unknown {
     if (typeof value === 'string') {
       this.#meter.charge(value.length * costs.copiedCharacter);
@@ -358,7 +361,7 @@ function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !(value instanceof Double);
 }
 
-/** Returns a value that is no list and no object as text. */
+/** Returns a value other than a list or object as text. */
 export function scalarToText(value: unknown): string {
   switch (kindOf(value)) {
     case 'double': {
@@ -367,7 +370,7 @@ export function scalarToText(value: unknown): string {
       return plain === Number.NEGATIVE_INFINITY ? '-Inf' : `${plain}`;
     }
     case 'timestamp':
-      // RFC 3339 has no fraction where there is none.
+      // RFC 3339 text without an empty fraction.
       return value instanceof Date ? value.toISOString().replace('.000Z', 'Z') : '';
     default:
       return `${value}`;

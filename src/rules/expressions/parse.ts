@@ -4,7 +4,7 @@ import { foreignOperators, foreignSigns } from '../foreign-words.ts';
 import type { ExpressionProblem } from '../problem.ts';
 import { limits } from './budget.ts';
 
-/** The CEL library, as a parser: it never runs anything. */
+/** The CEL library, used only as a parser. */
 const parser = new CelEnvironment({
   unlistedVariablesAreDyn: true,
   homogeneousAggregateLiterals: false,
@@ -17,7 +17,7 @@ const parser = new CelEnvironment({
   },
 });
 
-/** Returns the tree of an expression, or what is wrong with its text. Never throws. */
+/** Returns the syntax tree of an expression, or its syntax error. Never throws. */
 export function parseExpression(source: string): ASTNode | ExpressionProblem {
   const whole = { code: 'expression', start: 0, end: source.length } as const;
   if (source.trim() === '') return { ...whole, message: 'the expression is empty' };
@@ -26,7 +26,7 @@ export function parseExpression(source: string): ASTNode | ExpressionProblem {
   try {
     return parser.parse(source).ast;
   } catch (error) {
-    // The library recurses: a text that is deep in a way its own limits do not count ends here.
+    // The library recurses, and nesting that its own limits do not count overflows the stack here.
     if (error instanceof RangeError) return { ...whole, message: 'the expression is nested too deep' };
     if (!(error instanceof ParseError)) return { ...whole, message: messageOf(error) };
     const start = Math.min(error.range?.start ?? 0, source.length);
@@ -35,7 +35,7 @@ export function parseExpression(source: string): ASTNode | ExpressionProblem {
   }
 }
 
-/** What the library calls its limits, in words. */
+/** Wording for the limits of the library. */
 const limitWords: Readonly<Record<string, string>> = {
   AstNodes: 'parts',
   Depth: 'levels of nesting',
@@ -44,7 +44,7 @@ const limitWords: Readonly<Record<string, string>> = {
   CallArguments: 'arguments of a function',
 };
 
-/** Returns what the author most likely meant, if they know another language. */
+/** Returns a hint for syntax of other languages. */
 function explainSyntax(summary: string, source: string, at: number): string {
   const near = source.slice(Math.max(0, at - 1), at + 4);
   const word = /^\w+/.exec(source.slice(at))?.[0] ?? '';
@@ -68,17 +68,17 @@ function explainSyntax(summary: string, source: string, at: number): string {
   return `${summary.charAt(0).toLowerCase()}${summary.slice(1)}; conditions are CEL, as in files.size() > 3 && !pull_request.draft`;
 }
 
-/** What stands before the dot of functions that belong to no value: `sets.contains(a, b)`. */
+/** Namespaces of functions without a receiver: `sets.contains(a, b)`. */
 export const namespaces: ReadonlySet<string> = new Set(['sets', 'lists', 'math']);
 
-/** Returns the name of a function in a namespace (`sets.contains`), or undefined where the node calls none. */
+/** Returns the name of a function in a namespace (`sets.contains`), or undefined if the node is no such call. */
 export function namespacedName(node: ASTNode): string | undefined {
   if (node.op !== 'rcall') return undefined;
   const [name, owner] = node.args;
   return owner.op === 'id' && namespaces.has(owner.args) ? `${owner.args}.${name}` : undefined;
 }
 
-/** Returns the nodes directly inside of a node. */
+/** Returns the children of a node. */
 export function childrenOf(node: ASTNode): readonly ASTNode[] {
   switch (node.op) {
     case 'value':
@@ -103,12 +103,12 @@ export function childrenOf(node: ASTNode): readonly ASTNode[] {
   }
 }
 
-/** Returns the value of a literal, or undefined where the node is none. */
+/** Returns the value of a literal, or undefined if the node is none. */
 export function literalOf(node: ASTNode): unknown {
   return node.op === 'value' ? node.args : undefined;
 }
 
-/** Returns the names of a member chain (`a.b.c` → a, b, c), or undefined where it is none. */
+/** Returns the names of a member chain (`a.b.c` → a, b, c), or undefined if the node is none. */
 export function chainOf(node: ASTNode): readonly string[] | undefined {
   if (node.op === 'id') return [node.args];
   if (node.op !== '.') return undefined;
@@ -116,7 +116,7 @@ export function chainOf(node: ASTNode): readonly string[] | undefined {
   return before && [...before, node.args[1]];
 }
 
-/** Returns the text of a node, as written. */
+/** Returns the source text of a node. */
 export function textOf(node: ASTNode): string {
   return node.input.slice(node.start, node.end);
 }

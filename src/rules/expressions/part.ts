@@ -10,28 +10,28 @@ import type { Resolution } from './resolve.ts';
 import { anyType, type ExpressionEnvironment, type Knowledge, type Known } from './types.ts';
 import { type Adapter, adapt, adapterOf, Failure, toReading } from './values.ts';
 
-/** One member chain of an expression, as written, and how its value is found again for people. */
+/** A member chain of an expression, as written, and its path for formatting the value as evidence. */
 export type Read = {
   readonly node: ASTNode;
   readonly text: string;
   readonly root: FactRequest;
   readonly path: readonly (string | number)[];
-  /** Members that a loop looks at in each item; empty where the items are shown as they are. */
+  /** Members that a loop reads from each item; empty if items are shown whole. */
   readonly shown: readonly string[];
-  /** Only has() asks whether it is there. */
+  /** Set if only has() reads it. */
   readonly isAsked?: true;
 };
 
-/** The names an expression reads, for what it needs to know and for what its finding shows. */
+/** The names that an expression reads, for fetching and for evidence. */
 type Reads = {
   readonly reads: readonly Read[];
-  /** What must be known before the expression can run. */
+  /** Facts and names that must be known before the evaluation. */
   readonly needs: readonly FactRequest[];
-  /** Names that it only asks has() of. */
+  /** Names that are only tested with has(). */
   readonly asks: readonly FactRequest[];
 };
 
-/** Returns what an expression reads, each chain once, in the order of the text. */
+/** Returns the reads of an expression, each chain once, in source order. */
 function collectReads(node: ASTNode, members: ReadonlyMap<ASTNode, FactRequest>): Reads {
   const collector = new Collector(members);
   collector.visit(node, new Set());
@@ -65,7 +65,7 @@ class Collector {
     for (const child of childrenOf(node)) this.visit(child, variables);
   }
 
-  /** Takes a whole chain; says whether the node was one. */
+  /** Records a whole chain; returns whether the node was one. */
   #chain(node: ASTNode, variables: ReadonlySet<string>, shown: readonly string[]): boolean {
     const path: (string | number)[] = [];
     let inner: ASTNode = node;
@@ -111,20 +111,20 @@ function membersOf(node: ASTNode, variable: string, into: Set<string>): void {
   for (const child of childrenOf(node)) membersOf(child, variable, into);
 }
 
-/** A part of an expression that runs as a whole, with what it reads. */
+/** A part of an expression that is evaluated as a whole, with its reads. */
 export type Part = {
   readonly text: string;
   readonly reads: Reads;
   readonly roots: readonly FactRequest[];
   readonly evaluate: Evaluate;
-  /** How the values of the reads are shown, in their order. */
+  /** Adapters of the reads, in their order. */
   readonly adapters: readonly Adapter[];
 };
 
-/** Result of one expression: its value, or why it has none. */
+/** Result of one expression: its value, or the error. */
 export type Result = { readonly value: unknown } | { readonly error: string; readonly cause?: Error };
 
-/** Returns the part of an expression that starts at this node. */
+/** Compiles the part of an expression that starts at this node. */
 export function createPart(node: ASTNode, resolution: Resolution): Part {
   const reads = collectReads(node, resolution.members);
   const roots = [...new Map([...reads.needs, ...reads.asks].map((root) => [factKey(root), root])).values()];
@@ -162,7 +162,7 @@ export class Values {
     return adapted;
   }
 
-  /** Returns what a read saw, as people read it. */
+  /** Returns the value of a read, formatted as evidence. */
   readingOf(read: Read, adapter: Adapter): unknown {
     const key = `${read.text}\n${read.shown.join()}`;
     if (!this.#readings.has(key)) this.#readings.set(key, this.#show(read, adapter));
@@ -178,7 +178,7 @@ export class Values {
   }
 }
 
-/** Runs one part. Never throws. */
+/** Evaluates one part. Never throws. */
 export function runPart(part: Part, values: Values): Result {
   try {
     values.meter.charge(costs.part);
@@ -200,12 +200,12 @@ export function runPart(part: Part, values: Values): Result {
   }
 }
 
-/** What the forge says is not there is an answer to has(), not a failure. */
+/** Absence on the forge is a result for has(), not a failure. */
 function isAbsence(error: Error): boolean {
   return error instanceof ReeveError && error.code === 'forge-not-found';
 }
 
-/** Returns what a part saw: member chain or fact as written → value, cut for reading. */
+/** Returns the values that a part read: member chain or fact as written → value, truncated. */
 export function valuesRead(part: Part, values: Values): Record<string, unknown> {
   const readings: Record<string, unknown> = {};
   try {
@@ -216,13 +216,13 @@ export function valuesRead(part: Part, values: Values): Record<string, unknown> 
     }
   } catch (error) {
     if (!(error instanceof LimitExceeded)) throw error;
-    // The answer stands; only its evidence is incomplete, and says so.
+    // The result stands; only its evidence is incomplete.
     readings['…'] = 'not shown: the evaluation budget is used up';
   }
   return readings;
 }
 
-/** Returns the value at the end of a chain, or null where the chain ends before. */
+/** Returns the value at the end of a chain, or null if the chain ends early. */
 function follow(root: unknown, path: readonly (string | number)[]): unknown {
   let value = root;
   for (const key of path) {

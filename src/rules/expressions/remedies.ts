@@ -11,10 +11,10 @@ import { nearest } from '../problem.ts';
 import { chainOf, literalOf } from './parse.ts';
 import { alternatives, mayBe, memberNamesOfType, type Type } from './types.ts';
 
-/** A remedy for a word of another language: what to write, and the word itself where it is one word. */
+/** A remedy for a word of another language: a hint, and the replacement if it is a single word. */
 export type Remedy = { readonly hint?: string; readonly suggestion?: string | undefined };
 
-/** How a function is written whose name alone does not show it. */
+/** Usage examples of functions whose name alone is not enough. */
 const usages: Readonly<Record<string, string>> = {
   exists: 'list.exists(x, x.name == "…")',
   all: 'list.all(x, x.name != "…")',
@@ -24,7 +24,7 @@ const usages: Readonly<Record<string, string>> = {
   matches: 'text.matches("…") with an RE2 pattern',
 };
 
-/** Returns the remedy for a function that does not exist; `owner` is the type of what stands before the dot. */
+/** Returns the remedy for an unknown function; `owner` is the type of its receiver. */
 export function remedyForFunction(name: string, owner: Type | undefined, known: readonly string[]): Remedy {
   const reason = workflowFunctions.get(name);
   if (reason !== undefined) return { hint: reason };
@@ -37,7 +37,7 @@ export function remedyForFunction(name: string, owner: Type | undefined, known: 
   return { suggestion, ...(usage !== undefined && { hint: `write ${usage}` }) };
 }
 
-/** Returns the remedy for a name that means nothing: a name of ours, or a member of what the rule is about. */
+/** Returns the remedy for an unknown name: one of our names, or a member of the subject. */
 export function remedyForName(
   name: string,
   names: readonly string[],
@@ -58,7 +58,7 @@ export function remedyForName(
   return owner === undefined ? { hint: `there are ${listed(names)}` } : { suggestion: `${owner}.${name}` };
 }
 
-/** Returns the remedy for a member that a value does not have; `owner` is the text of the value. */
+/** Returns the remedy for an unknown member; `owner` is the text of its object. */
 export function remedyForMember(member: string, owner: string, type: Type): Remedy {
   const lists = alternatives(type).flatMap((one) => (one.kind === 'list' ? [one.item] : []));
   if (foreignFunctions.get(member)?.text === 'size') return { suggestion: `${owner}.size()` };
@@ -76,7 +76,7 @@ export function remedyForMember(member: string, owner: string, type: Type): Reme
   return suggestion === undefined ? { hint: `it has ${listed(known)}` } : { suggestion };
 }
 
-/** Returns how to search a list of objects, for `labels.contains("bug")`, or undefined where the list is of another kind. */
+/** Returns how to search a list of objects, for `labels.contains("bug")`, or undefined for other lists. */
 export function remedyForList(name: string, owner: string, type: Type | undefined): string | undefined {
   if (type === undefined || name !== 'contains') return undefined;
   const items = alternatives(type).flatMap((one) => (one.kind === 'list' ? [one.item] : []));
@@ -88,13 +88,13 @@ function searchOf(list: string, items: readonly Type[]): string {
   return key === undefined ? `write "…" in ${list}` : `write ${list}.exists(x, x.${key} == "…")`;
 }
 
-/** Returns the member that names an object, or undefined where it has none. */
+/** Returns the member that identifies an object, or undefined if it has none. */
 export function remedyMemberOf(type: Type): string | undefined {
   const members = memberNamesOfType(type);
   return ['login', 'name', 'filename', 'title', 'context'].find((one) => members.includes(one));
 }
 
-/** Names that a message lists; the rest is in the reference. */
+/** Maximum number of names in a message; the reference lists all. */
 const maxListed = 60;
 
 function listed(names: readonly string[]): string {
@@ -102,7 +102,7 @@ function listed(names: readonly string[]): string {
   return names.length > maxListed ? `${shown}, …` : shown;
 }
 
-/** Returns the literals that `event.action` is compared with although the forge never says them (`synchronize`). */
+/** Returns the literals compared with `event.action` that the forge never sends (`synchronize`). */
 export function foreignActivities(left: ASTNode, right: ASTNode): readonly ASTNode[] {
   const chains = [left, right].map((side) => chainOf(side)?.join('.'));
   if (!chains.includes('event.action')) return [];

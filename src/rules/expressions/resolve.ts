@@ -30,22 +30,25 @@ import {
   unionOf,
 } from './types.ts';
 
-/** What an expression is compiled with: the names it may use, and the compiler of its file's patterns. */
+/** Context of a compilation: the available names, and the pattern compiler of the file. */
 export type ExpressionContext = {
   readonly environment: ExpressionEnvironment;
   readonly patterns: Re2Compiler;
-  /** Takes warnings, with offsets in the text. */
+  /** Receives warnings, with offsets in the text. */
   readonly onWarning?: (warning: ExpressionProblem) => void;
 };
 
-/** An expression that was looked up in its environment. */
+/** An expression resolved against its environment. */
 type ResolvedExpression = {
   readonly node: ASTNode;
   readonly type: Type;
   readonly resolution: Resolution;
 };
 
-/** Returns the expression parsed and looked up, or its problems with offsets in the text. Never throws. */
+/**
+ * Parses an expression and resolves it against its environment. Returns its problems, with offsets in the text,
+ * otherwise. Never throws.
+ */
 export function resolveExpression(
   source: string,
   { environment, patterns, onWarning }: ExpressionContext,
@@ -59,20 +62,20 @@ export function resolveExpression(
 }
 
 /**
- * What is found out about an expression before it runs. Walks it once: every name and member chain is looked up in the shapes, every function in the closed
- * list, every operator by the types of its sides. What it finds out is kept for running the expression.
+ * Static analysis of an expression. One walk resolves every name and member chain against the shapes, every function
+ * against the closed list, and every operator by its operand types. The results are kept for the evaluation.
  */
 export class Resolution {
   readonly problems: ExpressionProblem[] = [];
-  /** What can be meant so and probably is not. */
+  /** Expressions that are valid but probably a mistake. */
   readonly warnings: ExpressionProblem[] = [];
   readonly facts = new Map<string, FactRequest>();
-  /** What was made of the literal patterns of calls. */
+  /** Compiled patterns by call node. */
   readonly matchers = new Map<ASTNode, Matcher>();
   readonly types = new Map<ASTNode, Type>();
-  /** Members that are facts of their own (`pull_request.behind`), and how they are asked. */
+  /** Members that are separate facts (`pull_request.behind`), with their requests. */
   readonly members = new Map<ASTNode, FactRequest>();
-  /** The type of what each loop takes from its list. */
+  /** The item type of each loop. */
   readonly items = new Map<ASTNode, Type>();
   readonly environment: ExpressionEnvironment;
   readonly patterns: Re2Compiler;
@@ -83,14 +86,14 @@ export class Resolution {
     this.patterns = patterns;
   }
 
-  /** Returns the type of the expression; problems are collected on the way. */
+  /** Returns the type of the expression and collects problems. */
   resolve(node: ASTNode, scope: Scope): Type {
     const type = this.#typeOf(node, scope);
     this.types.set(node, type);
     return type;
   }
 
-  /** Resolves what must be true or false. */
+  /** Resolves a node that must be a bool. */
   bool(node: ASTNode, scope: Scope): Type {
     return this.#expect(node, boolType, this.resolve(node, scope));
   }
@@ -138,7 +141,7 @@ export class Resolution {
   #literal(node: ASTNode): Type {
     const value = node.args;
     if (typeof value === 'string') {
-      // No text of the forge is ever this word, so that a comparison with it would silently never hold.
+      // No text of the forge ever has this value, so that a comparison with it would silently never match.
       if (value === 'CHANGES_REQUESTED') this.#foreign(node, value);
       return { kind: 'string' };
     }
@@ -187,7 +190,7 @@ export class Resolution {
     const type = this.resolve(object, scope);
     this.warnOfNull(object, scope);
     const found = memberOf(type, member);
-    // The library marks where a member begins by `pos`; `start` is where its whole chain does.
+    // `pos` is the start of the member in the library, `start` that of its whole chain.
     const place = { start: node.pos, end: node.end };
     if (found === undefined) {
       const owner = textOf(object);
@@ -207,7 +210,7 @@ export class Resolution {
     return found.type;
   }
 
-  /** Returns the fact that a member is; undefined where the owner itself may not be used. */
+  /** Returns the fact for a member; undefined if the owner itself may not be used. */
   #memberFact(owner: string, member: string): Name | undefined {
     const { names } = this.environment;
     return names.get(owner)?.refusal === undefined ? names.get(`${owner}.${member}`) : undefined;
@@ -254,7 +257,7 @@ export class Resolution {
     if (!Array.isArray(args) || args.length !== 2) {
       return this.refuse(node, 'expression', `"${node.op}" is not part of this language`);
     }
-    // Every operator that is left has two sides; the library's types no longer tell them apart here.
+    // All remaining operators are binary; the library's types do not express that here.
     const [left, right] = args as [ASTNode, ASTNode];
     for (const word of foreignActivities(left, right)) this.#foreign(word, String(literalOf(word)));
     const result = applyOperator(node.op, this.resolve(left, scope), this.resolve(right, scope));
@@ -291,14 +294,14 @@ export class Resolution {
     return anyType;
   }
 
-  /** Warns where a value that is often null stands in a place that cannot use null. */
+  /** Warns if an often-null value is used where null is not accepted. */
   warnOfNull(node: ASTNode, scope: Scope): void {
     const isItem = node.op === 'id' && this.environment.names.get(node.args)?.isItem;
     const warning = isItem ? undefined : warningOfNull(node, scope);
     if (warning !== undefined) this.warnings.push(warning);
   }
 
-  /** Reports a name that means nothing here. */
+  /** Reports an unknown name. */
   refuseName(node: ASTNode, name: string, scope: Scope): Type {
     const absent = this.environment.absent.get(name);
     if (absent !== undefined) return this.refuse(node, 'subject', absent);
@@ -325,7 +328,7 @@ function resolveCall(resolver: Resolution, node: CallNode, scope: Scope): Type {
   return resolveFunction(resolver, node, { name, given }, scope);
 }
 
-/** Returns the type of a loop, or of a function of what stands before the dot. */
+/** Returns the type of a loop, or of a function with a receiver. */
 function resolveMethod(resolver: Resolution, node: MethodCall, scope: Scope): Type {
   const [name, receiver, given] = node.args;
   if (Object.hasOwn(loops, name)) return resolveLoop(resolver, node, scope);
@@ -344,11 +347,12 @@ function resolveHas(resolver: Resolution, node: ASTNode, given: readonly ASTNode
   const [root = ''] = chain;
   const { names, absent } = resolver.environment;
   if (chain.length === 1 && !scope.variables.has(root) && !names.has(root)) {
-    // Asking for what is never there is no mistake (a rule may be moved); asking for what does not exist is.
+    // Testing for a name that is absent on this occasion is allowed (rules may be moved); testing for an unknown name
+    // is a mistake.
     if (!absent.has(root)) resolver.refuseName(chainNode, root, scope);
     return boolType;
   }
-  // What is asked for counts as there while its own chain is looked up: has() is how one finds out.
+  // A chain counts as present inside its own has(), which is the test for presence.
   const all = new Set(chain.map((_, place) => chain.slice(0, place + 1).join('.')));
   resolver.resolve(chainNode, withPresent(scope, all));
   return boolType;
@@ -458,7 +462,7 @@ function resolveFunction(
   return row.givesFor?.(owner ? [owner, ...types] : types) ?? row.gives;
 }
 
-/** Returns the forms in which a function is called. */
+/** Returns the signatures of a function. */
 function formsOf(rows: readonly FunctionRow[]): string {
   const forms = rows.map(({ name, of, takes, repeats }) => {
     const given = takes
@@ -504,7 +508,7 @@ function refuseFunction(
   if (factArgument !== undefined) return resolver.refuse(node, 'subject', factArgument);
   const known = [...functionNames, ...(isMethod ? [] : names.keys())];
   const about = receiver ?? given[0];
-  // The function is the mistake that is reported; what it is called on only says which one was meant.
+  // Only the unknown function is reported; the problems of its receiver are not.
   const before = resolver.problems.length;
   const owner = about && resolver.resolve(about, scope);
   resolver.problems.length = before;
@@ -518,12 +522,12 @@ const string: Type = { kind: 'string' };
 const timestamp: Type = { kind: 'timestamp' };
 const duration: Type = { kind: 'duration' };
 
-/** What an operator gives, or why it cannot have these two sides and which of them is to blame. */
+/** Result type of an operator, or the error and the operand to report it at. */
 type OperatorResult =
   | { readonly type: Type }
   | { readonly reason: string; readonly side: 'left' | 'right' | 'both' };
 
-/** Returns what a binary operator gives for the types of its sides, or why it cannot. */
+/** Returns the result type of a binary operator for the types of its operands, or the error. */
 function applyOperator(operator: string, left: Type, right: Type): OperatorResult {
   switch (operator) {
     case '==':
@@ -569,7 +573,7 @@ function typeMismatch(operator: string, left: Type, right: Type): OperatorResult
   return { reason, side: 'both' };
 }
 
-/** Returns whether a value of one type may be of the other, too. Null and what no shape says may equal anything. */
+/** Returns whether a value of one type may have the other type as well. Null and `any` may equal everything. */
 function overlaps(left: Type, right: Type): boolean {
   const isOpen = (type: Type): boolean => type.kind === 'any' || type.kind === 'null';
   return alternatives(left).some((one) =>
@@ -581,7 +585,7 @@ function kindName(type: Type): string {
   return type.kind === 'map' ? 'object' : type.kind;
 }
 
-/** Operators over two numbers, and the other pairs that some of them take: left, right, result. */
+/** Operators on two numbers, and the other supported pairs: left, right, result. */
 const arithmetic: Readonly<Record<string, readonly (readonly [Type['kind'], Type['kind'], Type])[]>> = {
   '+': [
     ['number', 'number', number],
@@ -602,7 +606,7 @@ const arithmetic: Readonly<Record<string, readonly (readonly [Type['kind'], Type
   '%': [['number', 'number', number]],
 };
 
-/** Returns what an operator gives for two types, or undefined where no pair of their alternatives fits. */
+/** Returns the result type of an operator for two types, or undefined if no pair of alternatives fits. */
 function resultOf(operator: string, left: readonly Type[], right: readonly Type[]): Type | undefined {
   const fits = (type: Type, kind: Type['kind']): boolean => type.kind === kind || type.kind === 'any';
   const results = (arithmetic[operator] ?? [])
@@ -611,7 +615,7 @@ function resultOf(operator: string, left: readonly Type[], right: readonly Type[
   return results.length === 0 ? undefined : unionOf(results);
 }
 
-/** Members that forges write as null in everyday use, by the end of their chain, and when. */
+/** Members that forges often write as null, by the end of their chain, with the case in which they do. */
 const nullMembers: Readonly<Record<string, string>> = {
   milestone: 'without a milestone',
   assignee: 'without an assignee',
@@ -625,8 +629,8 @@ const nullMembers: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns a warning where the value of a node is often null and its place cannot use null: the rule then fails. None where
- * the expression has asked for the value before, by has() or a comparison with null.
+ * Returns a warning if the value of a node is often null and its place does not accept null, which makes the rule fail.
+ * None if the expression has tested the value before, with has() or a comparison with null.
  */
 function warningOfNull(node: ASTNode, scope: Scope): ExpressionProblem | undefined {
   const chain = chainOf(node);
@@ -641,24 +645,24 @@ function warningOfNull(node: ASTNode, scope: Scope): ExpressionProblem | undefin
   return { code: 'null-member', message, start: node.start, end: node.end };
 }
 
-/** What is known at one place of an expression: the variables of loops, and the names and members that are surely there. */
+/** Scope at one place of an expression: loop variables, and the names and members known to be present. */
 type Scope = {
   readonly variables: ReadonlyMap<string, Type>;
   readonly present: ReadonlySet<string>;
-  /** How many loops are around. */
+  /** Nesting depth of loops. */
   readonly depth: number;
 };
 
 const emptyScope: Scope = { variables: new Map(), present: new Set(), depth: 0 };
 
-/** Returns the scope in which these names and members are surely there too. */
+/** Returns the scope with these names and members marked as present. */
 function withPresent(scope: Scope, present: ReadonlySet<string>): Scope {
   return present.size === 0 ? scope : { ...scope, present: new Set([...scope.present, ...present]) };
 }
 
 /**
- * Returns the names and member chains that are surely there once a condition was true (or false): `has(a.b)` says so of
- * `a` and `a.b`, through `&&`, `||` and `!`.
+ * Returns the names and member chains that are present after a condition was true (or false): `has(a.b)` implies `a`
+ * and `a.b`, through `&&`, `||` and `!`.
  */
 function presentAfter(node: ASTNode, truth: boolean): ReadonlySet<string> {
   switch (node.op) {

@@ -10,11 +10,11 @@ import { type ExpressionContext, resolveExpression } from './resolve.ts';
 import { type Knowledge, mayBe, type Type } from './types.ts';
 import { Double, Duration, describeValue } from './values.ts';
 
-/** A text with `${{ expression }}` in it, checked and ready to be filled in any number of times. */
+/** A compiled text with `${{ expression }}`, which can be filled repeatedly. */
 export type Template = {
   readonly facts: readonly FactRequest[];
   readonly reads: readonly Read[];
-  /** Returns the text, or the value itself where the text is nothing but one expression. Never throws. */
+  /** Returns the text, or the value itself if the text consists of one expression. Never throws. */
   readonly fill: (knowledge: Knowledge, meter: Meter) => Filled;
 };
 
@@ -22,13 +22,15 @@ export type Filled =
   | { readonly value: string | number | boolean }
   | { readonly error: string; readonly cause?: Error };
 
-/** What a text is for. */
+/** Purpose of a text, which determines how inserted values are sanitized. */
 type TextPurpose = {
-  /** The forge looks for references to issues in it: inserted ones do nothing. */
+  /** The forge parses references to issues in it: inserted ones are broken. */
   readonly readByForge?: boolean;
-  /** A text of lines: inserted values keep theirs, up to 8 KiB. A line of a forge's text begins with no command. */
+  /**
+   * A multi-line text: inserted values keep their line breaks, up to 8 KiB. Inserted lines cannot start with a command.
+   */
   readonly lines?: boolean;
-  /** A part of git history: `@` mentions no one there, and is left alone. */
+  /** Part of git history: `@` has no effect there and is left unchanged. */
   readonly commit?: boolean;
 };
 
@@ -42,21 +44,21 @@ export type ListTemplate = {
 
 type FilledList = { readonly value: readonly string[] } | { readonly error: string; readonly cause?: Error };
 
-/** What begins an expression in a text. */
+/** Start of an expression in a text. */
 export const opening = '${{';
 
-/** Returns whether a text has an expression in it, or the literal sign of one. */
+/** Returns whether a text contains an expression, or an escaped `${{`. */
 export function hasTemplate(text: string): boolean {
   return text.includes(opening);
 }
 
 /**
- * Returns a text in which `${{ expression }}` inserts a value, or all its problems with offsets in the text. `$${{` is a
- * literal `${{`.
+ * Compiles a text in which `${{ expression }}` inserts a value. Returns all its problems, with offsets in the text,
+ * otherwise. `$${{` is a literal `${{`.
  *
- * Values are data: what is inserted is never read as an expression again. Control characters and marks that turn the
- * direction of writing are taken out, line breaks become spaces, `@` no longer mentions anybody, and of a text longer
- * than 1 KiB the rest is left out, which `…` shows. The purpose of the text changes that.
+ * Inserted values are data and are never parsed as an expression. Control characters and bidirectional marks are
+ * removed, line breaks become spaces, `@` no longer mentions an account, and values are truncated to 1 KiB with `…`.
+ * The purpose of the text changes these rules.
  */
 export function compileTemplate(
   source: string,
@@ -85,8 +87,8 @@ export function compileTemplate(
 }
 
 /**
- * Returns a text that is one `${{ expression }}` whose value is a list of texts, ready to be read, or all its problems. The
- * texts are inserted as they are: only arguments that take them as data, such as names to look up, may hold them.
+ * Compiles a text that is one `${{ expression }}` with a list of texts as its value, or returns all its problems. The
+ * texts are inserted unchanged: only arguments that take them as data, such as names to look up, accept them.
  */
 export function compileListTemplate(
   source: string,
@@ -156,7 +158,7 @@ function splitTemplate(
   return { pieces };
 }
 
-/** Returns where the closing `}}` stands: braces of maps and what stands in quotes do not close. Undefined: nowhere. */
+/** Returns the offset of the closing `}}`, ignoring braces of maps and quoted texts; undefined if there is none. */
 export function endOfInserted(source: string, from: number): number | undefined {
   let depth = 0;
   for (let at = from; at < source.length; at += 1) {
@@ -184,7 +186,7 @@ function endOfText(source: string, from: number): number | undefined {
 type CompiledPiece = {
   readonly part: Part;
   readonly facts: readonly FactRequest[];
-  /** Whether its value is an address that the forge made: no one else has written a part of it. */
+  /** Whether its value is a URL made by the forge, without any part written by users. */
   readonly isAddress: boolean;
 };
 
@@ -252,20 +254,20 @@ function insert(part: Part, values: Values, purpose: TextPurpose): Filled {
   if (typeof value === 'boolean' || typeof value === 'number') return { value };
   if (typeof value === 'bigint') return { value: Number(value) };
   if (value instanceof Double) return { value: value.value };
-  // RFC 3339 has no fraction where there is none.
+  // RFC 3339 text without an empty fraction.
   if (value instanceof Date) return { value: value.toISOString().replace('.000Z', 'Z') };
   if (value instanceof Duration) return { value: value.toString() };
   return { error: `${part.text} is ${describeValue(value)} and cannot be inserted` };
 }
 
-/** Characters that write to terminals, hide text or turn it round. */
+/** Control, invisible and bidirectional characters. */
 const unwanted = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
 /** The same without tabs and line feeds. */
 const unwantedInLines =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
-/** Of a long text no more than this is looked at: what is inserted comes from its beginning. */
+/** Only the start of a long text is processed, because inserted text is truncated. */
 const maxLookedAt = limits.insertedLines;
 
 function harmless(text: string, { readByForge, lines, commit }: TextPurpose): string {
@@ -275,9 +277,9 @@ function harmless(text: string, { readByForge, lines, commit }: TextPurpose): st
   const isCut = clean.length > limit || text.length > maxLookedAt || Buffer.byteLength(clean) > limit;
   const short = isCut ? cutToBytes(clean, limit) : clean;
   if (commit) return short;
-  // Bots obey a line that begins with a slash and a word, and they may trust our account.
+  // Bots execute lines that begin with a slash and a word, and may trust our account.
   const quiet = lines && readByForge ? short.replace(/^([ \t]*\/)(?=\p{L})/gmu, '$1\u200b') : short;
-  // The forge notifies the account named after an `@` that no letter comes before; an invisible space ends that.
+  // The forge notifies the account after an `@` that follows no letter; an invisible space prevents that.
   return quiet.replace(/(?<![\w.+/-])@(?=[\w-])/g, '@\u200b');
 }
 

@@ -10,7 +10,7 @@ const string: Type = { kind: 'string' };
 const text = ['string'] as const;
 const numbers = ['number'] as const;
 
-/** Functions of text, and those that take text apart or put it together. */
+/** Functions that examine, split and join text. */
 export const textFunctions: readonly FunctionRow[] = [
   ofText('startsWith', 'The text starts with this.', (value, start, meter) => {
     meter.charge(start.length * costs.copiedCharacter);
@@ -125,7 +125,7 @@ export const textFunctions: readonly FunctionRow[] = [
   },
 ];
 
-/** A function of a text and another that answers true or false. */
+/** A function of two texts that returns a bool. */
 function ofText(
   name: string,
   meaning: string,
@@ -141,7 +141,7 @@ function ofText(
   };
 }
 
-/** A function that returns the text with other characters. */
+/** A function that converts the characters of a text. */
 function changing(name: string, meaning: string, change: (value: string) => string): FunctionRow {
   return {
     name,
@@ -153,7 +153,7 @@ function changing(name: string, meaning: string, change: (value: string) => stri
       const before = String(value);
       meter.charge(before.length * costs.changedCharacter);
       const after = change(before);
-      // One letter may become several: `ß` in capitals is `SS`.
+      // A letter may become several: `ß` in capitals is `SS`.
       return after.length > limits.text ? tooLong(after.length) : after;
     },
   };
@@ -181,13 +181,13 @@ function substring(value: string, start: unknown, end: unknown): string | Failur
   return value.substring(from, to);
 }
 
-/** Replaces parts of a text. An empty part stands before every character and at the end, as CEL has it. */
+/** Replaces parts of a text. As in CEL, an empty part matches before every character and at the end. */
 function replace(texts: readonly string[], times: number, meter: Meter): string | Failure {
   const [value = '', part = '', other = ''] = texts;
   if (part.length > limits.needle) {
     return new Failure(`too large to judge: the text searched for has more than ${limits.needle} characters`);
   }
-  // Searched, and every place kept.
+  // Searched, with every match recorded.
   meter.charge((value.length + part.length) * 2 * costs.searchedCharacter);
   const most = times < 0 ? Number.POSITIVE_INFINITY : times;
   const places = part === '' ? charactersOf(value) : placesOf(value, part, most);
@@ -215,7 +215,7 @@ function placesOf(value: string, part: string, most: number): readonly number[] 
   return places;
 }
 
-/** Returns where each character begins, and where the text ends. */
+/** Returns the offsets of the characters, and the end of the text. */
 function charactersOf(value: string): readonly number[] {
   const places: number[] = [];
   let at = 0;
@@ -253,13 +253,13 @@ function tooLong(length: number): Failure {
   return new Failure(`too large to judge: a text of ${length} characters`);
 }
 
-/** Digits after the point where the text says none, as CEL has it. */
+/** Default number of decimal places, as in CEL. */
 const defaultPrecision = 6;
 const maxPrecision = 20;
-/** Lists of lists deeper than this are not written out. */
+/** Maximum nesting of lists that are formatted. */
 const maxDepth = 8;
 
-/** `format` of CEL's library for texts: `%s`, `%d`, `%f`, `%e`, `%b`, `%o`, `%x`, `%X` and `%%`. */
+/** `format` of CEL's string extension: `%s`, `%d`, `%f`, `%e`, `%b`, `%o`, `%x`, `%X` and `%%`. */
 export const formatFunction: FunctionRow = {
   name: 'format',
   of: ['string'],
@@ -275,7 +275,7 @@ function format(text: string, values: readonly unknown[], meter: Meter): string 
   let result = '';
   let from = 0;
   let used = 0;
-  // A sticky pattern reads each place once, so that the whole is linear.
+  // A sticky pattern reads each position once, which keeps the scan linear.
   const place = /%(?:\.(\d{1,3}))?([sdfebxXo%])/y;
   for (let at = text.indexOf('%'); at >= 0; at = text.indexOf('%', from)) {
     place.lastIndex = at;
@@ -345,10 +345,10 @@ function writeFraction(value: unknown, verb: 'f' | 'e', precision: number): stri
   const number = toNumber(value);
   if (!Number.isFinite(number)) return String(number);
   if (verb === 'e') {
-    // The exponent has two digits at least.
+    // CEL writes at least two digits of the exponent.
     return number.toExponential(precision).replace(/e([+-])(\d)$/, 'e$10$2');
   }
-  // Beyond this JavaScript writes an exponent; such a number has no fraction.
+  // Beyond this, JavaScript writes an exponent; such a number has no fraction.
   if (Math.abs(number) < 1e21) return number.toFixed(precision);
   return `${BigInt(number)}${precision === 0 ? '' : `.${'0'.repeat(precision)}`}`;
 }

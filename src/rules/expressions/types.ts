@@ -1,10 +1,10 @@
 import type { z } from 'zod';
 import type { Fact, FactRequest } from '../../facts/fact.ts';
 
-/** Kinds of values that an expression can hold. `number` is an int or a double; `any` is what no shape says. */
+/** Kinds of values of an expression. `number` is an int or a double; `any` is a value without a declared shape. */
 type Scalar = 'bool' | 'number' | 'string' | 'timestamp' | 'duration' | 'null' | 'any';
 
-/** What is known of a value before there is one. A union has at least two members. */
+/** Static type of a value. A union has at least two members. */
 export type Type =
   | { readonly kind: Scalar }
   | { readonly kind: 'list'; readonly item: Type }
@@ -15,7 +15,7 @@ export type Type =
 export const anyType: Type = { kind: 'any' };
 export const boolType: Type = { kind: 'bool' };
 
-/** Returns the type of what several shapes allow. */
+/** Returns the union of types. */
 export function unionOf(types: readonly Type[]): Type {
   const flat = types.flatMap((type) => (type.kind === 'union' ? type.of : [type]));
   const distinct: Type[] = [];
@@ -29,12 +29,12 @@ export function unionOf(types: readonly Type[]): Type {
   return distinct.length === 1 ? only : { kind: 'union', of: distinct };
 }
 
-/** Returns the alternatives of a type, one where it is no union. */
+/** Returns the alternatives of a type: the members of a union, otherwise the type itself. */
 export function alternatives(type: Type): readonly Type[] {
   return type.kind === 'union' ? type.of : [type];
 }
 
-/** Returns whether a value of this type may be of one of the kinds. */
+/** Returns whether a value of this type may have one of the kinds. */
 export function mayBe(type: Type, kinds: readonly Type['kind'][]): boolean {
   return alternatives(type).some((one) => one.kind === 'any' || kinds.includes(one.kind));
 }
@@ -42,13 +42,13 @@ export function mayBe(type: Type, kinds: readonly Type['kind'][]): boolean {
 const known = new WeakMap<z.ZodType, Type>();
 
 /**
- * Returns the type of a shape. What may be absent or null counts as there: whether it is, is known only when the rule
- * runs, and a condition that needs it then fails. A shape with `holds: 'duration'` is a CEL duration.
+ * Returns the type of a shape. Optional and nullable values count as present: a condition that needs an absent value
+ * fails at run time. A shape with `holds: 'duration'` is a CEL duration.
  */
 export function typeOf(shape: z.ZodType): Type {
   const before = known.get(shape);
   if (before) return before;
-  // Set before descending: a shape may name itself (`z.lazy`).
+  // Set before descending, because a shape may refer to itself (`z.lazy`).
   known.set(shape, anyType);
   const type = shape.meta()?.holds === 'duration' ? ({ kind: 'duration' } as const) : read(shape);
   known.set(shape, type);
@@ -69,9 +69,9 @@ export type ZodDefinition = {
   readonly getter?: () => z.ZodType;
 };
 
-/** Returns zod's own description of a shape, as far as we read it. */
+/** Returns zod's definition of a shape, reduced to the members used here. */
 export function definitionOf(shape: z.ZodType): ZodDefinition {
-  // zod types each kind of definition apart; we look at the few members above and expect each to be absent.
+  // zod has a separate type for each kind of definition; the members above are all optional.
   return shape.def as unknown as ZodDefinition;
 }
 
@@ -111,7 +111,7 @@ function read(shape: z.ZodType): Type {
   }
 }
 
-/** A transform says nothing of what it returns; what went in is the best there is (`null` list → empty list). */
+/** The output type of a transform is unknown; its input type is the best approximation (`null` list → empty list). */
 function typeOfPipe({ in: before, out: after }: ZodDefinition): Type {
   const shape = after && definitionOf(after).type !== 'transform' ? after : before;
   return shape && definitionOf(shape).type !== 'transform' ? typeOf(shape) : anyType;
@@ -145,22 +145,22 @@ const words: Readonly<Record<Type['kind'], string>> = {
   union: 'one of several types',
 };
 
-/** Returns the words for a type, for messages. */
+/** Returns the description of a type, for messages. */
 export function describeType(type: Type): string {
   return [...new Set(alternatives(type).map((one) => words[one.kind]))].join(' or ');
 }
 
-/** A member of a value: its type, and whether some alternatives of the value have no such member. */
+/** A member of a value: its type, and whether some alternatives of the value lack it. */
 type Member = { readonly type: Type; readonly missing: boolean };
 
-/** Returns the member of a type, or undefined where no alternative has it. */
+/** Returns the member of a type, or undefined if no alternative has it. */
 export function memberOf(type: Type, name: string): Member | undefined {
   const found: Type[] = [];
   let missing = false;
   for (const one of alternatives(type)) {
     const inner = memberOfOne(one, name);
     if (inner) found.push(inner);
-    // Null has no members either, but that is known only when the rule runs.
+    // Null has no members either, but is known only at run time.
     else if (one.kind !== 'null') missing = true;
   }
   return found.length === 0 ? undefined : { type: unionOf(found), missing };
@@ -174,49 +174,52 @@ function memberOfOne(type: Type, name: string): Type | undefined {
   return shape && typeOf(shape);
 }
 
-/** Returns the names of all members a value may have, for "did you mean". */
+/** Returns all member names that a value may have, for "did you mean". */
 export function memberNamesOfType(type: Type): readonly string[] {
   const names = alternatives(type).flatMap((one) => (one.kind === 'object' ? Object.keys(one.members) : []));
   return [...new Set(names)];
 }
 
-/** What is known of one name: its value, or why it cannot be known. */
+/** A known value, or the reason why it is not known. */
 export type Known = { readonly value: unknown } | { readonly error: Error };
 
-/** Answers the names of an expression. An absent answer means that the name does not apply here (no `event` on a clock). */
+/**
+ * Looks up the names of an expression. An undefined result means that the name does not apply (no `event` on a
+ * schedule).
+ */
 export interface Knowledge {
   find(request: FactRequest): Known | undefined;
 }
 
-/** One leaf condition of a rule with the values it saw. */
+/** One leaf of a condition with the values it read. */
 export type Evidence = {
   readonly expression: string;
   readonly result: 'held' | 'not' | 'error' | 'unevaluated';
-  /** Member chain or fact as written → the value seen, cut for reading. Where the result is `error`, `error` says why. */
+  /** Member chain or fact as written → its value, truncated. If the result is `error`, `error` has the reason. */
   readonly values: Readonly<Record<string, unknown>>;
   readonly file: string;
   readonly line: number;
   readonly column: number;
 };
 
-/** What an expression may say under one name. */
+/** A name that expressions may use. */
 export type Name = {
   readonly type: Type;
-  /** The fact to ask; absent for what the run is given. */
+  /** The fact to fetch; absent for given values. */
   readonly fact?: Fact;
-  /** Occasions that do not have it, in words; empty where all do. */
+  /** Occasions without it, in words; empty if all have it. */
   readonly missingOn: readonly string[];
-  /** The item of the rule on every occasion; it is never null. */
+  /** Whether it is the item of the rule on every occasion; it is never null. */
   readonly isItem?: true;
-  /** Why a file of this origin may not use it. */
+  /** Why files of this level may not use it. */
   readonly refusal?: string;
-  /** Returns why a file of this origin may not use it with a literal argument. */
+  /** Returns why files of this level may not use it with this literal argument. */
   readonly refuseArgument?: (argument: string) => string | undefined;
 };
 
-/** The names that the expressions of a rule may use, over everything it listens to. */
+/** The names available to the expressions of a rule, over all its occasions. */
 export type ExpressionEnvironment = {
   readonly names: ReadonlyMap<string, Name>;
-  /** Names that exist, but on none of the occasions: why. */
+  /** Names that exist on none of the occasions, with the reason. */
   readonly absent: ReadonlyMap<string, string>;
 };

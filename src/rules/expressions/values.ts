@@ -3,8 +3,8 @@ import { costs, limits } from './budget.ts';
 import { alternatives, type Type } from './types.ts';
 
 /**
- * A double whose value is a whole number. JSON has no such thing: a whole number is an int here, as everywhere in the
- * payloads, so that the double 3.0 needs a mark of its own. Every other double is a plain number.
+ * A double whose value is a whole number. JSON does not distinguish: a whole number is an int here, as in all payloads,
+ * so that the double 3.0 needs a class of its own. Every other double is a plain number.
  */
 export class Double {
   readonly value: number;
@@ -14,10 +14,10 @@ export class Double {
   }
 }
 
-/** What no operator and no function can take. */
+/** A value that no operator and no function accepts. */
 export abstract class Unusable {}
 
-/** Stands where a value is too large to judge: whatever an expression does with it fails and says so. */
+/** Placeholder for a value beyond the limits: every use of it fails with that message. */
 export class TooLarge extends Unusable {
   readonly what: string;
 
@@ -27,7 +27,7 @@ export class TooLarge extends Unusable {
   }
 }
 
-/** The error of an expression, as a value: `&&`, `||`, all() and exists() may do without it. */
+/** An error as a value, which `&&`, `||`, all() and exists() may ignore. */
 export class Failure extends Unusable {
   readonly message: string;
 
@@ -38,8 +38,8 @@ export class Failure extends Unusable {
 }
 
 /**
- * What a value is while an expression runs. Values of the forge are used as they are, without a copy: an int is a number
- * that is a safe integer, or a bigint beyond; a map is any other object.
+ * Kind of a value at run time. Values of the forge are used without a copy: an int is a safe integer number, or a
+ * bigint beyond; a map is any other object.
  */
 export type ValueKind =
   | 'bool'
@@ -73,7 +73,7 @@ export function kindOf(value: unknown): ValueKind {
 function kindOfObject(value: object | null): ValueKind {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'list';
-  // Objects of the forge and maps of expressions have one of these two; it saves looking at the classes below.
+  // Fast path: objects of the forge and maps of expressions have one of these two prototypes.
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype === Object.prototype || prototype === null) return 'map';
   if (value instanceof Date) return 'timestamp';
@@ -95,20 +95,23 @@ const words: Readonly<Record<ValueKind, string>> = {
   'too large': 'a value that is too large',
 };
 
-/** Returns the words for what a value is, for messages. */
+/** Returns the description of a value's kind, for messages. */
 export function describeValue(value: unknown): string {
   return words[kindOf(value)];
 }
 
-/** Returns a double as expressions hold it. */
+/** Returns a double in its representation. */
 export function makeDouble(value: number): number | Double {
   return Number.isSafeInteger(value) ? new Double(value) : value;
 }
 
-/** What the type of a value of the forge asks for beyond taking it as it is. */
+/** Conversion of forge values of a type. */
 export type Adapter = { readonly listForNull: boolean; readonly duration: boolean };
 
-/** Returns what to look for in values of a type. Forges write null for an empty list, and Reeve durations as text or milliseconds. */
+/**
+ * Returns the conversion for values of a type. Forges write null for an empty list; Reeve writes durations as text or
+ * milliseconds.
+ */
 export function adapterOf(type: Type): Adapter {
   const kinds = alternatives(type).map(({ kind }) => kind);
   return {
@@ -117,7 +120,7 @@ export function adapterOf(type: Type): Adapter {
   };
 }
 
-/** Returns a value of the forge as expressions see it; undefined stays undefined: there is no such value. */
+/** Returns a value of the forge as expressions see it; undefined means that there is no such value. */
 export function adapt(value: unknown, adapter: Adapter): unknown {
   if (adapter.duration) return toDuration(value);
   if (typeof value === 'string') {
@@ -136,12 +139,15 @@ function toDuration(value: unknown): unknown {
   return value instanceof Duration || value === undefined ? value : null;
 }
 
-/** Members up to which a JavaScript object is a record; one with more is a hash table, which takes longer to list. */
+/**
+ * Number of members up to which a JavaScript object is a record; larger ones are hash tables, which take longer to
+ * list.
+ */
 const maxRecord = 120;
 
 /**
- * Returns the names of an object's members, paid for. Listing them takes as long as there are members, and how many there
- * are is known only afterwards: there must be enough left for the largest object that `hasWideObject` lets pass.
+ * Returns the names of an object's members, charged to the meter. The cost of listing is known only afterwards, so the
+ * meter must have enough left for the largest object that `hasWideObject` accepts.
  */
 export function memberNamesOfValue(value: object, meter: Meter): readonly string[] {
   meter.require(limits.members * costs.hashedMember);
@@ -150,7 +156,7 @@ export function memberNamesOfValue(value: object, meter: Meter): readonly string
   return names;
 }
 
-/** Returns whether an object with more members than expressions may look at is somewhere in a value made of JSON. */
+/** Returns whether a JSON value contains an object with more members than expressions accept. */
 export function hasWideObject(value: unknown): boolean {
   const open: unknown[] = [value];
   for (let inner = open.pop(); inner !== undefined; inner = open.pop()) {
@@ -162,7 +168,7 @@ export function hasWideObject(value: unknown): boolean {
   return false;
 }
 
-/** Nanoseconds of each unit that a written duration may have. */
+/** Nanoseconds per unit of a written duration. */
 const units: Readonly<Record<string, bigint>> = {
   ns: 1n,
   us: 1_000n,
@@ -178,7 +184,7 @@ const millisecond = 1_000_000n;
 const maxNanoseconds = 315_576_000_000n * second;
 const maxLength = 64;
 
-/** A CEL duration: a span of time, exact to the nanosecond, negative where it leads back. */
+/** A CEL duration, exact to the nanosecond; may be negative. */
 export class Duration {
   readonly nanoseconds: bigint;
 
@@ -198,17 +204,17 @@ export class Duration {
     return Number((this.nanoseconds - rest) / millisecond) - (rest < 0n ? 1 : 0);
   }
 
-  /** Whether CEL has durations this long. */
+  /** Whether it is within CEL's range of durations. */
   get isValid(): boolean {
     return this.nanoseconds <= maxNanoseconds && this.nanoseconds >= -maxNanoseconds;
   }
 
-  /** Returns how many of a unit are in the whole duration, without the rest. */
+  /** Returns the whole duration in a unit, rounded down. */
   in(unit: 'h' | 'm' | 's' | 'ms'): number {
     return Number(this.nanoseconds / (units[unit] ?? 1n));
   }
 
-  /** Returns the text as CEL has it: seconds, such as `5400s` or `1.5s`. */
+  /** Returns the text in CEL's format: seconds, such as `5400s` or `1.5s`. */
   toString(): string {
     const size = this.nanoseconds < 0n ? -this.nanoseconds : this.nanoseconds;
     const fraction = (size % second).toString().padStart(9, '0').replace(/0+$/, '');
@@ -221,7 +227,7 @@ export class Duration {
   }
 }
 
-/** Returns the duration of a text such as `15m`, `1h30m`, `-1.5h` or `300ms`, or undefined where it is none. */
+/** Parses a duration such as `15m`, `1h30m`, `-1.5h` or `300ms`; returns undefined for any other text. */
 export function parseDuration(text: string): Duration | undefined {
   if (text.length > maxLength || !/^[+-]?((\d+\.?\d*|\.\d+)(ns|us|µs|ms|s|m|h))+$/.test(text))
     return undefined;
@@ -235,14 +241,14 @@ export function parseDuration(text: string): Duration | undefined {
   return duration.isValid ? duration : undefined;
 }
 
-/** The first and the last instant that CEL has: the years 1 to 9999. */
+/** CEL's range of instants: the years 1 to 9999. */
 const earliest = -62_135_596_800_000;
 const latest = 253_402_300_799_999;
 
-/** RFC 3339: date, time and offset, none of them left out. */
+/** RFC 3339 with date, time and offset, all required. */
 const rfc3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/;
 
-/** Returns an instant, or a Failure where CEL has none such. */
+/** Returns an instant, or a Failure outside CEL's range. */
 export function makeInstant(milliseconds: number): Date | Failure {
   if (milliseconds >= earliest && milliseconds <= latest) return new Date(milliseconds);
   return new Failure('the instant is not between the years 1 and 9999');
@@ -258,7 +264,7 @@ export function parseInstant(text: string): Date | Failure {
 
 const maxShown = 200;
 
-/** Returns a value as a finding keeps it: plain JSON, at most 200 characters of it, with `…` where it was longer. */
+/** Returns a value as recorded in evidence: plain JSON of at most 200 characters, truncated with `…`. */
 export function toReading(value: unknown, members: readonly string[], meter: Meter): unknown {
   if (value instanceof TooLarge) return `(${value.what})`;
   if (typeof value === 'string') return cut(value);
@@ -275,7 +281,7 @@ function cut(text: string): string {
   return text.length <= maxShown ? text : `${text.slice(0, maxShown - 1)}…`;
 }
 
-/** Returns the start of a value's JSON, a little longer than what is shown: whole lists are never written out to be cut. */
+/** Returns the start of a value's JSON, slightly longer than the limit: long lists are never serialized whole. */
 function toShortenedJson(value: unknown, members: readonly string[], meter: Meter): string {
   let left = maxShown * 2;
   const write = (item: unknown): unknown => {
@@ -312,7 +318,7 @@ function toShortenedJson(value: unknown, members: readonly string[], meter: Mete
   return JSON.stringify(write(value)) ?? 'null';
 }
 
-/** Returns what a loop looks at in an item: the one member itself, or the members by name. */
+/** Returns the members of an item that a loop reads: the value of a single one, or an object of several. */
 function narrowed(item: unknown, members: readonly string[]): unknown {
   if (members.length === 0 || typeof item !== 'object' || item === null || Array.isArray(item)) return item;
   const own = (name: string): unknown =>

@@ -18,7 +18,7 @@ import type { ExpressionProblem, Problem, ProblemCode } from '../problem.ts';
 import type { Level, RuleRegistry, ScopedGrant } from '../rule.ts';
 import { maxProblems, type YamlPath, type YamlSource } from './yaml-source.ts';
 
-/** What all parts of a file's loading share: its text, its powers, and the list of its problems. */
+/** State shared by the loading of one file: its text, its permissions and its problems. */
 export class FileContext {
   readonly path: string;
   readonly level: Level;
@@ -26,12 +26,12 @@ export class FileContext {
   readonly revision: string;
   readonly text: string;
   readonly registry: RuleRegistry;
-  /** Names that the operator grants to the file, somewhere. */
+  /** Names that the operator grants to the file, for any scope. */
   readonly grants: readonly string[];
   readonly scopedGrants: readonly ScopedGrant[];
   readonly file: YamlSource;
   readonly problems: Problem[];
-  /** What the file may say and probably does not mean; it is used all the same. */
+  /** Warnings; the file is used all the same. */
   readonly warnings: Problem[] = [];
   readonly #patterns = new Re2Compiler();
 
@@ -84,26 +84,26 @@ export class FileContext {
     return this.file.problem(code, message, span, suggestion);
   }
 
-  /** Keeps a problem, unless YAML already stumbled on its line: what follows is its consequence. */
+  /** Adds a problem, unless YAML already reports one on its line, of which this is a consequence. */
   add(problem: Problem): void {
     if (this.problems.length >= maxProblems) return;
     if (this.file.problems.some(({ line }) => line === problem.line)) return;
     this.problems.push(problem);
   }
 
-  /** Returns what expressions of the file are compiled with. */
+  /** Returns the context for compiling the expressions of the file. */
   expressions(environment: ExpressionEnvironment): ExpressionContext {
     return { environment, patterns: this.#patterns };
   }
 
-  /** Returns the names for a rule that starts on these occasions; rules of a file mostly share them. */
+  /** Returns the names for a rule with these occasions; rules of a file mostly share them. */
   environment(occasions: readonly Occasion[]): ExpressionEnvironment {
     return environmentFor(this.registry, { occasions, level: this.level, grants: this.grants });
   }
 }
 
 const environments = new WeakMap<RuleRegistry, BoundedMap<string, ExpressionEnvironment>>();
-/** Combinations of families and schedules are few in practice; a bound all the same. */
+/** Upper bound of the cache; combinations of families and schedules are few in practice. */
 const maxEnvironments = 500;
 
 function environmentFor(
@@ -122,26 +122,26 @@ function environmentFor(
   return environment;
 }
 
-/** Returns a digest of a rule file's text, short enough to be recorded with each verdict. */
+/** Returns a digest of a rule file's text, short enough for each verdict. */
 export function revisionOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }
 
-/** One way in which a rule can start: an event of a family, or a clock. */
+/** One way to start a rule: an event of a family, or a schedule. */
 export type Occasion = { readonly family?: Family; readonly subject: SubjectKind };
 
-/** A name on one occasion; without a type it is not there. */
+/** A name on one occasion; absent there if it has no type. */
 type NameRow = { readonly fact?: Fact; readonly type: Type | undefined };
 
 /**
- * Returns the names that a rule's expressions may use. `event` has the payload's members of the families listened to;
- * facts are there for the subjects they are of; items of `each` that are no facts are given by the sweep.
+ * Returns the names available to a rule's expressions. `event` has the payload's members of the rule's families; facts
+ * exist for their subjects; items of `each` that are no facts come from the sweep.
  */
 export function createEnvironment(options: {
   registry: RuleRegistry;
   occasions: readonly Occasion[];
   level: Level;
-  /** Facts that the operator grants to the file by name, whatever they show. */
+  /** Facts that the operator grants to the file by name, independent of their visibility. */
   grants?: readonly string[];
 }): ExpressionEnvironment {
   const { registry, occasions, level, grants = [] } = options;
@@ -178,7 +178,7 @@ export function createEnvironment(options: {
   }
   add('event', ({ family }) => (family ? rowOfPayload(registry, family) : { type: undefined }));
   add('now', () => ({ type: { kind: 'timestamp' } }));
-  // Where a file declares some, their values stand here instead of their names.
+  // In files that declare parameters, their values have replaced the names here.
   absent.set(
     'params',
     'the file declares no parameters: write params: { NAME: { type: int, default: 3 } } at its top',
@@ -186,7 +186,7 @@ export function createEnvironment(options: {
   return { names, absent };
 }
 
-/** A fact that is also the item of a sweep (`organization`) is given there, whatever subjects the fact is of. */
+/** A fact that is also the item of a sweep (`organization`) is given there, for any subject kind. */
 function rowOfFact(
   fact: Fact,
   occasion: Occasion,
@@ -203,7 +203,7 @@ function rowOfFact(
   return item ? rowOf(item) : { type: undefined };
 }
 
-/** Who did it is known of events alone; an item of a sweep is known where the sweep walks over it. */
+/** `sender` exists only for events; an item exists only in sweeps over its kind. */
 function variableApplies(name: string, occasion: Occasion): boolean {
   if (name === 'sender') return occasion.family !== undefined;
   return occasion.family === undefined && occasion.subject === name;

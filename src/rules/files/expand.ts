@@ -5,7 +5,7 @@ import { endOfInserted, opening } from '../expressions/template.ts';
 import { type ParameterValue, type ParameterValues, unknownParameter } from './parameters.ts';
 import type { YamlPath, YamlSource } from './yaml-source.ts';
 
-/** Reports a problem at a value of the file, or, with offsets, inside of its text. */
+/** Reports a problem at a value of the file, or, with offsets, inside its text. */
 type ReportExpansion = (path: YamlPath, message: string, inside?: { start: number; end: number }) => void;
 
 type ExpandedFile = {
@@ -16,13 +16,13 @@ type ExpandedFile = {
   readonly report: ReportExpansion;
 };
 
-/** Characters that a file may have once its parameters are inserted. */
+/** Maximum number of characters of a file with its parameters inserted. */
 const maxExpanded = 64 * 1024;
 
 /**
- * Returns the file with the values of its parameters in place of every `${{ params.NAME }}`, everywhere in its values but
- * in `uses`, `include` and `in`. Places of problems are still those of the text. A value that consists of one reference
- * keeps its type; in conditions values are literals. The result is bounded like a file.
+ * Returns the file with every `${{ params.NAME }}` replaced by its value, in all values except `uses`, `include` and
+ * `in`. Problems keep the positions of the original text. A value that consists of one reference keeps its type; in
+ * conditions, values are literals. The result has the size limit of a file.
  */
 export function expandFile(
   file: YamlSource,
@@ -92,13 +92,14 @@ function expandStep(step: unknown, at: YamlPath, work: ExpandedFile): unknown {
   const action = work.actions.find(({ name }) => name === step.uses);
   return mapMembers(step, at, work, (key, member) => {
     const path = [...at, key];
-    // The step says itself that `uses` takes no expression.
+    // The step reports an expression in `uses` itself.
     if (key === 'uses') return member;
     if (key === 'if') return expandValue(member, path, work, () => true);
     if (key !== 'with' || action === undefined) return expandValue(member, path, work);
     const before = keysOf(conditionsIn(member, action.arguments), path);
     const expanded = expandValue(member, path, work, (inner) => before.has(JSON.stringify(inner)));
-    // The form of the arguments may be another one now: a text that was expanded as one must not become a condition.
+    // Inserting values may change the form of the arguments: a text that was expanded as plain text must not become a
+    // condition.
     for (const inner of conditionsIn(expanded, action.arguments)) {
       const place = [...path, ...inner];
       const key = JSON.stringify(place);
@@ -162,7 +163,7 @@ function wholeValue(name: string, path: YamlPath, { given, report, texts }: Expa
   return value;
 }
 
-/** Returns the value as it is, and reports references in it. */
+/** Returns the value unchanged and reports references in it. */
 function refuseIn(value: unknown, path: YamlPath, where: string, work: ExpandedFile): unknown {
   if (typeof value === 'string' && hasReference(value)) {
     work.report(path, `no parameter is inserted in "${where}": what a file reaches is written out`);
@@ -186,38 +187,38 @@ function mapMembers(
       work.report([...at, key], `no parameter is inserted in a key: "${key.slice(0, 60)}"`);
     return [key, change(key, member)] as const;
   });
-  // Own members, also under the one name that assignment takes for the prototype.
+  // Creates own members, including `__proto__`, which an assignment would treat as the prototype.
   return Object.fromEntries(members);
 }
 
-/** What texts are expanded with. */
+/** Values and callbacks of an expansion. */
 type ExpandingWith = {
   readonly values: ParameterValues;
-  /** Whether the file declares parameters: only then does `params` mean them in expressions. */
+  /** Whether the file declares parameters; only then `params` refers to them in expressions. */
   readonly isDeclared: boolean;
-  /** Called with the number of characters of each value before it is inserted; false: there is no room for it. */
+  /** Called with the length of each value before it is inserted; returns false if the limit is reached. */
   readonly charge: (characters: number) => boolean;
 };
 
-/** `${{ params.NAME }}`, exactly. */
+/** Exactly `${{ params.NAME }}`. */
 const reference = /\$\{\{\s*params\s*\.\s*([A-Za-z_]\w*)\s*\}\}/y;
 const word = /[A-Za-z_]\w*/y;
 const member = /params\s*\.\s*([A-Za-z_]\w*)/y;
 
-/** Returns whether a text refers to a parameter by `${{ params.NAME }}`. */
+/** Returns whether a text contains `${{ params.NAME }}`. */
 function hasReference(text: string): boolean {
   return new RegExp(reference.source).test(text);
 }
 
-/** Returns the name of the parameter that a text consists of, or undefined. */
+/** Returns the name of the parameter if the text is one reference, otherwise undefined. */
 function wholeReference(text: string): string | undefined {
   const found = matchAt(reference, text, 0);
   return found?.[0].length === text.length ? found[1] : undefined;
 }
 
 /**
- * Expands a text that is no condition: `${{ params.NAME }}` becomes the value, and in other expressions of the text
- * `params.NAME` becomes a literal. `$${{` stays as it is.
+ * Expands a text that is not a condition: `${{ params.NAME }}` becomes the value, and in other expressions of the text
+ * `params.NAME` becomes a literal. `$${{` is left unchanged.
  */
 export function expandText(source: string, given: ExpandingWith): Expansion {
   const out = new Expansion();
@@ -247,8 +248,8 @@ export function expandText(source: string, given: ExpandingWith): Expansion {
 }
 
 /**
- * Expands a condition: `params.NAME` and `${{ params.NAME }}` become literals of CEL. Within a quoted text the reference
- * becomes an escaped part of that text. No value can end a literal, so none can become an expression.
+ * Expands a condition: `params.NAME` and `${{ params.NAME }}` become CEL literals. Within quotes the reference becomes
+ * an escaped part of that text. No value can end a literal, so none can become an expression.
  */
 export function expandCondition(source: string, given: ExpandingWith): Expansion {
   const out = new Expansion();
@@ -256,7 +257,7 @@ export function expandCondition(source: string, given: ExpandingWith): Expansion
   return out;
 }
 
-/** The parts of an expression as the parser sees them: comments, texts in quotes, words, and everything else. */
+/** Tokenizes an expression like the parser: comments, quoted texts, words, and everything else. */
 function expandInto(
   source: string,
   { start, end }: { readonly start: number; readonly end: number },
@@ -282,7 +283,7 @@ function expandInto(
   }
 }
 
-/** Expands one word, reference or sign outside of quotes. Returns where it ends. */
+/** Expands one word, reference or sign outside quotes. Returns its end. */
 function expandCode(source: string, at: number, out: Expansion, given: ExpandingWith): number {
   const found = matchAt(reference, source, at) ?? (given.isDeclared ? memberAt(source, at) : undefined);
   if (found) {
@@ -296,14 +297,14 @@ function expandCode(source: string, at: number, out: Expansion, given: Expanding
   return end;
 }
 
-/** `params.NAME` as a name of its own, and not as a member of something else. */
+/** Matches `params.NAME` as a name of its own, not as a member of another value. */
 function memberAt(source: string, at: number): RegExpExecArray | undefined {
   return /\.\s*$/.test(source.slice(Math.max(0, at - 20), at)) ? undefined : matchAt(member, source, at);
 }
 
 type Quoted = { readonly end: number; readonly isPlain: boolean };
 
-/** Returns the end of the text in quotes that begins here, as the parser reads it; undefined where none begins. */
+/** Returns the end of the quoted text that begins here, as the parser reads it; undefined if none begins. */
 function quotedAt(source: string, at: number, limit: number): Quoted | undefined {
   const hasPrefix = /[bBrR]/.test(source[at] ?? '') && !/\w/.test(source[at - 1] ?? '');
   const from = hasPrefix ? at + 1 : at;
@@ -333,7 +334,7 @@ function expandQuoted(
     const span = { start: next, end: next + found[0].length };
     out.copy(source, at, next);
     at = span.end;
-    // The first sign of the value would become part of an escape, and the next one might end the text.
+    // A backslash before the reference would escape the value's first character, and its next one might end the text.
     const backslashes = /\\*$/.exec(source.slice(start, next))?.[0].length ?? 0;
     if (!isPlain || backslashes % 2 === 1) {
       const message =
@@ -375,15 +376,15 @@ function insertLiteral(text: string, { start }: ReferenceSpan, out: Expansion, g
   if (given.charge(text.length)) out.insert(text, start);
 }
 
-/** Returns the literal of CEL for a value. */
+/** Returns the CEL literal of a value. */
 function literalOfValue(value: ParameterValue): string {
   if (typeof value === 'string') return `"${escaped(value)}"`;
   if (typeof value === 'object') return `[${value.map(literalOfValue).join(', ')}]`;
-  // A sign before the number must not join with what stands before it.
+  // A minus sign must not combine with the operator before it.
   return typeof value === 'number' && value < 0 ? `(${value})` : String(value);
 }
 
-/** Returns a text as it stands within quotes of either kind. */
+/** Returns a text escaped for quotes of either kind. */
 function escaped(text: string): string {
   return text
     .replaceAll('\\', '\\\\')
@@ -393,7 +394,7 @@ function escaped(text: string): string {
     .replaceAll('\t', '\\t');
 }
 
-/** A value such as `$` beside `{{` of the file would make an expression that no file contains. */
+/** Reports values that form a new expression together with the text around them, such as `$` before `{{`. */
 function refuseSeams(out: Expansion): void {
   for (const { index } of out.text.matchAll(/\$?\$\{\{/g)) {
     const isDouble = out.text.startsWith(`$${opening}`, index);
@@ -409,30 +410,30 @@ function matchAt(pattern: RegExp, source: string, at: number): RegExpExecArray |
   return pattern.exec(source) ?? undefined;
 }
 
-/** A part of an expanded text that stands for a part of the text in the file. */
+/** A segment of an expanded text with its origin in the file. */
 type ExpandedSegment = {
   readonly start: number;
   readonly end: number;
   readonly from: number;
-  /** Whether it is the value of a parameter, and not a copy. */
+  /** Whether it is an inserted value, not copied text. */
   readonly isInserted: boolean;
 };
 
-/** What is wrong in a text with parameters; offsets count in the text of the file. */
+/** A problem in a text with parameters; offsets refer to the text of the file. */
 type ExpansionProblem = { readonly message: string; readonly start: number; readonly end: number };
 
-/** A text that grows from copies of another one and from inserted values, and knows where each came from. */
+/** An expanded text made of copied segments and inserted values, with the origin of each. */
 class Expansion {
   text = '';
   readonly problems: ExpansionProblem[] = [];
   readonly #segments: ExpandedSegment[] = [];
 
-  /** Appends a part of the text of the file. */
+  /** Appends a part of the original text. */
   copy(source: string, from: number, to: number): void {
     this.#append(source.slice(from, to), from, false);
   }
 
-  /** Appends a value in place of the part of the text that begins at `from`. */
+  /** Appends a value that replaces the part of the original text starting at `from`. */
   insert(value: string, from: number): void {
     this.#append(value, from, true);
   }
@@ -441,7 +442,7 @@ class Expansion {
     this.problems.push({ message, start, end });
   }
 
-  /** Returns the offset in the text of the file for an offset in the expanded text. */
+  /** Returns the original offset for an offset in the expanded text. */
   originOf(offset: number): number {
     const segment =
       this.#segments.find(({ start, end }) => offset >= start && offset < end) ?? this.#segments.at(-1);
@@ -449,7 +450,7 @@ class Expansion {
     return segment.isInserted ? segment.from : segment.from + (offset - segment.start);
   }
 
-  /** Returns where the first inserted value begins that a part of the expanded text reaches into without being all of it. */
+  /** Returns the start of the first inserted value that a range of the expanded text covers only in part or exceeds. */
   seamIn(start: number, end: number): number | undefined {
     const touched = this.#segments.find(
       (segment) => segment.isInserted && segment.start < end && segment.end > start,

@@ -5,13 +5,13 @@ import { subjectKinds } from '../../contract/events/subject.ts';
 import { ParameterForm } from './parameters.ts';
 
 /**
- * The grammar of rule files, written once: the loader reads with it, `reeve schema` prints it, the reference page tells
- * it. What a schema cannot say (conditions, patterns, powers) the loader checks after it.
+ * The grammar of rule files, as the single source for the loader, `reeve schema` and the reference page. The loader
+ * checks conditions, patterns and permissions afterwards, which a schema cannot express.
  */
 
 const families = Object.keys(eventFamilies) as Family[];
 
-/** One pattern, or several of which the last that matches decides. */
+/** One pattern, or several; the last matching one decides. */
 const Patterns = z
   .union([z.string().min(1), z.array(z.string().min(1)).min(1).max(50)])
   .describe(
@@ -125,7 +125,7 @@ export const EachForm = z
     'What a schedule walks over: open ones by default, `{ pull_request: { state: all } }` for others. `{ notification: { in: [acme/*] } }` asks repository by repository, instead of for all of the account.',
   );
 
-/** A condition as written: text, or a plain true or false. */
+/** A condition as written: CEL text, or a literal bool. */
 export const Expression = z
   .union([z.string().min(1), z.boolean()])
   .describe('A CEL expression that answers true or false.');
@@ -156,7 +156,7 @@ const RuleForm = z
   })
   .describe('One rule: when, whether, what.');
 
-/** Packs that a file may include, those that its packs include counted too. */
+/** Maximum number of packs that a file may include, nested ones counted. */
 export const maxIncludes = 50;
 
 export const IncludeForm = z
@@ -202,16 +202,16 @@ export const IncludingFile = RuleFile.partial({ rules: true });
 export type RuleFile = z.output<typeof RuleFile>;
 export type StepForm = z.output<typeof StepForm>;
 
-/** Rules a file may have. */
+/** Maximum number of rules in a file. */
 export const maxRules = 100;
 
 /** JSON Schema as plain data. */
 type JsonSchema = { [key: string]: unknown };
 
 /**
- * Returns the JSON Schema (draft-07) of rule files, for editors: the grammar, and for each action the arguments that
- * `with` takes beside it. What it accepts may still have problems that only the loader sees; what it refuses, the loader
- * refuses too, unless a parameter stands in the place of a number, a list or a word.
+ * Returns the JSON Schema (draft-07) of rule files, for editors: the grammar, with the `with` arguments of each action.
+ * Accepted files may still have problems that only the loader finds; rejected files are rejected by the loader as well,
+ * unless a parameter replaces a number, a list or a word.
  */
 export function schemaOfRules(actions: readonly Action[]): JsonSchema {
   const schema = toJsonSchema(IncludingFile);
@@ -230,7 +230,7 @@ export function schemaOfRules(actions: readonly Action[]): JsonSchema {
   return { ...schema, title: 'Rules of Reeve' };
 }
 
-/** Returns the schema of an action's arguments. Schemas that refer to themselves go to `definitions`, where a reference finds them. */
+/** Returns the schema of an action's arguments. Recursive schemas are moved to `definitions` and referenced there. */
 function argumentsOf({ name, arguments: form }: Action, definitions: JsonSchema): JsonSchema {
   const text = JSON.stringify(toJsonSchema(form)).replaceAll('"#/definitions/', `"#/definitions/${name}.`);
   const { definitions: own, ...schema } = JSON.parse(text) as JsonSchema;
@@ -251,7 +251,7 @@ function toJsonSchema(schema: z.ZodType): JsonSchema {
     io: 'input',
     unrepresentable: 'any',
     override: ({ jsonSchema }) => {
-      // Our own marks say how a text is read; editors know no such key.
+      // Our own annotations are unknown to editors.
       Reflect.deleteProperty(jsonSchema, 'holds');
     },
   }) as JsonSchema;

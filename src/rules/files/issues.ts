@@ -5,19 +5,19 @@ import { foreignEventWords, keysElsewhere, typesElsewhere } from '../foreign-wor
 import { nearest, type Problem, type ProblemCode, withHint } from '../problem.ts';
 import { maxProblems, type YamlPath, type YamlSource } from './yaml-source.ts';
 
-/** What is wrong with a value, in words. */
+/** Message for a wrong value. */
 type Wording = {
   readonly code: ProblemCode;
   readonly message: string;
   readonly suggestion?: string | undefined;
 };
 
-/** What the schema says is wrong, with the path to it and whether its key or its value is meant. */
+/** A schema issue explained: its path, and whether the key or the value is wrong. */
 type Explained = Wording & { readonly path: YamlPath; readonly atKey?: boolean };
 
 /**
- * Returns what a schema finds wrong with a value as problems in our own words, with their places. `at` is where the
- * value stands in the file.
+ * Returns the schema issues of a value as problems with our messages and positions. `at` is the path of the value in
+ * the file.
  */
 export function problemsOf(
   value: unknown,
@@ -34,13 +34,13 @@ export function problemsOf(
     .map((found) => {
       const path = [...at, ...found.path];
       const span = found.atKey ? file.keyAt(path) : file.valueAt(path);
-      // Within the arguments of an action a wrong value is the action's word, whatever the schema calls it.
+      // A wrong value in the arguments of an action has the action's code, whatever code the schema gives.
       const code = fallback && (found.code === 'type' || found.code === 'value') ? fallback : found.code;
       return file.problem(code, found.message, span, found.suggestion);
     });
 }
 
-/** What is examined: a value, what it must be, where it stands, and the actions that the file may name. */
+/** Input of the examination: a value, its schema, its path, and the available actions. */
 type Examined = {
   readonly value: unknown;
   readonly schema: z.ZodType;
@@ -51,7 +51,10 @@ type Examined = {
 type SchemaIssue = z.core.$ZodIssue;
 type Placed = { readonly issue: SchemaIssue; readonly path: YamlPath };
 
-/** Takes of a union the alternative that comes nearest to what was written: the one that complains deepest, else of the fitting type. */
+/**
+ * Selects the alternative of a union that is nearest to the value: the one with the deepest issue, otherwise the one of
+ * the same type.
+ */
 function flatten(issue: SchemaIssue, value: unknown, before: YamlPath): readonly Placed[] {
   const path = [...before, ...(issue.path as YamlPath)];
   if (issue.code !== 'invalid_union') return [{ issue, path }];
@@ -129,7 +132,7 @@ function lowerFirst(text: string): string {
   return text.charAt(0).toLowerCase() + text.slice(1);
 }
 
-/** Returns a name as near as possible to one with signs that names do not have. */
+/** Returns the nearest valid name for one with invalid characters. */
 function plainName(written: string): string | undefined {
   const name = written.replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^[^A-Za-z0-9]+|-+$/g, '');
   return name === '' ? undefined : name.slice(0, 63);
@@ -200,7 +203,7 @@ function explainKey(
   return { code: 'unknown-key', message: `there is no key "${key}" here${hint}`, suggestion, ...place };
 }
 
-/** Returns whether a path leads to a map of families: `rules.NAME.on`, or an item of that list. */
+/** Returns whether a path is a map of families: `rules.NAME.on`, or an item of that list. */
 function isListeningMap(full: YamlPath): boolean {
   const at = full.indexOf('on');
   return at >= 0 && (full.length === at + 1 || (full.length === at + 2 && typeof full[at + 1] === 'number'));
@@ -258,7 +261,7 @@ function suggest(word: string, known: readonly string[]): string | undefined {
   return translated !== undefined && known.includes(translated) ? translated : nearest(word, known);
 }
 
-/** Returns the keys that a schema knows at a path, over all alternatives. */
+/** Returns the keys of a schema at a path, over all alternatives. */
 function keysAt(schema: z.ZodType, path: YamlPath): readonly string[] {
   let level: readonly z.ZodType[] = unwrapped(schema);
   for (const step of path) level = level.flatMap((one) => childOf(one, step)).flatMap(unwrapped);
@@ -288,7 +291,7 @@ function valueIn(value: unknown, path: YamlPath): unknown {
   return inner;
 }
 
-/** Returns what to do about a key that does not exist where these keys do, or undefined if it is no known mistake. */
+/** Returns the remedy for an unknown key beside these known ones, or undefined if it is no common mistake. */
 function remedyForKey(key: string, known: readonly string[], actions: readonly string[]): string | undefined {
   const part = (Object.keys(parts) as FilePart[]).find((one) => known.includes(parts[one]));
   if (part === undefined) return undefined;
@@ -307,12 +310,12 @@ const missingKeys: Readonly<Record<string, string>> = {
   expect: 'it says what the rules do, as in expect: { changes: [] }',
 };
 
-/** Returns how a missing key is written, or undefined where its name says enough. */
+/** Returns an example for a missing key, or undefined if its name is enough. */
 function remedyForMissing(key: string): string | undefined {
   return Object.hasOwn(missingKeys, key) ? missingKeys[key] : undefined;
 }
 
-/** Returns what to do about a value of the wrong type, or undefined if it is no known mistake. */
+/** Returns the remedy for a value of the wrong type, or undefined if it is no common mistake. */
 function remedyForType(expected: string, seen: unknown, full: YamlPath): string | undefined {
   const key = full.at(-1);
   const isItem = typeof key === 'number';
@@ -349,7 +352,7 @@ function remedyInTest(full: YamlPath, seen: unknown): string | undefined {
   return typeof key === 'string' && Object.hasOwn(examples, key) ? examples[key] : undefined;
 }
 
-/** Returns the remedy for a value that is none of the allowed words, or undefined if it is no known mistake. */
+/** Returns the remedy for a value outside an enumeration, or undefined if it is no common mistake. */
 function remedyForValue(
   seen: unknown,
   allowed: readonly string[],
@@ -383,7 +386,7 @@ function remedyForValue(
   return { message: `kind and activity are separate: kind: ${kind}, activity: ${activity}` };
 }
 
-/** Returns how an include is written, with the path or the name that was written. */
+/** Returns an example of an include, with the path or name as written. */
 function includeExample(seen: unknown): string {
   const list = Array.isArray(seen) ? seen[0] : seen;
   const written = typeof list === 'string' ? list : 'packs/stale.yml';
@@ -392,13 +395,13 @@ function includeExample(seen: unknown): string {
   return `write include: [${entry}]`;
 }
 
-/** Returns how a parameter is declared, with what was written as its default. */
+/** Returns an example of a parameter declaration, with the written value as its default. */
 function parameterExample(name: string, seen: unknown): string {
   const type = Array.isArray(seen) ? 'list' : (typesElsewhere.get(typeof seen) ?? 'string');
   return `write ${name}: { type: ${type}, default: ${JSON.stringify(seen ?? '')} }`;
 }
 
-/** Returns what to do about a type that parameters do not have, or undefined if it is no known mistake. */
+/** Returns the remedy for an unknown parameter type, or undefined if it is no common mistake. */
 function remedyForParameterType(
   seen: string,
   allowed: readonly string[],
@@ -408,7 +411,7 @@ function remedyForParameterType(
   return { message: `there is no type "${seen}" (${allowed.join(', ')})`, suggestion };
 }
 
-/** A part of a file, recognized by a key that only it has. */
+/** Parts of a file by a key that is unique to them. */
 const parts: Readonly<Record<FilePart, string>> = {
   file: 'rules',
   rule: 'steps',

@@ -29,14 +29,14 @@ import { EachForm, Expression, On, type RuleFile, RuleModeWord, StepForm } from 
 import { problemsOf } from './issues.ts';
 import type { YamlPath } from './yaml-source.ts';
 
-/** What a file says for all its rules. */
+/** Settings in the head of a file that apply to all its rules. */
 export type FileDefaults = {
   readonly mode: RuleMode;
   readonly limits: RuleLimits;
   readonly scope?: Pattern;
 };
 
-/** Returns what the head of a file says for all its rules, and reports what it may not say. */
+/** Returns the settings in the head of a file and reports invalid ones. */
 export function loadDefaults(value: unknown, context: FileContext): FileDefaults {
   const file = asRecord(value);
   const mode = RuleModeWord.safeParse(file.mode);
@@ -49,8 +49,8 @@ export function loadDefaults(value: unknown, context: FileContext): FileDefaults
 }
 
 /**
- * Returns one rule checked and compiled, or reports everything that is wrong with it beyond what the grammar says. Each
- * part that has the right form is checked, whatever is wrong with the others.
+ * Compiles one rule, or reports all its problems beyond the grammar. Each well-formed part is checked independently of
+ * the others.
  */
 export function loadRule(
   name: string,
@@ -108,7 +108,7 @@ export function loadRule(
   };
 }
 
-/** Returns what a rule uses by grant, and the grants of its file. */
+/** Returns the names that a rule uses by grant, and the grants of its file. */
 function grantsOf(
   { condition, steps }: { readonly condition: Condition | undefined; readonly steps: readonly LoadedStep[] },
   { level, registry, scopedGrants }: FileContext,
@@ -119,7 +119,7 @@ function grantsOf(
   return { byGrant: [...new Set(names)].filter((name) => !open.has(name)), grants: scopedGrants };
 }
 
-/** Returns an `in` compiled, or reports why it cannot be; undefined too where there is none. */
+/** Compiles an `in`, or reports its problem; returns undefined if there is none. */
 export function loadScope(written: unknown, at: YamlPath, context: FileContext): Pattern | undefined {
   if (written === undefined) return undefined;
   if (context.level === 'repository') {
@@ -136,7 +136,7 @@ export function loadScope(written: unknown, at: YamlPath, context: FileContext):
   return readPattern(texts, at, context, compileScope);
 }
 
-/** Returns the mode of a part of a file, or reports that it is less strict than the file. */
+/** Returns the mode of a part of a file; reports one that is less strict than the file's. */
 export function loadMode(written: unknown, ofFile: RuleMode, at: YamlPath, context: FileContext): RuleMode {
   if (written === 'enforce' && ofFile === 'observe') {
     context.reportValue(at, 'stricter', 'the file says observe: a rule of it cannot say enforce');
@@ -164,7 +164,7 @@ function loadLimits(written: unknown, ofFile: RuleLimits, at: YamlPath, context:
   return strictestLimits(own, ofFile);
 }
 
-/** Returns limits of which each is the stricter one. */
+/** Returns the stricter of each limit. */
 export function strictestLimits(one: RuleLimits, other: RuleLimits): RuleLimits {
   return Object.fromEntries(
     limitNames.flatMap((name) => {
@@ -215,7 +215,7 @@ function eachOf(written: RuleFile['rules'][string]['each']): Each {
   }
   if (written !== undefined && 'notification' in written) return { kind: 'notification' };
   const [kind = 'repository', filter] = Object.entries(written ?? {})[0] ?? [];
-  // The grammar allows a state for these alone.
+  // The grammar allows a state for these kinds only.
   return { kind: kind as KindWithState, state: filter?.state ?? 'open' };
 }
 
@@ -253,8 +253,8 @@ type StepOptions = {
 };
 
 /**
- * Returns a step checked and compiled, or reports everything that is wrong with it. Without an environment (`on` is
- * broken) its expressions are left alone, since it is unknown what they may name.
+ * Compiles a step, or reports all its problems beyond the grammar. Without an environment (`on` is invalid) its
+ * expressions are skipped, because their names are unknown.
  */
 function loadStep(
   form: StepForm,
@@ -280,7 +280,7 @@ function loadStep(
   };
 }
 
-/** Returns the condition under a key compiled, or reports its problems; undefined too where there is none. */
+/** Compiles the condition under a key, or reports its problems; returns undefined if there is none. */
 function loadCondition(
   written: string | boolean | undefined,
   at: YamlPath,
@@ -341,7 +341,7 @@ function checkPowers(action: Action, form: StepForm, at: YamlPath, context: File
   }
 }
 
-/** Returns the names of the action and of the facts that a step uses by grant alone. */
+/** Returns the names of the action and facts that a step uses by grant. */
 function namesByGrant({ action, condition, arguments: given }: LoadedStep): readonly string[] {
   const isGranted =
     action.granted && !(action.operatorOnly ?? []).some((name) => has(given.written, name.split('.')));
@@ -403,7 +403,7 @@ function loadArguments(
     }
   }
   if (environment === undefined) return undefined;
-  // Conditions of arguments that are wrong elsewhere are checked all the same: all problems are listed at once.
+  // Conditions are checked even if the arguments have other mistakes, so that all problems are listed at once.
   const value = parsed.success ? parsed.data : written;
   const placeOf = (path: ArgumentPath): ExpressionPlace => placeIn(context, [...at, ...path]);
   const onArgumentWarning = ({ path, problem }: ArgumentProblem): void =>
@@ -417,10 +417,13 @@ function loadArguments(
 
 type OnForm = z.output<typeof On>;
 
-/** What `on` says, in one form whichever of its forms was written. */
+/** `on` in normalized form. */
 type ReadOn = { readonly on: readonly Listening[]; readonly schedules: readonly Schedule[] };
 
-/** Returns what a rule listens to. Filters that cannot be, patterns that cannot match and clocks that cannot run are reported. */
+/**
+ * Returns the families and schedules of a rule. Reports invalid filters, patterns that cannot match and schedules that
+ * cannot run.
+ */
 function readOn(written: OnForm, at: YamlPath, context: FileContext): ReadOn {
   const on: Listening[] = [];
   const schedules: Schedule[] = [];
@@ -438,7 +441,7 @@ function readOn(written: OnForm, at: YamlPath, context: FileContext): ReadOn {
         const schedule = checkSchedule(form as string | { cron: string; timezone?: string }, place, context);
         if (schedule) schedules.push(schedule);
       } else if (form !== undefined) {
-        // The grammar let only families and `schedule` through.
+        // The grammar allows only families and `schedule` as keys.
         on.push(readForm(key as Family, form, place, context));
       }
     }
@@ -447,8 +450,8 @@ function readOn(written: OnForm, at: YamlPath, context: FileContext): ReadOn {
 }
 
 /**
- * Returns the families that an `on` with a mistake names all the same, so that the rest of its rule is checked too. The
- * mistake itself is reported by the grammar.
+ * Returns the recognizable families of an invalid `on`, so that the rest of its rule is checked as well. The grammar
+ * reports the mistake itself.
  */
 function readFamilies(written: unknown): ReadOn {
   const words = (Array.isArray(written) ? written : [written]).flatMap((entry: unknown) => {
@@ -482,7 +485,7 @@ const filterNames = {
   'paths-ignore': 'pathsIgnore',
 } as const;
 
-/** Filters that make sense for a family: a pull request has no tag, an issue has neither branch nor files. */
+/** Returns the filters that apply to a family: a pull request has no tag, an issue has neither branch nor files. */
 function allowedFilters(family: Family): readonly string[] {
   if (family === 'push') return Object.keys(filterNames);
   if (family === 'create' || family === 'delete')
@@ -527,7 +530,7 @@ function readFilter(
   return { family, ...activities, ...listening };
 }
 
-/** Returns a pattern compiled, or reports why it cannot be. */
+/** Compiles a pattern, or reports its problem. */
 function readPattern(
   written: string | readonly string[],
   path: YamlPath,
@@ -550,7 +553,10 @@ function readPattern(
 
 type ScheduleForm = string | { readonly cron: string; readonly timezone?: string | undefined };
 
-/** Returns a schedule that can run, or reports why it cannot: five cron fields, a timezone that exists, at most hourly below the operator. */
+/**
+ * Returns a valid schedule, or reports its problem: five cron fields, an existing timezone, at most hourly below the
+ * operator level.
+ */
 function checkSchedule(written: ScheduleForm, path: YamlPath, context: FileContext): Schedule | undefined {
   const cron = (typeof written === 'string' ? written : written.cron).trim();
   const timezone = typeof written === 'string' ? 'UTC' : (written.timezone ?? 'UTC');
@@ -574,7 +580,7 @@ function checkSchedule(written: ScheduleForm, path: YamlPath, context: FileConte
   return { cron, timezone };
 }
 
-/** The five fields: what each is called, and the values that it may have. */
+/** The five cron fields: names and ranges. */
 const cronFields = [
   { name: 'minute', values: '0 to 59' },
   { name: 'hour', values: '0 to 23' },
@@ -595,21 +601,21 @@ function explainCron(cron: string, fields: readonly string[]): string | undefine
     (field, at) => !validate(['*', '*', '*', '*', '*'].with(at, field).join(' ')),
   );
   const wrong = cronFields[place];
-  // Beside the weekday, a day that no month has is only a choice that never comes.
+  // With a weekday given, a day that no month has is only an alternative that never matches.
   const hasWeekday = !/^[*?]/.test(fields[2] ?? '') && !/^[*?]/.test(fields[4] ?? '');
   if (place < 0 && hasWeekday) return undefined;
   if (wrong === undefined) return `"${cron}" is not a schedule: no date has this day and month`;
   return `"${cron}" is not a schedule: field ${place + 1} (${wrong.name}) cannot be "${fields[place]}"; it takes ${wrong.values}, lists (1,15), ranges (1-5) and steps (*/2)`;
 }
 
-/** Returns the timezone that ends with this name of a city, or undefined. */
+/** Returns the timezone that ends with this city name, or undefined. */
 function nearestTimezone(written: string): string | undefined {
   const zones = Intl.supportedValuesOf('timeZone');
   const city = written.toLowerCase().replaceAll(' ', '_');
   return zones.find((zone) => zone.toLowerCase().split('/').at(-1) === city) ?? nearest(written, zones);
 }
 
-/** Returns the action that was probably meant, or undefined. */
+/** Returns the nearest action name, or undefined. */
 function suggestAction(name: string, known: readonly string[]): string | undefined {
   const plain = name.replace(/@.*$/, '');
   const translated = actionsElsewhere.get(plain);

@@ -27,7 +27,7 @@ import {
 } from './yaml-source.ts';
 
 export type RuleFileSource = {
-  /** Path as people know it; it becomes part of the rules' identity. */
+  /** Path for messages; part of the rules' identity. */
   readonly path: string;
   /** The text, or the bytes of the file. */
   readonly text: string | Uint8Array;
@@ -35,9 +35,9 @@ export type RuleFileSource = {
   /** The commit the file was read from; empty for files of the operator's folder. */
   readonly commit: string;
   readonly registry: RuleRegistry;
-  /** What the operator grants to this file beyond what every file may use. */
+  /** Permissions that the operator grants to this file beyond the default set. */
   readonly grants?: readonly ScopedGrant[];
-  /** The packs that the file includes, by the name of their include; absent: it may include none. */
+  /** The packs that the file includes, by include name; absent: it may include none. */
   readonly packs?: PackTree;
   /** Values of the parameters of the file; absent: their defaults. */
   readonly parameters?: GivenParameters;
@@ -47,27 +47,27 @@ export type RuleFileSource = {
 export type LoadedFile = {
   readonly rules: readonly LoadedRule[];
   readonly problems: readonly Problem[];
-  /** What a file without problems probably does not mean; absent where there is nothing. */
+  /** Warnings of a file without problems; absent if there are none. */
   readonly warnings?: readonly Problem[];
   /** The text of each rule by name, with the values of parameters in it. */
   readonly expanded?: ReadonlyMap<string, unknown>;
 };
 
-/** What the loading of a file with packs shares: the file itself, or the pack that is loaded for it. */
+/** Options of the loading of a file or of one of its packs. */
 type Loading = RuleFileSource & {
   readonly budget: PackBudget;
-  /** Paths of the files that include it, the outermost first. */
+  /** Paths of the including files, the outermost first. */
   readonly chain: readonly string[];
 };
 
-/** Returns whether a file's name is one that rules are read from: `.yml`, and no rule test. */
+/** Returns whether a file name is that of a rule file: `.yml`, and not a rule test. */
 export function isRuleFileName(path: string): boolean {
   return path.endsWith('.yml') && !path.endsWith('.test.yml');
 }
 
 /**
- * Returns the rules of a file or every problem it has, in the order of the text, each with its place. Never throws,
- * whatever the text is. Loading is bounded: 64 KiB, 100 rules, no aliases; no expression is run.
+ * Loads the rules of a file, or all its problems in the order of the text, each with its position. Never throws.
+ * Loading is bounded: 64 KiB, 100 rules, no aliases; no expression is evaluated.
  */
 export function loadRuleFile(source: RuleFileSource): LoadedFile {
   return loadWithPacks({ ...source, budget: new PackBudget(), chain: [] });
@@ -82,7 +82,7 @@ function loadWithPacks(source: Loading): LoadedFile {
   const encoding = typeof source.text === 'string' ? undefined : foreignEncodingOf(source.text);
   if (encoding !== undefined) {
     const message = `the file is in ${encoding}: save it as UTF-8`;
-    // The text of such a file is noise: the problem shows no line of it.
+    // The text is not readable, so the problem shows no line of it.
     const problem = {
       ...file.problem('encoding', message, { start: 0, end: 0 }),
       line: 1,
@@ -113,7 +113,7 @@ function refused(problems: readonly Problem[], ofPacks: readonly Problem[] = [])
   return { rules: [], problems: [...own, ...ofPacks].slice(0, maxProblems) };
 }
 
-/** Loads a file whose YAML was understood: its parameters first, then its own rules, then those of its packs. */
+/** Loads a file with valid YAML: its parameters first, then its own rules, then those of its packs. */
 function loadReadable(written: FileContext, source: Loading): LoadedFile {
   const context = withParameters(written, source.parameters);
   if (context === undefined) return refused(written.problems);
@@ -138,7 +138,7 @@ function loadReadable(written: FileContext, source: Loading): LoadedFile {
         chain: [...source.chain, source.path],
       }),
   });
-  // The rules of a pack have other names in the file that includes it.
+  // The rules of a pack have other names in the including file.
   const together = source.chain.length === 0 ? [...own, ...included.rules] : [];
   for (const { step, message } of statusClashes(together))
     context.add(
@@ -152,7 +152,7 @@ function loadReadable(written: FileContext, source: Loading): LoadedFile {
   const { file, warnings: noted } = context;
   const { revision } = included;
   const all = [...own, ...included.rules];
-  // Most files have no packs: their rules are as they are.
+  // Most files have no packs; their rules are used unchanged.
   const rules = revision === undefined ? all : all.map((rule) => ({ ...rule, revision }));
   const warnings = [
     ...noted,
@@ -166,12 +166,12 @@ function loadReadable(written: FileContext, source: Loading): LoadedFile {
   return { rules, problems: [], expanded, ...(warnings.length > 0 ? { warnings } : {}) };
 }
 
-/** Returns the context of the file with its parameters inserted, or undefined where they cannot be. */
+/** Returns the context of the file with its parameters inserted, or undefined if that fails. */
 function withParameters(context: FileContext, given: GivenParameters | undefined): FileContext | undefined {
   const { file, text, registry } = context;
   const declared = isRecord(file.value) ? file.value.params : undefined;
   const isGiven = Object.keys(given?.with ?? {}).length > 0;
-  // Most files have none: these are not walked through.
+  // Most files have no parameters and need no walk.
   if (declared === undefined && !isGiven && !text.includes('params')) return context;
   if (declared !== undefined) {
     const alone = { version: 1, rules: {}, params: declared };
@@ -193,7 +193,7 @@ function withParameters(context: FileContext, given: GivenParameters | undefined
   return context.problems.length > 0 ? undefined : context.over(expanded);
 }
 
-/** Returns whether the file has the form of a file of rules, so far that its parts can be looked at. */
+/** Returns whether the value has the basic form of a rule file, so that its parts can be checked. */
 function checkForm(value: unknown, context: FileContext): boolean {
   const mistakes = mistakesOfForm(value);
   for (const { path, atKey, message } of mistakes) {
@@ -222,7 +222,7 @@ function loadOwn(
   return entries.slice(0, maxRules).flatMap(([name, rule]) => loadRule(name, rule, defaults, context) ?? []);
 }
 
-/** What loading a pack as part of a file came to. */
+/** Result of loading a pack as part of a file. */
 type LoadedPack = {
   readonly rules: readonly LoadedRule[];
   readonly problems: readonly Problem[];
@@ -243,18 +243,20 @@ type Including = {
 /** The rules of all packs of a file, as rules of that file. */
 type IncludedRules = {
   readonly rules: readonly LoadedRule[];
-  /** Problems in packs that the readers of the file may read; those of the file itself are reported in its context. */
+  /** Problems in packs that readers of the file may read; those of the file itself are reported in its context. */
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
   readonly expanded: readonly (readonly [string, unknown])[];
-  /** Revision of the rules of a file with packs: it changes with each of them. Undefined for a file without. */
+  /**
+   * Revision of the rules of a file with packs, which changes with each of them; undefined for a file without packs.
+   */
   readonly revision: string | undefined;
 };
 
 /**
- * Returns the rules of the packs that a file includes. They are loaded with the level and the grants of the including file,
- * named `include/rule`, limited by the `in`, the limits and the mode of file and include, and observe until the include
- * says otherwise.
+ * Returns the rules of the included packs. They have the level and the grants of the including file, are named
+ * `include/rule`, are restricted by `in`, limits and mode of both file and include, and only observe unless the include
+ * sets another mode.
  */
 function loadIncludes(written: unknown, including: Including): IncludedRules {
   const { context, budget } = including;
@@ -263,7 +265,7 @@ function loadIncludes(written: unknown, including: Including): IncludedRules {
   const seen = new Set<string>();
   for (const [place, form] of (Array.isArray(written) ? written : []).entries()) {
     const entry = IncludeForm.safeParse(form);
-    // Its mistakes are reported with the rest of the grammar.
+    // Its mistakes are reported by the grammar.
     if (!entry.success) continue;
     const at = ['include', place];
     if (seen.has(entry.data.name)) {
@@ -297,7 +299,7 @@ function loadInclude(
   const place = [...at, 'name'];
   const scope = loadScope(entry.in, [...at, 'in'], context);
   const mode = loadMode(entry.mode ?? 'observe', defaults.mode, [...at, 'mode'], context);
-  // A pack includes packs beside it by their path, no matter which file includes it.
+  // A pack includes sibling packs by their path, independent of the including file.
   const isOfPack = chain.length > 1 && context.level === 'repository';
   const wrong = problemOfRequest(entry, isOfPack ? 'organization' : context.level);
   if (wrong !== undefined) {
@@ -354,7 +356,7 @@ type IncludedPart = {
   readonly limits: RuleLimits;
 };
 
-/** Returns a rule of a pack as a rule of the including file: of what both say, the stricter holds. */
+/** Returns a rule of a pack as a rule of the including file, with the stricter value of each setting. */
 function asIncluded(rule: LoadedRule, part: IncludedPart): LoadedRule {
   const name = `${part.include}/${rule.name}`;
   return {
@@ -371,7 +373,7 @@ function asIncluded(rule: LoadedRule, part: IncludedPart): LoadedRule {
   };
 }
 
-/** Reports at the include that its pack has problems. Of a pack that its readers may not read, no line and no word is shown. */
+/** Reports problems of a pack at its include. No line or word of the pack is shown if its readers may not read it. */
 function reportPack(
   entry: IncludeForm,
   {
@@ -392,7 +394,7 @@ function reportPack(
     context.reportKey(place, 'include', message);
     return;
   }
-  // What the including file may not use concerns the file, whatever the pack says around it.
+  // A missing permission concerns the including file and is reported there.
   const levels = [...new Set(problems.filter(({ code }) => code === 'level').map(({ message }) => message))];
   for (const message of levels)
     context.reportKey(place, 'level', `the pack ${titleOf(entry)} cannot be included: ${message}`);
@@ -407,8 +409,8 @@ function titleOf({ name, pack = name }: IncludeForm): string {
 }
 
 /**
- * Returns the rules of a file as YAML, as they are in force: with the values of parameters, the rules of packs, and the
- * modes, limits and scopes that come from the file and its includes. Control characters are escaped.
+ * Returns the effective rules of a file as YAML: with parameter values, pack rules, and the modes, limits and scopes of
+ * the file and its includes. Control characters are escaped.
  */
 export function formatExpanded(file: {
   readonly path: string;
@@ -420,7 +422,7 @@ export function formatExpanded(file: {
     { version: 1, rules: Object.fromEntries(rules) },
     { lineWidth: 0, aliasDuplicateObjects: false },
   );
-  // YAML writes most control characters as they are in plain and block texts.
+  // YAML does not escape most control characters in plain and block texts.
   const safe = text.replace(
     /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g,
     (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
@@ -440,7 +442,7 @@ function expandedRule(rule: LoadedRule, written: unknown): unknown {
   };
 }
 
-/** A rule reaches what all of its scopes take: several are written as a list of lists. */
+/** All scopes of a rule must match: several are written as a list of lists. */
 function scopesOf(scopes: readonly Pattern[]): { readonly in?: unknown } {
   const lists = scopes.map(({ written }) => written);
   if (lists.length === 0) return {};
@@ -450,8 +452,8 @@ function scopesOf(scopes: readonly Pattern[]): { readonly in?: unknown } {
 const ruleKeys = new Set(['on', 'if', 'each', 'steps', 'description', 'mode', 'limits']);
 
 /**
- * Returns the mistakes in the form of a file of rules whose consequences the grammar would report one by one: lines that
- * are not indented below their rule, a list of rules, an empty file. The parts at these paths are not looked at again.
+ * Returns mistakes in the form of the file that the grammar would report many times: lines not indented below their
+ * rule, a list of rules, an empty file. The parts at these paths are not checked again.
  */
 function mistakesOfForm(value: unknown): readonly FormMistake[] {
   const whole = (message: string): readonly FormMistake[] => [{ path: [], atKey: false, message }];
@@ -488,5 +490,5 @@ function keysBesideTheirRule(rules: object): readonly FormMistake[] {
   return [{ path: ['rules', key], atKey: true, message }];
 }
 
-/** What is wrong with the form of a file in words of its author, where the mistake is a known one. */
+/** A known mistake in the form of a file, with a message for its author. */
 type FormMistake = { readonly path: YamlPath; readonly atKey: boolean; readonly message: string };

@@ -5,28 +5,28 @@ import type { Level } from '../rule.ts';
 import { IncludeForm, maxIncludes, maxRules } from './grammar.ts';
 import { decodeText, readYaml } from './yaml-source.ts';
 
-/** The text of a pack, and where it is from. */
+/** The text of a pack, and its origin. */
 type PackSource = {
-  /** Path of the pack as those who may read it know it. */
+  /** Path of the pack for those who may read it. */
   readonly path: string;
   readonly text: string | Uint8Array;
-  /** Whether people who are shown the problems of an including file may read the pack. */
+  /** Whether those who see the problems of an including file may read the pack. */
   readonly isReadable: boolean;
 };
 
-/** A pack with the packs that it includes itself. */
+/** A pack with the packs that it includes. */
 export type Pack = PackSource & { readonly packs: PackTree };
 
-/** Why there is no pack for an include; `near`: the name that may be meant. */
+/** Reason why an include has no pack; `near`: the nearest available name. */
 export type NoPack = { readonly missing: string; readonly near?: string | undefined };
 
-/** The packs that a file includes, by the name of their include. */
+/** The packs that a file includes, by include name. */
 export type PackTree = ReadonlyMap<string, Pack | NoPack>;
 
-/** Levels of packs within packs. */
+/** Maximum nesting of packs. */
 export const maxPackDepth = 3;
 
-/** Returns why a chain of paths, the outermost first, cannot go on with this pack; undefined where it can. */
+/** Returns why a chain of paths, the outermost first, cannot be extended by this pack; undefined if it can. */
 export function problemOfChain(chain: readonly string[], path: string): string | undefined {
   const words = [...chain, path].join(' → ');
   if (chain.includes(path)) return `it includes itself: ${words}`;
@@ -34,10 +34,10 @@ export function problemOfChain(chain: readonly string[], path: string): string |
   return undefined;
 }
 
-/** Packs that one place may offer by name. */
+/** Maximum number of packs offered by name in one place. */
 export const maxOffered = 100;
 
-/** Returns why a pack cannot be found under a name. `where` says what to do where no pack is known at all. */
+/** Returns the message for an unknown pack name. `where`: the remedy if no packs are offered at all. */
 export function notOffered(
   name: string,
   known: readonly string[],
@@ -51,10 +51,10 @@ export function notOffered(
   return { missing: `${missing}; ${known.length === 0 ? where : list}` };
 }
 
-/** Characters that the packs of a file may have together. */
+/** Maximum number of characters of all packs of a file. */
 const maxPackCharacters = 256 * 1024;
 
-/** Counts what a file comes to with its packs, so that packs within packs cannot grow without bounds. */
+/** Counts the size of a file with its packs, so that nested packs stay bounded. */
 export class PackBudget {
   rules = 0;
   #includes = 0;
@@ -64,7 +64,7 @@ export class PackBudget {
     this.rules += count;
   }
 
-  /** Counts a pack. Returns why it is too much, or undefined. */
+  /** Counts a pack. Returns the problem if the limit is exceeded, otherwise undefined. */
   countPack(text: string | Uint8Array): string | undefined {
     this.#includes += 1;
     this.#characters += text.length;
@@ -75,7 +75,7 @@ export class PackBudget {
     return undefined;
   }
 
-  /** Returns why the rules counted so far are too many, or undefined. */
+  /** Returns the problem if the rules counted so far exceed the limit, otherwise undefined. */
   problemOfRules(): string | undefined {
     return this.rules > maxRules ? tooManyRules : undefined;
   }
@@ -85,7 +85,7 @@ const tooManyRules = `a file has at most ${maxRules} rules, with those of its pa
 
 type RequestProblem = { readonly key: string; readonly code: ProblemCode; readonly message: string };
 
-/** Returns what is wrong with the place that an include names, for a file of this level; undefined where nothing is. */
+/** Returns the problem of an include's path or name for a file of this level; undefined if there is none. */
 export function problemOfRequest(
   { name, file, pack }: IncludeForm,
   level: Level,
@@ -105,7 +105,7 @@ export function problemOfRequest(
   return wrong === undefined ? undefined : { key: 'file', code: 'include', message: wrong };
 }
 
-/** Returns why a path is none of a pack below the folder of the including file, or undefined. */
+/** Returns the problem of a path that is not a pack below the folder of the including file, otherwise undefined. */
 function problemOfPackPath(file: string): string | undefined {
   const parts = file.split('/');
   if (parts.includes('..')) return 'a pack is in the folder of its file, or below it: ".." is not allowed';
@@ -120,28 +120,28 @@ function problemOfPackPath(file: string): string | undefined {
     : 'packs are files that end in .yml, and no rule tests';
 }
 
-/** What an include asks for: a path from the folder of its file, or the name of an offered pack. */
+/** Target of an include: a path relative to the folder of its file, or the name of an offered pack. */
 type PackRequest = { readonly file: string } | { readonly pack: string };
 
 /** Finds the packs that one file may include. */
 export interface PackReader {
   /**
-   * Returns the pack with the reader for its own includes, or with its packs where they are known. Rejects if it
-   * cannot be read now.
+   * Returns the pack with the reader for its own includes, or with its packs if they are known. Rejects if it cannot be
+   * read now.
    */
   read(request: PackRequest): Promise<FoundPack | Pack | NoPack>;
 }
 
 type FoundPack = PackSource & { readonly reader: PackReader };
 
-/** Returns whether a file includes packs, as far as its text shows. */
+/** Returns whether the text of a file may contain includes. */
 function mayInclude(text: string | Uint8Array): boolean {
   return (typeof text === 'string' ? text : Buffer.from(text)).includes('include');
 }
 
 /**
- * Reads the packs that a file includes, and those that they include, so that the file can be loaded without waiting. What
- * is not there, goes round in a circle or is too deep has its reason instead. At most 50 packs are read for one file.
+ * Reads the included packs recursively, so that the file can be loaded synchronously. Missing, cyclic and too deep
+ * includes get their reason instead. Reads at most 50 packs per file.
  */
 export async function gatherPacks(
   file: { readonly path: string; readonly text: string | Uint8Array },
@@ -186,7 +186,7 @@ async function gatherOne(
   return { ...source, packs };
 }
 
-/** Includes of texts by their bytes: a pack that many files include is parsed once. */
+/** Includes by the bytes of the text: a pack that many files include is parsed once. */
 const parsedIncludes = new WeakMap<Uint8Array, readonly IncludeForm[]>();
 
 function includesOf({

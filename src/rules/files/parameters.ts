@@ -5,13 +5,13 @@ import { nearest } from '../problem.ts';
 import type { FileContext } from './context.ts';
 import type { YamlPath } from './yaml-source.ts';
 
-/** Value of a parameter: a constant of the file that declares it. */
+/** Value of a parameter: a constant of the declaring file. */
 export type ParameterValue = string | number | boolean | readonly string[];
 
 /** Values of the parameters of a file by name. */
 export type ParameterValues = ReadonlyMap<string, ParameterValue>;
 
-/** Types of parameters, and how messages call their values. */
+/** Types of parameters, with the wording for their values. */
 const parameterTypes = {
   string: 'text',
   int: 'a whole number',
@@ -22,7 +22,7 @@ export type ParameterType = keyof typeof parameterTypes;
 
 const Value = z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]);
 
-/** One parameter as declared below `params`. */
+/** One parameter as declared in `params`. */
 export const ParameterForm = z
   .strictObject({
     type: z.enum(Object.keys(parameterTypes) as [ParameterType, ...ParameterType[]]),
@@ -49,22 +49,22 @@ export const ParameterForm = z
   .describe('A constant of the file: `${{ params.NAME }}` inserts its value.');
 export type ParameterForm = z.output<typeof ParameterForm>;
 
-/** Parameters that a file may declare. */
+/** Maximum number of parameters in a file. */
 const maxParameters = 50;
-/** Characters that a text may have, and entries that a list may have. */
+/** Maximum length of a text, and of a list. */
 const maxTextLength = 4_000;
 const maxEntries = 100;
 
-/** Names that expressions can say: `params.NAME`. */
+/** Names that expressions can use as `params.NAME`. */
 const parameterName = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
 
-/** Returns what is wrong with the name of a parameter, or undefined. */
+/** Returns the problem of a parameter name, or undefined. */
 function problemOfName(name: string): string | undefined {
   if (parameterName.test(name)) return undefined;
   return `"${name}" cannot be a parameter: its name has letters, digits and "_", and begins with a letter, as in close_after_days`;
 }
 
-/** Returns what is wrong with a declaration itself, or undefined. */
+/** Returns the problem of a declaration, or undefined. */
 function problemOfDeclaration(name: string, declared: ParameterForm): string | undefined {
   const { type, min, max, default: standard, example } = declared;
   if (type === 'bool' && (min !== undefined || max !== undefined))
@@ -80,7 +80,7 @@ function problemOfDeclaration(name: string, declared: ParameterForm): string | u
   return undefined;
 }
 
-/** Returns why a value does not fit the declaration of its parameter, or undefined. */
+/** Returns why a value does not match the declaration of its parameter, or undefined. */
 export function problemOfValue(name: string, declared: ParameterForm, value: unknown): string | undefined {
   const { type } = declared;
   if (!hasType(type, value)) {
@@ -118,7 +118,7 @@ function describeGiven(value: unknown): string {
   return words[typeof value] ?? typeof value;
 }
 
-/** Values are constants: no text of one may be read as an expression, end a line of output or break an encoding. */
+/** Values are constants: no text may be parsed as an expression, end a line of output or break an encoding. */
 function problemOfText(name: string, text: string): string | undefined {
   if (text.length > maxTextLength) return `${name} has more than ${maxTextLength} characters`;
   if (text.includes(opening)) return `${name} has "${opening}" in it: the value of a parameter is a constant`;
@@ -150,7 +150,7 @@ function problemOfWords(name: string, declared: ParameterForm, texts: readonly s
   return `"${other.slice(0, 100)}" is none of the values of ${name} (${allowed.join(', ')})`;
 }
 
-/** Returns what to do about a parameter that the file does not declare. */
+/** Returns the remedy for an undeclared parameter. */
 export function unknownParameter(name: string, known: readonly string[]): string {
   const meant = nearest(name, known);
   if (meant !== undefined) return `there is no parameter "${name}", did you mean "${meant}"?`;
@@ -158,19 +158,19 @@ export function unknownParameter(name: string, known: readonly string[]): string
   return `there is no parameter "${name}"${list}: declare it at the top of the file, as in params: { ${name}: { type: string, default: … } }`;
 }
 
-/** Where the values of parameters come from beside their defaults. */
+/** Sources of parameter values other than the defaults. */
 export type GivenParameters = {
   /** Values of an include, or of a rule test. */
   readonly with?: Readonly<Record<string, unknown>>;
-  /** Reports what is wrong with a given value; with undefined, that one is missing. */
+  /** Receives the problem of a given value; with undefined as name, a missing one. */
   readonly onProblem?: (name: string | undefined, message: string) => void;
-  /** Whether a parameter without a value has that of its example: the file is only read, and not in force. */
+  /** Whether parameters without a value use their example: the file is only checked, and not in force. */
   readonly useExamples?: boolean;
 };
 
 /**
- * Returns the values of the parameters that a file declares: those given, else the defaults. Reports wrong declarations at
- * their place in the file, and what is wrong with given values where they are given.
+ * Returns the parameter values of a file: the given ones, otherwise the defaults. Reports wrong declarations at their
+ * position in the file, and wrong values where they are given.
  */
 export function readParameters(context: FileContext, given: GivenParameters = {}): ParameterValues {
   const written = isRecord(context.file.value) ? context.file.value.params : undefined;
@@ -200,7 +200,7 @@ function readParameter(
 ): ParameterValue | undefined {
   const at: YamlPath = ['params', name];
   const parsed = ParameterForm.safeParse(written);
-  // What the form lacks is reported with the rest of the grammar.
+  // Missing members are reported by the grammar.
   if (!parsed.success) return undefined;
   const form = parsed.data;
   const wrong = problemOfName(name) ?? problemOfDeclaration(name, form);
@@ -225,7 +225,7 @@ function readParameter(
   return undefined;
 }
 
-/** Reports in the file itself what a file that is in force by itself lacks. */
+/** Reports missing values of a file in force in the file itself. */
 function reportIn(context: FileContext): NonNullable<GivenParameters['onProblem']> {
   return (name, message) => {
     const hint = name === undefined ? '; a file that is not included needs a default' : '';

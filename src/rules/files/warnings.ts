@@ -11,13 +11,15 @@ import type { YamlSource } from './yaml-source.ts';
 
 /** Actions that merge. */
 const merging: ReadonlySet<string> = new Set(['merge', 'queue-merge']);
-/** Actions that a merge depends on. */
+/** Actions that determine whether a merge is possible. */
 const gating: ReadonlySet<string> = new Set([...merging, 'set-status']);
-/** Functions that compare a part of a name, which a renamed file may no longer have. */
+/** Functions that match a part of a name, which may differ after a rename. */
 const partly: ReadonlySet<string> = new Set(['glob', 'matches', 'startsWith', 'endsWith', 'contains']);
 const newNames = { member: 'filename' };
 
-/** Returns a warning for each rule whose gate compares the new names of renamed files alone: a file may be renamed out of sight. */
+/**
+ * Returns a warning for each rule whose gate compares only the new names of renamed files: a rename would bypass it.
+ */
 export function renamedOutOfSight(rules: readonly LoadedRule[], file: YamlSource): readonly Problem[] {
   return rules.flatMap((rule) => {
     const steps = rule.steps.filter(({ action }) => gating.has(action.name));
@@ -33,8 +35,8 @@ export function renamedOutOfSight(rules: readonly LoadedRule[], file: YamlSource
 }
 
 /**
- * Returns warnings about conditions of merges that look safer than they are: `reviews` has reviews that do not count, and a
- * rule that sets a status holds back the merge of another rule only if the branch requires that status.
+ * Returns warnings about conditions of merges that look safer than they are: `reviews` includes reviews that do not
+ * count, and a rule that sets a status holds back the merge of another rule only if the branch requires that status.
  */
 export function mergeGates(rules: readonly LoadedRule[], file: YamlSource): readonly Problem[] {
   return rules.flatMap((rule) => {
@@ -71,7 +73,7 @@ function readsMember(node: ASTNode, name: string): boolean {
   return isRead || childrenOf(node).some((child) => readsMember(child, name));
 }
 
-/** Returns whether an expression reads a name. No variable of a loop has the name of a fact. */
+/** Returns whether an expression reads a name. Loop variables cannot have the name of a fact. */
 function names(node: ASTNode, name: string): boolean {
   return (node.op === 'id' && node.args === name) || childrenOf(node).some((child) => names(child, name));
 }
@@ -85,8 +87,8 @@ const risen: Readonly<Record<string, boolean>> = { '>': true, '>=': true, '<': f
 const mirrored: Readonly<Record<string, string>> = { '>': '<', '>=': '<=', '<': '>', '<=': '>=' };
 
 /**
- * Returns whether one more review may turn a condition to this answer: a review that does not count is then worth an approval.
- * `!reviews.exists(…)` only gets stricter with each.
+ * Returns whether one more review may turn a condition to this result: a review that does not count then acts like an
+ * approval. `!reviews.exists(…)` only gets stricter with each.
  */
 function mayTurn(node: ASTNode, answer: boolean): boolean {
   if (!names(node, 'reviews')) return false;
@@ -120,7 +122,7 @@ function mayTurn(node: ASTNode, answer: boolean): boolean {
   }
 }
 
-/** Returns the answer to which more reviews turn a comparison of their count; undefined if they may turn it to both. */
+/** Returns the result to which more reviews turn a comparison of their count; undefined if both are possible. */
 function rises(operator: string, other: ASTNode): boolean | undefined {
   if (names(other, 'reviews')) return undefined;
   const isZero = literalOf(other) === 0n;
@@ -132,7 +134,7 @@ function isCount(node: ASTNode): boolean {
   return node.op === 'rcall' && node.args[0] === 'size' && isOfReviews(node.args[1]);
 }
 
-/** Returns whether a list has one item for each of some reviews: more reviews never make it shorter. */
+/** Returns whether the length of a list never decreases with more reviews: it has one item for each of some reviews. */
 function isOfReviews(node: ASTNode): boolean {
   if (node.op === 'id') return node.args === 'reviews';
   if (node.op !== 'rcall' || !['filter', 'map'].includes(node.args[0])) return false;
@@ -140,21 +142,24 @@ function isOfReviews(node: ASTNode): boolean {
   return isOfReviews(list) && !bodies.some((body) => names(body, 'reviews'));
 }
 
-/** A value that a step gives to something when its rule runs. Two steps that give it different ones undo each other. */
+/** The value that a step sets for a target. Two steps with different values for one target undo each other. */
 type Wish = {
   readonly target: string;
   readonly value: string;
-  /** The wish in words, alone (`adds the label "bug"`) and after another one for the same target (`removes it`). */
+  /**
+   * Descriptions for messages: alone (`adds the label "bug"`), and after another one for the same target (`removes
+   * it`).
+   */
   readonly says: string;
   readonly saysToo: string;
-  /** Set where the step has the wish under a condition only. */
+  /** Set if the step sets the value only under a condition. */
   readonly isConditional?: true;
 };
 type RuleWish = Wish & { readonly rule: LoadedRule; readonly step: LoadedStep };
 
 /**
- * Returns a warning for each value that two rules of a file, or two steps of a rule, set differently on the same events.
- * Where both have conditions these may exclude each other: nothing is said of them.
+ * Returns a warning for each target that two rules of a file, or two steps of a rule, set to different values on the
+ * same events. If both have conditions, these may exclude each other: no warning.
  */
 export function opposingRules(rules: readonly LoadedRule[], file: YamlSource): readonly Problem[] {
   const byTarget = new Map<string, RuleWish[]>();
@@ -202,7 +207,7 @@ const wishesOf: Readonly<Record<string, (given: Given, rule: LoadedRule) => read
     ];
     return when === true ? wishes : wishes.map((wish) => ({ ...wish, isConditional: true }));
   },
-  // While its `when` does not hold, the comment is deleted: that is a wish as well.
+  // While `when` is false, the comment is deleted: that is a value as well.
   comment: ({ key = 'main', ...given }, { name }) => [
     {
       target: `comment ${name} ${key}`,
@@ -234,7 +239,7 @@ function fieldWish(field: string, value: unknown): Wish {
   };
 }
 
-/** Returns whether two wishes for one target exclude each other, and may apply together. */
+/** Returns whether two values for one target conflict and may apply together. */
 function undo(one: RuleWish, other: RuleWish): boolean {
   if (one.value === other.value || one.step === other.step) return false;
   if (one.rule === other.rule) return [one, other].some((wish) => !isConditional(wish));
@@ -276,7 +281,7 @@ function textsOf(list: unknown): readonly string[] {
   return Array.isArray(list) ? list.filter((text): text is string => typeof text === 'string') : [];
 }
 
-/** Returns whether two rules run for a common event, or walk over the same items. */
+/** Returns whether two rules run for a common event, or sweep over the same items. */
 function meet(one: LoadedRule, other: LoadedRule): boolean {
   if (one.schedules.length > 0 && other.schedules.length > 0 && one.each?.kind === other.each?.kind)
     return true;
@@ -290,7 +295,7 @@ function overlap(one: Listening, other: Listening): boolean {
   return other.activities.some((activity) => activities.includes(activity));
 }
 
-/** A step that writes a status, with the name of that status. */
+/** A step that writes a status, with its context. */
 type StatusStep = { readonly rule: LoadedRule; readonly step: LoadedStep; readonly context: string };
 
 function statusStepsOf(rule: LoadedRule): readonly StatusStep[] {
@@ -305,18 +310,18 @@ function statusStepsOf(rule: LoadedRule): readonly StatusStep[] {
   });
 }
 
-/** Returns the names of the statuses that a rule writes. An expression for the base branch is still in them. */
+/** Returns the contexts of the statuses that a rule writes, with an expression for the base branch unresolved. */
 export function statusContextsOf(rule: LoadedRule): readonly string[] {
   return statusStepsOf(rule).map(({ context }) => context);
 }
 
-/** Two steps that write one status: each would undo what the other says. */
+/** Two steps that write one status, each overwriting the other. */
 export type StatusClash = { readonly rule: LoadedRule; readonly step: LoadedStep; readonly message: string };
 
 /**
- * Returns what is wrong with the statuses of rules that are in force together: two steps that write one status of one kind of
- * subject, and rules whose name makes a status of Reeve itself. Rules that only observe, or are about other repositories, clash
- * with none.
+ * Returns the status conflicts of rules that are in force together: two steps that write one status of one kind of
+ * subject, and rules whose name makes a reserved status. Rules that only observe, or concern different repositories, do
+ * not conflict.
  */
 export function statusClashes(rules: readonly LoadedRule[]): readonly StatusClash[] {
   const known = new Map<string, StatusStep[]>();
@@ -341,9 +346,9 @@ export function statusClashes(rules: readonly LoadedRule[]): readonly StatusClas
   return clashes;
 }
 
-/** Returns the clashes between the rules of files of one level that are in force together. */
+/** Returns the conflicts between the rules of files of one level that are in force together. */
 export function clashesOfFiles(files: readonly (readonly LoadedRule[])[]): readonly StatusClash[] {
-  // What a file says of itself was said when it was loaded.
+  // Conflicts within a file were reported when it was loaded.
   const ofOneFile = new Set(files.flatMap((rules) => statusClashes(rules).map(({ step }) => step)));
   return statusClashes(files.flat()).filter(({ step }) => !ofOneFile.has(step));
 }
@@ -363,7 +368,7 @@ function kindsOf(rule: LoadedRule): ReadonlySet<SubjectKind> {
   return new Set([...heard, ...(rule.schedules.length > 0 && rule.each ? [rule.each.kind] : [])]);
 }
 
-/** Returns whether no repository is in the `in` of both: both name repositories, and none of them twice. */
+/** Returns whether no repository can match the `in` of both: both list repositories by name, with none in common. */
 function areApart(one: LoadedRule, other: LoadedRule): boolean {
   return one.scopes.some((scope) =>
     other.scopes.some((theirs) => {
@@ -375,12 +380,12 @@ function areApart(one: LoadedRule, other: LoadedRule): boolean {
   );
 }
 
-/** Activities after which another commit, or another base, may have the status of before. */
+/** Activities after which the status may be outdated, because of another commit or base. */
 const gateActivities = ['opened', 'reopened', 'synchronized', 'edited'] as const;
 
 /**
- * Returns a warning for each rule that sets a status of pull requests and does not run when one is opened, opened again, pushed
- * to or gets another base: the status of before then stays.
+ * Returns a warning for each rule that sets a status of pull requests and does not run when one is opened, reopened,
+ * pushed to or retargeted, so that the status becomes outdated.
  */
 export function deafGates(rules: readonly LoadedRule[], file: YamlSource): readonly Problem[] {
   return rules.flatMap((rule) => {
@@ -403,34 +408,36 @@ const meanings: Readonly<Record<(typeof gateActivities)[number], string>> = {
   edited: 'moved to another base',
 };
 
-/** One member of the items of some facts: `filename` of `files`. */
+/** A compared member of the items of some facts: `filename` of `files`. */
 type ComparedMember = {
   readonly member: string;
-  /** Facts whose items have it; absent: it is asked for whatever has it. */
+  /** Facts whose items have it; absent: any value. */
   readonly lists?: readonly string[];
-  /** Names of objects that have it themselves. */
+  /** Names of objects with this member. */
   readonly objects?: readonly string[];
   /** Members that are lists of its values: `status_check_contexts`. */
   readonly valueLists?: readonly string[];
 };
 
-/** A comparison of the member with texts that are written there. `by`: the operator or the function. */
+/** A comparison of the member with text literals. `by`: the operator or the function. */
 export type Comparison = {
   readonly by: string;
   readonly texts: readonly string[];
-  /** The fact, object or list of values that the member is of. */
+  /** The fact, object or list of values with the member. */
   readonly of: string;
 };
 
-/** What a name or an expression stands for: an item, the member of one, or a list of either; and the fact that they are of. */
+/** Meaning of a name or an expression: an item, its member, or a list of either; with their fact. */
 type Meaning = { readonly kind: 'item' | 'value' | 'items' | 'values'; readonly of: string };
 
-/** Functions over a list that give each item a name: in the last of their arguments it is what the name says. */
+/** Functions over a list with a loop variable; the last argument is the body. */
 const loops: ReadonlySet<string> = new Set(['exists', 'exists_one', 'all', 'filter', 'map']);
-/** Functions whose list has items of the list before. */
+/** Functions whose result has items of the input list. */
 const selections: ReadonlySet<string> = new Set(['filter', 'distinct', 'sort', 'reverse']);
 
-/** Returns every comparison of a member with written texts, wherever a loop gives the items another name. Words in texts are none. */
+/**
+ * Returns every comparison of a member with text literals, tracking loop variables. Text inside literals is ignored.
+ */
 export function comparisonsIn(tree: ASTNode, wanted: ComparedMember): readonly Comparison[] {
   const walk = (node: ASTNode, names: ReadonlyMap<string, Meaning>): readonly Comparison[] => {
     const meaningOf = (one: ASTNode): Meaning | undefined => meaning(one, names, wanted);
@@ -496,7 +503,8 @@ function itemOf(list: Meaning | undefined): Meaning | undefined {
 }
 
 function comparison(node: ASTNode, meaningOf: (node: ASTNode) => Meaning | undefined): readonly Comparison[] {
-  // Each side is asked for: `s.context == "ci"`, `"ci" == s.context`, `"ci" in contexts`, `sets.contains(["ci"], contexts)`.
+  // Both sides are examined: `s.context == "ci"`, `"ci" == s.context`, `"ci" in contexts`, `sets.contains(["ci"],
+  // contexts)`.
   const sides: readonly ASTNode[] =
     node.op === 'rcall'
       ? namespacedName(node) === undefined
@@ -519,7 +527,7 @@ function writtenIn(node: ASTNode): readonly string[] {
   return typeof literal === 'string' ? [literal] : [];
 }
 
-/** Returns the trees of the conditions of a step: its `if`, and those of its arguments. */
+/** Returns the trees of a step's conditions: its `if`, and those of its arguments. */
 export function conditionTreesOf({
   condition,
   action,
@@ -534,12 +542,12 @@ export function conditionTreesOf({
   return [condition?.source, ...given].flatMap(treesOf);
 }
 
-/** Returns the tree of the `if` of a rule, if it has one. */
+/** Returns the tree of a rule's `if`, if it has one. */
 export function ruleTreesOf({ condition }: LoadedRule): readonly ASTNode[] {
   return treesOf(condition?.source);
 }
 
-/** Returns the tree of a condition, which the loader has checked. */
+/** Returns the tree of a condition that the loader has validated. */
 function treesOf(text: unknown): readonly ASTNode[] {
   const tree = typeof text === 'string' ? parseExpression(text) : undefined;
   return tree === undefined || 'code' in tree ? [] : [tree];

@@ -13,34 +13,37 @@ import {
 import { messageOf } from '../../platform/errors.ts';
 import type { Problem, ProblemCode } from '../problem.ts';
 
-/** A rule file is at most this large: YAML's check for unique keys is quadratic. */
+/** Maximum size of a rule file: YAML's check for unique keys is quadratic. */
 const maxFileBytes = 64 * 1024;
 
-/** Problems of a file that are told; who has more will not read them. */
+/** Maximum number of reported problems per file. */
 export const maxProblems = 100;
-/** Brackets, dashes or question marks one inside the other: no rule file has them, and the parser recurses. */
+/** Deeply nested brackets, dashes or question marks, which no rule file needs: the parser recurses. */
 const tooDeep = /(?:[[{]\s*){50}|(?:[-?] ){50}/;
 
-/** Keys and numbers of items that lead to a value. */
+/** Keys and item indexes that lead to a value. */
 export type YamlPath = readonly (string | number)[];
 
-/** A YAML text with its places: every problem that is found later knows where it stands. */
+/** A YAML text with positions, for problems found later. */
 export type YamlSource = {
   readonly value: unknown;
   readonly problems: readonly Problem[];
-  /** Whether the text was understood well enough to look at what it says. */
+  /** Whether the text was parsed well enough to examine its value. */
   readonly readable: boolean;
-  /** Place of the value at a path, or of the nearest one around it. */
+  /** Position of the value at a path, or of the nearest enclosing one. */
   valueAt(path: YamlPath): Span;
-  /** Place of the key at the end of a path. */
+  /** Position of the key at the end of a path. */
   keyAt(path: YamlPath): Span;
-  /** Place in the file of an offset in a text value: quotes, escapes, folded and indented lines are counted. */
+  /** Offset in the file for an offset in a text value, with quotes, escapes, folded and indented lines counted. */
   inside(path: YamlPath, offset: number): number;
   lineOf(offset: number): { readonly line: number; readonly column: number };
   readonly problem: MakeProblem;
 };
 
-/** Returns a YAML text read within the bounds of rule files: one document, no aliases, anchors, tags or directives. Never throws. */
+/**
+ * Parses a YAML text within the limits of rule files: one document, no aliases, anchors, tags or directives. Never
+ * throws.
+ */
 export function readYaml(path: string, text: string): YamlSource {
   const lines = new LineCounter();
   const lineOf = (offset: number): { line: number; column: number } => {
@@ -84,7 +87,7 @@ export function readYaml(path: string, text: string): YamlSource {
   try {
     return readWithin(text, lines, lineOf, problem);
   } catch (error) {
-    // The parser recurses: a text nested a few thousand levels deep ends here.
+    // The parser recurses: a text with thousands of nesting levels ends here.
     const reason = error instanceof RangeError ? 'the text is nested too deep' : messageOf(error);
     return unreadable(problem('yaml', reason, start));
   }
@@ -100,7 +103,7 @@ function readWithin(
     lineCounter: lines,
     prettyErrors: false,
     stringKeys: true,
-    // The parser compares every key with every other; the reader below needs one look at each.
+    // The parser compares every pair of keys; the reader below needs one lookup per key.
     uniqueKeys: false,
     logLevel: 'error',
     version: '1.2',
@@ -116,7 +119,7 @@ function readWithin(
       const span = { start: pos[0], end: pos[1] };
       const found = explainYaml(code, message, span, text, problem);
       if (taken.has(found.line)) return [];
-      // What follows the first slip on a line is its consequence.
+      // Further problems on a line are consequences of the first one.
       taken.add(found.line);
       return [found];
     });
@@ -141,7 +144,7 @@ function readWithin(
   };
 }
 
-/** One pass over the tree: its value, and whatever rule files must not use. */
+/** One pass over the tree: reads its value and reports constructs that rule files must not use. */
 class YamlReader {
   readonly forbidden: Problem[] = [];
   readonly #text: string;
@@ -163,7 +166,7 @@ class YamlReader {
       const name = String(this.read(key));
       if (Object.hasOwn(value, name)) this.#forbid('duplicate-key', `"${name}" stands twice here`, key);
       const inner = this.read(member);
-      // Schemas would pass it over, as if it were not there.
+      // Schemas would silently ignore this key.
       if (name === '__proto__') this.#forbid('unknown-key', '"__proto__" cannot be a key', key);
       else value[name] = inner;
     }
@@ -186,7 +189,7 @@ class YamlReader {
 
 type FoundNode = { readonly node: Node | undefined; readonly value: Span; readonly key: Span };
 
-/** Goes down a path as far as it exists. */
+/** Follows a path as far as it exists. */
 function findNode(root: Node | null, path: YamlPath, length: number): FoundNode {
   const whole = { start: 0, end: Math.min(1, length) };
   let found: FoundNode = root
@@ -216,7 +219,7 @@ function stepInto(node: Node | undefined, step: string | number): FoundNode | un
 
 const indexed = new WeakMap<YAMLMap, ReadonlyMap<string, Pair>>();
 
-/** Returns the pairs of a map by key. The last of two equal keys is the one whose value is read; both are a problem. */
+/** Returns the pairs of a map by key. For duplicate keys, which are a problem, the last value is used. */
 function pairsOf(map: YAMLMap): ReadonlyMap<string, Pair> {
   const known = indexed.get(map);
   if (known) return known;
@@ -226,8 +229,8 @@ function pairsOf(map: YAMLMap): ReadonlyMap<string, Pair> {
 }
 
 /**
- * Returns the place in the file of an offset in a text value. Walks value and source side by side: what the source has beyond the value is quotes,
- * escapes and line folding.
+ * Returns the position in the file for an offset in a text value. Walks value and source in parallel: the source has
+ * additional quotes, escapes and line folding.
  */
 function insideScalar(node: Node | undefined, text: string, offset: number): number {
   if (node === undefined) return 0;
@@ -245,7 +248,7 @@ function insideScalar(node: Node | undefined, text: string, offset: number): num
   return Math.min(at, end);
 }
 
-/** A line break with its indentation stands for one space, or for nothing where the value goes on with another sign. */
+/** A line break with its indentation is one space, or nothing if the value continues with another character. */
 function skipFolding(text: string, from: number, end: number, wanted: string): number {
   let at = from;
   if (text[at] === wanted && wanted !== ' ' && wanted !== '\n') return at;
@@ -264,7 +267,7 @@ function lengthOfEscape(text: string, at: number): number {
   return lengths[text[at + 1] ?? ''] ?? 2;
 }
 
-/** Returns the problem of a tag, which mostly is an unquoted value that starts with `!`. */
+/** Returns the problem of a tag, which usually is an unquoted value that starts with `!`. */
 function tagProblem(span: Span, text: string, problem: MakeProblem): Problem {
   const before = text.lastIndexOf('!', span.start);
   const lineStart = text.lastIndexOf('\n', span.start - 1) + 1;
@@ -276,7 +279,7 @@ function tagProblem(span: Span, text: string, problem: MakeProblem): Problem {
   return problem('yaml-tag', message, { start, end: start + line.trimEnd().length });
 }
 
-/** Turns what the parser says into what a person did, where the slip is a known one. */
+/** Explains parser errors of common mistakes in the author's terms. */
 function explainYaml(code: string, message: string, span: Span, text: string, problem: MakeProblem): Problem {
   const line = sourceLine(text, span.start).slice(0, 1_000);
   const lower = message.charAt(0).toLowerCase() + message.slice(1);
@@ -320,41 +323,41 @@ function explainYaml(code: string, message: string, span: Span, text: string, pr
   return problem('yaml', lower, span);
 }
 
-/** A place in the text, as offsets. */
+/** A range of the text, as offsets. */
 type Span = { readonly start: number; readonly end: number };
 
-/** Makes a problem at a place of the text. */
+/** Creates a problem at a range of the text. */
 type MakeProblem = (code: ProblemCode, message: string, span: Span, suggestion?: string) => Problem;
 
-/** Returns the line of the text around an offset, without its end. */
+/** Returns the line of the text at an offset, without its line end. */
 function sourceLine(text: string, offset: number): string {
   const at = Math.max(0, Math.min(offset, text.length));
   const start = text.lastIndexOf('\n', at - 1) + 1;
   return text.slice(start, endOfLine(text, at)).replace(/\r$/, '');
 }
 
-/** Returns the offset at which the line ends. */
+/** Returns the offset of the line's end. */
 function endOfLine(text: string, offset: number): number {
   const end = text.indexOf('\n', offset);
   return end < 0 ? text.length : end;
 }
 
-/** Returns the place of a node, without what follows it. */
+/** Returns the range of a node, without trailing content. */
 function spanOf(node: Node): Span {
   const [start = 0, end = start] = node.range ?? [];
   return { start, end };
 }
 
-/** A text, and the offset in it at which the bytes are not UTF-8; undefined where all of them are. */
+/** A text, and the offset of its first invalid UTF-8 byte; undefined if there is none. */
 export type DecodedText = { readonly text: string; readonly invalidAt: number | undefined };
 
-/** Decodes UTF-8. Bytes that are none, of a file saved as Latin-1 for instance, become U+FFFD. */
+/** Decodes UTF-8. Invalid bytes, for instance of a file in Latin-1, become U+FFFD. */
 export function decodeText(bytes: Uint8Array): DecodedText {
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
   let [from, byte] = [0, 0];
   for (let at = text.indexOf('\ufffd'); at >= 0; at = text.indexOf('\ufffd', from)) {
     byte += Buffer.byteLength(text.slice(from, at));
-    // The character itself may stand in a file.
+    // A valid file may contain the character itself.
     const isWritten = bytes[byte] === 0xef && bytes[byte + 1] === 0xbf && bytes[byte + 2] === 0xbd;
     if (!isWritten) return { text, invalidAt: at };
     byte += 3;
@@ -363,12 +366,12 @@ export function decodeText(bytes: Uint8Array): DecodedText {
   return { text, invalidAt: undefined };
 }
 
-/** Returns the name of the encoding that bytes have instead of UTF-8, or undefined if it does not show. */
+/** Returns the name of another encoding that the bytes appear to have, or undefined. */
 export function foreignEncodingOf(bytes: Uint8Array): string | undefined {
   const [first, second] = bytes;
   if (first === 0xff && second === 0xfe) return 'UTF-16 (little endian)';
   if (first === 0xfe && second === 0xff) return 'UTF-16 (big endian)';
-  // Every second byte of ASCII text in UTF-16 is zero; no byte of a rule file is.
+  // In UTF-16, every second byte of ASCII text is zero; rule files contain no zero byte.
   const head = bytes.subarray(0, 64);
   if (first !== 0 && second === 0 && !head.every((byte) => byte === 0)) return 'UTF-16 (little endian)';
   return first === 0 && second !== 0 ? 'UTF-16 (big endian)' : undefined;

@@ -23,9 +23,9 @@ import { levelOfFile } from './repository-file.ts';
 /** A rule file of a folder with its rules or problems. `text` is needed to show problems with their line. */
 export type FolderFile = LoadedFile & { readonly path: string };
 
-/** Which files of a folder are meant. */
+/** Selection of files in a folder. */
 export type FolderContents = {
-  /** Whether packs are among them: files in folders called `packs`, which are no rules in force. */
+  /** Whether packs are included: files in folders called `packs`, which are not in force by themselves. */
   readonly withPacks?: boolean;
 };
 
@@ -68,15 +68,15 @@ async function inFolder(folder: string, withPacks: boolean): Promise<readonly st
 }
 
 /**
- * Returns whether a symbolic link leads to a file in the folder, as each file of a volume of Kubernetes does. Links that lead out
- * of the folder are skipped: a checkout may hold them, and problems show lines of files.
+ * Returns whether a symbolic link leads to a file in the folder, as in Kubernetes volumes. Links that lead out of the
+ * folder are skipped: a checkout may contain them, and problems show lines of files.
  */
 async function isLinkWithin(folder: string, path: string): Promise<boolean> {
   try {
     const target = await realpath(path);
     return target.startsWith(`${await realpath(folder)}${sep}`) && (await stat(target)).isFile();
   } catch {
-    // A link to nothing.
+    // A dangling link.
     return false;
   }
 }
@@ -92,7 +92,7 @@ export async function loadRuleFiles(
 ): Promise<readonly FolderFile[]> {
   const found = await findRuleFiles(paths, options);
   const files = await Promise.all(found.map((path) => loadFolderFile(path, options)));
-  // Packs are not in force by themselves, and files of different repositories never together.
+  // Packs are not in force by themselves, and files of different repositories are never in force together.
   const together = files.filter(({ path }) => !isPackPath(path) && levelOfFile(path) === 'operator');
   const clashes = clashesOfFiles(together.map(({ rules }) => rules));
   return Promise.all(
@@ -105,7 +105,7 @@ export async function loadRuleFiles(
   );
 }
 
-/** Returns a file without its rules if others write their statuses. */
+/** Returns a file without its rules if they conflict with statuses of other files. */
 async function withClashes(file: FolderFile, clashes: readonly StatusClash[]): Promise<FolderFile> {
   if (clashes.length === 0) return file;
   const text = await readFile(file.path, 'utf8');
@@ -135,15 +135,15 @@ export async function loadFolderFile(
   return { path, ...loadRuleFile({ ...source, parameters: given }) };
 }
 
-/** The folder of packs: its files are no rules in force, and those in it that of the top folder are offered by name. */
+/** The folder of packs: its files are not in force by themselves; those in the top-level one are offered by name. */
 export const packsFolder = 'packs';
 
-/** Returns whether a file is a pack: one of its folders, counted from the given one, is called `packs`. */
+/** Returns whether a file is a pack: one of its parent folders below the given one is called `packs`. */
 function isPackPath(path: string): boolean {
   return dirname(path).split(sep).includes(packsFolder);
 }
 
-/** Reads the packs beside a file of a folder. `folder` is that of the file, `shown` how its path is written. */
+/** Reads packs beside a file of a folder. `folder` is that of the file, `shown` the prefix of its path in messages. */
 function createFolderReader(
   { folder, shown, isReadable }: { folder: string; shown: string; isReadable: boolean },
   offered: PackReader = nothingOffered,
@@ -161,7 +161,7 @@ function createFolderReader(
   };
 }
 
-/** Reads packs by name among those that are offered. `where` says what to do where none is. */
+/** Reads packs by name among the offered ones. `where` is the remedy if there are none. */
 export function createOfferedReader(offered: PackTree, where?: string): PackReader {
   return {
     async read(request) {
@@ -171,18 +171,18 @@ export function createOfferedReader(offered: PackTree, where?: string): PackRead
   };
 }
 
-/** For files without an offer: those of the operator include by path, and a repository's are read with another reader. */
+/** For files without offered packs: operator files include by path, and repository files use another reader. */
 const nothingOffered = createOfferedReader(
   new Map(),
   'none is offered here: reeve check and reeve test take the folder with them after --packs',
 );
 
-/** Returns the packs that the operator offers: the files in the folder `packs` of the folder of rules, by their names. */
+/** Returns the packs offered by the operator, by name: the files in `packs` of the rules folder. */
 export async function readOffers(rulesFolder: string): Promise<PackTree> {
   return readPacks(join(rulesFolder, packsFolder), { shown: packsFolder });
 }
 
-/** Reads packs by name in a folder that a person names; undefined if none is named. Throws `usage` if there is no such folder. */
+/** Reads packs by name in a given folder; undefined if none is given. Throws `usage` if the folder does not exist. */
 export async function readOfferedIn(folder: string | undefined): Promise<PackReader | undefined> {
   if (folder === undefined) return undefined;
   const about = await stat(folder).catch(() => undefined); // The next line says so.
@@ -191,8 +191,8 @@ export async function readOfferedIn(folder: string | undefined): Promise<PackRea
 }
 
 /**
- * Returns the packs of a folder by their names; `shown` begins their paths in messages. `isReadable`: those who are shown the
- * problems of a file that includes them may read them.
+ * Returns the packs of a folder by name; `shown` is the prefix of their paths in messages. `isReadable`: those who see
+ * the problems of an including file may read them.
  */
 export async function readPacks(
   folder: string,
@@ -214,7 +214,7 @@ export async function readPacks(
   return offers;
 }
 
-/** Reads a file below a folder that is no symbolic link, nor behind one: a link could leave the folder. */
+/** Reads a file below a folder without following symbolic links, which could leave the folder. */
 async function readPlain(folder: string, file: string): Promise<Uint8Array | NoPack> {
   try {
     const expected = join(await realpath(folder), file);
@@ -243,7 +243,7 @@ const pollMs = 10_000;
 const settleMs = 150;
 
 /**
- * Watches the folder of the operator's rules and passes on its rules whenever a file was changed, created or deleted. An
+ * Watches the folder of the operator's rules and reports its rules whenever a file was changed, created or deleted. An
  * unusable file is logged and has no rules; the others stay in force.
  */
 export function watchFolder(

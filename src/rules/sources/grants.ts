@@ -4,14 +4,17 @@ import type { Pattern, ScopedGrant } from '../rule.ts';
 
 /** A grant of the operator: names of actions and facts that some files may use in addition to the default set, and where. */
 export type Grant = {
-  /** Patterns of repositories: their own file gets the grant, and the files of their organization get it for them. */
+  /**
+   * Patterns of repositories: their own file gets the grant, and the files of their organization get it for these
+   * repositories.
+   */
   readonly in?: readonly string[] | undefined;
   /** Patterns of repositories whose own file gets the grant. */
   readonly repositories: readonly string[];
   /** Organizations whose rules repository gets the grant, for all repositories of the organization. */
   readonly organizations: readonly string[];
   readonly names: readonly string[];
-  /** Patterns of branches that it covers; absent: the default branch alone. */
+  /** Patterns of covered branches; absent: only the default branch. */
   readonly branches?: readonly string[] | undefined;
   /** Whether it covers the branches of forks; default: no. */
   readonly forks?: boolean | undefined;
@@ -19,9 +22,9 @@ export type Grant = {
 
 /** Looks up the grants of rule files. */
 export interface Grants {
-  /** Returns what is granted to the file of a repository. */
+  /** Returns the grants of a repository's file. */
   ofRepository(at: RepositoryRef): readonly ScopedGrant[];
-  /** Returns what is granted to the files of an organization. */
+  /** Returns the grants of an organization's files. */
   ofOrganization(name: string): readonly ScopedGrant[];
 }
 
@@ -55,7 +58,7 @@ function scopeOf(patterns: readonly string[]): (fullName: string) => boolean {
   return patterns.length === 0 ? () => false : createRepositoryScope(patterns);
 }
 
-/** Returns a function that says whether the patterns take some repository of an owner. */
+/** Returns a function that tests whether the patterns match any repository of an owner. */
 function ownersOf(patterns: readonly string[]): (owner: string) => boolean {
   const owners = patterns.filter((pattern) => !pattern.startsWith('!')).map((one) => one.split('/')[0] ?? '');
   return scopeOf(owners.map((owner) => `${owner}/*`));

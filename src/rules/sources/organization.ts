@@ -40,7 +40,7 @@ export type OrganizationSource = {
 export interface Pins {
   recall(key: string): Promise<unknown>;
   remember(key: string, value: unknown): Promise<void>;
-  /** Replaces a value in one step, whatever other processes do meanwhile. Returns what stands there in the end. */
+  /** Replaces a value atomically, also with concurrent processes. Returns the stored value. */
   revise(key: string, edit: (value: unknown) => unknown): Promise<unknown>;
 }
 
@@ -49,7 +49,7 @@ type RulesAt = {
   readonly files: readonly RepositoryRules[];
   /** The packs that it offers to its repositories, by name. */
   readonly offered: PackTree;
-  /** Its packs that have a problem by themselves: no rule of them is in force, and none of them. */
+  /** Packs with problems of their own, which are not used at all. */
   readonly brokenPacks: readonly RepositoryRules[];
 };
 
@@ -127,7 +127,7 @@ export async function readFilesAt(
     return refuse(`${source.rules}/${folder} has ${named.length} rule files, and may have ${maxFiles}`);
   }
   const known = new Map<string, Promise<PathEntry | undefined>>();
-  // A pack is read to be checked, and as often as it is included: it is requested once.
+  // A pack is needed for its own check and for every include, but requested once.
   const entryAt = (path: string): Promise<PathEntry | undefined> => {
     const reading = known.get(path) ?? readEntry(client, head, path);
     known.set(path, reading);
@@ -151,7 +151,7 @@ export async function readFilesAt(
       return { rules: [], source: place, level, commit: head.commit, problems: [`${place}: ${loaded}`] };
     }
     const rules = isPack ? [] : loaded.rules.map((rule) => withinOrganization(rule, source.name));
-    // A repository that includes the pack may have grants that the organization has not.
+    // The pack may still be valid for an including repository with grants that the organization lacks.
     const found = loaded.problems.filter(({ code }) => !isPack || code !== 'level');
     const problems = found.map(formatProblem);
     return { rules, source: place, level, commit: head.commit, problems, includes: loaded.includes };
@@ -175,14 +175,14 @@ export async function readFilesAt(
   return { files, offered: await offer(paths, reader, head), brokenPacks };
 }
 
-/** Returns the paths of the packs that a rules repository offers: the files of one folder, not of those below it. */
+/** Returns the paths of the packs that a rules repository offers: the direct files of one folder. */
 async function listPacks(client: Client, head: FileRevision): Promise<readonly string[]> {
   const entries = await readEntry(client, head, `${folder}/${packsFolder}`);
   const named = Array.isArray(entries) ? entries.filter(({ name }) => isRuleFileName(name)) : [];
   return named.slice(0, maxOffered).map(({ path }) => path);
 }
 
-/** Reads packs as they are offered to repositories. Only what everybody may read is shown to those who include it. */
+/** Reads packs as offered to repositories. Including repositories see only publicly readable content. */
 async function offer(
   paths: readonly string[],
   reader: PackReader,
@@ -205,7 +205,7 @@ async function offer(
 async function pinnedId(source: OrganizationSource, seen: number, pins: Pins): Promise<number> {
   if (source.id !== undefined) return source.id;
   const key = `organization rules ${source.name.toLowerCase()} ${source.rules.toLowerCase()}`;
-  // The first process that reads it decides, for all of them.
+  // The first process to read it decides for all.
   return Number(await pins.revise(key, (known) => (typeof known === 'number' ? known : seen)));
 }
 
@@ -219,11 +219,11 @@ function withinOrganization(rule: LoadedRule, organization: string): LoadedRule 
   return { ...rule, scopes: [own, ...rule.scopes] };
 }
 
-/** Where packs are read on a forge. */
+/** Location of packs on a forge. */
 type ForgePlace = {
   /** Reads a path at one commit of the repository. */
   readonly entryAt: (path: string) => Promise<PathEntry | undefined>;
-  /** Name of the repository before paths. */
+  /** Name of the repository, the prefix of paths. */
   readonly repository: string;
 };
 

@@ -34,7 +34,7 @@ export type ReportedFailure = { readonly text: string; readonly identity: string
 /** The last report: commit, digest of the problems, and the number of the issue, if any. */
 type Told = { readonly commit: string; readonly digest: string; readonly issue?: number };
 
-/** What is stored of a report: the last one, and the process that is making the next. */
+/** Stored state of a report: the last one, and the process that is creating the next one. */
 type KeptReport = Partial<Told> & { readonly claim?: { readonly by: string; readonly at: string } };
 
 /** The files of a repository as last read: its own, and those of an organization. */
@@ -44,9 +44,9 @@ type KnownFiles = {
   readonly organization?: readonly RepositoryRules[];
 };
 
-/** Time after which a report that a process has begun is made by another one. */
+/** Time after which another process takes over an unfinished report. */
 const claimMs = 60_000;
-/** Time until a report is attempted again that another process is making. */
+/** Delay before retrying a report that another process is creating. */
 const againMs = 1_000;
 
 /** Maximum number of repositories whose files are cached for reports. */
@@ -150,7 +150,7 @@ async function claimReport(
   let isDone = false;
   let before: Told | undefined;
   const stands = await pins.revise(key, (value) => {
-    // What this key holds was written here and above alone.
+    // Only this function and the one above write this key.
     const { claim: other, ...told } = (value ?? {}) as KeptReport;
     before = told.commit === undefined ? undefined : (told as Told);
     isDone = !isDue(before);

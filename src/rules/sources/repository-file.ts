@@ -55,13 +55,13 @@ async function readHead(client: Client, given: { owner: string; name: string }):
   }
 }
 
-/** Where a file is read: a commit, or the current default branch if `ref` is undefined. */
+/** Revision of a file: a commit, or the current default branch if `ref` is undefined. */
 export type FileRevision = { readonly at: RepositoryRef; readonly ref: string | undefined };
 
 /** The same, with the commit that is recorded for it. */
 export type CommitRevision = FileRevision & { readonly commit: string };
 
-/** What is at a path: a file, or the entries of a folder. */
+/** Content of a path: a file, or the entries of a folder. */
 export type PathEntry = ContentsEntry | readonly ContentsEntry[];
 
 /** Maximum number of attempts when the branch moves during the reading. */
@@ -161,7 +161,7 @@ export function plainContentOf(entry: PathEntry): PlainContent {
   return { text: Buffer.from(entry.content, 'base64') };
 }
 
-/** Loads the rules of one entry with the packs that it includes, or says why the entry cannot be used. */
+/** Loads the rules of one entry with its packs; returns the problem if the entry cannot be used. */
 export async function loadEntry(
   entry: PathEntry,
   options: {
@@ -194,12 +194,12 @@ function isList<T>(value: T | readonly T[]): value is readonly T[] {
 export type RepositoryRules = {
   readonly rules: readonly LoadedRule[];
   readonly source: string;
-  /** Whose file it is, whatever its path. */
+  /** Level of the file, independent of its path. */
   readonly level: Level;
   readonly commit: string;
   /** Problems as text; empty if there are none, or no file. */
   readonly problems: readonly string[];
-  /** Whether it includes packs, so that a change of one may change it. */
+  /** Whether it includes packs, whose changes affect it. */
   readonly includes?: boolean;
 };
 
@@ -276,7 +276,7 @@ export async function readFileAt(
   return { rules, source, level, commit, problems: loaded.problems.map(formatProblem), includes };
 }
 
-/** Where neither an operator nor an organization is known, nothing is offered. */
+/** For files without a known operator or organization: no packs are offered. */
 const noPacks: PackReader = {
   read: async (request) => notOffered('pack' in request ? request.pack : request.file, []),
 };

@@ -41,7 +41,7 @@ const maxRepositories = 5_000;
 
 /** The rule files of repositories and organizations, cached. */
 export interface RuleFiles {
-  /** Returns what the file of a repository says. */
+  /** Returns the rules of a repository's file. */
   ofRepository(at: RepositoryRef): Promise<RepositoryReading>;
   /** Returns the files of an organization. Rejects if they cannot be read now: its repositories wait, and do not run without them. */
   ofOrganization(owner: string): Promise<readonly RepositoryRules[]>;
@@ -170,7 +170,7 @@ function movesDefaultBranch(event: Event): boolean {
 interface OrganizationFiles {
   /** Returns what an organization has; undefined if it has no rules repository. Rejects if it cannot be read now. */
   read(owner: string): Promise<OrganizationReading | undefined>;
-  /** Removes what other processes have seen change. */
+  /** Removes entries that other processes have invalidated. */
   look(owner: string): Promise<void>;
   /** Removes the files of organizations that come from this repository. */
   note(repository: RepositoryRef): void;
@@ -265,11 +265,11 @@ function createOrganizationFiles(options: {
   };
 }
 
-/** Notifies the processes of one store of changed rules of an organization: a push reaches only one of them. */
+/** Notifies the processes with one store of changed rules of an organization: a push reaches only one of them. */
 interface SharedChanges {
-  /** Notes a change that this process has seen. */
+  /** Records a change seen by this process. */
   tell(owner: string): Promise<void>;
-  /** Looks for changes that other processes have seen, at most every five seconds. */
+  /** Reads the changes of other processes, at most every five seconds. */
   look(owner: string): Promise<void>;
 }
 
@@ -302,7 +302,7 @@ export function createSharedChanges(options: {
       seen.set(owner, { change: before?.change, atMs: nowMs });
       const change = await pins.recall(keyOf(owner));
       const known = seen.get(owner);
-      // A change of our own that was noted meanwhile is newer than what was read.
+      // A change of our own recorded in the meantime is newer than the value that was read.
       if (known === undefined || known.change !== before?.change) return;
       seen.set(owner, { change, atMs: nowMs });
       if (before !== undefined && change !== before.change) onChange(new Set([owner]));

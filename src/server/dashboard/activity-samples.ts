@@ -1,26 +1,28 @@
 import type { Sample, SamplePoint } from '../../store/samples.ts';
 
-/** A stretch of time that charts show: how long it is, and the width of the spans that are kept of it. */
+/** A time range of the charts: its length, and the width of its stored spans. */
 export type ChartStretch = {
   readonly name: 'day' | 'week' | 'month';
   readonly words: string;
   readonly hours: number;
   /** Width of a span, in minutes. */
   readonly minutes: number;
-  /** Spans that one mark of a chart stands for. */
+  /** Spans per mark of a chart. */
   readonly perMark: number;
-  /** Marks that one row of the table stands for. */
+  /** Marks per row of the table. */
   readonly perRow: number;
 };
 
-/** The stretches, each with spans of its own: a chart reads at most some hundred of them, whatever the store holds. */
+/**
+ * The time ranges, each with its own spans: a chart reads at most a few hundred, independent of the size of the store.
+ */
 export const chartStretches: readonly ChartStretch[] = [
   { name: 'day', words: '24 hours', hours: 24, minutes: 5, perMark: 3, perRow: 4 },
   { name: 'week', words: '7 days', hours: 168, minutes: 60, perMark: 1, perRow: 6 },
   { name: 'month', words: '30 days', hours: 720, minutes: 360, perMark: 1, perRow: 4 },
 ];
 
-/** What is kept over time, and what becomes of several values of one span. */
+/** The stored samples, and how several values of one span are merged. */
 export const sampleMerges = {
   received: 'sum',
   handled: 'sum',
@@ -37,37 +39,37 @@ export const sampleMerges = {
 export type SampleName = keyof typeof sampleMerges;
 
 const latencyPrefix = 'latency ';
-/** Steps of the scale of durations for each doubling: a value is known to about an eighth. */
+/** Steps of the logarithmic scale per doubling: values are accurate to about an eighth. */
 const stepsPerDoubling = 3;
 
-/** Returns the name under which durations of this length are counted. */
+/** Returns the sample name for durations of this length. */
 export function latencyName(ms: number): string {
   return `${latencyPrefix}${Math.round(Math.log2(Math.max(ms, 1)) * stepsPerDoubling)}`;
 }
 
-/** Returns the duration that a name stands for, in milliseconds; undefined for other names. */
+/** Returns the duration in milliseconds for a sample name; undefined for other names. */
 function latencyOf(name: string): number | undefined {
   if (!name.startsWith(latencyPrefix)) return undefined;
   const step = Number(name.slice(latencyPrefix.length));
   return Number.isFinite(step) ? 2 ** (step / stepsPerDoubling) : undefined;
 }
 
-/** Returns the beginning of the span of a width that holds an instant. */
+/** Returns the start of the span that contains an instant. */
 export function sampleSpanOf(at: Date, minutes: number): Date {
   const widthMs = minutes * 60_000;
   return new Date(Math.floor(at.getTime() / widthMs) * widthMs);
 }
 
-/** One mark of a chart: the values of its spans. A value that was not sampled is absent. */
+/** One mark of a chart: the merged values of its spans. A value without samples is absent. */
 export type ChartMark = {
   readonly at: Date;
   readonly values: Partial<Record<SampleName, number>>;
-  /** Of the deliveries that were handled, in milliseconds. */
+  /** Latency of handled deliveries, in milliseconds. */
   readonly p50: number | undefined;
   readonly p95: number | undefined;
 };
 
-/** Groups what was read into marks of equal width, the last one under way now. */
+/** Groups samples into marks of equal width; the last one is the current one. */
 export function marksOf(
   points: readonly SamplePoint[],
   { hours, minutes, perMark }: ChartStretch,
@@ -104,7 +106,7 @@ function merged(merge: Sample['merge'], before: number | undefined, amount: numb
   return merge === 'sum' ? before + amount : Math.max(before, amount);
 }
 
-/** Returns the duration below which a part of all durations is, from their counts in ascending order. */
+/** Returns a quantile of durations from their counts in ascending order. */
 function quantileOf(
   counts: readonly (readonly [ms: number, count: number])[],
   part: number,
@@ -118,7 +120,7 @@ function quantileOf(
   return undefined;
 }
 
-/** Returns several marks as one. The durations of a row are the greatest of its marks. */
+/** Merges several marks. The durations are the maximum of the marks. */
 export function joinMarks(marks: readonly ChartMark[]): ChartMark {
   const values: Partial<Record<SampleName, number>> = {};
   for (const mark of marks)

@@ -1,7 +1,7 @@
 /**
- * The one script of the dashboard. Pages are complete without it. After an event it loads the page of the window again, with the
- * rights of its viewer, and puts in place what differs: elements that stay keep their focus, scroll position, typed text and
- * whether they are open. Written for browsers as it is; `live` in the address of the stream stands beside the folder of assets.
+ * The script of the dashboard. Pages are complete without it. After an event it reloads the current page in the
+ * background and updates what differs: unchanged elements keep their focus, scroll position, typed text and open state.
+ * Plain JavaScript for browsers; the URL of the stream is `live`, beside the folder of assets.
  */
 export const liveScript = `'use strict';
 (() => {
@@ -125,7 +125,10 @@ export const liveScript = `'use strict';
 })();
 `;
 
-/** The one style sheet. Colours have a meaning: green is done, red needs a person, amber waits, blue is under way, grey is nothing to do. */
+/**
+ * The style sheet. Colours have meanings: green is done, red needs a person, amber waits, blue is in progress, grey is
+ * nothing to do.
+ */
 export const styleSheet = `:root{color-scheme:light dark;
 --page:light-dark(#f6f7f9,#0f1216);--panel:light-dark(#fff,#171b21);--line:light-dark(#d5dae1,#2d343e);--soft:light-dark(#eef1f5,#20262e);
 --text:light-dark(#1a1e24,#e6e9ee);--muted:light-dark(#545c68,#a3acb9);--link:light-dark(#0b4fad,#8ab4f8);--brand:light-dark(#1f6f4a,#6fd3a0);

@@ -4,62 +4,62 @@ import type { Store } from '../../store/store.ts';
 import type { CommandQueue } from '../../work/merge-queue/queue-commands.ts';
 import type { SimulatedSubject, Simulation } from '../../work/runs/simulate.ts';
 
-/** What the rule tests beside a rule reach of it. */
+/** Coverage of a rule by its rule tests. */
 export type TestCoverage =
   | {
       readonly state: 'known';
-      /** Cases of the file of tests, and how many of them fail. */
+      /** Number of cases in the test file, and of those that fail. */
       readonly cases: number;
       readonly failed: number;
-      /** A step is reached where a case has a change that it asked for. */
+      /** A step is reached if a case has a change of it. */
       readonly steps: readonly { readonly name: string; readonly isReached: boolean }[];
     }
   | { readonly state: 'no-tests' | 'unknown'; readonly why: string };
 
-/** A rule that is in force, as people look for it. */
+/** A rule in force. */
 export type RuleRow = {
-  /** Its identity, as runs and pauses name it. It has the path of its file: pages show `file`. */
+  /** Its identity, as in runs and pauses. It contains the full path of its file; pages show `file`. */
   readonly id: string;
   readonly name: string;
-  /** As in the operator’s folder, or with its repository. */
+  /** Path in the operator’s folder, or with its repository. */
   readonly file: string;
   readonly line: number;
   readonly mode: 'observe' | 'enforce';
-  /** What it listens to: `pull_request.opened`, `0 3 * * * UTC over repository`. */
+  /** Its events and schedules: `pull_request.opened`, `0 3 * * * UTC over repository`. */
   readonly listensTo: readonly string[];
   readonly description: string | undefined;
   /** Absent: rule tests are not run here. */
   readonly coverage?: TestCoverage | undefined;
 };
 
-/** One clock of a rule, and how its latest sweep went. */
+/** One schedule of a rule, with its latest sweep. */
 export type ScheduleRow = {
   readonly rule: string;
   readonly clock: string;
   readonly next: Date | undefined;
   readonly lastSlot: Date | undefined;
-  /** Slots that passed while Reeve was stopped, and those left out because the one before was under way. */
+  /** Slots missed while Reeve was stopped, and slots skipped because the previous one was still running. */
   readonly missed: number;
   readonly overlaps: number;
   /** Our id of the last slot’s job. */
   readonly job: string | undefined;
-  /** How far it is, as a sentence; undefined where none is under way. */
+  /** Progress as a sentence; undefined if no sweep is running. */
   readonly underWay: string | undefined;
   readonly result: SweepRow | undefined;
 };
 
 export type SweepRow = {
   readonly endedAt: Date;
-  /** What it did, as a sentence. */
+  /** Summary as a sentence. */
   readonly sentence: string;
-  /** False where the budget of requests ran out before the last item. */
+  /** False if the request budget was used up before the last item. */
   readonly isComplete: boolean;
   readonly drift: number;
-  /** The first items that failed, each with its reason. */
+  /** The first failed items, each with its reason. */
   readonly failures: readonly { readonly item: string; readonly error: string }[];
 };
 
-/** A runner as sweeps saw it last. */
+/** Last known state of a runner. */
 type RunnerState = {
   readonly name: string;
   /** `organization acme`, `repository acme/demo`, `user reeve`, `instance`. */
@@ -69,11 +69,11 @@ type RunnerState = {
   readonly disabled: boolean;
   readonly labels: readonly string[];
   readonly since: Date;
-  /** Changes between online and offline in the last hour that anybody looked. */
+  /** Changes between online and offline in the last observed hour. */
   readonly flaps: number;
 };
 
-/** One thing that is not as a rule wants it, and stays so. */
+/** One persistent drift from a rule. */
 type DriftRow = {
   readonly rule: string;
   readonly item: string;
@@ -84,7 +84,7 @@ type DriftRow = {
   readonly why: string;
 };
 
-/** What is known of the forge as a whole. `refused`: it does not accept our credential. */
+/** State of the forge. `refused`: it does not accept our credential. */
 export type ForgeHealth =
   | { readonly state: 'ok' }
   | { readonly state: 'failing' | 'refused'; readonly since: Date; readonly reason: string };
@@ -116,11 +116,11 @@ export type DashboardStore = Pick<
 export type DashboardData = {
   readonly store: DashboardStore;
   readonly now: () => Date;
-  /** Address of the forge as people open it, without a slash at its end. */
+  /** URL of the forge for browsers, without a trailing slash. */
   readonly forgeUrl: string;
   readonly forge: () => ForgeHealth;
   readonly rules: () => readonly RuleRow[];
-  /** What needs attention, seen last first; files of the operator are named as in the folder. */
+  /** Open incidents, most recently seen first; files of the operator are named by their path in the folder. */
   readonly incidents: () => Promise<readonly Incident[]>;
   readonly schedules: () => Promise<readonly ScheduleRow[]>;
   readonly runners: () => Promise<readonly RunnerState[]>;
@@ -129,16 +129,19 @@ export type DashboardData = {
   readonly refusals: () => ReadonlyMap<number, number>;
 };
 
-/** What people do on the pages. */
+/** Commands of the pages. */
 export type DashboardCommands = {
-  /** Gives deliveries another life; returns how many there were to give it to. `by` is kept with them. */
+  /** Redrives deliveries; returns how many were dead. `by` is recorded with them. */
   readonly redrive: (ids: readonly string[], by: string) => Promise<number>;
-  /** Stops writes; returns false if this was paused already. `by` is kept with the pause and in the audit. */
+  /** Pauses writes; returns false if already paused. `by` is recorded with the pause and in the audit. */
   readonly pause: (scope: PauseScope, by: string) => Promise<boolean>;
-  /** Ends a pause; what waited for its end runs again. Returns false if there was no such pause. */
+  /** Ends a pause; deliveries that waited for its end run again. Returns false if there was no such pause. */
   readonly resume: (scope: PauseScope, by: string) => Promise<boolean>;
-  /** Moves, removes, pauses or resumes in a merge queue; returns whether this changed anything. `by` is kept in the audit. */
+  /**
+   * Moves, removes, pauses or resumes in a merge queue; returns whether anything changed. `by` is recorded in the
+   * audit.
+   */
   readonly queue: CommandQueue;
-  /** Plans what the rules in force would do with a live subject, in limited time. Writes nothing. */
+  /** Plans the rules in force for a live subject, with a time limit. Writes nothing. */
   readonly simulate: (subject: SimulatedSubject) => Promise<Simulation>;
 };

@@ -3,13 +3,16 @@ import { nameOfRule } from '../../rules/verdict.ts';
 import type { Delivery } from '../../store/store.ts';
 import { markIds } from './page.ts';
 
-/** Returns a link to a repository on the forge; a name that is none stays text. */
+/** Returns a link to a repository on the forge; an invalid name stays text. */
 export function repositoryLink(forgeUrl: string, name: string): Html {
   const path = pathOfRepository(name);
   return path === undefined ? markIds(name) : html`<a href="${forgeUrl}/${path}">${markIds(name)}</a>`;
 }
 
-/** Returns a link to what a delivery is about: a pull request or issue, otherwise its repository; undefined for neither. */
+/**
+ * Returns a link to the subject of a delivery: a pull request or issue, otherwise its repository; undefined for
+ * neither.
+ */
 export function subjectLink(
   forgeUrl: string,
   { repository, lane, eventType }: Pick<Delivery, 'repository' | 'lane' | 'eventType'>,
@@ -20,7 +23,7 @@ export function subjectLink(
   return issueLink(forgeUrl, repository, Number(number), eventType.startsWith('pull_request'));
 }
 
-/** Returns a link to an issue or pull request; a forge leads from `issues` to `pulls` where it is one. */
+/** Returns a link to an issue or pull request; a forge redirects `issues` to `pulls` for pull requests. */
 export function issueLink(forgeUrl: string, repository: string, number: number, isPull = false): Html {
   const text = markIds(`${repository}#${number}`);
   const path = pathOfRepository(repository);
@@ -37,17 +40,14 @@ export function itemLink(forgeUrl: string, item: string): Html {
     : issueLink(forgeUrl, repository, Number(number));
 }
 
-/** Returns a link to a pull request, `#7`, where its repository is named beside it. */
+/** Returns a link to a pull request, `#7`, for places that show its repository as well. */
 export function pullLink(forgeUrl: string, repository: string, number: number): Html {
   const text = markIds(`#${number}`);
   const path = pathOfRepository(repository);
   return path === undefined ? text : html`<a href="${forgeUrl}/${path}/pulls/${number}">${text}</a>`;
 }
 
-/**
- * Returns the place of a rule, `triage.yml:3`; in a file of a repository with the commit it was read from, as a link to that
- * line.
- */
+/** Returns the place of a rule, `triage.yml:3`; for a file of a repository, a link to that line at its commit. */
 export function placeLink(
   forgeUrl: string,
   { file, line, commit, source }: { file: string; line: number; commit: string; source: string },
@@ -59,7 +59,7 @@ export function placeLink(
   return html`<a href="${forgeUrl}/${pathOfRepository(repository)}/src/commit/${encodeURIComponent(commit)}/${parts}#L${line}">${text}</a>`;
 }
 
-/** Returns who did something, as a link to the account where the text begins with `@name`. */
+/** Returns the actor as text, with a link to the account if the text begins with `@name`. */
 export function personLink(forgeUrl: string, by: string): Html {
   const [, name, rest] = /^@([\w.-]{1,40})( .*)?$/s.exec(by) ?? [];
   if (name === undefined) return markIds(by);

@@ -6,10 +6,14 @@ import type { QueueEvent, QueueRow } from '../../store/queue-rows.ts';
 import { type Store, serverRoles } from '../../store/store.ts';
 import { leaveReasons, type QueuePhase, queueStateOf } from '../../work/merge-queue/state.ts';
 
-/** Type, labels and help text of a metric. Labels have few values each, never the name of a repository or a user. */
+/**
+ * Type, labels and help text of a metric. Labels have few values each, and never the name of a repository or a user.
+ */
 type MetricRow = {
   readonly type: 'counter' | 'gauge' | 'histogram';
-  /** Set if it is about the whole installation: then the leader alone exports it, so that a sum over processes is right. */
+  /**
+   * Set for metrics of the whole installation: only the leader exports them, so that sums over processes are correct.
+   */
   readonly ofInstallation?: true;
   readonly labels: readonly string[];
   readonly help: string;
@@ -188,30 +192,30 @@ type SweptRule = {
   readonly drift: number;
 };
 
-/** What is read at each scrape. */
+/** Data read at each scrape. */
 export type MetricData = {
   readonly store: Pick<Store, 'counts' | 'oldestWaiting' | 'listQueues' | 'isLeader' | 'listProcesses'>;
   readonly now: () => Date;
   readonly forge: () => { readonly state: string };
   readonly runners: () => Promise<readonly { readonly level: string; readonly status: string }[]>;
   readonly incidents: () => Promise<readonly Incident[]>;
-  /** The latest sweep of each rule of the operator that has had one. */
+  /** The latest sweep of each operator rule that has had one. */
   readonly sweeps: () => Promise<readonly SweptRule[]>;
 };
 
-/** What Reeve tells of itself. */
+/** The metrics of one process. */
 export interface Metrics extends Pick<QueueMetrics, 'countQueueEvent'> {
   countRun(run: Run): void;
   countRequest(request: { method: string; status: number | undefined; ms: number }): void;
   countDelivery(code: number, result: string): void;
   countAnswer(ms: number): void;
-  /** Counts a stored delivery that was refused before any rule saw it. */
+  /** Counts a stored delivery that was refused before any rule evaluation. */
   countRefusedDelivery(reason: string): void;
-  /** Counts deliveries that were taken over from processes that died. */
+  /** Counts deliveries taken over from dead processes. */
   countTakeover(deliveries: number): void;
-  /** Returns how many deliveries were refused since the start, by status. */
+  /** Returns the number of refused deliveries since the start, by status. */
   refusals(): ReadonlyMap<number, number>;
-  /** Returns all of it, as Prometheus reads it. Rejects where the store cannot be read. */
+  /** Returns all metrics in the Prometheus text format. Rejects if the store cannot be read. */
   text(data: MetricData): Promise<string>;
   readonly contentType: string;
 }
@@ -222,7 +226,7 @@ const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 /** Creates the metrics of one process; each has its own registry. */
 export function createMetrics(): Metrics {
   const register = new Registry();
-  // Metrics of the process are measured from the first scrape on.
+  // Process metrics are collected from the first scrape on.
   let isAsked = false;
   const common = (name: MetricName) => {
     const { help, labels } = metricTable[name];
@@ -305,7 +309,7 @@ function leaveOut(gauge: Gauge): void {
   gauge.remove({});
 }
 
-/** Creates the gauges of the installation. The returned function sets them to what the readings say. */
+/** Creates the gauges of the installation. The returned function sets them from the readings. */
 function createGauges(gauge: (name: MetricName) => Gauge): (readings: MetricData) => Promise<void> {
   const deliveries = gauge('reeve_deliveries');
   const oldest = gauge('reeve_queue_oldest_seconds');
@@ -328,7 +332,7 @@ function createGauges(gauge: (name: MetricName) => Gauge): (readings: MetricData
       data.sweeps(),
       data.incidents(),
     ]);
-    // From here on nothing waits: who asks at the same time sees whole numbers as well.
+    // No awaits from here on, so that concurrent scrapes see consistent numbers.
     for (const [state, count] of Object.entries(counts)) deliveries.set({ state }, count);
     oldest.set(waiting === undefined ? 0 : Math.max((now().getTime() - waiting.getTime()) / 1_000, 0));
     for (const role of serverRoles) processes.set({ role }, alive.filter((one) => one.role === role).length);
@@ -340,13 +344,13 @@ function createGauges(gauge: (name: MetricName) => Gauge): (readings: MetricData
       incidentCounts.set({ kind }, incidents.filter((incident) => incident.kind === kind).length);
     }
     for (const { kind, level, key, count, lastAt } of incidents) {
-      // There may be any number of rules in repositories.
+      // The number of rules in repositories is unbounded.
       if (kind !== 'rule-failed' || level !== 'operator') continue;
       ruleFailures.set({ rule: key }, count);
       ruleFailureTimes.set({ rule: key }, lastAt.getTime() / 1_000);
     }
     for (const { level, status } of levels) {
-      // `organization acme`: the name is left out, there may be any number of them.
+      // `organization acme`: the name is omitted, because their number is unbounded.
       runners.inc({ level: level.split(' ', 1)[0] ?? level, status });
     }
     for (const { rule, endedAt, items, failed } of swept) {
@@ -368,9 +372,9 @@ const removals: readonly string[] = [
 
 /** The metrics of merge queues. */
 interface QueueMetrics {
-  /** Counts what happened in a queue, once it is stored. */
+  /** Counts an event of a queue once it is stored. */
   countQueueEvent(event: Pick<QueueEvent, 'kind' | 'reason' | 'at' | 'enteredAt'>): void;
-  /** Sets the lengths to what the store has. */
+  /** Sets the lengths from the rows of the store. */
   measureQueues(rows: readonly QueueRow[]): void;
 }
 

@@ -18,13 +18,13 @@ import {
 import type { Session, Sessions } from './sign-in/sessions.ts';
 import { SignedOut, type Viewer } from './visibility.ts';
 
-/** Addresses and instants as a page shows them. */
+/** Links and times of a page. */
 export type PageLinks = {
-  /** The way to the root of the dashboard: links begin with it. */
+  /** Relative path to the root of the dashboard, the prefix of all links. */
   readonly root: string;
-  /** Address of the forge, without a slash at its end. */
+  /** URL of the forge, without a trailing slash. */
   readonly forgeUrl: string;
-  /** Returns an instant as its distance from now, with the exact time where the pointer is over it. */
+  /** Returns an instant relative to now, with the exact time as a tooltip. */
   time(at: Date | string | undefined): Html | undefined;
 };
 
@@ -33,25 +33,25 @@ export type PageRequest = PageLinks & {
   readonly viewer: Viewer;
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
-  /** The fields of the form that was sent; a request for a page has none. */
+  /** The fields of the submitted form; empty for page requests. */
   readonly fields: FormFields;
-  /** Returns a form of one button, which posts to a path, with further fields. */
+  /** Returns a form with one button that posts to a path, with optional further fields. */
   button(path: string, text: string, further?: Html): Html;
 };
 
-/** Sign-out checks no access: the forge may be away. */
+/** Signing out checks no access, because the forge may be unavailable. */
 type ActAudience = PageAudience | 'signing-out';
 
-/** Answers requests for pages and forms. */
+/** Handles requests for pages and forms. */
 export interface PageHandler {
-  /** Answers with what `view` returns; where that is nothing, with 404. An anonymous viewer gets the sign-in page. */
+  /** Sends the page that `view` returns, or 404 for undefined. An anonymous viewer gets the sign-in page. */
   show(
     request: FastifyRequest,
     reply: FastifyReply,
     audience: PageAudience,
     view: (pageRequest: PageRequest) => Promise<PageView | undefined>,
   ): Promise<FastifyReply>;
-  /** Answers with bytes to keep, which no browser may take for a page; where there are none, with 404. */
+  /** Sends cacheable bytes with a content type that browsers do not render as a page, or 404 for undefined. */
   send(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -59,15 +59,15 @@ export interface PageHandler {
       pageRequest: PageRequest,
     ) => Promise<{ readonly name: string; readonly bytes: Uint8Array } | undefined>,
   ): Promise<FastifyReply>;
-  /** Answers with the stream of server-sent events that `open` returns for the session; where there is none, with 503. */
+  /** Sends the stream of server-sent events that `open` returns for the session, or 503 for undefined. */
   stream(
     request: FastifyRequest,
     reply: FastifyReply,
     open: (sessionId: string) => Readable | undefined,
   ): Promise<FastifyReply>;
   /**
-   * Does what a form asks, then leads to the path that `act` returns; where it returns none, 404. A page is shown
-   * in the place of a path.
+   * Executes a form, then redirects to the path that `act` returns, or sends 404 for undefined. A page may be returned
+   * instead of a path.
    */
   act(
     request: FastifyRequest,
@@ -75,7 +75,7 @@ export interface PageHandler {
     audience: ActAudience,
     act: (pageRequest: PageRequest) => Promise<string | PageView | undefined>,
   ): Promise<FastifyReply>;
-  /** Answers with a page for an anonymous viewer. */
+  /** Sends a page to an anonymous viewer. */
   showSignedOut(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -84,7 +84,7 @@ export interface PageHandler {
   ): FastifyReply;
 }
 
-/** Creates what answers visits. `signInView` is the page for anonymous viewers, with the path of the request. */
+/** Creates the handler. `signInView` is the page for anonymous viewers, with the path of the request. */
 export function createPageHandler(options: {
   readonly sessions: Sessions;
   readonly entries: readonly (NavEntry & { readonly audience: PageAudience })[];
@@ -161,9 +161,9 @@ export function createPageHandler(options: {
 
 function sendEvents(reply: FastifyReply, stream: Readable | undefined): FastifyReply {
   setSecurityHeaders(reply);
-  // A browser does not try again after this status: the page stays as it is.
+  // Browsers do not reconnect after this status; the page stays without updates.
   if (stream === undefined) return reply.code(503).type('text/plain').send('503\n');
-  // A proxy that buffers would hold events back.
+  // Disables buffering in proxies, which would delay events.
   return reply.header('x-accel-buffering', 'no').type('text/event-stream').send(stream);
 }
 
@@ -184,7 +184,7 @@ function pageRequestOf(
   const asOf = now();
   return {
     viewer: session.viewer,
-    // The router fills in the names of the path, texts all of them.
+    // The router sets the path parameters, all of them texts.
     params: request.params as Readonly<Record<string, string>>,
     query: queryOf(request),
     root,
@@ -199,7 +199,7 @@ ${further}<button>${text}</button></form>`;
   };
 }
 
-/** Refuses what came under a name that is not ours; returns whether it did. */
+/** Refuses requests with a foreign Host header; returns whether it did. */
 export function rejectUnknownHost(
   request: FastifyRequest,
   reply: FastifyReply,

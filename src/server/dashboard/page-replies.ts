@@ -4,17 +4,17 @@ import { html } from '../../platform/http/html.ts';
 import { contentSecurityPolicy, type NavEntry, type PageFrame, type PageView, wholePage } from './page.ts';
 import type { Session, Sessions } from './sign-in/sessions.ts';
 
-/** Returns the way from a request's path to the root of the dashboard, whatever a proxy put before it. */
+/** Returns the relative path from a request to the root of the dashboard, independent of a proxy's prefix. */
 export function rootOf(request: FastifyRequest): string {
   return '../'.repeat(requestPathOf(request).split('/').length - 2) || './';
 }
 
-/** Returns what stands behind the path. */
+/** Returns the query parameters. */
 export function queryOf(request: FastifyRequest): URLSearchParams {
   return new URLSearchParams(request.url.split('?').slice(1).join('?'));
 }
 
-/** A browser says that a page of another site led here, as the address of the whole window. */
+/** Returns whether the browser navigated here from a page of another site. */
 export function isFromElsewhere({ method, headers }: FastifyRequest): boolean {
   const site = headers['sec-fetch-site'];
   const isOther = site === 'cross-site' || site === 'same-site';
@@ -31,7 +31,7 @@ export function requestPathOf(request: FastifyRequest): string {
   return request.url.split('?', 1)[0] ?? '/';
 }
 
-/** The name or address that a request was sent to, without its port; undefined where it says none that can be read. */
+/** Returns the host of a request without its port; undefined if it has no valid one. */
 function hostOf(request: FastifyRequest): string | undefined {
   const address = `http://${request.headers.host ?? ''}/`;
   return URL.canParse(address)
@@ -40,8 +40,9 @@ function hostOf(request: FastifyRequest): string | undefined {
 }
 
 /**
- * Returns whether the dashboard may be shown under the name that a request came to. A page of a stranger whose name leads to
- * this machine (DNS rebinding) would otherwise count as ours; that takes a name, so plain addresses are let through.
+ * Returns whether the Host header of a request is accepted. Protects against DNS rebinding, where a foreign name
+ * resolves to this machine and its pages would count as same-origin; that requires a name, so plain IP addresses are
+ * accepted.
  */
 export function isKnownHost(request: FastifyRequest, dashboardUrl: string | undefined): boolean {
   const host = hostOf(request);
@@ -50,14 +51,14 @@ export function isKnownHost(request: FastifyRequest, dashboardUrl: string | unde
   return dashboardUrl !== undefined && new URL(dashboardUrl).hostname === host;
 }
 
-/** Returns whether people reach the address that a request came to over HTTPS. */
+/** Returns whether the request came to an address that browsers reach over HTTPS. */
 export function isSecureHost(request: FastifyRequest, dashboardUrl: string | undefined): boolean {
   if (dashboardUrl === undefined) return false;
   const { protocol, hostname } = new URL(dashboardUrl);
   return protocol === 'https:' && hostname.replace(/^\[|\]$/g, '') === hostOf(request);
 }
 
-/** Who may see a page: every signed-in viewer, or operators alone. */
+/** Audience of a page: every signed-in viewer, or operators only. */
 export type PageAudience = 'everyone' | 'operators';
 
 /** Sends pages, each in the frame of its viewer. */
@@ -71,7 +72,10 @@ export interface PageReplies {
   ): FastifyReply;
   /** Sends the sign-in page with 401. */
   askToSignIn(request: FastifyRequest, reply: FastifyReply): FastifyReply;
-  /** Sends a page that requests the same page again: a link from another site brings no session cookie, that request does. */
+  /**
+   * Sends a page that requests the same page again: a link from another site brings no session cookie, that request
+   * does.
+   */
   lookAgain(request: FastifyRequest, reply: FastifyReply): FastifyReply;
   /** Sends a page to an anonymous viewer. */
   showSignedOut(
@@ -113,7 +117,7 @@ export function createPageReplies(options: {
       .send(wholePage(view, frameOf(request, session)));
 
   const askToSignIn = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    // The page itself is the answer: what was asked for stands in the address, and is shown after signing in.
+    // The page itself is the answer: the requested path stays in the address bar and is shown after sign-in.
     reply.code(401).header('www-authenticate', 'Session realm="reeve"');
     const to = request.method === 'GET' ? request.url : '/';
     return send(request, reply, undefined, options.signInView(rootOf(request), to));
@@ -139,7 +143,7 @@ export function createPageReplies(options: {
   };
 }
 
-/** Sets what every answer of the dashboard says to browsers. */
+/** Sets the security headers of every answer of the dashboard. */
 export function setSecurityHeaders(reply: FastifyReply): FastifyReply {
   return reply.headers({
     'content-security-policy': contentSecurityPolicy,

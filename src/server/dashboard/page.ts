@@ -1,38 +1,38 @@
 import { Html, html } from '../../platform/http/html.ts';
 
-/** What a page shows. */
+/** Content of a page. */
 export type PageView = {
   readonly title: string;
   readonly content: Html;
   /** Status of the answer to a form; default: 200. */
   readonly status?: number;
-  /** Whether the page follows changes while it is open; default: no. */
+  /** Whether the page updates while it is open; default: no. */
   readonly isLive?: boolean;
 };
 
-/** One entry of the bar on top of every page. */
+/** One entry of the navigation bar. */
 export type NavEntry = { readonly path: string; readonly text: string };
 
-/** Whom a page is for, and what else the frame around it shows. */
+/** Fields of the frame around a page. */
 export type PageFrame = {
-  /** The way from this page to the root of the dashboard, which may lie below another address: `./` or `../`. */
+  /** Relative path from this page to the root of the dashboard, which may be below another path: `./` or `../`. */
   readonly root: string;
   readonly entries: readonly NavEntry[];
-  /** Path of the entry that the page belongs to. */
+  /** Path of the navigation entry of the page. */
   readonly currentPath?: string | undefined;
   /** Absent: an anonymous viewer. */
   readonly viewer?: { readonly name: string; readonly signOutMark: string };
-  /** Where the browser goes at once, without a script. */
+  /** URL of an immediate redirect without a script. */
   readonly leadsTo?: string | undefined;
 };
 
 const markShapes = '<rect width="24" height="24" rx="6"/><path d="M7 18V7h6a3.5 3.5 0 0 1 0 7H7m5 0 5 4"/>';
 const productMark = new Html(`<svg viewBox="0 0 24 24" aria-hidden="true">${markShapes}</svg>`);
 
-/** The mark of Reeve as an image, for the tab of the browser. */
+/** The logo of Reeve as an SVG image, for the browser tab. */
 export const markImage = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="#1f6f4a"><g stroke-width="2.4" stroke-linecap="round" stroke-linejoin="round">${markShapes.replace('<path ', '<path fill="none" stroke="#fff" ')}</g></svg>`;
 
-/** Returns a whole page. It is complete without scripts; its policy allows our own files alone. */
+/** Returns a complete HTML page. It works without scripts; its policy allows only our own files. */
 export function wholePage(
   { title, content, isLive = false }: PageView,
   { root, entries, currentPath, viewer, leadsTo }: PageFrame,
@@ -60,7 +60,10 @@ ${bar.length > 0 ? html`<nav aria-label="Pages"><ul>${bar}</ul></nav>` : undefin
 `.text;
 }
 
-/** What a browser may load for a page: our style sheet, mark and script, and what that reads of us. Forms go to Reeve alone, and no site may frame it. */
+/**
+ * Content security policy: only our own style sheet, logo, script and requests. Forms are sent only to Reeve, and no
+ * site may frame the page.
+ */
 export const contentSecurityPolicy =
   "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
@@ -70,10 +73,10 @@ const units = [
   ['min', 60],
   ['s', 1],
 ] as const;
-/** From this age on a date says more than a number of days. */
+/** Older instants are shown as a date. */
 const longAgoSeconds = 30 * 86_400;
 
-/** Returns an instant as its distance from now, with the exact time in UTC where the pointer is over it. */
+/** Returns an instant relative to now, with the exact time in UTC as a tooltip. */
 export function timeTag(at: Date | string | undefined, now: Date): Html | undefined {
   if (at === undefined) return undefined;
   const instant = new Date(at);
@@ -82,7 +85,7 @@ export function timeTag(at: Date | string | undefined, now: Date): Html | undefi
   return html`<time datetime="${text}" title="${exact}">${relativeWords(instant, now)}</time>`;
 }
 
-/** Returns how far an instant is from now: `just now`, `5 min ago`, `in 2 days`; far ones as a date. */
+/** Returns the time between an instant and now: `just now`, `5 min ago`, `in 2 days`; distant ones as a date. */
 export function relativeWords(at: Date, now: Date): string {
   const seconds = Math.round((at.getTime() - now.getTime()) / 1_000);
   const distance = Math.abs(seconds);
@@ -94,17 +97,17 @@ export function relativeWords(at: Date, now: Date): string {
   return seconds > 0 ? `in ${words}` : `${words} ago`;
 }
 
-/** One value of a table. */
+/** Content of a table cell. */
 export type TableCell = Html | string | number | undefined;
 
-/** A word that may be broken: a UUID and a commit are shorter. */
+/** Words that may be broken; longer than a UUID or a commit id. */
 const longWord = /[^\s<>]{41,}/;
-/** A word that needs the whole width of a card. */
+/** Words that need the full width of a card. */
 const wideWord = /[^\s<>]{25,}/;
 
 /**
- * Returns a table; without rows, what is said instead. Each cell repeats the head of its column: in a narrow window a row is
- * a card of lines. The roles stand there because a browser takes a table that is displayed as blocks for no table.
+ * Returns a table, or a text if there are no rows. Each cell repeats its column head, because rows become cards in a
+ * narrow window. The roles are explicit, because browsers drop table semantics from tables displayed as blocks.
  */
 export function table(
   heads: readonly string[],
@@ -120,7 +123,7 @@ export function table(
 <tbody role="rowgroup">${body}</tbody></table></div>`;
 }
 
-/** The content of a cell is one box: beside its label in a card it stays in one column. */
+/** Wraps the content of a cell in one box, so that it stays in one column beside its label in a card. */
 function viewCell(cell: TableCell, head: string): Html {
   const text = typeof cell === 'object' ? cell.text.replaceAll(/<[^>]*>/g, '') : String(cell ?? '');
   if (text.trim() === '') return html`<td role="cell"></td>`;
@@ -132,13 +135,13 @@ function viewCell(cell: TableCell, head: string): Html {
   return html`<td role="cell"${kind} data-label="${head}"><div>${typeof cell === 'string' ? markIds(cell) : cell}</div></td>`;
 }
 
-/** A UUID, a commit, `acme/shop`, `acme/shop#7`, `triage.yml:3`, `#7`; longer names have to be broken in a narrow window. */
+/** A UUID, a commit, `acme/shop`, `acme/shop#7`, `triage.yml:3`, `#7`; longer names may break in a narrow window. */
 const shortId =
   /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|(?<![\w./-])[\w.-]{1,24}\/[\w.-]{1,24}(?:#\d+)?(?![\w/-])|#\d+|(?<![\w./-])[\w.-]{1,30}\.ya?ml(?:[:#][\w-]{1,12}){1,2}|\b[0-9a-f]{10,40}\b/g;
-/** Letters of a text that are searched for ids. */
+/** Maximum number of characters of a text that are searched for ids. */
 const maxSearched = 4_000;
 
-/** Returns a text in which no line breaks inside an id. */
+/** Returns a text without line breaks inside ids. */
 export function markIds(text: string): Html {
   if (text.length > maxSearched) return html`${text}`;
   const pieces: Html[] = [];

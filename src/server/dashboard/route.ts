@@ -36,22 +36,22 @@ import { isSignedIn, registerSignIn, signInPage } from './sign-in/sign-in.ts';
 import { createChangeWatch, createLiveStreams } from './streams.ts';
 import { viewerWords } from './visibility.ts';
 
-/** What the dashboard leads to. */
+/** Parts of the dashboard. */
 export type DashboardParts = {
   readonly metrics: Metrics;
   readonly dashboardData: DashboardData & MetricData;
   readonly commands: DashboardCommands;
-  /** Reads the password of this installation, which opens everything. */
+  /** Reads the password of this installation, which gives the operator role. */
   readonly readPassword: () => Promise<string>;
-  /** Address that people reach it at; absent: this machine alone, by its addresses. */
+  /** Public URL of the dashboard; absent: only IP addresses of this machine. */
   readonly dashboardUrl?: string | undefined;
-  /** Absent: people cannot sign in with their forge account. */
+  /** Absent: no sign-in with forge accounts. */
   readonly forge?: ForgeSignIn | undefined;
-  /** Signs what a browser holds while it signs in at the forge; absent: a key of this process. */
+  /** Key for the cookie of a sign-in at the forge; absent: a key of this process. */
   readonly signInKey?: Uint8Array | undefined;
   readonly clock: MonotonicClock;
   readonly log: Log;
-  /** False: the metrics alone. */
+  /** False: only the metrics. */
   readonly hasPages: boolean;
 };
 
@@ -60,12 +60,12 @@ type PageRow = {
   readonly audience: PageAudience;
   /** Absent: it is reached from another page. */
   readonly entry?: string;
-  /** False: the page stays as it was loaded. Default: it follows changes. */
+  /** False: the page is not updated. Default: it is updated live. */
   readonly isLive?: boolean;
   readonly view: (pageRequest: PageRequest, data: DashboardData) => Promise<PageView | undefined>;
 };
 
-/** Every page there is. */
+/** All pages. */
 const pages: readonly PageRow[] = [
   { path: '/', audience: 'everyone', entry: 'Overview', view: overviewPage },
   { path: '/activity', audience: 'operators', entry: 'Activity', view: activityPage },
@@ -89,17 +89,18 @@ const entries: readonly (NavEntry & { readonly audience: PageAudience })[] = pag
     entry === undefined ? [] : [{ path: path.slice(1), audience, text: entry }],
 );
 
-/** Bytes that a form may have. */
+/** Maximum size of a form in bytes. */
 const maxFormBytes = 8_192;
-/** Wrong passwords a minute and address; further ones are rejected before they are compared. */
+/** Wrong passwords per minute and address; further ones are rejected without a comparison. */
 const maxFailures = 10;
 
 /**
- * The window on what Reeve does, and `/metrics`. A stranger learns that there is a door, and nothing else: counts tell who
- * works when.
+ * The dashboard and `/metrics`. Anonymous requests learn nothing beyond its existence: even counts would reveal
+ * activity.
  */
 export const dashboard: FastifyPluginAsync<DashboardParts> = async (app, parts) => {
-  // Each door counts for itself: a scraper with an old password, or a forge that is away, must not keep an operator out.
+  // A separate throttle per way to sign in: a scraper with an old password, or an unavailable forge, must not lock an
+  // operator out.
   const makeThrottle = (): FailureThrottle =>
     createFailureThrottle({ perMinute: maxFailures, clock: { now: parts.dashboardData.now } });
   registerMetrics(app, parts, makeThrottle());
@@ -114,7 +115,7 @@ function registerMetrics(
   app.get('/metrics', async (request, reply) => {
     const { authorization } = request.headers;
     const plain = reply.type('text/plain; charset=utf-8');
-    // A request without a password is asked for one; only a wrong one is a failure.
+    // A request without a password is asked for one; only a wrong password counts as a failure.
     if (authorization !== undefined && throttle.isBlocked(request.ip)) {
       return plain.code(429).header('retry-after', '60').send('429: too many wrong passwords\n');
     }
@@ -213,7 +214,7 @@ function registerLiveStreams(
   { dashboardData: data, log }: DashboardParts,
 ): void {
   const streams = createLiveStreams(createChangeWatch(data, log));
-  // Open streams would hold the stop for as long as people look.
+  // Open streams would delay the shutdown as long as pages are open.
   app.addHook('preClose', async () => streams.close());
   app.get('/live', { exposeHeadRoute: false }, (request, reply) =>
     pageHandler.stream(request, reply, streams.open),
@@ -241,7 +242,7 @@ function registerCommands(
       const found = await findDelivery(pageRequest, store);
       if (found?.access !== 'administrator') return undefined;
       const { id } = found.delivery;
-      // Where another person was quicker, or the job is done, there is nothing to do, and its page shows the state.
+      // If someone else redrove it already, nothing is done, and its page shows the state.
       const count = canRedrive(found.delivery, found.access)
         ? await commands.redrive([id], viewerWords(pageRequest.viewer))
         : 0;
@@ -266,10 +267,10 @@ function registerCommands(
   );
 }
 
-/** Characters of a name; a path of a rule file and a name of a rule are shorter. */
+/** Maximum length of a name; paths and names of rules are shorter. */
 const maxNameChars = 1_000;
 
-/** Registers the forms that pause and resume writes. Operators alone: a pause also stops rules of the operator. */
+/** Registers the forms that pause and resume writes. Operators only: a pause also stops rules of the operator. */
 function registerPauseCommands(
   app: FastifyInstance,
   pageHandler: PageHandler,
@@ -295,7 +296,7 @@ function registerPauseCommands(
   app.post('/pauses/end', (request, reply) =>
     pageHandler.act(request, reply, 'operators', async ({ fields, viewer }) => {
       const scope = scopeOfFields(fields);
-      // Where another person was quicker there is nothing to do, and the page shows the state.
+      // If someone else ended it already, nothing is done, and the page shows the state.
       const isEnded = scope !== undefined && (await commands.resume(scope, viewerWords(viewer)));
       if (isEnded) log.info({ scope: nameOfScope(scope), by: viewer.name }, 'writes are resumed');
       return pathBack(fields);
@@ -303,7 +304,10 @@ function registerPauseCommands(
   );
 }
 
-/** A button names its kind: a rule may have the name `all`. A name that a person wrote is read as the command line reads it. */
+/**
+ * Buttons send the kind of the scope, because a rule may have the name `all`. A typed name is parsed like on the
+ * command line.
+ */
 function scopeOfFields(fields: FormFields): PauseScope | undefined {
   const kind = fields.get('kind');
   if (kind === 'all') return { kind };
@@ -313,7 +317,7 @@ function scopeOfFields(fields: FormFields): PauseScope | undefined {
   return kind === 'repository' ? { kind, name } : scopeOfName(name);
 }
 
-/** Returns the path of the page with the button; a form may name these pages and no other. */
+/** Returns the path of the page with the button, from an allowlist. */
 function pathBack(fields: FormFields): string {
   return /^(?:rules|deliveries\/\d{1,15})$/.exec(fields.get('back'))?.[0] ?? '';
 }
@@ -324,11 +328,11 @@ const notPaused: PageView = {
   content: html`<p role="alert">There is no rule of this name, and nothing was done: write the name of a rule, OWNER/REPO or all.</p>`,
 };
 
-/** Characters of the name of a branch. */
+/** Maximum length of a branch name. */
 const maxBranchChars = 1_000;
 const kinds: readonly QueueCommand['kind'][] = ['move', 'remove', 'pause', 'resume'];
 
-/** Registers the forms that change merge queues. Operators alone: the rules of the operator decide who may merge. */
+/** Registers the forms that change merge queues. Operators only: the rules of the operator decide who may merge. */
 function registerQueueForms(
   app: FastifyInstance,
   pageHandler: PageHandler,
@@ -349,7 +353,7 @@ function registerQueueForms(
         const command = commandOfFields(kind, fields);
         if (key === undefined || command === undefined) return notChanged;
         const queue = await store.readQueue(key);
-        // Where another person or the queue was quicker there is nothing to do, and the page shows the state.
+        // If someone else, or the queue, was faster, nothing is done, and the page shows the state.
         const isChanged = queue && (await commands.queue(queue, command, viewerWords(viewer)));
         if (isChanged)
           log.info(
@@ -388,7 +392,10 @@ const notChanged: PageView = {
   content: html`<p role="alert">This names no pull request, position or queue, and nothing was done: a position is a number, and 1 is the first.</p>`,
 };
 
-/** Registers the form that simulates. Operators alone: rules of the operator see what readers of a repository do not. */
+/**
+ * Registers the form that simulates. Operators only: rules of the operator read data that readers of a repository may
+ * not see.
+ */
 function registerSimulateCommand(
   app: FastifyInstance,
   pageHandler: PageHandler,

@@ -35,10 +35,10 @@ export function createChangeWatch(data: WatchedData, log: Log): ChangeWatch {
       if (seen !== undefined && now !== seen) for (const onChange of listeners) onChange();
       seen = now;
     } catch (error) {
-      // The pages themselves say what is wrong with the store.
+      // The pages themselves show errors of the store.
       log.debug({ error: messageOf(error) }, 'no comparison for live pages');
     }
-    // One look at a time, however slow the store is.
+    // One comparison at a time, however slow the store is.
     if (listeners.size > 0) timer = setTimeout(look, pollMs).unref();
     else [timer, seen] = [undefined, undefined];
   };
@@ -57,7 +57,7 @@ export function createChangeWatch(data: WatchedData, log: Log): ChangeWatch {
   };
 }
 
-/** Returns a text that differs when a list begins with another row, or a count is another one. */
+/** Returns a text that changes with the first row of a list, or with a count. */
 async function readMark({ store, rules }: WatchedData): Promise<string> {
   const one = { limit: 1 };
   const { items: deliveries } = await store.listDeliveries(one);
@@ -73,19 +73,19 @@ async function readMark({ store, rules }: WatchedData): Promise<string> {
   ]);
 }
 
-/** Open streams of server-sent events. An event says that something changed, and nothing about it. */
+/** Open streams of server-sent events. An event contains no data: it only says that something changed. */
 export interface LiveStreams {
-  /** Opens the stream of a session, and ends its earlier one. Undefined: there are as many as may be. */
+  /** Opens the stream of a session, and ends its earlier one. Undefined: the maximum number is reached. */
   open(sessionId: string): Readable | undefined;
-  /** Ends all, and opens no more. */
+  /** Ends all streams, and opens no more. */
   close(): void;
 }
 
-/** Streams of a process: each holds a connection, and loads a page after each change. */
+/** Maximum number of streams per process: each holds a connection, and loads a page after each change. */
 const maxStreams = 200;
 /** Proxies close a connection that is silent for a minute. */
 const heartbeatMs = 15_000;
-/** A stream ends after this time; the browser opens another one, for which the session is checked again. */
+/** Lifetime of a stream; the browser opens another one, for which the session is checked again. */
 const streamLifeMs = 300_000;
 /** Wait of the browser before it opens a stream again. */
 const retryMs = 3_000;
@@ -98,7 +98,7 @@ export function createLiveStreams(watch: ChangeWatch): LiveStreams {
 
   return {
     open(sessionId) {
-      // A second window takes the stream over: without `replaced`, the first one would take it back.
+      // A second window takes over the stream: without `replaced`, the first one would reconnect and take it back.
       endings.get(sessionId)?.(eventText('replaced'));
       if (isClosed || endings.size >= maxStreams) return undefined;
       const stream = new PassThrough();

@@ -6,43 +6,43 @@ import type { Verdict } from '../../rules/verdict.ts';
 import type { Delivery } from '../../store/store.ts';
 
 /**
- * What a viewer may see of a delivery: nothing; what readers see of its subject; what administrators of its repository
- * see. `unknown`: the forge did not say, and nothing is shown.
+ * Access of a viewer to a delivery: none, reader of its subject, or administrator of its repository. `unknown`: the
+ * forge did not answer, and nothing is shown.
  */
 export type DeliveryAccess = 'none' | 'unknown' | 'reader' | 'administrator';
 
-/** What a delivery is about, as far as access depends on it. */
+/** The fields of a delivery that access depends on. */
 export type DeliverySubject = Delivery;
 
 /**
- * Who looks at the dashboard. Each question rejects with `SignedOut` where the forge does not know them any more, and with a
- * `forge-…` error where it does not answer.
+ * A viewer of the dashboard. Each method rejects with `SignedOut` if the forge no longer accepts the sign-in, and with
+ * a `forge-…` error if it does not answer.
  */
 export interface Viewer {
-  /** As the pages greet them, and as it is kept with what they do. */
+  /** Display name, also recorded with their actions. */
   readonly name: string;
   /** Operators see everything; others see what their account can read on the forge. As of the last `confirm`. */
   readonly isOperator: boolean;
-  /** Asks whether they are still who they were, at every visit. */
+  /** Verifies the identity again, on every request. */
   confirm(): Promise<void>;
   accessTo(subject: DeliverySubject): Promise<DeliveryAccess>;
   /** Returns the parts of the repository that they may read. */
   readableUnits(subject: DeliverySubject): Promise<ReadonlySet<ReadableUnit>>;
-  /** Returns the id of a repository that they may read, by its full name; undefined where there is none. */
+  /** Returns the id of a readable repository by its full name; undefined if there is none. */
   findRepository(name: string): Promise<number | undefined>;
 }
 
-/** Returns a viewer as the store keeps them with what they did. */
+/** Returns a viewer as recorded with their actions. */
 export function viewerWords({ name }: Viewer): string {
   return `${name} by the dashboard`;
 }
 
-/** The forge no longer takes what a person allowed: they have to sign in again. */
+/** The forge no longer accepts the tokens of a person, who must sign in again. */
 export class SignedOut extends Error {}
 
 const everyUnit: ReadonlySet<ReadableUnit> = new Set(['issues', 'pulls', 'code']);
 
-/** A viewer with the password of the installation: sees everything. */
+/** A viewer with the password of the installation, who sees everything. */
 export const passwordViewer: Viewer = {
   name: 'operator',
   isOperator: true,
@@ -52,17 +52,17 @@ export const passwordViewer: Viewer = {
   findRepository: async () => undefined,
 };
 
-/** Who looks at a run: what it saw and did may be more than they may see. */
+/** Access of a viewer to a run, which may contain data that they may not see. */
 export type ViewerAccess = {
   readonly isOperator: boolean;
   readonly access: 'reader' | 'administrator';
-  /** The repository that they may see; absent where the run is about none. */
+  /** The repository that they may see; absent for a run without one. */
   readonly repository: string | undefined;
-  /** The parts of it that they may read. */
+  /** The units of it that they may read. */
   readonly units: ReadonlySet<ReadableUnit>;
 };
 
-/** Who sees everything. */
+/** Access of an operator: everything. */
 export const operatorAccess: ViewerAccess = {
   isOperator: true,
   access: 'administrator',
@@ -83,14 +83,15 @@ export async function resolveAccess(
   return { isOperator, access, repository: delivery.repository, units };
 }
 
-/** What a run is given beside facts: the event is what the delivery is about. */
+/** Names that are not facts; `event` contains the subject of the delivery. */
 const variables: ReadonlySet<string> = new Set(['event', 'sender', 'now']);
 
-/** Returns whether a value that a condition saw may be shown, by its name as written. An unknown one is not shown. */
+/** Returns whether a value read by a condition may be shown, by its name as written. Unknown names are hidden. */
 export function maySeeValue(name: string, { isOperator, access, units }: ViewerAccess): boolean {
   if (isOperator) return true;
   const root = /^\w+/.exec(name)?.[0] ?? '';
-  // A viewer who reads a delivery reads its subject; about people it may show more than the forge does.
+  // A viewer of a delivery may read its subject; e-mail addresses of people are hidden, because the event may have more
+  // than the forge shows.
   if (variables.has(root)) return access === 'administrator' || !/\bemail\b/i.test(name);
   const audience = findFact(root)?.visibleTo;
   if (audience === undefined || audience === 'operators') return false;
@@ -98,7 +99,7 @@ export function maySeeValue(name: string, { isOperator, access, units }: ViewerA
   return isForReaders(audience, units) && !/\bemail\b/i.test(name);
 }
 
-/** Returns a value as text, for a reader without the addresses of people: the bot may see some that others do not. */
+/** Returns a value as text; readers do not see e-mail addresses, which the bot may read but others may not. */
 export function valueFor(value: unknown, { isOperator, access }: ViewerAccess): string {
   if (typeof value === 'string') return value;
   const isWhole = isOperator || access === 'administrator';
@@ -106,7 +107,7 @@ export function valueFor(value: unknown, { isOperator, access }: ViewerAccess): 
   return text ?? 'nothing';
 }
 
-/** Returns whether what a change decides may be shown. A reader sees what was done, as they see it on the forge. */
+/** Returns whether the values of a change may be shown. A reader sees a change as on the forge. */
 export function maySeeChange(
   { path, action }: { readonly path: string; readonly action: string },
   status: string,
@@ -126,23 +127,28 @@ function isForReaders(audience: Audience, units: ReadonlySet<ReadableUnit>): boo
   return audience === 'subject' || audience === 'repository' || units.has(audience);
 }
 
-/** Returns whether errors of a rule may be shown: a forge's answer to the bot may name what only the bot may know. */
+/**
+ * Returns whether errors of a rule may be shown: an answer of the forge may contain data that only the bot may read.
+ */
 export function maySeeErrors(verdict: Verdict, viewerAccess: ViewerAccess): boolean {
   if (viewerAccess.isOperator) return true;
-  // Of the repository's own file its administrators hear what is wrong.
+  // Administrators of the repository see errors of its own file.
   return viewerAccess.access === 'administrator' && isOfOwnFile(verdict, viewerAccess);
 }
 
 /**
- * Returns whether a rule is of the repository that the viewer looks at: a run has no rules of other repositories. The path of a
- * file says nothing of its origin, a folder of the operator may be called like a repository. A run of an earlier version does not
- * record the origin of its rules.
+ * Returns whether a rule comes from the viewed repository's own file: a run has no rules of other repositories. The
+ * path does not show the origin, because a folder of the operator may be named like a repository. Runs of earlier
+ * versions do not record the origin.
  */
 export function isOfOwnFile({ level }: Verdict, { repository }: ViewerAccess): boolean {
   return level === 'repository' && repository !== undefined;
 }
 
-/** Returns whether a request of a run may be shown: administrators see those to their repository, which they can make as well. */
+/**
+ * Returns whether a request of a run may be shown: administrators see those to their repository, which they could send
+ * as well.
+ */
 export function maySeeRequest(
   { path }: { readonly path: string },
   { isOperator, access, repository }: ViewerAccess,

@@ -37,7 +37,7 @@ export class ReceiverRefusal extends Error {
 
 const answerOfBody = { 400: 'malformed', 413: 'size', 503: 'slow' } as const;
 
-/** Returns the refusal for what a guard, the body or the store threw. */
+/** Returns the refusal for an error of a guard, the body or the store. */
 function toRefusal(error: unknown): ReceiverRefusal {
   if (error instanceof ReceiverRefusal) return error;
   if (error instanceof BodyError) {
@@ -52,16 +52,16 @@ function toRefusal(error: unknown): ReceiverRefusal {
   });
 }
 
-/** The answers of the receiver, which fastify does not send. */
+/** Sends the answers of the receiver, without fastify's reply. */
 export interface ReceiverAnswers {
-  /** Sends an answer of JSON. */
+  /** Sends a JSON answer. */
   send(
     response: ServerResponse,
     status: number,
     json: string,
     headers?: Readonly<Record<string, string>>,
   ): void;
-  /** Logs, counts and sends the refusal for what a guard, the body or the store threw. */
+  /** Logs, counts and sends the refusal for an error of a guard, the body or the store. */
   refuse(request: FastifyRequest, response: ServerResponse, error: unknown): void;
 }
 
@@ -79,14 +79,14 @@ export function createAnswers(
   });
 
   const send: ReceiverAnswers['send'] = (response, status, json, headers) => {
-    // A connection that is kept alive after its answer would hold the stop.
+    // A kept-alive connection would delay the shutdown.
     if (isClosing) response.shouldKeepAlive = false;
     response.writeHead(status, {
       'content-type': 'application/json; charset=utf-8',
       'content-length': Buffer.byteLength(json),
       ...headers,
     });
-    // Ids are digits: as Latin-1 they leave without a second look at each character, which costs at the rate of deliveries.
+    // Ids are digits: Latin-1 avoids a second pass over the text, which matters at the rate of deliveries.
     response.end(json, status < 300 ? 'latin1' : 'utf8');
   };
 
@@ -108,9 +108,9 @@ export function createAnswers(
   };
 }
 
-/** Limits of reading what is refused. */
+/** Limits for reading refused bodies. */
 type LingerLimits = {
-  /** How long a refused body is still read, so that its sender reads the answer: forges give up after five seconds. */
+  /** How long a refused body is read, so that its sender receives the answer: forges give up after five seconds. */
   readonly lingerMs: number;
   /** Read limit of all refused bodies together in 20 ms: refused senders cannot keep the process busy. */
   readonly turnBytes: number;
@@ -161,7 +161,7 @@ export function createLingering({
 
   return {
     add(request) {
-      // A request that a test injects never says that it is complete.
+      // A request injected by a test is never marked complete.
       if (request.complete || request.readableEnded || request.destroyed) return;
       const deadline = setTimeout(() => request.destroy(), lingerMs);
       deadline.unref();

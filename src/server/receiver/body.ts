@@ -64,7 +64,7 @@ export interface BudgetedBody {
   resume(): void;
   /** Called when the body is dropped. It must be released in this call. */
   drop(): void;
-  /** What the budget knows of the body while it is open; set by the budget alone. */
+  /** Entry of the budget while the body is open; set only by the budget. */
   entry?: OpenBody | undefined;
 }
 
@@ -87,7 +87,7 @@ type OpenBody = {
   waitedMs: number;
 };
 
-/** The bodies in memory, and what they hold. */
+/** The bodies in memory, with their sizes. */
 class ArrivingBodies {
   readonly #clock: MonotonicClock;
   readonly #open = new Slots<OpenBody>();
@@ -134,7 +134,7 @@ class ArrivingBodies {
     return entry;
   }
 
-  /** Sets what a body holds. */
+  /** Sets the number of bytes that a body holds. */
   hold(entry: OpenBody, bytes: number): void {
     this.#count(entry, -1);
     entry.bytes = bytes;
@@ -288,7 +288,7 @@ export function createBodyBudget({
 /** Interval of the check for slow bodies while others wait. */
 const lookMs = 100;
 
-/** Creates the line of bodies that wait for memory. After each change it looks which of them get it now, in order. */
+/** Creates the queue of bodies waiting for memory. After each change, memory is granted in order. */
 function createWaitingLine(options: {
   readonly clock: MonotonicClock;
   readonly isGranted: (entry: OpenBody, bytes: number) => boolean;
@@ -325,7 +325,7 @@ function createWaitingLine(options: {
       waiting.add(entry);
       lookSoon();
     },
-    /** Records that a body, which may be waiting, holds nothing any more. */
+    /** Records that a body, which may be waiting, holds no memory any more. */
     remove(entry: OpenBody): void {
       waiting.delete(entry);
       lookSoon();

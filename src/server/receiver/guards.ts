@@ -111,7 +111,7 @@ function examineRequest(
   return { verifiedEntry, route: { lane, repositoryId: repository.id, repository: fullName } };
 }
 
-/** The sender of requests by which `reeve setup` and `reeve doctor` find out whose receiver answers at an address. */
+/** The `User-Agent` of the requests by which `reeve setup` and `reeve doctor` identify the receiver at an address. */
 export const probeAgent = 'reeve-probe';
 
 /** Printable and of limited length, because these headers are stored, searched and shown. */
@@ -245,7 +245,7 @@ function createHeaderCheck(entries: readonly SecretEntry[]): (given: Buffer) => 
   return (given) => isAuthorized(given, digests);
 }
 
-/** Headers whose values are kept; those of all others may be secrets, or name machines behind a proxy. */
+/** Headers whose values are stored; all others may be secrets, or names of machines behind a proxy. */
 const shown: ReadonlySet<string> = new Set([
   'accept',
   'accept-encoding',
@@ -272,10 +272,10 @@ const maxNameLength = 64;
 /** Printable and of limited length. */
 const plainValue = /^[\x20-\x7e]{0,200}$/;
 
-/** What a value is compared with in a request of known headers; undefined: it is not stored, whatever it is. */
+/** Expected value of a known header; undefined: its value is never stored. */
 type Expected = string | { readonly same: 'uuid' | 'bytes' } | undefined;
 
-/** Headers as they came before, name and value in turn, and the text that is kept of them. */
+/** Headers of an earlier delivery, name and value in turn, and the text stored for them. */
 type KnownHeaders = {
   readonly names: readonly (string | undefined)[];
   readonly expected: readonly Expected[];
@@ -284,13 +284,14 @@ type KnownHeaders = {
 
 type HeaderOwner = { readonly uuid: string; readonly eventType: string; readonly bytes: number };
 
-/** Event types of which the headers of the latest delivery are remembered. */
+/** Maximum number of event types whose latest headers are cached. */
 const maxKnownTypes = 256;
 
 /**
- * Creates the function that returns what is kept of a delivery's headers, as the store keeps it: values of headers that every
- * webhook has, and of all others the name alone. `authorization`, signatures and cookies are among these. It takes headers as
- * they came, name and value in turn. A forge sends the same ones with every delivery of a kind: these are compared, not read again.
+ * Creates the function that returns the stored form of a delivery's headers: values of headers that every webhook has,
+ * and only the names of all others, which include `authorization`, signatures and cookies. Takes raw headers, name and
+ * value in turn. A forge sends the same headers with every delivery of a kind: these are compared with the cache and
+ * not processed again.
  */
 export function createKeptHeaders(): (rawHeaders: readonly string[], delivery: HeaderOwner) => string {
   const known = new Map<string, KnownHeaders>();
@@ -330,7 +331,7 @@ function readKnownHeaders(rawHeaders: readonly string[], delivery: HeaderOwner):
     const header = keptHeader(name, value, delivery);
     if (isLeftOut) leftOut += 1;
     else kept.push(header);
-    // A value that is not stored for what it is may be another one the next time.
+    // A value that is omitted because of its content may differ the next time.
     const isOdd = isLeftOut || (shown.has(name) && header.length === 1);
     names.push(isOdd ? undefined : given);
     expected.push(header[1]);

@@ -38,15 +38,15 @@ export type Settings = RuleGrants &
     readonly data: string;
     /** Connection string of the store; undefined: the store is a file in `data`. */
     readonly databaseUrl: string | undefined;
-    /** What a server of this process does. */
+    /** Role of a server in this process. */
     readonly role: ServerRole;
     readonly repositories: readonly string[];
     readonly allowAdmin: boolean;
-    /** Secret values that operator rules can refer to. */
+    /** Named secrets that operator rules can refer to. */
     readonly namedSecrets: ReadonlyMap<string, string>;
-    /** Hosts that messages may go to although they are not public. */
+    /** Hosts allowed for messages although they are not public. */
     readonly notifyHosts: readonly string[];
-    /** Ids of accounts that rules name, by login. */
+    /** Pinned account ids by login. */
     readonly accounts: Readonly<Record<string, number>>;
     readonly host: string;
     readonly port: number;
@@ -61,7 +61,7 @@ const ours = /^(REEVE|WEBHOOK)_/;
 
 /**
  * Reads the settings from the environment and the operator file. Throws `settings` with all problems, one line each; no
- * line contains a secret. No webhook secret is needed without `FORGE_URL`, because the demo generates one, and for
+ * line contains a secret. Webhook secrets are optional without `FORGE_URL`, because the demo generates one, and for
  * commands that receive no deliveries (`needsSecrets: false`).
  */
 export async function loadSettings(
@@ -110,7 +110,7 @@ export async function loadSettings(
   return settings;
 }
 
-/** Returns the forge that the environment names with a way to sign in; undefined where it does not. Throws `settings`. */
+/** Returns the forge of the environment with its credentials; undefined if there is none. Throws `settings`. */
 export function loadForge(environment: Variables): Settings['forge'] {
   const problems: string[] = [];
   const read = createReader(environment, problems);
@@ -121,7 +121,7 @@ export function loadForge(environment: Variables): Settings['forge'] {
   throw new ReeveError('settings', `the forge cannot be asked:\n  ${problems.join('\n  ')}`);
 }
 
-/** Returns a secret of the environment, given as itself or as a file; undefined where it is not. Throws `settings`. */
+/** Returns a secret of the environment, given directly or as a file; undefined if absent. Throws `settings`. */
 export function readSecret(environment: Variables, name: string): string | undefined {
   const problems: string[] = [];
   const value = createReader(environment, problems)(name);
@@ -185,7 +185,7 @@ function readForge(environment: Variables, read: ReadVariable, problems: string[
   return { url, credentials: { user, password }, ...again };
 }
 
-/** Reads token or password again; undefined where the file is not there, or holds nothing, at the moment. */
+/** Reads token or password again; undefined if the file is currently missing or empty. */
 function readCredentials(environment: Variables): Credentials | undefined {
   const problems: string[] = [];
   const forge = readForge(environment, createReader(environment, problems), problems);
@@ -221,7 +221,7 @@ function readRole(read: ReadVariable, problems: string[]): ServerRole {
   return role ?? 'all';
 }
 
-/** Returns the password of a connection string as it is, and as it is written there. */
+/** Returns the password of a connection string, decoded and as written. */
 function passwordsOf(url: string): readonly string[] {
   const written = /^[^:]+:\/\/[^:/?#\\]*:([^/?#\\]*)@/.exec(url)?.[1] ?? '';
   const inQuery = new URLSearchParams(url.split('?')[1]).get('password') ?? '';
@@ -240,7 +240,7 @@ function linesOf(text: string | undefined): readonly string[] {
   return (text ?? '').split(/\r?\n/).filter((line) => line !== '');
 }
 
-/** The two variables form one entry that may speak for every repository. */
+/** The two variables form one entry whose scope is every repository. */
 function readEnvironmentEntry(read: ReadVariable): readonly SecretEntry[] {
   const entry = {
     name: 'environment',
@@ -287,7 +287,7 @@ function readLevel(read: ReadVariable, problems: string[]): LogLevel {
   return level ?? 'info';
 }
 
-/** Returns every value of the settings that must never be written anywhere. */
+/** Returns every secret value of the settings, for redaction. */
 export function secretValues(settings: Settings): readonly string[] {
   const { forge, secrets, setupToken, signIn } = settings;
   return [
@@ -372,21 +372,21 @@ export const settingsTable: readonly SettingRow[] = [
   { name: 'LOG_LEVEL', meaning: `Lowest logged level: ${logLevels.join(', ')}.`, default: 'info' },
 ];
 
-/** What rules may do, and what is done about those that cannot be used. */
+/** Settings about the permissions of rules and about unusable rule files. */
 type RuleGrants = {
-  /** Organizations with rules of their own. */
+  /** Organizations with their own rules. */
   readonly organizations: readonly OrganizationSource[];
-  /** What files of repositories and organizations may use beyond the small set. */
+  /** Permissions of files of repositories and organizations beyond the default set. */
   readonly grants: readonly Grant[];
   readonly budgets: Budgets;
-  /** Check the rule files of pull requests that touch them. */
+  /** Whether the rule files of pull requests that change them are checked. */
   readonly preview: boolean;
   readonly reportProblems: ReportProblems;
-  /** What becomes of a delivery that repeats an earlier one. */
+  /** Handling of a delivery that repeats an earlier one. */
   readonly repeated: RepeatedChoice;
 };
 
-/** Returns what the operator file says of that, with everything it leaves out filled in. */
+/** Returns these settings from the operator file, with defaults. */
 export function readGrants(file: OperatorFile | undefined): RuleGrants {
   const limits = file?.limits ?? {};
   return {

@@ -8,7 +8,7 @@ const head = `# Settings of Reeve, made by reeve setup. It holds secrets: keep i
 # Use it with  reeve serve --settings FILE,  or as EnvironmentFile= of a systemd unit.
 `;
 
-/** Reads an env file (\`NAME=value\` lines, quotes allowed); one that is not there holds nothing, unless it `mustExist`. */
+/** Reads an env file (`NAME=value` lines, quotes allowed); a missing one is empty, unless it `mustExist`. */
 export function readEnvFile(path: string, { mustExist = true } = {}): Variables {
   if (!mustExist && !existsSync(path)) return {};
   try {
@@ -18,7 +18,7 @@ export function readEnvFile(path: string, { mustExist = true } = {}): Variables 
   }
 }
 
-/** Returns the variables of an env file with those of the environment over them, each in one of its two forms alone. */
+/** Returns the variables of an env file overridden by those of the environment, each in one of its two forms only. */
 export function mergeEnvironments(
   file: Variables,
   environment: Variables,
@@ -32,7 +32,7 @@ export function mergeEnvironments(
   return merged;
 }
 
-/** Returns the text of an env file with these variables set, and everything else as it is; undefined removes one. */
+/** Returns the text of an env file with these variables set, and everything else unchanged; undefined removes one. */
 export function editEnvText(text: string, values: Variables): string {
   let edited = text === '' ? head : text;
   for (const [name, value] of Object.entries(values)) {
@@ -44,7 +44,7 @@ export function editEnvText(text: string, values: Variables): string {
   return edited;
 }
 
-/** Single quotes keep everything as it is in a shell, in systemd and in Node, line ends too. */
+/** Single quotes preserve everything in a shell, in systemd and in Node, including line ends. */
 function quote(name: string, value: string): string {
   if (!value.includes("'")) return `'${value}'`;
   throw new ReeveError(
@@ -53,12 +53,12 @@ function quote(name: string, value: string): string {
   );
 }
 
-/** Writes a file that its owner alone may read, whole or not at all. */
+/** Writes a file atomically, readable only by its owner. */
 export async function writePrivateFile(path: string, text: string): Promise<void> {
   const made = `${path}.new`;
   try {
     await writeFile(made, text, { mode: 0o600 });
-    // The mode above says nothing about a file that was left there.
+    // The mode above has no effect on an existing file.
     await chmod(made, 0o600);
     await rename(made, path);
   } catch (cause) {

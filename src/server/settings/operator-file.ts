@@ -14,12 +14,12 @@ import { NamedSecretsForm } from './secrets/named-secrets.ts';
 
 /** Owner and name of a repository, as in its URL. */
 const fullName = z.string().regex(/^[^/\s]+\/[^/\s]+$/, 'a repository is named owner/name');
-/** The name of an account or an organization, as in its URL. */
+/** Name of an account or an organization, as in its URL. */
 const accountName = z
   .string()
   .regex(/^[\w][\w.-]*$/, 'an account or organization is named as in its address');
 
-/** It is repeated in messages and on pages. */
+/** The URL appears in messages and on pages. */
 const address = z
   .url({ protocol: /^https?$/, error: 'an address begins with http:// or https://' })
   .refine((url) => !url.includes('@'), 'an address holds no credentials, and no @');
@@ -269,8 +269,8 @@ export type OperatorFile = z.output<typeof OperatorFile>;
 export type OperatorEntry = z.output<typeof Entry>;
 
 /**
- * Reads the operator file. Returns what it says, or everything that is wrong with it, each with its place
- * (`path:line:column`). A value of a secret is never repeated.
+ * Reads the operator file. Returns its content, or all problems, each with its place (`path:line:column`). A problem
+ * never contains the value of a secret.
  */
 export async function readOperatorFile(
   path: string,
@@ -282,7 +282,7 @@ export async function readOperatorFile(
   }
 }
 
-/** Reads the text of an operator file, as `readOperatorFile` does. `path` is for the places of problems. */
+/** Parses the text of an operator file like `readOperatorFile`. `path` is used in problems. */
 export function parseOperatorFile(
   path: string,
   text: string,
@@ -321,7 +321,7 @@ const knownKeys = [
   ...[WebhookForm, DashboardForm],
 ].flatMap((schema) => Object.keys(schema.shape));
 
-/** Returns where a value stands in the text; with `key`, where that key of the map does. */
+/** Returns the offset of a value in the text, or with `key` that of its key. */
 function offsetOf(document: Document, path: readonly PropertyKey[], key?: string): number {
   const found = path.length === 0 ? document.contents : document.getIn(path, true);
   const pair =
@@ -331,7 +331,7 @@ function offsetOf(document: Document, path: readonly PropertyKey[], key?: string
   return Array.isArray(range) ? Number(range[0]) : 0;
 }
 
-/** How deliveries are taken, worked on and kept. */
+/** Settings about the intake, processing and retention of deliveries. */
 export type Pace = {
   /** Lifetime of deliveries. */
   readonly backoff: { readonly lifetimeMs?: number | undefined };
@@ -341,7 +341,7 @@ export type Pace = {
   readonly retention: Retention;
 };
 
-/** Returns what the operator file says of that; what it leaves out is absent, but for the retention. */
+/** Returns these settings from the operator file; omitted ones are absent, except the retention. */
 export function readPace(file: OperatorFile | undefined): Pace {
   const lifetimeMs = parseDurationMs(file?.['delivery-lifetime'] ?? '');
   const maxBodyBytes = parseSize(file?.['max-body'] ?? '');

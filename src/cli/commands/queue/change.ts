@@ -14,11 +14,11 @@ import { plain, type Terminal } from '../../output/terminal.ts';
 import { openStore } from '../open-store.ts';
 import { readPosition, readQueuedPull, readQueueName } from './list.ts';
 
-/** A queue that a command was about, and whether the command changed it. */
+/** A queue with whether the command changed it. */
 type QueueResult = { readonly row: QueueRow; readonly isChanged: boolean };
 
 /**
- * Moves a pull request in its queue to a position, also beside a running server. Returns the exit status: 1 if the pull
+ * Moves a pull request to a position in its queue, also beside a running server. Returns the exit status: 1 if the pull
  * request is in no queue.
  */
 export async function moveQueued(
@@ -32,7 +32,7 @@ export async function moveQueued(
   return changeQueues({ repository, number }, command, { ...options, settings, terminal });
 }
 
-/** Asks for a pull request to leave its queue. Returns the exit status: 1 if it is in no queue. */
+/** Removes a pull request from its queue. Returns the exit status: 1 if it is in no queue. */
 export async function removeQueued(
   pull: string,
   options: { json?: boolean },
@@ -43,7 +43,9 @@ export async function removeQueued(
   return changeQueues({ repository, number }, { kind: 'remove', number }, { ...options, settings, terminal });
 }
 
-/** Stops the queues of a repository, or the one of a branch. Returns the exit status. Throws `usage` if there is none. */
+/**
+ * Pauses the queues of a repository, or that of one branch. Returns the exit status. Throws `usage` if there is none.
+ */
 export async function pauseQueues(
   name: string,
   { branch, json }: { branch?: string; json?: boolean },
@@ -54,7 +56,7 @@ export async function pauseQueues(
   return changeQueues(asked, { kind: 'pause' }, { json, settings, terminal });
 }
 
-/** Lets queues go on. Returns the exit status: 1 if none was paused. Throws `usage` if there is none. */
+/** Resumes queues. Returns the exit status: 1 if none was paused. Throws `usage` if there is none. */
 export async function resumeQueues(
   name: string,
   { branch, json }: { branch?: string; json?: boolean },
@@ -92,7 +94,7 @@ async function changeQueues(
   }
 }
 
-/** Returns whether each queue was changed, and the queue as it is now. */
+/** Returns the current state of each queue, and whether it was changed. */
 async function resultsAsData(
   results: readonly QueueResult[],
   store: Pick<Store, 'readQueue' | 'listPauses'>,

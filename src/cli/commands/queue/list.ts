@@ -7,12 +7,12 @@ import { findQueues } from '../../../work/merge-queue/queue-commands.ts';
 import { ageOf, count, plain, type Terminal, tableOf } from '../../output/terminal.ts';
 import { openStore } from '../open-store.ts';
 
-/** Events of a queue that `--history` prints. */
+/** Number of events of a queue that `--history` prints. */
 const shownEvents = 50;
 
 /**
- * Prints the merge queues that hold a pull request or are paused, with positions and what each pull request waits for; with
- * `history`, what happened in them last. Returns the exit status.
+ * Prints the merge queues that contain a pull request or are paused, with positions and the reason for waiting; with
+ * `history`, their latest events. Returns the exit status.
  */
 export async function listMergeQueues(
   name: string | undefined,
@@ -90,14 +90,14 @@ function lineOf({ at, number, kind, text, by, run }: QueueHistoryRow): string {
   return `${at.toISOString()}  ${what}: ${text}${by === undefined ? '' : `, by ${by}`}${run === undefined ? '' : `; reeve explain ${run}`}`;
 }
 
-/** Reads `OWNER/REPO`. Throws `usage`. */
+/** Parses `OWNER/REPO`. Throws `usage`. */
 export function readQueueName(text: string): { readonly repository: string } {
   if (!/^[^/\s#]+\/[^/\s#]+$/.test(text))
     throw new ReeveError('usage', `"${text}" names no repository: write OWNER/REPO`);
   return { repository: text };
 }
 
-/** Reads `OWNER/REPO#NUMBER`. Throws `usage`. */
+/** Parses `OWNER/REPO#NUMBER`. Throws `usage`. */
 export function readQueuedPull(text: string): { readonly repository: string; readonly number: number } {
   const [, repository, number] = /^([^/\s#]+\/[^/\s#]+)#([1-9]\d{0,9})$/.exec(text) ?? [];
   if (repository === undefined)
@@ -105,7 +105,7 @@ export function readQueuedPull(text: string): { readonly repository: string; rea
   return { repository, number: Number(number) };
 }
 
-/** Reads a position in a queue, from 1. Throws `usage`. */
+/** Parses a position in a queue, from 1. Throws `usage`. */
 export function readPosition(text: string): number {
   if (!/^[1-9]\d{0,5}$/.test(text))
     throw new ReeveError('usage', `"${text}" is no position: write a number, 1 is the first`);

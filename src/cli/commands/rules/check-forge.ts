@@ -32,11 +32,11 @@ import { servedRepositories, toRepositoryRef } from '../../../work/sweeps/target
 import type { CheckedForge } from '../../connection/checks/access.ts';
 import { count } from '../../output/terminal.ts';
 
-/** Commits of the default branch, and heads of pull requests, that are looked at in a repository. */
+/** Maximum number of commits of the default branch, and of pull request heads, examined per repository. */
 const commitsOfEachKind = 10;
-/** Statuses of a commit that are looked at, the newest first; each 50 cost a request. */
+/** Maximum number of statuses examined per commit, the newest first; each 50 cost a request. */
 const statusesOfCommit = 200;
-/** Commits that are looked at in all repositories together; further repositories are left out. */
+/** Maximum number of commits examined in all repositories together; further repositories are skipped. */
 const maxCommits = 300;
 
 /** A name of a status, or a pattern of names. */
@@ -46,19 +46,20 @@ type Wanted = {
   readonly matches: (context: string) => boolean;
 };
 
-/** What waits for a status: a line of a rule, or a branch of a repository. */
+/** Origin of a required status: a line of a rule, or a branch of a repository. */
 type Waiting = {
   readonly wanted: Wanted;
   readonly by: { readonly rule: LoadedRule; readonly line: number } | { readonly branch: string };
 };
 
-/** What was seen in a repository: of how many commits, and the names of their statuses. */
+/** Observations in a repository: the number of commits, and the names of their statuses. */
 type Seen = { readonly commits: number; readonly names: ReadonlySet<string> };
 
 /**
- * Returns a warning for each status that a rule, or the protection of a branch into which a rule merges, waits for, and that no
- * recent commit of a repository has: none of the newest of its default branch, and no head of the pull requests that
- * changed last. Statuses that rules write are known. Repositories without commits, and those that the account may not read, say nothing.
+ * Returns a warning for each status that a rule, or the protection of a rule's merge target, requires and that no
+ * recent commit of a repository has: neither the newest of its default branch nor the heads of the most recently
+ * changed pull requests. Statuses written by rules are known. Repositories without commits, and unreadable ones, are
+ * skipped.
  */
 export async function missingContexts(
   rules: readonly LoadedRule[],
@@ -103,13 +104,13 @@ export async function missingContexts(
   );
 }
 
-/** Whether a rule does something only once the checks that the base requires have passed. */
+/** Returns whether a rule acts only after the checks required by the base have passed. */
 function waitsForRequired(rule: LoadedRule): boolean {
   const asks = requestsOfRule(rule).some(({ name }) => name === requiredChecks.name);
   return asks || rule.steps.some(({ action }) => action.name === 'merge' || action.name === 'queue-merge');
 }
 
-/** Returns whether rules write such a status, or may: rules of that level that are not looked at here. */
+/** Returns a predicate for statuses that rules write or may write: unexamined rules of that level may. */
 function createOwn(rules: readonly LoadedRule[]): (wanted: Wanted) => boolean {
   const written = rules.flatMap(statusContextsOf);
   return ({ text, isName, matches }) => {
@@ -142,7 +143,7 @@ function protectedContexts({ action, arguments: { written } }: LoadedStep): read
   });
 }
 
-/** A required context is a glob; forges leave out those that they cannot read. */
+/** A required context is a glob; forges ignore those that they cannot parse. */
 function requiredName(text: string): readonly Wanted[] {
   const matches = compileForgeGlob(text, '');
   if (matches === undefined) return [];
@@ -159,7 +160,7 @@ function comparedContexts(tree: Parameters<typeof comparisonsIn>[0]): readonly W
   }).flatMap(wantedBy);
 }
 
-/** How functions of conditions compare a status with the texts that they are given. */
+/** Patterns of statuses by the condition function that compares them with texts. */
 const patterns: Readonly<Record<string, (texts: readonly string[]) => (context: string) => boolean>> = {
   startsWith: (texts) => (context) => texts.some((text) => context.startsWith(text)),
   endsWith: (texts) => (context) => texts.some((text) => context.endsWith(text)),
@@ -173,7 +174,7 @@ const patterns: Readonly<Record<string, (texts: readonly string[]) => (context: 
 };
 
 function wantedBy({ by, texts, of }: Comparison): readonly Wanted[] {
-  // These have what the branch requires, which are patterns themselves.
+  // These contain required contexts of the branch, which are patterns themselves.
   const isPattern = of !== 'statuses' && of !== 'event';
   const pattern = patterns[by];
   if (pattern) return isPattern ? [] : [{ text: texts.join('", "'), isName: false, matches: pattern(texts) }];
@@ -183,8 +184,8 @@ function wantedBy({ by, texts, of }: Comparison): readonly Wanted[] {
 }
 
 /**
- * Returns the names of the statuses that recent commits have, until each wanted one is seen. The heads of closed pull requests count
- * too: where none is open, checks of pull requests would look as if there were none.
+ * Returns the names of the statuses of recent commits, until each wanted one is found. The heads of closed pull
+ * requests are included: otherwise checks of pull requests would seem to be missing while none is open.
  */
 async function lookAt(
   client: Client,
@@ -260,7 +261,10 @@ function remedyOf({ text }: Wanted, names: readonly string[]): string {
     : `there is ${listed(others, '"')}; ${form}`;
 }
 
-/** Returns the names that have the same job in them, then the same words, then nearly the same letters; at most three. */
+/**
+ * Returns at most three similar names: first those with the same job, then with the same words, then with nearly the
+ * same letters.
+ */
 function closestTo(text: string, names: readonly string[]): readonly string[] {
   const wanted = partsOf(text);
   const sameJob = names.filter((name) => wanted.includes(partsOf(name)[0] ?? ''));
@@ -270,7 +274,7 @@ function closestTo(text: string, names: readonly string[]): readonly string[] {
   return [...new Set(near)].filter((name) => name !== undefined);
 }
 
-/** Returns the job of a check, without and with what looks like its event, then the names before it. */
+/** Returns the job of a check, without and with an apparent event suffix, then the names before it. */
 function partsOf(name: string): readonly string[] {
   const parts = name
     .toLowerCase()
@@ -287,13 +291,13 @@ function listed(names: readonly string[], quote = ''): string {
     : shown.join(', ');
 }
 
-/** Repositories that are looked into; each costs two requests or a few. */
+/** Maximum number of repositories examined; each costs at least two requests. */
 const maxRepositories = 100;
 
 /**
- * Returns a warning for each label that a `set-labels` step names and that a repository in the scope of its rule does not
- * have: the repositories given by name, or those that the account has starred. Whose file a repository's own is, is not
- * known: its labels are looked for in repositories given by name alone.
+ * Returns a warning for each label of a `set-labels` step that is missing in a repository in the scope of its rule: the
+ * repositories given by name, or the starred ones. The repository of a repository-level file is unknown here: its
+ * labels are checked only in repositories given by name.
  */
 export async function unknownLabels(
   rules: readonly LoadedRule[],
@@ -324,7 +328,7 @@ export async function unknownLabels(
   });
 }
 
-/** Names of labels that must be there: none where the step makes what is missing. */
+/** Returns the names of labels that must exist: none if the step creates missing labels. */
 function labelsOf(written: unknown, action: string): readonly string[] {
   if (action !== 'set-labels' || typeof written !== 'object' || written === null) return [];
   if (Reflect.get(written, 'create') !== undefined) return [];
@@ -334,7 +338,7 @@ function labelsOf(written: unknown, action: string): readonly string[] {
   return names.filter((name): name is string => typeof name === 'string');
 }
 
-/** Returns the repositories of these names, else those that the account has starred; at most a hundred. */
+/** Returns the repositories with these names, otherwise the starred ones; at most a hundred. */
 async function servedIn(client: Client, names: readonly string[]): Promise<readonly RepositoryRef[]> {
   const { login } = names.length > 0 ? { login: '' } : await client.call(operations.getSelf, {});
   const served = { login: async () => login, listed: [], only: names.length > 0 ? names : undefined };
@@ -353,18 +357,18 @@ async function labelsIn(client: Client, repository: RepositoryRef): Promise<Read
   const clock = systemClock;
   const subject: Subject = { kind: 'repository', repository };
   const facts = createFacts({ client, subject, memory: createFactMemory(clock), clock });
-  // What this fact returns is an array of its shape.
+  // The value of this fact is an array of its shape.
   const labels = await facts.ask(requestOf(labelDefinitions));
   return new Set(labels.map(({ name }) => name));
 }
 
-/** A required status of a rule of a level that has names of its own. */
+/** A required status of a rule, for levels with their own prefix. */
 const ofRule = /^reeve\/(?!queue$|rules$)([^*?[\]{}]+)$/;
 
 /**
- * Returns a warning for each status `reeve/RULE` that a branch requires and no rule of the operator writes: rules of organizations
- * and repositories had these names before. Rules without a status ask nothing. The protections of the repositories are read, or what an account that does not
- * administer them sees of the default branch.
+ * Returns a warning for each required status `reeve/RULE` that no operator rule writes: earlier versions used these
+ * names for rules of organizations and repositories. Makes no requests for rules without a status. Reads the
+ * protections of the repositories, or the part about the default branch that accounts without administration see.
  */
 export async function renamedStatuses(
   rules: readonly LoadedRule[],
@@ -399,7 +403,7 @@ export async function renamedStatuses(
   return found;
 }
 
-/** The contexts that branches require, each with the branch or the pattern of branches. */
+/** The required contexts, each with its branch or branch pattern. */
 type Required = readonly (readonly [branch: string, contexts: readonly string[]])[];
 
 async function requiredIn(client: Client, { owner, name: repo }: RepositoryRef): Promise<Required> {
@@ -415,7 +419,7 @@ async function requiredIn(client: Client, { owner, name: repo }: RepositoryRef):
   return seen?.enable_status_check ? [[branch, seen.status_check_contexts ?? []]] : [];
 }
 
-/** Returns undefined for what is not there, or not shown to the account: this is advice, and no other check depends on it. */
+/** Returns undefined for 403 and 404 answers: these are only warnings, and no other check depends on them. */
 async function orNothing<Answer>(answer: Promise<Answer>): Promise<Answer | undefined> {
   try {
     return await answer;

@@ -14,7 +14,9 @@ import { unmatchedOwners } from '../../connection/checks/codeowners-lines.ts';
 import { count, type Terminal } from '../../output/terminal.ts';
 import { missingContexts, renamedStatuses, unknownLabels } from './check-forge.ts';
 
-/** Returns the paths to look at: those given, else the rules of this repository, else the operator's folder. */
+/**
+ * Returns the paths to check: the given ones, otherwise the rules of this repository, otherwise the operator's folder.
+ */
 export function pathsOrDefault(given: readonly string[], rules: string | undefined): readonly string[] {
   if (given.length > 0) return given;
   const here = repositoryPaths.filter((path) => existsSync(path));
@@ -28,9 +30,9 @@ export function pathsOrDefault(given: readonly string[], rules: string | undefin
 }
 
 /**
- * Prints the problems and warnings of rule files; with a forge, also what that forge cannot do, labels that are not
- * there, and statuses that have another name or that no recent commit has. Returns the exit status: 0 without problems, otherwise 1;
- * warnings do not change it.
+ * Prints the problems and warnings of rule files; with a forge, also missing capabilities, missing labels, and statuses
+ * that were renamed or that no recent commit has. Returns the exit status: 0 without problems, otherwise 1; warnings do
+ * not change it.
  */
 export async function check(
   given: readonly string[],
@@ -38,9 +40,9 @@ export async function check(
     json?: boolean;
     rules?: string | undefined;
     forge?: Pick<ClientOptions, 'url' | 'credentials'> | undefined;
-    /** Repositories whose labels are looked at; default: those that the account has starred. */
+    /** Repositories whose labels are checked; default: the starred ones. */
     repository?: readonly string[];
-    /** Prints the rules with the values of parameters and the rules of packs. */
+    /** Prints the rules with parameter values and pack rules expanded. */
     expanded?: boolean;
     /** Folder of the packs that files of repositories may include by name. */
     packs?: string | undefined;
@@ -53,7 +55,7 @@ export async function check(
   const textOf = (path: string): string => readFileSync(path, 'utf8');
   const client = options.forge && createClient(options.forge);
   const lacking = client ? checkCapabilities(loaded, await findCapabilities(client), textOf) : [];
-  // A pack has its problems also in the files that include it.
+  // A problem of a pack is also reported in the files that include it.
   const problems = distinct([...files.flatMap((file) => file.problems), ...lacking]);
   const repositories = options.repository ?? [];
   const labels = client ? await unknownLabels(loaded, { client, repositories, textOf }) : [];
@@ -96,7 +98,7 @@ function distinct(problems: readonly Problem[]): readonly Problem[] {
   return [...new Map(problems.map((problem) => [JSON.stringify(problem), problem])).values()];
 }
 
-/** Shows when the clocks of rules come next, so that a wrong field is seen before the night it was meant for. */
+/** Prints the next runs of scheduled rules, so that a wrong cron field is noticed immediately. */
 function printClocks(rules: readonly LoadedRule[], terminal: Terminal): void {
   for (const rule of rules) {
     for (const schedule of rule.schedules) {

@@ -26,7 +26,7 @@ type PlanOptions = {
   readonly event?: string;
   readonly payload?: string;
   readonly facts?: string;
-  /** One of these names a live subject. */
+  /** One of these selects a live subject. */
   readonly pull?: string;
   readonly issue?: string;
   readonly branch?: string;
@@ -37,8 +37,8 @@ type PlanOptions = {
 };
 
 /**
- * Prints the plan for an event from a file, or for a live subject; writes nothing anywhere. Returns the exit status: 1 where
- * a rule failed or a change was refused.
+ * Prints the plan for an event from a file, or for a live subject; writes nothing. Returns the exit status: 1 if a rule
+ * failed or a change was refused.
  */
 export async function plan(options: PlanOptions, settings: Settings, terminal: Terminal): Promise<number> {
   const given = [options.payload, options.pull, options.issue, options.branch, options.repository];
@@ -96,7 +96,7 @@ async function planPayload(
   return problems.length > 0 || hasFailed(run) ? 1 : 0;
 }
 
-/** With `--facts` nothing is asked of a forge; without it, and with one, facts are live, and a server's data is read. */
+/** With `--facts`, no requests are made; otherwise, with a forge, facts are live, and a server's data is read. */
 async function planPayloadEvent(
   event: Event,
   {

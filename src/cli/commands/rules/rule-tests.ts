@@ -28,22 +28,23 @@ import {
 import { count } from '../../output/terminal.ts';
 import { readData } from '../read-data.ts';
 
-/** What a person reads where the paths have rules and no tests. */
+/** Message for paths that have rules but no tests. */
 export const noRuleTest =
   'no rule test was found: write NAME.test.yml beside NAME.yml; docs/rule-tests.md has examples';
 
-/** What the rule tests beside rule files came to. */
+/** Result of the rule tests beside rule files. */
 type RuleTestReport = Awaited<ReturnType<typeof runRuleTests>> & {
-  /** Problems of rule files and of files of tests. */
+  /** Problems of rule files and test files. */
   readonly problems: readonly Problem[];
   readonly failed: Awaited<ReturnType<typeof runRuleTests>>['results'];
-  /** Cases and what they reached, as one line. */
+  /** Summary of cases and coverage in one line. */
   readonly summary: string;
 };
 
 /**
- * Runs the rule tests beside the rule files at these paths. A path may also be that of a file of tests. `offered`: the packs that
- * a repository's file includes by name. `beforeCase` is awaited before each case is loaded and run; where it rejects, so does this.
+ * Runs the rule tests beside the rule files at these paths, which may also be test files. `offered`: the packs that a
+ * repository's file includes by name. `beforeCase` is awaited before each case is loaded and run; its rejection is
+ * passed on.
  */
 export async function testRules(
   given: readonly string[],
@@ -76,7 +77,7 @@ export async function testRules(
   return { results, unreached, problems, failed, summary };
 }
 
-/** Returns the cases with the rules that they are about: the file is loaded anew where a case gives other parameters. */
+/** Returns the cases with their rules: the file is loaded again for cases with other parameters. */
 async function testedWith(
   file: FolderFile,
   {
@@ -105,7 +106,7 @@ async function testedWith(
   return { files, problems: [...loaded.values()].flatMap(({ problems }) => problems) };
 }
 
-/** Plans a case with given facts alone: the same engine, no forge. */
+/** Plans a case with given facts only: the same engine, without a forge. */
 async function runCase(one: RuleCase, file: TestedFile): Promise<CaseRun> {
   const clock = { ...systemClock, now: () => one.now ?? new Date() };
   const asked: FactRequest[] = [];
@@ -140,7 +141,7 @@ async function runCase(one: RuleCase, file: TestedFile): Promise<CaseRun> {
   return { ...run, missing: await missingOf(run, file, asked, facts) };
 }
 
-/** Returns the facts that the failed rules of a run read and the case does not give. */
+/** Returns the facts that failed rules read and the case does not give. */
 async function missingOf(
   run: CaseRun,
   { rules }: TestedFile,
@@ -161,7 +162,7 @@ async function missingOf(
   );
 }
 
-/** A case that gives the pull request of an event that only concerns pull requests is about that one. */
+/** For an event that only concerns pull requests, a case with a given pull request is about that one. */
 function aboutItem(event: Event, { facts }: RuleCase, { rules }: TestedFile): Event {
   const { family, repository } = event;
   const pull = facts.pull_request;
@@ -171,7 +172,7 @@ function aboutItem(event: Event, { facts }: RuleCase, { rules }: TestedFile): Ev
   return { ...event, subject: { kind: 'pull_request', ...(repository ? { repository } : {}), index } };
 }
 
-/** Returns what an item is about, as far as its members say. */
+/** Returns the subject of an item, as far as its members show it. */
 function subjectOfItem(kind: SubjectKind, value: Readonly<Record<string, unknown>>): Subject {
   const holder = kind === 'repository' ? value : value.repository;
   const { full_name, id = 1 } = (typeof holder === 'object' && holder !== null ? holder : {}) as {

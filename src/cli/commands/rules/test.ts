@@ -6,8 +6,8 @@ import { pathsOrDefault } from './check.ts';
 import { noRuleTest, testRules } from './rule-tests.ts';
 
 /**
- * Runs the rule tests beside the rule files at these paths, and prints differences and what no case reaches. Returns the
- * exit status: 1 where a case differs, or a file has problems.
+ * Runs the rule tests beside the rule files at these paths, and prints differences and missing coverage. Returns the
+ * exit status: 1 if a case differs, or a file has problems.
  */
 export async function test(
   given: readonly string[],

@@ -2,13 +2,13 @@ import type { Run } from '../../../engine/record.ts';
 import { ReeveError } from '../../../platform/errors.ts';
 import type { Delivery, StoreQueries } from '../../../store/store.ts';
 
-/** Returns whether a target is the id of a delivery: those are digits, and ids of runs are not. */
+/** Returns whether a target is a delivery id: those consist of digits, run ids do not. */
 export const isDeliveryId = (target: string): boolean => /^\d+$/.test(target);
 
 /**
- * Returns the runs that a target names, oldest first: the run with this id, those of the delivery with this id, or for `last` the
- * newest run. Empty where there is none. A change of Reeve itself causes a run in which every rule is skipped: `last` is the run
- * that made the change, and not that one.
+ * Returns the runs of a target, oldest first: the run with this id, those of the delivery with this id, or for `last`
+ * the newest run; empty if there is none. A change by Reeve causes an event whose run skips every rule: `last` is the
+ * run that made the change, not that one.
  */
 export async function findRuns(target: string, store: StoreQueries): Promise<readonly Run[]> {
   if (target === 'last') {
@@ -29,8 +29,8 @@ export async function describeTarget(target: string, store: Pick<StoreQueries, '
 }
 
 /**
- * Returns the one run that a target names. Of several runs of a delivery, the one that changed something is meant. Throws `usage`
- * where there is none, and where several changed something.
+ * Returns the single run of a target. For a delivery with several runs, the one with changes is used. Throws `usage` if
+ * there is none, or several with changes.
  */
 export async function requireRun(target: string, store: StoreQueries): Promise<Run> {
   const runs = await findRuns(target, store);
@@ -52,8 +52,8 @@ export async function requireRun(target: string, store: StoreQueries): Promise<R
 }
 
 /**
- * Returns the id of the delivery that a target names: that delivery, the one that started a run, or for `last` the newest that
- * `isMeant` accepts. Throws `usage` where there is none.
+ * Returns the delivery id of a target: that delivery, the one that started a run, or for `last` the newest that
+ * `isMeant` accepts. Throws `usage` if there is none.
  */
 export async function requireDelivery(
   target: string,
@@ -107,7 +107,7 @@ export function whyNoRun({ state, reason, copyOf, repeatOf, retryAt }: Delivery)
   return reason === undefined ? `it waits for its turn${next}` : `it waits: ${reason}${next}`;
 }
 
-/** Returns why redriving a delivery does nothing; undefined for a dead one. */
+/** Returns why a delivery cannot be redriven; undefined for a dead one. */
 export function whyNotDead(delivery: Delivery): string | undefined {
   if (delivery.state === 'dead') return undefined;
   if (delivery.state !== 'settled') return `${whyNoRun(delivery)}; only dead deliveries are redriven`;

@@ -9,8 +9,8 @@ import { plain, type Terminal } from '../../output/terminal.ts';
 import { openStore } from '../open-store.ts';
 
 /**
- * Stops writes of a rule, to a repository, or all; without a name, lists the pauses in force. It holds from the next request
- * of a running server on, and through restarts. Deliveries are kept. Returns the exit status.
+ * Pauses writes of a rule, to a repository, or all; without a name, lists the active pauses. A pause applies from the
+ * next request of a running server on, and survives restarts. Deliveries are kept. Returns the exit status.
  */
 export async function pause(
   name: string | undefined,
@@ -35,7 +35,9 @@ export async function pause(
   }
 }
 
-/** Ends a pause; what waited for its end runs again now. Returns the exit status: 1 where there was no such pause. */
+/**
+ * Ends a pause; deliveries that waited for its end run again. Returns the exit status: 1 if there was no such pause.
+ */
 export async function resume(
   name: string,
   options: { json?: boolean },
@@ -58,7 +60,7 @@ export async function resume(
   }
 }
 
-/** Throws `usage` where the name is none of a rule. */
+/** Returns the scope of a name. Throws `usage` if no rule has it. */
 async function findScope(name: string, { rules }: Settings, store: Store): Promise<PauseScope> {
   const load = async (): Promise<readonly string[]> => {
     const files = rules === undefined ? [] : await loadRuleFiles([rules]);

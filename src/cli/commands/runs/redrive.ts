@@ -6,13 +6,13 @@ import { plain, type Terminal } from '../../output/terminal.ts';
 import { openStore } from '../open-store.ts';
 import { isDeliveryId, requireDelivery, whyNotDead } from './find-target.ts';
 
-/** Outcome of one delivery that was named. */
+/** Outcome of one requested delivery. */
 type Redriven = { readonly delivery: string; readonly redriven: boolean; readonly reason?: string };
 
 /**
- * Gives dead deliveries another life with all attempts: those named (by their ids, by those of their runs, or `last`), or all.
- * A running server takes them within a second. Who did it, and when, is kept with them. Returns the exit status: 1 where one of
- * those named was not dead.
+ * Redrives dead deliveries with all attempts: the given ones (by their ids, by those of their runs, or `last`), or all.
+ * A running server claims them within a second. User and time are recorded with them. Returns the exit status: 1 if a
+ * given one was not dead.
  */
 export async function redrive(
   targets: readonly string[],
@@ -39,11 +39,11 @@ export async function redrive(
   }
 }
 
-/** Returns the ids of the deliveries that the targets name, each once. */
+/** Returns the delivery ids of the targets, without duplicates. */
 async function idsOf(targets: readonly string[], store: Store): Promise<readonly string[]> {
   const ids = new Set<string>();
   const last = { state: 'dead', isMeant: () => true } as const;
-  // An id that is not stored is answered with the others: a list from yesterday may name deleted deliveries.
+  // Unknown ids are reported with the others: an older list may contain deleted deliveries.
   for (const target of targets)
     ids.add(isDeliveryId(target) ? target : await requireDelivery(target, store, last));
   return [...ids];

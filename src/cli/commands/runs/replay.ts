@@ -28,8 +28,9 @@ type ReplayOptions = {
 };
 
 /**
- * Holds a recorded or stored delivery (`given`: a file, the id of the delivery or of its run, or `last`) against the rules of today, or with `since` every stored one of that time, and
- * prints what they would do; writes nothing anywhere. Returns the exit status: 1 where a rule failed.
+ * Evaluates the current rules for a recorded or stored delivery (`given`: a file, the id of the delivery or of its run,
+ * or `last`), or with `since` for every stored one of that time, and prints the plan; writes nothing. Returns the exit
+ * status: 1 if a rule failed.
  */
 export async function replay(
   given: string | undefined,
@@ -56,7 +57,7 @@ export async function replay(
 
 type GivenEvent = { readonly event: Event; readonly delivery?: string };
 
-/** Reads the file that is named, else the stored delivery: by its id, by the id of its run, or the newest for `last`. */
+/** Reads the given file, otherwise the stored delivery: by its id, by the id of its run, or the newest for `last`. */
 async function readGiven(given: string, options: ReplayOptions, settings: Settings): Promise<GivenEvent> {
   // Ids have neither dots nor slashes: a misspelt file name is not looked up in the store.
   const isTarget = given === 'last' || isDeliveryId(given) || (/^[\w-]+$/.test(given) && !existsSync(given));
@@ -74,7 +75,7 @@ async function readGiven(given: string, options: ReplayOptions, settings: Settin
   }
 }
 
-/** A recording is `{ eventType, payload }`, or the body alone, and then `--event` says what it is. */
+/** A recording is `{ eventType, payload }`, or only the body, which requires `--event`. */
 async function readRecorded(path: string, { event }: ReplayOptions): Promise<Event> {
   const data = await readData(path);
   const { eventType, payload } = data;
@@ -87,7 +88,7 @@ async function readRecorded(path: string, { event }: ReplayOptions): Promise<Eve
 
 type Player = (event: Event, delivery?: string) => Promise<Run>;
 
-/** With a forge the rules in force are read from it and facts are live; without one the payload has to do. */
+/** With a forge, the rules in force are read from it and facts are live; without one, only the payload is used. */
 async function createPlayer(options: ReplayOptions, settings: Settings, terminal: Terminal): Promise<Player> {
   const select = await createSelection(options, settings, terminal);
   const memory = createFactMemory(systemClock);
@@ -102,10 +103,10 @@ async function createPlayer(options: ReplayOptions, settings: Settings, terminal
   };
 }
 
-/** Returns the rules to try on an event, and the event about its repository as that is found now. */
+/** Returns the rules for an event, and the event with the current identity of its repository. */
 type Select = (event: Event) => Promise<{ readonly rules: RuleSet; readonly event: Event }>;
 
-/** Creates the selection. Without a forge, the rules of the file or folder are tried on the event as it came. */
+/** Creates the selection. Without a forge, the rules of the file or folder are evaluated for the event unchanged. */
 async function createSelection(
   options: ReplayOptions,
   settings: Settings,
@@ -151,7 +152,7 @@ async function replaySince(
   }
 }
 
-/** A repository that was removed or replaced since keeps none of the other deliveries from being compared. */
+/** A repository that was removed or replaced does not prevent the comparison of other deliveries. */
 async function unlessGone(run: Promise<Run>, what: string, terminal: Terminal): Promise<Run | undefined> {
   try {
     return await run;
@@ -181,33 +182,33 @@ async function* storedSince(from: Date, store: Store) {
   }
 }
 
-/** Reads how far to look back. Throws `usage`. */
+/** Parses the time range. Throws `usage`. */
 function durationMs(text: string): number {
   const ms = parseDurationMs(text);
   if (ms === undefined) throw new ReeveError('usage', `"${text}" is no time: write 30m, 12h or 7d`);
   return ms;
 }
 
-/** What differs between a recorded run and the same delivery under the rules of today. */
+/** Differences between a recorded run and the same delivery under the current rules. */
 type Comparison = {
   readonly delivery: string;
   readonly event: string;
   readonly repository: string;
-  /** Rules whose verdict is another now; `before` or `after` is absent where there is no such rule. */
+  /** Rules with another verdict; `before` or `after` is absent if the rule did not exist. */
   readonly verdicts: readonly { readonly rule: string; readonly before?: string; readonly after?: string }[];
-  /** What today's rules would still change, the forge being as it is now. */
+  /** Changes that the current rules would still make, given the live state. */
   readonly changes: readonly {
     readonly target: string;
     readonly value: unknown;
     readonly reason: string;
-    /** Only rules in `observe` mode want it. */
+    /** Planned only by rules in `observe` mode. */
     readonly observed?: true;
   }[];
-  /** Rules that could not be judged. */
+  /** Rules that failed. */
   readonly failed: readonly string[];
 };
 
-/** Compares the recorded run of a delivery, where there was one, with a replay of it. Rules that were not considered count as absent. */
+/** Compares the recorded run of a delivery, if any, with its replay. Skipped rules count as absent. */
 export function compareRuns(given: {
   id: string;
   event: Event;
@@ -246,7 +247,7 @@ function verdictsOf(run: Run | undefined): ReadonlyMap<string, string> {
   return new Map(considered.map(({ rule, verdict }) => [rule, verdict]));
 }
 
-/** Prints what differs, delivery by delivery; those without a difference are counted. */
+/** Prints the differences by delivery; those without differences are counted. */
 export function printComparison(compared: readonly Comparison[], since: string, terminal: Terminal): void {
   const different = compared.filter(({ verdicts, changes }) => verdicts.length + changes.length > 0);
   for (const { delivery, event, repository, verdicts, changes } of different) {

@@ -12,13 +12,13 @@ import type { Terminal } from '../../output/terminal.ts';
 import { clientOf, openStore } from '../open-store.ts';
 import { requireRun } from './find-target.ts';
 
-/** How long a server is given to take a job before the command says so and ends; the job stays. */
+/** Maximum wait for a server to claim the job before the command ends with a message; the job remains. */
 const patienceMs = 60_000;
 
 /**
- * Takes back what a run did, where it is still so. Beside a running server it is the server that writes: one process
- * writes to one forge. `target` is the id of the run, that of its delivery, or `last`. Returns the exit status: 1 where a change
- * was refused or failed.
+ * Reverts the changes of a run that still have their result. With a running server, the server writes: only one process
+ * writes to a forge. `target` is the id of the run, that of its delivery, or `last`. Returns the exit status: 1 if a
+ * change was refused or failed.
  */
 export async function revert(
   target: string,
@@ -55,7 +55,7 @@ async function revertNow(id: string, settings: Settings): Promise<Run> {
   }
 }
 
-/** Takes the run back in this process. */
+/** Reverts the run in this process. */
 async function revertHere(id: string, mode: 'enforce' | 'plan', settings: Settings): Promise<Run> {
   const client = clientOf(settings);
   const store = await openStore(settings, mode === 'plan' ? 'reader' : 'worker');
@@ -71,7 +71,7 @@ async function revertHere(id: string, mode: 'enforce' | 'plan', settings: Settin
   }
 }
 
-/** Asks the running server to take the run back, and waits for it. */
+/** Requests the revert from the running server, and waits for it. */
 async function revertThere(id: string, settings: Settings): Promise<Run> {
   const store = await openStore(settings);
   try {

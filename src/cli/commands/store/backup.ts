@@ -21,7 +21,7 @@ export async function backup(
   return 0;
 }
 
-/** Puts a copy into the place of the store. Returns the exit status. */
+/** Replaces the store by a backup. Returns the exit status. */
 export async function restore(
   file: string,
   options: Options,

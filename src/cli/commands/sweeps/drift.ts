@@ -9,8 +9,8 @@ import { ageOf, plain, type Terminal } from '../../output/terminal.ts';
 import { clientOf, openStore } from '../open-store.ts';
 
 /**
- * Prints what sweeps found to be otherwise than a rule wants it, and since when; with `adopt` the rule file that
- * describes what is live there. Returns the exit status: 1 where something drifts.
+ * Prints the drift found by sweeps, with the time of its first detection; with `adopt`, the rule file that describes
+ * the live state. Returns the exit status: 1 if there is drift.
  */
 export async function drift(
   items: readonly string[],
@@ -47,12 +47,13 @@ async function adoptAll(items: readonly string[], settings: Settings, terminal: 
   return 0;
 }
 
-/** A rule file as text, and what of the live state it cannot express. */
+/** A rule file as text, and the parts of the live state that it cannot express. */
 type AdoptedFile = { readonly yaml: string; readonly left: readonly string[] };
 
 /**
- * Returns the rule file that declares what is live in a repository (`acme/demo`) or an organization (`acme`), one step per
- * action that has an adoption. A run of it plans no change. What the account may not read is reported and left out.
+ * Returns the rule file that declares the live state of a repository (`acme/demo`) or an organization (`acme`), one
+ * step per action that has an adoption. A run of it plans no change. Data that the account may not read is reported and
+ * left out.
  */
 export async function adopt(client: Client, name: string): Promise<AdoptedFile> {
   const [owner = '', repo] = name.split('/');

@@ -13,16 +13,19 @@ import { findSweepRule } from './sweep-rule.ts';
 
 type SweepPlanOptions = { readonly in?: readonly string[]; readonly json?: boolean };
 
-/** Items that are printed in full; the rest are counted. Those without a change are fewer: they say why nothing happens. */
+/**
+ * Maximum number of items printed in full; the rest are counted. Fewer of those without a change, which say why nothing
+ * happens.
+ */
 const shownAtMost = { telling: 50, quiet: 10 } as const;
 
-/** Exit status of a command that a person stopped, as shells have it. */
+/** Exit status of an interrupted command, as in shells. */
 const interrupted = 130;
 
 /**
- * Prints what the sweep of a rule would do now, item by item, and writes nothing anywhere. With `json`, each item is one line;
- * otherwise the first items are printed in full, and a summary. Returns the exit status: 1 where the rule failed for an item, a
- * change was refused, or a list could not be read; 130 where it was interrupted.
+ * Prints the plan of a rule's sweep item by item, and writes nothing. With `json`, each item is one line; otherwise the
+ * first items are printed in full, with a summary. Returns the exit status: 1 if the rule failed for an item, a change
+ * was refused, or a list could not be read; 130 if interrupted.
  */
 export async function printSweepPlan(
   name: string,
@@ -78,11 +81,11 @@ export async function printSweepPlan(
   }
 }
 
-/** Prints the plans of items as they come, and counts them. */
+/** Prints the plans of items as they arrive, and counts them. */
 interface Printer {
-  /** `isLater`: one slot has no room for its changes. */
+  /** `isLater`: its changes exceed the limit of one slot. */
   add(run: Run, isLater: boolean): void;
-  /** Counts items that had their turn in an earlier slot. */
+  /** Counts items that were handled in an earlier slot. */
   passOver(count: number): void;
   addFailure(failure: SweepFailure): void;
   counts(): { readonly items: number; readonly pending: number; readonly failed: number };
@@ -138,7 +141,7 @@ function createPrinter(json: boolean, terminal: Terminal): Printer {
     requests: () => requests,
     isWrong: () => items.failed + refused + unlisted > 0,
     end(rule, allRequests) {
-      // In a stream of runs, the summary would be a line of another form.
+      // In a stream of runs, the summary would have another form.
       const say = json ? terminal.error : terminal.out;
       const waiting = [
         ...(items.later === 0 ? [] : [`${count(items.later, 'item')} in later slots`]),

@@ -4,8 +4,8 @@ import { loadRuleFiles } from '../../../rules/sources/folder.ts';
 import type { Settings } from '../../../server/settings/config.ts';
 
 /**
- * Returns the operator's rule with a schedule that has this name or identity. Throws `usage` where there is not exactly one.
- * Only REEVE_RULES is read: a server runs no other schedules of an operator, and `rules/` of a checkout holds examples.
+ * Returns the scheduled operator rule with this name or identity. Throws `usage` unless there is exactly one. Only
+ * REEVE_RULES is read: a server runs no other operator schedules, and `rules/` of a checkout contains examples.
  */
 export async function findSweepRule(name: string, settings: Settings): Promise<LoadedRule> {
   if (settings.rules === undefined) {

@@ -15,16 +15,15 @@ import { findSweepRule } from './sweep-rule.ts';
 
 type SweepOptions = { readonly in?: readonly string[]; readonly json?: boolean };
 
-/** The job that was started by hand and has not ended: the same command continues it. */
+/** The unfinished job started by hand, which the same command continues. */
 type ByHand = { readonly job: string; readonly in: readonly string[] };
 
-/** Exit status of a command that a person stopped, as shells have it. */
+/** Exit status of an interrupted command, as in shells. */
 const interrupted = 130;
 
 /**
- * Runs the sweep of a rule now and shows how far it is. Beside a running server, the server does it. Interrupted, it
- * goes on where it stopped when it is asked for again, or when a server runs. Returns the exit status: 1 where items
- * failed, 130 where it was interrupted.
+ * Runs the sweep of a rule now and shows its progress. With a running server, the server runs it. An interrupted sweep
+ * is continued by the same command, or by a server. Returns the exit status: 1 if items failed, 130 if interrupted.
  */
 export async function sweep(
   name: string,
@@ -64,11 +63,11 @@ export async function sweep(
   }
 }
 
-/** Where the job is done: here, or by the server whose store this is. */
+/** Executor of the job: in this process, or in the server of this store. */
 type SweepDoor = {
   readonly store: Store;
   readonly isAlone: boolean;
-  /** Resolves when the job cannot be done here any more. */
+  /** Resolves when the job can no longer run in this process. */
   readonly failed: Promise<ReeveError>;
   close(): Promise<void>;
 };
@@ -89,14 +88,14 @@ async function openDoor(settings: Settings, terminal: Terminal, signal: AbortSig
   }
 }
 
-/** What the sweep does is shown by its line; the log says what is wrong. */
+/** The progress line shows the sweep; the log shows only warnings and errors. */
 function quietest(level: Settings['logLevel']): Settings['logLevel'] {
   return level === 'info' ? 'error' : level;
 }
 
 async function startJob(rule: LoadedRule, patterns: readonly string[], store: Store): Promise<string> {
   const key = `sweep-by-hand ${rule.id}`;
-  // The border to the store: what is under this key was written here alone.
+  // Boundary to the store: only this function writes this key.
   const before = (await store.recall(key)) as ByHand | undefined;
   if (before && JSON.stringify(before.in) === JSON.stringify(patterns)) {
     const delivery = await store.readDelivery(before.job);

@@ -11,19 +11,19 @@ import { count } from '../../output/terminal.ts';
 import { type Finding, ok, skipped, wrong } from '../finding.ts';
 import type { Examination } from './examination.ts';
 
-/** What an action in a repository may need, from least to most. */
+/** Access levels in a repository, from least to most. */
 const ranks: readonly Access[] = ['reader', 'writer', 'admin'];
 export type RepositoryAccess = { readonly full_name: string; readonly held: Access };
 type AccessGap = {
   readonly repository: string;
   readonly held: Access;
   readonly needed: Access;
-  /** What needs it: `action comment`, `fact approvals`. */
+  /** The origin of the need: `action comment`, `fact approvals`. */
   readonly what: string;
   readonly rule: LoadedRule;
 };
 
-/** Looks whether the account may do in each starred repository what the operator’s rules would do there. */
+/** Checks that the account has the access in each starred repository that the operator’s rules need there. */
 export async function checkAccess({ client, account, rules }: Examination): Promise<Finding> {
   const loaded = (await rules()).flatMap((file) => file.rules);
   if (loaded.length === 0) return skipped('there are no rules of the operator');
@@ -40,13 +40,13 @@ export async function checkAccess({ client, account, rules }: Examination): Prom
   );
 }
 
-/** The most that rules need is named for repositories, and for organizations; the rest is less. */
+/** Only the highest needed access is shown for repositories and for organizations; it includes the others. */
 const places: readonly (readonly Access[])[] = [
   ['admin', 'writer', 'reader'],
   ['owner', 'member'],
 ];
 
-/** Returns the access that all rules need together, with one rule and fact or action that needs it. */
+/** Returns the access that all rules need together, with one rule and the fact or action that needs it. */
 export function describeNeededAccess(rules: readonly LoadedRule[]): string {
   const wants = rules.flatMap((rule) =>
     [...allWants(rule), ...possibleWants(rule)].map((want) => ({ ...want, rule: rule.name })),
@@ -61,7 +61,7 @@ export function describeNeededAccess(rules: readonly LoadedRule[]): string {
   return `${subject} ${verb}: ${most.length === 0 ? 'none' : most.join(', and in the organization ')}`;
 }
 
-/** Access that the arguments of a step need beyond what its action needs. */
+/** Returns the access that the arguments of a step need beyond that of its action. */
 function moreAccess(action: Action, written: unknown): readonly Access[] {
   const given = new Set(Object.keys(typeof written === 'object' && written !== null ? written : {}));
   return Object.entries(action.moreAccess ?? {}).flatMap(([name, access]) =>
@@ -69,7 +69,10 @@ function moreAccess(action: Action, written: unknown): readonly Access[] {
   );
 }
 
-/** Returns the repositories that an account has starred, with its access; archived ones take no changes. */
+/**
+ * Returns the repositories that an account has starred, with its access; archived ones are left out, because they
+ * accept no changes.
+ */
 export async function starredAccess(client: Client, username: string): Promise<readonly RepositoryAccess[]> {
   const repositories: RepositoryAccess[] = [];
   const params = { username };
@@ -79,12 +82,12 @@ export async function starredAccess(client: Client, username: string): Promise<r
   return repositories;
 }
 
-/** Returns the access that the caller has to a repository which it has read. */
+/** Returns the caller's access to a repository that it has read. */
 function toRepositoryAccess({ full_name, permissions }: Repository): RepositoryAccess {
   return { full_name, held: permissions?.admin ? 'admin' : permissions?.push ? 'writer' : 'reader' };
 }
 
-/** Returns the rules that need more in a repository than the account may there. */
+/** Returns the rules that need more access to a repository than the account has. */
 function findAccessGaps(
   rules: readonly LoadedRule[],
   repositories: readonly RepositoryAccess[],
@@ -95,7 +98,7 @@ function findAccessGaps(
   );
 }
 
-/** Something of a rule that needs access. */
+/** A part of a rule that needs access. */
 type AccessWant = Pick<AccessGap, 'needed' | 'what'>;
 
 /** Returns the access that the facts of a rule need. */
@@ -103,7 +106,7 @@ function factWants(rule: LoadedRule): readonly AccessWant[] {
   return factsOfRule(rule).map(({ name, needs }) => ({ needed: needs.access, what: `fact ${name}` }));
 }
 
-/** Returns the access that the facts of a rule may need, also where that depends on the repository. */
+/** Returns the access that the facts of a rule may need, including facts whose need depends on the repository. */
 function possibleWants(rule: LoadedRule): readonly AccessWant[] {
   return factsOfRule(rule).map(({ name, needs }) => ({
     needed: needs.sometimes ?? needs.access,
@@ -134,18 +137,18 @@ function gapOf(
   return most === undefined ? [] : [{ repository: full_name, held, rule, ...most }];
 }
 
-/** What warnings about rules on a forge are made from. */
+/** Input of the warnings about rules on a forge. */
 export type CheckedForge = {
   readonly client: Client;
-  /** Names of repositories, as `owner/name`; empty: those that the account has starred. */
+  /** Names of repositories, as `owner/name`; empty: the starred ones. */
   readonly repositories: readonly string[];
   /** Returns the text of a rule file. */
   readonly textOf: (path: string) => string;
 };
 
 /**
- * Returns a warning for each rule that names a fact which the account may not read in a repository of its scope: those
- * given by name, or those that the account has starred.
+ * Returns a warning for each rule with a fact that the account may not read in a repository of its scope: those given
+ * by name, or the starred ones.
  */
 export async function missingAccess(
   rules: readonly LoadedRule[],

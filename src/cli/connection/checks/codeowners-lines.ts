@@ -17,13 +17,13 @@ import { type Finding, ok, skipped, warning } from '../finding.ts';
 import { type CheckedForge, starredAccess } from './access.ts';
 import type { Examination } from './examination.ts';
 
-/** Repositories that are looked into; each costs a few requests. */
+/** Maximum number of repositories examined; each costs a few requests. */
 const maxRepositories = 100;
 
-/** A repository whose CODEOWNERS has lines that match nothing, as a sentence, and a rule that reads it. */
+/** A repository whose CODEOWNERS has lines without a match, as a sentence, and a rule that reads it. */
 type Unmatched = { readonly repository: string; readonly text: string; readonly rule: LoadedRule };
 
-/** Returns the repositories in the scope of rules about code owners whose CODEOWNERS has lines that no file matches. */
+/** Returns the repositories in the scope of rules about code owners whose CODEOWNERS has lines that match no file. */
 async function findUnmatched(
   rules: readonly LoadedRule[],
   client: Client,
@@ -46,7 +46,7 @@ async function findUnmatched(
   return found;
 }
 
-/** A file that is too large to judge is what the rule says itself. */
+/** Files that are too large are reported by the rule itself. */
 async function readText(ask: () => Promise<{ readonly text: string }>): Promise<string> {
   try {
     return (await ask()).text;
@@ -86,7 +86,9 @@ async function starredNames(client: Client): Promise<readonly string[]> {
   return (await starredAccess(client, login)).map(({ full_name }) => full_name);
 }
 
-/** Looks for lines of CODEOWNERS that match nothing in the starred repositories that the operator’s rules read it in. */
+/**
+ * Checks the CODEOWNERS of the starred repositories in which the operator’s rules read it for lines that match nothing.
+ */
 export async function checkCodeowners({ client, rules }: Examination): Promise<Finding> {
   const wanted = (await rules()).flatMap((file) => file.rules).filter(readsOwners);
   if (wanted.length === 0) return skipped('no rule of the operator reads CODEOWNERS');

@@ -2,11 +2,11 @@ import type { PostgresState } from '../../../store/postgres/examine.ts';
 import { type Finding, ok, skipped, warning, wrong } from '../finding.ts';
 import type { Check, Examination } from './examination.ts';
 
-/** The first version that Reeve is tested with. */
+/** The oldest version that Reeve is tested with. */
 const leastVersion = 150_000;
-/** Deliveries have a lifetime, and processes log their own time. */
+/** Maximum clock skew: deliveries have a lifetime, and processes log their own time. */
 const mostSkewMs = 30_000;
-/** Connections of a command. */
+/** Connections per command. */
 const perCommand = 2;
 
 /** Checks of the server of DATABASE_URL. */
@@ -47,7 +47,7 @@ async function examineWith(
   return state === undefined ? skipped('the store is a file: DATABASE_URL is not set') : judge(state);
 }
 
-/** Returns what version, schema and settings of a server mean. */
+/** Returns the finding about version, schema and settings of a server. */
 export function serverFinding(state: PostgresState): Finding {
   const { version, schema, knownSchema, synchronousCommit, synchronousStandbys } = state;
   const text = [
@@ -79,7 +79,7 @@ export function serverFinding(state: PostgresState): Finding {
   return ok(text);
 }
 
-/** Returns what the connections of a server mean for the processes that run. */
+/** Returns the finding about the connection limit of a server for the running processes. */
 export function connectionsFinding({ processes, connections }: PostgresState): Finding {
   const { limit, ownLimit, others, perProcess } = connections;
   const needOf = (number: number): number => number * perProcess + perCommand;
@@ -97,7 +97,7 @@ export function connectionsFinding({ processes, connections }: PostgresState): F
   return ok(text);
 }
 
-/** Returns what the difference between the clocks of server and process means. */
+/** Returns the finding about the clock skew between server and process. */
 export function databaseClockFinding({ aheadMs }: { readonly aheadMs: PostgresState['aheadMs'] }): Finding {
   const ms = Math.abs(aheadMs);
   if (ms <= mostSkewMs) return ok(`the clocks of database and process differ by ${ms} ms`);

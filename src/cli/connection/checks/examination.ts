@@ -14,12 +14,12 @@ import { type DeliveryListener, type ListenFailure, openListener } from '../hook
 import { type Match, matchHooks, recallSetupHook, type SetupHook } from '../hooks/match.ts';
 import { type HookLocation, hookLocations, locationName, readHooks, type Signed } from '../hooks/places.ts';
 
-/** What the checks look at. Each thing is asked once, when the first check wants it. */
+/** Data for the checks, each fetched once, on first use. */
 export interface Examination {
   readonly environment: Variables;
   readonly envFile: string | undefined;
   readonly settings: Settings;
-  /** Whether hooks may be made to deliver; `thorough`: also those that need a repository made for it. */
+  /** Whether hooks may be tested; `thorough`: also those that need a temporary repository. */
   readonly test: 'none' | 'repositories' | 'thorough';
   readonly forgeUrl: string;
   readonly client: Client;
@@ -27,14 +27,14 @@ export interface Examination {
   account(): Promise<User>;
   rules(): Promise<readonly FolderFile[]>;
   store(): Promise<Store>;
-  /** The server of DATABASE_URL; undefined where the store is a file. */
+  /** State of the server of DATABASE_URL; undefined if the store is a file. */
   database(): Promise<PostgresState | undefined>;
   hooks(): Promise<HookStates>;
   listening(): Promise<DeliveryListener | ListenFailure>;
   close(): Promise<void>;
 }
 
-/** Begins an examination. Throws `usage` where no forge is configured: there is nothing to examine. */
+/** Starts an examination. Throws `usage` if no forge is configured, because there is nothing to examine. */
 export function examine(
   given: Pick<Examination, 'environment' | 'envFile' | 'settings' | 'test'>,
 ): Examination {
@@ -111,24 +111,24 @@ export type Check = {
   readonly run: (examination: Examination) => Promise<Finding>;
 };
 
-/** What was seen at one place that shall have a hook. */
+/** State of the hooks at one wanted location. */
 export type HookState = {
   readonly location: HookLocation;
-  /** Of the account that may see and test the hooks there. */
+  /** Client of the account that may read and test the hooks there. */
   readonly client: Client;
   readonly live: readonly Hook[];
   readonly match: Match;
   readonly known: SetupHook | undefined;
 };
 
-/** What was seen at the places of the operator file, and why nothing was at the others. */
+/** State of the hooks at the locations of the operator file, and the reason for each unreadable one. */
 type HookStates = {
   readonly readable: readonly HookState[];
   readonly unreadable: readonly string[];
   readonly unreadableLocations: readonly HookLocation[];
 };
 
-/** Reads the hooks of every place that the operator file names. */
+/** Reads the hooks of every location in the operator file. */
 async function readHookStates(
   signed: readonly Signed[],
   { webhook }: Settings,

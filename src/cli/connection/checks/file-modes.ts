@@ -4,19 +4,19 @@ import type { Variables } from '../../../server/settings/config.ts';
 import { parseOperatorFile } from '../../../server/settings/operator-file.ts';
 import type { Examination } from './examination.ts';
 
-/** Files in the data folder, of Reeve and of the demo's forge, that are for their owner alone. */
+/** Files in the data folder, of Reeve and of the demo's forge, that only their owner may read. */
 const privateFiles = [
   ...['reeve.db', 'reeve.db-wal', 'fingerprint.key', 'dashboard.password', 'demo.env'],
   ...['forge.db', 'forge.db-wal', 'control.token', 'git.config'].map((name) => join('forge', name)),
 ];
 const privateFolders = ['.', 'forge', join('forge', 'repositories'), join('forge', 'attachments')];
 
-/** A file or folder that others than its owner may open, and the mode that it should have. */
+/** A file or folder that other users may open, and the mode that it should have. */
 type OpenPath = { readonly path: string; readonly mode: '600' | '700' };
 
 /**
- * Returns what others than its owner may read: files with secrets, and the data folder with what is in it. Of files that
- * were given for one secret (NAME_FILE) the group is let through: containers mount them so.
+ * Returns the files with secrets, and data folders with their contents, that other users may read. For files of one
+ * secret (NAME_FILE), access of the group is accepted, because containers mount them that way.
  */
 export async function findOpenPaths(examination: Examination): Promise<readonly OpenPath[]> {
   const { environment, envFile, settings } = examination;
@@ -43,13 +43,13 @@ export async function findOpenSecretFiles(environment: Variables): Promise<reado
   return (await Promise.all(named.map((path) => keepOpen({ path, mode: '600' }, 0o007)))).flat();
 }
 
-/** A path that does not exist is closed to all accounts. */
+/** A missing path is inaccessible to everyone. */
 async function keepOpen(one: OpenPath, forbidden: number): Promise<readonly OpenPath[]> {
   const found = await stat(one.path).catch(() => undefined);
   return found && found.mode & forbidden ? [one] : [];
 }
 
-/** Returns the commands that close paths: one for files, one for folders. */
+/** Returns the commands that restrict paths: one for files, one for folders. */
 export function closingCommands(open: readonly OpenPath[]): string {
   const byMode = Map.groupBy(open, ({ mode }) => mode);
   return [...byMode]

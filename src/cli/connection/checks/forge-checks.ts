@@ -16,7 +16,7 @@ import type { Check, Examination } from './examination.ts';
 
 const mostSkewMs = 30_000;
 
-/** Returns what the difference between two clocks means. */
+/** Returns the finding about the skew between two clocks. */
 export function clockFinding(forgeMs: number, ourMs: number): Finding {
   const skewMs = Math.abs(forgeMs - ourMs);
   const seconds = Math.round(skewMs / 1_000);
@@ -28,7 +28,7 @@ export function clockFinding(forgeMs: number, ourMs: number): Finding {
   );
 }
 
-/** Checks that ask the forge, with the account’s own token. */
+/** Checks with requests to the forge, using the account’s own token. */
 export const forgeChecks: readonly Check[] = [
   {
     id: 'forge',
@@ -169,12 +169,12 @@ async function checkServed({ client, account, settings }: Examination): Promise<
 /** Folders that forges read workflows from. */
 const folders = ['.gitea/workflows', '.github/workflows'] as const;
 
-/** Most repositories that are searched for workflows; the first with one ends the search. */
+/** Maximum number of repositories searched for workflows; the first match ends the search. */
 const maxSearched = 200;
 
 /**
- * Examines whether changes by Reeve can start workflows of forks without approval: a served repository has workflows, and
- * the account is not restricted.
+ * Examines whether changes by Reeve can start workflows of forks without approval: a served repository has workflows,
+ * and the account is not restricted.
  */
 async function checkWorkflows(examination: Examination): Promise<Finding> {
   const { account, capabilities } = examination;
@@ -192,7 +192,7 @@ async function checkWorkflows(examination: Examination): Promise<Finding> {
 
 type WorkflowSearch = { readonly example?: string; readonly searched: number; readonly isWhole: boolean };
 
-/** Searches served repositories that run Actions for one with workflows. */
+/** Searches the served repositories that run Actions for one with workflows. */
 async function searchWorkflows({ client, account, settings }: Examination): Promise<WorkflowSearch> {
   let searched = 0;
   const served = { login: async () => (await account()).login, listed: settings.repositories };
@@ -207,7 +207,7 @@ async function searchWorkflows({ client, account, settings }: Examination): Prom
   return { searched, isWhole: true };
 }
 
-/** A forge without this member may run Actions in every repository. */
+/** On a forge without this member, every repository may run Actions. */
 function runsActions({ has_actions }: Repository): boolean {
   return has_actions !== false;
 }
@@ -221,7 +221,7 @@ async function hasWorkflows(client: Client, { owner, name }: Repository): Promis
   return false;
 }
 
-/** A folder may be absent, and the code of a repository may be hidden from the account. */
+/** Returns undefined for a missing folder, or for code that the account may not read. */
 async function unlessHidden<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked;

@@ -9,7 +9,7 @@ import { checkServedHooks, hookKinds } from '../hooks/served-hooks.ts';
 import { findingOfTest, type HookTestResult, testHook } from '../hooks/test-hook.ts';
 import type { Check, Examination, HookState } from './examination.ts';
 
-/** Checks of what the hooks deliver, and where to. */
+/** Checks of the deliveries of hooks, and of their target. */
 const deliveryChecks: readonly Check[] = [
   {
     id: 'webhook-address',
@@ -72,7 +72,7 @@ async function checkAddress({ settings, listening }: Examination): Promise<Findi
 
 const tries = new WeakMap<Examination, Promise<readonly { look: HookState; tried: HookTestResult }[]>>();
 
-/** Has each hook that may be tried deliver once. Asked twice, the answers are those of the first time. */
+/** Tests each testable hook once. A second call returns the results of the first. */
 function tryAll(examination: Examination): Promise<readonly { look: HookState; tried: HookTestResult }[]> {
   const known = tries.get(examination) ?? tryEach(examination);
   tries.set(examination, known);
@@ -141,7 +141,7 @@ async function checkTarget(examination: Examination): Promise<Finding> {
 const noWebhook = 'the operator file has no webhook section: reeve setup creates the hooks';
 const again = 'run reeve setup again: it corrects the hooks';
 
-/** Checks of the hooks as the forge shows them, then of what they deliver. */
+/** Checks of the hooks as shown by the forge, then of their deliveries. */
 export const hookChecks: readonly Check[] = [
   {
     id: 'hooks',
@@ -256,7 +256,7 @@ export const hookChecks: readonly Check[] = [
   ...deliveryChecks,
 ];
 
-/** Returns the run of a check that looks at each hook that can be seen; `faults` are texts that go on after the place. */
+/** Returns the run of a check over each visible hook; `faults` are texts that continue after the location. */
 function checkEachHook(
   okText: string,
   faults: (look: HookState, url: string) => readonly string[],
@@ -292,7 +292,7 @@ async function checkSecrets(examination: Examination): Promise<Finding> {
   return skipped(`${unknown.join(', ')}: not created by setup: only a delivery shows its secrets`);
 }
 
-/** Returns whether what a hook was made with is among the live values, the older ones too. */
+/** Returns whether the secrets that a hook was created with are among the accepted values, including older ones. */
 function isLive(known: SetupHook, entry: SecretEntry, key: Uint8Array): boolean {
   const isAmong = (kind: 'authorization' | 'hmac'): boolean => {
     const values = entry[kind].length === 0 ? [''] : entry[kind];

@@ -8,10 +8,10 @@ import { plain } from '../../output/terminal.ts';
 import { ok, wrong } from '../finding.ts';
 import type { Check } from './examination.ts';
 
-/** Incidents of a kind that are named; the rest are counted. */
+/** Maximum number of incidents named per kind; the rest are counted. */
 const named = 3;
 
-/** One check for each kind of incident that the store counts. */
+/** One check per kind of incident in the store. */
 export const incidentChecks: readonly Check[] = (Object.keys(incidentKinds) as readonly IncidentKind[]).map(
   (kind): Check => {
     const { title, looks, fails, remedy } = kindRow(kind);
@@ -34,7 +34,7 @@ export const incidentChecks: readonly Check[] = (Object.keys(incidentKinds) as r
   },
 );
 
-/** Files of the operator have a check of their own, which reads them as they are now. */
+/** The operator's files have a check of their own, which reads their current state. */
 function isHere({ kind, level }: Incident): boolean {
   return kind !== 'file-broken' || level !== 'operator';
 }

@@ -15,14 +15,14 @@ import { closingCommands, findOpenPaths } from './file-modes.ts';
 
 const leastFreeBytes = 200 * 2 ** 20;
 
-/** Returns whether a version of Node runs Reeve. */
+/** Returns whether a version of Node is supported. */
 export function nodeFinding(version: string): Finding {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   if (major > 22 || (major === 22 && minor >= 18)) return ok(`Node ${version}`);
   return wrong(`Node ${version} is too old`, 'install Node 22.18 or later');
 }
 
-/** Returns what `HOST` says as an address. */
+/** Returns the URL for an address in `HOST`. */
 function localUrl(host: string): string {
   return `http://${host.includes(':') ? `[${host}]` : host}`;
 }
@@ -162,7 +162,7 @@ async function checkFolder({ settings: { data } }: Examination): Promise<Finding
   }
   try {
     await access(data, constants.W_OK);
-    // A file system that is mounted for reading alone says no only when something is written.
+    // A read-only file system is detected only by a write.
     await rm(await mkdtemp(join(data, 'doctor-')), { recursive: true });
   } catch (error) {
     return wrong(`${data} cannot be written (${error instanceof Error ? error.message : error})`, advice);
@@ -171,7 +171,7 @@ async function checkFolder({ settings: { data } }: Examination): Promise<Finding
   return spaceFinding(data, space.bavail * space.bsize, space.blocks * space.bsize);
 }
 
-/** Returns what the free space of a disk means for the folder on it. */
+/** Returns the finding about the free space of the disk with the folder. */
 export function spaceFinding(data: string, freeBytes: number, allBytes: number): Finding {
   const text = `${data} can be written; ${Math.floor(freeBytes / 2 ** 20)} MB are free`;
   if (freeBytes >= Math.min(leastFreeBytes, 0.05 * allBytes)) return ok(text);
@@ -207,7 +207,7 @@ async function checkStore(examination: Examination): Promise<Finding> {
   }
 }
 
-/** The store as this program opens it: the schema is brought up to date, and a write is tried. */
+/** Opens the store like the server does: migrates the schema and tests a write. */
 async function checkDatabase({ store }: Examination): Promise<Finding> {
   const advice = 'make the server of DATABASE_URL reachable, and let its account write';
   try {
@@ -249,13 +249,13 @@ async function checkProcess({ settings }: Examination): Promise<Finding> {
   }
 }
 
-/** Words of examples and of people who meant to come back. */
+/** Placeholder words of examples and templates. */
 const placeholders =
   /change.?me|replace.?me|placeholder|example|password|passw0rd|your.?(own|secret|token)|12345|qwertz?y?/i;
-/** Random text of 24 letters has more different ones than this with near certainty. */
+/** Random text of 24 letters has at least this many different ones with near certainty. */
 const leastDifferent = 10;
 
-/** Returns why the values of an entry could be guessed; nothing where they cannot. A value is never repeated. */
+/** Returns why the values of an entry could be guessed; empty if they cannot. Contains no value. */
 function weaknessOf(entry: SecretEntry): readonly string[] {
   const faults: string[] = [];
   for (const kind of ['authorization', 'hmac'] as const) {
@@ -270,7 +270,7 @@ function weaknessOf(entry: SecretEntry): readonly string[] {
   return faults;
 }
 
-/** Who sees the header, which any proxy logs, could sign with it. Told once, of the header. */
+/** Anyone who sees the header, which proxies may log, could sign with it. Reported once, for the header. */
 function isDouble(own: string, entry: SecretEntry, kind: 'authorization' | 'hmac'): boolean {
   return kind === 'authorization' && entry.hmac.some((value) => value === own);
 }

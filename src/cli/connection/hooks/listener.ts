@@ -11,22 +11,22 @@ import { openStoreAt } from '../../../store/open-store.ts';
 import type { Store } from '../../../store/store.ts';
 import { localAddress, probeReceiver } from './probe-receiver.ts';
 
-/** A receiver that deliveries come to, and the store they are in. */
+/** A receiver of deliveries, and its store. */
 export interface DeliveryListener {
-  /** `running`: that of a running Reeve; `own`: one that was opened for this. */
+  /** `running`: that of a running Reeve; `own`: one opened for this check. */
   readonly by: 'running' | 'own';
   readonly store: Store;
-  /** Returns how many requests were refused for their secrets so far; of a running Reeve, by its metrics. */
+  /** Returns the number of requests refused for their secrets so far; for a running Reeve, from its metrics. */
   refused(): Promise<number>;
   close(): Promise<void>;
 }
 
-/** Why nothing can be heard: the text says what was seen, the advice what to do. */
+/** Reason why deliveries cannot be observed: the text has the observation, the advice the remedy. */
 export type ListenFailure = { readonly text: string; readonly advice: string };
 
 /**
- * Listens where deliveries come in: beside the Reeve that runs, or, where none does, with the real receiver on the real
- * store. Whatever comes meanwhile is kept and handled when Reeve starts: nothing is lost to a look.
+ * Observes deliveries: of the running Reeve, or, if there is none, with the real receiver on the real store. Other
+ * deliveries received meanwhile are stored and handled when Reeve starts, so that none is lost.
  */
 export async function openListener(
   settings: Settings,
@@ -55,7 +55,10 @@ async function beside(settings: Settings, address: string): Promise<DeliveryList
   return { by: 'running', store, refused, close: () => store.close() };
 }
 
-/** Returns how many requests a running Reeve has refused for their secrets. Rejects where its metrics cannot be read. */
+/**
+ * Returns the number of requests that a running Reeve has refused for their secrets. Rejects if its metrics cannot be
+ * read.
+ */
 async function readRefused(address: string, data: string, store: Store): Promise<number> {
   const readPassword = await openDashboardPassword(data, { store });
   const credentials = Buffer.from(`doctor:${await readPassword()}`).toString('base64');

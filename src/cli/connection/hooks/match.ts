@@ -6,7 +6,7 @@ import { createEntryScope, type SecretEntry } from '../../../server/receiver/sec
 import type { MemoryRows } from '../../../store/store.ts';
 import { type HookLocation, locationName } from './places.ts';
 
-/** What setup remembers of a hook it made: its id, and fingerprints of what no forge shows. */
+/** Stored data of a hook created by setup: its id, and fingerprints of the values that no forge shows. */
 export const SetupHook = z.object({
   id: z.number(),
   authorization: z.string().optional(),
@@ -17,7 +17,7 @@ type HookFingerprints = Omit<SetupHook, 'id'>;
 
 const setupHookKey = (location: HookLocation): string => `setup hook ${locationName(location)}`;
 
-/** Returns what is remembered of the hook at a place. */
+/** Returns the stored data of the hook at a location. */
 export async function recallSetupHook(
   store: MemoryRows,
   location: HookLocation,
@@ -26,7 +26,7 @@ export async function recallSetupHook(
   return found.success ? found.data : undefined;
 }
 
-/** Remembers the hook at a place. */
+/** Stores the data of the hook at a location. */
 export async function rememberSetupHook(
   store: MemoryRows,
   location: HookLocation,
@@ -35,10 +35,10 @@ export async function rememberSetupHook(
   await store.remember(setupHookKey(location), known);
 }
 
-/** The values a hook is made with: the first live ones of an entry. */
+/** The secrets of a hook: the first accepted values of an entry. */
 type HookSecrets = { readonly authorization: string; readonly hmac: string };
 
-/** Returns the first live values of an entry, which are the ones that hooks send; empty where it asks for none. */
+/** Returns the first accepted values of an entry, which hooks send; empty if it requires none. */
 export function hookSecretsOf(entry: SecretEntry): HookSecrets {
   return { authorization: entry.authorization[0] ?? '', hmac: entry.hmac[0] ?? '' };
 }
@@ -50,17 +50,17 @@ export function fingerprintHook(secrets: HookSecrets, key: Uint8Array): HookFing
   return { authorization: print('authorization'), hmac: print('hmac') };
 }
 
-/** The hooks of a place that are about Reeve. */
+/** The hooks of a location that concern Reeve. */
 export type Match = {
-  /** The hook that delivers here: the one that is remembered, else the first that is active. */
+  /** The hook that delivers here: the stored one, otherwise the first active one. */
   readonly found?: Hook;
-  /** The remembered hook, where it delivers to somewhere else now; then none of the others is `found`. */
+  /** The stored hook, if it now delivers to another address; then none of the others is `found`. */
   readonly elsewhere?: Hook;
-  /** Further hooks that deliver here: each event comes once more by each. */
+  /** Further hooks that deliver here, each of which duplicates every event. */
   readonly duplicates: readonly Hook[];
 };
 
-/** Finds Reeve's hook among those of a place. */
+/** Finds Reeve's hook among those of a location. */
 export function matchHooks(live: readonly Hook[], url: string, known: SetupHook | undefined): Match {
   const here = live.filter((hook) => hook.config?.url === url);
   const remembered = live.find(({ id }) => id === known?.id);
@@ -70,21 +70,21 @@ export function matchHooks(live: readonly Hook[], url: string, known: SetupHook 
   return { found, duplicates: here.filter((hook) => hook !== found) };
 }
 
-/** Returns the kinds that a hook shall hear and does not. */
+/** Returns the wanted kinds of events that a hook does not deliver. */
 export function missingKinds(hook: Hook, kinds: readonly string[]): readonly string[] {
   const subscribedEvents = shownEvents(hook.events);
   return kinds.filter((kind) => !subscribedEvents.includes(kind));
 }
 
 /**
- * Returns the entry of secrets whose values the hook of a place shall send: the first that may speak for everything the
- * hook hears. Undefined where none may.
+ * Returns the secret entry for the hook of a location: the first whose scope covers everything that the hook delivers.
+ * Undefined if there is none.
  */
 export function entryFor(location: HookLocation, entries: readonly SecretEntry[]): SecretEntry | undefined {
   return entries.find(({ scope }) => {
     const covers = createEntryScope(scope);
     if (location.level === 'system') return covers(undefined);
-    // Any repository of an owner stands for all of them: a scope that names only some does not match this one.
+    // One name stands for all repositories of an owner: a scope that covers only some does not match it.
     return covers(location.level === 'repository' ? location.name : `${location.name}/any-repository-of-it`);
   });
 }

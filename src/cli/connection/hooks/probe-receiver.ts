@@ -7,8 +7,8 @@ import { probeAgent } from '../../../server/receiver/guards.ts';
 import type { SecretEntry } from '../../../server/receiver/secrets.ts';
 
 /**
- * Who answers at an address. `ours`: a Reeve that knows these secrets · `other-secrets`: a Reeve that does not ·
- * `throttled`: one that has refused too much from here to say · `silent`: no answer · `stranger`: something else.
+ * The receiver at an address. `ours`: a Reeve with these secrets · `other-secrets`: a Reeve with other ones ·
+ * `throttled`: a Reeve that has refused too many requests from here · `silent`: no answer · `stranger`: something else.
  */
 type ProbeResult =
   | { readonly who: 'ours' }
@@ -17,8 +17,8 @@ type ProbeResult =
   | { readonly who: 'silent' | 'stranger'; readonly why: string };
 
 /**
- * Asks a receiver whether it knows the values of an entry: by a request that carries and is signed with them, and names
- * no event. The receiver looks at the secrets first, then refuses it as malformed: nothing is stored.
+ * Tests whether a receiver accepts the values of an entry, by a request that has and is signed with them, but names no
+ * event. The receiver verifies the secrets first, then refuses it as malformed: nothing is stored.
  */
 export async function probeReceiver(address: string, entry: SecretEntry): Promise<ProbeResult> {
   const body = JSON.stringify({ from: 'reeve' });
@@ -33,7 +33,7 @@ export async function probeReceiver(address: string, entry: SecretEntry): Promis
         ...(authorization === undefined ? {} : { authorization }),
         ...(hmac === undefined ? {} : { 'x-hub-signature-256': await sign(hmac, body) }),
       },
-      // The values are for this address alone.
+      // The values must not be sent to another address.
       redirect: 'manual',
       throwHttpErrors: false,
       retry: 0,
@@ -57,7 +57,7 @@ function connectionReason(thrown: unknown): string {
   return messageOf(thrown);
 }
 
-/** Returns where a receiver on this host and port answers from the same machine. */
+/** Returns the local URL of a receiver on this host and port. */
 export function localAddress(host: string, port: number): string {
   const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}/webhook`;
@@ -74,10 +74,16 @@ const privateNetworks = createNetworkList([
   'fe80::/10',
 ]);
 
-/** Where an address leads, in the words of the forge's list of allowed hosts; `unknown`: its name has no address here. */
+/**
+ * The network of an address, in the terms of the forge's list of allowed hosts; `unknown`: the name does not resolve
+ * here.
+ */
 type Reach = 'loopback' | 'private' | 'external' | 'unknown';
 
-/** Returns the kind of network that the host of an address is in, as seen from here. A name with several addresses is what the narrowest of them is. */
+/**
+ * Returns the kind of network of an address, as seen from here. For a name with several addresses, the narrowest one
+ * counts.
+ */
 export async function reachOf(address: string): Promise<Reach> {
   const found = await lookup(hostOfUrl(new URL(address)), { all: true }).catch(() => []);
   const isIn = (list: typeof loopback): boolean => found.some(({ address: ip }) => isInNetworks(ip, list));
@@ -86,7 +92,10 @@ export async function reachOf(address: string): Promise<Reach> {
   return isIn(privateNetworks) ? 'private' : 'external';
 }
 
-/** Returns what the forge's administrator sets so that hooks may go there. Gitea 1.27 moved the setting to another section. */
+/**
+ * Returns the setting by which the forge's administrator allows hooks to this network. Gitea 1.27 moved it to another
+ * section.
+ */
 export function allowAdvice(reach: 'loopback' | 'private'): string {
   return `by default, a forge delivers only to public addresses: in its app.ini set ALLOWED_HOST_LIST = external,${reach}, below [security] on Gitea 1.27 and later, below [webhook] on earlier versions and on Forgejo, and restart it`;
 }

@@ -11,27 +11,27 @@ import { count } from '../../output/terminal.ts';
 import { type Finding, ok, wrong } from '../finding.ts';
 import { coversRepository, type HookLocation, listHooksAt } from './places.ts';
 
-/** Repositories without a known hook whose own hooks are looked at; each costs a request. */
+/** Maximum number of repositories without a known hook whose own hooks are read; each costs a request. */
 const maxLooks = 100;
-/** Repositories that are named in a finding. */
+/** Maximum number of repositories named in a finding. */
 const maxNamed = 5;
 
-/** What tells whether served repositories are heard. */
+/** Input of the check that served repositories have hooks. */
 type ServedHooks = {
   readonly client: Client;
   readonly login: string;
   /** Patterns of the operator file. */
   readonly listed: readonly string[];
-  /** Places with a hook that delivers here, or whose hooks cannot be seen. */
+  /** Locations with a hook that delivers here, or whose hooks cannot be read. */
   readonly places: readonly HookLocation[];
-  /** Address of the receiver; absent: every hook whose address ends in `/webhook` counts. */
+  /** URL of the receiver; absent: every hook whose URL ends in `/webhook` counts. */
   readonly url: string | undefined;
   readonly store: StoreQueries | undefined;
 };
 
 /**
- * Looks whether a hook delivers from every served repository: one of a place that holds it, one of its own, or one that
- * has delivered. Wrong where no repository is served, and where no hook is known for one.
+ * Checks that every served repository has a hook: at a wider location, its own, or one that has delivered. Wrong if no
+ * repository is served, or if one has no known hook.
  */
 export async function checkServedHooks(given: ServedHooks): Promise<Finding> {
   const { client, login, listed, places: locations } = given;
@@ -65,7 +65,7 @@ export async function checkServedHooks(given: ServedHooks): Promise<Finding> {
   );
 }
 
-/** Looks at a repository's own hooks; where they cannot be seen, or there is none, at what it has delivered. */
+/** Reads a repository's own hooks; if that is denied, or there is none, checks for its earlier deliveries. */
 async function isHeard(
   { id, owner, name }: RepositoryRef,
   { client, url, store }: ServedHooks,
@@ -82,12 +82,15 @@ async function isHeard(
   return items.some(({ door }) => door === 'webhook');
 }
 
-/** A push drops cached rule files, and is what a forge sends when a hook is tried; `repository` tells new and gone ones. */
+/**
+ * A push invalidates cached rule files, and is the event of a hook's test; `repository` announces created and deleted
+ * ones.
+ */
 const always = ['push', 'repository'];
 
 /**
- * Returns the kinds that hooks shall hear, in order, without those that the forge does not know and would drop in
- * silence: all, or what these rules listen to.
+ * Returns the kinds of events for hooks, in order, without those that the forge does not know and would silently drop:
+ * all, or those of these rules.
  */
 export function hookKinds(
   events: 'all' | 'rules',
@@ -102,7 +105,7 @@ export function hookKinds(
   return wantedEvents([...always, ...known]);
 }
 
-/** The names that enable exactly the Event-Types of the families that rules listen to. */
+/** The event names that enable exactly the Event-Types of the rules' families. */
 function eventNamesOf(rules: readonly LoadedRule[]): readonly string[] {
   const types = rules.flatMap(({ on }) =>
     on.flatMap(({ family }) => Object.keys(eventFamilies[family].types)),

@@ -9,7 +9,9 @@ import type { DeliveryListener } from './listener.ts';
 import { type HookLocation, locationName, repositoryAt } from './places.ts';
 import { allowAdvice, reachOf } from './probe-receiver.ts';
 
-/** Result of a try. `arrived`: it was verified and stored · `refused`: it came, with other secrets · `untried`: why not. */
+/**
+ * Result of a test. `arrived`: verified and stored · `refused`: received with other secrets · `untried`: the reason.
+ */
 export type HookTestResult =
   | { readonly came: 'arrived'; readonly ms: number }
   | { readonly came: 'refused' | 'nothing'; readonly seconds: number }
@@ -18,9 +20,9 @@ export type HookTestResult =
 const Body = z.looseObject({ repository: z.looseObject({ full_name: z.string() }) });
 
 /**
- * Makes the forge deliver by the hook of a place, and waits until the delivery is verified and in the store. A
- * repository's hook is tried by the forge's own test; hooks of wider places have none: a private repository is made for
- * a moment and removed, which each of them hears. `timeoutMs` default 12 s: a forge gives a delivery up after 5.
+ * Triggers a delivery of the hook of a location, and waits until it is verified and stored. A repository's hook is
+ * tested by the forge's own test; hooks of wider locations have none: a temporary private repository is created and
+ * deleted, whose events they deliver. `timeoutMs` default 12 s: a forge gives a delivery up after 5.
  */
 export async function testHook(
   options: { client: Client; place: HookLocation; hookId: number; listening: DeliveryListener },
@@ -98,12 +100,12 @@ function repositoryInBody(body: Uint8Array): string | undefined {
   try {
     return Body.parse(JSON.parse(Buffer.from(body).toString('utf8'))).repository.full_name;
   } catch {
-    // Whatever came beside ours: it is not ours.
+    // Not the test delivery.
     return undefined;
   }
 }
 
-/** Returns what the try of a hook says about it, and what to do where it did not come. */
+/** Returns the finding of a hook's test, with the remedy if nothing arrived. */
 export async function findingOfTest(
   tried: HookTestResult,
   location: HookLocation,

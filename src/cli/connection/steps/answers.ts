@@ -5,7 +5,7 @@ import { loadForge, readSecret, type Variables } from '../../../server/settings/
 import { mergeEnvironments, readEnvFile } from '../../../server/settings/env-file.ts';
 import type { Prompt } from '../../output/prompt.ts';
 
-/** The options of `reeve setup`, as the command line gives them. */
+/** The options of `reeve setup`. */
 export type SetupOptions = {
   readonly url?: string;
   readonly tokenFile?: string;
@@ -27,26 +27,26 @@ export type SetupOptions = {
   readonly json?: boolean;
 };
 
-/** What is known of a forge before it is asked anything. */
+/** Input of setup before the first request. */
 export type Answers = {
   readonly forge: { readonly url: string; readonly credentials: Credentials };
-  /** Of an account that may create hooks; used and not stored. */
+  /** Token of an account that may create hooks; used and not stored. */
   readonly setupToken: string | undefined;
-  /** The environment with what the env file and the options say. */
+  /** The environment with the values of the env file and the options. */
   readonly environment: Variables;
   readonly envFile: string;
   readonly config: string;
 };
 
-/** Variables that go into the env file as they are, besides those of the webhook. */
+/** Variables that are written to the env file unchanged, besides those of the webhook. */
 export const keptVariables = [
   ...['FORGE_URL', 'FORGE_TOKEN', 'FORGE_TOKEN_FILE', 'FORGE_USER', 'FORGE_PASSWORD', 'FORGE_PASSWORD_FILE'],
   ...['REEVE_CONFIG', 'REEVE_DATA', 'REEVE_RULES', 'HOST', 'PORT'],
 ] as const;
 
 /**
- * Gathers what setup needs to begin: from options, then the environment, then the env file of an earlier run, then the
- * person at the terminal. Throws `usage` for a missing answer.
+ * Collects the input of setup: from options, then the environment, then the env file of an earlier run, then prompts.
+ * Throws `usage` for a missing answer.
  */
 export async function gatherAnswers(
   options: SetupOptions,

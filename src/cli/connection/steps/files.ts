@@ -9,22 +9,22 @@ import { editEnvText, writePrivateFile } from '../../../server/settings/env-file
 import { parseOperatorFile } from '../../../server/settings/operator-file.ts';
 import { type Finding, ok } from '../finding.ts';
 
-/** Brings the env file about: these variables, everything else in it as it is, readable by its owner alone. */
+/** Writes the env file: sets these variables, leaves everything else unchanged, readable only by its owner. */
 export async function saveEnvFile(path: string, values: Variables, plan: boolean): Promise<Finding> {
   const live = await readIfPresent(path);
   const wanted = editEnvText(live ?? '', values);
   return saveSetupFile({ path, live, wanted, plan, isPrivate: (await modeOf(path)) === 0o600 });
 }
 
-/** Brings the operator file about. Throws `settings` where the one that is there cannot be used. */
+/** Writes the operator file. Throws `settings` if the existing one is invalid. */
 export async function saveOperatorFile(path: string, edit: OperatorEdit, plan: boolean): Promise<Finding> {
   const live = await readIfPresent(path);
   const wanted = editOperatorText(await readOperatorText(path), edit);
-  // It may hold secrets: made by us it is private, and a mode that was chosen is checked by the doctor.
+  // It may contain secrets: a new file is private; the mode of an existing one is checked by the doctor.
   return saveSetupFile({ path, live, wanted, plan, isPrivate: live !== undefined });
 }
 
-/** Returns what puts the operator file back as it is now; a file that is not there now is removed. */
+/** Returns a function that restores the current operator file; a file that is missing now is removed. */
 export async function rememberOperatorFile(path: string): Promise<() => Promise<void>> {
   const before = await readIfPresent(path);
   return async () => {
@@ -62,7 +62,7 @@ async function modeOf(path: string): Promise<number | undefined> {
   return about && about.mode & 0o777;
 }
 
-/** What setup says in the operator file; a member that is undefined is taken out. */
+/** Values that setup writes to the operator file; undefined removes a member. */
 type OperatorEdit = Readonly<
   Partial<Record<'webhook' | 'repositories' | 'dashboard' | 'allow-admin', unknown>>
 >;
@@ -71,7 +71,7 @@ const head = `# The operator file of Reeve: docs/reference/operator-file.md says
 version: 1
 `;
 
-/** Reads an operator file, or how a new one begins. Throws `settings` for one that cannot be used. */
+/** Reads an operator file, or returns the start of a new one. Throws `settings` for an invalid one. */
 export async function readOperatorText(path: string): Promise<string> {
   if (!existsSync(path)) return head;
   const text = await readFile(path, 'utf8');
@@ -80,13 +80,16 @@ export async function readOperatorText(path: string): Promise<string> {
   throw new ReeveError('settings', `the operator file cannot be used:\n  ${problems.join('\n  ')}`);
 }
 
-/** Returns the text with these members set; comments and everything else stay. The same text where all members already have these values. */
+/**
+ * Returns the text with these members set; comments and everything else are unchanged. Returns the same text if all
+ * members already have these values.
+ */
 function editOperatorText(text: string, edit: OperatorEdit): string {
   const document = parseDocument(text, { version: '1.2', merge: false });
   const live = document.toJS({ maxAliasCount: 0 }) as Record<string, unknown>;
   let isSame = true;
   for (const [key, value] of Object.entries(edit)) {
-    // The form leaves out what is not said.
+    // JSON drops undefined members.
     const wanted: unknown = value === undefined ? undefined : JSON.parse(JSON.stringify(value));
     if (isDeepStrictEqual(live[key], wanted)) continue;
     isSame = false;

@@ -41,7 +41,7 @@ import { findingOfTest, testHook } from '../hooks/test-hook.ts';
 import type { Steps } from './steps.ts';
 
 type Hooks = {
-  /** Who may make hooks, those who are to make them first. */
+  /** Accounts that may create hooks, the preferred ones first. */
   readonly makers: readonly Signed[];
   readonly settings: Settings;
   readonly steps: Steps;
@@ -51,21 +51,21 @@ type Hooks = {
   readonly url: string;
   readonly kinds: readonly string[];
   readonly plan: boolean;
-  /** Whether each hook shall deliver once. */
+  /** Whether each hook is tested. */
   readonly test: boolean;
 };
 
-/** Outcome of the hooks. */
+/** Result of the setup of hooks. */
 export type SettledHooks = {
-  /** Whether every hook is as it must be. */
+  /** Whether every hook is as required. */
   readonly isWhole: boolean;
-  /** Places that have no hook, or that cannot be looked at. */
+  /** Locations without a hook, or with unreadable hooks. */
   readonly absent: readonly HookLocation[];
 };
 
 /**
- * Brings about the hook of each place, has it deliver, and removes what it takes the place of. Where a Reeve runs that would
- * refuse the deliveries, nothing is touched.
+ * Creates or updates the hook of each location, tests it, and removes the hooks it replaces. Changes nothing if a
+ * running Reeve would refuse the deliveries.
  */
 export async function settleHooks(hooks: Hooks): Promise<SettledHooks> {
   const { settings, steps, places: locations } = hooks;
@@ -94,7 +94,7 @@ export async function settleHooks(hooks: Hooks): Promise<SettledHooks> {
 async function withStore(hooks: Hooks, listener: DeliveryListener | undefined): Promise<SettledHooks> {
   const { settings, plan, steps } = hooks;
   if (listener) return settleAll(hooks, listener.store, listener);
-  // A plan leaves nothing behind: without a store, nothing is remembered.
+  // A plan creates no store: without one, nothing is stored.
   if (plan && settings.databaseUrl === undefined && !existsSync(storeFileOf(settings)))
     return settleAll(hooks, noStore, undefined);
   const store = await steps.attempt('store', () => openStoreAt(settings, { role: 'reader' }));
@@ -107,7 +107,7 @@ async function withStore(hooks: Hooks, listener: DeliveryListener | undefined): 
 
 type Memory = MemoryRows & SecretStore;
 
-/** For a plan without a store: nothing is remembered. */
+/** For a plan without a store: nothing is stored. */
 const noStore: Memory = {
   isShared: false,
   recall: async () => undefined,
@@ -187,7 +187,7 @@ async function settle(
   listener: DeliveryListener | undefined,
 ): Promise<boolean> {
   const seen = await readHooks(makers, location).catch(async (error: unknown) => {
-    // Made by an earlier run, with a token that is not kept: nothing says that it is not so any more.
+    // Created by an earlier run with a token that is not stored: it is assumed unchanged.
     const isMade = error instanceof ReeveError && (await isRemembered(store, location, wish));
     if (!isMade) throw error;
     return messageOf(error);
@@ -214,7 +214,7 @@ async function settle(
       url,
     );
     steps.tell('delivery', finding);
-    // The old ones stay while the new one is not known to work: one of them may.
+    // The old hooks stay until the new one is known to work, because one of them may.
     if (finding.state === 'wrong') return false;
   }
   const gone = await removeHooks(client, location, others);
@@ -228,14 +228,14 @@ async function settle(
 
 type WantedHook = {
   readonly url: string;
-  /** The kinds it shall hear, in order. */
+  /** The kinds of events of the hook, in order. */
   readonly kinds: readonly string[];
   readonly entry: SecretEntry;
-  /** Of the fingerprints. */
+  /** Key of the fingerprints. */
   readonly key: Uint8Array;
 };
 
-/** What becomes of the hook of a place. `others` deliver here too, and go once this one works. */
+/** Plan for the hook of a location. `others` also deliver here, and are removed once this one works. */
 type HookPlan = {
   readonly do: 'nothing' | 'create' | 'edit' | 'replace';
   readonly hook?: Hook;
@@ -243,13 +243,13 @@ type HookPlan = {
   readonly why: readonly string[];
 };
 
-/** Decides what becomes of the hook of a place; `prints` are the fingerprints it shall have. */
+/** Plans the hook of a location; `prints` are its required fingerprints. */
 function planHook(match: Match, known: SetupHook | undefined, wish: WantedHook): HookPlan {
   const prints = fingerprintHook(hookSecretsOf(wish.entry), wish.key);
   const hook = match.found ?? match.elsewhere;
   const others = match.duplicates;
   if (hook === undefined) return { do: 'create', others, why: ['there is none'] };
-  // What no forge shows is as it must be only where it is remembered so.
+  // Values that no forge shows are verified only by their stored fingerprints.
   const isOurs = known?.id === hook.id && known.hmac === prints.hmac;
   if (!isOurs) {
     const why = known?.id === hook.id ? 'it signs with another secret' : 'it is unknown what it signs with';
@@ -265,7 +265,7 @@ function planHook(match: Match, known: SetupHook | undefined, wish: WantedHook):
   return { do: why.length === 0 ? 'nothing' : 'edit', hook, others, why };
 }
 
-/** Returns whether an earlier run made the hook of a place with these very values. */
+/** Returns whether an earlier run created the hook of a location with the same values. */
 async function isRemembered(
   store: MemoryRows,
   location: HookLocation,
@@ -282,7 +282,7 @@ type Bringing = {
   readonly store: MemoryRows;
 };
 
-/** Looks at the hooks of a place and decides. */
+/** Reads the hooks of a location and plans its hook. */
 async function planHookAt(
   live: readonly Hook[],
   { place: location, store }: Omit<Bringing, 'client'>,
@@ -293,8 +293,8 @@ async function planHookAt(
 }
 
 /**
- * Brings about what was decided and returns the id of the hook, with the hooks that can go. What is made is remembered at
- * once: a run that ends here is taken up by the next.
+ * Applies a plan and returns the id of the hook, with the removable hooks. A created hook is stored immediately, so
+ * that the next run continues an interrupted one.
  */
 async function applyHookPlan(
   bringing: Bringing,
@@ -316,7 +316,7 @@ async function applyHookPlan(
     const { id } = plan.hook;
     const edited = await editHookAt(client, location, { ...body, id });
     await keep(id);
-    // Some kinds cannot be edited on Forgejo: then it is made anew.
+    // Forgejo cannot edit some kinds: the hook is then recreated.
     if (shownEvents(edited.events).join() === wish.kinds.join()) return { id, others: plan.others };
   }
   const made = await createHookAt(client, location, { ...body, secret: secrets.hmac });
@@ -325,7 +325,7 @@ async function applyHookPlan(
   return { id: made.id, others: [...old, ...plan.others] };
 }
 
-/** Removes the hooks whose place another one has taken. Returns how many went. */
+/** Removes replaced hooks. Returns how many were removed. */
 async function removeHooks(client: Client, location: HookLocation, hooks: readonly Hook[]): Promise<number> {
   for (const { id } of hooks) await deleteHookAt(client, location, id);
   return hooks.length;
@@ -338,7 +338,7 @@ const said = {
   replace: 'made anew',
 } as const;
 
-/** Returns what was, or with `isPlan` what would be, done with the hook of a place. */
+/** Returns the finding about the changes to the hook of a location, or with `isPlan` about the planned ones. */
 function findingOfPlan(plan: HookPlan, location: HookLocation, isPlan: boolean): Finding {
   const title = `hook of ${locationName(location)}`;
   const gone = plan.do === 'replace' ? plan.others.length - 1 : plan.others.length;

@@ -9,7 +9,7 @@ const applicationName = 'Reeve';
 
 type SignInSettings = Settings['signIn'];
 
-/** Reads the OAuth2 applications of the account and returns the one that is Reeve’s. */
+/** Returns Reeve’s OAuth2 application among those of the account. */
 export async function findApplication(
   client: Client,
   signIn: SignInSettings,
@@ -22,7 +22,7 @@ export async function findApplication(
   return named;
 }
 
-/** Returns what is wrong with the application that people sign in with; undefined where nothing is. */
+/** Returns the problem of the application for the sign-in; undefined if there is none. */
 export function faultOf(
   application: OAuth2Application | undefined,
   dashboard: string,
@@ -37,7 +37,7 @@ export function faultOf(
     : `it leads back to ${redirects.join(', ') || 'nowhere'}`;
 }
 
-/** Registers Reeve so that people sign in to the dashboard with their forge account, or corrects what is registered. */
+/** Registers the OAuth2 application for the sign-in to the dashboard, or corrects the existing one. */
 export async function setUpSignIn(
   client: Client,
   dashboard: string,

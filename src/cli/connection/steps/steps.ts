@@ -1,22 +1,25 @@
 import { messageOf, ReeveError } from '../../../platform/errors.ts';
 import { type Finding, type Report, wrong } from '../finding.ts';
 
-/** Ends a run of steps: what comes after could not be right. The finding has been told. */
+/** Ends a run of steps because the later ones depend on the failed one. The finding is already reported. */
 export class Stopped extends Error {}
 
-/** Runs steps and tells what became of them. */
+/** Runs steps and reports their results. */
 export interface Steps {
   /** Prints a finding. With `mustBeRight`, a wrong one ends the run. */
   tell(id: string, finding: Finding, options?: { mustBeRight?: boolean }): void;
-  /** Runs something that may fail for reasons of the forge, the disk or the settings; a failure is reported and ends the run. */
+  /**
+   * Runs a function that may fail because of the forge, the disk or the settings; a failure is reported and ends the
+   * run.
+   */
   attempt<Value>(id: string, run: () => Promise<Value>): Promise<Value>;
-  /** Like `attempt`, but a failure is reported and the run goes on, with undefined. */
+  /** Like `attempt`, but a failure is only reported, and undefined is returned. */
   attemptAlone<Value>(id: string, run: () => Promise<Value>): Promise<Value | undefined>;
-  /** 0 while nothing is wrong; then the exit status of the first thing that was. */
+  /** 0 without problems; otherwise the exit status of the first one. */
   readonly status: number;
 }
 
-/** Creates a run of steps whose findings go to a report. */
+/** Creates a run of steps whose findings are added to a report. */
 export function createSteps(report: Report): Steps {
   let status = 0;
   const fail = (id: string, error: unknown): void => {
@@ -55,7 +58,7 @@ export function createSteps(report: Report): Steps {
   };
 }
 
-/** Returns what to do about a failure, by its code. */
+/** Returns the remedy for a failure, by its code. */
 export function adviceOf(error: unknown): string {
   if (!(error instanceof ReeveError)) return 'this is a defect of Reeve: report it with this line';
   if (error.code === 'forge-unauthorized') return 'make a new access token on the forge and give that';

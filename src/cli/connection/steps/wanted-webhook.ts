@@ -5,8 +5,8 @@ import { type HookLocation, hookLocations } from '../hooks/places.ts';
 import type { SetupOptions } from './answers.ts';
 
 /**
- * Returns what the operator file shall say of the hooks: what it says already and what the options add. Where nothing
- * says where they shall be, the person at the terminal is asked. `login` is the account that makes them.
+ * Returns the wanted `webhook` of the operator file: its current content with the options added. If neither has
+ * locations, the person at the terminal is asked. `login` is the account that creates the hooks.
  */
 export async function wantWebhook(
   options: SetupOptions,
@@ -40,7 +40,7 @@ export async function wantWebhook(
   return validateWebhook(form);
 }
 
-/** Returns the form without these places; undefined where none is left. */
+/** Returns the form without these locations; undefined if none is left. */
 export function withoutLocations(
   webhook: WebhookForm,
   gone: readonly HookLocation[],
@@ -62,7 +62,7 @@ function union(...lists: readonly (readonly string[] | undefined)[]): string[] |
   return all.length === 0 ? undefined : all;
 }
 
-/** Deliveries come to /webhook: an address without a path means that. */
+/** The path of the receiver is /webhook, which is the default for a URL without a path. */
 function withPath(url: string): string {
   if (!URL.canParse(url)) return url;
   const parsed = new URL(url);

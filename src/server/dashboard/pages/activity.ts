@@ -44,7 +44,7 @@ function stretchTabs(shown: ChartStretch, root: string): Html {
   return html`<ul class="tabs">${tabs}</ul>`;
 }
 
-/** Returns what charts are made with from the marks of a stretch. */
+/** Returns helpers for the charts of a time range. */
 function createChartTools(marks: readonly ChartMark[], stretch: ChartStretch) {
   const rows = rowsOf(marks, stretch.perRow);
   const total = (name: SampleName): number => marks.reduce((sum, { values }) => sum + (values[name] ?? 0), 0);
@@ -186,7 +186,7 @@ function chartsOfSweeps({
   ];
 }
 
-/** Returns the rows of a table, the newest first, without those of which nothing is known. */
+/** Returns the rows of a table, newest first, without those that have no data. */
 function rowsOf(marks: readonly ChartMark[], perRow: number): readonly ChartMark[] {
   const rows: ChartMark[] = [];
   for (let from = 0; from < marks.length; from += perRow)
@@ -223,36 +223,36 @@ function formatMs(ms: number): string {
   return minutes < 120 ? `${Math.round(minutes)} min` : `${Math.round(minutes / 60)} h`;
 }
 
-/** One row of values of a chart. `colour` is a class of the style sheet; dashed lines can be told apart without colours. */
+/** One series of a chart. `colour` is a class of the style sheet; dashed lines can be distinguished without colours. */
 type ChartSeries = {
   readonly name: string;
   readonly colour: 'ok' | 'bad' | 'wait' | 'busy' | 'plain';
   readonly shape: 'bars' | 'line' | 'dashed';
-  /** One value a mark; undefined: nothing is known. */
+  /** One value per mark; undefined: no data. */
   readonly values: readonly (number | undefined)[];
 };
 
 type Chart = {
-  /** Distinguishes it on its page. */
+  /** Unique id on its page. */
   readonly id: string;
   readonly title: string;
-  /** What it shows, as a sentence: for people who do not see it. */
+  /** Summary as a sentence, for screen readers. */
   readonly summary: string;
-  /** Bars stand on each other, in this order. */
+  /** Bars are stacked in this order. */
   readonly series: readonly ChartSeries[];
-  /** Returns a value as its axis and the table show it. */
+  /** Returns a value formatted for axis and table. */
   readonly format: (value: number) => string;
   /** Labels below the chart, evenly spread. */
   readonly times: readonly (Html | string)[];
   readonly table: { readonly heads: readonly string[]; readonly rows: readonly (readonly TableCell[])[] };
 };
 
-/** Height of the drawing in its own units; its width has one unit a mark. */
+/** Height of the drawing in its own units; its width has one unit per mark. */
 const height = 100;
 
 /**
- * Returns a chart as an SVG image that is drawn by the server, with a table of its values. The image is stretched to the width
- * that there is, so its texts stand outside of it: they stay readable in a narrow window.
+ * Returns a chart as an SVG image rendered by the server, with a table of its values. The image is stretched to the
+ * available width, so its texts are outside of it and stay readable in a narrow window.
  */
 export function viewChart(chart: Chart): Html {
   const { id, title, summary, series, format, times } = chart;
@@ -281,7 +281,7 @@ function shapesOf(series: readonly ChartSeries[], top: number): readonly Html[] 
   });
 }
 
-/** Returns the bars of a row of values above those that stand there. */
+/** Returns the bars of a series, stacked on the bases. */
 function barPath(values: readonly (number | undefined)[], bases: readonly number[], top: number): string {
   let path = '';
   for (const [index, value = 0] of values.entries()) {
@@ -293,7 +293,7 @@ function barPath(values: readonly (number | undefined)[], bases: readonly number
   return path;
 }
 
-/** Returns a line through the middles of the marks, with a gap where nothing is known; one value alone is a short line. */
+/** Returns a line through the centres of the marks, with gaps for missing data; a single value is a short line. */
 function linePath(values: readonly (number | undefined)[], top: number): string {
   let path = '';
   let isDrawing = false;
@@ -322,7 +322,7 @@ function greatestOf(series: readonly ChartSeries[]): number {
   return greatest;
 }
 
-/** Returns the end of an axis: 2, 4, 6, 8, 10, 20, 40 … so that its middle is a whole number as well. */
+/** Returns the maximum of an axis: 2, 4, 6, 8, 10, 20, 40 … so that its middle is a whole number as well. */
 function niceTop(greatest: number): number {
   if (greatest <= 2) return 2;
   const power = 10 ** Math.floor(Math.log10(greatest));

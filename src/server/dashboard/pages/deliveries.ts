@@ -28,14 +28,14 @@ import { pauseControl } from './pauses.ts';
 import { viewHeaders, viewRun } from './run-view.ts';
 
 const shown = 50;
-/** Deliveries that are read for one page of a viewer who may see few of them. */
+/** Maximum number of deliveries read for one page of a viewer with limited access. */
 const maxLooked = 200;
 
-/** What a list shows: events of the forge, internal jobs (sweeps, maintenance), or both. */
+/** Contents of a list: events of the forge, internal jobs (sweeps, maintenance), or both. */
 const doors = { events: 'webhook', jobs: 'job', all: undefined } as const;
 type Shown = keyof typeof doors;
 
-/** Shows the deliveries that a visitor may see, newest first, narrowed by kind, state and a search. */
+/** Shows the deliveries that a viewer may see, newest first, filtered by kind, state and a search. */
 export async function deliveriesPage(pageRequest: PageRequest, { store }: DashboardData): Promise<PageView> {
   const { query, viewer, root } = pageRequest;
   const state = deliveryStates.find((one) => one === query.get('state'));
@@ -67,7 +67,7 @@ ${older ? html`<p><a rel="next" href="${root}deliveries?${older}">Older</a></p>`
   return { title: 'Deliveries', content };
 }
 
-/** A list of a state, as the overview counts it, holds jobs too; otherwise jobs are asked for. */
+/** A list by state includes jobs, like the counts of the overview; other lists include them only on request. */
 function shownOf(query: URLSearchParams, state: DeliveryState | undefined): Shown {
   const asked = query.get('show') ?? '';
   if (asked in doors) return asked as Shown;
@@ -85,9 +85,9 @@ async function visibleToOperators(store: StoreQueries, filter: DeliveryFilter): 
 }
 
 /**
- * Returns a page of what a viewer may see; a short one may have a `next` all the same. Nothing of it depends on what they
- * may not see: a fixed stretch is looked through, and what is searched for is held against what is visible alone. Who names a
- * repository in full gets a stretch of that one, where they may read it.
+ * Returns a page of the deliveries that a viewer may see; a short page may still have a `next`. The result does not
+ * depend on hidden deliveries: a fixed range is scanned, and the search applies to visible ones only. A search for the
+ * full name of a readable repository scans a range of that repository.
  */
 async function visibleTo(
   viewer: Viewer,
@@ -159,7 +159,7 @@ async function deliveryRows(
   pageRequest: PageRequest,
 ): Promise<readonly (readonly TableCell[])[]> {
   const { root, time, forgeUrl, viewer } = pageRequest;
-  // The newest run of a sweep’s job is one of its items, and says nothing of the whole.
+  // The newest run of a sweep’s job covers one of its items and does not represent the whole job.
   const ids = items.filter(({ delivery }) => delivery.door === 'webhook').map(({ delivery }) => delivery.id);
   const runs = await store.readLatestRuns(ids);
   return Promise.all(
@@ -181,7 +181,10 @@ async function deliveryRows(
   );
 }
 
-/** Returns what became of a delivery without a run: its state with the reason, or which other one it copies or repeats. */
+/**
+ * Returns the outcome of a delivery without a run: its state with the reason, or the delivery that it copies or
+ * repeats.
+ */
 function viewState(
   { id, state, door, reason, retryAt, copyOf, repeatOf }: Delivery,
   { root, time }: PageRequest,
@@ -204,7 +207,10 @@ function repeatNote(
   return html`<div class="muted">repeated: the same as ${deliveryLink(repeatOf, root)}</div>`;
 }
 
-/** Returns what a delivery is about: `acme/demo#7`, where its lane is that of one issue or pull request; undefined for none. */
+/**
+ * Returns the subject of a delivery: `acme/demo#7` if its lane is that of one issue or pull request; otherwise
+ * undefined.
+ */
 function formatSubject({ repository, lane }: Delivery): string | undefined {
   return repository && `${repository}${/#\d+$/.exec(lane ?? '')?.[0] ?? ''}`;
 }
@@ -213,10 +219,10 @@ export function stateMark(state: string): Html {
   return html`<span class="mark ${state}">${state}</span>`;
 }
 
-/** Result of a run: a word with a colour, and its counts in words. */
+/** Result of a run: a word with a colour, and its counts as text. */
 type RunSummary = { readonly mark: string; readonly parts: readonly string[] };
 
-/** Returns what came of a run, as far as the viewer may see it: `2 rules matched · 3 changes · 52 ms`. */
+/** Returns the result of a run as far as the viewer may see it: `2 rules matched · 3 changes · 52 ms`. */
 export function summarizeRun(run: Run, viewerAccess: ViewerAccess): RunSummary {
   const counts = countChanges(run, viewerAccess);
   const matched = run.rules.filter(({ verdict }) => verdict === 'matched').length;
@@ -238,7 +244,7 @@ export function summarizeRun(run: Run, viewerAccess: ViewerAccess): RunSummary {
   return { mark: markOf({ ...counts, broken, matched }), parts: words.filter(Boolean) };
 }
 
-/** Returns what came of a run as a mark, which leads to the page that explains it, and its counts. */
+/** Returns the result of a run as a mark that links to its explanation, and its counts. */
 export function viewOutcome({ mark, parts }: RunSummary, explanation: string): Html {
   const words = parts.map((part, at) => html`${at === 0 ? '' : ' · '}<span class="whole">${part}</span>`);
   return html`<div class="outcome"><a href="${explanation}"><span class="mark ${mark}">${mark}</span></a> ${words}</div>`;
@@ -267,7 +273,7 @@ function countChanges(run: Run, viewerAccess: ViewerAccess): ChangeCounts {
   return counts;
 }
 
-/** The worst thing that happened names the run. */
+/** The most severe result determines the mark. */
 function markOf(counts: ChangeCounts & { readonly broken: number; readonly matched: number }): string {
   if (counts.broken + counts.failed > 0) return 'failed';
   const kinds = ['refused', 'deferred', 'applied', 'observed'] as const;
@@ -278,9 +284,9 @@ function countWords(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** Bytes of a payload that a page shows; the rest comes by its link. */
+/** Maximum number of bytes of a payload on a page; a link leads to the rest. */
 const maxShownBytes = 256 * 1024;
-/** Runs of one delivery that a page shows: a redriven one has several, a sweep’s job very many. */
+/** Maximum number of runs of one delivery on a page: a redriven one has several, a sweep’s job very many. */
 const maxRuns = 20;
 
 /** Returns a delivery without its body, and the access of the viewer; undefined if the viewer may not see it. */
@@ -328,7 +334,7 @@ ${whole?.door === 'webhook' ? viewHeaders(headers) : undefined}${whole && viewPa
   return { title: `Delivery ${delivery.id}: ${what}`, content };
 }
 
-/** Administrators of a repository may run its deliveries again; a sweep continues by itself. */
+/** Administrators of a repository may redrive its deliveries; sweeps continue by themselves. */
 export function canRedrive({ state, door }: Delivery, access: DeliveryAccess): boolean {
   const hasEnded = state === 'dead' || (state === 'settled' && door === 'webhook');
   return hasEnded && access === 'administrator';

@@ -4,10 +4,10 @@ import { itemLink } from '../links.ts';
 import { type PageView, table } from '../page.ts';
 import type { PageRequest } from '../page-handler.ts';
 
-/** Rows that a page shows; `reeve drift` prints all. */
+/** Maximum number of rows on the page; `reeve drift` prints all. */
 const shown = 500;
 
-/** Shows what sweeps found to be otherwise than a rule wants it, and since when. */
+/** Shows the drift found by sweeps, with the time of its first detection. */
 export async function driftPage({ time, forgeUrl }: PageRequest, data: DashboardData): Promise<PageView> {
   const found = await data.drift();
   const rows = found

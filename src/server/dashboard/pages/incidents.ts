@@ -9,10 +9,10 @@ import { itemLink, ruleLink } from '../links.ts';
 import { markIds, table } from '../page.ts';
 import type { PageLinks } from '../page-handler.ts';
 
-/** Incidents that the overview shows; the metrics count all. */
+/** Maximum number of incidents on the overview; the metrics count all. */
 const shown = 50;
 
-/** Returns a line for each kind of incident that there is, with their number, leading to the page with the details. */
+/** Returns a line per kind of incident with its number, linked to the page with the details. */
 export function incidentLines(incidents: readonly Incident[], root: string): readonly Html[] {
   const kinds = Object.keys(incidentKinds) as readonly IncidentKind[];
   return kinds.flatMap((kind) => {
@@ -22,7 +22,7 @@ export function incidentLines(incidents: readonly Incident[], root: string): rea
   });
 }
 
-/** Returns the table of incidents, seen last first; nothing where there is none. */
+/** Returns the table of incidents, most recently seen first; undefined if there are none. */
 export function incidentTable(
   incidents: readonly Incident[],
   { root, time, forgeUrl }: PageLinks,

@@ -13,7 +13,10 @@ import { runTable } from './runs.ts';
 
 const shownRuns = 10;
 
-/** Shows how Reeve does: what waits, what is dead, what was done last. People who are no operators begin with what they may see. */
+/**
+ * Shows the state of Reeve: waiting and dead deliveries and the latest runs. For viewers who are not operators it
+ * begins with what they may see.
+ */
 export async function overviewPage(pageRequest: PageRequest, data: DashboardData): Promise<PageView> {
   const { viewer, root, time } = pageRequest;
   if (!viewer.isOperator) return deliveriesPage(pageRequest, data);
@@ -41,7 +44,7 @@ export async function overviewPage(pageRequest: PageRequest, data: DashboardData
   return { title: 'Overview', content };
 }
 
-/** Dead deliveries, runners and differences that are named; their pages list all. */
+/** Maximum number of dead deliveries, runners and drifts named here; their pages list all. */
 const named = 5;
 
 const forgeNotes = {
@@ -49,7 +52,7 @@ const forgeNotes = {
   refused: 'The forge refuses our credential',
 } as const;
 
-/** What is read for the list of what needs attention. */
+/** Data for the list of what needs attention. */
 type AttentionData = {
   readonly counts: Readonly<Record<DeliveryState, number>>;
   readonly pauses: readonly Pause[];
@@ -58,7 +61,7 @@ type AttentionData = {
   readonly runners: Awaited<ReturnType<DashboardData['runners']>>;
 };
 
-/** Returns what needs a person: what the store and the forge refuse, every incident by name, dead deliveries, drift, runners. */
+/** Returns what needs attention: a failing store or forge, every incident by name, dead deliveries, drift, runners. */
 async function viewAttention(
   pageRequest: PageRequest,
   data: DashboardData,

@@ -3,13 +3,13 @@ import { type Html, html } from '../../../platform/http/html.ts';
 import { personLink } from '../links.ts';
 import type { PageRequest } from '../page-handler.ts';
 
-/** Pauses that the overview shows; `reeve pause` prints all. */
+/** Maximum number of pauses on the overview; `reeve pause` prints all. */
 const shown = 50;
 
 /** A pause of one rule or repository. */
 type NamedScope = Exclude<PauseScope, { readonly kind: 'all' }>;
 
-/** Returns a line for each pause in force: of what, since when, by whom, and the button that ends it. */
+/** Returns a line per active pause: scope, start, author, and the button that ends it. */
 export function pauseLines(pauses: readonly Pause[], pageRequest: PageRequest): readonly Html[] {
   const lines = pauses
     .slice(0, shown)
@@ -31,7 +31,9 @@ export function pauseForms(pauses: readonly Pause[], pageRequest: PageRequest): 
 ${all}${pageRequest.button('pauses', 'Pause its writes', named)}`;
 }
 
-/** Returns the pauses of a rule or repository with the buttons that end them; without one, the button that pauses it. */
+/**
+ * Returns the pauses of a rule or repository with the buttons that end them; without one, the button that pauses it.
+ */
 export function pauseControl(
   scope: NamedScope,
   pauses: readonly Pause[],

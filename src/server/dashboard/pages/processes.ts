@@ -3,7 +3,7 @@ import type { DashboardStore } from '../data.ts';
 import { type PageView, table } from '../page.ts';
 import type { PageRequest } from '../page-handler.ts';
 
-/** Shows the processes of the installation that are alive, oldest first. */
+/** Shows the live processes of the installation, oldest first. */
 export async function processesPage(
   { time }: { readonly time: PageRequest['time'] },
   { store }: { readonly store: Pick<DashboardStore, 'listProcesses'> },

@@ -10,13 +10,13 @@ import { personLink, pullLink } from '../links.ts';
 import { type PageView, table } from '../page.ts';
 import type { PageRequest } from '../page-handler.ts';
 
-/** Queues, and pull requests of each, that the page shows; `reeve queue list` prints all. */
+/** Maximum number of queues, and of pull requests of each, on the page; `reeve queue list` prints all. */
 const shownQueues = 50;
 const shownEntries = 100;
-/** Events on one page of the history. */
+/** Events per page of the history. */
 const shownEvents = 50;
 
-/** What a pull request that left did. */
+/** Words for the events of a pull request in a queue. */
 const eventWords: Readonly<Record<QueueHistoryRow['kind'], string>> = {
   entered: 'entered',
   first: 'had its turn',
@@ -29,7 +29,7 @@ const eventWords: Readonly<Record<QueueHistoryRow['kind'], string>> = {
   resumed: 'resumed',
 };
 
-/** Shows the merge queues with positions, phases and what each pull request waits for, and their history, newest first. */
+/** Shows the merge queues with positions, phases and reasons for waiting, and their history, newest first. */
 export async function queuesPage(
   pageRequest: PageRequest,
   {
@@ -145,7 +145,7 @@ function olderLink(
     : html`<p><a rel="next" href="${root}queues?${addressOf(only, last)}">Older</a></p>`;
 }
 
-/** Returns the query of the page about one queue, or all, from an event on. */
+/** Returns the query of the page for one queue, or all, starting at an event. */
 function addressOf(queue: QueueKey | undefined, before?: number): string {
   const query = new URLSearchParams();
   if (queue) query.set('repository', String(queue.repositoryId));

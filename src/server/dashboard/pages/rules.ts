@@ -10,14 +10,14 @@ import type { PageRequest } from '../page-handler.ts';
 import { incidentTable } from './incidents.ts';
 import { pauseControl } from './pauses.ts';
 
-/** RuleEvaluations that the page lists. */
+/** Maximum number of evaluations on the page. */
 const shown = 50;
 
 type RuleData = DashboardData & {
   readonly store: StoreQueries;
 };
 
-/** Shows one rule: what it listens to, whether it fails, how often it matched, and its latest evaluations. */
+/** Shows one rule: its events and schedules, whether it fails, how often it matched, and its latest evaluations. */
 export async function rulePage(
   pageRequest: PageRequest,
   { store, ...data }: RuleData,
@@ -48,7 +48,7 @@ function aboutRule({ file, line, mode, listensTo, description }: RuleRow): Html 
 <dt>Listens to</dt><dd>${listensTo.join(', ')}</dd></dl>`;
 }
 
-/** Returns the steps with whether a case of the rule tests reaches them, or why that is not known. */
+/** Returns the steps with their coverage by rule tests, or why that is unknown. */
 function coverageOf(row: RuleRow | undefined): Html {
   if (row === undefined) {
     return html`<p>Not known: the rule is not in a folder of the operator, and Reeve reads files of a forge without their tests.
@@ -107,7 +107,7 @@ function changesOf({ changes, refused }: Run, id: string): number {
     .length;
 }
 
-/** Returns the steps that rule tests reach, as a few words: `2 of 3 steps`. */
+/** Returns the number of covered steps as text: `2 of 3 steps`. */
 function coverageText(coverage: TestCoverage | undefined): string {
   if (coverage?.state !== 'known') return coverage?.state === 'no-tests' ? 'no tests' : 'not known';
   const { steps } = coverage;
@@ -115,20 +115,20 @@ function coverageText(coverage: TestCoverage | undefined): string {
   return `${reached} of ${steps.length} ${steps.length === 1 ? 'step' : 'steps'}`;
 }
 
-/** Runs that are searched for rules: a run is one text, and no index knows its rules. */
+/** Runs that are searched for evaluations: a run is stored as one text without an index by rule. */
 const searchedRuns = 200;
 
 /** One evaluation of a rule. */
 type RuleEvaluation = { readonly run: Run; readonly verdict: Verdict };
 
-/** What the newest runs say of rules. `isWhole`: there are no others. */
+/** The evaluations in the newest runs. `isWhole`: there are no older runs. */
 type RuleHistory = {
   /** Returns the evaluations of a rule, newest first. */
   readonly of: (id: string) => readonly RuleEvaluation[];
   readonly isWhole: boolean;
 };
 
-/** Reads the evaluations of all rules in the newest runs. Runs in which a rule was not considered do not count. */
+/** Reads the evaluations of all rules from the newest runs. Runs that skipped a rule do not count. */
 async function readRuleHistory(store: StoreQueries): Promise<RuleHistory> {
   const { items, next } = await store.listRuns({ limit: searchedRuns });
   const found = new Map<string, RuleEvaluation[]>();
@@ -143,7 +143,7 @@ async function readRuleHistory(store: StoreQueries): Promise<RuleHistory> {
   return { of: (id) => found.get(id) ?? [], isWhole: next === undefined };
 }
 
-/** Shows the rules in force, and first the files that cannot be used, with what is wrong in them. */
+/** Shows the unusable rule files with their problems, then the rules in force. */
 export async function rulesPage(pageRequest: PageRequest, data: DashboardData): Promise<PageView> {
   const incidents = (await data.incidents()).filter(({ kind }) => kind === 'file-broken');
   const broken = incidents.map(
@@ -194,20 +194,20 @@ Tested are the steps that the rule tests beside the file reach; the page of the 
   return { title: 'Rules', content };
 }
 
-/** Returns the part of its evaluations in which a rule matched. */
+/** Returns the share of evaluations in which a rule matched. */
 function hitRateOf(evaluations: readonly RuleEvaluation[]): string {
   if (evaluations.length === 0) return '–';
   const matched = evaluations.filter(({ verdict }) => verdict.verdict === 'matched').length;
   return `${Math.round((matched / evaluations.length) * 100)} % of ${evaluations.length}`;
 }
 
-/** Returns the link to the newest of some evaluations. */
+/** Returns the link to the newest evaluation. */
 function lastOf([newest]: readonly RuleEvaluation[], { root, time }: PageRequest): TableCell {
   if (newest === undefined) return '–';
   return html`<a href="${root}runs/${newest.run.id}">${time(newest.run.trigger.at)}</a>`;
 }
 
-/** A pause of a name holds for every rule with that name. */
+/** A pause by name applies to every rule with that name. */
 function pausesOf({ id, name }: RuleRow, pauses: readonly Pause[]): readonly Pause[] {
   return pauses.filter(({ scope }) => scope.kind === 'rule' && (scope.name === name || scope.name === id));
 }

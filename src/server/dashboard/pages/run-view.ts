@@ -18,7 +18,7 @@ import {
 
 const notForReaders = 'not for readers of this repository';
 
-/** Where the links of a run lead; absent: it has none. */
+/** Link targets of a run; absent: no links. */
 type RunLinks = { readonly root: string; readonly forgeUrl: string };
 
 /** Shows a run: each rule’s verdict with the values it saw, the planned changes, and their outcomes. */
@@ -26,7 +26,7 @@ export function viewRun(run: Run, viewerAccess: ViewerAccess, links?: RunLinks):
   const { requests, ms, mode, trigger } = run;
   const view = (verdict: Verdict): Html => viewVerdict(verdict, viewerAccess, links);
   const asked = run.rules.filter(({ verdict }) => verdict !== 'skipped').map(view);
-  // On a forge with many rules most were not evaluated: they are listed, and folded, for viewers who may see all rules.
+  // Operators may see all rules; the many that were skipped are listed in a collapsed section.
   const others = viewerAccess.isOperator ? run.rules : [];
   const skipped = others.filter(({ verdict }) => verdict === 'skipped').map(view);
   const planned = run.changes.map((change) => changeRow(change, outcomeOf(run, change), viewerAccess));
@@ -71,7 +71,10 @@ ${why === undefined ? undefined : html`<span class="why">${why}</span>`}`;
 
 const openMark = html` open`;
 
-/** A rule file may be in a repository that the viewer cannot read: for others than operators only their own is a link. */
+/**
+ * A rule file may be in a repository that the viewer cannot read: viewers other than operators get a link only to their
+ * own.
+ */
 function isLinked(verdict: Verdict, viewerAccess: ViewerAccess): boolean {
   if (viewerAccess.isOperator) return true;
   return isOfOwnFile(verdict, viewerAccess) && verdict.source.startsWith(`${viewerAccess.repository}/`);
@@ -122,7 +125,9 @@ function outcomeOf(run: Run, change: RecordedChange): ChangeOutcome {
 const headerHeads = ['header', 'value'];
 const requestHeads = ['request', 'answer', 'took', 'try'];
 
-/** Shows the headers that a delivery came with; of those that may be secret, the name. Only for who may see the payload. */
+/**
+ * Shows the headers of a delivery; for potentially secret ones only the name. Only for viewers who may see the payload.
+ */
 export function viewHeaders(kept: StoredHeaders | undefined): Html {
   const rows = (kept?.headers ?? []).map(({ name, value }) => [
     html`<code>${name}</code>`,
@@ -137,7 +142,7 @@ export function viewHeaders(kept: StoredHeaders | undefined): Html {
 ${table(headerHeads, rows, 'No headers are stored with this delivery: it came before Reeve stored them.')}${more}</section>`;
 }
 
-/** Shows the requests to the forge that a run sent, each with its answer. Readers learn their number only. */
+/** Shows the requests of a run to the forge, each with its answer. Readers see only their number. */
 function viewForgeRequests(run: Run, viewerAccess: ViewerAccess): Html | undefined {
   const { forgeRequests = [], forgeRequestsLeftOut = 0 } = run;
   if (forgeRequests.length === 0 || (!viewerAccess.isOperator && viewerAccess.access !== 'administrator'))
@@ -158,7 +163,7 @@ function requestRow(
   { isOperator }: ViewerAccess,
 ): readonly TableCell[] {
   const answer = html`<span class="mark ${isFailure(status) ? 'failed' : 'settled'}">${status ?? 'no answer'}</span>`;
-  // What a forge says to the bot may name what only the bot may know.
+  // An answer of the forge may contain data that only the bot may read.
   const why = isOperator && error !== undefined ? html` ${error}` : undefined;
   return [html`<code>${method} ${path}</code>`, html`${answer}${why}`, `${ms} ms`, attempt];
 }

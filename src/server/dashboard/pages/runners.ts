@@ -3,10 +3,10 @@ import { type PageView, table } from '../page.ts';
 import type { PageRequest } from '../page-handler.ts';
 import { stateMark } from './deliveries.ts';
 
-/** Those that need attention first. */
+/** Sort order: those that need attention first. */
 const order = ['offline', 'online', 'gone'] as const;
 
-/** Shows the runners that sweeps have seen. */
+/** Shows the runners observed by sweeps. */
 export async function runnersPage({ time }: PageRequest, data: DashboardData): Promise<PageView> {
   const found = await data.runners();
   const sorted = found.toSorted(

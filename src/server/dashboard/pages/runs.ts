@@ -13,7 +13,7 @@ type RunStore = { readonly store: StoreQueries };
 
 const runHeads = ['outcome', 'event', 'about', 'rules that matched', 'by', 'when'] as const;
 
-/** Returns runs as a table, each with what its delivery is about, for operators. */
+/** Returns runs as a table, each with the subject of its delivery, for operators. */
 export async function runTable(
   runs: readonly Run[],
   store: Pick<StoreQueries, 'describeDelivery'>,
@@ -46,7 +46,7 @@ function runRow(
   ];
 }
 
-/** Shows the runs there were, newest first. */
+/** Shows the recorded runs, newest first. */
 export async function runsPage(pageRequest: PageRequest, { store }: RunStore): Promise<PageView> {
   const { query, root } = pageRequest;
   const before = /^\d{1,15}$/.exec(query.get('before') ?? '')?.[0];
@@ -55,7 +55,7 @@ export async function runsPage(pageRequest: PageRequest, { store }: RunStore): P
   return { title: 'Runs', content: html`${await runTable(items, store, pageRequest)}${older || undefined}` };
 }
 
-/** Shows one run. Viewers who may see its delivery may see it; a run without one is for operators. */
+/** Shows one run, to viewers who may see its delivery; a run without a delivery only to operators. */
 export async function runPage(pageRequest: PageRequest, { store }: RunStore): Promise<PageView | undefined> {
   const { params, viewer, root, time } = pageRequest;
   const run = await store.readRun(params.id ?? '');

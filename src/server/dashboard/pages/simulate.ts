@@ -9,10 +9,10 @@ import { viewRun } from './run-view.ts';
 const kinds = Object.keys(simulatedKinds) as readonly SimulatedKind[];
 const maxSubjectChars = 1_000;
 
-/** What was asked for: a kind and the subject as it was written. */
+/** The requested simulation: a kind, and the subject as entered. */
 export type AskedSimulation = { readonly kind: SimulatedKind; readonly subject: string };
 
-/** Returns what the fields of a form or an address ask for. */
+/** Returns the simulation requested by the fields of a form or a query. */
 export function askedSimulation(get: (name: string) => string | null): AskedSimulation {
   const kind = kinds.find((one) => one === get('kind')) ?? 'pull_request';
   return { kind, subject: (get('subject') ?? '').trim().slice(0, maxSubjectChars) };

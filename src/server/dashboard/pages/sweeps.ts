@@ -3,7 +3,7 @@ import type { DashboardData, ScheduleRow } from '../data.ts';
 import { type PageView, table } from '../page.ts';
 import type { PageRequest } from '../page-handler.ts';
 
-/** Shows every clock of a rule: when it runs next, how it went last, how far it is now. */
+/** Shows every schedule of a rule: its next run, its last result and its progress. */
 export async function sweepsPage({ root, time }: PageRequest, data: DashboardData): Promise<PageView> {
   const rows = (await data.schedules()).map((row) => [
     row.rule,

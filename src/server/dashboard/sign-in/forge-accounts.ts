@@ -8,13 +8,13 @@ import { SignedOut, type Viewer } from '../visibility.ts';
 import { createForgeViewer } from './forge-viewer.ts';
 import type { AccountSession } from './session-seal.ts';
 
-/** A token is renewed this long before it ends. */
+/** A token is renewed this long before it expires. */
 const renewBeforeMs = 30_000;
 
 /** A person waits for the page: shorter than for the bot’s own work. */
 const patience = { timeoutMs: 5_000, tries: 2 } as const;
 
-/** Renews tokens; where processes share a session, once for all of them. */
+/** Renews tokens; if processes share a session, once for all of them. */
 export type ShareRenewal = (renew: () => Promise<Tokens>) => Promise<Tokens>;
 
 type HeldTokens = {
@@ -24,11 +24,11 @@ type HeldTokens = {
 };
 
 /**
- * Returns what gives the client that acts as the person who signed in; its token is renewed when it ends, once for however
- * many ask. Rejects with `SignedOut` where that is no longer allowed.
+ * Returns a function that provides the client of the signed-in person; its token is renewed on expiry, once for all
+ * concurrent callers. Rejects with `SignedOut` if the renewal is refused.
  */
 export function createPersonalClient(options: {
-  /** Address, limiter and metrics, the same for everybody who signs in. */
+  /** URL, limiter and metrics, shared by all signed-in people. */
   readonly forge: Pick<ClientOptions, 'url' | 'limiter' | 'onRequest' | 'signal'>;
   readonly oauth2: Pick<OAuth2, 'refresh'>;
   readonly tokens: Tokens;
@@ -52,7 +52,7 @@ export function createPersonalClient(options: {
     const { refreshToken } = held.tokens;
     if (refreshToken === undefined) throw new SignedOut('the sign-in is over');
     try {
-      // A renewal need not bring another token to renew with (RFC 6749, section 6).
+      // A renewal may omit the refresh token (RFC 6749, section 6).
       const refresh = async (): Promise<Tokens> => {
         const tokens = await oauth2.refresh(refreshToken);
         return { ...tokens, refreshToken: tokens.refreshToken ?? refreshToken };
@@ -75,28 +75,28 @@ export function createPersonalClient(options: {
   };
 }
 
-/** How people sign in with their forge account. */
+/** Settings of the sign-in with forge accounts. */
 export type ForgeSignIn = {
   readonly oauth2: OAuth2;
-  /** Address of the forge, as for the client. */
+  /** URL of the forge, as for the client. */
   readonly url: string;
-  /** Where the forge sends people back to, as it is registered there. */
+  /** The redirect URI registered at the forge. */
   readonly redirectUri: string;
-  /** Called with every request that is made for a signed-in person. */
+  /** Called with every request made for a signed-in person. */
   readonly onRequest?: NonNullable<ClientOptions['onRequest']>;
-  /** Ends the requests made for people, once it is aborted. */
+  /** Aborts the requests made for people. */
   readonly signal?: AbortSignal;
 };
 
-/** The people who sign in with their forge account. */
+/** Accounts of people who sign in at the forge. */
 export interface ForgeAccounts {
-  /** Asks the forge whose tokens these are. Rejects with a `forge-…` error. */
+  /** Returns the session for the account of these tokens. Rejects with a `forge-…` error. */
   identify(tokens: Tokens): Promise<AccountSession>;
   /** Returns the viewer of a session. Tokens are renewed by `share`. */
   viewerOf(session: AccountSession, share?: ShareRenewal): Viewer;
 }
 
-/** Calls under way at once for everybody who signed in: the bot’s own work goes before. */
+/** Concurrent calls for all signed-in people together; the bot’s own work has priority. */
 const maxAtOnce = 4;
 
 /** Creates the accounts of a forge. */

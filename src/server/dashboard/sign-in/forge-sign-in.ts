@@ -15,18 +15,18 @@ import type { Sessions } from './sessions.ts';
 type ForgeSignInParts = {
   readonly forge: ForgeSignIn;
   readonly accounts: ForgeAccounts;
-  /** Signs what the browser holds meanwhile; absent: a key of this process. */
+  /** Key for the cookie of a sign-in in progress; absent: a key of this process. */
   readonly signInKey: Uint8Array | undefined;
   readonly sessions: Sessions;
   readonly throttle: FailureThrottle;
   readonly isSecure: (request: FastifyRequest) => boolean;
-  /** Shows the form, with what went wrong. */
+  /** Shows the form with a problem. */
   readonly showForm: (request: FastifyRequest, reply: FastifyReply, problem: string) => FastifyReply;
   readonly clock: WallClock;
   readonly log: Log;
 };
 
-/** Registers the way to the forge and back (RFC 6749, section 4.1, with PKCE). */
+/** Registers the authorization code flow of the forge (RFC 6749, section 4.1, with PKCE). */
 export function registerForgeSignIn(
   app: FastifyInstance,
   pageHandler: PageHandler,
@@ -85,32 +85,36 @@ export function registerForgeSignIn(
       return fail(request, reply, 502, 'The forge did not accept the sign-in: begin again.');
     }
     state.forget(request, reply);
-    // A redirect would still count as coming from the forge's site, and the browser keep the session to itself.
+    // An HTTP redirect would count as a cross-site navigation from the forge, and the browser would not send the
+    // session cookie.
     const leadsTo = `${rootOf(request)}${pathOnly(begun.to).slice(1)}`;
     const content = html`<p>You are signed in: <a href="${leadsTo}">go on</a>.</p>`;
     return pageHandler.showSignedOut(request, reply, { title: 'Signed in', content }, { leadsTo });
   });
 }
 
-/** Only a path of our own pages is led to: letters and digits, dashes and slashes, and what a filter of a list says. */
+/** Returns the path if it is one of our own pages: letters, digits, dashes and slashes, with the filters of a list. */
 export function pathOnly(to: string | null): string {
   return to !== null && /^\/[a-z]*(\/[\w-]+)*(\?[\w=&%.+-]*)?$/.test(to) ? to : '/';
 }
 
-/** A sign-in with a forge account that a browser has begun. */
+/** A sign-in in progress in one browser. */
 type Begun = {
   readonly state: string;
   readonly verifier: string;
   /** SHA-256 of the verifier, base64url. */
   readonly challenge: string;
-  /** The path that the person came for. */
+  /** The path that was requested. */
   readonly to: string;
 };
 
-/** What ties the forge's answer to the browser that asked: a cookie that only a process of this installation can have made. */
+/**
+ * Ties the forge's answer to the browser that started the sign-in, by a cookie that only processes of this installation
+ * can create.
+ */
 interface SignInState {
   begin(request: FastifyRequest, reply: FastifyReply, to: string): Begun;
-  /** Returns what this browser began, where `state` is that of it; undefined for everything else. */
+  /** Returns the sign-in that this browser started with this `state`; undefined otherwise. */
   find(request: FastifyRequest, state: string): Begun | undefined;
   forget(request: FastifyRequest, reply: FastifyReply): void;
 }
@@ -118,8 +122,8 @@ interface SignInState {
 const seconds = 600;
 
 /**
- * Creates it. Over HTTPS the cookie is one that no neighbouring site can set. It is signed with `signInKey`, so that the forge may
- * send people back to another process that has the same key.
+ * Creates it. Over HTTPS the cookie has the `__Host-` prefix, so that no neighbouring site can set it. It is signed
+ * with `signInKey`, so that the forge may redirect to another process with the same key.
  */
 function createSignInState({
   isSecure,
@@ -133,7 +137,7 @@ function createSignInState({
   const csrfTokens = createCsrfTokens(signInKey);
   const nameFor = (request: FastifyRequest): string =>
     isSecure(request) ? '__Host-reeve_sign_in' : 'reeve_sign_in';
-  // Lax: the forge's answer is a visit that begins on its site, and must bring this along.
+  // `SameSite=Lax`: the redirect from the forge is a cross-site navigation and must include this cookie.
   const write = (request: FastifyRequest, reply: FastifyReply, value: string, maxAge: number): void => {
     const flags = { path: '/', httpOnly: true, sameSite: 'lax', maxAge, secure: isSecure(request) } as const;
     reply.setCookie(nameFor(request), value, flags);
@@ -155,7 +159,7 @@ function createSignInState({
       if (!csrfTokens.isValid(held.slice(held.lastIndexOf('.') + 1), '', parts)) return undefined;
       const [state = '', verifier = '', to = '', ends] = parts.split('.');
       if (state === '' || !isSameSecret(given, state)) return undefined;
-      // A browser may keep a cookie for longer than it was told to.
+      // Browsers may keep a cookie beyond its expiry.
       if (clock.now().getTime() >= Number(ends)) return undefined;
       return {
         state,
@@ -168,10 +172,10 @@ function createSignInState({
   };
 }
 
-/** Where the forge sends people back to after they signed in, below the dashboard’s address. */
+/** Path of the redirect URI, below the dashboard’s URL. */
 const signInPath = '/sign-in/callback';
 
-/** Returns the address people come back to. */
+/** Returns the redirect URI. */
 export function redirectUri(dashboard: string): string {
   return `${dashboard.replace(/\/+$/, '')}${signInPath}`;
 }

@@ -8,16 +8,16 @@ import type { MonotonicClock } from '../../../platform/clock.ts';
 import { type ErrorCode, ReeveError } from '../../../platform/errors.ts';
 import { type DeliveryAccess, type DeliverySubject, SignedOut, type Viewer } from '../visibility.ts';
 
-/** What a person is asked to allow: reading who they are, and what they can read. */
+/** Scopes requested from a person: reading their account, and what they can read. */
 export const signInScopes = ['read:user', 'read:repository', 'read:issue'] as const;
 
-/** How long an answer of the forge about the access of a person is cached. */
+/** How long the forge's answer about a person's access is cached. */
 const maxAgeMs = 60_000;
 const maxKept = 5_000;
 
 type RepositoryParams = { readonly owner: string; readonly repo: string };
 
-/** Lists that only those are shown who may read what they list. */
+/** Lists that the forge shows only to accounts that may read the unit. */
 const accessProbes: Readonly<
   Record<ReadableUnit, (client: Client, params: RepositoryParams) => Promise<unknown>>
 > = {
@@ -27,15 +27,18 @@ const accessProbes: Readonly<
   code: (client, params) => client.call(operations.listBranches, { params, query: { limit: 1 } }),
 };
 
-/** Returns who sees deliveries of an Event-Type: readers of a unit, or administrators only, also for unknown types. */
+/**
+ * Returns the audience of an Event-Type: readers of a unit, or administrators only, which is also the default for
+ * unknown types.
+ */
 function audienceOf(eventType: string): ReadableUnit | 'administrators' {
   const family = familyOf(eventType);
   return family === undefined ? 'administrators' : eventFamilies[family].visibleTo;
 }
 
 /**
- * Returns who signed in with their forge account: a site administrator is an operator here, since they can read everything
- * on the forge; everybody else sees what the forge shows them, which is asked as them. `known` is who they were last.
+ * Returns the viewer for a forge account. Site administrators are operators here, because they can read everything on
+ * the forge; all others see what the forge shows to their own account. `known` is their last known identity.
  */
 export function createForgeViewer(
   clientOf: () => Promise<Client>,
@@ -52,7 +55,7 @@ export function createForgeViewer(
 
   const read = async (params: RepositoryParams): Promise<Repository | undefined> =>
     orUndefined((await clientOf()).call(operations.getRepository, { params }));
-  /** The name of then is followed to where the repository is now; another one that has that name is another one. */
+  /** A renamed repository is followed by its id; another repository with the old name is not the same. */
   const readAccess = async (id: number, params: RepositoryParams): Promise<DeliveryAccess> => {
     const found = await read(params);
     if (found === undefined || found.id !== id) return 'none';
@@ -91,7 +94,7 @@ export function createForgeViewer(
         if (audience === 'administrators') return 'none';
         return (await asViewer(() => mayRead(found.key, audience, found.params))) ? 'reader' : 'none';
       } catch (error) {
-        // One repository that the forge stumbles over takes nothing away from the others.
+        // An error of the forge for one repository does not affect the others.
         const isStumble =
           error instanceof ReeveError && !isOneOf(error, ['forge-unreachable', 'forge-timeout']);
         if (isStumble) return 'unknown';
@@ -116,7 +119,7 @@ export function createForgeViewer(
 
 const unknownToForge: readonly ErrorCode[] = ['forge-unauthorized'];
 
-/** Calls the forge as a person; an answer that ends their sign-in ends the session. */
+/** Calls the forge as the person; an answer that ends their sign-in ends the session. */
 async function asViewer<Answer>(
   ask: () => Promise<Answer>,
   over: readonly ErrorCode[] = unknownToForge,
@@ -129,13 +132,13 @@ async function asViewer<Answer>(
   }
 }
 
-/** Returns the parts of a repository's full name; undefined where it is none. */
+/** Returns the parts of a repository's full name; undefined for any other text. */
 function parseFullName(name: string): RepositoryParams | undefined {
   const [, owner, repo] = /^([\w.-]+)\/([\w.-]+)$/.exec(name) ?? [];
   return owner === undefined || repo === undefined ? undefined : { owner, repo };
 }
 
-/** What is not there, or not for this person, is nothing to them. */
+/** Returns undefined for 403 and 404 answers. */
 async function orUndefined<Value>(asked: Promise<Value>): Promise<Value | undefined> {
   try {
     return await asked;

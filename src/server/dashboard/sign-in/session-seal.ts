@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 
-/** What is kept of a session: who signed in, and by what. */
+/** Stored content of a session: the person, and how they signed in. */
 const SessionContent = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('password') }),
   z.object({
@@ -17,12 +17,15 @@ const SessionContent = z.discriminatedUnion('kind', [
 export type SessionContent = z.output<typeof SessionContent>;
 export type AccountSession = Extract<SessionContent, { kind: 'forge' }>;
 
-/** A value for one purpose. It leads neither to the id, which only the cookie has, nor to a value for another purpose. */
+/**
+ * Derives a value for one purpose from the session id. It reveals neither the id, which only the cookie has, nor values
+ * for other purposes.
+ */
 function derive(id: string, purpose: string): Buffer {
   return createHmac('sha256', id).update(purpose).digest();
 }
 
-/** Returns the key by which a session is stored. */
+/** Returns the storage key of a session. */
 export function keyOfSession(id: string): string {
   return derive(id, 'key').toString('base64url');
 }
@@ -36,7 +39,7 @@ const cipher = 'aes-256-gcm';
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** Encrypts what is kept of a session, so that only its cookie opens it: it may hold tokens of the person. */
+/** Encrypts the content of a session, which may contain tokens, so that only its cookie can decrypt it. */
 export function sealSession(id: string, content: SessionContent): string {
   const nonce = randomBytes(nonceBytes);
   const sealing = createCipheriv(cipher, derive(id, 'seal'), nonce, { authTagLength: tagBytes });
@@ -44,7 +47,7 @@ export function sealSession(id: string, content: SessionContent): string {
   return Buffer.concat([nonce, sealing.getAuthTag(), body]).toString('base64url');
 }
 
-/** Returns what is kept; undefined if it was not sealed for this session, or by a version that keeps something else. */
+/** Returns the content; undefined if it was sealed for another session, or by an incompatible version. */
 export function unsealSession(id: string, sealed: string): SessionContent | undefined {
   const bytes = Buffer.from(sealed, 'base64url');
   const [nonce, tag] = [bytes.subarray(0, nonceBytes), bytes.subarray(nonceBytes, nonceBytes + tagBytes)];

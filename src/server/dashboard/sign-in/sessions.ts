@@ -21,38 +21,38 @@ import {
 export type Session = { readonly id: string; readonly viewer: Viewer };
 
 /**
- * Sessions of signed-in people, the same in all processes that share a store. The id is in the cookie alone: the store has a
- * key that is derived from it, and encrypts with another one what is kept.
+ * Sessions of signed-in people, shared by all processes with one store. Only the cookie has the id: the store has a key
+ * derived from it, and the content is encrypted with another derived key.
  */
 export interface Sessions {
   /** Returns the session of a request; undefined if it has none. Rejects if the store cannot be read. */
   find(request: FastifyRequest): Promise<Session | undefined>;
-  /** Starts a session under a new random id, ends the one the browser had, and returns the viewer. */
+  /** Starts a session under a new random id, ends the browser's previous one, and returns the viewer. */
   start(request: FastifyRequest, reply: FastifyReply, content: SessionContent): Promise<Viewer>;
   /** Ends the session, in all processes. */
   end(request: FastifyRequest, reply: FastifyReply): Promise<void>;
-  /** Returns the mark of a form of this session. */
+  /** Returns the CSRF token for a form of this session. */
   csrfToken(session: Session, purpose: string): string;
-  /** Returns whether a form is one that a page of ours showed in this session, and no other site sent it. */
+  /** Returns whether a form has the CSRF token of this session and was not sent by another site. */
   hasCsrfToken(request: FastifyRequest, session: Session, purpose: string): boolean;
 }
 
 const lifeMs = 12 * 3_600_000;
 const limits = { lifeMs, maxSessions: 10_000, maxOfPerson: 10 } as const;
-/** Viewers that are kept with what the forge has said of them; others are asked about again. */
+/** Maximum number of cached viewers with their access; evicted ones are requested again. */
 const maxViewers = 1_000;
 
-/** Creates the sessions. `isSecure` tells whether a request came to an address that people reach over HTTPS. */
+/** Creates the sessions. `isSecure` returns whether a request came to an address that browsers reach over HTTPS. */
 export function createSessions(options: {
   readonly rows: SessionRows;
-  /** Absent: forge accounts do not open the dashboard. */
+  /** Absent: no sign-in with forge accounts. */
   readonly accounts: ForgeAccounts | undefined;
   readonly isSecure: (request: FastifyRequest) => boolean;
 }): Sessions {
   const { rows, accounts } = options;
   const viewers = new BoundedMap<string, Viewer>(maxViewers);
 
-  // A browser takes `__Host-` only over HTTPS, and from this very host alone.
+  // Browsers accept the `__Host-` prefix only over HTTPS, and only from this host.
   const nameFor = (request: FastifyRequest): string =>
     options.isSecure(request) ? '__Host-reeve_session' : 'reeve_session';
   const idOf = (request: FastifyRequest): string => request.cookies[nameFor(request)] ?? '';
@@ -66,7 +66,7 @@ export function createSessions(options: {
     viewers.delete(keyOfSession(id));
     await rows.remove(keyOfSession(id));
   };
-  /** Undefined: sign-in with forge accounts was switched off, or the row is not of this session. */
+  /** Undefined: sign-in with forge accounts was disabled, or the row does not belong to this session. */
   const viewerOf = (id: string, { sealed, ageMs }: { sealed: string; ageMs: number }): Viewer | undefined => {
     const content = unsealSession(id, sealed);
     if (content?.kind === 'password') return passwordViewer;
@@ -117,19 +117,19 @@ export function createSessions(options: {
   };
 }
 
-/** Longer than a renewal takes. */
+/** Lifetime of a claim; longer than a renewal takes. */
 const claimMs = 25_000;
-/** Between two looks at whether another process has renewed. */
+/** Interval of checking whether another process has renewed. */
 const lookMs = 100;
 
-/** Returns tokens as they are `ageMs` after they were sealed. */
+/** Returns tokens with their remaining lifetime `ageMs` after they were sealed. */
 function agedTokens({ tokens }: AccountSession, ageMs: number): Tokens {
   return { ...tokens, expiresInMs: tokens.expiresInMs - ageMs };
 }
 
 /**
- * Returns what renews the tokens of a session once, whichever processes need it: a forge may accept each refresh token only
- * once. The others take what the first one got. `sealed` is what the tokens come from.
+ * Returns the function that renews the tokens of a session once across processes: a forge may accept each refresh token
+ * only once. The other processes use the result of the first one. `sealed` is the content with the tokens.
  */
 function createSharedRenewal(rows: SessionRows, id: string, sealed: string): ShareRenewal {
   const key = keyOfSession(id);
@@ -153,7 +153,7 @@ function createSharedRenewal(rows: SessionRows, id: string, sealed: string): Sha
     try {
       tokens = await renew();
     } catch (error) {
-      // A claim that stays only delays the next attempt.
+      // A claim that is not released only delays the next attempt.
       await rows.releaseRenewal(key).catch(() => {});
       throw error;
     }

@@ -14,20 +14,20 @@ import type { Sessions } from './sessions.ts';
 
 type SignInParts = {
   readonly readPassword: () => Promise<string>;
-  /** Absent: the password alone opens the dashboard. */
+  /** Absent: sign-in only with the password. */
   readonly forge: ForgeSignIn | undefined;
   readonly dashboardUrl: string | undefined;
   readonly accounts: ForgeAccounts | undefined;
   /** Absent: a key of this process. */
   readonly signInKey?: Uint8Array | undefined;
   readonly sessions: Sessions;
-  /** Creates a count of what went wrong, by address. */
+  /** Creates a failure throttle by address. */
   readonly makeThrottle: () => FailureThrottle;
   readonly clock: WallClock;
   readonly log: Log;
 };
 
-/** Returns the page on which people sign in. `to` is the path they are led to then; `problem` says what went wrong before. */
+/** Returns the sign-in page. `to` is the path to open afterwards; `problem` is the message about a failed attempt. */
 export function signInPage(dashboardUrl: string | undefined) {
   return (root: string, to: string, problem?: string): PageView => {
     const alert = problem === undefined ? undefined : html`<p role="alert">${problem}</p>`;
@@ -43,13 +43,16 @@ export function signInPage(dashboardUrl: string | undefined) {
   };
 }
 
-/** The forge sends people back to the one address it knows, so they also leave from there, with the cookie of there. */
+/**
+ * The forge redirects to the one registered address, so the sign-in must also start there, with the cookie of that
+ * host.
+ */
 function forgeLink(dashboardUrl: string, to: string) {
   const query = new URLSearchParams({ to: pathOnly(to) }).toString();
   return html`<a href="${dashboardUrl.replace(/\/+$/, '')}/sign-in/forge?${query}">Sign in with your forge account</a>`;
 }
 
-/** Registers how people come in and leave. */
+/** Registers sign-in and sign-out. */
 export function registerSignIn(app: FastifyInstance, pageHandler: PageHandler, parts: SignInParts): void {
   const { sessions, forge, accounts, dashboardUrl, log } = parts;
   const throttle = parts.makeThrottle();
@@ -65,7 +68,7 @@ export function registerSignIn(app: FastifyInstance, pageHandler: PageHandler, p
     if (isSentByOtherSite(request.headers)) {
       return showForm(request, reply.code(403), to, 'Another site sent this form: sign in here.');
     }
-    // Rejected without a look at it: otherwise an address could go on guessing, and read the answer from the status.
+    // Rejected without a comparison: otherwise further guesses could be verified by the status.
     if (throttle.isBlocked(request.ip)) {
       const blocked = reply.code(429).header('retry-after', '60');
       return showForm(request, blocked, to, 'Too many wrong passwords from your address: wait a minute.');
@@ -101,7 +104,7 @@ export function registerSignIn(app: FastifyInstance, pageHandler: PageHandler, p
   });
 }
 
-/** Returns whether a request carries the password, as HTTP Basic of any user. */
+/** Returns whether a request has the password, as HTTP Basic with any user name. */
 export function isSignedIn(authorization: string | undefined, password: string): boolean {
   const encoded = /^basic\s+([A-Za-z0-9+/=]+)\s*$/i.exec(authorization ?? '')?.[1];
   if (encoded === undefined) return false;

@@ -25,15 +25,15 @@ const password: InstallationSecret = {
   },
 };
 
-/** Returns the path of the file with the password, where the store is a file. */
+/** Returns the path of the password file, for a store in a file. */
 export function passwordPath(data: string): string {
   return join(data, password.file);
 }
 
 /**
- * Returns the function that reads the password that opens the dashboard and `/metrics`: the first line of
- * `DATA/dashboard.password` (mode 0600) as it was at the start, or what a shared database has at the moment. It is generated
- * where there is none. Throws `settings`.
+ * Returns the function that reads the password of the dashboard and `/metrics`: the first line of
+ * `DATA/dashboard.password` (mode 0600) as of the start, or the current value in a shared database. It is generated if
+ * there is none. Throws `settings`.
  */
 export async function openDashboardPassword(
   data: string,
@@ -45,8 +45,8 @@ export async function openDashboardPassword(
 }
 
 /**
- * Replaces the password by a generated one and returns it. A server with a shared database requires the new one from now on,
- * another one after a restart.
+ * Replaces the password by a generated one and returns it. A server with a shared database requires it immediately,
+ * others after a restart.
  */
 export async function renewDashboardPassword(data: string, store: SecretStore | undefined): Promise<string> {
   if (store?.isShared) return firstLineOf(await replaceInstallationSecret(password, store));

@@ -6,9 +6,9 @@ import { isSameSecret } from '../../../platform/http/constant-time-equal.ts';
 import type { Log } from '../../../platform/log.ts';
 import type { MemoryRows } from '../../../store/store.ts';
 
-/** A random value that all processes of an installation have in common. It is generated once. */
+/** A random value shared by all processes of an installation, generated once. */
 export type InstallationSecret = {
-  /** Name for people: `password of the dashboard`. */
+  /** Name for messages: `password of the dashboard`. */
   readonly name: string;
   /** File in the data folder. */
   readonly file: string;
@@ -17,10 +17,10 @@ export type InstallationSecret = {
   readonly check: (value: Buffer, place: string) => void;
 };
 
-/** Length of the keys that are generated. */
+/** Length of generated keys. */
 const keyBytes = 32;
 
-/** Describes a key of 32 random bytes. `repair` says what a person does about one of another length. */
+/** Describes a key of 32 random bytes. `repair` is the remedy for a key of another length. */
 function describeKey({
   repair,
   ...key
@@ -35,13 +35,13 @@ function describeKey({
   };
 }
 
-/** What the secrets of an installation are read from, beside its data folder. */
+/** The store as a source of secrets, beside the data folder. */
 export type SecretStore = MemoryRows & { readonly isShared: boolean };
 
 type SecretOptions = {
   /** Folder of the files. */
   readonly data: string;
-  /** A shared store has the secrets in the place of the files. Undefined: there is no store. */
+  /** A shared store has the secrets instead of the files. Undefined: there is no store. */
   readonly store: SecretStore | undefined;
   /** Absent: nothing is logged. */
   readonly log?: Log | undefined;
@@ -51,9 +51,9 @@ const keyOf = ({ file }: InstallationSecret): string => `installation/${file}`;
 const placeInStore = ({ name }: InstallationSecret): string => `DATABASE_URL: the ${name} in the database`;
 
 /**
- * Returns a secret of this installation, and generates it if there is none. Processes that share a database have it there: of
- * several that start at once, the first decides. A file of the data folder is taken over into a database that has none. Throws
- * `settings`.
+ * Returns a secret of this installation, and generates it if there is none. Processes with a shared database keep it
+ * there: of several concurrent starts, the first one decides. An existing file in the data folder is copied into a
+ * database without the secret. Throws `settings`.
  */
 export async function loadInstallationSecret(
   secret: InstallationSecret,
@@ -119,13 +119,13 @@ function decode(held: unknown): Buffer | undefined {
 }
 
 /**
- * Returns what a file of this installation holds, and makes it (mode 0600) where there is none. Of two processes that start
- * at once the second takes what the first made. Throws `settings` where the file cannot be read or written.
+ * Returns the content of a file of this installation, and creates it (mode 0600) if missing. Of two concurrent starts,
+ * the second uses the file of the first. Throws `settings` if the file cannot be read or written.
  */
 async function loadGenerated(path: string, make: () => Uint8Array | string): Promise<Buffer> {
   const made = `${path}.${randomBytes(6).toString('hex')}`;
   try {
-    // What is there is read, and nothing written: the disk may be full.
+    // An existing file is only read, because the disk may be full.
     const held = await readFile(path).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error;
     });
@@ -143,7 +143,7 @@ async function loadGenerated(path: string, make: () => Uint8Array | string): Pro
   }
 }
 
-/** Replaces such a file in one step, and returns what it holds now. Throws `settings` if it cannot be written. */
+/** Replaces such a file atomically, and returns its new content. Throws `settings` if it cannot be written. */
 export async function replaceGenerated(path: string, make: () => Uint8Array | string): Promise<Buffer> {
   const made = `${path}.${randomBytes(6).toString('hex')}`;
   const value = Buffer.from(make());
@@ -166,8 +166,8 @@ const signInKey = describeKey({
 });
 
 /**
- * Returns the key that signs what a browser holds between leaving for the forge to sign in and coming back, which may be to
- * another process of those that share a database. Where there is one process alone, the key ends with it.
+ * Returns the key that signs the cookie of a sign-in at the forge, whose redirect may reach another process with the
+ * same database. A single process uses a key of its own lifetime.
  */
 export async function loadSignInKey(data: string, store: SecretStore): Promise<Uint8Array> {
   return store.isShared ? loadInstallationSecret(signInKey, { data, store }) : randomBytes(keyBytes);
@@ -180,8 +180,9 @@ const fingerprintKey = describeKey({
 });
 
 /**
- * Returns the key of this installation's fingerprints: 32 bytes in `DATA/fingerprint.key` (mode 0600), or in a shared database.
- * It is generated where there is none. With another key, secrets of hooks are not recognised and are written once more.
+ * Returns the key of this installation's fingerprints: 32 bytes in `DATA/fingerprint.key` (mode 0600), or in a shared
+ * database. It is generated if there is none. With another key, secrets of hooks are not recognized and are written
+ * once more.
  */
 export function loadFingerprintKey(
   data: string,

@@ -24,14 +24,14 @@ export type NamedSecretsForm = z.output<typeof NamedSecretsForm>;
 const prefix = 'REEVE_SECRET_';
 const leastLength = 8;
 
-/** Returns whether a variable of the environment gives a named secret: `REEVE_SECRET_NAME`, or `REEVE_SECRET_NAME_FILE`. */
+/** Returns whether an environment variable sets a named secret: `REEVE_SECRET_NAME`, or `REEVE_SECRET_NAME_FILE`. */
 export function isSecretVariable(name: string): boolean {
   return /^REEVE_SECRET_[A-Za-z]\w*$/.test(name);
 }
 
 /**
- * Returns the named secrets, name to value, and adds to `problems` what is wrong with them; no problem repeats a value. A
- * value is at least 8 characters: a shorter one could not be kept out of logs and messages.
+ * Returns the named secrets, name to value, and adds their problems to `problems`, which contain no value. A value has
+ * at least 8 characters: a shorter one could not be redacted from logs and messages.
  */
 export function readNamedSecrets(
   form: NamedSecretsForm | undefined,
