@@ -17,7 +17,8 @@ const { Socket } = require('node:net');
 const { tmpdir } = require('node:os');
 const { join } = require('node:path');
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => {});
-const send = (message) => { if (process.connected) process.send(message); };
+// Of a parent that has just died, a send fails before 'disconnect' comes: an unhandled error would end the launcher with its folder left.
+const send = (message) => { if (process.connected) process.send(message, () => {}); };
 let folder;
 try { folder = mkdtempSync(join(tmpdir(), 'reeve-git-')); } catch (error) { send({ refused: error.message }); }
 process.on('disconnect', () => { if (folder) rmSync(folder, { recursive: true, force: true }); process.exit(); });
