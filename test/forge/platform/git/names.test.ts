@@ -233,7 +233,7 @@ describe('the git program', () => {
 
     await expect(
       moveRefs(store.open(1), [{ name, before: undefined, after: '1'.repeat(40) }]),
-    ).rejects.toThrow('no name');
+    ).rejects.toThrow('is not a ref name');
     expect(await listRefs(store.open(1))).toEqual([]);
   });
 });
