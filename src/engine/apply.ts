@@ -67,7 +67,7 @@ export type ApplyOptions = {
   readonly pulls?: OpenPulls | undefined;
   /** Plans changes with `reconsiders` again; default: without their conditions. */
   readonly reconsider?: Reconsider | undefined;
-  /** Called with each protective change that was not applied, before any later change is sent. */
+  /** Called with each protective change that failed, and with each change that a pause stopped, before any later change is sent. */
   readonly noteUnmade?: ((unmade: RefusedChange) => Promise<void>) | undefined;
 };
 
@@ -115,11 +115,11 @@ export async function applyPlan(options: ApplyOptions): Promise<Applied> {
         outcomes.settle(planned, 'skipped', 'an earlier change of its rule failed');
       else open.push(planned);
     }
+    const from = application.paused.length;
     await applyGroup(open, application);
-    for (const one of unmadeOf(group, outcomes)) {
-      unmade.push(one);
-      await options.noteUnmade?.(one);
-    }
+    const failed = unmadeOf(group, outcomes);
+    unmade.push(...failed);
+    for (const one of [...failed, ...application.paused.slice(from)]) await options.noteUnmade?.(one);
   }
   return {
     outcomes: outcomes.of(options.changes),
@@ -165,7 +165,7 @@ async function applyGroup(group: readonly PlannedChange[], application: Applicat
       if (outcomes.has(planned)) continue;
       if (error instanceof WritesPaused) {
         outcomes.settle(planned, 'skipped', error.message);
-        application.paused.push({ planned, why: error.message });
+        application.paused.push({ planned, why: error.message, isLimited: true });
       } else outcomes.fail(planned, error);
     }
   }

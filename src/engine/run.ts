@@ -163,7 +163,7 @@ async function runRound(
   for (const rule of applied?.awaiting ?? []) done.awaiting.add(rule);
   for (const rule of applied?.resisted ?? []) done.resisted.add(rule);
   done.unmade.push(...(applied?.unmade ?? []), ...held);
-  done.limited.push(...limited);
+  done.limited.push(...limited, ...(applied?.paused ?? []));
   done.retry ??= applied?.retry ?? (isWriting(input) ? retryOf(strangers) : undefined);
   done.moved ??= applied?.moved;
   return { all: plan.changes, sent: plan.changes.filter(({ id }) => sent.has(id)) };

@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Action } from '../../src/actions/action.ts';
 import type { Change } from '../../src/actions/change.ts';
+import { createActionMemory } from '../../src/actions/memory.ts';
+import { findDueProtection } from '../../src/actions/merging.ts';
 import type { PlanContext } from '../../src/actions/plan-context.ts';
 import type { QueueDesk } from '../../src/actions/queue-desk.ts';
 import { capabilitiesOf } from '../../src/client/capabilities.ts';
@@ -90,6 +92,34 @@ async function run(
 
 const refusal = (code: ErrorCode, status?: number) =>
   new ReeveError(code, `the forge answered ${status}`, { status });
+
+it('a protective change that a pause stops after planning is due before a later change is sent, and after the run', async () => {
+  const memory = createActionMemory();
+  const place = { repository: home, index: 1 };
+  const tighten: Change = { ...plainChange('gate'), protects: 'tightens' };
+  const gate = makeRule('gate', [step({ protects: true, plan: async () => [tighten] })]);
+  const other = makeRule('other', [wanting(plainChange('later'))]);
+  const ofGate: Pause = { ...pause, scope: { kind: 'rule', name: gate.id } };
+  let reads = 0;
+  const seen: unknown[] = [];
+
+  const paused = await run([gate, other], {
+    subject: { kind: 'pull_request', ...place },
+    memory,
+    pauses: async () => ((reads += 1) === 1 ? [] : [ofGate]),
+    client: {
+      ...makeRecordingClient(),
+      send: (async () => void seen.push(await findDueProtection(memory, place))) as unknown as Client['send'],
+    },
+  });
+
+  expect(paused.ends).toEqual(['gate skipped', 'later applied']);
+  const due = expect.stringContaining('of r.yml#gate is still to be made: rule r.yml#gate is paused');
+  expect([...seen, await findDueProtection(memory, place)]).toEqual([due, due]);
+
+  await run([gate, other], { subject: { kind: 'pull_request', ...place }, memory, pauses: async () => [] });
+  expect(await findDueProtection(memory, place)).toBeUndefined();
+});
 
 describe('a step whose changes may call for others', () => {
   /** A step that wants one list of changes after the other. */

@@ -51,20 +51,31 @@ function readInterval(text: string): number {
   return interval;
 }
 
-async function readRemote(
-  context: ForgeContext,
-  address: string,
-  login: Omit<Remote, 'address'>,
-): Promise<Remote> {
+/** Responses to a remote that is refused. */
+type Refusals = Readonly<Record<RemoteAddressError['mistake'], readonly [status: number, message: string]>>;
+
+const pushRefusals: Refusals = {
+  url: [400, 'Invalid Url '],
+  protocol: [400, 'Invalid mirror protocol'],
+  local: [401, 'Permission denied'],
+  host: [401, 'Permission denied'],
+};
+
+const migrationRefusals: Refusals = {
+  url: [422, 'The provided URL is invalid.'],
+  protocol: [422, 'The provided URL is invalid.'],
+  local: [422, 'You are not allowed to import local repositories.'],
+  host: [422, 'You can not import from disallowed hosts.'],
+};
+
+async function readRemote(context: ForgeContext, wanted: Remote, refusals: Refusals): Promise<Remote> {
   try {
-    const remote = parseRemote(address, login.username, login.password);
+    const remote = parseRemote(wanted.address, wanted.username, wanted.password);
     await resolveRemote(context, remote);
     return remote;
   } catch (error) {
-    if (!(error instanceof RemoteAddressError)) throw error;
-    if (error.mistake === 'url') throw new ForgeProblem(400, 'Invalid Url ');
-    if (error.mistake === 'protocol') throw new ForgeProblem(400, 'Invalid mirror protocol');
-    throw new ForgeProblem(401, 'Permission denied');
+    if (error instanceof RemoteAddressError) throw new ForgeProblem(...refusals[error.mistake]);
+    throw error;
   }
 }
 
@@ -87,7 +98,7 @@ export const pushMirrorHandlers = defineHandlers({
   async createPushMirror({ context, repository, body }) {
     const interval = readInterval(body.interval ?? '');
     const login = { username: body.remote_username ?? '', password: body.remote_password ?? '' };
-    const remote = await readRemote(context, body.remote_address ?? '', login);
+    const remote = await readRemote(context, { address: body.remote_address ?? '', ...login }, pushRefusals);
     const { db } = context;
     const now = secondsOf(context.clock());
     const count = 'SELECT count(*) AS count FROM push_mirrors WHERE repo_id = ?';
@@ -145,27 +156,6 @@ function findHolder({ context, caller }: MigrationCall, name: string, id: number
   throw new ForgeProblem(403, 'Given user is not owner of organization.');
 }
 
-async function findSource(
-  context: ForgeContext,
-  address: string,
-  login: Omit<Remote, 'address'>,
-): Promise<Remote> {
-  try {
-    const remote = parseRemote(address, login.username, login.password);
-    await resolveRemote(context, remote);
-    return remote;
-  } catch (error) {
-    if (!(error instanceof RemoteAddressError)) throw error;
-    const messages = {
-      url: 'The provided URL is invalid.',
-      protocol: 'The provided URL is invalid.',
-      local: 'You are not allowed to import local repositories.',
-      host: 'You can not import from disallowed hosts.',
-    };
-    throw new ForgeProblem(422, messages[error.mistake]);
-  }
-}
-
 /** Gitea answers 500 for an invalid interval, or one that is too short. */
 function readMirrorInterval(text: string): number {
   const interval = text === '' ? defaultIntervalSeconds : parseGoDuration(text);
@@ -212,7 +202,7 @@ export const migrateHandlers = defineHandlers({
   async migrateRepository({ context, caller, body }) {
     const holder = findHolder({ context, caller }, body.repo_owner ?? '', body.uid ?? 0);
     const login = { username: body.auth_username ?? '', password: body.auth_password ?? '' };
-    const remote = await findSource(context, body.clone_addr, login);
+    const remote = await readRemote(context, { address: body.clone_addr, ...login }, migrationRefusals);
     if (body.service && body.service !== 'git')
       throw new ForgeProblem(422, `the service ${body.service} is not supported: use git`);
     const interval = body.mirror ? readMirrorInterval(body.mirror_interval ?? '') : 0;

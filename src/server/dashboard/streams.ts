@@ -10,13 +10,6 @@ interface ChangeWatch {
   stop(): void;
 }
 
-type WatchedData = DashboardData & {
-  readonly store: Pick<
-    DashboardData['store'],
-    'counts' | 'listDeliveries' | 'listRuns' | 'listAudit' | 'listPauses' | 'listQueueHistory'
-  >;
-};
-
 /** Interval of the comparison. All streams of a process share one. */
 const pollMs = 2_000;
 
@@ -24,7 +17,7 @@ const pollMs = 2_000;
  * Creates the watch. It compares counts and newest rows in the store, where other processes write too, and reads nothing
  * while there is no listener.
  */
-export function createChangeWatch(data: WatchedData, log: Log): ChangeWatch {
+export function createChangeWatch(data: DashboardData, log: Log): ChangeWatch {
   const listeners = new Set<() => void>();
   let seen: string | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -58,7 +51,7 @@ export function createChangeWatch(data: WatchedData, log: Log): ChangeWatch {
 }
 
 /** Returns a text that changes with the first row of a list, or with a count. */
-async function readMark({ store, rules }: WatchedData): Promise<string> {
+async function readMark({ store, rules }: DashboardData): Promise<string> {
   const one = { limit: 1 };
   const { items: deliveries } = await store.listDeliveries(one);
   const { items: runs } = await store.listRuns(one);

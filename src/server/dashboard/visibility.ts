@@ -11,9 +11,6 @@ import type { Delivery } from '../../store/store.ts';
  */
 export type DeliveryAccess = 'none' | 'unknown' | 'reader' | 'administrator';
 
-/** The fields of a delivery that access depends on. */
-export type DeliverySubject = Delivery;
-
 /**
  * A viewer of the dashboard. Each method rejects with `SignedOut` if the forge no longer accepts the sign-in, and with
  * a `forge-…` error if it does not answer.
@@ -25,9 +22,9 @@ export interface Viewer {
   readonly isOperator: boolean;
   /** Verifies the identity again, on every request. */
   confirm(): Promise<void>;
-  accessTo(subject: DeliverySubject): Promise<DeliveryAccess>;
+  accessTo(subject: Delivery): Promise<DeliveryAccess>;
   /** Returns the parts of the repository that they may read. */
-  readableUnits(subject: DeliverySubject): Promise<ReadonlySet<ReadableUnit>>;
+  readableUnits(subject: Delivery): Promise<ReadonlySet<ReadableUnit>>;
   /** Returns the id of a readable repository by its full name; undefined if there is none. */
   findRepository(name: string): Promise<number | undefined>;
 }

@@ -12,14 +12,10 @@ import type { DashboardData } from '../data.ts';
 import { type PageView, type TableCell, table } from '../page.ts';
 import type { PageRequest } from '../page-handler.ts';
 
-type ActivityData = DashboardData & {
-  readonly store: Pick<DashboardData['store'], 'readSamples'>;
-};
-
 /** Shows deliveries, failures, latency, the queue, runners and drift over time. */
 export async function activityPage(
   pageRequest: PageRequest,
-  { store, now }: ActivityData,
+  { store, now }: DashboardData,
 ): Promise<PageView> {
   const asked = pageRequest.query.get('over');
   const [day] = chartStretches;

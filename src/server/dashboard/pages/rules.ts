@@ -13,14 +13,10 @@ import { pauseControl } from './pauses.ts';
 /** Maximum number of evaluations on the page. */
 const shown = 50;
 
-type RuleData = DashboardData & {
-  readonly store: StoreQueries;
-};
-
 /** Shows one rule: its events and schedules, whether it fails, how often it matched, and its latest evaluations. */
 export async function rulePage(
   pageRequest: PageRequest,
-  { store, ...data }: RuleData,
+  { store, ...data }: DashboardData,
 ): Promise<PageView | undefined> {
   const asked = pageRequest.query.get('rule') ?? '';
   const row = data.rules().find(({ id, file, name }) => id === asked || `${file}#${name}` === asked);

@@ -6,7 +6,8 @@ import type { User } from '../../../contract/resources/users.ts';
 import { createTtlCache } from '../../../platform/cache/caches.ts';
 import type { MonotonicClock } from '../../../platform/clock.ts';
 import { type ErrorCode, ReeveError } from '../../../platform/errors.ts';
-import { type DeliveryAccess, type DeliverySubject, SignedOut, type Viewer } from '../visibility.ts';
+import type { Delivery } from '../../../store/store.ts';
+import { type DeliveryAccess, SignedOut, type Viewer } from '../visibility.ts';
 
 /** Scopes requested from a person: reading their account, and what they can read. */
 export const signInScopes = ['read:user', 'read:repository', 'read:issue'] as const;
@@ -68,7 +69,7 @@ export function createForgeViewer(
     });
 
   const resolveRepository = async (
-    subject: DeliverySubject,
+    subject: Delivery,
   ): Promise<{ access: DeliveryAccess; key: string; params: RepositoryParams } | undefined> => {
     const { repository = '', repositoryId: id } = subject;
     const params = parseFullName(repository);
