@@ -130,7 +130,7 @@ const rows: readonly (readonly [string, string, Break, RegExp])[] = [
     'forge',
     'no forge',
     async ({ bare }) => ({ FORGE_URL: (await bare((_, response) => json(response, {}, 404))).url }),
-    /no forge/,
+    /is not a forge/,
   ],
   [
     'clock',
