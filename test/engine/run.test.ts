@@ -106,7 +106,10 @@ it('a protective change that a pause stops after planning is due before a later 
   const paused = await run([gate, other], {
     subject: { kind: 'pull_request', ...place },
     memory,
-    pauses: async () => ((reads += 1) === 1 ? [] : [ofGate]),
+    pauses: async () => {
+      reads += 1;
+      return reads === 1 ? [] : [ofGate];
+    },
     client: {
       ...makeRecordingClient(),
       send: (async () => void seen.push(await findDueProtection(memory, place))) as unknown as Client['send'],
