@@ -127,8 +127,16 @@ export type Action<Arguments = unknown> = {
    * state.
    */
   readonly made?: (change: Change, answer: unknown) => Readonly<Record<string, unknown>> | undefined;
-  /** Whether it is planned once more after its changes were sent, because their results may require further changes. */
-  readonly followsUp?: true;
+  /**
+   * Plans the changes that the results of sent ones require, from fresh facts. Changes that were planned before are
+   * left out: a failed change is not retried here.
+   */
+  readonly followUp?: (
+    given: Arguments,
+    facts: Facts,
+    context: PlanContext,
+    planned: readonly Change[],
+  ) => Promise<readonly Change[]>;
   /**
    * Called with fresh facts after a change. Returns the problem of its result, if any: the change then counts as
    * failed, and the text is posted as a comment.

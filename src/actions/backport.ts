@@ -124,7 +124,6 @@ with:
   describesState: true,
   granted: false,
   visibleTo: 'code',
-  followsUp: true,
   inverses: {
     [operations.applyDiffPatch.id]: undoPatch,
     [operations.createPull.id]: undoCreatePull,
@@ -135,27 +134,11 @@ with:
   recorded: withoutEnd,
   examine: ({ to }) => examineTargets(to),
   facts: (given) => (given.when === false ? [] : [pullFact, branchesFact]),
-  async plan(given, facts, context) {
-    if (given.when === false) return [];
-    const pull = await facts.ask(pullFact);
-    if (!pull.merged) return [];
-    const source = handSourceOf(pull);
-    const all = await askOr(facts, branchesFact, undefined);
-    const targets = targetsOf(pull, given.to, { branches: all, meter: context.meter });
-    const known = await askWritten(facts, backportsFact);
-    const isOf = (target: string) => (one: PullRequest) =>
-      isOurs(one, backportMarker(pull.number, target), context) ||
-      (one.base?.ref === target && isFromBackportBranch(one, pull.number));
-    const done: Change[] = [];
-    const open: string[] = [];
-    for (const target of targets.there) {
-      const found = known.find(isOf(target));
-      if (found) done.push(opened(found, source, target, facts));
-      else open.push(target);
-    }
-    const absent = targets.missing.map((target) => absentTarget(pull, source, target, facts));
-    if (open.length === 0) return [...done, ...absent];
-    return [...done, ...absent, ...(await planOpen(open, { pull, given, facts, context, all }))];
+  plan: planBackports,
+  async followUp(given, facts, context, planned) {
+    const decision = ({ target, value }: Change) => `${target} ${JSON.stringify(value)}`;
+    const before = new Set(planned.map(decision));
+    return (await planBackports(given, facts, context)).filter((change) => !before.has(decision(change)));
   },
   async intend(change, context) {
     const place = trialPlaceOf(change);
@@ -181,6 +164,34 @@ with:
     await noteTrial(place, made === undefined ? undefined : { made }, context);
   },
 });
+
+/** Plans the backports to all branches of `to`: those that exist, and the missing ones. */
+async function planBackports(
+  given: BackportForm,
+  facts: Facts,
+  context: PlanContext,
+): Promise<readonly Change[]> {
+  if (given.when === false) return [];
+  const pull = await facts.ask(pullFact);
+  if (!pull.merged) return [];
+  const source = handSourceOf(pull);
+  const all = await askOr(facts, branchesFact, undefined);
+  const targets = targetsOf(pull, given.to, { branches: all, meter: context.meter });
+  const known = await askWritten(facts, backportsFact);
+  const isOf = (target: string) => (one: PullRequest) =>
+    isOurs(one, backportMarker(pull.number, target), context) ||
+    (one.base?.ref === target && isFromBackportBranch(one, pull.number));
+  const done: Change[] = [];
+  const open: string[] = [];
+  for (const target of targets.there) {
+    const found = known.find(isOf(target));
+    if (found) done.push(opened(found, source, target, facts));
+    else open.push(target);
+  }
+  const absent = targets.missing.map((target) => absentTarget(pull, source, target, facts));
+  if (open.length === 0) return [...done, ...absent];
+  return [...done, ...absent, ...(await planOpen(open, { pull, given, facts, context, all }))];
+}
 
 /** Plans the missing backports. */
 async function planOpen(targets: readonly string[], plan: Backporting): Promise<readonly Change[]> {

@@ -1,4 +1,3 @@
-import type { Change } from '../actions/change.ts';
 import { noteDueProtections } from '../actions/merging.ts';
 import { type Capabilities, unsupportedReason } from '../client/capabilities.ts';
 import type { Client } from '../client/client.ts';
@@ -68,7 +67,7 @@ type Progress = {
 /**
  * Evaluates the rules against an event or an item of a sweep and makes their changes: select → evaluate → plan →
  * reserve → apply → record. The rules of an item all have an `each` of its kind; a rule whose `in` excludes the item is
- * skipped. Steps whose changes may require others are planned once more.
+ * skipped. A second round makes the follow-ups of the steps whose changes were sent.
  */
 export async function runRules(input: RunInput): Promise<Ran> {
   const startedMs = input.clock.monotonicMs();
@@ -250,10 +249,7 @@ function countOf(proposals: readonly Proposal[]): number {
   return proposals.reduce((count, { changes }) => count + changes.length, 0);
 }
 
-/**
- * Plans the steps once more whose changes were sent and may require others, from an empty fact cache. Changes planned
- * before are left out: a failed change is not retried here.
- */
+/** Plans the follow-ups of the steps whose changes were sent, from an empty fact cache. */
 async function planFollowUps(
   { all, sent }: MadeChanges,
   { facts }: RunInput,
@@ -262,11 +258,8 @@ async function planFollowUps(
   const now = facts.anew(all.flatMap(({ change }) => keptFactsOf(change, true)));
   for (const proposal of new Set(sent.flatMap((planned) => planned.proposals))) {
     const { action, context, arguments: given } = proposal;
-    if (!action.followsUp) continue;
-    const before = new Set(proposal.changes.map(decisionKey));
     try {
-      const planned = await action.plan(given, now, context);
-      const changes = planned.filter((change) => !before.has(decisionKey(change)));
+      const changes = (await action.followUp?.(given, now, context, proposal.changes)) ?? [];
       if (changes.some(({ already }) => !already)) proposals.push({ ...proposal, changes });
     } catch (error) {
       if (error instanceof ReeveError && error.keepsWork) return { proposals, retry: error };
@@ -274,10 +267,6 @@ async function planFollowUps(
     }
   }
   return { proposals };
-}
-
-function decisionKey({ target, value }: Change): string {
-  return `${target} ${JSON.stringify(value)}`;
 }
 
 function present<T>(values: readonly (T | undefined)[]): readonly T[] {

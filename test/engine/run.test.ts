@@ -130,27 +130,26 @@ describe('a step whose changes may call for others', () => {
     plans: readonly (readonly Change[] | Error)[],
     more: Partial<Action> = {},
   ): LoadedStep => {
-    let count = 0;
+    const [first = [], second = []] = plans;
+    const planned = (changes: readonly Change[] | Error) => {
+      if (changes instanceof Error) throw changes;
+      return changes;
+    };
     return step({
-      followsUp: true,
-      async plan() {
-        const planned = plans[count] ?? [];
-        count += 1;
-        if (planned instanceof Error) throw planned;
-        return planned;
-      },
+      plan: async () => planned(first),
+      followUp: async () => planned(second),
       ...more,
     });
   };
   const [a, b] = [plainChange('a'), plainChange('b')];
 
   it.each<[string, readonly (readonly Change[] | Error)[], Partial<Action>, readonly string[]]>([
-    ['another one', [[a], [a, b]], {}, ['a applied', 'b applied']],
+    ['another one', [[a], [b]], {}, ['a applied', 'b applied']],
     ['another value', [[a], [{ ...a, value: 2 }]], {}, ['a applied', 'a applied']],
     ['nothing', [[a], []], {}, ['a applied']],
     ['what is there', [[a], [{ ...b, already: true }]], {}, ['a applied']],
     ['an error', [[a], new Error('odd')], {}, ['a applied']],
-    ['another one, of a step that has none', [[a], [b]], { followsUp: undefined as never }, ['a applied']],
+    ['another one, of a step that has none', [[a], [b]], { followUp: undefined as never }, ['a applied']],
   ])('is planned once more after they were sent: %s', async (_title, plans, more, ends) => {
     const made = await run([makeRule('x', [following(plans, more)])]);
 
@@ -164,14 +163,20 @@ describe('a step whose changes may call for others', () => {
   it('is planned once for all of its changes, and without what no longer holds', async () => {
     const labels = { name: 'labels' };
     const changes = [{ ...a, keeps: [labels, { name: 'files' }], reads: [labels] }, b];
+    const before: unknown[] = [];
+    const followUp: Action['followUp'] = async (_given, _facts, _context, planned) => {
+      before.push(planned);
+      return [plainChange('c')];
+    };
     const made = await run([
-      makeRule('x', [following([changes, changes, [plainChange('c'), ...changes]])]),
+      makeRule('x', [following([changes], { followUp })]),
       makeRule('y', [wanting(plainChange('d'))]),
     ]);
 
     expect(made.ends).toEqual(['a applied', 'b applied', 'd applied', 'c applied']);
     expect(made.record.changes.map(({ id }) => id)).toEqual(['c1', 'c2', 'c3', 'c4']);
     expect(kept).toEqual([[{ name: 'files' }]]);
+    expect(before).toEqual([changes]);
   });
 
   it('is not planned again where nothing was sent', async () => {
