@@ -18,6 +18,12 @@ describe.each(facts.map((fact) => [fact.name, fact] as const))('the row of the f
     if (shows === 'beyond' || isWhole) expect(visibleTo).toBe('operators');
     if (shows === 'admin') expect(['administrators', 'operators']).toContain(visibleTo);
   });
+
+  it('has the audience of the fact that it is a member of: pages look up the first word of a name', () => {
+    const owner = facts.find(({ name }) => name === fact.name.split('.')[0]);
+
+    expect(owner?.visibleTo).toBe(fact.visibleTo);
+  });
 });
 
 describe.each(actions.map((action) => [action.name, action] as const))(

@@ -35,7 +35,10 @@ export function printRun(run: Run, terminal: Terminal): void {
 function nothingIn({ rules }: Run): string {
   const failed = rules.filter(({ verdict }) => verdict === 'failed').length;
   if (failed > 0) return `No change; ${count(failed, 'rule')} could not be evaluated.`;
-  return rules.length === 0 ? 'No rule was tested.' : 'Nothing to change.';
+  if (rules.length === 0) return 'No rule was tested.';
+  return rules.every(({ verdict }) => verdict === 'skipped')
+    ? 'No rule was evaluated.'
+    : 'Nothing to change.';
 }
 
 const marks = {
