@@ -10,7 +10,7 @@ export const replacedModules: readonly { readonly path: RegExp; readonly content
   // Messages of shapes in fifty languages are a third of a bundle; ours are English.
   { path: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/, contents: () => 'export {};' },
   // The texts of gitignore templates are files of a library, which a bundle does not have beside it: it carries them.
-  { path: /[\\/]forge[\\/]templates[\\/]gitignore-texts\.ts$/, contents: gitignoreTextsModule },
+  { path: /[\\/]gitignore-texts\.ts$/, contents: gitignoreTextsModule },
 ];
 
 const replacing: Plugin = {

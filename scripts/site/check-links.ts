@@ -72,6 +72,6 @@ export function readContents(root: string): readonly Section[] {
 }
 
 /** Returns the groups of generated pages of the reference. */
-function readReference(root: string): readonly Section[] {
+export function readReference(root: string): readonly Section[] {
   return readSections(root, 'docs/reference/README.md');
 }

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitepress';
-import { readContents, readReference } from '../../scripts/site/contents.ts';
+import { readContents, readReference } from '../../scripts/site/check-links.ts';
 import { anchorOf } from '../../scripts/site/markdown.ts';
 import { pageOf } from '../../scripts/site/stage.ts';
 
