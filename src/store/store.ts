@@ -184,7 +184,7 @@ export interface DeliveryIntake {
   /**
    * Stores a delivery and resolves when its bytes are on the disk. The same uuid from the same entry is `known` and adds
    * nothing. The same body and Event-Type within 60 s, while the first is not yet claimed, is stored settled as its
-   * copy. Repeats are recognised among the newest 65,536 deliveries at least, also after a restart. Role worker only.
+   * copy. Role worker only.
    */
   accept(delivery: NewDelivery): Promise<Accepted>;
   /** Stores a job, unless its uuid is known. Any role: a worker in another process runs it. */

@@ -1,11 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { memoryDateOf } from '../../src/store/action-memory.ts';
-import {
-  contentFingerprint,
-  copyWindowMs,
-  digestOfBody,
-  uuidFingerprint,
-} from '../../src/store/fingerprint.ts';
+import { contentFingerprint, copyWindowMs, digestOfBody } from '../../src/store/fingerprint.ts';
 import { incidentsOf } from '../../src/store/incidents.ts';
 import { isolationMsOf, Leases, leaseLost, nextSuspected } from '../../src/store/leases.ts';
 import { standardRetention } from '../../src/store/prune.ts';
@@ -51,26 +46,6 @@ it.each([
 });
 
 describe('a mark', () => {
-  it('of a uuid is its first 52 bits, and of any other text one by all its characters', () => {
-    const uuid = '01234567-89ab-4cde-8f01-23456789abcd';
-
-    expect(uuidFingerprint(uuid)).toBe(0x0123456789ab4);
-    expect(uuidFingerprint(uuid.toUpperCase())).toBe(0x0123456789ab4);
-    const others = [
-      `${uuid} and more`.slice(1),
-      'x1234567-89ab-4cde-8f01-23456789abcd',
-      '01234567-89ab-4xde-8f01-23456789abcd',
-      '01234567-89ab',
-      'delivery 1',
-      'delivery 2',
-      '',
-    ].map(uuidFingerprint);
-    expect(new Set(others).size).toBe(7);
-    expect(others.every((mark) => Number.isSafeInteger(mark) && mark >= 0)).toBe(true);
-    // The length is the upper half: two texts with one checksum differ by it.
-    expect(Math.floor(uuidFingerprint('delivery 1') / 2 ** 32)).toBe(10);
-  });
-
   it('of a content differs by event type, bytes and length, and stays a safe number', () => {
     const body = Buffer.from('{}');
     const marks = [

@@ -236,8 +236,8 @@ export function convertRow(
 }
 
 /**
- * Returns a unique uuid for a delivery whose uuid another one already has. A file may contain both, because it
- * recognises repeats only among the newest deliveries; in PostgreSQL a uuid is unique.
+ * Returns a unique uuid for a delivery whose uuid another one already has. A file may contain both, because
+ * earlier versions recognised a uuid only among the newest deliveries; in PostgreSQL a uuid is unique.
  */
 export function distinctUuid({ uuid, id }: CopyRow): string {
   return `${uuid}${suffixOf(id)}`;

@@ -6,7 +6,6 @@ import type { SqlRow } from '../sql.ts';
 import type { Claim, DeliveryClaims, DeliveryWithBody, Routing } from '../store.ts';
 import type { SqliteContext } from './context.ts';
 import { asStoreError } from './failures.ts';
-import { createRepeats, type Repeats } from './repeats.ts';
 
 /** A larger backward step means that the clock was set back: retries are then compared with it again. */
 const clockToleranceMs = 1_000;
@@ -34,14 +33,6 @@ export function createClaims(context: SqliteContext, takeBack: boolean): Deliver
   let aheadMs = Number.POSITIVE_INFINITY;
   if (takeBack) crashes.takeBack();
 
-  const loadRepeats = async (): Promise<void> => {
-    try {
-      await repeats.load();
-    } catch (error) {
-      throw asStoreError(error, path);
-    }
-  };
-
   return {
     async unrouted(limit) {
       try {
@@ -52,13 +43,11 @@ export function createClaims(context: SqliteContext, takeBack: boolean): Deliver
     },
     async route(given) {
       requireWorker();
-      await loadRepeats();
       // Not synced: after a power failure, the delivery is still accepted and is routed again.
       settled.add(await commits.writeUnsynced(() => routings.route(given, clock.now())));
     },
     async claim({ limit, leaseMs, avoid = [], only }) {
       requireWorker();
-      await loadRepeats();
       const nowMs = clock.monotonicMs();
       const now = clock.now();
       const ended = leases.endedBy(nowMs);
@@ -88,6 +77,44 @@ export function createClaims(context: SqliteContext, takeBack: boolean): Deliver
     },
     async heartbeat(claim, leaseMs) {
       leases.extend(claim, clock.monotonicMs(), leaseMs);
+    },
+  };
+}
+
+/** Recognises deliveries that repeat an earlier one: the same body with another uuid. */
+export interface Repeats {
+  /** Stores the digest of a delivery and returns the earlier one that it repeats. Called inside a transaction. */
+  note(id: number, digest: Uint8Array): number | undefined;
+  /** Returns the earlier delivery that a recorded one currently repeats. */
+  originalOf(id: number): number | undefined;
+}
+
+/**
+ * Prepares the recognition of repeats. A delivery repeats the oldest one with its digest that is not dead: a dead one was
+ * not handled. The index contains the first 8 bytes of each digest; the whole digest is compared. Digests are deleted
+ * with their deliveries.
+ */
+export function createRepeats(database: DatabaseSync): Repeats {
+  const insert = database.prepare('INSERT OR REPLACE INTO digests (delivery, digest) VALUES (?, ?)');
+  const digestOf = database.prepare('SELECT digest FROM digests WHERE delivery = ?');
+  const earlier = database.prepare(
+    `SELECT delivery FROM digests CROSS JOIN deliveries ON id = delivery
+     WHERE substr(digest, 1, 8) = ? AND delivery < ? AND digest = ? AND state <> 'dead' ORDER BY delivery LIMIT 1`,
+  );
+
+  const find = (id: number, digest: Uint8Array): number | undefined => {
+    const row = earlier.get(digest.subarray(0, 8), id, digest);
+    return row === undefined ? undefined : Number(row.delivery);
+  };
+
+  return {
+    note(id, digest) {
+      insert.run(id, digest);
+      return find(id, digest);
+    },
+    originalOf(id) {
+      const digest = digestOf.get(id)?.digest;
+      return digest instanceof Uint8Array ? find(id, digest) : undefined;
     },
   };
 }

@@ -303,6 +303,8 @@ export const noCheckpoints: Checkpoints = {
   async close() {},
 };
 
+/** Pages of the log after which SQLite itself checkpoints in a COMMIT, if no thread does: 16 MiB. */
+export const checkpointPages = 4_096;
 /** A checkpoint begins after this many bytes; SQLite's default size, but outside the event loop. */
 const beginBytes = 12 * 2 ** 20;
 /**
@@ -313,7 +315,7 @@ export const logLimitBytes = 32 * 2 ** 20;
 /** A log file above this size makes transactions wait until the current checkpoint is complete. */
 const maxLogBytes = 44 * 2 ** 20;
 /** Estimated bytes of a transaction in addition to its payload: changed pages of tables and indexes. */
-const overheadBytes = 4 * 32_768;
+const overheadBytes = 8 * 4_096;
 /** After an incomplete checkpoint (a reader used the log, the disk refused), the next begins after this many bytes. */
 const retryBytes = 2 ** 20;
 
@@ -338,7 +340,7 @@ export function createThreadedCheckpoints(database: DatabaseSync, path: string):
   const copying = new CheckpointThread(path, () => {
     // Without the thread, the database checkpoints in its COMMITs: slower, and equally safe.
     state = 'unavailable';
-    database.exec('PRAGMA wal_autocheckpoint = 512');
+    database.exec(`PRAGMA wal_autocheckpoint = ${checkpointPages}`);
   });
 
   const runBeside = async (): Promise<void> => {

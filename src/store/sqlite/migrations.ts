@@ -5,8 +5,8 @@ import { ReeveError } from '../../platform/errors.ts';
  * The numbered steps of the schema; `user_version` is the number of steps applied to a database. A released step never
  * changes.
  * Bodies are in a separate table: a state changes several times, and rewriting a page of small rows is cheap, one with
- * bodies is not. No index is UNIQUE over data sent by a forge: repeats are found through `Marks`, at half the cost of
- * an intake. Nor is an id AUTOINCREMENT, which writes one more page per transaction: the newest delivery is never
+ * bodies is not. No index is UNIQUE over data sent by a forge: files of earlier versions may contain a uuid twice. Nor is
+ * an id AUTOINCREMENT, which writes one more page per transaction: the newest delivery is never
  * deleted, so no id is reused. Each partial index contains only rows in its waiting state, so an accepted row is in
  * one.
  */
@@ -59,7 +59,7 @@ export const migrations: readonly string[] = [
   CREATE INDEX runs_without_delivery ON runs (started_at) WHERE delivery IS NULL;
   CREATE TABLE memory (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
   `,
-  // Digests are appended in delivery order and found through a table in memory: see `DigestTable`.
+  // Digests of bodies, by which repeats are recognised.
   `
   ALTER TABLE deliveries ADD COLUMN repeat_of INTEGER;
   CREATE TABLE digests (
@@ -153,6 +153,12 @@ export const migrations: readonly string[] = [
     amount INTEGER NOT NULL,
     PRIMARY KEY (minutes, at, name)
   ) STRICT, WITHOUT ROWID;
+  `,
+  // Known uuids, copies and repeats are found in the database, not in tables in memory that are read at a start.
+  `
+  CREATE INDEX known ON deliveries (uuid) WHERE door = 'webhook';
+  CREATE INDEX unclaimed ON deliveries (mark) WHERE state = 'accepted' AND attempts = 0 AND door = 'webhook';
+  CREATE INDEX deliveries_of_digest ON digests (substr(digest, 1, 8));
   `,
 ];
 

@@ -49,11 +49,11 @@ const begins = (bytes: number, logBytes: number): boolean => {
 
 it('a checkpoint begins after 12 MiB, and copies the whole log in a gap between transactions', async () => {
   insert();
-  // A transaction is its payload and four pages.
-  for (let count = 0; count < 47; count += 1) checkpoints.committed(131_072);
+  // A transaction is its payload and eight pages.
+  for (let count = 0; count < 191; count += 1) checkpoints.committed(32_768);
   expect([checkpoints.gap(), copied()]).toEqual([undefined, 0]);
 
-  checkpoints.committed(131_072);
+  checkpoints.committed(32_768);
   await giveGap();
 
   expect([copied(), checkpoints.gap(), checkpoints.failure()]).toEqual([1, undefined, undefined]);
@@ -109,7 +109,7 @@ it('without its thread, SQLite copies the log itself', async () => {
   broken.committed(12 * miB);
   await expect.poll(() => broken.failure(), { interval: 1 }).toContain('unable to open database file');
 
-  expect([autocheckpoint(), broken.gap()]).toEqual([512, undefined]);
+  expect([autocheckpoint(), broken.gap()]).toEqual([4_096, undefined]);
   broken.committed(100 * miB, 100 * miB);
   expect(broken.gap()).toBeUndefined();
   await broken.close();

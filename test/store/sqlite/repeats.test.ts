@@ -1,9 +1,9 @@
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { contentFingerprint, uuidFingerprint } from '../../../src/store/fingerprint.ts';
-import { createDuplicates, rememberedDeliveries } from '../../../src/store/sqlite/accept.ts';
+import { contentFingerprint } from '../../../src/store/fingerprint.ts';
+import { createDuplicates } from '../../../src/store/sqlite/accept.ts';
+import { createRepeats } from '../../../src/store/sqlite/claims.ts';
 import { migrate } from '../../../src/store/sqlite/migrations.ts';
-import { createRepeats } from '../../../src/store/sqlite/repeats.ts';
 import { makeDelivery } from '../make.ts';
 
 const at = new Date('2026-03-01T12:00:00.000Z');
@@ -26,6 +26,13 @@ function fill(
     )
     .run(first, count, door, at.toISOString(), state, copyOf);
 }
+/** Returns the query plan of a statement. */
+const planOf = (sql: string): string =>
+  database
+    .prepare(`EXPLAIN QUERY PLAN ${sql}`)
+    .all()
+    .map(({ detail }) => String(detail))
+    .join('; ');
 const digestOf = (content: number): Buffer => Buffer.alloc(32, content);
 
 describe('a repeat', () => {
@@ -39,7 +46,7 @@ describe('a repeat', () => {
     expect([1, 2, 3, 4, 5].map(originalOf)).toEqual([undefined, undefined, 1, 1, undefined]);
   });
 
-  it('is known by its whole digest, of which only the beginning is in memory', () => {
+  it('is recognised by its whole digest, of which the index contains the first 8 bytes', () => {
     fill(2);
     const { note } = createRepeats(database);
     const alike = digestOf(1);
@@ -66,95 +73,51 @@ describe('a repeat', () => {
     expect([note(2, digestOf(1)), originalOf(2), originalOf(1)]).toEqual([undefined, undefined, undefined]);
   });
 
-  it('is found after a restart once the digests are loaded, which happens once', async () => {
-    fill(3);
-    const before = createRepeats(database);
-    for (const id of [1, 2]) before.note(id, digestOf(id));
-
-    const { load, note, originalOf } = createRepeats(database);
-    const [first, second] = [load(), load()];
-    await first;
-    await load();
-
-    expect(second).toBe(first);
-    expect(load()).toBe(first);
-    expect(note(3, digestOf(2))).toBe(2);
-    expect([1, 2, 3].map(originalOf)).toEqual([undefined, undefined, 2]);
-  });
-
-  it('is found among more digests than are read at once, and other work has its turn between', async () => {
-    fill(45_000);
-    database.exec("INSERT INTO digests SELECT id, unhex(printf('%08x', id * 7919)) FROM deliveries");
-    fill(1, { first: 50_000 });
-    const { load, note } = createRepeats(database);
-    let turns = 0;
-    let isLoaded = false;
-    const count = (): void => {
-      turns += 1;
-      if (!isLoaded) setImmediate(count);
-    };
-    setImmediate(count);
-
-    await load();
-    isLoaded = true;
-
-    expect(turns).toBeGreaterThan(0);
-    const digest = (id: number) => Buffer.from((id * 7919).toString(16).padStart(8, '0'), 'hex');
-    for (const id of [1, 20_000, 20_001, 40_000, 45_000]) expect(note(50_000, digest(id))).toBe(id);
-  });
-
-  it('is loaded again after a read that failed', async () => {
+  it('is found through the index', () => {
     fill(2);
-    const known = createRepeats(database);
-    known.note(1, digestOf(1));
-    const { load, note } = createRepeats(database);
-    database.exec('ALTER TABLE digests RENAME TO away');
-    await expect(load()).rejects.toThrow('digests');
-    database.exec('ALTER TABLE away RENAME TO digests');
+    createRepeats(database).note(1, digestOf(1));
 
-    await load();
-
-    expect(note(2, digestOf(1))).toBe(1);
+    expect(planOf("SELECT delivery FROM digests WHERE substr(digest, 1, 8) = x'00'")).toContain(
+      'USING COVERING INDEX deliveries_of_digest',
+    );
+    expect(createRepeats(database).note(2, digestOf(1))).toBe(1);
   });
 });
 
 describe('a duplicate', () => {
-  const known = (id: number, { entry = 'e', uuid = `uuid ${id}` } = {}, load = true): number | undefined =>
-    createDuplicates(database, { load }).findKnown(
-      makeDelivery({ uuid, entry }),
-      uuidFingerprint(`uuid ${id}`),
-    );
+  const known = (id: number, { entry = 'e', uuid = `uuid ${id}` } = {}): number | undefined =>
+    createDuplicates(database).findKnown(makeDelivery({ uuid, entry }));
 
-  it('is known by its uuid and entry, also after a restart', () => {
+  it('is recognised by its uuid and entry', () => {
     fill(3);
 
     expect([known(1), known(3), known(4)]).toEqual([1, 3, undefined]);
     expect([known(1, { entry: 'other' }), known(1, { uuid: 'other' })]).toEqual([undefined, undefined]);
-    expect(known(1, {}, false)).toBeUndefined();
   });
 
-  it('is never one of a job', () => {
+  it('is never a duplicate of a job', () => {
     fill(1, { door: 'cron' });
     fill(1, { first: 2 });
 
     expect([known(1), known(2)]).toEqual([undefined, 2]);
   });
 
-  it('is known among the newest 65,536 deliveries', () => {
-    fill(rememberedDeliveries + 1);
-
-    expect([known(1), known(2), known(rememberedDeliveries + 1)]).toEqual([
-      undefined,
-      2,
-      rememberedDeliveries + 1,
-    ]);
+  it('is found through an index', () => {
+    expect(
+      planOf("SELECT id FROM deliveries WHERE uuid = 'u' AND entry = 'e' AND door = 'webhook' LIMIT 1"),
+    ).toContain('USING INDEX known');
+    expect(
+      planOf(
+        "SELECT id FROM deliveries WHERE mark = 1 AND state = 'accepted' AND attempts = 0 AND door = 'webhook' ORDER BY id DESC",
+      ),
+    ).toMatch(/^SEARCH deliveries USING INDEX unclaimed \(mark=\?\)$/);
   });
 
   const delivery = makeDelivery({ body: Buffer.from('{}'), receivedAt: at });
   const mark = contentFingerprint('push', delivery.body);
-  /** Asks, by the mark of its content, what a delivery is a copy of, after a restart. */
-  const original = (given: Partial<typeof delivery> = {}, load = true): number | undefined =>
-    createDuplicates(database, { load }).findOriginal({ ...delivery, ...given }, mark);
+  /** Returns the delivery that this one is a copy of. */
+  const original = (given: Partial<typeof delivery> = {}): number | undefined =>
+    createDuplicates(database).findOriginal({ ...delivery, ...given }, mark);
   const store = (body = '{}', more = '') => {
     fill(1);
     database.prepare('INSERT INTO bodies (id, body) VALUES (1, ?)').run(Buffer.from(body));
@@ -165,7 +128,6 @@ describe('a duplicate', () => {
     store();
 
     expect(original()).toBe(1);
-    expect(original({}, false)).toBeUndefined();
     for (const ms of [60_000, -60_000]) expect(original({ receivedAt: new Date(at.getTime() + ms) })).toBe(1);
     for (const ms of [60_001, -60_001])
       expect(original({ receivedAt: new Date(at.getTime() + ms) })).toBeUndefined();
@@ -191,16 +153,12 @@ describe('a duplicate', () => {
     expect(original()).toBe(1);
   });
 
-  it('is recognised from the moment that the first one is added', () => {
+  it('of the same content is found among others with the same mark', () => {
     store();
-    const { add, findKnown, findOriginal } = createDuplicates(database, { load: false });
-    const uuidMark = uuidFingerprint('uuid 1');
-    const first = { ...delivery, uuid: 'uuid 1', entry: 'e' };
+    fill(1, { first: 2 });
+    database.prepare('INSERT INTO bodies (id, body) VALUES (2, ?)').run(Buffer.from('[]'));
+    database.exec(`UPDATE deliveries SET mark = ${mark} WHERE id = 2`);
 
-    add(1, uuidMark, undefined);
-    expect([findKnown(first, uuidMark), findOriginal(first, mark)]).toEqual([1, undefined]);
-    add(1, uuidMark, mark);
-
-    expect(findOriginal(first, mark)).toBe(1);
+    expect(original()).toBe(1);
   });
 });
