@@ -14,10 +14,10 @@ type Digests = {
   readonly sha512: string;
 };
 
-/** A file that is completely on disk. */
+/** A file that has been completely written to disk. */
 export type ReceivedFile = Digests & { readonly size: number };
 
-/** Streams a body to a new file, and returns size and digests. On failure, the file is removed. */
+/** Streams a body to a new file and returns its size and digests. Removes the file on failure. */
 async function receiveFile(path: string, body: Readable): Promise<ReceivedFile> {
   const hashes: Readonly<Record<keyof Digests, Hash>> = {
     md5: createHash('md5'),
@@ -51,27 +51,30 @@ async function receiveFile(path: string, body: Readable): Promise<ReceivedFile> 
 /** Storage for the bytes of attached files, each in its own file named by a uuid that the forge generates. */
 export interface AttachmentStore {
   /**
-   * Stores the bytes and runs `record`, which writes the row with the uuid. If interrupted in between, the forge removes
-   * the file at its next start.
+   * Stores the bytes, then runs `record`, which writes the row with the uuid. If the process dies in between, the forge
+   * removes the file at its next start.
    */
   keep<T>(uuid: string, bytes: Uint8Array, record: () => T): T;
-  /** Like `keep`, for a stream that is never held in memory whole. If `record` throws, nothing is stored. */
+  /** Like `keep`, for a stream, which is never held in memory as a whole. If `record` throws, nothing is stored. */
   receive<T>(uuid: string, body: Readable, record: (received: ReceivedFile) => T): Promise<T>;
   /** Returns the bytes as a stream, whole or from `start` to `end`; undefined if there are none. */
   read(uuid: string, range?: { readonly start: number; readonly end: number }): Promise<Readable | undefined>;
-  /** Removes the files whose rows are deleted. */
+  /** Removes files whose rows have been deleted. */
   sweep(): void;
 }
 
-/** Creates the store in a folder, which it creates. `file_trash` lists the files to remove; triggers fill it. */
+/**
+ * Creates the store in a folder; the folder itself is created with the first file. The `file_trash` table, filled by
+ * triggers, lists the files to remove.
+ */
 export function createAttachmentStore(db: Database, folder: string): AttachmentStore {
-  // Two levels, so that no folder grows too large for file systems.
+  // Two levels, so that no folder holds too many files for a file system.
   const pathOf = (uuid: string) => join(folder, uuid.slice(0, 2), uuid);
-  // Incomplete uploads: no row names them, and a former process does not resume.
+  // Incomplete uploads of an earlier process: no row references them, and nothing resumes them.
   const incoming = join(folder, 'incoming');
   rmSync(incoming, { recursive: true, force: true });
 
-  /** Writes the file that `place` puts at its path, and the row; the result is either both or none. */
+  /** Calls `place` to put the file at its path, and writes the row; the result is either both or none. */
   function settle<T>(uuid: string, place: (path: string) => void, record: () => T): T {
     db.run('INSERT INTO file_trash (uuid) VALUES (?)', uuid);
     mkdirSync(join(folder, uuid.slice(0, 2)), { recursive: true, mode: 0o700 });

@@ -6,9 +6,9 @@ import type { GitLimits } from './git/limits.ts';
 import type { GitStore } from './git/store.ts';
 import type { HookTaskRow, RepositoryRow, UserRow } from './rows.ts';
 
-/** Instance-wide settings that Gitea has too. */
+/** Instance-wide settings that Gitea also has. */
 export type Features = {
-  /** Issues may depend on those of other repositories. */
+  /** Issues may depend on issues of other repositories. */
   readonly crossRepositoryDependencies: boolean;
   /** Files may be attached to issues and comments. */
   readonly attachments: boolean;
@@ -37,20 +37,20 @@ export type Emission = {
 };
 
 /**
- * Records an emission for every active hook that subscribes to it (repository, its owner, the instance), inside the
- * caller's transaction; deliveries are sent after the commit.
+ * Records an emission for every active hook that subscribes to it (hooks of the repository, its owner and the
+ * instance), inside the caller's transaction; deliveries are sent after the commit.
  */
 export type Emit = (emission: Emission) => void;
 
-/** Delivers webhooks: in the background, without retry, each delivery recorded with its response. */
+/** Delivers webhooks in the background, without retries. Each delivery is recorded with its response. */
 export interface Deliveries {
-  /** Called after new deliveries were queued. */
+  /** Starts sending queued deliveries. */
   wake(): void;
   /** Resolves once no delivery is queued or in progress. */
   idle(): Promise<void>;
   /** Returns the deliveries of a hook, newest first. */
   list(hookId: number, limit?: number): readonly HookTaskRow[];
-  /** Queues the same payload again under a new id, and returns that id; undefined for an unknown one. */
+  /** Queues the same payload again under a new id and returns that id; undefined for an unknown delivery. */
   redeliver(uuid: string): string | undefined;
   /** Stops sending. Deliveries in progress are sent again after the next start, under the same id. */
   close(): Promise<void>;
@@ -61,19 +61,20 @@ export type PasswordAttempt = {
   /** Network address of the sender. */
   readonly address: string;
   readonly name: string;
-  /** The account of that name; undefined if there is none. */
+  /** The account with that name; undefined if there is none. */
   readonly user: UserRow | undefined;
   readonly password: string;
 };
 
-/** Verifies passwords, and throttles guessing. */
+/** Verifies passwords and throttles guessing. */
 export interface PasswordGate {
   /**
-   * Returns whether the password is correct, after the same work for every name, even without an account. Throws a problem
-   * with status 429 after too many failures within a minute: of an address for a name, of an address, or for a name.
+   * Returns whether the password is correct. The work is the same for every name, even without an account. Throws a
+   * problem with status 429 after too many failures within a minute: from one address for one name, from one address,
+   * or for one name.
    */
   check(attempt: PasswordAttempt): Promise<boolean>;
-  /** Returns the hash of a new password. The first sign-in with it needs no second derivation. */
+  /** Returns the hash of a new password. The first sign-in with that password needs no second derivation. */
   hash(password: string): Promise<string>;
 }
 
@@ -88,7 +89,7 @@ export type ForgeContext = {
   readonly emit: Emit;
   readonly deliveries: Deliveries;
   readonly background: Background;
-  /** Checks again the scheduled merges of a repository that wait for their conditions. */
+  /** Rechecks the scheduled merges of a repository that wait for their conditions. */
   readonly wakeMerges: (repositoryId: number) => void;
   /** Queue of work that waits for other servers. */
   readonly syncs: SyncQueue;
@@ -98,7 +99,7 @@ export type ForgeContext = {
   readonly passwords: PasswordGate;
 };
 
-/** Background work, one task after the other, so that requests get the processor. */
+/** Background work, run one task at a time so that requests get processor time. */
 interface Background {
   /** Appends work; errors are logged. After `close`, nothing is added. */
   add(work: () => Promise<void>): void;
@@ -130,9 +131,12 @@ export function createBackground(log: Log): Background {
   };
 }
 
-/** Work that waits for other servers, separate from the background queue so that a slow server delays only work of this kind. */
+/**
+ * Work that waits for other servers. It is separate from the background queue, so that a slow server delays only work
+ * of this kind.
+ */
 interface SyncQueue {
-  /** Adds work under a key. Does nothing while work of this key is pending; errors are logged. */
+  /** Adds work under a key. Does nothing while work with this key is pending; errors are logged. */
   add(key: string, work: () => Promise<void>): void;
   /** Discards pending work and waits for running work. */
   close(): Promise<void>;

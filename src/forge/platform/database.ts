@@ -33,7 +33,7 @@ import {
   workflows,
 } from './migrations.ts';
 
-/** In order; a released migration never changes, and new ones are appended. */
+/** Migrations in order. A released migration never changes; new ones are appended. */
 const migrations = [
   accounts,
   repositories,
@@ -66,20 +66,23 @@ const migrations = [
   hookTargets,
 ];
 
-/** Parameter of a statement: booleans become 0 and 1, undefined becomes NULL. */
+/** Statement parameter: booleans become 0 and 1, undefined becomes NULL. */
 type Value = SQLInputValue | boolean | undefined;
 
-/** The forge's database. Every call is synchronous, so nothing interleaves between two statements. */
+/** The forge's database. Every call is synchronous, so no other code runs between two consecutive calls. */
 export interface Database {
-  /** Returns all rows. `Row` is asserted by the caller: it knows the schema, SQLite does not. */
+  /** Returns all rows. The caller asserts `Row`: it knows the schema, SQLite does not. */
   all<Row>(sql: string, ...values: Value[]): Row[];
   /** Returns the first row, or undefined. */
   get<Row>(sql: string, ...values: Value[]): Row | undefined;
-  /** Returns the number of changed rows and the id of the last inserted one. */
+  /** Returns the number of changed rows and the id of the last inserted row. */
   run(sql: string, ...values: Value[]): { readonly changes: number; readonly lastId: number };
-  /** Runs `work` atomically: if it throws, nothing is changed; a nested transaction is a savepoint. */
+  /** Runs `work` atomically: if it throws, nothing is changed. A nested transaction is a savepoint. */
   transaction<T>(work: () => T): T;
-  /** Runs `work` after the surrounding transaction commits, never if it is rolled back; outside a transaction immediately. */
+  /**
+   * Runs `work` after the surrounding transaction commits, but not if it rolls back. Outside a transaction, runs it
+   * immediately.
+   */
   afterCommit(work: () => void): void;
   close(): void;
 }
@@ -87,7 +90,7 @@ export interface Database {
 /**
  * Opens a database file (or `:memory:`) and migrates its schema. Throws `store-newer` if a later version wrote it.
  *
- * WAL with `synchronous=NORMAL`: acknowledged writes survive the death of the process, also by `kill -9`; a power failure
+ * WAL with `synchronous=NORMAL`: acknowledged writes survive the death of the process, even by `kill -9`; a power failure
  * may lose the last transactions, but never corrupts the file. An embedded forge does not justify an fsync per request.
  */
 export function openDatabase(file: string): Database {
@@ -111,7 +114,10 @@ function migrateForge(sqlite: DatabaseSync, file: string): void {
   }
 }
 
-/** Lists build their SQL from a few filters; the bound catches code that puts values into the SQL. */
+/**
+ * Maximum cached statements. Lists build their SQL from a few filters; the bound guards against code that puts values
+ * into the SQL.
+ */
 const maxStatements = 2_000;
 
 type Statement = {
@@ -156,7 +162,7 @@ function createDatabase(sqlite: DatabaseSync): Database {
       if (result instanceof Promise) throw new TypeError('a transaction must not wait');
       sqlite.exec(commit);
     } catch (error) {
-      // SQLite ends a transaction itself on some failures (disk full); a second rollback would mask the first error.
+      // Some failures (disk full) make SQLite roll back by itself; a second rollback would mask the original error.
       if (sqlite.isTransaction) sqlite.exec(rollback);
       waiting.length = before;
       throw error;
@@ -174,7 +180,7 @@ function createDatabase(sqlite: DatabaseSync): Database {
   }
 
   return {
-    // Row types are the callers' knowledge of the schema; SQLite has none to offer.
+    // Only callers know the row types; SQLite does not provide them.
     all<Row>(sql: string, ...values: Value[]) {
       const { prepared, bind } = prepare(sql);
       return prepared.all(...bind(values)) as Row[];
@@ -203,8 +209,8 @@ function toInput(value: Value): SQLInputValue {
 }
 
 /**
- * Returns whether this Node binds numbered parameters (`?1`) by position. Node 22 treats them as names and fails with
- * "column index out of range".
+ * Returns whether this version of Node binds numbered parameters (`?1`) by position. Node 22 treats them as names and
+ * fails with "column index out of range".
  */
 export function bindsNumbersByPosition(sqlite: DatabaseSync): boolean {
   try {
@@ -222,10 +228,10 @@ export function isNumbered(sql: string): boolean {
   return numbered;
 }
 
-/** Returns the arguments that bind numbered parameters by name, which works on every Node version. */
+/** Returns the arguments that bind numbered parameters by name, which works in every Node version. */
 export function byNumber(values: readonly SQLInputValue[]): readonly SQLInputValue[] {
   const named = Object.fromEntries(values.map((value, index) => [`?${index + 1}`, value]));
-  // `all`, `get` and `run` accept an object of names as their first value, which the type of a value does not
-  // include.
+  // `all`, `get` and `run` accept an object of named parameters as their first value; the type `SQLInputValue` does not
+  // include it.
   return [named as unknown as SQLInputValue];
 }

@@ -1,7 +1,7 @@
 /**
- * Format of an error body: `error` is `{message, url}`, `message` is `{message}` only (account state, sudo),
- * `empty` has no body (a few 403s), `followed-by-null` is the first followed by `null` (`contents-ext`), `text` is a bare
- * JSON text, `capital` is `{Message}` (a capitalized key of Gitea).
+ * Format of an error body: `error` is `{message, url}`; `message` is only `{message}` (account state, sudo); `empty`
+ * has no body (a few 403s); `followed-by-null` is the `error` format followed by `null` (`contents-ext`); `text` is a
+ * bare JSON string; `capital` is `{Message}` (a capitalized key in Gitea).
  */
 type ProblemForm = 'error' | 'message' | 'empty' | 'followed-by-null' | 'text' | 'capital';
 
@@ -29,18 +29,18 @@ export class ForgeProblem extends Error {
   }
 }
 
-/** Returns the value, or ends the request with 404 if there is none. */
+/** Returns the value, or ends the request with 404 if it is absent. */
 export function found<T>(value: T | null | undefined, message = 'not found'): T {
   if (value === undefined || value === null) throw new ForgeProblem(404, message);
   return value;
 }
 
-/** Returns the 403 without a body that a few operations send if the role is missing. */
+/** Returns a 403 without a body, which a few operations send if the caller lacks the role. */
 export function forbiddenInSilence(): ForgeProblem {
   return new ForgeProblem(403, '', 'empty');
 }
 
-/** Returns the body of an error as sent, undefined if there is none. */
+/** Returns the body of an error as sent; undefined if it has none. */
 export function problemBody(problem: ForgeProblem, rootUrl: string): string | undefined {
   if (problem.form === 'empty') return undefined;
   if (problem.form === 'text') return JSON.stringify(problem.message);

@@ -1,6 +1,6 @@
 /**
- * Accounts, teams and tokens. People and organizations share one table, as on Gitea: an owner is either, and names are
- * unique across both. Times are whole seconds since the epoch (the resolution of the API), 0 is "never".
+ * Accounts, teams and tokens. People and organizations share one table, as in Gitea: either can own repositories, and
+ * names are unique across both. Times are whole seconds since the epoch (the resolution of the API); 0 means "never".
  */
 export const accounts = /* sql */ `
 CREATE TABLE users (
@@ -66,7 +66,7 @@ CREATE TABLE tokens (
 `;
 
 /**
- * Repositories and access to them. Triggers maintain the counters for every statement; settings that no query filters by
+ * Repositories and access to them. Triggers update the counters with every statement; settings that no query filters by
  * are stored in one JSON column.
  */
 export const repositories = /* sql */ `
@@ -151,8 +151,8 @@ END;
 `;
 
 /**
- * Labels, milestones, issues, comments and the pull-request side of an issue. A pull request has two ids: that of its
- * row in `pulls` (its API id) and that of its row in `issues`; the number is shared.
+ * Labels, milestones, issues, comments and the pull-request side of an issue. A pull request has two ids, that of its
+ * row in `pulls` (its API id) and that of its row in `issues`, but only one number.
  */
 export const issues = /* sql */ `
 CREATE TABLE labels (
@@ -299,9 +299,9 @@ CREATE INDEX pulls_checking ON pulls (id) WHERE status = 'checking';
 `;
 
 /**
- * Hooks of every level and their deliveries. `repo_id` set: a repository's hook; `owner_id` set: a person's or an
- * organization's; neither: the instance's, where `is_system` distinguishes a system hook, which receives everything, from a
- * default one.
+ * Hooks at every level and their deliveries. A repository's hook has `repo_id`; a person's or an organization's hook
+ * has `owner_id`; an instance hook has neither, and `is_system` distinguishes a system hook, which receives everything,
+ * from a default one.
  */
 export const hooks = /* sql */ `
 CREATE TABLE hooks (
@@ -350,8 +350,9 @@ CREATE INDEX hook_tasks_sending ON hook_tasks (id) WHERE state = 'sending';
 `;
 
 /**
- * Runners of every level and their registration tokens. `repo_id` set: a repository's; `owner_id` set: a person's or an
- * organization's; neither: the instance's. A delivery references the one it repeats.
+ * Runners at every level and their registration tokens. A repository's runner has `repo_id`; a person's or an
+ * organization's runner has `owner_id`; an instance runner has neither. A webhook delivery also references the delivery
+ * that it repeats.
  */
 export const runners = /* sql */ `
 CREATE TABLE runners (
@@ -384,8 +385,8 @@ ALTER TABLE hook_tasks ADD COLUMN again_of TEXT NOT NULL DEFAULT '';
 `;
 
 /**
- * Former account names, public memberships, pending repository transfers, and OAuth2 applications. Only the SHA-256 of
- * secrets, codes and the like is stored.
+ * Former account names, public memberships, pending repository transfers, and OAuth2 applications. Secrets, codes and
+ * similar values are stored only as SHA-256 digests.
  */
 export const memberships = /* sql */ `
 -- People and organizations share a table; lists are of one kind, by name.
@@ -462,8 +463,8 @@ CREATE TABLE signing_keys (
 `;
 
 /**
- * Data of issues besides their text: dependencies, tracked times, attached files, subscriptions, and notification threads.
- * Triggers count the watchers; before this migration the creator of a repository counted as its one watcher.
+ * Issue data other than the text: dependencies, tracked times, attached files, subscriptions, and notification threads.
+ * Triggers count the watchers; before this migration the creator of a repository counted as its only watcher.
  */
 export const conversation = /* sql */ `
 CREATE TABLE dependencies (
@@ -566,8 +567,8 @@ CREATE INDEX notifications_repo ON notifications (repo_id, user_id, updated_at D
 `;
 
 /**
- * Reviews, protections and statuses. No query filters by the settings of a branch protection, which are stored in one JSON
- * column. A review request is a review of type REQUEST_REVIEW; one of a team has no reviewer.
+ * Reviews, protections and statuses. No query filters by the settings of a branch protection, so they are stored in one
+ * JSON column. A review request is a review of type REQUEST_REVIEW; a request to a team has no reviewer.
  */
 export const protections = /* sql */ `
 CREATE TABLE branch_protections (
@@ -657,7 +658,7 @@ CREATE INDEX commit_statuses_context ON commit_statuses (repo_id, sha, context, 
 `;
 
 /**
- * Started work on git and database together: entries that exist at the start of a process were interrupted, and
+ * Unfinished work on both git and the database. Entries that exist when a process starts were interrupted, and
  * `recovery.ts` reconciles both sides.
  */
 export const unfinished = /* sql */ `
@@ -670,8 +671,9 @@ CREATE INDEX unfinished_repo ON unfinished (repo_id);
 `;
 
 /**
- * The timeline of issues and pull requests besides their comments, and reactions. Entries share the ids of comments
- * (`takeCommentId`). The references of an entry are in one JSON column: most entries have one, different for each type.
+ * Timeline entries of issues and pull requests other than comments, and reactions. Timeline entries share the id
+ * sequence of comments (`takeCommentId`). The references of an entry are in one JSON column: most entries have one,
+ * different for each type.
  */
 export const timeline = /* sql */ `
 CREATE TABLE timeline (
@@ -711,7 +713,7 @@ CREATE TRIGGER review_comments_unreacted AFTER DELETE ON review_comments BEGIN
 END;
 `;
 
-/** Runs of dispatched workflows, and their jobs. No runner of this forge takes them: they stay queued. */
+/** Runs of dispatched workflows and their jobs. Runners take no jobs from this forge, so the jobs stay queued. */
 export const workflows = /* sql */ `
 CREATE TABLE workflow_runs (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -743,15 +745,15 @@ CREATE TABLE workflow_jobs (
 CREATE INDEX workflow_jobs_run ON workflow_jobs (run_id);
 `;
 
-/** Indexes the references of an issue or comment, for when its text changes or is deleted. */
+/** Adds an index for finding the references that an issue or comment makes, for when its text changes or is deleted. */
 export const references = /* sql */ `
 CREATE INDEX timeline_origin ON timeline (json_extract(refers, '$.refIssue'))
   WHERE type IN ('issue_ref', 'pull_ref', 'comment_ref');
 `;
 
 /**
- * Releases and their files. A tag without a release has no row here: git has it. The trigger counts published releases; tag
- * names of one repository that differ only in case are equal.
+ * Releases and their files. A tag without a release has no row here, because git stores it. The trigger counts
+ * published releases; tag names of one repository that differ only in case are treated as equal.
  */
 export const releases = /* sql */ `
 CREATE TABLE releases (
@@ -798,8 +800,8 @@ END;
 `;
 
 /**
- * Secrets and variables of Actions, of a repository or of an account. Secrets have no value column: this forge never reads
- * the values, so none are stored.
+ * Actions secrets and variables of repositories and accounts. Secrets have no value column: this forge never reads the
+ * values, so none are stored.
  */
 export const secrets = /* sql */ `
 CREATE TABLE action_secrets (
@@ -828,9 +830,9 @@ CREATE UNIQUE INDEX action_variables_owner ON action_variables (owner_id, name) 
 `;
 
 /**
- * Public keys. A key belongs to one account, or to the repositories that have it as deploy key (`user_id` is null), never
- * to both:
- * `git` over SSH identifies the owner by the key alone. The trigger removes a key with its last deploy key.
+ * Public keys. A key belongs to one account, or to the repositories that use it as a deploy key (`user_id` is null),
+ * never to both: `git` over SSH identifies the owner by the key alone. The trigger removes a key with its last deploy
+ * key.
  */
 export const keys = /* sql */ `
 CREATE TABLE public_keys (
@@ -862,8 +864,8 @@ END;
 `;
 
 /**
- * Settings of accounts, further e-mail addresses, followers and blocks. The primary address of an account is in
- * `email_addresses` too, so that every address is found in one place: `createAccount` writes it, and a trigger follows its
+ * Account settings, additional e-mail addresses, followers and blocks. The primary address of an account is also in
+ * `email_addresses`, so that one table holds every address: `createAccount` writes it, and a trigger follows its
  * changes (a trigger for new accounts would make SQLite look for rows of other tables that reference the account).
  */
 export const people = /* sql */ `
@@ -919,8 +921,8 @@ CREATE INDEX blocks_blocked ON blocks (blocked_id);
 `;
 
 /**
- * Running stopwatches, one per account; and topics by name, with their repositories, for the topic search.
- * `repositories.topics` remains the source; triggers maintain the rest.
+ * Running stopwatches (one per account), and topics by name with their repositories, for the topic search.
+ * `repositories.topics` remains the source of truth; triggers maintain the rest.
  */
 export const searches = /* sql */ `
 CREATE TABLE stopwatches (
@@ -1008,9 +1010,9 @@ CREATE TABLE cron_runs (
 `;
 
 /**
- * OpenPGP keys with their subkeys, and badges. `emails` is a JSON list of the addresses that belonged to the account when
- * the key was added; `content` the packet of the key in base64. `is_signer` states whether commit signatures are verified
- * with the key.
+ * OpenPGP keys with their subkeys, and badges. `emails` is a JSON list of the addresses that belonged to the account
+ * when the key was added; `content` is the key packet in base64. `is_signer` states whether commit signatures are
+ * verified with the key.
  */
 export const gpgKeys = /* sql */ `
 CREATE TABLE gpg_keys (
@@ -1048,8 +1050,8 @@ CREATE INDEX user_badges_badge ON user_badges (badge_id);
 `;
 
 /**
- * Packages, their versions and files. Names that differ only in case are equal. A package is deleted with its last version;
- * the bytes of a file are in the attachment store under its uuid.
+ * Packages, their versions and files. Names that differ only in case are treated as equal. A package is deleted with
+ * its last version; the bytes of a file are in the attachment store under its uuid.
  */
 export const packages = /* sql */ `
 CREATE TABLE packages (
@@ -1098,8 +1100,8 @@ END;
 `;
 
 /**
- * Mirrors: repositories that follow another one (`mirrors`), and push targets of a repository (`push_mirrors`). Passwords
- * are needed for every fetch and push; no operation returns them.
+ * Mirrors of other repositories (`mirrors`), and push targets of a repository (`push_mirrors`). Passwords are stored
+ * because every fetch and push needs them; no operation returns them.
  */
 export const mirrors = /* sql */ `
 ALTER TABLE repositories ADD COLUMN original_url TEXT NOT NULL DEFAULT '';
@@ -1135,8 +1137,8 @@ CREATE INDEX push_mirrors_due ON push_mirrors (next_at) WHERE next_at > 0;
 `;
 
 /**
- * Activities of accounts in repositories, for feeds and heat maps. An activity is in the feed of its account, of the
- * organization that owns the repository, and of the watchers at that time.
+ * Activities of accounts in repositories, for feeds and heat maps. An activity is in the feeds of its account, of the
+ * organization that owns the repository, and of those who watched the repository at that time.
  */
 export const activities = /* sql */ `
 CREATE TABLE activities (
@@ -1161,8 +1163,8 @@ CREATE INDEX activity_receivers_activity ON activity_receivers (activity_id);
 `;
 
 /**
- * Scheduled merges, which wait for the conditions of their pull requests, one per pull request. The trigger removes it with
- * the merge.
+ * Scheduled merges, at most one per pull request, which wait for the conditions of the pull request. The trigger
+ * removes the entry when the pull request is merged.
  */
 export const scheduledMerges = /* sql */ `
 CREATE TABLE scheduled_merges (
@@ -1179,14 +1181,17 @@ CREATE TRIGGER scheduled_merges_done AFTER UPDATE OF is_merged ON pulls WHEN NEW
 END;
 `;
 
-/** Pull requests that were pushed to `refs/for/…` (AGit): their head is not a branch, only `refs/pull/NUMBER/head`. */
+/**
+ * Pull requests that were pushed to `refs/for/…` (AGit). Their head is not a branch but only `refs/pull/NUMBER/head`.
+ */
 export const agit = /* sql */ `
 ALTER TABLE pulls ADD COLUMN flow INTEGER NOT NULL DEFAULT 0;
 `;
 
 /**
- * Git LFS. The bytes of an object are in the attachment store under its uuid, once for all repositories that have it; they
- * are removed with the last of them. A path has one lock, case-insensitively.
+ * Git LFS. The bytes of an object are in the attachment store under its uuid, once for all repositories that have the
+ * object, and are removed when the last of these repositories no longer has it. A path has at most one lock; paths are
+ * compared ignoring case.
  */
 export const lfs = /* sql */ `
 CREATE TABLE lfs_contents (
@@ -1222,7 +1227,10 @@ CREATE TABLE lfs_locks (
 CREATE INDEX lfs_locks_owner ON lfs_locks (owner_id);
 `;
 
-/** Deleted repositories whose folders still have to be removed: a process may die between the two. */
+/**
+ * Deleted repositories whose folders still have to be removed: a process may die after deleting the row and before
+ * removing the folder.
+ */
 export const removedRepositories = /* sql */ `
 CREATE TABLE folder_trash (repo_id INTEGER PRIMARY KEY) STRICT;
 CREATE TRIGGER repositories_removed AFTER DELETE ON repositories BEGIN
@@ -1231,8 +1239,9 @@ END;
 `;
 
 /**
- * The comment count of a pull request includes reviews, but is updated only when a comment is added or removed: a review
- * alone does not change it, as on Gitea. `login_name` is the external sign-in name of an account, set by administrators.
+ * The comment count of a pull request includes reviews, but is updated only when a comment is added or removed: a
+ * review alone does not change it, as in Gitea. `login_name` is the external sign-in name of an account, set by
+ * administrators.
  */
 export const conversations = /* sql */ `
 DROP TRIGGER reviews_added;
@@ -1252,8 +1261,9 @@ ALTER TABLE users ADD COLUMN login_name TEXT NOT NULL DEFAULT '';
 `;
 
 /**
- * Hooks record who set their URL: site administrators may use private addresses. Responses record whether they came from a
- * private address; those before this migration count as such. Earlier URLs have no recorded account.
+ * Hooks record who set their URL, because site administrators may use private addresses. Responses record whether they
+ * came from a private address; responses from before this migration count as private. URLs from before this migration
+ * have no recorded account.
  */
 export const hookTargets = /* sql */ `
 ALTER TABLE hooks ADD COLUMN url_by INTEGER REFERENCES users (id) ON DELETE SET NULL;

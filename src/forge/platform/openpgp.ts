@@ -1,6 +1,6 @@
 import { createHash, createPublicKey, type JsonWebKey, type KeyObject, verify } from 'node:crypto';
 
-/** Thrown if text or bytes are not valid OpenPGP, or of a type that is not accepted. */
+/** Thrown for text or bytes that are not valid OpenPGP, or not of an accepted type. */
 export class OpenPgpError extends Error {}
 
 /** One packet: its type, and its bytes without the header. */
@@ -16,7 +16,7 @@ export const packetTags = {
   subkey: 14,
 };
 
-/** Far above any key with hundreds of signatures. */
+/** Maximum size of armored text, far above that of a key with hundreds of signatures. */
 const maxArmorBytes = 512 * 1024;
 
 /**
@@ -30,7 +30,7 @@ export function readArmor(text: string, kind: string): Buffer {
   const end = lines.indexOf(`-----END PGP ${kind}-----`, start);
   if (start < 0 || end < 0) throw new OpenPgpError(`openpgp: no armored ${kind.toLowerCase()} found`);
   const gap = lines.indexOf('', start);
-  // Headers end with an empty line, which exists without headers as well.
+  // Headers end with an empty line, which is present even without headers.
   const first = gap > start && gap < end ? gap + 1 : start + 1;
   const base64 = lines
     .slice(first, end)
@@ -53,7 +53,7 @@ function createFieldReader(bytes: Buffer) {
   return {
     take,
     number,
-    /** A multiprecision integer, with its length in bits before it. */
+    /** A multiprecision integer, preceded by its length in bits. */
     integer: () => take(Math.ceil(number(2) / 8)),
     rest: () => take(bytes.length - at),
     hasMore: () => at < bytes.length,
@@ -62,9 +62,9 @@ function createFieldReader(bytes: Buffer) {
 
 type FieldReader = ReturnType<typeof createFieldReader>;
 
-/** The legacy header format; packets of indeterminate length are not accepted. */
+/** Returns a length from a legacy header; packets of indeterminate length are not accepted. */
 function oldLength(reader: FieldReader, kind: number): number {
-  if (kind === 3) throw new OpenPgpError('openpgp: packet of unknown length');
+  if (kind === 3) throw new OpenPgpError('openpgp: packets of indeterminate length are not accepted');
   return reader.number(2 ** kind);
 }
 
@@ -72,7 +72,7 @@ function newLength(reader: FieldReader): number {
   const first = reader.number(1);
   if (first < 192) return first;
   if (first < 224) return ((first - 192) << 8) + reader.number(1) + 192;
-  if (first < 255) throw new OpenPgpError('openpgp: packet in parts');
+  if (first < 255) throw new OpenPgpError('openpgp: packets in parts are not accepted');
   return reader.number(4);
 }
 
@@ -90,7 +90,7 @@ export function readPackets(bytes: Buffer): Packet[] {
   return packets;
 }
 
-/** Returns a packet with its header, in the new format. */
+/** Returns a packet with its header, in the new header format. */
 export function writePacket({ tag, body }: Packet): Buffer {
   const { length } = body;
   const head = [0xc0 | tag];
@@ -111,7 +111,7 @@ export type PgpPublicKey = {
   readonly keyId: string;
   /** Key that verifies signatures; undefined for encryption-only keys. */
   readonly verifier: KeyObject | undefined;
-  /** Derived from the algorithm, as Gitea does. */
+  /** Derived from the algorithm, as in Gitea. */
   readonly canSign: boolean;
   readonly canEncrypt: boolean;
 };
@@ -138,7 +138,7 @@ const encrypting: ReadonlySet<number> = new Set([
   x448,
 ]);
 
-/** Curves by their object identifiers: the JWK name, and the size of a coordinate in bytes. */
+/** Curves by object identifier: the JWK name and the size of a coordinate in bytes. */
 const curves = new Map<string, { readonly crv: string; readonly size: number }>([
   ['2a8648ce3d030107', { crv: 'P-256', size: 32 }],
   ['2b81040022', { crv: 'P-384', size: 48 }],
@@ -146,11 +146,11 @@ const curves = new Map<string, { readonly crv: string; readonly size: number }>(
 ]);
 const ed25519Identifier = '2b06010401da470f01';
 
-/** Verification time grows with the square of the length. */
+/** Maximum size of an RSA modulus: verification time grows with the square of its length. */
 const maxRsaBytes = 1024;
 const minRsaBytes = 128;
 
-/** Returns the size in bytes of a coordinate, or of half a signature, on the curve of a key. */
+/** Returns the size in bytes of a coordinate on a key's curve, which is also the size of half a signature. */
 function coordinateSize({ asymmetricKeyDetails }: KeyObject): number {
   const name = asymmetricKeyDetails?.namedCurve;
   return name === 'secp521r1' ? 66 : name === 'secp384r1' ? 48 : 32;
@@ -162,7 +162,7 @@ function jwkOf(algorithm: number, reader: FieldReader): JsonWebKey | undefined {
     case algorithms.rsaSign: {
       const [modulus, exponent] = [reader.integer(), reader.integer()];
       if (modulus.length < minRsaBytes || modulus.length > maxRsaBytes || exponent.length > 4)
-        throw new OpenPgpError('openpgp: RSA key of a size that is not accepted');
+        throw new OpenPgpError('openpgp: the size of the RSA key is not accepted');
       return { kty: 'RSA', n: modulus.toString('base64url'), e: exponent.toString('base64url') };
     }
     case algorithms.ecdsa: {
@@ -187,15 +187,15 @@ function jwkOf(algorithm: number, reader: FieldReader): JsonWebKey | undefined {
   }
 }
 
-/** Returns the prefix and body of a key as signatures and fingerprints cover them. */
+/** Returns the prefix and body of a key, as hashed for signatures and fingerprints. */
 function hashedKey(body: Buffer): Buffer {
   const head = Buffer.from([0x99, body.length >> 8, body.length & 0xff]);
   return Buffer.concat([head, body]);
 }
 
 /**
- * Parses the packet of a version 4 public key. Throws `OpenPgpError` for other versions, for DSA, and for numbers that
- * cannot be a key. Source: RFC 9580, sections 5.5.2 and 5.5.5.
+ * Parses a version 4 public key packet. Throws `OpenPgpError` for other versions, for DSA, and for numbers that do not
+ * form a valid key. Source: RFC 9580, sections 5.5.2 and 5.5.5.
  */
 export function readPublicKeyPacket(body: Buffer): PgpPublicKey {
   const reader = createFieldReader(body);
@@ -243,7 +243,7 @@ export type PgpSignature = {
   readonly keyFlags: number | undefined;
   /** Key id of the signer, in upper case; empty if absent. */
   readonly issuer: string;
-  /** A signature embedded in this one: that of a subkey on the primary key. */
+  /** A signature embedded in this one: the one that a subkey makes over the primary key. */
   readonly embedded: PgpSignature | undefined;
 };
 
@@ -257,7 +257,7 @@ export const signatureTypes = {
   certificationRevocation: 0x30,
 };
 
-/** The bit of `keyFlags` for signing data. */
+/** The bit of `keyFlags` that permits signing data. */
 const signsData = 0x02;
 
 /** MD5 and RIPEMD are excluded. SHA-1 is accepted for self-signatures of a key, not for data. */
@@ -297,12 +297,12 @@ function numberIn(subpackets: readonly Subpacket[], type: number): number {
 
 function issuerIn(subpackets: readonly Subpacket[]): string {
   const id = subpackets.find(({ type, body }) => type === 16 && body.length === 8)?.body;
-  // The version of the key, and its fingerprint, whose end is the key id.
+  // The body is the key's version and its fingerprint, which ends with the key id.
   const fingerprint = subpackets.find(({ type, body }) => type === 33 && body.length === 21)?.body;
   return (id ?? fingerprint?.subarray(13))?.toString('hex').toUpperCase() ?? '';
 }
 
-/** Parses the packet of a signature. Throws `OpenPgpError` for versions other than 4, and for unknown critical subpackets. */
+/** Parses a signature packet. Throws `OpenPgpError` for versions other than 4, and for unknown critical subpackets. */
 function readSignaturePacket(body: Buffer, depth = 0): PgpSignature {
   const reader = createFieldReader(body);
   const version = reader.number(1);
@@ -336,7 +336,7 @@ function readSignaturePacket(body: Buffer, depth = 0): PgpSignature {
   };
 }
 
-/** Returns the signature in an armored text. Throws `OpenPgpError` if there is none. */
+/** Returns the signature in armored text. Throws `OpenPgpError` if there is none. */
 export function readSignature(text: string): PgpSignature {
   const [packet] = readPackets(readArmor(text, 'SIGNATURE'));
   if (packet?.tag !== packetTags.signed) throw new OpenPgpError('openpgp: packet is not a signature');
@@ -349,7 +349,7 @@ function padded(number: Buffer, length: number): Buffer {
 
 const isRsa = (algorithm: number) => algorithm === algorithms.rsa || algorithm === algorithms.rsaSign;
 
-/** Returns whether a key made a signature over bytes. */
+/** Returns whether a signature over bytes was made with a key. */
 function isSignedBy(key: PgpPublicKey, signature: PgpSignature, bytes: Buffer): boolean {
   const { algorithm, numbers, covered } = signature;
   const name = hashes.get(signature.hash);
@@ -372,7 +372,7 @@ function isSignedBy(key: PgpPublicKey, signature: PgpSignature, bytes: Buffer): 
   return verify(name, whole, { key: key.verifier, dsaEncoding: 'ieee-p1363' }, halves);
 }
 
-/** Returns whether a key made a signature over a document, as bytes or as text with normalized line ends. */
+/** Returns whether a document was signed with a key, either as bytes or as text with normalized line endings. */
 export function isDocumentSignedBy(key: PgpPublicKey, signature: PgpSignature, text: string): boolean {
   if (signature.hash === sha1) return false;
   if (signature.type === signatureTypes.binary) return isSignedBy(key, signature, Buffer.from(text));
@@ -385,7 +385,7 @@ export type PgpSubkey = {
   readonly key: PgpPublicKey;
   /** Seconds since the epoch; 0 for never. */
   readonly expiresAt: number;
-  /** Signs data, and has a back signature that binds it to the primary key. */
+  /** Whether the subkey may sign data and has a back signature that binds it to the primary key. */
   readonly isSigner: boolean;
 };
 
@@ -398,13 +398,13 @@ export type PgpEntity = {
   readonly subkeys: readonly PgpSubkey[];
 };
 
-/** Maximum keys in one text, and signature verifications to read them: each takes time. */
+/** Maximum keys in one text. The number of signature verifications is limited as well: each takes time. */
 const maxEntities = 20;
 const maxVerifications = 2_000;
 
 type Group = { readonly packet: Packet; readonly signatures: readonly PgpSignature[] };
 
-/** Returns packets with the signatures after each; signatures of unknown types are ignored. */
+/** Returns packets, each with the signatures that follow it; signatures that cannot be read are ignored. */
 function groupPackets(packets: readonly Packet[]): Group[] {
   const groups: { packet: Packet; signatures: PgpSignature[] }[] = [];
   for (const packet of packets) {
@@ -426,12 +426,12 @@ function tryRead({ body }: Packet): PgpSignature | undefined {
   }
 }
 
-/** Creates a verifier for the signatures of one text, up to the limit. */
+/** Creates a verifier for the signatures of one text, which throws above the limit of verifications. */
 function createVerifier() {
   let left = maxVerifications;
   return (key: PgpPublicKey, signature: PgpSignature | undefined, bytes: Buffer): boolean => {
     if (!signature) return false;
-    // Signatures by other keys name their issuer: they are not verified.
+    // Signatures that name another key as their issuer are not verified.
     if (signature.issuer !== '' && signature.issuer !== key.keyId) return false;
     left -= 1;
     if (left < 0) throw new OpenPgpError('openpgp: too many signatures');
@@ -476,7 +476,7 @@ function readSubkey(primary: PgpPublicKey, expiresAt: number, group: Group, isBy
   try {
     key = readPublicKeyPacket(group.packet.body);
   } catch (error) {
-    // A subkey of an unknown type does not invalidate the others.
+    // A subkey of an unsupported type does not invalidate the others.
     if (error instanceof OpenPgpError) return [];
     throw error;
   }
@@ -517,8 +517,8 @@ function readEntity(groups: readonly Group[], isBy: Verifier): PgpEntity {
 }
 
 /**
- * Returns the keys in an armored text: every user id and every subkey with a valid signature of its primary key. Throws
- * `OpenPgpError` if there is none, for secret keys, and for a revoked key.
+ * Returns the keys in armored text, each with the user ids and subkeys that have a valid signature of its primary key.
+ * Throws `OpenPgpError` if there is no key, for secret keys, and for a revoked key.
  */
 export function readKeyRing(text: string): readonly PgpEntity[] {
   const packets = readPackets(readArmor(text, 'PUBLIC KEY BLOCK'));

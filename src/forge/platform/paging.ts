@@ -6,7 +6,10 @@ export const maxLimit = 50;
 /** The requested part of a list. */
 export type PageRange = { readonly page: number; readonly limit: number; readonly offset: number };
 
-/** Parses `page` and `limit`: anything but a positive number means the default; the limit is silently capped. */
+/**
+ * Parses `page` and `limit`. Anything but a positive number selects the default; a limit above the maximum is silently
+ * capped.
+ */
 export function readPage(query: URLSearchParams): PageRange {
   const page = Math.max(1, readNumber(query.get('page')));
   const wanted = readNumber(query.get('limit'));
@@ -14,15 +17,18 @@ export function readPage(query: URLSearchParams): PageRange {
   return { page, limit, offset: (page - 1) * limit };
 }
 
-/** Bounded, so that an offset stays a number that SQLite accepts. */
+/**
+ * Returns the number in a query parameter, or 0. The length is limited, so that an offset stays a number that SQLite
+ * accepts.
+ */
 function readNumber(text: string | null): number {
   if (text === null || !/^[+-]?\d{1,12}$/.test(text)) return 0;
   return Number(text);
 }
 
 /**
- * Returns the headers with a list's length. `address` is the absolute URL of the request on ROOT_URL;
- * `links: false` gives only the count, as several lists do.
+ * Returns the headers that describe a list's length. `address` is the absolute URL of the request on ROOT_URL. With
+ * `links: false`, only the count is sent, as for several lists.
  */
 export function pageHeaders(options: {
   total: number;
@@ -47,7 +53,7 @@ function linkValues(address: URL, page: PageRange, last: number): string[] {
     return `<${there.href}>; rel="${relation}"`;
   };
   const links: string[] = [];
-  // A page beyond the last one counts as the last one.
+  // A page beyond the last one counts as the last page.
   const current = Math.max(1, Math.min(page.page, last));
   if (current < last) links.push(link(current + 1, 'next'), link(last, 'last'));
   if (current > 1) links.push(link(1, 'first'), link(current - 1, 'prev'));

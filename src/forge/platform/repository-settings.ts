@@ -51,13 +51,13 @@ type ExternalTracker = {
 /** Settings of a repository, with defaults filled in. */
 export type RepositorySettings = typeof defaultSettings;
 
-/** Returns the settings of a repository; those never set have the defaults of a new repository. */
+/** Returns the settings of a repository; settings that were never set have the defaults of a new repository. */
 export function settingsOf(repository: RepositoryRow): RepositorySettings {
-  // Written only by `mergeSettings`.
+  // Only `mergeSettings` writes this column.
   return { ...defaultSettings, ...(JSON.parse(repository.settings) as Partial<RepositorySettings>) };
 }
 
-/** Returns the text of the settings column after an edit: fields the edit does not name are kept. */
+/** Returns the text of the settings column after an edit; fields that the edit does not name are kept. */
 export function mergeSettings(repository: RepositoryRow, edit: Readonly<Record<string, unknown>>): string {
   const merged: Record<string, unknown> = { ...settingsOf(repository) };
   for (const name of Object.keys(defaultSettings)) {

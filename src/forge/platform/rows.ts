@@ -1,12 +1,12 @@
 /**
- * The rows of the database, one field per column (`migrations/`). Times are seconds since the epoch, 0 is "never"; flags
- * are 0 or 1.
+ * Database rows, one field per column (`migrations.ts`). Times are seconds since the epoch, 0 means "never"; flags are
+ * 0 or 1.
  */
 
-/** Seconds since the epoch; 0 is "never". */
+/** Seconds since the epoch; 0 means "never". */
 export type Seconds = number;
 export type Bit = 0 | 1;
-/** Visibility of an account: to everyone, to signed-in accounts, or to its members. */
+/** Who can see an account: everyone, signed-in accounts, or its members. */
 export type Visibility = 'public' | 'limited' | 'private';
 /** An account's permission for a repository, from lowest to highest. */
 export type Permission = 'none' | 'read' | 'write' | 'admin' | 'owner';
@@ -58,12 +58,12 @@ export type TeamRow = {
   readonly permission: Permission;
   readonly includes_all_repositories: Bit;
   readonly can_create_org_repo: Bit;
-  /** JSON: unit name → permission. */
+  /** JSON object from unit name to permission. */
   readonly units_map: string;
   readonly visibility: string;
 };
 
-/** A personal access token, without the token. */
+/** A personal access token, without the token itself. */
 export type TokenRow = {
   readonly id: number;
   readonly user_id: number;
@@ -88,7 +88,7 @@ export type RepositoryRow = {
   readonly object_format: 'sha1' | 'sha256';
   readonly is_private: Bit;
   readonly is_template: Bit;
-  /** The repository has no commit yet. */
+  /** Whether the repository has no commit yet. */
   readonly is_empty: Bit;
   readonly archived_at: Seconds;
   readonly fork_id: number | null;
@@ -109,11 +109,11 @@ export type RepositoryRow = {
   readonly last_index: number;
   /** Hash in the URL of a custom avatar; empty for none. */
   readonly avatar: string;
-  /** URL it was migrated from, without credentials; empty for none. */
+  /** URL that the repository was migrated from, without credentials; empty for none. */
   readonly original_url: string;
-  /** Follows another repository, and accepts no pushes. */
+  /** Whether the repository mirrors another one; a mirror accepts no pushes. */
   readonly is_mirror: Bit;
-  /** Seconds between two synchronizations of a mirror; 0: only on demand. */
+  /** Seconds between two synchronizations of a mirror; 0 for on demand only. */
   readonly mirror_interval: number;
   readonly mirror_synced_at: Seconds;
   readonly created_at: Seconds;
@@ -127,7 +127,7 @@ export type HookTaskRow = {
   readonly hook_id: number;
   readonly event_type: string;
   readonly event: string;
-  /** The JSON text, built at the time of the event. */
+  /** JSON text, built at the time of the event. */
   readonly payload: string;
   /** JSON. */
   readonly request_headers: string;
@@ -137,11 +137,11 @@ export type HookTaskRow = {
   /** JSON. */
   readonly response_headers: string;
   readonly response_body: string;
-  /** Whether the response, or the error, comes from a private address. */
+  /** Whether the response, or the error, came from a private address. */
   readonly is_answer_private: Bit;
   readonly created_at: Seconds;
   readonly delivered_at: Seconds;
-  /** Id of the delivery that this one repeats; empty for an original one. */
+  /** Id of the delivery that this one repeats; empty for an original delivery. */
   readonly again_of: string;
 };
 
@@ -166,7 +166,7 @@ export type OAuth2GrantRow = {
   readonly id: number;
   readonly user_id: number;
   readonly application_id: number;
-  /** As requested: words separated by spaces. */
+  /** As requested: scopes separated by spaces. */
   readonly scope: string;
   readonly nonce: string;
   readonly created_at: Seconds;
@@ -208,9 +208,9 @@ export type PullRow = {
   readonly head_repo_id: number | null;
   readonly head_branch: string;
   readonly head_sha: string;
-  /** 1: the head was pushed for review (AGit) and is not a branch; `head_branch` is then `account/topic`. */
+  /** 1 if the head was pushed for review (AGit) and is not a branch; `head_branch` is then `account/topic`. */
   readonly flow: Bit;
-  /** The head branch was deleted. */
+  /** Whether the head branch was deleted. */
   readonly is_head_gone: Bit;
   readonly merge_base: string;
   readonly status: 'checking' | 'mergeable' | 'conflict' | 'error';

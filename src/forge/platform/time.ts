@@ -1,7 +1,7 @@
 import { ForgeProblem } from './errors.ts';
 import type { Seconds } from './rows.ts';
 
-/** The forge's value for a time that is not set. */
+/** The forge's value for an unset time. */
 export const yearOne = '0001-01-01T00:00:00Z';
 /** Value of `archived_at` for a repository that is not archived. */
 export const epoch = '1970-01-01T00:00:00Z';
@@ -26,9 +26,9 @@ export function toInstantOrNull(seconds: Seconds): string | null {
 const rfc3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
 
 /**
- * Parses RFC 3339 text; absent or empty text is undefined, other text ends the request with `status`. A time at or before
- * the epoch is undefined as well: year one is how Go clients write an unset time, and neither the columns (0 is "never")
- * nor a commit's signature can hold a negative one.
+ * Parses RFC 3339 text. Absent or empty text is undefined; invalid text ends the request with `status`. A time at or
+ * before the epoch is also undefined: Go clients write an unset time as year one, and neither the columns (0 is
+ * "never") nor a commit's signature can hold a negative time.
  */
 export function parseTimestamp(
   text: string | undefined,
@@ -44,7 +44,7 @@ export function parseTimestamp(
 
 const secondsOfDay = 24 * 60 * 60;
 
-/** Returns the last second, in UTC, of the day of a time; 0 stays "never". */
+/** Returns the last second of the UTC day of a time; 0 stays "never". */
 export function toEndOfDay(seconds: Seconds): Seconds {
   return seconds === 0 ? 0 : Math.floor(seconds / secondsOfDay) * secondsOfDay + secondsOfDay - 1;
 }
@@ -72,7 +72,7 @@ export function parseGoDuration(text: string): number | undefined {
     0,
   );
   const whole = Math.trunc(sum);
-  // Go counts nanoseconds in 63 bits: 292 years.
+  // Go counts nanoseconds in 63 bits, which is 292 years.
   if (whole > 9_223_372_036) return undefined;
   return sign === '-' && whole !== 0 ? -whole : whole;
 }

@@ -9,15 +9,15 @@ import { readAccessToken, scopesOfGrant } from './signed-tokens.ts';
 
 /** The caller of a request, and the permissions of its credential. */
 export type Actor = {
-  /** Undefined: anonymous. */
+  /** Undefined for an anonymous caller. */
   readonly user: UserRow | undefined;
-  /** Scopes of the token; undefined if the credential has no such limit (a password). */
+  /** Scopes of the token; undefined if the credential is not limited by scopes (a password). */
   readonly scopes: readonly string[] | undefined;
   /** The token used, if any. */
   readonly token: TokenRow | undefined;
-  /** Sent as Basic credentials, with a password or with a token in its place. */
+  /** Whether the credential was sent as Basic authentication, with a password or with a token in its place. */
   readonly isBasic: boolean;
-  /** Sent in the query, which is deprecated. */
+  /** Whether the token was sent in the query, which is deprecated. */
   readonly isQuery?: boolean;
 };
 
@@ -32,13 +32,16 @@ type RequestCredentials = {
   readonly sudo: string | undefined;
 };
 
-/** Token requirement of a route: scopes, all of which it must have (none: any token is accepted), or no token. */
+/**
+ * Token requirement of a route: the scopes that a token must have (an empty list accepts any token), or `password`,
+ * which accepts no token.
+ */
 export type TokenNeed =
   | readonly Scope[]
   | 'password'
   | { readonly scopes: readonly Scope[]; readonly refuse: (lacking: readonly Scope[]) => ForgeProblem };
 
-/** Returns the credentials of a request from its `Authorization` header, for routes that accept no others. */
+/** Returns the credentials in a request's `Authorization` header, for routes that accept no other credentials. */
 export function headerCredentials(request: FastifyRequest): RequestCredentials {
   const { authorization } = request.headers;
   return { address: request.ip, authorization, queryToken: undefined, sudo: undefined };
@@ -46,15 +49,15 @@ export function headerCredentials(request: FastifyRequest): RequestCredentials {
 
 const anonymous: Actor = { user: undefined, scopes: undefined, token: undefined, isBasic: false };
 
-/** Returns the SHA-256 of a token, the only form in which it is stored. */
+/** Returns the SHA-256 of a token, the only form in which tokens are stored. */
 export function tokenDigest(token: string): string {
   return createHash('sha256').update(token).digest('hex');
 }
 
 /**
- * Creates the reader of credentials, the only way from a request to an account: every route declares its token requirement,
- * which ends the request with 403 if a scope is missing. Wrong credentials end the request with 401, even if none were
- * required; a header of another scheme, or one that is not two words, counts as no credential.
+ * Creates the function that reads credentials, the only way from a request to an account. Every route declares its
+ * token requirement; a missing scope ends the request with 403. Wrong credentials end the request with 401, even if the
+ * route requires none; a header with another scheme, or one that is not exactly two words, counts as no credential.
  */
 export function createActorReader(
   context: Pick<ForgeContext, 'db' | 'clock' | 'passwords'>,
@@ -70,15 +73,18 @@ export function createActorReader(
     const token = db.get<TokenRow>('SELECT * FROM tokens WHERE digest = ?', tokenDigest(text));
     if (!token) return undefined;
     const now = secondsOf(clock());
-    // Once a minute is precise enough to see whether a token is in use, and avoids a write on every read.
+    // Updating once a minute is precise enough to see whether a token is in use, and avoids a write on every read.
     if (now - token.last_used_at >= 60)
       db.run('UPDATE tokens SET last_used_at = ? WHERE id = ?', now, token.id);
     const user = db.get<UserRow>('SELECT * FROM users WHERE id = ?', token.user_id);
-    // The column holds what `tokens.ts` wrote.
+    // The column contains what `tokens.ts` wrote.
     return user && { user, scopes: JSON.parse(token.scopes) as string[], token, isBasic };
   }
 
-  /** An OAuth2 access token contains dots; its permissions are in the grant, so revoking the grant revokes the token. */
+  /**
+   * Returns the caller of an OAuth2 access token, which contains dots. Its permissions are in the grant, so revoking
+   * the grant revokes the token.
+   */
   function byGrant(text: string, isBasic: boolean): Actor | undefined {
     const grant = readAccessToken({ db, clock }, text);
     const user = grant && db.get<UserRow>('SELECT * FROM users WHERE id = ?', grant.user_id);
@@ -141,7 +147,10 @@ export function hasScopes({ scopes: held }: Pick<Actor, 'scopes'>, scopes: reado
   return held === undefined || missingScopes(held, scopes).length === 0;
 }
 
-/** Ends the request if the token of a caller lacks a scope that is known only after the caller is. */
+/**
+ * Ends the request if the caller's token lacks a required scope. Called separately where the scope is known only after
+ * the caller.
+ */
 export function requireScopes({ scopes: held }: Actor, need: TokenNeed): void {
   if (!held) return;
   if (need === 'password') throw new ForgeProblem(401, 'only a password signs in here');
@@ -155,7 +164,10 @@ function lacksScopes(lacking: readonly Scope[]): ForgeProblem {
   return new ForgeProblem(403, text);
 }
 
-/** Marks the account of a token for public resources, so that every permission check restricts it to them. */
+/**
+ * Marks the account if its token is restricted to public resources, so that every permission check applies the
+ * restriction.
+ */
 function limitActor(actor: Actor): Actor {
   if (!actor.user || !isPublicOnly(actor.scopes)) return actor;
   return { ...actor, user: { ...actor.user, is_public_only: true } };

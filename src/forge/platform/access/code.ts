@@ -5,12 +5,12 @@ import type { CopyPermit } from '../git/repository.ts';
 import type { Permission, RepositoryRow, UserRow } from '../rows.ts';
 import { permissionOf, reaches } from './permissions.ts';
 
-/** An account by its id; a caller keeps the restriction of a token for public resources. */
+/** An account by its id. If it is the caller's, it keeps the restriction of the token to public resources. */
 type Account = Pick<UserRow, 'id' | 'is_public_only'>;
 
 /**
- * Returns an account's current permission for the code of a repository: both are read again. A deleted account, or one that
- * must not sign in, has the permission of an anonymous caller.
+ * Returns an account's current permission for the code of a repository, after reading account and repository again. A
+ * deleted account, or one that may not sign in, has the permission of an anonymous caller.
  */
 export function codePermission(
   db: Database,
@@ -46,8 +46,9 @@ export function mayReadCode(
 }
 
 /**
- * Permits showing or copying code outside its repository for these accounts, if each of them may currently read it;
- * undefined otherwise. Every function that takes objects from one repository to another requires this permit.
+ * Returns a permit to show code to these accounts outside its repository, or to copy it there, if each of them may
+ * currently read it; undefined otherwise. Every function that takes objects from one repository to another requires
+ * this permit.
  */
 export function permitCopy(
   { db }: Pick<ForgeContext, 'db'>,
@@ -59,7 +60,7 @@ export function permitCopy(
   return isAllowed ? ({ from: repositoryId } as CopyPermit) : undefined;
 }
 
-/** Returns the same permit, or ends the request as if the code did not exist. */
+/** Returns the permit of `permitCopy` for one account, or ends the request as if the code did not exist. */
 export function requireCopy(
   context: Pick<ForgeContext, 'db'>,
   account: Account | undefined,

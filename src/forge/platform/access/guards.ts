@@ -21,7 +21,7 @@ import { accountNamed, Redirect } from './redirects.ts';
 import { isPublicOnly } from './scopes.ts';
 import type { RepositoryTarget, TeamTarget } from './targets.ts';
 
-/** The target in the path of a request. */
+/** The target that a request's path names. */
 type GuardTarget =
   | (RepositoryTarget & { readonly kind: 'repository' })
   | (TeamTarget & { readonly kind: 'team' })
@@ -30,8 +30,8 @@ type GuardTarget =
   | { readonly kind: 'none' };
 
 /**
- * Runs the checks before a request's body, after the scopes of the token: target of the path, sign-in, role, disabled
- * operation, archive. Their order is visible to callers; it is that of Gitea.
+ * Runs the checks that come after the token's scopes and before the request's body: target of the path, sign-in, role,
+ * disabled operation, archive. Callers can observe their order, which is the same as in Gitea.
  */
 export function guard(
   db: Database,
@@ -49,7 +49,7 @@ export function guard(
   return target;
 }
 
-/** Refuses writes to archived repositories after the body was read. */
+/** Refuses a write to an archived repository, for operations that check this after reading the body. */
 export function guardAfterBody(operation: Operation, target: GuardTarget): void {
   if (operation.archived === 'after-body') guardArchive(target);
 }
@@ -104,7 +104,7 @@ function guardPublic(account: UserRow, actor: Actor): void {
     throw new ForgeProblem(403, 'token is public-only');
 }
 
-/** Narrows the permission to the unit of the operation; an unreadable unit is treated as disabled. */
+/** Narrows the permission to the unit of the operation; an unreadable unit counts as disabled. */
 function inUnit(
   db: Database,
   operation: Operation,
@@ -120,13 +120,13 @@ function inUnit(
   const unit = unitOf(operation, issue?.is_pull === 1);
   if (unit === undefined) return target;
   const permission = permissionOf(db, caller, target.repository, target.owner, unit);
-  // Disabled releases stay accessible to administrators, as on Gitea.
+  // Disabled releases stay accessible to administrators, as in Gitea.
   const isOff =
     unit === 'releases' &&
     !settingsOf(target.repository).has_releases &&
     !reaches(target.permission, 'admin');
   if (permission !== 'none' && !isOff) {
-    // Everything of a pull request besides its discussion is code.
+    // Everything in a pull request except its discussion counts as code.
     const isShown = operation.target !== 'pulls' || mayReadCode(db, caller, target.repository.id);
     if (!isShown) throw new ForgeProblem(403, 'user should have read access to the code');
     return { ...target, permission };
@@ -136,8 +136,8 @@ function inUnit(
 }
 
 /**
- * Returns a repository that the caller may see, with the permission for it, or for one unit of it. Ends the request with
- * 404, or throws `Redirect` for an old name.
+ * Returns a repository that the caller may see, with the caller's permission for it, or for one unit of it. Ends the
+ * request with 404, or throws `Redirect` for a former name.
  */
 export function findRepository(
   db: Database,
@@ -168,7 +168,7 @@ function moved(db: Database, owner: UserRow, oldName: string): never {
   throw new ForgeProblem(404, 'not found');
 }
 
-/** A disabled unit answers 404, as if it did not exist. */
+/** Ends the request with 404 if the unit is disabled, as if it did not exist. */
 function guardUnits(operation: Operation, repository: RepositoryRow): void {
   const { has_issues, has_pull_requests, has_wiki, external_wiki } = settingsOf(repository);
   const isOff: Partial<Record<OperationTarget, boolean>> = {
@@ -236,18 +236,21 @@ function findTeam(db: Database, id: number): TeamTarget {
   return { team, organization };
 }
 
-/** Returns whether a person is in a team. */
+/** Returns whether a person is a member of a team. */
 export function isInTeam(db: Database, team: TeamRow, user: UserRow): boolean {
   const sql = 'SELECT 1 AS one FROM team_members WHERE team_id = ? AND user_id = ?';
   return db.get(sql, team.id, user.id) !== undefined;
 }
 
-/** Teams for all repositories include every repository of the organization, without rows of their own. */
+/**
+ * Returns an SQL condition for a team's access to a repository. A team for all repositories includes every repository
+ * of its organization, without rows in `team_repositories`.
+ */
 export const teamHasRepository = (team: string, repository: string) =>
   `(${team}.includes_all_repositories = 1 OR EXISTS (
     SELECT 1 FROM team_repositories x WHERE x.team_id = ${team}.id AND x.repo_id = ${repository}.id))`;
 
-/** Adds a repository of its organization to a team; its members watch it from then on. */
+/** Adds a repository of the organization to a team. The team's members watch the repository from then on. */
 export function addTeamRepository(
   { db, clock }: Pick<ForgeContext, 'db' | 'clock'>,
   team: Pick<TeamRow, 'id'>,
@@ -264,8 +267,8 @@ export function addTeamRepository(
 }
 
 /**
- * Ends the request if a person lacks access to a team. Owners of the organization and members of the team may read
- * everything; others according to the team's visibility, and its members only from within the organization.
+ * Ends the request if a person lacks access to a team. Organization owners and team members may read everything. Others
+ * may read it according to the team's visibility, and see its members only if they belong to the organization.
  */
 function guardTeam(db: Database, operation: Operation, target: TeamTarget, user: UserRow): void {
   const { team, organization } = target;
@@ -292,8 +295,8 @@ export function showsTeam(db: Database, target: TeamTarget, user: UserRow): bool
 }
 
 /**
- * Everyone who sees the organization sees its public teams; its members see limited teams, and members of a team see
- * private ones.
+ * Returns whether a person outside a team may read it. A public team is readable for everyone who sees the
+ * organization, a limited team for the organization's members, and a private team only for its own members.
  */
 function canReadTeam(db: Database, { team, organization }: TeamTarget, user: UserRow): boolean {
   if (team.visibility === 'public') return isVisible(db, organization, user);

@@ -10,11 +10,11 @@ import { createSlots } from '../git/slots.ts';
 const kinds = ['pair', 'address', 'name'] as const;
 type Kind = (typeof kinds)[number];
 
-/** Failures per minute, after which the next attempt is refused. */
+/** Failures per minute after which the next attempt is refused. */
 const limits: Readonly<Record<Kind, number>> = { pair: 10, address: 50, name: 100 };
-/** Entries in each map of recent sign-ins. */
+/** Maximum entries in each map of recent sign-ins. */
 const capacity = 1_000;
-/** Concurrent derivations; each occupies a thread for tens of milliseconds. */
+/** Maximum concurrent derivations; each occupies a thread for tens of milliseconds. */
 const atOnce = 4;
 
 /** Creates the gate. All entry points of a forge share one, so that attempts are counted together. */
@@ -25,9 +25,12 @@ export function createPasswordGate(now: () => Date, passwords: Passwords): Passw
     address: throttleOf('address'),
     name: throttleOf('name'),
   };
-  /** Digests of correct passwords: a client sends its password with every request, and a derivation is slow. */
+  /** Digests of correct passwords, because a client sends its password with every request and a derivation is slow. */
   const right = new BoundedMap<string, true>(capacity);
-  /** Pairs that have signed in: failures of others with the same address or name do not lock them out. */
+  /**
+   * Pairs of address and name that have signed in: failures of others with the same address or name do not lock them
+   * out.
+   */
   const trusted = new BoundedMap<string, true>(capacity);
   const inSlot = createSlots(atOnce);
 
@@ -50,7 +53,7 @@ export function createPasswordGate(now: () => Date, passwords: Passwords): Passw
       assertNotThrottled(keys);
       if (isKnown()) return true;
       return await inSlot(async () => {
-        // Checked again: simultaneous attempts have waited here for the failures of the first ones.
+        // Check again: simultaneous attempts waited here while the first ones failed.
         assertNotThrottled(keys);
         if (isKnown()) return true;
         const isRight = await passwords.verify(attempt.password, hash);
@@ -70,39 +73,39 @@ export function createPasswordGate(now: () => Date, passwords: Passwords): Passw
 }
 
 /**
- * A name counts as it was sent. Counting an account's name and its e-mail address together would reveal, by the status 429,
- * which address belongs to which account.
+ * Returns the keys under which an attempt is counted. A name counts as sent: counting an account's name and its e-mail
+ * address together would reveal, by the status 429, which address belongs to which account.
  */
 function keysOf({ address, name: sent }: PasswordAttempt): Readonly<Record<Kind, string>> {
   const name = createHash('sha256').update(sent.toLowerCase()).digest('hex');
   return { pair: `${address} ${name}`, address, name };
 }
 
-/** A changed password has another hash, so no entry becomes stale. */
+/** Returns the digest of an attempt. A changed password has another hash, so no entry becomes stale. */
 function attemptDigest(hash: string, password: string): string {
   return createHash('sha256').update(`${hash}\0${password}`).digest('hex');
 }
 
 const deriveKey = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt);
 
-/** The cost N of scrypt, a power of 2: about 40 ms of processor time and 16 MB for one derivation. */
+/** The cost N of scrypt, a power of 2. One derivation takes about 40 ms of processor time and 16 MB. */
 const defaultPasswordCost = 16_384;
 
 /** Salt of the derivation for accounts without a hash. */
 const noSalt = '00'.repeat(16);
 
-/** Hashes and verifies passwords, with one cost: hashes of another cost do not match. */
+/** Hashes and verifies passwords with one cost; hashes made with another cost do not match. */
 interface Passwords {
   /** Returns the text that is stored instead of a password: `scrypt$salt$key`, both hex. */
   hash(password: string): Promise<string>;
   /**
-   * Returns whether a password matches a stored hash. An account without a password (an organization, a user created
-   * without one) gets false after the same work: the time must not reveal which accounts exist.
+   * Returns whether a password matches a stored hash. For an account without a password (an organization, a user
+   * created without one), the result is false after the same work: the time must not reveal which accounts exist.
    */
   verify(password: string, hash: string): Promise<boolean>;
 }
 
-/** Creates the password hashing. `cost` is the N of scrypt. */
+/** Creates the password hasher. `cost` is the N of scrypt. */
 export function createPasswords(cost: number = defaultPasswordCost): Passwords {
   const derive = (password: string, salt: Buffer): Promise<Buffer> =>
     deriveKey(password, salt, 32, { N: cost });

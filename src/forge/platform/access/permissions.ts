@@ -22,8 +22,8 @@ export const unitNames = [
 ] as const;
 
 /**
- * Returns the unit whose access decides about a repository operation; undefined if the repository as a whole decides.
- * `isPull`: the number in the path is a pull request's.
+ * Returns the unit whose permission applies to a repository operation; undefined if the permission for the whole
+ * repository applies. `isPull`: the number in the path is a pull request's.
  */
 export function unitOf({ target }: Operation, isPull: boolean): Unit | undefined {
   if (target === 'issues-or-pulls') return isPull ? 'pulls' : 'issues';
@@ -32,7 +32,7 @@ export function unitOf({ target }: Operation, isPull: boolean): Unit | undefined
 
 const ladder: readonly Permission[] = ['none', 'read', 'write', 'admin', 'owner'];
 
-/** Returns whether one permission includes another. */
+/** Returns whether a held permission includes a needed one. */
 export function reaches(held: Permission, needed: Permission): boolean {
   return ladder.indexOf(held) >= ladder.indexOf(needed);
 }
@@ -40,9 +40,9 @@ export function reaches(held: Permission, needed: Permission): boolean {
 const rank = (column: string) =>
   `CASE ${column} WHEN 'read' THEN 1 WHEN 'write' THEN 2 WHEN 'admin' THEN 3 WHEN 'owner' THEN 4 ELSE 0 END`;
 
-/** A team with administrator access gives the rights of an owner, as on Gitea. */
+/** A team with administrator access has the rights of an owner, as in Gitea. */
 const ofTeam = (rest: string) => `CASE WHEN t.permission IN ('admin', 'owner') THEN 4 ELSE ${rest} END`;
-/** A team without per-unit permissions has its own permission in each unit. */
+/** A team without per-unit permissions has the team's permission in every unit. */
 const inUnit = `CASE WHEN t.units_map = '{}' THEN ${rank('t.permission')}
   ELSE ${rank(`json_extract(t.units_map, '$."repo.' || :unit || '"')`)} END`;
 const inAnyUnit = `CASE WHEN EXISTS (SELECT 1 FROM json_each(t.units_map) WHERE value <> 'none') THEN 1
@@ -66,8 +66,8 @@ SELECT coalesce(max(whole), 0) AS whole, coalesce(max(unit), 0) AS unit, coalesc
 type Ranks = { readonly whole: number; readonly unit: number; readonly any_unit: number };
 
 /**
- * Returns an account's permission for a repository, or for one unit of it; `undefined` is an anonymous caller.
- * Administrators of the repository administer each unit.
+ * Returns an account's permission for a repository, or for one unit of it; `undefined` means an anonymous caller. An
+ * administrator of the repository is an administrator of every unit.
  */
 export function permissionOf(
   db: Database,
@@ -85,7 +85,7 @@ export function permissionOf(
   return granted === 'none' && open ? 'read' : granted;
 }
 
-/** Returns whether an account can read any part of a repository; for others it does not exist. */
+/** Returns whether an account can read any part of a repository; for other accounts the repository does not exist. */
 export function canSee(
   db: Database,
   user: UserRow | undefined,
@@ -111,7 +111,10 @@ function isReadableByAll(
   return !repository.is_private && isVisible(db, owner, user);
 }
 
-/** Returns whether a repository and its owner are public: a token for public resources is limited to these. */
+/**
+ * Returns whether a repository and its owner are both public. A token for public resources is limited to such
+ * repositories.
+ */
 function isPublic(repository: RepositoryRow, owner: UserRow): boolean {
   return !repository.is_private && owner.visibility === 'public';
 }
@@ -132,7 +135,7 @@ export function isOrganizationMember(db: Database, organization: UserRow, user: 
   return db.get(sql, user.id, organization.id) !== undefined;
 }
 
-/** Returns whether a person owns an organization: is a member of its Owners team, or a site administrator. */
+/** Returns whether a person owns an organization, as a member of its Owners team or as a site administrator. */
 export function isOrganizationOwner(db: Database, organization: UserRow, user: UserRow): boolean {
   if (user.is_admin) return true;
   const sql = `SELECT 1 AS one FROM team_members m JOIN teams t ON t.id = m.team_id
@@ -141,7 +144,7 @@ export function isOrganizationOwner(db: Database, organization: UserRow, user: U
 }
 
 /**
- * Returns whether a person may create repositories in an organization: one of their teams may, or they are a site
+ * Returns whether a person may create repositories in an organization, through one of their teams or as a site
  * administrator.
  */
 export function canCreateRepositoryIn(db: Database, organization: UserRow, user: UserRow): boolean {
@@ -151,12 +154,12 @@ export function canCreateRepositoryIn(db: Database, organization: UserRow, user:
   return db.get(sql, user.id, organization.id) !== undefined;
 }
 
-/** SQL condition of public repositories of public owners; names as in `readableCondition`. */
+/** SQL condition for public repositories of public owners; aliases as in `readableCondition`. */
 export const publicRepositories = `(r.is_private = 0 AND o.visibility = 'public')`;
 
 /**
- * Returns an SQL condition, with its parameters, for the repositories a caller can read. In the query
- * `r` is the repository and `o` its owner.
+ * Returns an SQL condition, with its parameters, for the repositories that a caller can read. The query must name the
+ * repository `r` and its owner `o`.
  */
 export function readableCondition(caller: UserRow | undefined): {
   readonly sql: string;
@@ -181,7 +184,9 @@ export function readableCondition(caller: UserRow | undefined): {
   return { sql, values: caller.is_restricted ? [id, id, id] : [id, id, id, id] };
 }
 
-/** Returns whether one of the accounts or organizations blocks an account; a site administrator is never blocked. */
+/**
+ * Returns whether any of the given accounts or organizations blocks an account; a site administrator is never blocked.
+ */
 export function isBlockedBy(db: Database, account: UserRow, blockerIds: readonly number[]): boolean {
   if (account.is_admin) return false;
   const sql =
@@ -189,7 +194,7 @@ export function isBlockedBy(db: Database, account: UserRow, blockerIds: readonly
   return db.get(sql, account.id, JSON.stringify(blockerIds)) !== undefined;
 }
 
-/** Ends the request with 403 if one of the accounts or organizations blocks an account. */
+/** Ends the request with 403 if any of the given accounts or organizations blocks an account. */
 export function requireUnblocked(db: Database, account: UserRow, blockerIds: readonly number[]): void {
   if (isBlockedBy(db, account, blockerIds)) throw new ForgeProblem(403, 'user is blocked');
 }
@@ -197,8 +202,8 @@ export function requireUnblocked(db: Database, account: UserRow, blockerIds: rea
 type BlockScene = { readonly repository: RepositoryRow; readonly owner: UserRow; readonly actor: UserRow };
 
 /**
- * Returns whether the author of an issue or the owner of its repository blocks an account. Administrators of the repository
- * may write regardless.
+ * Returns whether the author of an issue or the owner of its repository blocks an account. Always false for
+ * administrators of the repository, who may write regardless.
  */
 export function isBlockedIn(
   db: Database,
@@ -209,7 +214,7 @@ export function isBlockedIn(
   return !reaches(permissionOf(db, actor, repository, owner), 'admin');
 }
 
-/** Ends the request with 403 if `isBlockedIn`. */
+/** Ends the request with 403 if `isBlockedIn` returns true. */
 export function requireUnblockedIn(
   db: Database,
   scene: BlockScene,

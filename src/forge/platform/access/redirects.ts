@@ -2,7 +2,7 @@ import type { Database } from '../database.ts';
 import { ForgeProblem } from '../errors.ts';
 import type { UserRow } from '../rows.ts';
 
-/** Suffixes of git URLs after the name. */
+/** Suffixes that follow the name in git URLs. */
 const suffix = /(\.wiki)?(\.git)?$/i;
 
 /** Thrown if a path uses a former name of a repository (301) or an account (307). */
@@ -11,7 +11,7 @@ export class Redirect extends Error {
   readonly to: readonly string[];
   readonly status: 301 | 307;
 
-  /** The adjacent outdated segments of the path, and their replacements. */
+  /** Takes the adjacent outdated segments of the path and their replacements. */
   constructor(from: readonly string[], to: readonly string[], status: 301 | 307) {
     super(`moved to ${to.join('/')}`);
     this.from = from;
@@ -19,7 +19,7 @@ export class Redirect extends Error {
     this.status = status;
   }
 
-  /** Returns a URL with the new names in it; everything else is unchanged. */
+  /** Returns a URL with the former names replaced; everything else is unchanged. */
   locationOf(url: string): string {
     const mark = url.indexOf('?');
     const segments = (mark < 0 ? url : url.slice(0, mark)).split('/');
@@ -40,19 +40,19 @@ function nameIn(segment: string): string {
   try {
     return decodeURIComponent(segment).replace(suffix, '').toLowerCase();
   } catch {
-    // Not percent-encoded text: it cannot be a former name.
+    // Invalid percent-encoding: the segment cannot be a former name.
     return '';
   }
 }
 
-/** Returns the account or organization of this name, ignoring case. */
+/** Returns the account or organization with this name, ignoring case. */
 export function userNamed(db: Database, name: string): UserRow | undefined {
   return db.get<UserRow>('SELECT * FROM users WHERE lower_name = ? AND id > 0', name.toLowerCase());
 }
 
 /**
- * Returns the account or organization of this name. Throws `Redirect` for a former name, except to an anonymous caller if
- * the account is not public; ends the request with 404 if there is none.
+ * Returns the account or organization with this name. Throws `Redirect` for a former name, unless the caller is
+ * anonymous and the account is not public. Otherwise ends the request with 404.
  */
 export function accountNamed(db: Database, name: string, caller: UserRow | undefined): UserRow {
   const account = userNamed(db, name);

@@ -17,7 +17,7 @@ const known = new Set([
   ...categories.flatMap((category) => [`read:${category}`, `write:${category}`]),
 ]);
 
-/** Returns the scopes without duplicates and without those that a wider one implies, or the first unknown one. */
+/** Returns the scopes without duplicates and without those that a wider scope implies, or the first unknown scope. */
 export function normalizeScopes(
   scopes: readonly string[],
 ): { readonly scopes: readonly string[] } | { readonly unknown: string } {
@@ -31,7 +31,7 @@ export function normalizeScopes(
   return { scopes: [...given].filter((scope) => !implied(scope)).sort() };
 }
 
-/** Returns whether a token with `held` may issue one with `wanted`. */
+/** Returns whether a token with the scopes `held` may issue a token with the scopes `wanted`. */
 export function coversScopes(held: readonly string[], wanted: readonly string[]): boolean {
   if (held.includes('public-only') && !wanted.includes('public-only')) return false;
   return wanted.every(
@@ -58,7 +58,7 @@ export function scopesOf({ method, scopes }: Operation): readonly Scope[] {
   return scopes.map((category) => `${level}:${category}` as const);
 }
 
-/** Returns whether a token is restricted to public resources; credentials without scopes have no such limit. */
+/** Returns whether a token is restricted to public resources; credentials without scopes are not restricted. */
 export function isPublicOnly(held: readonly string[] | undefined): boolean {
   return held?.includes('public-only') === true;
 }

@@ -21,7 +21,7 @@ const refreshSeconds = 730 * 3600;
 /** Claims of a token: its grant, and whether it is an access (0) or a refresh (1) token. */
 type Claims = { readonly gnt: number; readonly tt: 0 | 1; readonly exp: number; readonly iat: number };
 
-/** Keys are read once per database; generating one takes a moment, so it happens on first use. */
+/** Signing keys, read once per database. Generating a key takes a moment, so it happens on first use. */
 const keys = new WeakMap<Database, KeyObject>();
 
 function privateKeyOf({ db, clock }: TokenContext): KeyObject {
@@ -78,14 +78,15 @@ function readToken(part: TokenContext, text: string, kind: 0 | 1): OAuth2GrantRo
   const [head = '', body = '', signature = '', ...more] = text.split('.');
   if (more.length > 0 || signature === '' || !hasOurSignature(part, `${head}.${body}`, signature))
     return undefined;
-  // Signed by this forge: the claims are what `signTokens` wrote, or an id token without a grant.
+  // This forge signed the token, so the claims are those that `signTokens` wrote, or those of an id token, which has no
+  // grant.
   const claims = JSON.parse(Buffer.from(body, 'base64url').toString('utf8')) as Partial<Claims>;
   if (claims.gnt === undefined || claims.tt !== kind) return undefined;
   if ((claims.exp ?? 0) <= secondsOf(part.clock())) return undefined;
   return part.db.get<OAuth2GrantRow>('SELECT * FROM oauth2_grants WHERE id = ?', claims.gnt);
 }
 
-/** The algorithm is fixed, regardless of the token's header. */
+/** Returns whether this forge signed a token. The algorithm is fixed, regardless of the token's header. */
 function hasOurSignature(part: TokenContext, body: string, signature: string): boolean {
   const key = createPublicKey(privateKeyOf(part));
   return verify('sha256', Buffer.from(body), key, Buffer.from(signature, 'base64url'));
@@ -93,7 +94,10 @@ function hasOurSignature(part: TokenContext, body: string, signature: string): b
 
 const general = new Set(['openid', 'profile', 'email', 'groups']);
 
-/** Returns the token scopes of a grant: those it names besides the general ones, or all if it names no known scope. */
+/**
+ * Returns the token scopes of a grant: those it names besides the general ones, or `all` if it names none or an unknown
+ * one.
+ */
 export function scopesOfGrant(scope: string): readonly string[] {
   const named = scope.split(' ').filter((word) => word !== '' && !general.has(word));
   if (named.length === 0) return ['all'];

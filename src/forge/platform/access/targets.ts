@@ -18,7 +18,9 @@ type IssueCall = RepositoryTarget & {
   readonly params: { readonly index: number };
 };
 
-/** Returns the issue or pull request in the path, unless its unit is disabled. */
+/**
+ * Returns the issue or pull request in the path. Ends the request with 404 if there is none or its unit is disabled.
+ */
 export function findIssue({ context, repository, params }: IssueCall): IssueRow {
   const sql = 'SELECT * FROM issues WHERE repo_id = ? AND number = ?';
   const issue = found(context.db.get<IssueRow>(sql, repository.id, params.index));

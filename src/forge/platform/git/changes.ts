@@ -8,7 +8,7 @@ export type FileChange = {
   /** The previous path, if renamed or copied. */
   readonly from: string | undefined;
   readonly status: FileStatus;
-  /** Lines; 0 for binary files. */
+  /** Number of lines; 0 for binary files. */
   readonly additions: number;
   readonly deletions: number;
 };
@@ -36,7 +36,7 @@ export async function listChanges(
   return parseChanges(fieldsOf(stdout)).changes;
 }
 
-/** Commits that one process compares: its output is held in memory. */
+/** Maximum commits that one process compares, because its output is held in memory. */
 const atOnce = 500;
 
 /** Returns the changes of each commit against its first parent, with renames detected; commits without changes are absent. */
@@ -96,8 +96,9 @@ function fieldsOf(output: Buffer): readonly string[] {
 }
 
 /**
- * Parses the fields of one comparison: first all `:modes status`, path, path; then all counts, where a rename has two more
- * fields. `end` is where the next comparison starts, or the end of the fields.
+ * Parses the fields of one comparison: first every `:modes status` field with its path, or two paths if renamed or
+ * copied; then every count field, followed by two paths if renamed or copied. `end` is where the next comparison
+ * starts, or the end of the fields.
  */
 function parseChanges(
   fields: readonly string[],
@@ -118,7 +119,7 @@ function parseChanges(
       changes.push({ path, from: isMoved ? first : undefined, status, additions: 0, deletions: 0 });
       continue;
     }
-    // A tab may be part of a path.
+    // A path may contain tabs.
     const [, added, deleted, path] = /^(\d+|-)\t(\d+|-)\t(.*)$/s.exec(field) ?? [];
     if (added === undefined || deleted === undefined || path === undefined) {
       at -= 1;
@@ -126,7 +127,7 @@ function parseChanges(
     }
     if (path === '') next();
     const name = path === '' ? next() : path;
-    // Binary files have a dash instead of a number.
+    // Binary files have dashes instead of numbers.
     counts.set(name, { additions: Number(added) || 0, deletions: Number(deleted) || 0 });
   }
   return { changes: changes.map((change) => ({ ...change, ...counts.get(change.path) })), end: at };
@@ -138,7 +139,10 @@ export async function listTouched(repository: GitRepository, commitId: string): 
   return touchedBy(changes.get(commitId) ?? []);
 }
 
-/** Returns the same for several commits: of all at once, or one by one if their combined changes are too many. */
+/**
+ * Returns the same for several commits, comparing them all at once, or one by one if their combined changes are too
+ * many.
+ */
 export async function listTouchedBy(
   repository: GitRepository,
   commitIds: readonly string[],
@@ -160,9 +164,9 @@ function requireIds(...ids: readonly string[]): void {
 }
 
 /**
- * Returns the difference between two commits as text: `diff` in one piece, `patch` one mail for each commit between them.
- * `binary` includes the content of binary files. Without `from`, it is that of a root commit, whose `diff` begins with the
- * commit itself, as on Gitea. Throws `git-failed` above 64 MiB.
+ * Returns the difference between two commits as text: `diff` in one piece, or `patch` with one mail for each commit
+ * between them. `binary` includes the content of binary files. Without `from`, `to` is a root commit, and its `diff`
+ * begins with the commit itself, as in Gitea. Throws `git-failed` above 64 MiB.
  */
 export async function readDiff(
   repository: GitRepository,
@@ -183,8 +187,8 @@ export async function readDiff(
 }
 
 /**
- * Returns the beginning of the difference between two commits, up to a number of bytes; without `from`, of a root commit.
- * `isCut`: the text is truncated.
+ * Returns the beginning of the difference between two commits, up to a number of bytes. Without `from`, `to` is a root
+ * commit. `isCut`: the text is truncated.
  */
 export async function readDiffStart(
   repository: GitRepository,

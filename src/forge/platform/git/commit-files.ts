@@ -5,7 +5,7 @@ import { cleanTreePath, cleanWritePath, isRefName } from './names.ts';
 import { moveRefs } from './refs.ts';
 import type { GitRepository } from './repository.ts';
 
-/** The edit of one path by a commit. Without content, the path is removed. */
+/** The edit of one path in a commit. Without content, the path is removed. */
 export type FileEdit = {
   readonly path: string;
   readonly content: Buffer | undefined;
@@ -14,7 +14,7 @@ export type FileEdit = {
 export type FileCommit = {
   /** Short name of the branch that moves to the new commit. */
   readonly branch: string;
-  /** Expected commit of the branch: the move is refused if it differs. Undefined: the branch is new. */
+  /** Expected current commit of the branch; the move is refused if it differs. Undefined for a new branch. */
   readonly before?: string | undefined;
   /** The commit's parent; undefined creates a root commit. */
   readonly parent?: string | undefined;
@@ -25,13 +25,13 @@ export type FileCommit = {
 };
 
 /**
- * Commits edits and moves the branch, without a work tree. Returns the commit's id. Throws
- * `forge-conflict` if another request moved the branch meanwhile.
+ * Commits edits and moves the branch, without a work tree. Returns the commit's id. Throws `forge-conflict` if another
+ * request moved the branch in the meantime.
  */
 export async function commitFiles(repository: GitRepository, commit: FileCommit): Promise<string> {
   if (!isRefName(commit.branch))
     throw new ReeveError('git-failed', `"${commit.branch}" is not a branch name`);
-  // The new commit needs a ref to be written at; the branch itself moves only by compare-and-swap.
+  // `fast-import` writes the new commit to a ref, which is temporary; the branch itself moves only by compare-and-swap.
   const temporary = `refs/reeve/${randomUUID()}`;
   const { stdout } = await repository.git.run(['fast-import', '--quiet', '--force', '--date-format=raw'], {
     folder: repository.folder,
@@ -55,7 +55,7 @@ function streamOf(commit: FileCommit, ref: string): Buffer {
   ];
   if (commit.parent !== undefined) parts.push(`from ${commit.parent}\n`);
   for (const { path, content } of commit.edits) {
-    // Existing paths may be removed, whatever their name.
+    // An existing path may be removed even if its name could not be written.
     const clean = content === undefined ? cleanTreePath(path) : cleanWritePath(path);
     if (!clean) throw new ReeveError('git-failed', `"${path}" is not a file path`);
     if (content === undefined) parts.push(`D ${quotePath(clean)}\n`);

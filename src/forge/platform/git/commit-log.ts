@@ -1,7 +1,10 @@
 import { isObjectId } from './names.ts';
 import type { GitRepository } from './repository.ts';
 
-/** Filter of a commit list: reachable from `to`, not from `not`; optionally limited to one path and a time range. */
+/**
+ * Filter of a commit list: commits reachable from `to` but not from `not`, optionally limited to one path and a time
+ * range.
+ */
 export type CommitFilter = {
   /** Full id. */
   readonly to: string;
@@ -9,7 +12,7 @@ export type CommitFilter = {
   readonly not?: string | undefined;
   /** Normalized path of a file or folder. */
   readonly path?: string | undefined;
-  /** Seconds since 1970, of the committer's date. */
+  /** Seconds since 1970, compared with the committer date. */
   readonly since?: number | undefined;
   readonly until?: number | undefined;
 };

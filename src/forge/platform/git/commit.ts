@@ -1,4 +1,4 @@
-/** Author or committer with the date, as recorded in a commit. */
+/** Author or committer with a date, as recorded in a commit. */
 export type Signature = {
   readonly name: string;
   readonly email: string;
@@ -21,7 +21,7 @@ export type CommitData = {
   readonly signedText: string;
 };
 
-/** Returns the parsed commit object. */
+/** Parses a commit object. */
 export function parseCommit(id: string, content: Buffer): CommitData {
   const text = content.toString('utf8');
   const gap = text.indexOf('\n\n');
@@ -29,7 +29,7 @@ export function parseCommit(id: string, content: Buffer): CommitData {
   const message = gap < 0 ? '' : text.slice(gap + 2);
   const parents: string[] = [];
   const members = new Map<string, string>();
-  // Continuation lines start with a space and belong to the member above.
+  // Continuation lines start with a space and belong to the header above.
   for (const member of head.split(/\n(?! )/)) {
     const at = member.indexOf(' ');
     const name = member.slice(0, at);
@@ -50,7 +50,7 @@ export function parseCommit(id: string, content: Buffer): CommitData {
   };
 }
 
-/** Returns the parsed author, committer or tagger line of a commit or tag object. */
+/** Parses the author, committer or tagger line of a commit or tag object. */
 export function parseSignature(text: string): Signature {
   const match = /^(.*?) ?<(.*?)> (-?\d+) ([+-]\d{4})$/s.exec(text);
   return {
@@ -61,18 +61,18 @@ export function parseSignature(text: string): Signature {
   };
 }
 
-/** Returns a signature formatted for a commit or tag object, without characters that would end the field early. */
+/** Formats a signature for a commit or tag object, without characters that would end the field early. */
 export function formatSignature(signature: Signature): string {
   const clean = (text: string): string => text.replace(/[<>\n\0]/g, '').trim();
   return `${clean(signature.name)} <${clean(signature.email)}> ${formatDate(signature)}`;
 }
 
-/** Returns the time of a signature as git writes it. Times before 1970 become 1970: git fails to sort them. */
+/** Returns the time of a signature as git writes it. Times before 1970 become 1970, because git fails to sort them. */
 export function formatDate({ seconds, zone }: Signature): string {
   return `${Math.max(0, Math.trunc(seconds))} ${zone}`;
 }
 
-/** Returns the time of a signature as RFC 3339 text in its own zone. */
+/** Returns the time of a signature as RFC 3339 text in its own time zone. */
 export function instantOf({ seconds, zone }: Signature): string {
   const sign = zone.startsWith('-') ? -1 : 1;
   const minutes = sign * (Number(zone.slice(1, 3)) * 60 + Number(zone.slice(3, 5)));

@@ -4,19 +4,19 @@ import type { GitObject, ObjectReader } from './objects.ts';
 
 /** Cached data of one repository. */
 export interface RepositoryCache {
-  /** Returns the value last stored under a key; the caller knows whether it is still valid. */
+  /** Returns the value last stored under a key; the caller must know whether it is still valid. */
   get<Value extends object>(key: string): Value | undefined;
   set<Value extends object>(key: string, value: Value, bytes: number): void;
   /**
-   * Returns the value stored under a key, or reads it and stores it with its size in bytes. The value must depend only on
-   * the key, as data derived from full object ids does. A failed read stores nothing.
+   * Returns the value stored under a key. If there is none, reads it and stores it with its size in bytes. The value
+   * must depend only on the key, as data derived from full object ids does. A failed read stores nothing.
    */
   remember<Value extends object>(
     key: string,
     read: () => Promise<Value>,
     bytesOf: (value: Value) => number,
   ): Promise<Value>;
-  /** Removes cached objects, some of which git may have removed. */
+  /** Removes cached objects, because git may have removed some of them. */
   forgetObjects(): void;
 }
 
@@ -29,12 +29,14 @@ export interface GitCache {
   forget(id: number): void;
 }
 
-/** Larger objects are read each time: they cost more memory than time. */
+/**
+ * Maximum size of cached objects. Larger objects are read each time: caching them costs more memory than it saves time.
+ */
 const maxObjectBytes = 64 * 1024;
 
 /**
- * Creates the cache. Every key includes the id of the repository: an object crafted to have the id of another one is
- * visible only in its own repository.
+ * Creates the cache. Every key includes the id of the repository, so that an object crafted to have the id of another
+ * object is visible only in its own repository.
  */
 export function createGitCache({
   objectBytes = 12 * 1024 * 1024,
@@ -69,7 +71,7 @@ export function createGitCache({
         const known = objects.get(place);
         if (known !== undefined) return known;
         const info = await reader.info(name);
-        // Extra results of a reader are ignored: an object with content is one that was read.
+        // Other fields of the reader's result are dropped, because cached `content` marks an object that was read.
         if (info && isFixed(name, info.id)) {
           objects.set(place, { id: info.id, type: info.type, size: info.size }, 0);
         }
@@ -93,7 +95,10 @@ export function createGitCache({
   };
 }
 
-/** Key prefixes: entries of an ended generation are no longer found, and are evicted as the oldest. */
+/**
+ * Creates the generations of each repository, used as key prefixes. Entries of an ended generation are no longer found,
+ * and are evicted as the oldest.
+ */
 function createGenerations(): { get(id: number): number; end(id: number): void } {
   const current = new BoundedMap<number, number>(100_000);
   let last = 0;
@@ -111,7 +116,10 @@ function createGenerations(): { get(id: number): number; end(id: number): void }
   };
 }
 
-/** Returns whether a name always means the same object: a full id. A text as long as an id of another format may be a ref. */
+/**
+ * Returns whether a name always refers to the same object, as a full id does. A text with the length of an id in the
+ * other object format may be a ref.
+ */
 function isFixed(name: string, id: string): boolean {
   const whole = /^([0-9a-f]+)(?:\^\{(?:tree|commit)\})?$/.exec(name)?.[1];
   return whole !== undefined && whole.length === id.length;

@@ -6,7 +6,7 @@ import { isIdPrefix, isObjectId } from './names.ts';
 import { listRefs, type Ref, readCommit } from './refs.ts';
 import type { GitRepository } from './repository.ts';
 
-/** A commit range: reachable from `to`, not from `from`. */
+/** A commit range: reachable from `to` but not from `from`. */
 type Stretch = { readonly from?: string | undefined; readonly to: string };
 
 function argumentsOf({ from, to }: Stretch): string[] {
@@ -25,7 +25,10 @@ export async function countCommits(repository: GitRepository, stretch: Stretch):
   return Number(stdout.toString('latin1').trim());
 }
 
-/** Returns the ids of commits that are reachable from `to` and from none of `known`, oldest first; the newest ones if there are more. */
+/**
+ * Returns the ids of commits that are reachable from `to` and from none of `known`, oldest first. If there are more
+ * than `limit`, returns the newest.
+ */
 export async function listIds(
   repository: GitRepository,
   { to, known }: { readonly to: string; readonly known: readonly string[] },
@@ -55,8 +58,8 @@ export async function listCommits(
 }
 
 /**
- * Returns for each of these branches its newest commits, up to the first that another branch contains as well. Branches are
- * given and returned by their full names. One process serves all of them.
+ * Returns, for each of these branches, its newest commits, before the first one that another branch also contains.
+ * Branches are given and returned by their full names. One process serves all of them.
  */
 export async function listOwnCommits(
   repository: GitRepository,
@@ -83,7 +86,7 @@ export async function listOwnCommits(
   );
 }
 
-/** Returns the newest commits reachable from one, in the order of `git rev-list`: by date, then by traversal. */
+/** Returns the newest commits reachable from a commit, in the order of `git rev-list`: by date, then by traversal. */
 async function walkNewest(
   repository: GitRepository,
   id: string,
@@ -110,7 +113,7 @@ async function walkNewest(
   return walked;
 }
 
-/** Returns the tip of each candidate that is reachable from exactly one tip. */
+/** Returns, for each candidate that is reachable from exactly one tip, that tip. */
 async function findOwners(
   repository: GitRepository,
   given: {
@@ -120,7 +123,7 @@ async function findOwners(
   },
 ): Promise<ReadonlyMap<string, string>> {
   const owners = new Map<string, string>();
-  /** The tip that reaches a commit; undefined: several. */
+  /** The tip that reaches a commit; undefined if several do. */
   const marks = new Map<string, string | undefined>([...given.tips].map((id) => [id, id]));
   let rest = '';
   await repository.git.run(['rev-list', '--topo-order', '--parents', '--stdin'], {
@@ -129,7 +132,7 @@ async function findOwners(
     onOutput(piece) {
       const lines = (rest + piece.toString('latin1')).split('\n');
       rest = lines.pop() ?? '';
-      // In this order a commit follows all its children: its mark is complete.
+      // In topological order a commit follows all its children, so its mark is complete.
       for (const line of lines) {
         const [id = '', ...parents] = line.split(' ');
         const mark = marks.get(id);
@@ -159,7 +162,7 @@ export async function findMergeBase(
   return stdout.toString('latin1').trim() || undefined;
 }
 
-/** Returns whether a commit is reachable from another. */
+/** Returns whether commit `old` is reachable from commit `young`. */
 export async function isAncestor(repository: GitRepository, old: string, young: string): Promise<boolean> {
   const { code } = await repository.git.run(
     ['merge-base', '--is-ancestor', ...argumentsOf({ to: old }), ...argumentsOf({ to: young })],
@@ -169,8 +172,8 @@ export async function isAncestor(repository: GitRepository, old: string, young: 
 }
 
 /**
- * Returns, for each given name directly inside a directory (`''` is the root), the commit that changed it last, starting
- * from a commit. One history walk serves all of them and ends once every name is found.
+ * Returns, for each given name directly inside a directory (`''` is the root), the last commit that changed it,
+ * searching back from a given commit. One history walk serves all names and ends once each is found.
  */
 export async function lastCommits(
   repository: GitRepository,
@@ -227,7 +230,7 @@ async function findLastIds(
   return found;
 }
 
-/** Returns the commit that introduced a commit into another's history: the merge, if there is one. */
+/** Returns the merge commit that brought a commit into another's history, if there is one. */
 export async function findMergeCommit(
   repository: GitRepository,
   old: string,
@@ -243,10 +246,10 @@ export async function findMergeCommit(
 
 /** Number of new objects that triggers reindexing: with fewer, a walk is as fast without the index. */
 const minNewObjects = 1_000;
-/** Maximum commits whose paths one call indexes; the next call continues. */
+/** Maximum commits whose changed paths one call indexes; the next call continues. */
 const maxNewFilters = 20_000;
 
-/** Prepares history for fast walks. */
+/** Index for fast history walks. */
 interface HistoryIndex {
   /** Indexes a history if many objects were added since the last time; `objects` is the current count. */
   update(repository: GitRepository, objects: number): Promise<void>;
@@ -254,9 +257,8 @@ interface HistoryIndex {
 }
 
 /**
- * Creates the index: a graph of all commits with the paths that each may have changed (git's commit-graph with Bloom
- * filters), so that a walk for one path opens only commits that changed it. Git reads commits missing in it without the
- * index.
+ * Creates the index: git's commit-graph of all commits, with a Bloom filter of the paths that each commit may have
+ * changed, so that a walk for one path skips the other commits. Git reads commits missing from the index without it.
  */
 export function createHistoryIndex(): HistoryIndex {
   const indexed = new BoundedMap<number, number>(10_000);

@@ -2,7 +2,9 @@ import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 
-/** A started program. `close` is emitted once it has ended and its output was delivered; `error` if it did not start. */
+/**
+ * A started program. Emits `close` once it has ended and its output has been delivered, or `error` if it did not start.
+ */
 export interface LaunchedProgram {
   readonly stdin: Writable;
   readonly stdout: Readable;
@@ -13,9 +15,11 @@ export interface LaunchedProgram {
   on(event: 'error', listener: (error: Error) => void): this;
 }
 
-/** A running program, as the session with the launcher's process sees it. */
+/** A running program, as the session with the launcher process sees it. */
 export type ProgramParts = {
-  /** Attaches one of its connections (0 input, 1 output, 2 errors), with the bytes that followed the greeting. */
+  /**
+   * Attaches one of the program's connections (0 input, 1 output, 2 errors), with the bytes that followed the greeting.
+   */
   readonly connect: (socket: Socket, stream: string, first: Buffer) => void;
   readonly end: (code: number | null) => void;
   readonly fail: (error: Error) => void;
@@ -23,11 +27,11 @@ export type ProgramParts = {
 
 type ProgramOptions = {
   readonly kill: () => void;
-  /** Called once, when no more data of the program can arrive. */
+  /** Called once, when the program can deliver no more data. */
   readonly onSettled: () => void;
 };
 
-/** Creates the two sides of a program: the handle for its user, and the callbacks for the session. */
+/** Creates the two sides of a program: the handle for the caller, and the callbacks for the session. */
 export function createLaunchedProgram({ kill, onSettled }: ProgramOptions): {
   launched: LaunchedProgram;
   parts: ProgramParts;
@@ -53,7 +57,7 @@ export function createLaunchedProgram({ kill, onSettled }: ProgramOptions): {
     connect(socket, stream, first) {
       if (stream === '0') {
         stdin.pipe(socket);
-        // This connection receives only its end.
+        // Nothing arrives on this connection except its end.
         socket.on('close', () => stdin.destroy()).resume();
         // A program whose output is no longer needed must not wait for input.
         if (stdout.destroyed) socket.destroy();
@@ -73,7 +77,7 @@ export function createLaunchedProgram({ kill, onSettled }: ProgramOptions): {
     },
     end(code) {
       ended = { code };
-      // Output without a reader would block the end.
+      // Output without a reader would keep the program from ending.
       for (const output of [stdout, stderr]) if (output.readableFlowing === null) output.resume();
       closeIfDone();
     },

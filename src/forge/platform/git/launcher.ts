@@ -5,10 +5,11 @@ import { join } from 'node:path';
 import { createLaunchedProgram, type LaunchedProgram, type ProgramParts } from './launched-program.ts';
 
 /**
- * The launcher, as text: it must run from sources and from a bundle, which cannot rely on a separate file. It starts each
- * program with three connections to our socket instead of pipes, so that no input or output passes through it. Input has
- * its own connection: a write to an ended program breaks it, which would lose the output on a shared one. The launcher
- * ignores the signals of a terminal and of a service manager: it ends with the process that started it.
+ * Source text of the launcher. It is a string because it must run from sources and from a bundle, which cannot rely on
+ * a separate file. The launcher starts each program with three connections to our socket instead of pipes, so that
+ * input and output do not pass through the launcher. Input has its own connection: writing to an ended program breaks
+ * the connection, and a shared one would lose the output. The launcher ignores the signals of a terminal and of a
+ * service manager, and ends with the process that started it.
  */
 const program = `
 const { spawn } = require('node:child_process');
@@ -17,7 +18,8 @@ const { Socket } = require('node:net');
 const { tmpdir } = require('node:os');
 const { join } = require('node:path');
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => {});
-// Of a parent that has just died, a send fails before 'disconnect' comes: an unhandled error would end the launcher with its folder left.
+// If the parent has just died, a send fails before 'disconnect' arrives: an unhandled error would end the launcher and
+// leave its folder behind.
 const send = (message) => { if (process.connected) process.send(message, () => {}); };
 let folder;
 try { folder = mkdtempSync(join(tmpdir(), 'reeve-git-')); } catch (error) { send({ refused: error.message }); }
@@ -25,7 +27,7 @@ process.on('disconnect', () => { if (folder) rmSync(folder, { recursive: true, f
 const running = new Map();
 function open(path, line, ready, failed) {
   const socket = new Socket();
-  // Nothing is read here: what comes is for the program.
+  // Nothing is read here: the data is for the program.
   socket.pause();
   socket.on('error', failed);
   socket.connect(path, () => socket.write(line, ready));
@@ -41,7 +43,7 @@ function launch({ id, path, file, args, cwd, env }) {
     send({ id, ...message });
   };
   const failed = (error) => end({ error: error.message });
-  // Without a folder of the socket nothing can be started here any more.
+  // Without the folder of the socket, this launcher cannot start anything any more.
   const lost = (error) => { if (error.code === 'ENOENT') send({ isLost: true }); failed(error); };
   const ready = () => {
     opening -= 1;
@@ -68,7 +70,7 @@ process.on('message', (message) => {
 if (folder) send({ folder });
 `;
 
-/** This heap is many times what the launcher needs; a small process is duplicated quickly. */
+/** The heap is many times what the launcher needs, yet the process is small enough to be duplicated quickly. */
 const launcherFlags = ['--max-old-space-size=32', '--max-semi-space-size=1'];
 
 type ProgramCommand = {
@@ -86,7 +88,7 @@ export interface Launcher {
 }
 
 type LauncherOptions = {
-  /** Parent folder of the socket's folder; default: the system's temporary folder. */
+  /** Parent folder of the socket's folder. Default: the system's temporary folder. */
   readonly temporary?: string;
 };
 
@@ -98,9 +100,9 @@ type LauncherReport =
   | { readonly id: number; readonly error: string };
 
 /**
- * Creates a launcher. Spawning duplicates the calling process, which takes longer the more memory it holds (tens of
- * milliseconds with a few hundred MB, during which nothing else runs); the launcher holds little. Its process starts with
- * the first program, and is restarted after it dies.
+ * Creates a launcher. Spawning duplicates the calling process, which takes longer the more memory that process holds
+ * (tens of milliseconds with a few hundred MB, during which nothing else runs); the launcher holds little. Its process
+ * starts with the first program, and is restarted if it dies.
  */
 export function createLauncher(options: LauncherOptions = {}): Launcher {
   let session: LauncherSession | undefined;
@@ -140,7 +142,7 @@ type SessionOptions = Required<LauncherOptions> & {
   readonly onEnd: (session: LauncherSession) => void;
 };
 
-/** A message to the process: start a program, or, without a command, kill it. */
+/** A message to the launcher process: with a command, start a program; without one, kill it. */
 type Order = { readonly id: number } & Partial<ProgramCommand>;
 
 function openSession({ temporary, onRest, onEnd }: SessionOptions): LauncherSession {
@@ -184,7 +186,7 @@ function openSession({ temporary, onRest, onEnd }: SessionOptions): LauncherSess
     if ('folder' in report) listen(report.folder);
     else if ('refused' in report) stop(new Error(`no socket to start git: ${report.refused}`));
     else if ('isLost' in report) {
-      // Running programs continue; the next one starts in another process.
+      // Running programs continue; the next one starts in another launcher process.
       isLost = true;
       onEnd(session);
     } else if ('error' in report) running.get(report.id)?.fail(new Error(report.error));

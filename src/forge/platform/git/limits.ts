@@ -1,6 +1,6 @@
 /** Limits on what one push or upload may make the forge write to disk and hold in memory. */
 export type GitLimits = {
-  /** Bytes of a push, counted after its HTTP body is unpacked. */
+  /** Bytes of a push, counted after its HTTP body is decompressed. */
   readonly pushBytes: number;
   /** Bytes of one object of a push, counted after git has unpacked it. */
   readonly objectBytes: number;
@@ -12,7 +12,7 @@ export type GitLimits = {
 
 const mebibyte = 1024 * 1024;
 
-/** Large enough for the history of most projects, and small enough for the machine of a bot. */
+/** Large enough for the history of most projects, and small enough for the machine that runs a bot. */
 export const defaultLimits: GitLimits = {
   pushBytes: 512 * mebibyte,
   objectBytes: 128 * mebibyte,

@@ -5,7 +5,7 @@ import { formatDate, type Signature } from './commit.ts';
 import { isObjectId } from './names.ts';
 import { assertPermitted, type CopyPermit, type GitRepository } from './repository.ts';
 
-/** Returns the tree of a merge of two commits; undefined if they conflict or share no history. */
+/** Returns the merged tree of two commits; undefined if they conflict or share no history. */
 export async function mergeTrees(
   repository: GitRepository,
   ours: string,
@@ -20,7 +20,7 @@ export async function mergeTrees(
   return code === 0 ? stdout.toString('latin1').trim().split('\n')[0] : undefined;
 }
 
-/** Writes a commit of a tree, without moving a ref. Returns its id. */
+/** Writes a commit for a tree, without moving a ref. Returns the commit's id. */
 export async function commitTree(
   repository: GitRepository,
   tree: string,
@@ -64,7 +64,7 @@ export async function takeRef(
   });
 }
 
-/** Copies a tree with everything below it into another local repository, without any commit. */
+/** Copies a tree with everything below it into another local repository, but no commit. */
 export async function copyTree(
   from: GitRepository,
   to: GitRepository,
@@ -82,7 +82,7 @@ function requireIds(...ids: readonly string[]): void {
   for (const id of ids) if (!isObjectId(id)) throw new TypeError(`"${id}" is not an object id`);
 }
 
-/** Gitea's options: context lines ignore white space, and added lines lose trailing white space. */
+/** Gitea's options: white space in context lines is ignored, and added lines lose trailing white space. */
 const options = [
   '--index',
   '--recount',
@@ -94,9 +94,9 @@ const options = [
 ];
 
 /**
- * Returns the tree of a commit with a patch applied, without a work tree; undefined if git refuses the patch: it conflicts,
- * is malformed, leaves the tree (`..`), or writes a path that a file system treats as `.git`, as the configuration
- * requires.
+ * Returns the tree of a commit with a patch applied, without a work tree. Undefined if git refuses the patch: it
+ * conflicts, is malformed, leaves the tree (`..`), or writes a path that a file system treats as `.git` (the git
+ * configuration forbids such paths).
  */
 export async function applyPatch(
   repository: GitRepository,
@@ -105,11 +105,11 @@ export async function applyPatch(
 ): Promise<string | undefined> {
   if (!isObjectId(commitId)) throw new TypeError(`"${commitId}" is not an object id`);
   const { folder, git } = repository;
-  // A separate index: several patches may be applied at the same time, and a bare repository has none.
+  // A separate index, because several patches may be applied at the same time and a bare repository has no index.
   const index = join(folder, `reeve-index-${randomUUID()}`);
   const inIndex = { folder, environment: { GIT_INDEX_FILE: index } };
   try {
-    // 128: the commit already contains such a path, from before its adoption.
+    // 128: the commit already contains a path treated as `.git`, from before its adoption.
     const read = await git.run(['read-tree', commitId], { ...inIndex, expect: [0, 128] });
     if (read.code !== 0) return undefined;
     const { code } = await git.run(['apply', ...options, '-'], {

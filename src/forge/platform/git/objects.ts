@@ -9,7 +9,10 @@ export type GitObject = ObjectInfo & { readonly content: Buffer };
 
 /** Reads objects of one repository. */
 export interface ObjectReader {
-  /** Returns type and size of the object of a ref or id; undefined if it does not exist or is ambiguous. */
+  /**
+   * Returns type and size of the object that a ref or id names; undefined if the object does not exist or the name is
+   * ambiguous.
+   */
   info(name: string): Promise<ObjectInfo | undefined>;
   /** Returns the complete object. Call `info` first to check the size if it may be large. */
   read(name: string): Promise<GitObject | undefined>;
@@ -22,9 +25,8 @@ type Question = {
 };
 
 /**
- * Creates a reader on one `git cat-file --batch-command`, which starts with the first request and is restarted after it
- * died.
- * `close` ends it; pending requests fail.
+ * Creates a reader that uses one `git cat-file --batch-command` process, which starts with the first request and is
+ * restarted if it dies. `close` ends the process; pending requests fail.
  */
 export function createObjectReader(git: Git, folder: string): ObjectReader & { close(): void } {
   let child: LaunchedProgram | undefined;
@@ -52,7 +54,7 @@ export function createObjectReader(git: Git, folder: string): ObjectReader & { c
   };
 
   const ask = (wantsContent: boolean, name: string): Promise<GitObject | undefined> => {
-    // A line feed would start a second request, a NUL truncates the name: neither is part of any ref or id.
+    // A line feed would start a second request, and a NUL would truncate the name; no ref or id contains either.
     if (/[\0\n]/.test(name)) return Promise.resolve(undefined);
     const { promise, resolve, reject } = Promise.withResolvers<GitObject | undefined>();
     child ??= open();
@@ -73,7 +75,7 @@ export function createObjectReader(git: Git, folder: string): ObjectReader & { c
   };
 }
 
-/** Answers arrive in request order: one line, followed by the content if requested. */
+/** Parses answers, which arrive in request order: one line, followed by the content if requested. */
 function createAnswerParser(nextQuestion: () => Question | undefined): (piece: Buffer) => void {
   let rest: Buffer[] = [];
   let length = 0;

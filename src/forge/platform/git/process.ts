@@ -11,24 +11,28 @@ type GitOptions = {
   /** The bare repository; absent for commands outside a repository. */
   readonly folder?: string;
   readonly input?: Buffer | string | Readable;
-  /** Accepted exit codes; any other throws. Default: 0 only. */
+  /** Accepted exit codes; any other code throws. Default: 0 only. */
   readonly expect?: readonly number[];
   /** Default: 60 s. */
   readonly timeoutMs?: number;
   readonly environment?: Readonly<Record<string, string>>;
-  /** Receives each piece of output as it arrives; `false` stops: the command is ended and counts as successful. */
+  /**
+   * Receives each piece of output as it arrives. Returning `false` ends the command, which then counts as successful.
+   */
   readonly onOutput?: (piece: Buffer) => boolean;
 };
 
-/** Runs the `git` program: arguments as a list, never through a shell, isolated from the user's own settings. */
+/**
+ * Runs the `git` program with arguments as a list, never through a shell, and isolated from the user's own settings.
+ */
 export interface Git {
   /** Waits for a free slot, runs one command to completion, and throws `git-failed` on an unexpected exit. */
   run(args: readonly string[], options?: GitOptions): Promise<GitResult>;
-  /** Starts a long-running command; the caller ends it. Not counted against the slots of `run`. */
+  /** Starts a long-running command, which the caller ends. It does not occupy a slot of `run`. */
   start(args: readonly string[], options: Pick<GitOptions, 'folder' | 'environment'>): LaunchedProgram;
   /**
-   * Starts a command whose output is streamed, and which fails if the command does. Closing the stream ends the command.
-   * Undefined if the maximum number already runs.
+   * Starts a command and streams its output; the stream fails if the command does. Closing the stream ends the command.
+   * Undefined if the maximum number of such commands is already running.
    */
   stream(args: readonly string[], options: Pick<GitOptions, 'folder' | 'input'>): Readable | undefined;
   /** Closes the launcher after the running commands have ended. */
@@ -36,8 +40,9 @@ export interface Git {
 }
 
 /**
- * Creates the runner. `configFile` is the only configuration git reads. At most twice as many commands run at a time as the
- * machine has processors: more would only wait for each other. `shared`: a launcher that other users keep open.
+ * Creates the runner. `configFile` is the only configuration that git reads. The number of concurrent commands is
+ * limited to twice the number of processors, but at least 4: more would only wait for each other. `shared` is a
+ * launcher that belongs to others and stays open.
  */
 export function createGit(configFile: string, shared?: Launcher): Git {
   const inSlot = createSlots(Math.max(4, availableParallelism() * 2));
@@ -66,7 +71,7 @@ export function createGit(configFile: string, shared?: Launcher): Git {
   };
 }
 
-/** Commands whose output is streamed to clients: archives and large files. */
+/** Maximum concurrent commands whose output is streamed to clients: archives and large files. */
 const maxStreams = 32;
 /** Time limit of a command that a slow client keeps open. */
 const maxStreamMs = 600_000;
@@ -91,7 +96,8 @@ function passOn(
   child.stdin.end(input);
   child.stdout.pipe(output, { end: false });
   child.on('error', (cause) => fail(`did not start: ${cause.message}`));
-  // The end of the output does not mean success: a command that fails halfway must not look like a complete file.
+  // The end of the output does not mean success: the output of a command that fails halfway must not look like a
+  // complete file.
   child.on('close', (code) => {
     if (code !== 0) fail(`ended with ${code ?? -1}: ${stderr.trim().slice(0, 500)}`);
     else if (child.stdout.readableEnded) output.end();
@@ -127,7 +133,7 @@ function cleanEnvironment(configFile: string, options: GitOptions): Record<strin
   };
 }
 
-/** Maximum output of a command; more aborts it. */
+/** Maximum bytes of a command's output; larger output aborts the command. */
 const maxBytes = 64 * 1024 * 1024;
 
 function finish(child: LaunchedProgram, args: readonly string[], options: GitOptions): Promise<GitResult> {

@@ -4,7 +4,7 @@ import type { Git } from './process.ts';
 
 /** The reader processes of all repositories: a limited number, each kept while its repository is in use. */
 interface ReaderPool {
-  /** Returns the reader of one repository. Its process starts with a request, after waiting for a free slot. */
+  /** Returns the reader of one repository. Its process starts when a request arrives and a slot is free. */
   of(id: number, folder: string): ObjectReader;
   /** Ends the process of a repository; its pending requests fail. */
   drop(id: number): void;

@@ -8,11 +8,11 @@ import type { GitRepository } from './repository.ts';
 export type Ref = {
   /** Full name, such as `refs/heads/main`. */
   readonly name: string;
-  /** Id of the object; for an annotated tag the tag object. */
+  /** Id of the object; for an annotated tag, of the tag object. */
   readonly id: string;
 };
 
-/** A branch or tag that moved. No `before`: it is new; no `after`: it was deleted. */
+/** A change of a branch or tag. Without `before`, the ref is new; without `after`, it was deleted. */
 export type RefChange = {
   /** Full name. */
   readonly ref: string;
@@ -20,10 +20,10 @@ export type RefChange = {
   readonly after: string | undefined;
 };
 
-/** A commit that a caller named, and the kind of the name. */
+/** A commit that a caller named, and what kind of name it was. */
 export type Resolved = { readonly kind: 'branch' | 'tag' | 'commit'; readonly commit: CommitData };
 
-/** Returns all branches and tags, by name. */
+/** Returns all branches and tags, sorted by name. */
 export async function listRefs(
   repository: GitRepository,
   under: readonly string[] = ['refs/heads', 'refs/tags'],
@@ -42,10 +42,12 @@ export async function listRefs(
 /** A ref, and the type of its object: `tag` for an annotated tag. */
 export type TypedRef = Ref & { readonly type: string };
 
-/** Temporary refs of the forge itself. */
+/** Prefix of the forge's own temporary refs. */
 const internal = 'refs/reeve/';
 
-/** Returns all refs, including pull requests and notes, whose full name begins with a prefix, by name. */
+/**
+ * Returns all refs whose full name begins with a prefix, including those of pull requests and notes, sorted by name.
+ */
 export async function listAllRefs(repository: GitRepository, prefix = 'refs/'): Promise<readonly TypedRef[]> {
   const { stdout } = await repository.git.run(
     ['for-each-ref', '--format=%(objectname) %(objecttype) %(refname)'],
@@ -59,7 +61,7 @@ export async function listAllRefs(repository: GitRepository, prefix = 'refs/'): 
   });
 }
 
-/** The names of branches, and the state of the ref folders when they were read. */
+/** Branch names, and the state of the ref folders when they were read. */
 type BranchList = {
   readonly names: readonly string[];
   readonly folders: readonly string[];
@@ -67,8 +69,8 @@ type BranchList = {
 };
 
 /**
- * Returns the names of branches, last committed first, then by name. They are read again if a ref was written since, even
- * by another program.
+ * Returns the names of branches, last committed first, then by name. Reads them again if a ref has been written since,
+ * even by another program.
  */
 export async function listBranchNames(repository: GitRepository): Promise<readonly string[]> {
   const known = repository.cache.get<BranchList>('branches');
@@ -102,9 +104,12 @@ async function readBranchNames(
   return { names, hasSymbolic: lines.some((line) => !line.startsWith(' ')) };
 }
 
-/** Maximum branch folders to check for changes; with more, refs are read. */
+/** Maximum branch folders to check for changes; with more, refs are always read. */
 const maxRefFolders = 64;
-/** A folder written this recently may be written again within the same tick of the file system's clock. */
+/**
+ * Minimum age of a folder's timestamp: a folder written more recently may be written again within the same tick of the
+ * file system's clock.
+ */
 const settledMs = 2_000;
 
 /** Returns the folders that contain branches; undefined if there are too many, or if refs are stored differently. */
@@ -123,9 +128,9 @@ async function listRefFolders(folder: string): Promise<readonly string[] | undef
 }
 
 /**
- * Returns a text that differs after every change of a branch: git writes a ref to a temporary file and renames it, which
- * changes the time of the folder, and packed refs are replaced as one file. Undefined if a folder is missing or was written
- * just now.
+ * Returns a text that differs after every change of a branch: git writes a ref to a temporary file and renames it,
+ * which changes the time of the folder, and replaces packed refs as one file. Undefined if a folder is missing or was
+ * written just now.
  */
 async function stateOfRefs(folders: readonly string[]): Promise<string | undefined> {
   const settledBefore = Date.now() - settledMs;
@@ -135,7 +140,7 @@ async function stateOfRefs(folders: readonly string[]): Promise<string | undefin
         const { ino, size, mtimeMs, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
         return mtimeMs < settledBefore ? `${ino} ${size} ${mtimeNs} ${ctimeNs}` : undefined;
       } catch {
-        // Only packed refs, the last entry, may be absent.
+        // Only the last entry, `packed-refs`, may be absent.
         return at === folders.length - 1 ? 'none' : undefined;
       }
     }),
@@ -151,7 +156,7 @@ export async function hasNoBranch(repository: GitRepository): Promise<boolean> {
   return stdout.length === 0;
 }
 
-/** Returns the id a full ref name points at, or undefined. */
+/** Returns the id that a full ref name points to, or undefined. */
 export async function readRef(repository: GitRepository, name: string): Promise<string | undefined> {
   return (await repository.objects.info(name))?.id;
 }
@@ -172,7 +177,7 @@ export async function readCommit(repository: GitRepository, name: string): Promi
   return object?.type === 'commit' ? parseCommit(object.id, object.content) : undefined;
 }
 
-/** Resolves a name from a caller: as a branch, then a tag, then a commit by its full or abbreviated id. */
+/** Resolves a name from a caller as a branch, then as a tag, then as a commit by its full or abbreviated id. */
 export async function resolveRef(repository: GitRepository, word: string): Promise<Resolved | undefined> {
   const full = /^refs\/(heads|tags)\/(.+)$/s.exec(word);
   const name = full?.[2] ?? word;
@@ -184,7 +189,10 @@ export async function resolveRef(repository: GitRepository, word: string): Promi
   return commit ? { kind: 'commit', commit } : undefined;
 }
 
-/** Returns whether a text is a revision that is safe to pass to git: a name or an id, its ancestors (`main~2`), a path in it. */
+/**
+ * Returns whether a text is a revision that is safe to pass to git: a name or an id, one of its ancestors (`main~2`),
+ * or a path in it.
+ */
 export function isRevision(text: string): boolean {
   const colon = text.indexOf(':');
   const [commit, path] = colon < 0 ? [text, ''] : [text.slice(0, colon), text.slice(colon + 1)];
@@ -193,7 +201,10 @@ export function isRevision(text: string): boolean {
   return name === 'HEAD' || isRefName(name) || isIdPrefix(name);
 }
 
-/** Returns a commit by its id, then by a branch or tag, then by any other revision; a branch may have the name of an id. */
+/**
+ * Returns the commit that a text names as an id, then as a branch or tag, then as any other revision. A branch name may
+ * look like an id.
+ */
 export async function findRevision(repository: GitRepository, text: string): Promise<CommitData | undefined> {
   const byId = isIdPrefix(text) ? await readCommit(repository, `${text}^{commit}`) : undefined;
   const known = byId ?? (isRefName(text) ? (await resolveRef(repository, text))?.commit : undefined);
@@ -201,14 +212,14 @@ export async function findRevision(repository: GitRepository, text: string): Pro
   return await readCommit(repository, `${text}^{commit}`);
 }
 
-/** One move of a ref. No `before`: it must not exist yet; no `after`: it is deleted. */
+/** One move of a ref. Without `before`, it must not exist yet; without `after`, it is deleted. */
 type RefMove = {
   readonly name: string;
   readonly before: string | undefined;
   readonly after: string | undefined;
 };
 
-/** Moves refs atomically; false if one of them was no longer at `before`. */
+/** Moves refs atomically. Returns false if one of them was no longer at `before`. */
 export async function moveRefs(repository: GitRepository, moves: readonly RefMove[]): Promise<boolean> {
   const lines = moves.map(({ name, before, after }) => {
     if (!isRefName(name.replace(/^refs\//, ''))) {

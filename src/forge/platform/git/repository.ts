@@ -4,10 +4,13 @@ import type { Git } from './process.ts';
 
 declare const permitted: unique symbol;
 
-/** Proof that the recipients of objects from a repository may read its code. Only `permitCopy` of `access/code.ts` creates one. */
+/**
+ * Proof that the recipients of a repository's objects may read its code. Only `permitCopy` of `access/code.ts` creates
+ * one.
+ */
 export type CopyPermit = { readonly from: number; readonly [permitted]: true };
 
-/** Throws if objects would come from another repository than that of the permit. */
+/** Throws if objects would come from a repository other than the permit's. */
 export function assertPermitted(permit: CopyPermit, fromId: number): void {
   if (permit.from !== fromId) throw new TypeError(`no permit to copy from repository ${fromId}`);
 }

@@ -15,16 +15,16 @@ import { createKeyedQueue, createSlots } from './slots.ts';
 import { createUnadopted, type UnadoptedName, type UnadoptedRepositories } from './unadopted.ts';
 
 /**
- * The repositories on disk, in folders named by repository id: a rename moves nothing. The wiki of a repository has its
- * negated id.
+ * The repositories on disk, in folders named by repository id, so that renaming a repository moves no folder. The wiki
+ * of a repository has its negated id.
  */
 export interface GitStore {
-  /** Creates an empty bare repository whose HEAD is the default branch. */
+  /** Creates an empty bare repository whose HEAD points to the default branch. */
   create(
     repositoryId: number,
     options: { defaultBranch: string; objectFormat?: 'sha1' | 'sha256' },
   ): Promise<void>;
-  /** Creates a bare repository with the branches and tags of another. */
+  /** Creates a bare repository with the branches and tags of another repository. */
   copy(fromId: number, repositoryId: number, permit: CopyPermit): Promise<void>;
   /** Repositories in the folder without a database row. */
   readonly unadopted: Omit<UnadoptedRepositories, 'copyTo'>;
@@ -32,8 +32,8 @@ export interface GitStore {
   adopt(name: UnadoptedName, repositoryId: number): Promise<void>;
   open(repositoryId: number): GitRepository;
   /**
-   * Runs work on a repository that also has the objects of another one, for the duration of the work. Nothing is written to
-   * disk or cached.
+   * Runs work on a repository that also has the objects of another one while the work runs. Nothing is written to disk
+   * or cached.
    */
   withObjectsOf<T>(
     repositoryId: number,
@@ -44,34 +44,40 @@ export interface GitStore {
   exists(repositoryId: number): boolean;
   /** Sets HEAD to another branch. */
   setDefaultBranch(repositoryId: number, branch: string): Promise<void>;
-  /** Commits files onto a branch, or as its root commit; returns the commit's id. Emits nothing. */
+  /** Commits files to a branch, or as its root commit; returns the commit's id. Emits nothing. */
   commitFiles(repositoryId: number, commit: FileCommit): Promise<string>;
   /** Returns the number of objects, and their size on disk in bytes. */
   measure(repositoryId: number): Promise<{ readonly objects: number; readonly bytes: number }>;
-  /** Indexes the history for walks if many objects were added since the last time; `objects` is the current count. */
+  /**
+   * Indexes the history for fast walks if many objects were added since the last time; `objects` is the current count.
+   */
   indexHistory(repositoryId: number, objects: number): Promise<void>;
   /** Removes the repository and its wiki from disk; missing ones are ignored. */
   remove(repositoryId: number): Promise<void>;
   /**
-   * Runs work exclusively: `refs` for work that moves refs of a repository, so that its before and after are consistent;
-   * `pulls` for work that updates its pull requests. Work on refs must not wait for work on refs of another repository.
+   * Runs work exclusively: `refs` for work that moves refs of a repository, so that the states before and after are
+   * consistent; `pulls` for work that updates its pull requests. Work on refs must not wait for work on refs of another
+   * repository.
    */
   exclusively<T>(repositoryId: number, room: 'refs' | 'pulls', work: () => Promise<T>): Promise<T>;
   /** Ends the long-running processes. */
   close(): void;
 }
 
-/** Maximum concurrent views of two repositories: each has its own process, with git's data of the other repository in memory. */
+/**
+ * Maximum concurrent views of two repositories: each view has its own process, which holds git's data of the other
+ * repository in memory.
+ */
 const maxViews = 8;
 
-/** Returns a path quoted for a path list that git reads: an unquoted one would end at a colon. */
+/** Returns a path quoted for a path list that git reads: an unquoted path would end at a colon. */
 function quotePath(path: string): string {
   return `"${path.replace(/["\\]/g, '\\$&')}"`;
 }
 
 /**
- * Creates the store in a folder, which is created if missing. `limits` bound pushes. `launcher`: a shared one; default: its
- * own, which ends with the store.
+ * Creates the store in a folder, which is created if missing. `limits` bound pushes. `launcher` is a shared one; by
+ * default, the store has its own, which ends with the store.
  */
 export function createGitStore(
   folder: string,
@@ -84,7 +90,8 @@ export function createGitStore(
   writeFileSync(configFile, configurationOf(limits));
   const git = createGit(configFile, launcher);
   const cache = createGitCache();
-  // A process can still read objects that were removed meanwhile; the cache is not older than the process.
+  // A reader process can still read objects that were removed since it started. Clearing the cache when the process
+  // ends keeps the cache from being older.
   const readers = createReaderPool(git, { onEnd: (id) => cache.of(id).forgetObjects() });
   const index = createHistoryIndex();
   const [inRefs, inPulls] = [createKeyedQueue(), createKeyedQueue()];
@@ -107,7 +114,7 @@ export function createGitStore(
     adopt: (name, id) => unadopted.copyTo(name, folderOf(id)),
     exists: (id) => existsSync(join(folderOf(id), 'HEAD')),
     async create(id, { defaultBranch, objectFormat = 'sha1' }) {
-      // Its folder may have been lost, which invalidates all cached data.
+      // The repository's former folder may have been lost, which invalidates all cached data.
       for (const known of [cache, index]) known.forget(id);
       const head = `--initial-branch=${defaultBranch}`;
       await git.run([

@@ -8,7 +8,7 @@ export type TagData = {
   /** The tag object, or the commit of a lightweight tag. */
   readonly id: string;
   readonly commitId: string;
-  /** Of the tag object, or else of the commit. */
+  /** Message of the tag object, or else of the commit. */
   readonly message: string;
   /** Seconds since 1970. */
   readonly seconds: number;
@@ -17,7 +17,7 @@ export type TagData = {
 const format =
   '%(refname:lstrip=2)%00%(objectname)%00%(*objectname)%00%(creatordate:unix)%00%(contents)%00%00';
 
-/** Returns the tags, newest first; filtered by a pattern of full ref names if one is given. */
+/** Returns the tags, newest first, optionally filtered by a pattern of full ref names. */
 export async function listTags(
   repository: GitRepository,
   pattern = 'refs/tags',
@@ -39,7 +39,7 @@ export async function listTags(
 export async function findTag(repository: GitRepository, name: string): Promise<TagData | undefined> {
   if (!isRefName(name)) return undefined;
   const tags = await listTags(repository, `refs/tags/${name}`);
-  // A pattern also matches everything below it.
+  // The pattern also matches all refs below it.
   return tags.find((tag) => tag.name === name);
 }
 
@@ -67,14 +67,14 @@ export async function readTagObject(repository: GitRepository, id: string): Prom
     target: member('object'),
     name: member('tag'),
     tagger: parseSignature(member('tagger')),
-    // A signature follows the message.
+    // A signature, if any, follows the message.
     message: (gap < 0 ? '' : text.slice(gap + 2)).replace(/-----BEGIN [A-Z ]*SIGNATURE-----.*$/s, ''),
   };
 }
 
 /**
- * Writes the object of an annotated tag, without moving a ref. Returns its id. The message is cleaned as `git tag` does:
- * without comment lines, leading and trailing empty lines, and trailing ASCII spaces.
+ * Writes an annotated tag object, without moving a ref. Returns its id. The message is cleaned as by `git tag`: without
+ * comment lines, leading and trailing empty lines, and trailing ASCII spaces.
  */
 export async function writeTagObject(
   repository: GitRepository,

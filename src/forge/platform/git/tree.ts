@@ -9,7 +9,7 @@ export type TreeEntry = {
   readonly mode: string;
 };
 
-/** Larger blobs are never read whole; their responses have no content. */
+/** Maximum size of a blob that is read whole; responses omit the content of larger blobs. */
 const maxBlobBytes = 10 * 1024 * 1024;
 
 const kinds: Readonly<Record<string, EntryKind>> = {
@@ -18,7 +18,7 @@ const kinds: Readonly<Record<string, EntryKind>> = {
   '160000': 'submodule',
 };
 
-/** Returns the entries of a tree, or of a commit's root, in git's order; undefined if it is not a tree. */
+/** Returns the entries of a tree, or of a commit's root tree, in git's order; undefined for any other object. */
 export async function readTree(
   repository: GitRepository,
   id: string,
@@ -55,7 +55,7 @@ export async function readTreeDeep(
 ): Promise<readonly DeepEntry[] | undefined> {
   const all: DeepEntry[] = [];
   const known = new Map<string, readonly TreeEntry[]>();
-  /** The next folder is requested while this one is processed: one process answers in order, without a wait for each. */
+  /** All subfolders are requested at once: the single process answers in order, without waiting between requests. */
   async function walk(treeId: string, prefix: string): Promise<boolean> {
     const entries = known.get(treeId) ?? (await readTree(repository, treeId)) ?? [];
     known.set(treeId, entries);

@@ -6,12 +6,12 @@ import type { Git } from './process.ts';
 /** A bare repository without a database row: `OWNER/NAME.git` in the repositories folder, in lower case. */
 export type UnadoptedName = { readonly owner: string; readonly name: string };
 
-/** Repositories that an operator places into the repositories folder, to be adopted. */
+/** Repositories that an operator has placed in the repositories folder for adoption. */
 export interface UnadoptedRepositories {
   list(): Promise<readonly UnadoptedName[]>;
   exists(name: UnadoptedName): boolean;
   /**
-   * Copies all refs to a repository in `folder`, without settings and hooks of the original. Throws `git-failed` for
+   * Copies all refs to a repository in `folder`, without the original's settings and hooks. Throws `git-failed` for
    * objects that git refuses in a push.
    */
   copyTo(name: UnadoptedName, folder: string): Promise<void>;
@@ -19,7 +19,7 @@ export interface UnadoptedRepositories {
 }
 
 const usable = /^[-_.a-z0-9]{1,100}$/;
-/** Maximum entries that are searched in a folder. */
+/** Maximum entries searched in a folder. */
 const maxEntries = 100_000;
 
 function isDirectory(path: string): boolean {
@@ -29,7 +29,10 @@ function isDirectory(path: string): boolean {
 
 /** Opens the unadopted repositories of a folder. */
 export function createUnadopted(root: string, git: Git): UnadoptedRepositories {
-  /** Undefined for a name that leads out of the folder, or that belongs to a repository of the forge (`17.git`). */
+  /**
+   * Returns the path of a repository; undefined for a name that leads out of the folder, or that belongs to a
+   * repository of the forge (`17.git`).
+   */
   function pathOf({ owner, name }: UnadoptedName): string | undefined {
     if (![owner, name].every((part) => usable.test(part) && !/^\.+$/.test(part))) return undefined;
     const holder = join(root, owner);
@@ -72,7 +75,7 @@ export function createUnadopted(root: string, git: Git): UnadoptedRepositories {
         folder,
       ];
       await git.run(args, { timeoutMs: 600_000 });
-      // A mirror would follow the original, which is removed.
+      // The clone would otherwise remain a mirror of the original, which the forge removes after adoption.
       await git.run(['remote', 'remove', 'origin'], { folder });
     },
     async remove(name) {

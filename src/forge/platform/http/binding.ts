@@ -5,8 +5,8 @@ import { ForgeProblem } from '../errors.ts';
 import type { FormValues, SentBody } from './body.ts';
 
 /**
- * Binds the parts of a request as Gitea's binder does, with the contract's schemas as the description: unknown fields are
- * ignored, `null` counts as absent, a required field must not be the empty text or list, path and query numbers that do not
+ * Binds the parts of a request as Gitea's binder does, guided by the contract's schemas: unknown fields are ignored,
+ * `null` counts as absent, a required field must not be an empty string or 0, and path and query numbers that do not
  * parse are 0 or absent. The schemas themselves are for clients, and stricter.
  */
 
@@ -51,7 +51,7 @@ function readInteger(text: string): number | undefined {
   return Number.isSafeInteger(number) ? number : undefined;
 }
 
-/** Returns the body as the operation defines it, or ends the request with 422 (400 for a list of mixed types). */
+/** Returns the body as the operation defines it, or ends the request with 422 (400 for a list with mixed types). */
 export function bindBody(operation: Operation, sent: SentBody): unknown {
   const { body } = operation;
   if (!body) return undefined;
@@ -64,7 +64,7 @@ type ParameterPlace = { readonly operation: Operation; readonly name: string };
 
 function bind(schema: z.ZodType, value: unknown, place: ParameterPlace): unknown {
   if (schema instanceof z.ZodObject) return bindObject(schema, value, place);
-  // The classes of zod hide their inner schema's type behind the core's; all of them are schemas of this same zod.
+  // zod declares inner schemas with the type of its core; all of them are schemas of this same zod.
   if (schema instanceof z.ZodOptional) return bind(schema.unwrap() as z.ZodType, value, place);
   if (schema instanceof z.ZodNullable) return bind(schema.unwrap() as z.ZodType, value, place);
   if (schema instanceof z.ZodArray) return bindList(schema.element as z.ZodType, value, place);
@@ -94,7 +94,7 @@ function emptyOf(member: z.ZodType): unknown {
   return member instanceof z.ZodString ? '' : [];
 }
 
-/** A `null` in a list becomes the zero value of its type. */
+/** Returns the zero value of a list's element type, which replaces a `null` in the list. */
 function emptyItem(element: z.ZodType, place: ParameterPlace): unknown {
   return element instanceof z.ZodObject ? bind(element, {}, place) : emptyOf(element);
 }
@@ -104,7 +104,10 @@ function bindList(element: z.ZodType, value: unknown, place: ParameterPlace): un
   return value.map((item) => (item === null ? emptyItem(element, place) : bind(element, item, place)));
 }
 
-/** A union in a body is a list of ids or of names; fractions are truncated, a mixed list is a client error (400). */
+/**
+ * Binds a union, which in a body is a list of ids or of names. Fractions are truncated; a mixed list is a client error
+ * (400).
+ */
 function bindUnion(options: readonly z.ZodType[], value: unknown, place: ParameterPlace): unknown {
   if (!Array.isArray(value)) throw refused(place, 'not a list');
   const cut = value.map((item) => (typeof item === 'number' ? Math.trunc(item) : item));
@@ -121,7 +124,10 @@ function bindRecord(valueType: z.ZodType, value: unknown, place: ParameterPlace)
   return Object.fromEntries(entries.map(([name, item]) => [name, bind(valueType, item, { ...place, name })]));
 }
 
-/** Gitea's binder does not treat an empty list as a zero value, nor `false` for operations that require a flag. */
+/**
+ * Returns whether a required field counts as missing. Gitea's binder does not treat an empty list as a zero value, nor
+ * `false` for operations that require a flag.
+ */
 function isZero(value: unknown): boolean {
   return value === undefined || value === null || value === '' || value === 0;
 }
@@ -131,8 +137,8 @@ function refused(place: ParameterPlace, text: string): ForgeProblem {
 }
 
 /**
- * Returns the fields of a body that a form can carry, as JSON values: texts, numbers, flags and lists of these. Fields that
- * the schema does not define are ignored; fields of other types stay absent, as with Gitea's binder.
+ * Returns the fields of a body that a form can carry, as JSON values: strings, numbers, flags and lists of these.
+ * Fields that the schema does not define are ignored; fields of other types stay absent, as in Gitea's binder.
  */
 function valueOfForm(shape: z.ZodType, values: FormValues): Readonly<Record<string, unknown>> {
   if (!(shape instanceof z.ZodObject)) return {};
@@ -144,10 +150,10 @@ function valueOfForm(shape: z.ZodType, values: FormValues): Readonly<Record<stri
   return Object.fromEntries(members);
 }
 
-/** Returns the schema inside of optional and nullable ones. */
+/** Returns the schema inside optional and nullable wrappers. */
 export function unwrapShape(schema: z.ZodType): z.ZodType {
   const isWrapped = schema instanceof z.ZodOptional || schema instanceof z.ZodNullable;
-  // The classes of zod hide their inner schema's type behind the core's.
+  // zod declares inner schemas with the type of its core.
   return isWrapped ? unwrapShape(schema.unwrap() as z.ZodType) : schema;
 }
 
@@ -156,7 +162,7 @@ function convert(schema: z.ZodType, name: string, given: readonly string[]): unk
     const items = given.map((text) => convertOne(unwrapShape(schema.element as z.ZodType), name, text));
     return items.includes(undefined) ? undefined : items;
   }
-  // Items of a list of ids or names have no type to convert a form's text to: they are null.
+  // A list of ids or names has no single item type to which a form's text could be converted, so its items are null.
   if (schema instanceof z.ZodUnion) return given.map(() => null);
   return convertOne(schema, name, given[0] ?? '');
 }

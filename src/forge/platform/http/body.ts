@@ -3,14 +3,14 @@ import { ForgeProblem } from '../errors.ts';
 
 /** An uploaded file. */
 export type Upload = {
-  /** File name from the sender, without folders. */
+  /** File name given by the sender, without folders. */
   readonly name: string;
   readonly bytes: Uint8Array;
 };
 
 /**
  * Returns the file in the named part of a `multipart/form-data` body; ends the request with 400 if there is none.
- * `takesWholeBody`: any other body is the file, without a name.
+ * `takesWholeBody`: a body of any other type is itself the file, without a name.
  */
 export async function readUpload(
   part: string,
@@ -64,10 +64,10 @@ type BodyRequest = {
 };
 
 /**
- * Returns the body of a request, decoded by its content type as Gitea's binder does (`gitea.com/go-chi/binding`, `Bind`): a
- * form, a multipart form, or JSON. POST and PUT need one of these content types; any other method without a content type is
- * read as a form, which leaves the query. Ends the request with 422 if the body cannot be decoded: a body that is missing
- * or of another type never counts as an empty one.
+ * Returns the body of a request, decoded by its content type as Gitea's binder does (`gitea.com/go-chi/binding`,
+ * `Bind`): a form, a multipart form, or JSON. POST and PUT need one of these content types. With any other method, a
+ * request without a content type is read as a form that has only the values of the query. Ends the request with 422 if
+ * the body cannot be decoded: a missing body, or one of another type, never counts as an empty one.
  */
 export async function readBody({ method, contentType = '', bytes, query }: BodyRequest): Promise<SentBody> {
   const needsType = method === 'POST' || method === 'PUT';
@@ -78,10 +78,12 @@ export async function readBody({ method, contentType = '', bytes, query }: BodyR
   throw new ForgeProblem(422, `[]: ${contentType === '' ? 'Empty' : 'Unsupported'} Content-Type`);
 }
 
-/** A form's own values precede those of the query; the body of a DELETE is not read (Go, `Request.ParseForm`). */
+/**
+ * Reads a form. Its own values precede those of the query; the body of a DELETE is not read (Go, `Request.ParseForm`).
+ */
 function readForm(method: string, bytes: Buffer | undefined, query: URLSearchParams): SentBody {
   const text = method === 'DELETE' ? '' : (bytes?.toString('utf8') ?? '');
-  // Go's parser rejects both; URLSearchParams accepts them.
+  // Go's parser rejects semicolons and invalid escapes; URLSearchParams accepts them.
   if (/;|%(?![0-9a-f]{2})/i.test(text)) throw new ForgeProblem(422, '[]: the form cannot be parsed');
   return formOf([...new URLSearchParams(text), ...query]);
 }
@@ -113,7 +115,7 @@ function parseJson(bytes: Buffer | undefined): unknown {
 function decode(bytes: Buffer | undefined): string {
   let text: string;
   try {
-    // The byte order mark stays and is not valid JSON, as on Gitea.
+    // The byte order mark is kept and is not valid JSON, as in Gitea.
     text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
     throw new ForgeProblem(422, '[]: invalid UTF-8');
@@ -144,7 +146,7 @@ function findDoubleName(text: string): string | undefined {
       last = text.slice(at, end + 1);
       at = end;
     } else if (sign === ':') {
-      // Two spellings of one name are duplicates.
+      // Names are compared decoded: two spellings of one name are duplicates.
       const name: unknown = JSON.parse(last);
       const names = objects.at(-1);
       if (names?.has(String(name))) return last;
@@ -154,7 +156,7 @@ function findDoubleName(text: string): string | undefined {
   return undefined;
 }
 
-/** Skips from quote to quote: file contents are texts of many megabytes. */
+/** Returns where a string ends. Skips from quote to quote, because file contents are strings of many megabytes. */
 function endOfText(text: string, start: number): number {
   let end = start;
   do end = text.indexOf('"', end + 1);

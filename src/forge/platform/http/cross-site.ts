@@ -8,8 +8,9 @@ import { sendFailure } from './respond.ts';
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * Refuses, with 403, a write that a page of another site makes a browser send with stored Basic credentials. A client sets
- * a token itself, so it passes, as does a request without the headers that browsers add: git, curl, a server.
+ * Refuses, with 403, a write that a page of another site makes a browser send with stored Basic credentials. A write
+ * with a token passes, because only the client itself sets a token. So does a request without the headers that browsers
+ * add, for example from git, curl or a server.
  */
 export function refuseCrossSiteWrites(app: FastifyInstance, context: ForgeContext): void {
   app.addHook('onRequest', async (request, reply) => {

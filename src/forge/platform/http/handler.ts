@@ -8,14 +8,17 @@ import type { PageRange } from '../paging.ts';
 import type { UserRow } from '../rows.ts';
 import type { Upload } from './body.ts';
 
-/** Response settings of a handler besides its result. */
+/** Response settings that a handler makes in addition to its result. */
 export interface Reply {
   /** Sets a status other than the operation's `success`. */
   status(code: number): void;
   header(name: string, value: string): void;
-  /** Adds a header that scripts of other sites may read, too. Call it after `total`, which does the same for its headers. */
+  /**
+   * Adds a header and exposes it to scripts of other sites. Call it after `total`, which overwrites the list of exposed
+   * headers.
+   */
   expose(name: string, value: string): void;
-  /** Sets the length of the whole list, for the operation's kind of paging. */
+  /** Sets the length of the whole list, which is reported as the operation's kind of paging requires. */
   total(count: number): void;
 }
 
@@ -51,17 +54,17 @@ export type HandlerCall<O extends Operation = Operation> = TargetOf<O['path']> &
   /** Reads the uploaded file; for operations with `upload`. */
   readonly upload: O extends { upload: string } ? () => Promise<Upload> : undefined;
   readonly reply: Reply;
-  /** Request headers, for files: requested range, and cache validators. */
+  /** Request headers, needed for files: requested range and cache validators. */
   readonly headers: IncomingHttpHeaders;
 };
 
-/** Handles one operation, given a checked and bound request. Throws `ForgeProblem` to refuse. */
+/** Handles one operation, given a checked and bound request. Throws `ForgeProblem` to refuse the request. */
 export type Handler<O extends Operation> = (call: HandlerCall<O>) => ReplyOf<O> | Promise<ReplyOf<O>>;
 
 /** Handlers by the name of their operation. */
 export type Handlers = { readonly [Name in OperationName]?: Handler<(typeof operations)[Name]> };
 
-/** Returns its argument; each function in it is typed by the contract's operation of the same name. */
+/** Returns its argument; the contract's operation of the same name determines the type of each function. */
 export function defineHandlers(handlers: Handlers): Handlers {
   return handlers;
 }

@@ -19,8 +19,8 @@ export function readGitBody(request: FastifyRequest, maxBytes: number): Readable
     last.on('error', (error) => step.destroy(asProblem(error)));
     last = last.pipe(step);
   }
-  // It may fail before it has a reader, which then finds the error in the stream. An unhandled `error` event would
-  // end the process.
+  // The stream may fail before it has a reader, which then finds the error in the stream. An unhandled `error` event
+  // would end the process.
   limited.on('error', () => {});
   limited.on('close', () => {
     body.unpipe();

@@ -14,11 +14,11 @@ import type { Handler, HandlerCall, Reply } from './handler.ts';
 const json = 'application/json;charset=utf-8';
 const exposeHeaders = 'Access-Control-Expose-Headers';
 
-/** The operation of a request. */
+/** The operation that a request targets. */
 type AskedOperation = {
   readonly operation: Operation;
   readonly handler: Handler<Operation>;
-  /** Values of the path parameters; that of the rest is `*`. */
+  /** Values of the path parameters. The key of a catch-all parameter is `*`. */
   readonly given: Readonly<Record<string, string>>;
 };
 
@@ -29,7 +29,7 @@ type RequestHandler = (
   reply: FastifyReply,
 ) => Promise<FastifyReply>;
 
-/** Creates the handler of operations: credentials, guards, binding, the handler, and error responses. */
+/** Creates the request handler for operations: credentials, guards, binding, the handler, and error responses. */
 export function createRequestHandler(
   context: ForgeContext,
   readActor: ReturnType<typeof createActorReader>,
@@ -75,7 +75,7 @@ async function perform(passage: Passage): Promise<FastifyReply> {
     upload: () => readUpload(operation.upload ?? '', sentBy(request), operation),
     reply: createReply(said, passage, page),
     headers: request.headers,
-    // The operation determines the fields of a call; `HandlerCall` derives the same from its type.
+    // The operation determines the fields of a call; `HandlerCall` derives them from the operation's type.
   } as unknown as HandlerCall;
   const result = await handler(call);
   reply.code(said.status).headers(said.headers);
@@ -145,7 +145,7 @@ function requestParams({ operation, request, ...asked }: Passage): Record<string
   const given = { ...asked.given };
   const rest = restParameter(operation);
   if (rest !== undefined) given[rest] = given['*'] ?? '';
-  // A wiki page's name is itself percent-encoded: decoding it here would make two names equal.
+  // A wiki page's name is itself percent-encoded: decoding it here would make two different names equal.
   if ('pageName' in given) given.pageName = /\/([^/?]*)\/?(\?|$)/.exec(request.url)?.[1] ?? '';
   return given;
 }

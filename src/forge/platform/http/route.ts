@@ -21,12 +21,12 @@ type RouteShape = {
 /** Target of a path: an operation, or the error for an unsupported method. */
 type Destination = Pick<RouteShape, 'operation' | 'handler'> | 'refusal';
 
-/** Maximum length of one parameter. */
+/** Maximum length of one path parameter. */
 export const maxParamLength = 4_096;
 
 /**
- * Registers every operation of the contract that has a handler, under `/api/v1`. The paths are one route to fastify:
- * registered one by one, they took nine tenths of the time that a process needs to start a further forge.
+ * Registers every operation of the contract that has a handler, under `/api/v1`. fastify sees all paths as one route:
+ * registering them one by one took nine tenths of the time that a process needs to start another forge.
  */
 export function registerOperations(app: FastifyInstance, context: ForgeContext, handlers: Handlers): void {
   const router = routerOf(handlers);
@@ -49,14 +49,14 @@ export function registerOperations(app: FastifyInstance, context: ForgeContext, 
   });
 }
 
-/** Answers an invalid path, whatever is registered. */
+/** Sends the response to an invalid path, regardless of what is registered. */
 export function sendBadRequest(reply: FastifyReply): FastifyReply {
   return reply.code(400).type('text/plain; charset=utf-8').send('400 Bad Request\n');
 }
 
 type OperationRouter = ReturnType<typeof createRouter>;
 
-/** The routers of this process: all its forges have the same operations. */
+/** The routers of this process, shared by all its forges, which have the same operations. */
 const routers = new WeakMap<Handlers, OperationRouter>();
 
 function routerOf(handlers: Handlers): OperationRouter {
@@ -81,7 +81,7 @@ function routerOf(handlers: Handlers): OperationRouter {
 function routesOf(handlers: Handlers): RouteShape[] {
   const routes = Object.entries(handlers).map(([name, handler]): RouteShape => {
     const operation: Operation = operations[name as OperationName];
-    // One table of differently typed functions: each is called with the values bound for its own operation.
+    // The table holds functions of different types; each is called with the values bound for its own operation.
     const anyHandler = handler as unknown as Handler<Operation>;
     return { method: operation.method, url: toUrl(operation), operation, handler: anyHandler };
   });
@@ -95,14 +95,15 @@ function routesOf(handlers: Handlers): RouteShape[] {
   return [...routes, ...roots];
 }
 
-/** Paths that differ only in their parameter names are equal to the router. */
+/** Returns the shape of a path. Paths that differ only in their parameter names are equal to the router. */
 function shapeOf(route: { readonly url: string }): string {
   return route.url.replace(/:\w+/g, ':');
 }
 
 /**
- * An enumerated parameter matches only its values: `commits/v1.2` is a commit by its tag. One before a dot ends at the
- * first dot, as on Gitea: `commits/v1.diff` is the diff of a commit, `commits/v1.2.diff` a commit of that name.
+ * Returns the router's URL of an operation. An enumerated parameter matches only its values: `commits/v1.2` is a commit
+ * by its tag. A parameter before a dot ends at the first dot, as in Gitea: `commits/v1.diff` is the diff of a commit,
+ * `commits/v1.2.diff` a commit with that name.
  */
 function toUrl({ path, params }: Operation): string {
   const url = path.replace(/\{\w+\*\}$/, '*').replace(/\{(\w+)\}(\.?)/g, (_, name: string, dot: string) => {

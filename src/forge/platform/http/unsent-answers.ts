@@ -1,14 +1,14 @@
 import type { FastifyInstance } from 'fastify';
 
-/** Smaller responses are not counted: their number is bounded by the sockets. */
+/** Minimum size of a response that is counted; the number of sockets bounds smaller ones. */
 const countedBytes = 1024 * 1024;
-/** Bytes of responses held in memory for clients that have not read them yet. */
+/** Maximum bytes of responses held in memory for clients that have not read them yet. */
 const defaultMaxBytes = 256 * 1024 * 1024;
-/** A client that takes longer to read a response is disconnected. */
+/** Maximum time to read a response; a slower client is disconnected. */
 const maxReadingMs = 600_000;
 
 /**
- * Bounds the memory of responses to slow clients, such as diffs of up to 64 MiB: beyond the limit a large response is
+ * Limits the memory of responses to slow clients, such as diffs of up to 64 MiB: beyond the limit, a large response is
  * replaced by 503. Call it before routes are registered.
  */
 export function limitUnsentAnswers(app: FastifyInstance, { maxBytes = defaultMaxBytes } = {}): void {
