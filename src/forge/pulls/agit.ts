@@ -22,14 +22,16 @@ type ReviewPush = { readonly ref: string; readonly after: string };
 /** A pull request opened or updated by a push. */
 export type PushedReview = {
   readonly number: number;
-  /** Undefined: the pull request is new. */
+  /** Undefined for a new pull request. */
   readonly before: string | undefined;
   readonly isForced: boolean;
 };
 
 type ReviewPlan = { readonly base: string; readonly head: string; readonly pull: PullRow | undefined };
 
-/** Returns the push options by key; the last value of a key counts. Texts with line feeds are base64. */
+/**
+ * Returns the push options by key; the last value of a key counts. Values that contain line feeds are sent as base64.
+ */
 export function readReviewOptions(options: readonly string[]): ReviewOptions {
   const values = new Map(
     options.map((option) => {
@@ -51,14 +53,14 @@ function readOptionText(text: string): string {
   return isBase64 ? Buffer.from(encoded, 'base64').toString('utf8') : text;
 }
 
-/** Returns whether the value of a push option is true, in Gitea's spellings; an empty one is. */
+/** Returns whether the value of a push option is true, in Gitea's spellings; an empty value is true. */
 export function isSwitchedOn(value: string | undefined): boolean {
   return value !== undefined && /^(|1|t|T|TRUE|true|True)$/.test(value);
 }
 
 /**
- * Returns why a push to `refs/for/…` is refused, as git reports it for its ref; undefined if it is allowed. `git` has the
- * commit.
+ * Returns why a push to `refs/for/…` is refused, as git reports it for the ref; undefined if it is allowed. `git` must
+ * contain the commit.
  */
 export async function reviewRefusal(
   place: NewPullTarget,
@@ -72,7 +74,9 @@ export async function reviewRefusal(
   return before === undefined ? undefined : await refusalOfUpdate(git, before, push.after, options);
 }
 
-/** Opens or updates the pull request of a push, whose commit is in the repository; returns the reason if refused. */
+/**
+ * Opens or updates the pull request of a push whose commit is already in the repository. Returns the reason if refused.
+ */
 export async function takeReview(
   place: NewPullTarget,
   { ref, after }: ReviewPush,
@@ -141,7 +145,7 @@ async function planReview(
   const name = found.topic || topic;
   if (name === '') return 'topic-branch is not set';
   const isOwn = name.startsWith(`${caller.lower_name}/`);
-  // Two accounts may use the same topic.
+  // The account name is a prefix because two accounts may use the same topic.
   const head = isOwn ? name : `${caller.lower_name}/${name}`;
   if (!isRefName(head)) return 'topic-branch is no name of a branch';
   const pull = context.db.get<PullRow>(
@@ -156,11 +160,13 @@ async function planReview(
   return { base: found.base, head, pull };
 }
 
-/** Refusal for an account that the repository owner blocks. */
+/** Refusal for an account that the repository owner has blocked. */
 export const blockedFromReview =
   'Cannot create pull request because you are blocked by the repository owner.';
 
-/** Returns the target branch of `refs/for/NAME`: NAME itself, or else its shortest prefix that is a branch. */
+/**
+ * Returns the target branch of `refs/for/NAME`: NAME itself if it is a branch, or else its shortest prefix that is one.
+ */
 export async function findReviewBase(
   git: GitRepository,
   ref: string,

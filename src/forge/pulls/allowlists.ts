@@ -4,7 +4,10 @@ import { ForgeProblem } from '../platform/errors.ts';
 import type { TeamRow, UserRow } from '../platform/rows.ts';
 import type { RulePlace } from './protections-service.ts';
 
-/** Holds for a team `t` with access to one of these units: by the permission of the unit, or else of the team. */
+/**
+ * Returns an SQL condition for a team `t` with access to one of these units, by its per-unit permissions or, without
+ * these, by its own permission.
+ */
 export function reachesUnit(...units: readonly ('code' | 'issues' | 'pulls')[]): string {
   const words = units.map(
     (unit) => `coalesce(json_extract(t.units_map, '$."repo.${unit}"'), 'none') <> 'none'`,
@@ -13,7 +16,7 @@ export function reachesUnit(...units: readonly ('code' | 'issues' | 'pulls')[]):
     ELSE ${words.join(' OR ')} END)`;
 }
 
-/** Holds for a team `t` that has the repository `?1`. */
+/** SQL condition for a team `t` that has the repository `?1`. */
 const hasRepository = /* sql */ `(t.includes_all_repositories = 1
   OR EXISTS (SELECT 1 FROM team_repositories r WHERE r.team_id = t.id AND r.repo_id = ?1))`;
 
@@ -28,10 +31,16 @@ const teamsOfRepository = /* sql */ `
 SELECT t.* FROM teams t WHERE t.org_id = ?2 AND ${reachesUnit('code', 'pulls')} AND ${hasRepository}
 ORDER BY t.lower_name`;
 
-/** Accounts that belong to a repository now: its owner, its collaborators, the members of its teams; and those teams. */
+/**
+ * Accounts that currently belong to a repository (its owner, its collaborators, the members of its teams), and these
+ * teams.
+ */
 export type Readers = { readonly people: readonly UserRow[]; readonly teams: readonly TeamRow[] };
 
-/** Returns the accounts that belong to a repository, by name. Others are not included, even if the repository is public. */
+/**
+ * Returns the accounts that belong to a repository, sorted by name. Others are not included, even if the repository is
+ * public.
+ */
 export function readersOf({ db, repository, owner }: RulePlace): Readers {
   return {
     people: db.all<UserRow>(peopleOfRepository, repository.id, owner.id),
@@ -39,7 +48,7 @@ export function readersOf({ db, repository, owner }: RulePlace): Readers {
   };
 }
 
-/** Returns the names of the ids that are among the readers, in the readers' order. */
+/** Returns the names of those ids that are among the readers, in the readers' order. */
 export function namesAmong(
   readers: readonly { readonly id: number; readonly name: string }[],
   ids: readonly number[],
@@ -57,7 +66,9 @@ export function userIds({ db }: RulePlace, names: readonly string[] = []): numbe
   return [...new Set(ids)];
 }
 
-/** Returns the ids of teams, or ends the request with 422 at the first unknown one; a person's repository has no teams. */
+/**
+ * Returns the ids of teams, or ends the request with 422 at the first unknown name; a person's repository has no teams.
+ */
 export function teamIds({ db, owner }: RulePlace, names: readonly string[] = []): number[] {
   if (owner.type !== 'organization') return [];
   const ids = names.map((name) => {
@@ -69,7 +80,7 @@ export function teamIds({ db, owner }: RulePlace, names: readonly string[] = [])
   return [...new Set(ids)];
 }
 
-/** Returns the accounts that may write; an unchanged list is not checked again. */
+/** Returns those accounts that may write; an unchanged list is not checked again. */
 export function keepWriters(
   place: RulePlace,
   before: readonly number[],
@@ -82,7 +93,7 @@ export function keepWriters(
   });
 }
 
-/** Returns the ids that are among the readers; an unchanged list is not checked again. */
+/** Returns those ids that are among the readers; an unchanged list is not checked again. */
 export function keepReaders(
   readers: readonly { readonly id: number }[],
   before: readonly number[],

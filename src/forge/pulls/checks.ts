@@ -13,7 +13,7 @@ type Inspection = Pick<PullRow, 'merge_base' | 'additions' | 'deletions' | 'chan
 
 /**
  * Returns the changes of a pull request from `head` into `base` and whether it can be merged. Both commits are in the
- * base's repository. Without a common history the base itself serves as the merge base, and a merge is impossible.
+ * base's repository. Without a common history, the base itself serves as the merge base, and a merge is impossible.
  */
 export async function inspectPull(git: GitRepository, base: string, head: string): Promise<Inspection> {
   const mergeBase = await findMergeBase(git, base, head);
@@ -34,8 +34,8 @@ const checking = /* sql */ `
 FROM pulls p JOIN issues i ON i.id = p.issue_id WHERE p.status = 'checking' AND i.is_closed = 0`;
 
 /**
- * Checks all pending pull requests in the background: a push to the target branch of hundreds of them is answered at once,
- * and until checked they are not mergeable, as on Gitea.
+ * Checks all pending pull requests in the background, so that a push to the target branch of hundreds of pull requests
+ * is answered at once. Until checked, a pull request is not mergeable, as in Gitea.
  */
 export function scheduleChecks(context: ForgeContext): void {
   context.background.add(async () => {
@@ -45,7 +45,10 @@ export function scheduleChecks(context: ForgeContext): void {
   });
 }
 
-/** Computes merge base, size and conflicts of a pending pull request. A request for one pull request need not wait for the rest. */
+/**
+ * Computes merge base, size and conflicts of a pending pull request, so that a request for it need not wait for the
+ * others.
+ */
 export async function checkPull(context: ForgeContext, id: number): Promise<void> {
   const { db, git } = context;
   const find = (): PullRow | undefined => db.get<PullRow>(`SELECT p.* ${checking} AND p.id = ?`, id);

@@ -16,17 +16,17 @@ type CodeOwnersPlace = Pick<RepositoryTarget, 'repository' | 'owner'>;
 
 const files = ['CODEOWNERS', 'docs/CODEOWNERS', '.gitea/CODEOWNERS'];
 const maxFileBytes = 1024 * 1024;
-/** Units of the meter, about half a second: a file with thousands of patterns must not block the forge. */
+/** Maximum units of the meter, about half a second: a file with thousands of patterns must not block the forge. */
 const maxUnits = 500_000_000;
 
-/** The patterns are RE2: a line with look-around is skipped. */
+/** The patterns are RE2, so a line with look-around is skipped. */
 const dialect = { hasRoot: true, hasLookaround: false };
 
 const none: Reviewers = { people: [], teams: [] };
 
 /**
- * Returns the owners of a pull request's changes, according to CODEOWNERS on the default branch of its base. A draft has no
- * owners to request, and neither has a pull request into a fork.
+ * Returns the owners of a pull request's changes, according to CODEOWNERS on the default branch of its base repository.
+ * None for a draft and for a pull request into a fork.
  */
 export async function findCodeOwners(
   context: ForgeContext,
@@ -69,7 +69,7 @@ async function readOwnersFile(git: GitRepository, branch: string): Promise<strin
   return undefined;
 }
 
-/** Existing accounts and teams that can read the pull requests. */
+/** Returns the existing accounts and teams with these names that can read the pull requests. */
 function nameOwners({ db }: ForgeContext, place: CodeOwnersPlace, names: readonly string[]): Reviewers {
   const people = new Map<number, UserRow>();
   const teams = new Map<number, TeamRow>();
@@ -96,7 +96,7 @@ function nameOwners({ db }: ForgeContext, place: CodeOwnersPlace, names: readonl
   return { people: [...people.values()], teams: [...teams.values()] };
 }
 
-/** Requests reviews from owners who have not reviewed yet, on behalf of the author. Call it in a transaction. */
+/** Requests reviews, on behalf of the author, from owners who have not reviewed yet. Call it in a transaction. */
 export function requestCodeOwners(
   context: ForgeContext,
   place: PullContext,

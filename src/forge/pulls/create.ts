@@ -55,7 +55,7 @@ export type NewPullTarget = RepositoryTarget & { readonly context: ForgeContext;
 /** The head of a new pull request: a branch, or a commit pushed for review under a name that is not a branch. */
 type NewHead = HeadBranch & { readonly pushed?: string };
 
-/** A resolved and authorized new pull request. */
+/** The resolved and authorized parts of a new pull request. */
 type WantedPull = {
   readonly labels: readonly LabelRow[];
   readonly assignees: readonly UserRow[];
@@ -64,7 +64,7 @@ type WantedPull = {
   readonly dueAt: number | undefined;
 };
 
-/** Opens a pull request and sends the webhooks, in Gitea's order; returns its issue side. */
+/** Opens a pull request and sends the webhooks, in Gitea's order. Returns its issue side. */
 export async function openPull(place: NewPullTarget, text: PullText): Promise<IssueRow> {
   const { context, repository } = place;
   if (text.head === text.base) {
@@ -102,7 +102,10 @@ async function requireBranch(context: ForgeContext, repositoryId: number, name: 
   if (resolved.kind !== 'branch') throw new ForgeProblem(422, `${name} is a ${resolved.kind}, not a branch`);
 }
 
-/** Read access is not enough: the author belongs to the base repository, or may write to the head. */
+/**
+ * Ends the request with 403 unless the author belongs to the base repository or may write to the head: read access is
+ * not enough.
+ */
 function guardOpener(
   { context, repository, owner, permission, caller }: NewPullTarget,
   head: HeadBranch,
@@ -151,7 +154,9 @@ function findWanted(place: NewPullTarget, text: PullText): WantedPull {
   };
 }
 
-/** The row exists before the first event, and is `checking` while events are sent, as on Gitea. */
+/**
+ * Inserts a pull request. The row exists before the first event, and is `checking` while events are sent, as in Gitea.
+ */
 async function insertPull(
   place: NewPullTarget,
   head: NewHead,
@@ -218,7 +223,7 @@ async function insertPull(
     });
     return issue;
   } catch (error) {
-    // If a review request is refused, the pull request stays, silently, as on Gitea; any other failure reverts it.
+    // If a review request is refused, the pull request silently stays, as in Gitea; any other failure reverts it.
     const isKept = error instanceof ForgeProblem && error !== unreadable;
     if (!isKept) db.run('DELETE FROM issues WHERE id = ?', issue.id);
     throw error;

@@ -23,7 +23,7 @@ import {
 
 type SignedPlace = { readonly db: Database; readonly git: GitRepository };
 
-/** Commits read at a time. */
+/** Maximum commits read at a time. */
 const batch = 500;
 
 /**
@@ -46,7 +46,7 @@ export async function findUnverified(
   return undefined;
 }
 
-/** Unlike the object reader, also reads commits of a push that git has not accepted. */
+/** Reads commits, including those of a push that git has not accepted yet, which the object reader cannot read. */
 async function readRawCommits(git: GitRepository, ids: readonly string[]): Promise<readonly CommitData[]> {
   const { stdout } = await git.git.run(['cat-file', '--batch'], {
     folder: git.folder,
@@ -63,14 +63,16 @@ async function readRawCommits(git: GitRepository, ids: readonly string[]): Promi
   return commits;
 }
 
-/** Refusals by protections, for every way to move a ref. */
+/** Refusals by protections, for every way of moving a ref. */
 
-/** The account that moves refs, and the repository. `git` sees the new commits, even those that are not accepted yet. */
+/**
+ * The account that moves refs, and the repository. `git` can read the new commits, even if they are not accepted yet.
+ */
 type Mover = RulePlace & { readonly user: UserRow; readonly git: GitRepository };
 
 const readOnly = 'mirror repository is read-only';
 
-/** Ends the request with 423 for a mirror: writes to it would be lost with the next synchronization. */
+/** Ends the request with 423 for a mirror: the next synchronization would overwrite any change. */
 export function refuseMirror({ is_mirror }: RepositoryRow): void {
   if (is_mirror === 1) throw new ForgeProblem(423, readOnly);
 }
@@ -81,7 +83,7 @@ function hasRules(db: Database, repositoryId: number): boolean {
   return db.get(sql, repositoryId) !== undefined || hasTagRules(db, repositoryId);
 }
 
-/** Returns why a ref move is refused, as the message for the pusher; undefined if it is allowed. */
+/** Returns why a ref move is refused, worded for the pusher; undefined if it is allowed. */
 async function moveRefusal(mover: Mover, change: RefChange): Promise<string | undefined> {
   if (mover.repository.is_mirror === 1) return readOnly;
   const [, kind, name = ''] = /^refs\/(heads|tags)\/(.+)$/s.exec(change.ref) ?? [];
@@ -96,7 +98,10 @@ export async function guardMove(mover: Mover, change: RefChange): Promise<void> 
   if (refusal !== undefined) throw new ForgeProblem(403, refusal);
 }
 
-/** The order is Gitea's: deletion and force-push first, then the files, then the account. */
+/**
+ * Returns why a rule refuses a ref move. The order of the checks is Gitea's: deletion and force-push first, then the
+ * files, then the account.
+ */
 async function refusalOfBranch(
   mover: Mover,
   rule: BranchRule,
@@ -119,13 +124,13 @@ async function refusalOfBranch(
   return `Not allowed to ${isForced ? 'force-push' : 'push'} to protected branch ${branch}`;
 }
 
-/** Ids of the empty tree: git knows these two without having stored them. */
+/** Ids of the empty tree, which git knows without storing it. */
 const emptyTrees = {
   sha1: '4b825dc642cb6eb9a060e54bf8d69288fbee4904',
   sha256: '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321',
 };
 
-/** A new branch is compared with its merge base with the default branch. */
+/** Returns the paths that a ref move changes. A new branch is compared with its merge base with the default branch. */
 async function listAffected(
   { git, repository }: Mover,
   before: string | undefined,
@@ -143,7 +148,7 @@ async function findOrigin(git: GitRepository, branch: string, after: string): Pr
   return code === 0 ? await findMergeBase(git, stdout.toString('latin1').trim(), after) : undefined;
 }
 
-/** Returns every path that differs between two commits or trees; a moved file counts with both its names. */
+/** Returns every path that differs between two commits or trees; a moved file counts with both its paths. */
 export async function listChangedPaths(
   git: GitRepository,
   from: string,
@@ -156,7 +161,7 @@ export async function listChangedPaths(
   return stdout.toString('utf8').split('\0').filter(Boolean);
 }
 
-/** Ends the request with 403 if a rule prevents an account from writing these files of a branch. */
+/** Ends the request with 403 if a rule prevents an account from writing these files on a branch. */
 export function guardFiles(place: RulePlace, user: UserRow, branch: string, paths: readonly string[]): void {
   const rule = findBranchRule(place.db, place.repository.id, branch);
   if (!rule) return;
@@ -176,18 +181,18 @@ export function guardFiles(place: RulePlace, user: UserRow, branch: string, path
   }
 }
 
-/** Ends the request with 403 if a branch is protected, regardless of the rule's settings. */
+/** Ends the request with 403 if any rule protects a branch, regardless of the rule's settings. */
 export function guardRemoval(db: Database, repositoryId: number, branch: string): void {
   if (findBranchRule(db, repositoryId, branch)) throw new ForgeProblem(403, `branch protected: ${branch}`);
 }
 
-/** Ends the request with 403 if a rule with a pattern matches a branch to be renamed. */
+/** Ends the request with 403 if a branch to be renamed is protected by a rule with a pattern. */
 export function guardRename(db: Database, repositoryId: number, from: string): void {
   if (readBranchRule(db, repositoryId, from) || !findBranchRule(db, repositoryId, from)) return;
   throw new ForgeProblem(403, 'the branch is protected by a pattern and keeps its name');
 }
 
-/** A rule named exactly like a renamed branch is renamed with it, unless the new name has one already. */
+/** Renames the rule named exactly like a renamed branch, unless the new name already has a rule. */
 export function renameRule(db: Database, repositoryId: number, from: string, to: string): void {
   const own = readBranchRule(db, repositoryId, from);
   if (!own || readBranchRule(db, repositoryId, to)) return;
@@ -200,13 +205,13 @@ type Pusher = Mover & { readonly permission: Permission };
 /** The ref prefix that opens a pull request: `refs/for/BASE/TOPIC`. */
 export const reviewPrefix = 'refs/for/';
 
-/** More than any user opens in one push. */
+/** Maximum pull requests in one push, more than any user opens at once. */
 const maxForReview = 100;
 
 /**
- * Checks a push against permissions and protections before git accepts it. Returns why it is refused, as the message for
- * the pusher; undefined if it is allowed. One refused ref refuses the others, as with a Gitea hook. `unpack` returns a
- * repository that has the commits of the push; undefined if its pack is broken.
+ * Checks a push against permissions and protections before git accepts it. Returns why it is refused, worded for the
+ * pusher; undefined if it is allowed. One refused ref causes all of them to be refused, as with a Gitea hook. `unpack`
+ * returns a repository that contains the commits of the push; undefined if its pack is broken.
  */
 export async function pushRefusal(
   pusher: Pusher,
@@ -225,7 +230,8 @@ export async function pushRefusal(
   }
   if (!hasRules(db, repository.id)) return undefined;
   const git = await unpack();
-  // Git may parse the push differently than this forge, and must not accept what was not checked against the rules.
+  // Git may parse the push differently than this forge does, and must not accept anything that was not checked against
+  // the rules.
   if (!git) return 'unpack failed: the pack of this push cannot be read';
   for (const change of changes) {
     const refusal = await moveRefusal({ ...pusher, git }, change);
@@ -234,7 +240,7 @@ export async function pushRefusal(
   return undefined;
 }
 
-/** Read access to pull requests is enough to open one. */
+/** Returns why an account may not open a pull request by push. Read access to pull requests is enough. */
 function refusalOfReview({ db, repository, owner, user }: Pusher): string | undefined {
   const isOpen = settingsOf(repository).has_pull_requests;
   if (!isOpen || permissionOf(db, user, repository, owner, 'pulls') === 'none') {
@@ -254,15 +260,15 @@ function refusalOfWriter(pusher: Pusher, { ref, after }: RefChange): string | un
   return undefined;
 }
 
-/** The fields of a pull request that decide whether others may push to its head. */
+/** The fields of a pull request that determine whether others may push to its head. */
 type HelpedPull = Pick<PullRow, 'repo_id' | 'head_repo_id' | 'allow_maintainer_edit'> &
   Pick<IssueRow, 'poster_id'>;
 
 /**
- * Returns whether an account may push to the head of a pull request through "allow edits by maintainers": the author, who
- * may currently write to the head, allows it to accounts that may write to the base, and the account currently may. An
- * author with only read access to the head grants nothing: pull requests can be opened from any branch that their author
- * can read.
+ * Returns whether an account may push to the head of a pull request through "allow edits by maintainers". The author
+ * must have allowed it and must currently be able to write to the head; the account must currently be able to write to
+ * the base. An author with only read access to the head grants nothing, because a pull request can be opened from any
+ * branch that its author can read.
  */
 export function mayHelp(db: Database, pull: HelpedPull, user: UserRow): boolean {
   return (

@@ -25,7 +25,10 @@ const orders: Readonly<Record<string, string>> = {
   priority: 'i.pin_order DESC, i.created_at DESC, i.id DESC',
 };
 
-/** Returns a page of the repository's pull requests, and the total count. One with two matching labels is listed twice. */
+/**
+ * Returns a page of the repository's pull requests, and the total count. A pull request with two matching labels is
+ * listed twice.
+ */
 export function listPullRows(
   { db }: ForgeContext,
   { repository }: RepositoryTarget,
@@ -90,7 +93,7 @@ type PullBranches = {
   readonly head: string;
 };
 
-/** Returns the number of the pull request between two branches: the open one, or else the newest. */
+/** Returns the number of the oldest pull request between two branches; with `openOnly`, of the open one. */
 export function findByBranches(
   { db }: ForgeContext,
   { baseId, base, headId, head }: PullBranches,
@@ -110,7 +113,7 @@ export function findByBranches(
 
 type PullBase = Pick<RepositoryTarget, 'repository' | 'owner'>;
 
-/** Returns the parent of a fork if it accepts pull requests; otherwise the repository itself, if it does. */
+/** Returns the parent of a fork if it accepts pull requests; otherwise the repository itself if it accepts them. */
 export function findPullBase({ db }: ForgeContext, own: PullBase): PullBase | undefined {
   const source = db.get<RepositoryRow>('SELECT * FROM repositories WHERE id = ?', own.repository.fork_id);
   const owner = source && db.get<UserRow>('SELECT * FROM users WHERE id = ?', source.owner_id);

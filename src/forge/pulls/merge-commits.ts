@@ -4,7 +4,7 @@ import { commitTree, mergeTrees } from '../platform/git/merge.ts';
 import { readCommit } from '../platform/git/refs.ts';
 import type { GitRepository } from '../platform/git/repository.ts';
 
-/** Merge styles, with or without a merge commit (`fast-forward-only`). */
+/** Merge styles. `rebase`, `squash` and `fast-forward-only` create no merge commit. */
 export const mergeStyles = ['merge', 'rebase', 'rebase-merge', 'squash', 'fast-forward-only'] as const;
 export type MergeStyle = (typeof mergeStyles)[number];
 
@@ -17,7 +17,7 @@ type Merge = {
   readonly committer: Signature;
 };
 
-/** Creates the commits of a merge, without moving a ref. Returns the new commit of the base, or undefined on conflict. */
+/** Creates the commits of a merge, without moving a ref. Returns the new commit of the base; undefined on conflict. */
 export async function makeMerge(
   git: GitRepository,
   style: MergeStyle,
@@ -39,13 +39,13 @@ export async function makeMerge(
   });
 }
 
-/** Rebases each commit of the head onto the base, without a work tree; merge commits are skipped, as git does. */
+/** Rebases each commit of the head onto the base, without a work tree. Merge commits are skipped, as in git. */
 async function rebase(
   git: GitRepository,
   { base, head, mergeBase, committer }: Merge,
 ): Promise<string | undefined> {
   const commits = await listCommits(git, { from: mergeBase, to: head.id }, { limit: 10_000 });
-  // Up to date for git, unless there is a merge commit to skip.
+  // git treats the head as up to date, unless there is a merge commit to skip.
   if (mergeBase === base.id && commits.every(({ parents }) => parents.length === 1)) return head.id;
   let tip: CommitData = base;
   for (const commit of commits.toReversed()) {
@@ -62,8 +62,8 @@ async function rebase(
 }
 
 /**
- * Returns the tree of `tip` with the changes of `commit`. git merges over the common ancestor, so the tip's tree gets a
- * stand-in commit whose parent is the commit's own parent: then that parent is the ancestor.
+ * Returns the tree of `tip` with the changes of `commit` applied. git merges over the common ancestor, so the tip's
+ * tree gets a stand-in commit with the parent of `commit`, which makes that parent the common ancestor.
  */
 async function pick(
   git: GitRepository,

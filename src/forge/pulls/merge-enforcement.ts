@@ -18,7 +18,7 @@ type Merging = RulePlace & {
   readonly git: GitRepository;
   readonly pull: PullRow;
   readonly user: UserRow;
-  /** Requests a merge although conditions are not met. */
+  /** Whether the caller requests a merge even if conditions are not met. */
   readonly isForced: boolean;
   readonly style: string;
 };
@@ -39,7 +39,10 @@ export async function guardConditions(merging: Merging): Promise<void> {
   if (rule.require_signed_commits) await guardSignatures(merging);
 }
 
-/** A merge without a merge commit only needs signed commits; any other needs a signing key, which the forge does not have. */
+/**
+ * Ends the request with 405 if signatures prevent the merge. A fast-forward only needs signed commits; any other merge
+ * needs a signing key, which the forge does not have.
+ */
 async function guardSignatures({ db, git, pull, style }: Merging): Promise<void> {
   const isKept = style === 'fast-forward-only' || style === 'merge';
   if (isKept && (await findUnverified({ db, git }, pull.merge_base, pull.head_sha))) {
@@ -48,7 +51,10 @@ async function guardSignatures({ db, git, pull, style }: Merging): Promise<void>
   if (style !== 'fast-forward-only') throw new ForgeProblem(405, 'wont sign: nokey');
 }
 
-/** Returns the first condition of a rule that a pull request does not meet, as text; undefined if all are met. */
+/**
+ * Returns the first condition of a rule that a pull request does not meet, as text; undefined if all conditions are
+ * met.
+ */
 async function unmetCondition(
   { git, ...place }: Omit<Merging, 'user' | 'isForced' | 'style'>,
   rule: BranchRule,
@@ -71,7 +77,10 @@ async function unmetCondition(
 
 type MergePlace = RulePlace & { readonly pull: PullRow };
 
-/** Every pattern must match a status; all matched ones must have passed. Without patterns all statuses count. */
+/**
+ * Returns whether the required status checks have passed. Every pattern must match a status, and all matched statuses
+ * must have passed. Without patterns, all statuses count.
+ */
 function passesChecks({ db, repository, pull }: MergePlace, rule: BranchRule): boolean {
   const statuses = latestStatuses(db, repository.id, pull.head_sha);
   const patterns = rule.status_check_contexts ?? [];

@@ -21,7 +21,7 @@ import { findBranchRule } from './protections-service.ts';
 import { emitClosed, markMerged } from './refresh.ts';
 
 export type MergeOptions = {
-  /** The whole message, instead of title and text. */
+  /** The whole message, used instead of title and text. */
   readonly message?: string;
   readonly merge_title_field?: string | undefined;
   readonly merge_message_field?: string | undefined;
@@ -42,12 +42,15 @@ const permits: Readonly<Record<MergeStyle | 'manually-merged', keyof RepositoryS
   'manually-merged': 'allow_manual_merge',
 };
 
-/** Returns the merge style and the options of a body, in either spelling of its fields. */
+/** Returns the merge style and the options of a request body, in either spelling of its fields. */
 export function readMerge(body: MergeBody) {
   return { style: readStyle(body.do || body.Do || ''), wish: readSpellings(body) };
 }
 
-/** Merges a pull request, or records a merge made elsewhere, with all effects: events, closed issues, the deleted branch. */
+/**
+ * Merges a pull request, or records a merge made elsewhere, with all its effects: events, closed issues, the deleted
+ * branch.
+ */
 export async function performMerge(
   place: MergeTarget,
   number: number,
@@ -77,7 +80,7 @@ type MergeBody = MergeOptions & {
   readonly MergeCommitID?: string | undefined;
 };
 
-/** Uses the older spelling of a field if the newer one is absent or empty. */
+/** Returns the options of a body. The older spelling of a field is used if the newer one is absent or empty. */
 function readSpellings(body: MergeBody): MergeOptions {
   return {
     ...body,
@@ -93,7 +96,7 @@ function readStyle(text: string): MergeStyle | 'manually-merged' {
   return style;
 }
 
-/** Ends the request if the pull request must not be merged now; called with the repository locked. */
+/** Ends the request if the pull request must not be merged now. Call it with the repository locked. */
 export function guardMerge(place: MergeTarget, number: number, style: keyof typeof permits): FoundPull {
   const both = findPull(place.context, place, number);
   const { pull, issue } = both;
@@ -136,13 +139,13 @@ async function mergeBranch(
     const message = wish.message ?? mergeMessage(both, style, wish);
     const committer = signatureOf(context, caller);
     const after = await makeMerge(git, style, { base, head, mergeBase, message, committer });
-    // Gitea detects the conflict before it tries, and gives no further details.
+    // Gitea detects the conflict before merging, and gives no further details.
     if (after === undefined) throw new ForgeProblem(405, 'Please try again later');
     const ref = `refs/heads/${pull.base_branch}`;
     if (!(await moveRefs(git, [{ name: ref, before: base.id, after }]))) {
       throw new ForgeProblem(409, 'the base branch was moved meanwhile');
     }
-    // Before the refs are released: no reader may see the pull request open on a base that already contains it.
+    // Mark it before the refs are released: no reader may see the pull request open on a base that already contains it.
     markMerged(context, pull, { commit: after, base: after, merger: caller });
     return { result: undefined, changes: [{ ref, before: base.id, after }] };
   });
@@ -174,19 +177,22 @@ async function findOnBase(
   return commit;
 }
 
-/** Returns the message of a merge commit: the requested one, or the title of the pull request with its branches. */
+/**
+ * Returns the message of a merge commit: the requested message, or else the title of the pull request with its
+ * branches.
+ */
 export function mergeMessage({ issue, pull }: FoundPull, style: MergeStyle, wish: MergeOptions): string {
   const from = pull.head_branch;
   const title =
     style === 'squash'
       ? `${issue.title} (#${issue.number})`
       : `Merge pull request '${issue.title}' (#${issue.number}) from ${from} into ${pull.base_branch}`;
-  // The API appends nothing, unlike Gitea's web page.
+  // The API appends nothing to the message, unlike Gitea's web page.
   const body = wish.merge_message_field?.trim() ? `\n\n${wish.merge_message_field.trim()}` : '';
   return `${wish.merge_title_field?.trim() || title}${body}\n`;
 }
 
-/** Only an unused branch is deleted: never the default one, nor the head of another open pull request. */
+/** Deletes the head branch if it is unused: never the default branch, nor the head of another open pull request. */
 async function removeHead(place: MergeTarget, { pull }: FoundPull): Promise<void> {
   const { context, repository, owner, caller } = place;
   const isOwn = pull.head_repo_id === repository.id && pull.flow === 0;
@@ -214,7 +220,7 @@ async function removeHead(place: MergeTarget, { pull }: FoundPull): Promise<void
   });
 }
 
-/** A scheduled merge, which waits for the conditions of its pull request. */
+/** A scheduled merge, which waits for the conditions of its pull request to be met. */
 export type ScheduledMergeRow = {
   readonly pull_id: number;
   readonly doer_id: number;
@@ -227,7 +233,10 @@ export type ScheduledMergeRow = {
 export const scheduledOf = (context: ForgeContext, pullId: number) =>
   context.db.get<ScheduledMergeRow>('SELECT * FROM scheduled_merges WHERE pull_id = ?', pullId);
 
-/** The pull request of a scheduled merge, as the scheduling account may see it now; undefined if something of it was deleted. */
+/**
+ * Returns the pull request of a scheduled merge, with the current permission of the account that scheduled it;
+ * undefined if any part of it was deleted, the repository is archived, or the account may not sign in.
+ */
 function findWaiting(context: ForgeContext, pullId: number) {
   const { db } = context;
   const row = scheduledOf(context, pullId);
@@ -241,7 +250,7 @@ function findWaiting(context: ForgeContext, pullId: number) {
   return { row, pull, place: { context, repository, owner, caller, permission } };
 }
 
-/** Merges a pull request if its conditions are met; otherwise it stays scheduled. */
+/** Merges a pull request if its conditions are met; otherwise the merge stays scheduled. */
 async function tryMerge(context: ForgeContext, pullId: number): Promise<void> {
   const before = findWaiting(context, pullId);
   if (before?.pull.status === 'checking') await checkPull(context, pullId);

@@ -6,7 +6,7 @@ import { permissionOf, reaches } from '../platform/access/permissions.ts';
 import type { Database } from '../platform/database.ts';
 import type { RepositoryRow, Seconds, UserRow } from '../platform/rows.ts';
 
-/** The five allowlists of people and teams in a rule. */
+/** The five allowlists of a rule, each with people and teams. */
 export const ruleLists = ['push', 'force_push', 'merge', 'approvals', 'bypass'] as const;
 export type RuleList = (typeof ruleLists)[number];
 
@@ -14,11 +14,11 @@ type RuleFlag = {
   [K in keyof BranchProtection]-?: boolean extends NonNullable<BranchProtection[K]> ? K : never;
 }[keyof BranchProtection];
 
-/** Settings of a rule besides name and priority; people and teams by id. */
+/** Settings of a rule other than name and priority; people and teams by id. */
 export type RuleTerms = Readonly<Record<RuleFlag, boolean>> & {
   readonly users: Readonly<Record<RuleList, readonly number[]>>;
   readonly teams: Readonly<Record<RuleList, readonly number[]>>;
-  /** Null: never set. */
+  /** Null if never set. */
   readonly status_check_contexts: readonly string[] | null;
   readonly required_approvals: number;
   readonly protected_file_patterns: string;
@@ -49,7 +49,7 @@ export function loadBranchRules(db: Database, repositoryId: number): readonly Br
   return rows.map(toRule).sort(byPrecedence);
 }
 
-/** Returns the effective rule of a branch: the first that matches, never several combined. */
+/** Returns the effective rule of a branch: the first that matches. Rules are never combined. */
 export function findBranchRule(db: Database, repositoryId: number, branch: string): BranchRule | undefined {
   return matchingRule(loadBranchRules(db, repositoryId), branch);
 }
@@ -67,7 +67,7 @@ export function readBranchRule(db: Database, repositoryId: number, name: string)
 }
 
 function toRule({ terms, ...row }: BranchRuleRow): BranchRule {
-  // The column holds what `saveTerms` wrote.
+  // The column contains what the handlers of `protections.ts` wrote.
   return { ...(JSON.parse(terms) as RuleTerms), ...row };
 }
 
@@ -85,13 +85,16 @@ export function isPattern(ruleName: string): boolean {
   return /[*?\\[\]{}]/.test(ruleName);
 }
 
-/** A plain name ignores case; a pattern does not, and an invalid one is a literal. */
+/**
+ * Returns whether a rule's name matches a branch. A plain name ignores case, a pattern does not; an invalid pattern is
+ * compared literally.
+ */
 function matchesRule(ruleName: string, branch: string): boolean {
   if (!isPattern(ruleName)) return ruleName.toLowerCase() === branch.toLowerCase();
   return createForgeGlob(ruleName, '/')?.(branch) ?? ruleName === branch;
 }
 
-/** Returns the matcher of a forge glob, undefined for an invalid one. */
+/** Returns the matcher of a forge glob; undefined for an invalid one. */
 export function createForgeGlob(
   pattern: string,
   separator: '/' | '' | '/.',
@@ -102,8 +105,8 @@ export function createForgeGlob(
 }
 
 /**
- * Returns a matcher of file patterns (separated by `;`, case-insensitive, invalid ones skipped); undefined if there is no
- * pattern at all.
+ * Returns a matcher for file patterns, which are separated by `;` and ignore case; invalid ones are skipped. Undefined
+ * if no pattern remains.
  */
 export function compileFilePatterns(patterns: string): ((path: string) => boolean) | undefined {
   const matchers = patterns
@@ -119,7 +122,7 @@ export function compileFilePatterns(patterns: string): ((path: string) => boolea
   };
 }
 
-/** The repository of a rule. */
+/** The repository that a rule belongs to. */
 export type RulePlace = {
   readonly db: Database;
   readonly repository: RepositoryRow;
@@ -135,7 +138,7 @@ function isAdmin({ db, repository, owner }: RulePlace, user: UserRow): boolean {
   return reaches(permissionOf(db, user, repository, owner), 'admin');
 }
 
-/** Returns whether an account is in one of these teams. */
+/** Returns whether an account is a member of any of these teams. */
 function isInTeams(db: Database, user: UserRow, teamIds: readonly number[]): boolean {
   if (teamIds.length === 0) return false;
   const sql =
@@ -147,27 +150,27 @@ function isListed(db: Database, rule: BranchRule, list: RuleList, user: UserRow)
   return rule.users[list].includes(user.id) || isInTeams(db, user, rule.teams[list]);
 }
 
-/** Returns whether an account may push to branches of this rule. */
+/** Returns whether an account may push to branches that this rule protects. */
 export function mayPush(place: RulePlace, rule: BranchRule, user: UserRow): boolean {
   if (!rule.enable_push) return false;
   return rule.enable_push_whitelist ? isListed(place.db, rule, 'push', user) : mayWrite(place, user);
 }
 
-/** Returns whether an account may force-push to branches of this rule. */
+/** Returns whether an account may force-push to branches that this rule protects. */
 export function mayForcePush(place: RulePlace, rule: BranchRule, user: UserRow): boolean {
   if (!rule.enable_force_push || !mayPush(place, rule, user)) return false;
   return !rule.enable_force_push_allowlist || isListed(place.db, rule, 'force_push', user);
 }
 
-/** Returns whether an account may merge into a branch; without a rule, every writer may. */
+/** Returns whether an account may merge into a branch; without a rule, every account with write access may. */
 export function mayMerge(place: RulePlace, rule: BranchRule | undefined, user: UserRow): boolean {
   if (!rule?.enable_merge_whitelist) return mayWrite(place, user);
-  // An account can be listed only with write access, and stays listed after losing it.
+  // An account needs write access to be listed, but stays listed after losing it.
   const isNamed = rule.users.merge.includes(user.id) && mayWrite(place, user);
   return isNamed || isInTeams(place.db, user, rule.teams.merge);
 }
 
-/** Returns whether an account may merge although a rule's conditions are not met. */
+/** Returns whether an account may merge even if a rule's conditions are not met. */
 export function mayBypass(place: RulePlace, rule: BranchRule, user: UserRow): boolean {
   if (isAdmin(place, user) && !rule.block_admin_merge_override) return true;
   return rule.enable_bypass_allowlist && isListed(place.db, rule, 'bypass', user);
@@ -195,7 +198,7 @@ export function loadRules(db: Database, repositoryId: number): readonly TagRuleR
 }
 
 export function idsOf(list: string): readonly number[] {
-  // The column holds what the handlers above wrote.
+  // The column contains what the handlers of `protections.ts` wrote.
   return JSON.parse(list) as number[];
 }
 
@@ -203,7 +206,10 @@ export function hasTagRules(db: Database, repositoryId: number): boolean {
   return db.get('SELECT 1 AS one FROM tag_protections WHERE repo_id = ? LIMIT 1', repositoryId) !== undefined;
 }
 
-/** Returns whether an account may create, change or delete a tag: no rule matches it, or a matching one names the account. */
+/**
+ * Returns whether an account may create, change or delete a tag: either no rule matches the tag, or a matching rule
+ * lists the account.
+ */
 export function mayControlTag(
   { db, repository }: Omit<RulePlace, 'owner'>,
   tag: string,
@@ -220,8 +226,9 @@ export function mayControlTag(
 }
 
 /**
- * Text between slashes is an unanchored regular expression, matched in linear time; anything else is a glob whose `*`
- * matches slashes. An invalid pattern matches every tag: on Gitea it fails every change of tags.
+ * Returns whether a tag rule's pattern matches a tag. Text between slashes is an unanchored regular expression, matched
+ * in linear time; anything else is a glob whose `*` also matches slashes. An invalid pattern matches every tag; in
+ * Gitea, it makes every change of a tag fail.
  */
 function matchesTag(pattern: string, tag: string): boolean {
   if (pattern.length >= 2 && pattern.startsWith('/') && pattern.endsWith('/')) {
@@ -230,7 +237,10 @@ function matchesTag(pattern: string, tag: string): boolean {
   return createForgeGlob(pattern, '')?.(tag) ?? true;
 }
 
-/** Gitea stores invalid patterns; so does this forge, and refuses the changes. */
+/**
+ * Compiles a regular expression; undefined if invalid. Like Gitea, this forge stores invalid patterns, and refuses
+ * changes of tags because of them.
+ */
 function compileExpression(text: string): ((tag: string) => boolean) | undefined {
   const compiled = new Re2Compiler().compile(text);
   return 'matches' in compiled ? (tag) => compiled.matches(tag, createUnlimitedMeter()) : undefined;

@@ -31,7 +31,7 @@ import {
 
 type ProtectionRequest = RepositoryTarget & { readonly context: ForgeContext };
 
-/** Handlers of branch protections. They send no webhook events. */
+/** Handlers for branch protections. They send no webhook events. */
 export const protectionHandlers = defineHandlers({
   listBranchProtections(call) {
     const place = toRulePlace(call);
@@ -160,7 +160,7 @@ function toProtection(rule: BranchRule, { people, teams }: Readers) {
 type RequestedTerms = EditBranchProtection | CreateBranchProtection;
 type Allowlists = Pick<RuleTerms, 'users' | 'teams'>;
 
-/** Returns the settings of a new rule; a dependent flag counts only together with the flag it depends on. */
+/** Returns the settings of a new rule. A dependent flag counts only if the flag it depends on is set. */
 function newTerms(place: RulePlace, asked: CreateBranchProtection): RuleTerms {
   const isOn = (flag: boolean | undefined): boolean => flag === true;
   const push = isOn(asked.enable_push);
@@ -217,7 +217,7 @@ function editedTerms(place: RulePlace, before: RuleTerms, asked: EditBranchProte
   };
 }
 
-/** Fields that depend on no other. */
+/** Returns the fields that do not depend on other fields. */
 function plainMembers(asked: EditBranchProtection) {
   return {
     enable_merge_whitelist: asked.enable_merge_whitelist,
@@ -279,7 +279,10 @@ function withoutBypass({ users, teams }: Allowlists): Allowlists {
   return { users: { ...users, bypass: [] }, teams: { ...teams, bypass: [] } };
 }
 
-/** A given list, even an empty one, replaces the old one; Gitea looks all of them up before it changes anything. */
+/**
+ * Returns the allowlists after an edit. A given list, even an empty one, replaces the old one. Gitea looks up all
+ * accounts and teams before it changes anything.
+ */
 function wantedLists(place: RulePlace, before: Allowlists, asked: RequestedTerms): Allowlists {
   const people: Record<RuleList, readonly string[] | undefined> = {
     push: asked.push_whitelist_usernames,
@@ -301,7 +304,10 @@ function wantedLists(place: RulePlace, before: Allowlists, asked: RequestedTerms
   };
 }
 
-/** Accounts that could not use the right are silently omitted. */
+/**
+ * Returns the allowlists without newly listed accounts and teams that could not use the right; they are silently
+ * omitted.
+ */
 function keepLists(place: RulePlace, before: Allowlists, wanted: Allowlists): Allowlists {
   const readers = readersOf(place);
   return {

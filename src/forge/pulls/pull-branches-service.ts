@@ -16,7 +16,7 @@ export async function borrowBase(
   await takeRef(head, base, { source: `refs/heads/${branch}`, target, permit });
 }
 
-/** Returns the changes of a pull request as text. Ends the request with 404 if there is no pull request of this number. */
+/** Returns the changes of a pull request as text. Ends the request with 404 if no pull request has this number. */
 export async function readPullDiff(
   context: ForgeContext,
   wanted: {

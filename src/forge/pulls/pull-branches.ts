@@ -22,7 +22,7 @@ function headOf(context: ForgeContext, pull: PullRow): PullHead {
   const repository = context.db.get<RepositoryRow>(sql, pull.head_repo_id);
   const owner =
     repository && context.db.get<UserRow>('SELECT * FROM users WHERE id = ?', repository.owner_id);
-  // Gitea answers 500 if the fork is deleted.
+  // Gitea answers 500 if the fork was deleted.
   if (!repository || !owner) throw new ForgeProblem(404, 'the head repository is gone');
   return { repository, owner };
 }
@@ -37,7 +37,10 @@ type Updating = {
   readonly isRebase: boolean;
 };
 
-/** Accounts that may push to the head branch, and those that may push to the base if the author allows it. */
+/**
+ * Ends the request unless the account may push to the head branch, or may push to the base and the author allows its
+ * edits.
+ */
 function guardUpdate({ context, pull, issue, base, head, caller, isRebase }: Updating): void {
   const settings = settingsOf(base);
   const allows = isRebase ? settings.allow_rebase_update : settings.allow_merge_update;
@@ -49,8 +52,8 @@ function guardUpdate({ context, pull, issue, base, head, caller, isRebase }: Upd
 }
 
 /**
- * Permits copying the base's commits to the head: the caller may read them, and so may the accounts that receive them
- * without their own request, the author and the owner of the head.
+ * Permits copying the base's commits to the head. The caller must be able to read them, and so must the accounts that
+ * receive them without requesting it: the author, and the owner of the head.
  */
 function permitUpdate({ context, base, issue, head, caller }: Updating): CopyPermit | undefined {
   if (head.repository.id === base.id) return undefined;
@@ -110,7 +113,7 @@ export const pullBranchHandlers = defineHandlers({
   },
 });
 
-/** Returns the repository that a fork comes from, if the caller can read its code. */
+/** Returns the parent repository of a fork, if the caller can read its code. */
 function findUpstream({ db }: ForgeContext, fork: RepositoryRow, caller: UserRow) {
   // Gitea answers 500 for a repository that is not a fork.
   if (fork.fork_id === null) throw new ForgeProblem(400, 'repo is not a fork');
@@ -120,7 +123,7 @@ function findUpstream({ db }: ForgeContext, fork: RepositoryRow, caller: UserRow
   return { upstream, permit };
 }
 
-/** Returns the upstream branch to merge: that of the same name, or the default one. */
+/** Returns the upstream branch to merge: the one with the same name, or else the default branch. */
 async function findSource(git: GitRepository, upstream: RepositoryRow, branch: string): Promise<string> {
   if ((await readBranch(git, branch)) !== undefined) return branch;
   found(await readBranch(git, upstream.default_branch), `branch does not exist [name: ${branch}]`);
@@ -167,7 +170,7 @@ export const mergeUpstreamHandlers = defineHandlers({
 
 type UpstreamMerge = Parameters<typeof makeMerge>[2] & { readonly base: CommitData };
 
-/** Gitea answers 500 if the two conflict. */
+/** Merges the upstream branch. Ends the request with 409 on conflict, where Gitea answers 500. */
 async function mergeOf(git: GitRepository, merge: UpstreamMerge): Promise<string> {
   const commit = await makeMerge(git, 'merge', merge);
   if (commit === undefined) throw new ForgeProblem(409, 'merge failed because of conflict');

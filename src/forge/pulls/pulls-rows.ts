@@ -15,7 +15,7 @@ const noMerger: ReturnType<typeof toUser> | null = null;
 
 type PullBranch = { readonly name: string; readonly sha: string; readonly repositoryId: number };
 
-/** Returns a pull request, given its issue side, as the API shows it. */
+/** Returns a pull request as the API shows it, given its issue side. */
 export function toPull(context: ForgeContext, issue: IssueRow, place: IssuePlace) {
   const pull = context.db.get<PullRow>('SELECT * FROM pulls WHERE issue_id = ?', issue.id);
   if (!pull) throw new TypeError(`issue ${issue.id} has no pull request`);
@@ -23,7 +23,7 @@ export function toPull(context: ForgeContext, issue: IssueRow, place: IssuePlace
   if (!shape) throw new TypeError('one row returns one pull request');
   const { additions, deletions, changed_files, merger_id } = pull;
   const merger = merger_id === null ? undefined : loadUsers(context, [merger_id]).get(merger_id);
-  // A single response has empty lists where the list of pull requests has null.
+  // A single response has empty lists where a list of pull requests has null.
   return {
     ...shape,
     assignees: shape.assignees ?? [],
@@ -36,7 +36,10 @@ export function toPull(context: ForgeContext, issue: IssueRow, place: IssuePlace
   };
 }
 
-/** Returns pull requests of one repository in the given order, as a list shows them: without line counts and merging account. */
+/**
+ * Returns pull requests of one repository, in the given order, as a list shows them: without line counts and the
+ * merging account.
+ */
 export function toPulls(context: ForgeContext, pulls: readonly FoundPull[], place: IssuePlace) {
   const issues = toIssues(
     context,
@@ -69,7 +72,7 @@ function toShape(given: {
   const summary = given.reviews.get(issue.id);
   return {
     id: pull.id,
-    // Unlike an issue's, the web URL.
+    // The web URL, unlike that of an issue.
     url: address,
     number: pull.number,
     user: shape.user,
@@ -91,7 +94,7 @@ function toShape(given: {
     html_url: address,
     diff_url: `${address}.diff`,
     patch_url: `${address}.patch`,
-    // A merged pull request keeps its previous value, as on Gitea.
+    // A merged pull request keeps its previous value, as in Gitea.
     mergeable: pull.status === 'mergeable' && !isDraft,
     merged: pull.is_merged === 1,
     merged_at: toInstantOrNull(pull.merged_at),
@@ -119,8 +122,8 @@ function toBranch(
 
 function toHead(pull: PullRow, repositoryOf: (id: number | null) => RepositoryShape | null) {
   const repo = repositoryOf(pull.head_repo_id);
-  // A deleted branch is still reachable under the ref of the pull request, as is a commit pushed for review, which
-  // never was a branch.
+  // A deleted branch is still reachable under the ref of the pull request, and so is a commit that was pushed for
+  // review and never was a branch.
   const isBranch = pull.flow === 0 && pull.is_head_gone === 0 && repo !== null;
   return {
     label: pull.flow === 0 ? pull.head_branch : '',
@@ -131,7 +134,10 @@ function toHead(pull: PullRow, repositoryOf: (id: number | null) => RepositorySh
   };
 }
 
-/** Returns a function that gives a repository's API form by id, created once each; null if it is deleted or unreadable. */
+/**
+ * Returns a function that maps a repository id to the repository's API form, which is created once; null for a deleted
+ * or unreadable repository.
+ */
 function createRepositoryShapes(
   context: ForgeContext,
   { repository, owner, viewer }: IssuePlace,
@@ -158,7 +164,7 @@ type UserShape = ReturnType<typeof toUser>;
 
 /** Review fields of a pull request in a list. */
 type ReviewSummary = {
-  /** Null: no account. */
+  /** Null if there are none. */
   readonly reviewers: UserShape[] | null;
   readonly count: number;
 };
@@ -166,8 +172,8 @@ type ReviewSummary = {
 const counted = /* sql */ `r.dismissed = 0 AND r.reviewer_id IS NOT NULL AND r.type IN`;
 
 /**
- * Returns the reviewers of a pull request: accounts with a review request and accounts with a review that is not dismissed,
- * as on Gitea, ordered by their latest review or request.
+ * Returns the reviewers of a pull request: accounts with a review request or with a review that is not dismissed, as in
+ * Gitea, ordered by their latest review or request.
  */
 function reviewersOf(context: ForgeContext, issueId: number): UserShape[] {
   const users = context.db.all<UserRow>(
@@ -188,7 +194,10 @@ function reviewTeamsOf(context: ForgeContext, issueId: number) {
   return toTeams(context, teams);
 }
 
-/** Returns the list fields of pull request reviews, by issue id; plain comments do not make a reviewer. */
+/**
+ * Returns the review fields of pull requests in a list, by issue id. A plain comment does not make its author a
+ * reviewer.
+ */
 function loadReviewSummaries(
   context: ForgeContext,
   issueIds: readonly number[],

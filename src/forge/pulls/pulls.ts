@@ -50,7 +50,7 @@ import { readHeadPush, recordHeadPush } from './refresh.ts';
 import type { Reviewers } from './review-requests.ts';
 import { recountOfficial } from './reviews-service.ts';
 
-/** Handlers for pull requests; their labels, comments and state are handled as those of issues. */
+/** Handlers for pull requests. Their labels, comments and state are handled like those of issues. */
 export const pullHandlers = defineHandlers({
   listPulls(call) {
     const { context, query, page, caller, reply } = call;
@@ -115,7 +115,7 @@ export const pullHandlers = defineHandlers({
   },
 });
 
-/** Returns both sides of a pull request whose check has finished. */
+/** Returns both sides of a pull request, after a pending check. */
 async function findChecked(
   context: ForgeContext,
   target: RepositoryTarget,
@@ -126,7 +126,7 @@ async function findChecked(
   return findPull(context, target, number);
 }
 
-/** Two lists report their position in additional headers. */
+/** Adds the position in a list as additional headers, which only two lists have. */
 function addPagingHeaders(reply: Reply, page: PageRange, total: number): void {
   reply.total(total);
   const last = Math.ceil(total / page.limit);
@@ -136,7 +136,7 @@ function addPagingHeaders(reply: Reply, page: PageRange, total: number): void {
   reply.header('X-HasMore', String(page.page < last));
 }
 
-/** Requested changes; the contract's body of `pull.edit`. Absent means unchanged. */
+/** Requested changes; the contract's body of `pull.edit`. Absent fields are unchanged. */
 type PullEdit = {
   readonly title?: string | undefined;
   readonly body?: string | undefined;
@@ -154,7 +154,7 @@ type PullEdit = {
 
 type PullEditTarget = RepositoryTarget & { readonly context: ForgeContext; readonly caller: UserRow };
 
-/** Changes a pull request; every change sends its own event, except for labels. */
+/** Changes a pull request. Every change sends its own event, except changes of labels. */
 async function changePull(place: PullEditTarget, number: number, edit: PullEdit): Promise<void> {
   const { context, repository } = place;
   await context.git.exclusively(repository.id, 'pulls', async () => {
@@ -172,7 +172,7 @@ async function changePull(place: PullEditTarget, number: number, edit: PullEdit)
   });
 }
 
-/** The author lets others write to the head, only as long as the author may write to it. */
+/** Sets whether others may write to the head. Only the author may set it, and only with write access to the head. */
 function allowHelp(
   { context, caller }: PullEditTarget,
   { issue, pull }: FoundPull,
@@ -184,7 +184,7 @@ function allowHelp(
   context.db.run('UPDATE pulls SET allow_maintainer_edit = ? WHERE id = ?', isAllowed, pull.id);
 }
 
-/** Returns the code owners of a former draft, for which no reviews were requested. */
+/** Returns the code owners of a pull request that was a draft, for which no reviews were requested yet. */
 async function findOwnersOfReady(
   { context, repository, owner }: PullEditTarget,
   { issue, pull }: FoundPull,
@@ -237,7 +237,7 @@ function refuseDouble({ context, repository }: PullEditTarget, { pull }: FoundPu
   throw new ForgeProblem(409, `pull request already exists for these targets [index: ${number}]`);
 }
 
-/** Returns the change of the base branch; undefined if it is not requested. */
+/** Returns the function that changes the base branch; undefined if no change is requested. */
 async function planRetarget(
   place: PullEditTarget,
   { issue, pull }: FoundPull,
@@ -272,16 +272,16 @@ async function planRetarget(
       type: 'change_target_branch',
       refers: { oldRef: pull.base_branch, newRef: base },
     });
-    // As on Gitea, previous pushers are dropped: one entry of the caller lists all commits.
+    // As in Gitea, previous push entries are dropped: one entry of the caller lists all commits.
     context.db.run("DELETE FROM timeline WHERE issue_id = ? AND type = 'pull_push'", issue.id);
     recordHeadPush(context, { issueId: issue.id, actor: place.caller }, push);
-    // The new base, where the old one is intended: a defect of Gitea and Forgejo.
+    // `ref` is the new base, although the old one is intended: a defect of Gitea and Forgejo.
     const event = { type: 'pull_request', action: 'edited', changes: { ref: base } };
     emitPull(context, { ...place, actor: place.caller }, issue.id, event);
   };
 }
 
-/** Handlers for the merged check of a pull request. */
+/** Handlers for the check whether a pull request is merged. */
 export const pullMergeHandlers = defineHandlers({
   isPullMerged({ context, params, ...target }) {
     const { pull } = findPull(context, target, params.index);
@@ -291,8 +291,8 @@ export const pullMergeHandlers = defineHandlers({
 });
 
 /**
- * Schedules a merge for when the conditions are met, which may be immediately. Conditions that no check changes are refused
- * as for a merge: the permission, drafts, conflicts, open dependencies.
+ * Schedules a merge for when its conditions are met, which may be immediately. Failures that no status check can
+ * resolve are refused as for an immediate merge: the permission, drafts, conflicts, open dependencies.
  */
 async function scheduleMerge(
   place: MergeTarget,
@@ -329,7 +329,7 @@ async function scheduleMerge(
   context.wakeMerges(repository.id);
 }
 
-/** The account that scheduled a merge may cancel it, and all that may merge. */
+/** Ends the request with 403 unless the account scheduled the merge or may merge itself. */
 function guardCancel(place: MergeTarget, { pull }: FoundPull, row: ScheduledMergeRow): void {
   if (place.caller.id === row.doer_id) return;
   try {

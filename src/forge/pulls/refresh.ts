@@ -24,8 +24,8 @@ const openPulls = /* sql */ `
 SELECT p.* FROM pulls p JOIN issues i ON i.id = p.issue_id WHERE i.is_closed = 0`;
 
 /**
- * Updates the open pull requests that have a branch as head or base to the current state of the branches. It reads
- * branches, not the content of a push: the last one sees all, so concurrent pushes end in the same state.
+ * Updates the open pull requests that have a branch as head or base to the current state of the branches. It reads the
+ * branches, not the content of a push: the last update sees all changes, so concurrent pushes end in the same state.
  */
 export async function refreshPulls(
   context: ForgeContext,
@@ -44,7 +44,7 @@ export async function refreshPulls(
   await git.exclusively(branch.repositoryId, 'pulls', () => followBase(context, branch, actor));
 }
 
-/** Refreshes a reopened pull request: its branches may have moved while it was closed. */
+/** Refreshes a reopened pull request, whose branches may have moved while it was closed. */
 export function followReopened(context: ForgeContext, issueId: number, actor: UserRow): void {
   const { db, git, background } = context;
   const pull = db.get<PullRow>('SELECT * FROM pulls WHERE issue_id = ?', issueId);
@@ -56,7 +56,7 @@ export function followReopened(context: ForgeContext, issueId: number, actor: Us
   });
 }
 
-/** Reads the head: the branch, or the commit pushed for review. */
+/** Reads the head commit: that of the branch, or the one pushed for review. */
 function readHead(
   git: GitRepository,
   { flow, head_branch, number }: PullRow,
@@ -65,8 +65,9 @@ function readHead(
 }
 
 /**
- * Updates an open pull request to its head. Call it inside the repository's exclusive `pulls` work. Commits of another
- * repository are copied on behalf of the author: if the author may no longer read them, the pull request is unchanged.
+ * Updates an open pull request to its current head. Call it inside the repository's exclusive `pulls` work. Commits of
+ * another repository are copied on behalf of the author: if the author may no longer read them, the pull request is
+ * left unchanged.
  */
 export async function followHead(context: ForgeContext, id: number, actor: UserRow): Promise<void> {
   const { db, git } = context;
@@ -107,19 +108,21 @@ export async function followHead(context: ForgeContext, id: number, actor: UserR
     const heads = { before: pull.head_sha, after: head.id };
     emitPull(context, place, pull.issue_id, { type: 'pull_request_sync', action: 'synchronized', ...heads });
     notifyActivity(context, { ...place, issueId: pull.issue_id });
-    // Sent before the result is stored, as on Gitea, where the conflict check runs after the event.
+    // The event is sent before the status is stored, as in Gitea, where the conflict check runs after the event.
     db.run('UPDATE pulls SET status = ? WHERE id = ?', seen.status, id);
   });
 }
 
-/** A push for review (`refs/for/`) makes all reviews stale, whatever it changes. */
+/** Returns whether a new head makes reviews stale. A push for review (`refs/for/`) always does, whatever it changes. */
 async function isOtherHead(git: GitRepository, pull: PullRow, base: string, head: string): Promise<boolean> {
   if (pull.flow !== 0) return true;
   const mergeBase = await findMergeBase(git, base, head);
   return await isOtherChange(git, { before: pull.head_sha, after: head, mergeBase });
 }
 
-/** There may be hundreds of pull requests into one branch: they are marked at once and checked afterwards. */
+/**
+ * Updates the pull requests into a branch. There may be hundreds, so they are marked at once and checked afterwards.
+ */
 async function followBase(context: ForgeContext, branch: MovedBranch, actor: UserRow): Promise<void> {
   const { db, git } = context;
   const base = await readBranch(git.open(branch.repositoryId), branch.name);
@@ -142,7 +145,10 @@ async function followBase(context: ForgeContext, branch: MovedBranch, actor: Use
   scheduleChecks(context);
 }
 
-/** Only if the repository setting enables it: a head that became part of the base was merged outside the forge. */
+/**
+ * Returns whether a pull request was merged outside the forge: its head became part of the base, and the repository
+ * setting enables the detection.
+ */
 async function wasMergedByHand(
   repository: RepositoryRow,
   git: GitRepository,
@@ -167,8 +173,8 @@ async function recordMerge(
 }
 
 /**
- * Stores the head commit in the base repository, under the ref by which everyone can fetch it. False if the author of the
- * pull request may not currently read the code of the head: then nothing is copied.
+ * Stores the head commit in the base repository, under the ref from which everyone can fetch it. Returns false if the
+ * author of the pull request may not currently read the code of the head; nothing is copied then.
  */
 export async function keepHead(
   context: ForgeContext,
@@ -204,14 +210,16 @@ type HeadPush = {
   readonly isForced: boolean;
   readonly before: string;
   readonly after: string;
-  /** Oldest first; after a force-push all commits of the pull request. */
+  /** Oldest first; after a force-push, all commits of the pull request. */
   readonly commitIds: readonly string[];
 };
 
 /** The body of a `pull_push` entry, in Gitea's spelling. */
 type PushBody = { readonly is_force_push: boolean; readonly commit_ids: readonly string[] };
 
-/** Reads the commits of a push. All are in the base's repository; `before` is the base itself for a new pull request. */
+/**
+ * Reads the commits of a push. All are in the base's repository. For a new pull request, `before` is the base itself.
+ */
 export async function readHeadPush(
   git: GitRepository,
   { before, after, base }: { readonly before: string; readonly after: string; readonly base: string },
@@ -221,7 +229,7 @@ export async function readHeadPush(
   return { isForced, before, after, commitIds: await listIds(git, { to: after, known }, maxCommits) };
 }
 
-/** Records a push in the timeline; after a force-push, removed commits are deleted from earlier entries. */
+/** Records a push in the timeline. After a force-push, removed commits are deleted from earlier entries. */
 export function recordHeadPush(
   context: ForgeContext,
   scene: { readonly issueId: number; readonly actor: UserRow },
@@ -234,7 +242,7 @@ export function recordHeadPush(
   if (push.isForced) add({ is_force_push: true, commit_ids: [push.before, push.after] });
 }
 
-/** Keeps the remaining commits in earlier entries; returns those that no earlier entry names. */
+/** Reduces earlier entries to the commits that still exist. Returns the commits that no earlier entry names. */
 function reconcile({ db }: ForgeContext, issueId: number, present: readonly string[]): readonly string[] {
   const rows = db.all<TimelineRow>(
     `SELECT * FROM timeline WHERE issue_id = ? AND type = 'pull_push' ORDER BY id`,
@@ -242,7 +250,7 @@ function reconcile({ db }: ForgeContext, issueId: number, present: readonly stri
   );
   const unnamed = new Set(present);
   for (const { id, body } of rows) {
-    // Written only by `recordHeadPush`.
+    // Only `recordHeadPush` writes this body.
     const entry = JSON.parse(body) as PushBody;
     if (entry.is_force_push) continue;
     const kept = entry.commit_ids.filter((commit) => unnamed.delete(commit));
@@ -253,7 +261,10 @@ function reconcile({ db }: ForgeContext, issueId: number, present: readonly stri
   return [...unnamed];
 }
 
-/** Closes a pull request because one of its branches was deleted, and sends the event; one blocked by an open issue stays open. */
+/**
+ * Closes a pull request because one of its branches was deleted, and sends the event. A pull request blocked by an open
+ * issue stays open.
+ */
 function closePull(context: ForgeContext, place: PullContext, pull: PullRow): void {
   context.db.transaction(() => {
     if (isBlocked(context, place.repository, pull.issue_id)) return;
@@ -269,7 +280,7 @@ function closePull(context: ForgeContext, place: PullContext, pull: PullRow): vo
   });
 }
 
-/** Records that a pull request is merged; call `emitClosed` afterwards. */
+/** Records that a pull request is merged. Call `emitClosed` afterwards. */
 export function markMerged(
   context: ForgeContext,
   pull: PullRow,
@@ -306,7 +317,7 @@ function closeIssue({ db, clock }: ForgeContext, pull: PullRow): void {
   );
 }
 
-/** Sends events and notifications that a pull request is closed, merged or not. */
+/** Sends the events and notifications of a closed pull request, merged or not. */
 export function emitClosed(context: ForgeContext, place: PullContext, pull: PullRow): void {
   emitPull(context, place, pull.issue_id, { type: 'pull_request', action: 'closed' });
   notifyActivity(context, { ...place, issueId: pull.issue_id });

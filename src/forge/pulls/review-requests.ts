@@ -21,7 +21,10 @@ export type NamedReviewers = {
 };
 export type Reviewers = { readonly people: readonly UserRow[]; readonly teams: readonly TeamRow[] };
 
-/** Returns the named reviewers, by name or e-mail address, or ends the request with 404; a person's repository has no teams. */
+/**
+ * Returns the named reviewers, by name or e-mail address, or ends the request with 404. A person's repository has no
+ * teams.
+ */
 export function findReviewers(context: ForgeContext, owner: UserRow, named: NamedReviewers): Reviewers {
   const { db } = context;
   const people = (named.reviewers ?? []).map((name) =>
@@ -36,8 +39,8 @@ export function findReviewers(context: ForgeContext, owner: UserRow, named: Name
 }
 
 /**
- * Ends the request with 422 if a review of this account must not be requested, or not by the actor. The actor's own role in
- * the repository decides, not site administrator rights.
+ * Ends the request with 422 if this account cannot be a reviewer, or if the actor may not choose reviewers. The actor's
+ * own role in the repository counts, not the rights of a site administrator.
  */
 export function guardRequest(
   context: ForgeContext,
@@ -49,12 +52,12 @@ export function guardRequest(
   const { repository, owner } = place;
   if (user.type === 'organization') throw invalid('an organization cannot review');
   if (permissionOf(db, user, repository, owner, 'pulls') === 'none')
-    throw invalid(`${user.name} cannot read it`);
+    throw invalid(`${user.name} cannot read the pull request`);
   if (user.id === both.issue.poster_id) throw invalid('the author cannot review');
   if (!mayChoose(context, place, both)) throw invalid('you may not choose reviewers');
 }
 
-/** Requests a review from an account and sends the webhook; undefined if it is requested already. */
+/** Requests a review from an account and sends the webhook. Returns undefined if a review is already requested. */
 export function requestReview(
   context: ForgeContext,
   place: PullContext,
@@ -65,7 +68,7 @@ export function requestReview(
   return askForReview(context, place, both, user);
 }
 
-/** Like `requestReview`, without checking the actor. */
+/** Like `requestReview`, but does not check the actor. */
 export function askForReview(
   context: ForgeContext,
   place: PullContext,
@@ -78,7 +81,7 @@ export function askForReview(
   if (last && both.issue.is_closed === 1)
     throw new ForgeProblem(403, 'a closed pull request needs no review');
   const official = isOfficial(context, place, both.pull, user);
-  // Their earlier reviews no longer count: a new review is requested.
+  // A new review is requested, so the account's earlier reviews no longer count.
   if (official) {
     db.run('UPDATE reviews SET official = 0 WHERE issue_id = ? AND reviewer_id = ?', both.issue.id, user.id);
   }
@@ -88,7 +91,7 @@ export function askForReview(
   return review;
 }
 
-/** Withdraws the request to an account; does nothing if there is none. */
+/** Withdraws the review request to an account; does nothing if there is none. */
 export function cancelRequest(
   context: ForgeContext,
   place: PullContext,
@@ -107,7 +110,10 @@ export function cancelRequest(
   emitRequest(context, place, both, { user, action: 'review_request_removed' });
 }
 
-/** Requests a review from a team; every member except the author is notified. Undefined if it is requested already. */
+/**
+ * Requests a review from a team; every member except the author is notified. Returns undefined if a review is already
+ * requested.
+ */
 export function requestTeamReview(
   context: ForgeContext,
   place: PullContext,
@@ -115,13 +121,13 @@ export function requestTeamReview(
   team: TeamRow,
 ): ReviewRow | undefined {
   if (place.repository.is_private === 1 && !hasRepository(context, team, place.repository.id)) {
-    throw invalid(`the team ${team.name} cannot read it`);
+    throw invalid(`the team ${team.name} cannot read the pull request`);
   }
   if (!mayChoose(context, place, both)) throw invalid('you may not choose reviewers');
   return askTeamForReview(context, place, both, team);
 }
 
-/** Like `requestTeamReview`, without checking the actor. */
+/** Like `requestTeamReview`, but does not check the actor. */
 export function askTeamForReview(
   context: ForgeContext,
   place: PullContext,
@@ -142,7 +148,7 @@ export function askTeamForReview(
   return review;
 }
 
-/** Withdraws the request to a team; no notification is sent. */
+/** Withdraws the review request to a team; no notification is sent. */
 export function cancelTeamRequest(
   context: ForgeContext,
   place: PullContext,
@@ -170,8 +176,8 @@ function invalid(reason: string): ForgeProblem {
 }
 
 /**
- * Returns whether the actor may request reviews: the author, the owner, collaborators, and organization members whose team
- * can read it.
+ * Returns whether the actor may request reviews: the author, the owner, collaborators, and organization members whose
+ * team can read the pull request.
  */
 function mayChoose({ db }: ForgeContext, { repository, actor }: PullContext, { issue }: FoundPull): boolean {
   if (repository.archived_at > 0) return false;
@@ -194,7 +200,7 @@ function isOfficialTeam({ db }: ForgeContext, { pull }: FoundPull, team: TeamRow
   const rule = findBranchRule(db, pull.repo_id, pull.base_branch);
   if (!rule) return false;
   if (rule.enable_approvals_whitelist) return rule.teams.approvals.includes(team.id);
-  // The column holds what `teams.ts` wrote.
+  // The column contains what `teams.ts` wrote.
   const units = JSON.parse(team.units_map) as Record<string, string>;
   const isWhole = Object.keys(units).length === 0 || reaches(team.permission, 'admin');
   const held = isWhole ? team.permission : units['repo.code'];

@@ -11,7 +11,7 @@ import { toInstant } from '../platform/time.ts';
 export type ReviewRow = {
   readonly id: number;
   readonly issue_id: number;
-  /** Null for a team. */
+  /** Null for a request to a team. */
   readonly reviewer_id: number | null;
   readonly team_id: number | null;
   readonly type: 'PENDING' | 'COMMENT' | 'APPROVED' | 'REQUEST_CHANGES' | 'REQUEST_REVIEW';
@@ -22,13 +22,13 @@ export type ReviewRow = {
   readonly dismissed: Bit;
   /** Message of the last dismissal. */
   readonly dismissal: string;
-  /** Its comment id, which places it in the discussion; 0 for a request. */
+  /** Id of the review as a comment, which determines its position in the discussion; 0 for a request. */
   readonly comment_id: number;
   readonly created_at: Seconds;
   readonly updated_at: Seconds;
 };
 
-/** A line comment; negative numbers are lines of the old file. */
+/** A line comment; a negative line number is a line of the old file. */
 export type ReviewCommentRow = {
   readonly id: number;
   readonly review_id: number;
@@ -138,7 +138,7 @@ export function readReview(db: Database, id: number): ReviewRow {
   );
 }
 
-/** Returns whether a caller may know of a review: a draft is visible to its author and site administrators. */
+/** Returns whether a caller may see a review: a draft is visible only to its author and to site administrators. */
 export function mayKnow(review: ReviewRow, caller: UserRow | undefined): boolean {
   if (review.type !== 'PENDING') return true;
   return caller !== undefined && (caller.is_admin === 1 || caller.id === review.reviewer_id);

@@ -11,7 +11,7 @@ import { secondsOf } from '../platform/time.ts';
 import { findBranchRule, isOfficialReviewer } from './protections-service.ts';
 import { findDraft, type ReviewRow, readReview } from './reviews-rows.ts';
 
-/** The verdict of a review. */
+/** The content of a review. */
 export type Opinion = {
   readonly type: Exclude<ReviewRow['type'], 'REQUEST_REVIEW'>;
   readonly body: string;
@@ -39,9 +39,10 @@ export function isOfficial(
 }
 
 /**
- * Records a review, from the account's draft if there is one, and sends the webhook; a draft sends no event. An approval or
- * rejection supersedes the account's earlier ones and fulfils the requests to the account, or to a team of it; as on Gitea,
- * the earlier ones are marked as dismissed only if there was no draft. Runs inside the caller's transaction.
+ * Records a review, from the account's draft if there is one, and sends the webhook; a draft sends no event. An
+ * approval or rejection supersedes the account's earlier ones and fulfils the requests to the account or to a team it
+ * belongs to. As in Gitea, earlier ones are marked as dismissed only if there was no draft. Runs inside the caller's
+ * transaction.
  */
 export function recordReview(
   context: ForgeContext,
@@ -137,7 +138,10 @@ function insertReview(
   return lastId;
 }
 
-/** Returns the id of the account's draft on a pull request, created if there is none: line comments belong to it. */
+/**
+ * Returns the id of the account's draft on a pull request, which is created if there is none. Line comments belong to
+ * it.
+ */
 export function openDraft(
   { db, clock }: ForgeContext,
   issueId: number,
@@ -159,7 +163,9 @@ export function openDraft(
   return lastId;
 }
 
-/** Marks approvals and rejections as dismissed, or reverts that; a review that is already in that state is left unchanged. */
+/**
+ * Marks approvals and rejections as dismissed, or reverts that. A review already in the wanted state is left unchanged.
+ */
 export function setDismissed(
   { db, clock }: ForgeContext,
   reviews: readonly ReviewRow[],
@@ -185,8 +191,8 @@ export function recordDismissal(
 }
 
 /**
- * Updates the reviews after the head moved: all become stale if the change itself differs, and the approvals are dismissed
- * if the base's rule requires it; those made on the new head are not stale. No webhook is sent.
+ * Updates the reviews after the head moved. If the change itself differs, all become stale, except those made on the
+ * new head, and the approvals are dismissed if the base's rule requires it. No webhook is sent.
  */
 export function followHeadWithReviews(
   context: ForgeContext,
@@ -218,7 +224,7 @@ export function hasReviews(db: Database, issueId: number): boolean {
   return db.get('SELECT 1 AS one FROM reviews WHERE issue_id = ? LIMIT 1', issueId) !== undefined;
 }
 
-/** Recomputes which votes count after a change of the base branch: the last one of each account. */
+/** Recomputes which votes count after a change of the base branch: the last vote of each account. */
 export function recountOfficial(context: ForgeContext, place: ReviewedRepository, issueId: number): void {
   const { db } = context;
   const votes = `issue_id = ? AND type IN ('APPROVED', 'REQUEST_CHANGES')`;
@@ -235,7 +241,7 @@ export function recountOfficial(context: ForgeContext, place: ReviewedRepository
   }
 }
 
-/** Removes a review with its comments; if it counted, the account's previous vote counts again. */
+/** Removes a review with its comments. If it counted, the account's previous vote counts again. */
 export function removeReview({ db }: ForgeContext, review: ReviewRow): void {
   db.run('DELETE FROM reviews WHERE id = ?', review.id);
   db.run(
@@ -260,15 +266,16 @@ export function restoreOfficial(db: Database, issueId: number, userId: number): 
 type HeadMove = {
   readonly before: string;
   readonly after: string;
-  /** Of the base branch and the head; undefined without a common history. */
+  /** Merge base of the base branch and the head; undefined without a common history. */
   readonly mergeBase: string | undefined;
 };
 
 /**
- * Returns whether reviews of one head of a pull request are stale at another one, as Gitea decides it: by the combined diff
- * of the new head against the old one and the merge base (`services/pull/pull.go`, checkIfPRContentChanged). A file counts
- * if the new head differs from both: a reverted change is therefore no change, and a file of the pull request that the base
- * changed is one. Without a common history nothing counts. If git cannot compare them, it counts as a change.
+ * Returns whether reviews of one head of a pull request are stale at another head. The decision is Gitea's: by the
+ * combined diff of the new head against the old head and the merge base (`services/pull/pull.go`,
+ * checkIfPRContentChanged). A file counts if the new head differs from both. A reverted change is therefore no change,
+ * and a file of the pull request that the base changed is one. Without a common history, nothing counts. If git cannot
+ * compare the commits, they count as changed.
  */
 export async function isOtherChange(
   git: GitRepository,
@@ -279,7 +286,7 @@ export async function isOtherChange(
   try {
     await git.git.run(['diff', '--name-only', '-z', after, before, mergeBase, '--'], {
       folder: git.folder,
-      // One name is enough.
+      // One changed file is enough.
       onOutput(piece) {
         isOther ||= piece.length > 0;
         return !isOther;

@@ -47,7 +47,7 @@ type DraftComment = LineOfFile & {
   readonly hunk: string;
 };
 
-/** Returns a comment with the commit that last changed its line and the diff hunk up to the line. */
+/** Returns a comment with the commit that last changed its line, and with the diff hunk up to that line. */
 async function prepareComment(
   context: ForgeContext,
   pull: PullRow,
@@ -85,13 +85,13 @@ function insertComment(
   return found(db.get<ReviewCommentRow>('SELECT * FROM review_comments WHERE id = ?', id));
 }
 
-/** Lines of a hunk that are kept before the commented one, as on Gitea. */
+/** Maximum lines of a hunk that are kept, up to and including the commented one, as in Gitea. */
 const maxLines = 4;
 
-/** A line of a file: of the new one, or of the old one if negative. */
+/** A line of a file: of the new file, or of the old one if negative. */
 type LineOfFile = { readonly path: string; readonly line: number };
 
-/** Returns the commit that last changed a line, as of a commit; undefined if the line does not exist. */
+/** Returns the commit that last changed a line, as seen from `head`; undefined if the line does not exist. */
 async function findAuthorCommit(
   git: GitRepository,
   head: string,
@@ -105,13 +105,13 @@ async function findAuthorCommit(
   return code === 0 ? /^[0-9a-f]+/.exec(stdout.toString('latin1'))?.[0] : undefined;
 }
 
-/** Returns the hunk of a diff that ends with a line, with its `@@` header; empty if the line is not in it. */
+/** Returns the diff hunk that ends with a line, with its `@@` header; empty if the line is not in the diff. */
 async function cutHunk(
   git: GitRepository,
   { base, head }: { readonly base: string; readonly head: string },
   place: LineOfFile,
 ): Promise<string> {
-  // A path outside the tree, for example an absolute one, is in no diff; git would fail.
+  // A path outside the tree, for example an absolute one, is in no diff, and git would fail.
   if (place.path === '' || cleanTreePath(place.path) !== place.path || place.line === 0) return '';
   const { stdout } = await git.git.run(
     ['diff-tree', '-p', '-r', '--no-renames', base, head, '--', place.path],
@@ -120,7 +120,7 @@ async function cutHunk(
   return cutAround(stdout.toString('utf8').split('\n'), place.line);
 }
 
-/** Walks a unified diff of one file. */
+/** Returns the part of a hunk that ends with a line, from the unified diff of one file. */
 function cutAround(lines: readonly string[], line: number): string {
   let [old, now] = [0, 0];
   let seen: { text: string; old: number; now: number }[] = [];
@@ -193,7 +193,7 @@ export const reviewHandlers = defineHandlers({
       body: body.body,
       hasComments: comments.length > 0,
     });
-    // Exclusive against pushes: whether a review is stale is decided on the head that it is stored for.
+    // Exclusive of pushes, so that staleness is decided for the same head that the review is stored for.
     return await context.git.exclusively(call.repository.id, 'pulls', async () => {
       const both = findPull(context, call, params.index);
       const commitId = body.commit_id || both.pull.head_sha;
@@ -223,7 +223,7 @@ export const reviewHandlers = defineHandlers({
     return context.db.transaction(() => {
       const { review, both } = findReview(call);
       if (review.type !== 'PENDING') throw new ForgeProblem(422, 'only a pending review can be submitted');
-      // Line comments are not counted here, as on Gitea: a comment review needs a body.
+      // Line comments do not count here, as in Gitea: a comment review needs a body.
       const said = { event: body.event, body: body.body, hasComments: false };
       const type = readEvent(both, caller, said);
       if (type === 'PENDING') throw new ForgeProblem(422, 'review stay pending');
@@ -238,7 +238,7 @@ export const reviewHandlers = defineHandlers({
     if (caller.is_admin === 0 && caller.id !== review.reviewer_id) {
       throw new ForgeProblem(403, 'no permission to delete comment');
     }
-    // Gitea answers 500.
+    // Gitea answers 500 in this case.
     if (review.type === 'REQUEST_REVIEW') throw new ForgeProblem(400, 'a request is taken back, not deleted');
     context.db.transaction(() => removeReview(context, review));
     return undefined;
@@ -257,7 +257,7 @@ export const reviewHandlers = defineHandlers({
       const scene = { ...call, actor: call.caller, issueId: both.issue.id };
       recordDismissal(context, scene, review.id, body.message ?? '');
       notifyActivity(context, scene);
-      // No webhook is sent, and a merge may have waited for this.
+      // No webhook is sent, but a merge may have been waiting for the dismissal.
       context.wakeMerges(call.repository.id);
       return show(call, readReview(context.db, review.id), both);
     });
@@ -306,7 +306,7 @@ function record({ context, repository, owner, caller }: Doing, both: FoundPull, 
   return review;
 }
 
-/** Each line comment is an activity, and the review itself unless it has no other content. */
+/** Records each line comment as an activity, and the review itself unless it has no other content. */
 function noteReview(context: ForgeContext, { issue }: FoundPull, review: ReviewRow, reviewer: UserRow): void {
   const told = { repositoryId: issue.repo_id, actorId: reviewer.id };
   const firstLine = (text: string) => numberedContent(issue.number, text.split('\n')[0] ?? '');
@@ -321,7 +321,7 @@ function noteReview(context: ForgeContext, { issue }: FoundPull, review: ReviewR
   recordActivity(context, { ...told, type, content: firstLine(review.body) });
 }
 
-/** A review of an older commit is stale from the start if the change was different then. */
+/** Returns whether a new review of an older commit is stale from the start, because the change was different then. */
 async function isStaleAtBirth(
   context: ForgeContext,
   { pull }: FoundPull,
@@ -348,7 +348,7 @@ function findReview(call: ReviewRequest & AtReview): {
   return { review, both };
 }
 
-/** Only approvals and rejections of an open pull request can be dismissed. */
+/** Returns the review to dismiss. Only approvals and rejections of an open pull request can be dismissed. */
 function findVote(call: ReviewRequest & AtReview): { readonly review: ReviewRow; readonly both: FoundPull } {
   const { review, both } = findReview(call);
   if (!isVote(review.type)) {
@@ -373,7 +373,7 @@ export const requestedReviewerHandlers = defineHandlers({
     const { context, caller, repository, owner, body } = call;
     const { both, reviewers } = findRequested(call, body);
     const place = { repository, owner, actor: caller };
-    // One by one, as on Gitea: requests before a refusal are kept.
+    // One by one, as in Gitea: requests made before a refusal are kept.
     const { transaction } = context.db;
     const made = [
       ...reviewers.people.map((user) => transaction(() => requestReview(context, place, both, user))),
@@ -398,7 +398,10 @@ function findRequested(call: ReviewersRequest, named: NamedReviewers) {
   return { both, reviewers: findReviewers(call.context, call.owner, named) };
 }
 
-/** Returns a review comment with its pull request; 400 for a plain comment, 404 for none. */
+/**
+ * Returns a review comment with its pull request. Ends the request with 400 for a plain comment, and with 404 if there
+ * is none.
+ */
 function findReviewComment(
   { db }: ForgeContext,
   { repository }: RepositoryTarget,
@@ -419,7 +422,10 @@ function findReviewComment(
   };
 }
 
-/** Marks a conversation as resolved or unresolved; for its pull request's author, writers, and accounts whose review counts. */
+/**
+ * Marks a conversation as resolved or unresolved. Allowed for the author of the pull request, accounts with write
+ * access, and accounts whose review counts.
+ */
 function setResolved(
   context: ForgeContext,
   place: RepositoryTarget & { readonly caller: UserRow },
@@ -438,7 +444,7 @@ function setResolved(
   db.run('UPDATE review_comments SET resolver_id = ? WHERE id = ?', resolver, comment.id);
 }
 
-/** Handlers for conversations on lines: resolving them, and replying. */
+/** Handlers for line conversations: resolving them, and replying. */
 export const reviewCommentHandlers = defineHandlers({
   resolveReviewComment(call) {
     setResolved(call.context, call, call.params.id, true);

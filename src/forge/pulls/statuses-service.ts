@@ -6,9 +6,9 @@ export type StatusRow = {
   readonly id: number;
   readonly repo_id: number;
   readonly sha: string;
-  /** Sequence number within the commit; the API's id. */
+  /** Sequence number within the commit, used as the API's id. */
   readonly number: number;
-  /** Not validated: the value as reported. */
+  /** The state as reported, not validated. */
   readonly state: string;
   readonly target_url: string;
   readonly description: string;
@@ -20,7 +20,10 @@ export type StatusRow = {
 const newest = /* sql */ `
 SELECT max(number) FROM commit_statuses WHERE repo_id = ?1 AND sha = ?2 GROUP BY context ORDER BY max(number) DESC`;
 
-/** Returns the newest status of each context of a commit, as a page ordered by age; without a page, all. */
+/**
+ * Returns the newest status of each context of a commit. `page` selects a page of them, ordered by age; without it, all
+ * are returned.
+ */
 export function latestStatuses(
   db: Database,
   repositoryId: number,
@@ -37,7 +40,7 @@ export function latestStatuses(
   );
 }
 
-/** Returns the combined state: `failure` if one failed, `success` if all passed, else `pending`. */
+/** Returns the combined state: `failure` if any status failed, `success` if all passed, otherwise `pending`. */
 export function combineStates(states: readonly string[]): 'failure' | 'success' | 'pending' {
   if (states.some((state) => ['error', 'failure', 'warning'].includes(state))) return 'failure';
   const passed = states.filter((state) => state === 'success' || state === 'skipped');

@@ -20,7 +20,7 @@ const orders: Readonly<Record<string, string>> = {
   oldest: 'created_at, number',
   recentupdate: 'created_at DESC, number DESC',
   leastupdate: 'created_at, number',
-  // The two names are reversed, as on Gitea.
+  // The two names are swapped, as in Gitea.
   leastindex: 'number DESC',
   highestindex: 'number',
 };
@@ -117,7 +117,7 @@ function emitStatus(
       context: row.context,
       created_at: toInstant(row.created_at),
       description: row.description,
-      // The row id: the API's id is a number within the commit.
+      // The row id, unlike the API's id, which is a number within the commit.
       id: row.id,
       repository: toRepository(context, repository, { owner, viewer: undefined, permission: 'owner' }),
       sender: toUser(context, sender, undefined),
