@@ -45,7 +45,7 @@ export const collaboratorHandlers = defineHandlers({
   putCollaborator({ context, repository, owner, params, body }) {
     const user = collaboratorNamed(context.db, params.collaborator);
     if (user.type !== 'user') throw new ForgeProblem(422, 'user does not exist');
-    // An owner has every access already; a row would outlive the ownership.
+    // An owner already has full access, and a row would outlive the ownership.
     if (user.id === repository.owner_id) return undefined;
     requireUnblocked(context.db, user, [owner.id]);
     requireUnblocked(context.db, owner, [user.id]);
@@ -71,7 +71,7 @@ export const collaboratorHandlers = defineHandlers({
     }
     const user = found(userNamed(context.db, params.collaborator));
     const held = permissionOf(context.db, user, repository, owner);
-    // Shown as the owner sees the account, as on Gitea, limited to the reach of the caller's token.
+    // The account is shown as its owner sees it, as in Gitea, but limited by the scope of the caller's token.
     const viewer = { ...owner, is_public_only: caller.is_public_only };
     return { permission: held, role_name: held, user: toUser(context, user, viewer) };
   },

@@ -21,7 +21,10 @@ function findDeployKey({ context, repository }: KeyPlace, id: number): DeployKey
   return found(context.db.get<DeployKeyRow>(sql, id, repository.id));
 }
 
-/** Returns a deploy key as the API shows it; the repository is visible to its owner and to site administrators. */
+/**
+ * Returns a deploy key as the API shows it. Its repository is included only for the repository's owner and for site
+ * administrators.
+ */
 function toDeployKey({ context, repository, owner, caller }: KeyPlace, key: DeployKeyRow) {
   const isReadOnly = key.is_read_only === 1;
   const permission = isReadOnly ? 'read' : 'write';
@@ -41,7 +44,9 @@ function toDeployKey({ context, repository, owner, caller }: KeyPlace, key: Depl
   };
 }
 
-/** Returns the id of a deploy key, storing it if it is new. Ends the request with 422 if an account has the key. */
+/**
+ * Returns the id of a deploy key, which is stored if it is new. Ends the request with 422 if an account uses the key.
+ */
 function storeKey({ db, clock }: ForgeContext, key: SshPublicKey, name: string): number {
   const known = db.get<PublicKeyRow>('SELECT * FROM public_keys WHERE fingerprint = ?', key.fingerprint);
   if (known === undefined) {
@@ -102,7 +107,7 @@ export const deployKeyHandlers = defineHandlers({
     const { context, body } = call;
     const key = parsePublicKey(body.key);
     const row = context.db.transaction(() => addDeployKey(call, key, body.title, body.read_only === true));
-    // The response has the comment that was sent; later ones have that of the first request with this key.
+    // The response has the comment that was sent; later responses have the comment of the first request with this key.
     const { repository: _, ...shape } = toDeployKey(call, { ...row, content: key.line });
     return shape;
   },

@@ -21,14 +21,14 @@ import { createRepository } from './repositories-service.ts';
 type TemplateSource = RepositoryTarget & { readonly context: ForgeContext; readonly caller: UserRow };
 
 const rulesPath = '.gitea/template';
-/** Larger files are copied unchanged. */
+/** Maximum size of an expanded file; larger files are copied unchanged. */
 const maxFileBytes = 1024 * 1024;
 const maxExpandedFiles = 2000;
 const maxExpandedBytes = 32 * 1024 * 1024;
 
 /**
- * Returns the owner of the new repository: the caller, an organization where they may create one, or any account for site
- * administrators.
+ * Returns the owner of the new repository: the caller, an organization where the caller may create repositories, or any
+ * account if the caller is a site administrator.
  */
 function findHolder({ context, caller }: TemplateSource, name: string): UserRow {
   if (name === caller.name) return caller;
@@ -41,7 +41,7 @@ function findHolder({ context, caller }: TemplateSource, name: string): UserRow 
   throw new ForgeProblem(403, 'Given user is not allowed to create repository in organization.');
 }
 
-/** Returns the expanded files that the template names in `.gitea/template`. */
+/** Returns the files that `.gitea/template` names, with their variables expanded. */
 async function expandFiles(
   { context, repository: template, owner }: TemplateSource,
   commitId: string,
@@ -87,7 +87,7 @@ async function expandFiles(
   return edits;
 }
 
-/** Creates the new repository's first commit with the files of the template's default branch, without any history. */
+/** Creates the new repository's first commit with the files of the template's default branch, without their history. */
 async function copyFiles(
   template: TemplateSource,
   repository: RepositoryRow,
@@ -142,8 +142,8 @@ function copyRows({ context, ...template }: TemplateSource, id: number, items: G
       from,
     );
   }
-  // A webhook copy includes the secret, which proves to its receiver that the template sent a delivery. From now on
-  // the caller counts as the one who set its URL.
+  // The copy of a webhook includes the secret, which proves to the receiver that the template sent a delivery. The
+  // caller counts as the account that set the URL of the copy.
   if (items.webhooks && reaches(template.permission, 'admin')) {
     const copied = 'type, url, content_type, secret, meta, events, is_active';
     db.run(
@@ -167,7 +167,7 @@ function copyRows({ context, ...template }: TemplateSource, id: number, items: G
   }
 }
 
-/** Handlers that generate repositories from a template: its files without history, and the selected items. */
+/** Handlers that generate repositories from a template: its files, without their history, and the selected items. */
 export const generateHandlers = defineHandlers({
   async generateRepository(call) {
     const { context, repository: template, caller, body } = call;
@@ -191,7 +191,7 @@ export const generateHandlers = defineHandlers({
   },
 });
 
-/** Values of the variables in the files of a template. */
+/** Values of the variables in a template's files. */
 type TemplateNames = {
   readonly repository: TemplateSide;
   readonly template: TemplateSide;
@@ -202,7 +202,7 @@ type TemplateSide = {
   readonly name: string;
   readonly owner: string;
   readonly description: string;
-  /** Path under the root of the forge. */
+  /** Path relative to the root of the forge. */
   readonly link: string;
   readonly httpsUrl: string;
   readonly sshUrl: string;
@@ -213,7 +213,7 @@ const months = [
   ...['November', 'December'],
 ];
 
-/** Splits a name at every character that is not a letter or digit, and at changes from lower to upper case. */
+/** Splits a name at every character that is not a letter or digit, and before a capital letter that starts a word. */
 function splitWords(name: string): string[] {
   return name
     .replace(/([a-z\d])([A-Z])/g, '$1 $2')
@@ -268,7 +268,10 @@ function valuesOf({ repository, template, now }: TemplateNames): ReadonlyMap<str
   ]);
 }
 
-/** Returns a function that replaces `$NAME` and `${NAME}` in bytes. An unknown variable loses its dollar sign, as on Gitea. */
+/**
+ * Returns a function that replaces `$NAME` and `${NAME}` in bytes. An unknown variable loses its dollar sign, as in
+ * Gitea.
+ */
 function createExpansion(names: TemplateNames): (content: Buffer) => Buffer {
   const values = valuesOf(names);
   return (content) => {
@@ -284,7 +287,7 @@ function createExpansion(names: TemplateNames): (content: Buffer) => Buffer {
   };
 }
 
-/** Returns a matcher of paths to expand, by the globs of `.gitea/template`, one per line. */
+/** Returns a matcher for the paths to expand, from the globs in `.gitea/template`, one per line. */
 function createTemplateMatcher(rules: string): (path: string) => boolean {
   const globs = rules
     .split('\n')
@@ -294,7 +297,7 @@ function createTemplateMatcher(rules: string): (path: string) => boolean {
   return (path) => globs.some((matches) => matches(path));
 }
 
-/** Returns an expanded path without invalid parts: reserved names, `..`, `.git`, control characters. */
+/** Returns an expanded path with invalid parts replaced: reserved names, `..`, `.git`, control characters. */
 function cleanExpandedPath(path: string): string {
   const cleanField = (field: string): string => {
     const safe = [...field]

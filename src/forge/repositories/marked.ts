@@ -6,7 +6,7 @@ import type { PageRange } from '../platform/paging.ts';
 import type { RepositoryRow, UserRow } from '../platform/rows.ts';
 import { toRepository } from './repositories-rows.ts';
 
-/** Tables of starred and watched repositories. */
+/** Tables of starred and watched repositories, respectively. */
 type Mark = 'stars' | 'watches';
 
 type MarkedListing = {
@@ -17,9 +17,10 @@ type MarkedListing = {
 };
 
 /**
- * Lists the repositories that an account has starred or watches, in the order of the marks. The account itself sees every
- * one that it can still read; others see public repositories of public owners, if they can read these. A token for public
- * resources sees the same as other accounts. `permissions` are those of the account, as on Gitea.
+ * Lists the repositories that an account has starred or watches, in the order in which it marked them. The account
+ * itself sees all that it can still read; others see public repositories of public owners, if they can read these. A
+ * token restricted to public resources sees what other accounts see. `permissions` are those of the listed account, as
+ * in Gitea.
  */
 export function listMarked(call: MarkedListing, mark: Mark, account: UserRow) {
   const { context, caller, page, reply } = call;
@@ -30,7 +31,7 @@ export function listMarked(call: MarkedListing, mark: Mark, account: UserRow) {
     WHERE m.user_id = ? AND ${conditions.map(({ sql }) => sql).join(' AND ')}`;
   const values = [account.id, ...conditions.flatMap(({ values }) => values)];
   const counted = context.db.get<{ count: number }>(`SELECT count(*) AS count ${from}`, ...values);
-  // For stars, Gitea reports the account's `starred_repos_count`.
+  // For stars, Gitea reports the account's `starred_repos_count`, which may include hidden repositories.
   reply.total(mark === 'stars' ? account.num_stars : (counted?.count ?? 0));
   const rows = context.db.all<RepositoryRow>(
     `SELECT r.* ${from} ORDER BY m.id LIMIT ? OFFSET ?`,

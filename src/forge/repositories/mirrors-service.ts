@@ -7,7 +7,7 @@ import type { RepositoryRow, Seconds, UserRow } from '../platform/rows.ts';
 import { secondsOf } from '../platform/time.ts';
 import { fetchRemote, pushToRemote, type Remote } from './remote-git.ts';
 
-/** A remote that a repository is pushed to. */
+/** A remote to which a repository is pushed. */
 export type PushMirrorRow = {
   readonly id: number;
   readonly repo_id: number;
@@ -19,7 +19,7 @@ export type PushMirrorRow = {
   readonly sync_on_commit: number;
   readonly last_error: string;
   readonly synced_at: Seconds;
-  /** 0: never automatically. */
+  /** 0 for never automatically. */
   readonly next_at: Seconds;
   readonly created_at: Seconds;
 };
@@ -27,7 +27,7 @@ export type PushMirrorRow = {
 /** Shortest interval between two synchronizations. */
 export const minIntervalSeconds = 600;
 
-/** Pushes a repository to one remote; returns whether it succeeded, and stores the time and the error. */
+/** Pushes a repository to one remote and stores the time and any error. Returns whether it succeeded. */
 export async function syncPushMirror(context: ForgeContext, id: number): Promise<boolean> {
   const { db } = context;
   const row = db.get<PushMirrorRow>('SELECT * FROM push_mirrors WHERE id = ?', id);
@@ -56,7 +56,7 @@ function queuePushMirror(context: ForgeContext, id: number): void {
   });
 }
 
-/** Schedules pushes to the remotes that follow every push to a repository. */
+/** Schedules pushes to the remotes that are updated after every push to a repository. */
 export function followPush(context: ForgeContext, repositoryId: number): void {
   const sql = 'SELECT id FROM push_mirrors WHERE repo_id = ? AND sync_on_commit = 1';
   for (const { id } of context.db.all<{ id: number }>(sql, repositoryId)) queuePushMirror(context, id);
@@ -68,11 +68,11 @@ type MirrorRow = {
   readonly address: string;
   readonly username: string;
   readonly password: string;
-  /** 0: never automatically. */
+  /** 0 for never automatically. */
   readonly next_at: Seconds;
 };
 
-/** Makes a repository a mirror of a remote, from now on. Interval 0: it is synchronized only on demand. */
+/** Makes a repository a mirror of a remote. With an interval of 0, it is synchronized only on demand. */
 export function storeMirror(
   { db, clock }: ForgeContext,
   repositoryId: number,
@@ -96,7 +96,7 @@ export function storeMirror(
   );
 }
 
-/** Fetches, and returns the moved branches and tags. */
+/** Fetches from a remote and returns the moved branches and tags. */
 async function fetchChanges(context: ForgeContext, git: GitRepository, remote: Remote): Promise<RefChange[]> {
   const read = async () => {
     const refs = await listRefs(git, ['refs/heads', 'refs/tags']);
@@ -110,14 +110,14 @@ async function fetchChanges(context: ForgeContext, git: GitRepository, remote: R
     .map((ref) => ({ ref, before: before.get(ref), after: after.get(ref) }));
 }
 
-/** Synchronizes a mirror, and sends webhooks for the changes as for a push of its owner. */
+/** Synchronizes a mirror, and sends webhooks for the changes as if its owner had pushed them. */
 export async function syncMirror(context: ForgeContext, repositoryId: number): Promise<void> {
   const { db } = context;
   const row = db.get<MirrorRow>('SELECT * FROM mirrors WHERE repo_id = ?', repositoryId);
   const repository = db.get<RepositoryRow>('SELECT * FROM repositories WHERE id = ?', repositoryId);
   const owner = repository && db.get<UserRow>('SELECT * FROM users WHERE id = ?', repository.owner_id);
   if (!row || !owner) return;
-  // Before the attempt: a failed one is repeated after the interval, not at once.
+  // Stored before the attempt, so that a failed attempt is repeated after the interval, not at once.
   const now = secondsOf(context.clock());
   const next = repository.mirror_interval > 0 ? now + repository.mirror_interval : 0;
   db.run('UPDATE mirrors SET next_at = ? WHERE repo_id = ?', next, repositoryId);
@@ -148,7 +148,7 @@ export function queueDueMirrors(context: ForgeContext): void {
 
 const tickMs = 30_000;
 
-/** Starts the periodic check for due mirrors; returns a function that stops it. */
+/** Starts the periodic check for mirrors that are due. Returns a function that stops it. */
 export function startMirrorSchedule(context: ForgeContext): () => void {
   const timer = setInterval(() => queueDueMirrors(context), tickMs);
   timer.unref();

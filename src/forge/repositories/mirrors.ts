@@ -27,7 +27,7 @@ import {
 import { toRepository } from './repositories-rows.ts';
 import { createRepository } from './repositories-service.ts';
 
-/** Maximum push mirrors per repository: each push would be repeated that often. */
+/** Maximum push mirrors per repository, because each push is repeated for every mirror. */
 const maxPushMirrors = 20;
 
 function toPushMirror({ name }: RepositoryRow, row: PushMirrorRow) {
@@ -51,7 +51,7 @@ function readInterval(text: string): number {
   return interval;
 }
 
-/** Responses to a remote that is refused. */
+/** Responses for each reason to refuse a remote. */
 type Refusals = Readonly<Record<RemoteAddressError['mistake'], readonly [status: number, message: string]>>;
 
 const pushRefusals: Refusals = {
@@ -156,7 +156,7 @@ function findHolder({ context, caller }: MigrationCall, name: string, id: number
   throw new ForgeProblem(403, 'Given user is not owner of organization.');
 }
 
-/** Gitea answers 500 for an invalid interval, or one that is too short. */
+/** Parses a mirror interval. Ends the request with 422 if it is invalid or too short, where Gitea answers 500. */
 function readMirrorInterval(text: string): number {
   const interval = text === '' ? defaultIntervalSeconds : parseGoDuration(text);
   if (interval === undefined || (interval !== 0 && interval < minIntervalSeconds))
@@ -197,7 +197,7 @@ async function fillFrom(context: ForgeContext, repository: RepositoryRow, remote
   }
 }
 
-/** Handlers for migrations: repositories that are copied from another server, once or periodically. */
+/** Handlers for migrations: repositories copied from another server, once or periodically. */
 export const migrateHandlers = defineHandlers({
   async migrateRepository({ context, caller, body }) {
     const holder = findHolder({ context, caller }, body.repo_owner ?? '', body.uid ?? 0);

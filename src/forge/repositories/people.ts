@@ -10,7 +10,7 @@ import { toRepositories } from './repositories-rows.ts';
 
 type PeopleCall = RepositoryTarget & { readonly context: ForgeContext; readonly caller: UserRow };
 
-/** Handlers for the forks of a repository, and its related accounts. */
+/** Handlers for the forks of a repository, and for the accounts related to it. */
 export const peopleHandlers = defineHandlers({
   listForks({ context, repository, caller, page, reply }) {
     const readable = readableCondition(caller);
@@ -43,8 +43,7 @@ export const peopleHandlers = defineHandlers({
 
   listReviewers(call) {
     const members = membersOf(call, { least: 'read', units: ['pulls'] });
-    // The possible reviewers are also the possible requesters; a site administrator without a role in the repository
-    // is not.
+    // The possible reviewers may also request reviews; a site administrator without a role in the repository may not.
     const mayAsk = call.repository.archived_at === 0 && members.some(({ id }) => id === call.caller.id);
     if (!mayAsk) throw new ForgeProblem(403, 'doer has no permission to get reviewers');
     return showPeople(call, members);
@@ -56,8 +55,8 @@ function showPeople({ context, caller }: PeopleCall, people: readonly UserRow[])
 }
 
 /**
- * Returns collaborators from a permission level on, and members of teams with access to one of the units, by name; the
- * owner comes last.
+ * Returns collaborators with at least a given permission, and members of teams with access to one of the units, sorted
+ * by name; the owner comes last.
  */
 function membersOf(
   { context, repository, owner }: PeopleCall,

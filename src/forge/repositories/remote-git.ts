@@ -14,13 +14,13 @@ import type { GitRepository } from '../platform/git/repository.ts';
 
 /** A repository on another server, with its credentials. */
 export type Remote = {
-  /** URL without credentials: for git, responses and messages. */
+  /** URL without credentials, for git, responses and messages. */
   readonly address: string;
   readonly username: string;
   readonly password: string;
 };
 
-/** Why a URL is rejected: invalid, another protocol, a path of this host, a host that must not be reached. */
+/** Why a URL is rejected: invalid, another protocol, a path on this host, or a host that must not be reached. */
 type RemoteMistake = 'url' | 'protocol' | 'local' | 'host';
 
 /** Thrown if a URL must not be used. */
@@ -36,8 +36,8 @@ export class RemoteAddressError extends Error {
 const maxLength = 2048;
 
 /**
- * Returns the parsed remote of a URL. Credentials in the URL count if none are given separately. Only HTTP and HTTPS: git's
- * own protocol has neither credentials nor a host that could be pinned to the checked address.
+ * Parses the URL of a remote. Credentials in the URL are used if none are given separately. Only HTTP and HTTPS are
+ * accepted: git's own protocol has neither credentials nor a host that could be pinned to the checked addresses.
  */
 export function parseRemote(text: string, username = '', password = ''): Remote {
   const trimmed = text.trim();
@@ -64,9 +64,9 @@ function credentialsOf(url: URL): Omit<Remote, 'address'> {
 }
 
 /**
- * Returns the IP addresses of a remote's host. All of them must be on the public internet, unless the instance allows local
- * networks: a server that only the forge can reach must not respond to an account that may add a mirror. Call it before
- * every use, as name resolution can change.
+ * Returns the IP addresses of a remote's host. All of them must be on the public internet, unless the instance allows
+ * local networks: an account that may add a mirror must not get responses from a server that only the forge can reach.
+ * Call it before every use, because name resolution can change.
  */
 export async function resolveRemote({ features }: Pick<ForgeContext, 'features'>, { address }: Remote) {
   const host = new URL(address).hostname.replace(/^\[(.*)\]$/, '$1');
@@ -84,7 +84,7 @@ async function lookUp(host: string): Promise<string[]> {
   }
 }
 
-/** Longer than a large repository takes; a server that sends nothing is aborted much earlier. */
+/** Longer than a large repository takes. A server that sends nothing is aborted much earlier. */
 const timeoutMs = 600_000;
 
 type SyncPlace = { readonly context: ForgeContext; readonly git: GitRepository; readonly remote: Remote };
@@ -93,9 +93,9 @@ type SyncPlace = { readonly context: ForgeContext; readonly git: GitRepository; 
 type RemoteCommand = (address: string, environment: Record<string, string>) => Promise<{ stdout: Buffer }>;
 
 /**
- * Runs a git command that connects to a remote, with the limits of a push. Credentials are in the environment, which other
- * accounts of the host cannot read, and not in the arguments, which they can. The host is pinned to the checked addresses,
- * and redirects are not followed: either would lead git to an unchecked address.
+ * Runs a git command that connects to a remote, with the limits of a push. Credentials are in the environment, which
+ * other accounts of the host cannot read, not in the arguments, which they can. The host is pinned to the checked
+ * addresses and redirects are not followed; otherwise git could be led to an unchecked address.
  */
 async function withRemote(
   { context, remote }: SyncPlace,
@@ -136,16 +136,17 @@ async function withRemote(
 const refspecs = ['+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*'];
 const quiet = ['--quiet', '--prune', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance'];
 
-/** Folder name prefix in a repository, for data from a remote. */
+/** Prefix of the folders in a repository that hold data from a remote. */
 const asidePrefix = 'remote-';
 
 /**
  * Updates branches and tags of a repository to those of a remote. The data is first fetched into a separate repository,
- * which uses the objects here as alternates: a failed fetch leaves nothing behind. Call it with the refs locked.
+ * which uses the objects of this one as alternates, so that a failed fetch leaves nothing behind. Call it with the refs
+ * locked.
  */
 export async function fetchRemote(place: SyncPlace): Promise<void> {
   const { git, folder } = place.git;
-  // Left by a dead process.
+  // Folders left behind by a process that died.
   for (const name of await readdir(folder))
     if (name.startsWith(asidePrefix)) await rm(join(folder, name), { recursive: true, force: true });
   const aside = join(folder, `${asidePrefix}${randomUUID()}`);
@@ -159,14 +160,17 @@ export async function fetchRemote(place: SyncPlace): Promise<void> {
       git.run(['fetch', ...quiet, '--', address, ...refspecs], { folder: aside, timeoutMs, environment }),
     );
     await movePacks(join(aside, 'objects', 'pack'), join(folder, 'objects', 'pack'));
-    // All objects are here: only the refs follow.
+    // All objects are present now, so only the refs are updated.
     await git.run(['fetch', ...quiet, '--', aside, ...refspecs], { folder, timeoutMs });
   } finally {
     await rm(aside, { recursive: true, force: true });
   }
 }
 
-/** Moves packs between folders of one file system; the index of each comes last, because git finds the pack by it. */
+/**
+ * Moves packs between folders of one file system. The index of each pack comes last, because git finds the pack by its
+ * index.
+ */
 async function movePacks(from: string, to: string): Promise<void> {
   await mkdir(to, { recursive: true });
   const names = (await readdir(from)).filter((name) => /^pack-\w+\.(pack|rev|idx)$/.test(name));
@@ -175,7 +179,7 @@ async function movePacks(from: string, to: string): Promise<void> {
     await rename(join(from, name), join(to, name));
 }
 
-/** Returns the short name of the branch of a remote's HEAD; undefined if there is none. */
+/** Returns the short name of the branch that a remote's HEAD points to; undefined if there is none. */
 export async function readRemoteHead(place: SyncPlace): Promise<string | undefined> {
   const { git, folder } = place.git;
   const { stdout } = await withRemote(place, (address, environment) =>
@@ -192,13 +196,16 @@ export async function pushToRemote(place: SyncPlace): Promise<void> {
   );
 }
 
-/** A server that sends nothing for this long is aborted. */
+/** Maximum time a server may send nothing before it is aborted. */
 const silenceMs = 60_000;
 
-/** Requests that git may make to another server: dumb HTTP, which would fetch unchecked objects, uses other paths. */
+/** Requests that git may make to another server. Dumb HTTP, which would fetch unchecked objects, uses other paths. */
 const asked = /^\/(info\/refs\?service=git-(upload|receive)-pack|git-(upload|receive)-pack)$/;
 
-/** Hop-by-hop headers, and content encodings: the counted bytes are those that git receives. */
+/**
+ * Hop-by-hop headers, and the accepted content encodings: without compression, the counted bytes are those that git
+ * receives.
+ */
 const dropped = new Set([
   'connection',
   'keep-alive',
@@ -210,7 +217,7 @@ const dropped = new Set([
 
 type RelayOptions = {
   readonly remote: Remote;
-  /** Checked addresses of the remote's host: others are not connected to. */
+  /** Checked addresses of the remote's host; no others are connected to. */
   readonly addresses: readonly string[];
   /** Maximum bytes from the remote. */
   readonly maxBytes: number;
@@ -225,10 +232,10 @@ interface Relay {
 }
 
 /**
- * Relays git's requests to the server of a remote, and its responses. Git itself limits neither the received size nor where
- * a name resolves: here all bytes of a fetch are counted, only checked addresses are connected to, and only git's own
- * protocol is spoken, uncompressed, in which git checks each object. Redirects and refused credentials are passed on to
- * git.
+ * Relays git's requests to the server of a remote, and the server's responses. Git itself limits neither the received
+ * size nor the addresses to which a name may resolve. The relay counts all bytes of a fetch, connects only to checked
+ * addresses, and speaks only git's own protocol, in which git checks each object, uncompressed. Redirects and refused
+ * credentials are passed on to git.
  */
 async function openRelay({ remote, addresses, maxBytes }: RelayOptions): Promise<Relay> {
   let bytes = 0;
@@ -278,7 +285,7 @@ async function openRelay({ remote, addresses, maxBytes }: RelayOptions): Promise
             done(new Error(refusal));
           },
         });
-        // A response that breaks off breaks off for git, too.
+        // If a response breaks off, it breaks off for git, too.
         pipeline(answer, count, response, () => {});
       },
     );
@@ -305,13 +312,13 @@ async function openRelay({ remote, addresses, maxBytes }: RelayOptions): Promise
   };
 }
 
-/** Git trusts the certificate authorities of the system. */
+/** Returns the TLS client with the system's certificate authorities, which git trusts, too. */
 function overTls() {
   const ca = [...new Set([...getCACertificates('default'), ...getCACertificates('system')])];
   return { program: https, more: { ca } };
 }
 
-/** Returns why a response is not relayed. */
+/** Returns why a response must not be relayed; undefined if it may be. */
 function unusable(path: string, { statusCode, headers }: IncomingMessage): string | undefined {
   if ((headers['content-encoding'] ?? 'identity') !== 'identity') return 'the remote compresses its answers';
   const service = /service=(.*)$/.exec(path)?.[1];

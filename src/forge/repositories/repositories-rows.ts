@@ -19,11 +19,11 @@ export type TransferRow = {
 type RepositoryView = {
   readonly owner: UserRow;
   readonly viewer: UserRow | undefined;
-  /** The viewer's permission; looked up if absent. Payloads use the actor's or the poster's. */
+  /** The viewer's permission, which is looked up if absent. Payloads use the permission of the actor or the poster. */
   readonly permission?: Permission;
   /**
-   * Account whose read access to the parent of a fork counts: in payloads, which have no viewer, the actor. Default: the
-   * viewer.
+   * Account that needs read access to the parent of a fork for the parent to be shown. In payloads, which have no
+   * viewer, it is the actor. Default: the viewer.
    */
   readonly parentReader?: UserRow;
 };
@@ -34,7 +34,7 @@ export function toRepository(context: ForgeContext, repository: RepositoryRow, s
   return { ...toBare(context, repository, sight), ...(parent ? { parent } : {}) };
 }
 
-/** Returns repositories of many owners, in the given order. */
+/** Returns repositories of different owners, in the given order. */
 export function toRepositories(
   context: ForgeContext,
   repositories: readonly RepositoryRow[],
@@ -51,8 +51,8 @@ export function toRepositories(
 }
 
 /**
- * Returns the parent of a fork if the viewer can read it: it may have become private. Its `permissions` are, as on Gitea,
- * those of the viewer in the fork.
+ * Returns the parent of a fork if the viewer can read it, since it may have become private. Its `permissions` are those
+ * of the viewer in the fork, as in Gitea.
  */
 function findParent(context: ForgeContext, repository: RepositoryRow, sight: RepositoryView) {
   if (repository.fork_id === null) return undefined;
@@ -98,7 +98,7 @@ function toBare(context: ForgeContext, repository: RepositoryRow, sight: Reposit
     ...mirrorState(repository),
     avatar_url: repository.avatar === '' ? '' : `${context.rootUrl()}/repo-avatars/${repository.avatar}`,
     object_format_name: repository.object_format,
-    // The column holds what this forge wrote.
+    // The column contains what this forge wrote.
     topics: JSON.parse(repository.topics) as string[],
     licenses: [],
     ...(transfer ? { repo_transfer: transfer } : {}),
@@ -134,7 +134,10 @@ function counters(repository: RepositoryRow) {
   };
 }
 
-/** A tracker and a wiki are shown only if their unit is enabled; an external one replaces the internal one. */
+/**
+ * Returns the units of a repository. A tracker and a wiki are shown only if their unit is enabled; an external one
+ * replaces the internal one.
+ */
 function switches(repository: RepositoryRow) {
   const { internal_tracker, external_tracker, external_wiki, ...plain } = settingsOf(repository);
   const tracker = external_tracker ? { external_tracker } : { internal_tracker };

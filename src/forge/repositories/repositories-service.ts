@@ -27,8 +27,8 @@ type NewRepository = WantedFiles & {
 };
 
 /**
- * Creates a repository of an owner, with its first commit if `auto_init` is set, and sends the webhooks of the owner.
- * `fill` adds content before the creation completes; if it throws, the repository is removed.
+ * Creates a repository for an owner, with a first commit if `auto_init` is set, and sends the owner's webhooks. `fill`
+ * adds content before the creation completes; if it throws, the repository is removed.
  */
 export async function createRepository(
   context: ForgeContext,
@@ -50,7 +50,7 @@ export async function createRepository(
     if (wanted.auto_init) await writeFirstCommit(context, { repository, owner, actor }, wanted);
     await fill?.(repository);
   } catch (error) {
-    // A row without its folder would answer 500 forever.
+    // A row without a folder would cause 500 forever.
     db.run('DELETE FROM repositories WHERE id = ?', repository.id);
     await git.remove(repository.id);
     throw error;
@@ -64,7 +64,7 @@ export async function createRepository(
   });
 }
 
-/** A template provides files: workflows run in repositories generated from it. */
+/** A template only provides files; workflows run in the repositories generated from it. */
 const unitsOfTemplate: Partial<RepositorySettings> = { has_actions: false };
 
 /** Inserts the row of a repository under creation; `endCreation` completes it. */
@@ -134,13 +134,13 @@ export function assertRepositoryName(name: string): void {
   if (!isUsable || isReserved) throw new ForgeProblem(422, `name is invalid or reserved [name: ${name}]`);
 }
 
-/** Returns whether an owner has a repository of this name, ignoring case. */
+/** Returns whether an owner has a repository with this name, ignoring case. */
 export function isTaken(context: ForgeContext, owner: UserRow, name: string): boolean {
   const sql = 'SELECT 1 AS one FROM repositories WHERE owner_id = ? AND lower_name = ?';
   return context.db.get(sql, owner.id, name.toLowerCase()) !== undefined;
 }
 
-/** Emits the event that a repository was created or deleted to the hooks of the owner and of the instance. */
+/** Emits the event of a created or deleted repository to the hooks of the owner and of the instance. */
 export function emitRepository(
   context: ForgeContext,
   news: { repository: RepositoryRow; owner: UserRow; actor: UserRow; action: 'created' | 'deleted' },
@@ -165,7 +165,7 @@ export function emitRepository(
   });
 }
 
-/** Removes a repository with everything in it, and sends the remaining webhooks. */
+/** Removes a repository with everything in it, and sends the webhooks that are still due. */
 export function removeRepository(
   context: ForgeContext,
   news: { repository: RepositoryRow; owner: UserRow; actor: UserRow },
@@ -176,7 +176,7 @@ export function removeRepository(
     context.db.run('DELETE FROM repositories WHERE id = ?', repository.id);
     context.db.afterCommit(() => {
       context.attachments.sweep();
-      // Removal waits for git to release the folder; the forge waits for background work before it closes its
+      // The removal waits until git releases the folder; the forge waits for background work before it closes its
       // database.
       context.background.add(() => sweepFolders(context));
     });

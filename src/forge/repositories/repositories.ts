@@ -35,7 +35,7 @@ import {
   removeRepository,
 } from './repositories-service.ts';
 
-/** Renames a repository; the old name redirects until another repository takes it. */
+/** Renames a repository. The old name redirects to it until another repository takes that name. */
 function rename(context: ForgeContext, { repository, owner }: RepositoryTarget, name: string): void {
   const { db } = context;
   const lower = name.toLowerCase();
@@ -54,7 +54,7 @@ function rename(context: ForgeContext, { repository, owner }: RepositoryTarget, 
   db.run('UPDATE repositories SET name = ?, lower_name = ? WHERE id = ?', name, lower, repository.id);
 }
 
-/** Records the activity of a rename, after the change. */
+/** Records a rename as an activity. Call it after the change. */
 function noteRename(context: ForgeContext, { repository }: RepositoryTarget, actor: UserRow): void {
   const sql = 'SELECT 1 AS one FROM repositories WHERE id = ? AND name = ?';
   if (context.db.get(sql, repository.id, repository.name) !== undefined) return;
@@ -80,7 +80,7 @@ function updateRepository(
   const { repository } = target;
   const now = secondsOf(context.clock());
   if (edit.name !== undefined && edit.name !== repository.name) rename(context, target, edit.name);
-  // Accounts that starred it may no longer see it: all stars are removed.
+  // Accounts that starred the repository may no longer see it, so all stars are removed.
   if (edit.private && !repository.is_private)
     context.db.run('DELETE FROM stars WHERE repo_id = ?', repository.id);
   const archivedAt = (edit.archived ?? repository.archived_at > 0) ? repository.archived_at || now : 0;
@@ -99,7 +99,7 @@ function updateRepository(
   );
 }
 
-/** Returns the default branch after an edit: one that does not exist is ignored, except in an empty repository. */
+/** Returns the default branch after an edit. A branch that does not exist is ignored, except in an empty repository. */
 async function branchAfter(
   context: ForgeContext,
   repository: RepositoryRow,
@@ -112,21 +112,27 @@ async function branchAfter(
   return wanted;
 }
 
-/** Ids of repositories an account works on without owning them, as a collaborator or through a team: each part by its own index. */
+/**
+ * Selects the ids of repositories that an account works on without owning them, as a collaborator or through a team.
+ * Each part uses its own index.
+ */
 const sharedIds = /* sql */ `
 SELECT repo_id AS id FROM collaborators WHERE user_id = ?1
 UNION SELECT r.id FROM team_members m JOIN teams t ON t.id = m.team_id AND t.includes_all_repositories = 1
   JOIN repositories r ON r.owner_id = m.org_id WHERE m.user_id = ?1
 UNION SELECT x.repo_id FROM team_members m JOIN team_repositories x ON x.team_id = m.team_id WHERE m.user_id = ?1`;
 
-/** Both parts are ordered by name, the first straight from its index: a page reads only its own rows. */
+/**
+ * Selects an account's own and shared repositories. Both parts are ordered by name, the first directly by its index, so
+ * that a page reads only its own rows.
+ */
 const ownInOrder = /* sql */ `
 SELECT id, lower_name FROM repositories WHERE owner_id = ?1
 UNION ALL
 SELECT id, lower_name FROM repositories WHERE id IN (${sharedIds}) AND owner_id <> ?1
 ORDER BY lower_name, id`;
 
-/** The same list, limited to public repositories. */
+/** The same list, limited to public repositories of public owners. */
 const ownPublicInOrder = /* sql */ `
 SELECT r.id, r.lower_name FROM (${ownInOrder}) w JOIN repositories r ON r.id = w.id JOIN users o ON o.id = r.owner_id
 WHERE ${publicRepositories} ORDER BY r.lower_name, r.id`;
@@ -148,7 +154,8 @@ async function createInOrganization({ context, organization, caller, body }: Org
     throw new ForgeProblem(403, 'Given user is not allowed to create repository in organization.');
   }
   const repository = await createRepository(context, organization, caller, body);
-  // The creator administers the repository, even from a team without access to all repositories.
+  // The creator becomes an administrator of the repository, even if their team does not have access to all
+  // repositories.
   if (!reaches(permissionOf(db, caller, repository, organization), 'admin')) {
     db.run(
       `INSERT INTO collaborators (repo_id, user_id, permission, created_at) VALUES (?, ?, 'admin', ?)`,
@@ -203,7 +210,8 @@ export const repositoryHandlers = defineHandlers({
 
   listOrganizationRepositories({ context, organization, caller, page, reply }) {
     const { db } = context;
-    // As on Gitea, an anonymous caller's count excludes private repositories and a signed-in caller's does not.
+    // As in Gitea, the count for an anonymous caller excludes private repositories, while that for a signed-in caller
+    // includes them.
     const open = caller ? '' : 'AND is_private = 0';
     const count = `SELECT count(*) AS count FROM repositories WHERE owner_id = ? ${open}`;
     reply.total(db.get<{ count: number }>(count, organization.id)?.count ?? 0);
@@ -245,7 +253,7 @@ export const repositoryHandlers = defineHandlers({
   },
 });
 
-/** Handlers for forks: copies of a repository in another account, with all branches and tags. */
+/** Handlers for forks: copies of a repository under another account, with all branches and tags. */
 export const forkHandlers = defineHandlers({
   async createFork({ context, body, caller, ...source }) {
     const permit = requireCopy(context, caller, source.repository.id);
@@ -260,7 +268,7 @@ export const forkHandlers = defineHandlers({
   },
 });
 
-/** A fork is for code and pull requests; its owner may enable the rest. */
+/** Settings of a fork, which is for code and pull requests; its owner may enable the other units. */
 const unitsOfFork = {
   has_issues: false,
   has_wiki: false,
@@ -294,7 +302,7 @@ async function forkRepository(
   try {
     await git.copy(source.repository.id, row.id, source.permit);
   } catch (error) {
-    // A row without its folder would answer 500 forever.
+    // A row without a folder would cause 500 forever.
     db.run('DELETE FROM repositories WHERE id = ?', row.id);
     await git.remove(row.id);
     throw error;
@@ -342,7 +350,10 @@ function insertFork(
   return read();
 }
 
-/** Sent to the source's hooks as `fork`; the hooks of an organization get a `repository` event as well. */
+/**
+ * Emits the `fork` event to the source's hooks; for a fork in an organization, the organization's hooks also get a
+ * `repository` event.
+ */
 function emitFork(
   context: ForgeContext,
   { repository, owner }: RepositoryTarget,
@@ -369,10 +380,10 @@ function emitFork(
 }
 
 type SearchQuery = HandlerCall<(typeof operations)['searchRepositories']>['query'];
-/** A part of the condition, with its parameters. */
+/** A part of the search condition, with its parameters. */
 type SearchTerm = { readonly sql: string; readonly values?: readonly (string | number)[] };
 
-/** Bytes that Git LFS stores for a repository. */
+/** Number of bytes that Git LFS stores for a repository. */
 const lfsBytes = `(SELECT coalesce(sum(c.size), 0) FROM lfs_objects l JOIN lfs_contents c ON c.oid = l.oid WHERE l.repo_id = r.id)`;
 
 /** Columns by the value of `sort`. */
@@ -393,7 +404,7 @@ export const repositorySearchHandlers = defineHandlers({
   searchRepositories({ context, query, caller, page, reply }) {
     const terms = [readableCondition(caller), ...termsOf(query, caller)];
     const order = orderOf(query);
-    // The leading word marks statements that read every repository: no index finds substrings.
+    // The leading word marks statements that read every repository, because no index finds substrings.
     const from = `/* search */ FROM repositories r JOIN users o ON o.id = r.owner_id
       WHERE ${terms.map(({ sql }) => sql).join(' AND ')}`;
     const values = terms.flatMap((term) => term.values ?? []);
@@ -437,8 +448,8 @@ function termsOf(query: SearchQuery, caller: UserRow | undefined): SearchTerm[] 
 }
 
 /**
- * A word matches part of the name, of `owner/name`, of a topic, or of the description if requested; `topic`: only a whole
- * topic.
+ * Returns the condition for one word. It matches part of the name, of `owner/name`, of a topic, or of the description
+ * if requested; with `topic`, only a whole topic.
  */
 function matchOf(word: string, { topic, includeDesc }: SearchQuery): SearchTerm {
   if (topic) return { sql: 'EXISTS (SELECT 1 FROM json_each(r.topics) WHERE value = ?)', values: [word] };
@@ -468,7 +479,10 @@ function modeOf(mode: string): SearchTerm {
   return { sql };
 }
 
-/** Repositories that an account owns, and those it works on for others unless `exclusive`; `collaborative`: only the latter. */
+/**
+ * Returns the condition for repositories that an account owns, and, unless `exclusive`, those of others that it works
+ * on. Mode `collaborative` selects only the latter.
+ */
 function ownerTerm(uid: number, { exclusive, mode }: SearchQuery): SearchTerm {
   const shared = `(r.id IN (SELECT repo_id FROM collaborators WHERE user_id = ?)
     OR EXISTS (SELECT 1 FROM team_members m JOIN teams t ON t.id = m.team_id
@@ -479,7 +493,7 @@ function ownerTerm(uid: number, { exclusive, mode }: SearchQuery): SearchTerm {
   return { sql: `(r.owner_id = ? OR ${shared})`, values: [uid, uid, uid] };
 }
 
-/** `order` is used only together with `sort`. */
+/** Returns the sort order. `order` is used only together with `sort`. */
 function orderOf({ sort, order = '', priority_owner_id: first }: SearchQuery): string {
   const priority = first ? `CASE WHEN r.owner_id = ${Math.trunc(first)} THEN 0 ELSE 1 END, ` : '';
   if (!sort) return `${priority}r.lower_name, r.id`;

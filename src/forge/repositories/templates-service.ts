@@ -1,6 +1,6 @@
 import { ForgeProblem } from '../platform/errors.ts';
 
-/** The licences available for a new repository, by SPDX id. */
+/** The licences available for a new repository, as SPDX ids. */
 export const licenseNames: readonly string[] = [
   '0BSD',
   'AGPL-3.0',
@@ -50,14 +50,17 @@ function fillLicense(text: string, values: { readonly year: number; readonly own
   );
 }
 
-/** Additional templates, missing in the library: patterns separated by spaces. */
+/** Additional templates that the library lacks: patterns separated by spaces. */
 const ownPatterns: Readonly<Record<string, string>> = {
   Bazel: '/bazel-* /.ijwb/ /.clwb/',
   Nix: 'result result-* .direnv/',
   Zig: '.zig-cache/ zig-cache/ zig-out/ *.o',
 };
 
-/** Template names of servers, and the library files with their text: github/gitignore has symbolic links for most of them. */
+/**
+ * Template names on servers, with the library files that have their text: github/gitignore has symbolic links for most
+ * of them.
+ */
 const otherNames: Readonly<Record<string, string>> = {
   Clojure: 'Leiningen',
   Fortran: 'C++',
@@ -66,9 +69,9 @@ const otherNames: Readonly<Record<string, string>> = {
   MATLAB: 'Matlab',
 };
 
-/** Returns the texts of all templates by name, sorted by it. */
+/** Returns the texts of all templates by name, in the order of their names. */
 export async function loadGitignores(): Promise<ReadonlyMap<string, string>> {
-  // Loaded on demand: 180 texts.
+  // Loaded on demand, because there are 180 texts.
   const { gitignoreTexts } = await import('./gitignore-texts.ts');
   const texts = new Map(gitignoreTexts);
   for (const [name, file] of Object.entries(otherNames)) texts.set(name, gitignoreTexts.get(file) ?? '');
@@ -78,7 +81,7 @@ export async function loadGitignores(): Promise<ReadonlyMap<string, string>> {
   return new Map([...texts].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Files to create with a repository; names of several gitignore templates are separated by commas. */
+/** Files to create with a repository; the names of several gitignore templates are separated by commas. */
 export type WantedFiles = {
   readonly readme?: string | undefined;
   readonly gitignores?: string | undefined;
@@ -86,7 +89,7 @@ export type WantedFiles = {
 };
 
 const separator = ',';
-/** A longer list has duplicate templates. */
+/** Maximum templates in one list; a longer list is assumed to contain duplicates. */
 const maxGitignores = 100;
 
 /** Ends the request with 400 if a requested file has no template. */
@@ -96,7 +99,7 @@ export async function assertFirstFiles({ readme, gitignores, license }: WantedFi
   const names = namesOf(gitignores);
   const texts = await textsFor(names);
   const unknown = names.find((name) => !texts.has(name));
-  // Gitea answers 500 for both, and creates nothing.
+  // Gitea answers 500 in both cases, and creates nothing.
   if (unknown !== undefined || names.length > maxGitignores)
     throw new ForgeProblem(400, `gitignore template does not exist: ${unknown ?? 'too many'}`);
   if (license && !licenseNames.includes(license))
@@ -113,7 +116,7 @@ export async function makeFirstFiles(
     readonly year: number;
   },
 ): Promise<readonly { readonly path: string; readonly content: Buffer }[]> {
-  // No newline at the end, as on Gitea.
+  // No newline at the end, as in Gitea.
   const readme = `# ${about.name}\n\n${about.description.replace(/\r\n?/g, '\n')}`;
   const files = [{ path: 'README.md', content: Buffer.from(readme) }];
   const names = namesOf(wanted.gitignores);
@@ -134,7 +137,7 @@ async function textsFor(names: readonly string[]): Promise<ReadonlyMap<string, s
   return names.length > 0 ? loadGitignores() : new Map();
 }
 
-/** A label of a label set; the colour is six hex digits. */
+/** A label of a label set; the color is six hex digits. */
 type LabelTemplate = {
   readonly name: string;
   readonly exclusive: boolean;
@@ -192,7 +195,7 @@ export function findLabelSet(name: string): readonly LabelTemplate[] | undefined
   return Object.hasOwn(sets, name) ? sets[name] : undefined;
 }
 
-/** Returns the labels of a set; no name gives none, an unknown one ends the request with 422. */
+/** Returns the labels of a set. No name selects no labels; an unknown name ends the request with 422. */
 export function labelSet(name: string | undefined): readonly LabelTemplate[] {
   if (name === undefined || name === '') return [];
   const labels = findLabelSet(name);

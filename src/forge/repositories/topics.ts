@@ -9,7 +9,7 @@ import { secondsOf, toInstant } from '../platform/time.ts';
 const maxTopics = 25;
 const maxLength = 35;
 
-/** Returns topics as stored, or ends the request with 422 and the invalid ones. */
+/** Returns topics as stored. Ends the request with 422 and a list of the invalid ones. */
 function readTopics(given: readonly string[]): readonly string[] {
   const topics = given.map((topic) => topic.trim().toLowerCase()).filter((topic) => topic !== '');
   const wrong = topics.filter((topic) => topic.length > maxLength || !/^[a-z0-9][-.a-z0-9]*$/.test(topic));
@@ -27,13 +27,15 @@ function readTopic(given: string): string {
 
 type TopicTarget = RepositoryTarget & { readonly context: ForgeContext };
 
-/** Reads the row again: concurrent requests each keep what the previous one has written. */
+/**
+ * Returns the current topics. Reads the row again, so that concurrent requests do not overwrite each other's topics.
+ */
 function topicsOf({ context, repository }: TopicTarget): readonly string[] {
   const row = context.db.get<Pick<RepositoryRow, 'topics'>>(
     'SELECT topics FROM repositories WHERE id = ?',
     repository.id,
   );
-  // The column holds what `saveTopics` wrote.
+  // The column contains what `saveTopics` wrote.
   return JSON.parse(row?.topics ?? '[]') as string[];
 }
 
@@ -94,7 +96,8 @@ export const topicHandlers = defineHandlers({
 
   searchTopics({ context, query, caller, page, reply }) {
     const { db } = context;
-    // Gitea shows topics of every repository; here topics without a repository that the caller can read stay hidden.
+    // Gitea shows the topics of every repository. Here, a topic stays hidden unless the caller can read one of its
+    // repositories.
     const readable = readableCondition(caller);
     const from = `FROM topics t WHERE instr(t.name, ?) > 0 AND EXISTS (SELECT 1 FROM repository_topics x
       JOIN repositories r ON r.id = x.repo_id JOIN users o ON o.id = r.owner_id

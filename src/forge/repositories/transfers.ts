@@ -22,15 +22,15 @@ type Move = {
   readonly repository: RepositoryRow;
   readonly from: UserRow;
   readonly to: UserRow;
-  /** Teams of the new owner that get access, besides those with access to all repositories. */
+  /** Teams of the new owner that get access, in addition to those with access to all repositories. */
   readonly teamIds: readonly number[];
-  /** The initiator, who watches the repository from now on. */
+  /** The initiator of the transfer, who watches the repository from then on. */
   readonly doerId: number;
 };
 
 /**
- * Moves a repository to another owner: the old name redirects to it, teams and labels of the old organization are removed,
- * and collaborators who have access through the new owner are removed. Everything else is kept, webhooks included.
+ * Moves a repository to another owner. The old name redirects to it; teams and labels of the old organization are
+ * removed, as are collaborators who have access through the new owner. Everything else is kept, including webhooks.
  */
 function moveRepository(
   context: ForgeContext,
@@ -112,7 +112,7 @@ function refuseTaken(
 
 type Offer = Omit<Move, 'from' | 'doerId'> & { readonly doer: UserRow };
 
-/** Creates a pending transfer: the new owner can read the repository from now on, and must accept. */
+/** Creates a pending transfer. The new owner can read the repository from then on, and must accept. */
 function offer(context: ForgeContext, { repository, to, teamIds, doer }: Offer): void {
   const { db } = context;
   const now = secondsOf(context.clock());
@@ -137,8 +137,8 @@ function offer(context: ForgeContext, { repository, to, teamIds, doer }: Offer):
 }
 
 /**
- * Returns the accounts that may accept for the new owner: the person, or accounts that may create repositories in the
- * organization.
+ * Returns the accounts that may accept for the new owner: the person itself, or the accounts that may create
+ * repositories in the organization.
  */
 function answerersOf({ db }: ForgeContext, recipient: UserRow): readonly Pick<UserRow, 'id'>[] {
   if (recipient.type === 'user') return [recipient];
@@ -156,7 +156,7 @@ function answerable({ db }: ForgeContext, repository: RepositoryRow, caller: Use
     'repository has no pending transfer',
   );
   const recipient = found(db.get<UserRow>('SELECT * FROM users WHERE id = ?', transfer.recipient_id));
-  // Site administrators do not accept for others.
+  // Site administrators cannot accept on behalf of others.
   const person = { ...caller, is_admin: 0 as const };
   const mayAnswer =
     recipient.type === 'user' ? recipient.id === caller.id : canCreateRepositoryIn(db, recipient, person);
@@ -164,7 +164,7 @@ function answerable({ db }: ForgeContext, repository: RepositoryRow, caller: Use
   return { transfer, recipient };
 }
 
-/** Handlers for repository transfers. They send no webhooks, as on Gitea. */
+/** Handlers for repository transfers. They send no webhooks, as in Gitea. */
 export const transferHandlers = defineHandlers({
   transferRepository({ context, repository, owner, caller, body, reply }) {
     const { db } = context;
@@ -192,7 +192,7 @@ export const transferHandlers = defineHandlers({
     const { recipient, row } = context.db.transaction(() => {
       const { transfer, recipient } = answerable(context, repository, caller);
       refuseTaken(context, recipient, repository, 409);
-      // The column holds what `offer` wrote; a team deleted meanwhile gets nothing.
+      // The column contains what `offer` wrote; a team deleted in the meantime gets no access.
       const wanted = JSON.parse(transfer.team_ids) as number[];
       const isThere = 'SELECT 1 AS one FROM teams WHERE id = ? AND org_id = ?';
       const teamIds = wanted.filter((id) => context.db.get(isThere, id, recipient.id));
